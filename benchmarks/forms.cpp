@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Compares programs, or ways to run one, side by side in one process on onednn,portable: times are the shortest of interleaved
-// runs on made-up inputs of the exported sizes.
+// Compares programs, or ways to run one, side by side in one process on onednn,portable: times are the shortest of
+// interleaved runs on made-up inputs of the exported sizes.
 //
 //   forms pair A.pt2 B.pt2     partitions of both (`FORM same|differs ...`), and how long A takes in terms of B
-//   forms shapes A.pt2         a program with symbolic sizes beside itself with the exported sizes, and when sizes change
+//   forms shapes A.pt2         a program with symbolic sizes beside itself with the exported sizes, and when sizes
+//   change
 //                              from run to run
 //   forms checks A.pt2         with the looks for NaN and infinities and without
 #include <algorithm>
@@ -42,7 +43,8 @@ struct Lowered {
   Diagnostics diagnostics;
   Lowered out{must(to_backend(program, CapabilityPartitioner<Backends>(), {}, &diagnostics))};
   for (const PartitionReport::Partition& p : diagnostics.reports[0].partitions)
-    out.partitions += (out.partitions.empty() ? "" : " ") + std::string(p.backend.view()) + ":" + std::to_string(p.nodes);
+    out.partitions +=
+        (out.partitions.empty() ? "" : " ") + std::string(p.backend.view()) + ":" + std::to_string(p.nodes);
   return out;
 }
 [[nodiscard]] TimedProgram timed(const ExportedProgram& program) {
@@ -87,7 +89,8 @@ int pair(const char* a, const char* b) {
   programs.push_back(timed(first));
   programs.push_back(timed(second));
   time(programs);
-  std::printf("FORM %s x%.2f us=%.1f,%.1f [%s]", left == right ? "same" : "differs", us(programs[0]) / us(programs[1]), us(programs[0]), us(programs[1]), left.c_str());
+  std::printf("FORM %s x%.2f us=%.1f,%.1f [%s]", left == right ? "same" : "differs", us(programs[0]) / us(programs[1]),
+              us(programs[0]), us(programs[1]), left.c_str());
   if (left != right) std::printf(" [%s]", right.c_str());
   std::printf("\n");
   return left == right ? 0 : 1;
@@ -109,8 +112,9 @@ int shapes(const char* path) {
     if (!changing.session.run(std::size_t{0}, changing.inputs.values)) return 2;
     least = std::min(least, static_cast<std::uint64_t>((std::chrono::steady_clock::now() - start).count()));
   }
-  std::printf("SHAPES symbolic=%.1f us fixed=%.1f us x%.2f; sizes change at each run %.1f us x%.2f\n", us(programs[0]), us(programs[1]),
-              us(programs[0]) / us(programs[1]), static_cast<double>(least) / 1000, static_cast<double>(least) / 1000 / us(programs[1]));
+  std::printf("SHAPES symbolic=%.1f us fixed=%.1f us x%.2f; sizes change at each run %.1f us x%.2f\n", us(programs[0]),
+              us(programs[1]), us(programs[0]) / us(programs[1]), static_cast<double>(least) / 1000,
+              static_cast<double>(least) / 1000 / us(programs[1]));
   return us(programs[0]) <= 1.1 * us(programs[1]) ? 0 : 1;
 }
 int checks(const char* path) {
@@ -120,7 +124,8 @@ int checks(const char* path) {
   onednn::set_fast_math(true);
   programs.push_back(timed(program));
   time(programs);
-  std::printf("CHECKS with=%.1f us without=%.1f us: %.2f %%\n", us(programs[0]), us(programs[1]), 100 * (us(programs[0]) / us(programs[1]) - 1));
+  std::printf("CHECKS with=%.1f us without=%.1f us: %.2f %%\n", us(programs[0]), us(programs[1]),
+              100 * (us(programs[0]) / us(programs[1]) - 1));
   return 0;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Instructions of verifying, lowering and running programs that are wide, not long: benchmarks/linear.sh counts them for n and 4n.
+// Instructions of verifying, lowering and running programs that are wide, not long: benchmarks/linear.sh counts them
+// for n and 4n.
 //   linear parameters N   a sum of N parameters and of N buffers that are mutated
 //   linear outputs N      N nodes of three outputs, the last two unused, for a backend that asks whether they are
 //   linear state N        N buffers and N inputs, all mutated, in one partition: lowered, and run four times
@@ -56,7 +57,8 @@ ExportedProgram parameters(std::size_t n) {
   program.signature.input_specs.push_back(UserInputSpec{TensorArgument{"x"}});
   ValueId last = values.back();
   for (std::size_t i = 0; i < 2 * n; ++i)
-    last = b.call("aten.add.Tensor", {{"self", b.value(last)}, {"other", b.value(values[i])}}, "s" + std::to_string(i), f32, {1});
+    last = b.call("aten.add.Tensor", {{"self", b.value(last)}, {"other", b.value(values[i])}}, "s" + std::to_string(i),
+                  f32, {1});
   std::vector<Argument> outputs;
   for (std::size_t i = n; i < 2 * n; ++i) {
     const std::string name = "s" + std::to_string(i);
@@ -77,7 +79,8 @@ ExportedProgram outputs(std::size_t n) {
   std::string name;
   for (std::size_t i = 0; i < n; ++i) {
     name = "y" + std::to_string(i);
-    const ValueId y = b.tensor(name, f32, {4}), mean = b.tensor(name + "m", f32, {1}), rstd = b.tensor(name + "r", f32, {1});
+    const ValueId y = b.tensor(name, f32, {4}), mean = b.tensor(name + "m", f32, {1}),
+                  rstd = b.tensor(name + "r", f32, {1});
     Argument in[] = {b.value(last), b.ints({4})}, out[] = {b.value(y), b.value(mean), b.value(rstd)};
     in[0].name = b.intern("input");
     in[1].name = b.intern("normalized_shape");
@@ -136,15 +139,21 @@ struct adder {
     return code;
   }
   static Result<Handle> compile(const Processed& processed, const CompileSpec&) { return processed; }
-  static Result<std::size_t> prepare(const Handle& handle, std::span<const EValue>, std::span<const EValue>, Workspace& workspace) {
+  static Result<std::size_t> prepare(const Handle& handle, std::span<const EValue>, std::span<const EValue>,
+                                     Workspace& workspace) {
     workspace.values.resize(handle->values);
     workspace.made.resize(handle->values);
     return 0;
   }
-  static bool may_overwrite(const Handle& handle, std::size_t input, std::size_t output) { return handle->updated[output] == input; }
-  static bool updates_input(const Handle& handle, std::size_t input, std::size_t output) { return handle->updated[output] == input; }
+  static bool may_overwrite(const Handle& handle, std::size_t input, std::size_t output) {
+    return handle->updated[output] == input;
+  }
+  static bool updates_input(const Handle& handle, std::size_t input, std::size_t output) {
+    return handle->updated[output] == input;
+  }
   template <class Context>
-  static Status execute(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs, Context& context) {
+  static Status execute(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
+                        Context& context) {
     static constexpr std::int64_t one = 1;
     std::vector<EValue>& values = context.workspace().values;
     std::vector<float>& made = context.workspace().made;
@@ -161,7 +170,8 @@ struct adder {
         continue;
       }
       float* const at = outputs[i].tensor().template as<float>();
-      if (context.undo() != nullptr && handle->updated[i] != no_id && at == inputs[handle->updated[i]].tensor().data) context.undo()->keep(at, sizeof(float));
+      if (context.undo() != nullptr && handle->updated[i] != no_id && at == inputs[handle->updated[i]].tensor().data)
+        context.undo()->keep(at, sizeof(float));
       *at = *value.tensor().template as<float>();
     }
     return {};
@@ -179,8 +189,9 @@ struct Apart {
   }
 };
 
-/// Adds each of N inputs to its buffer, and the buffer's new value to the input; answers the old inputs and the new values of
-/// buffers. `in_place` operators write, and nothing names what they write to; of `tied` ones the first two buffers are one.
+/// Adds each of N inputs to its buffer, and the buffer's new value to the input; answers the old inputs and the new
+/// values of buffers. `in_place` operators write, and nothing names what they write to; of `tied` ones the first two
+/// buffers are one.
 ExportedProgram mutations(std::size_t n, bool in_place, bool tied) {
   GraphBuilder b;
   b.begin_graph("forward");
@@ -190,7 +201,8 @@ ExportedProgram mutations(std::size_t n, bool in_place, bool tied) {
     const std::string name = "b" + std::to_string(i), target = tied && i == 1 ? "b0" : name;
     buffers.push_back(b.input(name, f32, {1}));
     program.signature.input_specs.push_back(InputToBufferSpec{{Name::own(name)}, Name::own(target), true});
-    if (target == name) program.state_dict.push_back({Name::own(name), Tensor::zeros(f32, std::vector<std::int64_t>{1})});
+    if (target == name)
+      program.state_dict.push_back({Name::own(name), Tensor::zeros(f32, std::vector<std::int64_t>{1})});
   }
   for (std::size_t i = 0; i < n; ++i) {
     const std::string name = "x" + std::to_string(i);
@@ -205,7 +217,8 @@ ExportedProgram mutations(std::size_t n, bool in_place, bool tied) {
   };
   for (std::size_t i = 0; i < n; ++i) {
     const std::string k = std::to_string(i), target = in_place ? "aten.add_.Tensor" : "aten.add.Tensor";
-    const ValueId sum = b.call(target, {{"self", b.value(buffers[i])}, {"other", b.value(inputs[i])}}, "s" + k, f32, {1});
+    const ValueId sum =
+        b.call(target, {{"self", b.value(buffers[i])}, {"other", b.value(inputs[i])}}, "s" + k, f32, {1});
     const ValueId next = b.call(target, {{"self", b.value(inputs[i])}, {"other", b.value(sum)}}, "t" + k, f32, {1});
     answer(sum, "s" + k);
     answer(inputs[i], "x" + k);
@@ -222,7 +235,8 @@ ExportedProgram mutations(std::size_t n, bool in_place, bool tied) {
   return program;
 }
 
-/// Runs it by position, by name, again, and with outputs of the run before among the inputs; reads all outputs and mutations.
+/// Runs it by position, by name, again, and with outputs of the run before among the inputs; reads all outputs and
+/// mutations.
 bool run(const LoweredProgram& lowered, std::size_t n, std::size_t mutations) {
   static constexpr std::int64_t one = 1;
   auto session = Session::make(lowered);
@@ -252,7 +266,8 @@ bool run(const LoweredProgram& lowered, std::size_t n, std::size_t mutations) {
   }
   const std::span<const NamedTensor> state = session->state();
   for (std::size_t i = n; i-- > 2;)
-    if (*state[state.size() - (n - i)].tensor.view().as<float>() != (i % 2 == 0 ? 16 : 21)) return std::puts("another sum"), false;
+    if (*state[state.size() - (n - i)].tensor.view().as<float>() != (i % 2 == 0 ? 16 : 21))
+      return std::puts("another sum"), false;
   return true;
 }
 
@@ -270,13 +285,16 @@ int main(int argc, char** argv) {
   const std::string_view kind = argv[1];
   const auto n = static_cast<std::size_t>(std::atol(argv[2]));
   const bool in_place = kind == "writes" || kind == "in_place", runs = in_place || kind == "state" || kind == "steps";
-  const ExportedProgram program = runs ? mutations(n, in_place, kind == "in_place") : kind == "parameters" ? parameters(n) : outputs(n);
+  const ExportedProgram program = runs                   ? mutations(n, in_place, kind == "in_place")
+                                  : kind == "parameters" ? parameters(n)
+                                                         : outputs(n);
   if (!verify(program).empty()) return std::puts("refused"), 2;
   if (runs) return lower_and_run(program, n, kind == "steps", kind == "in_place" ? 0 : 2 * n) ? 0 : 2;
   if (kind == "parameters") {
     const auto lowered = to_backend<compiler_demo>(program);
     if (!lowered) return std::puts(to_string(lowered.error()).c_str()), 2;
-    if (method_interface(program).inputs.size() != n + 1) return std::puts("its interface is not the buffers and the input"), 2;
+    if (method_interface(program).inputs.size() != n + 1)
+      return std::puts("its interface is not the buffers and the input"), 2;
     return 0;
   }
   using Backends = BackendList<asking>;

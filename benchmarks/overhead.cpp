@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What one execute of a lowered one-node add costs beyond the backend's own body. Run by benchmarks/overhead.sh, which
-// counts instructions: overhead MODE COUNT, with MODE body, dynamic, plain, typed, or the number of partitions of a program
-// of no-op delegate calls.
+// counts instructions: overhead MODE COUNT, with MODE body, dynamic, plain, typed, or the number of partitions of a
+// program of no-op delegate calls.
 
 #include <cstdio>
 #include <cstdlib>
@@ -25,10 +25,14 @@ struct adder {
   static Result<Processed> preprocess(const Method&, const CompileSpec&, DebugHandleRecorder&) { return Processed{}; }
   static Result<Handle> compile(const Processed&, const CompileSpec&) { return Handle{}; }
   template <class Context>
-  [[gnu::noinline]] static Status execute(const Handle&, std::span<const EValue> inputs, std::span<EValue> outputs, Context&) {
+  [[gnu::noinline]] static Status execute(const Handle&, std::span<const EValue> inputs, std::span<EValue> outputs,
+                                          Context&) {
     static float result;  // the dynamic interface plans no destination
-    if (outputs[0].is_none()) outputs[0] = EValue(TensorView{&result, inputs[0].tensor().sizes_data, inputs[0].tensor().strides_data, 1, ScalarType::float32});
-    *outputs[0].tensor().template as<float>() = *inputs[0].tensor().template as<float>() + *inputs[1].tensor().template as<float>();
+    if (outputs[0].is_none())
+      outputs[0] = EValue(
+          TensorView{&result, inputs[0].tensor().sizes_data, inputs[0].tensor().strides_data, 1, ScalarType::float32});
+    *outputs[0].tensor().template as<float>() =
+        *inputs[0].tensor().template as<float>() + *inputs[1].tensor().template as<float>();
     return {};
   }
 };
@@ -38,7 +42,9 @@ template <int number>
 struct no_op : adder {
   static constexpr std::string_view name = number == 0 ? "no_op_0" : "no_op_1";
   static const char* refuses(GraphModuleView graph, NodeId node) {
-    return graph.target(graph.nodes[node]) == (number == 0 ? "aten.neg.default" : "aten.abs.default") ? nullptr : "another operator";
+    return graph.target(graph.nodes[node]) == (number == 0 ? "aten.neg.default" : "aten.abs.default")
+               ? nullptr
+               : "another operator";
   }
   template <class Context>
   static Status execute(const Handle&, std::span<const EValue> inputs, std::span<EValue> outputs, Context&) {
@@ -49,7 +55,8 @@ struct no_op : adder {
 
 /// Runs a program of that many delegate calls in a row; each has one input and one output.
 [[nodiscard]] bool run_partitions(std::size_t partitions, long count, std::span<const EValue> inputs) {
-  const auto lowered = to_backend(benchmarks::neg_abs_chain(partitions), CapabilityPartitioner<BackendList<no_op<0>, no_op<1>>>());
+  const auto lowered =
+      to_backend(benchmarks::neg_abs_chain(partitions), CapabilityPartitioner<BackendList<no_op<0>, no_op<1>>>());
   if (!lowered) return std::puts(to_string(lowered.error()).c_str()), false;
   Session session = *Session::make(*lowered);
   for (long i = 0; i < count; ++i)
@@ -63,7 +70,8 @@ using Float = StaticTensor<float, 1>;
 struct inline_adder : adder {
   template <class Context>
   static Status execute(const Handle&, std::span<const EValue> inputs, std::span<EValue> outputs, Context&) {
-    *outputs[0].tensor().template as<float>() = *inputs[0].tensor().template as<float>() + *inputs[1].tensor().template as<float>();
+    *outputs[0].tensor().template as<float>() =
+        *inputs[0].tensor().template as<float>() + *inputs[1].tensor().template as<float>();
     return {};
   }
 };
@@ -93,7 +101,8 @@ int main(int argc, char** argv) {
   float h = 2;
   float y = 0;
   const std::int64_t one = 1;
-  EValue inputs[] = {TensorView{&x, &one, &one, 1, ScalarType::float32}, TensorView{&h, &one, &one, 1, ScalarType::float32}};
+  EValue inputs[] = {TensorView{&x, &one, &one, 1, ScalarType::float32},
+                     TensorView{&h, &one, &one, 1, ScalarType::float32}};
   bool good = true;
   if (mode == "body") {
     NullTracer tracer;

@@ -27,7 +27,8 @@ struct counter {
   struct Handle {};
   static bool is_available() { return true; }
   static const char* refuses(GraphModuleView graph, NodeId node) {
-    return graph.target(graph.nodes[node]) == (add ? "aten.add.Tensor" : "aten.sub.Tensor") ? nullptr : "another operator";
+    return graph.target(graph.nodes[node]) == (add ? "aten.add.Tensor" : "aten.sub.Tensor") ? nullptr
+                                                                                            : "another operator";
   }
   static Result<Processed> preprocess(const Method& method, const CompileSpec&, DebugHandleRecorder&) {
     return Processed{method.view().nodes.size()};
@@ -62,7 +63,8 @@ int main() {
     }
   }
   for (std::size_t i = 0; i < sizes.size(); ++i)
-    std::printf("PARTITION nodes=%zu ns_per_node=%.1f seconds=%.4f\n", sizes[i], best[i], best[i] * 1e-9 * static_cast<double>(sizes[i]));
+    std::printf("PARTITION nodes=%zu ns_per_node=%.1f seconds=%.4f\n", sizes[i], best[i],
+                best[i] * 1e-9 * static_cast<double>(sizes[i]));
   const double ratio = *std::max_element(best.begin(), best.end()) / *std::min_element(best.begin(), best.end());
   std::printf("PARTITION ratio=%.2f\n", ratio);
   return ratio <= 1.5 && best.back() * 1e-9 * static_cast<double>(sizes.back()) < 2 ? 0 : 1;

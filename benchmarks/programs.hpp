@@ -55,7 +55,8 @@ inline davit::ExportedProgram neg_abs_chain(std::size_t nodes) {
   std::string name = "x";
   for (std::size_t i = 0; i < nodes; ++i) {
     name = "v" + std::to_string(i);
-    last = b.call(i % 2 == 0 ? "aten.neg.default" : "aten.abs.default", {{"self", b.value(last)}}, name, ScalarType::float32, {1});
+    last = b.call(i % 2 == 0 ? "aten.neg.default" : "aten.abs.default", {{"self", b.value(last)}}, name,
+                  ScalarType::float32, {1});
   }
   b.end_graph({last});
   ExportedProgram program;

@@ -65,9 +65,8 @@ constexpr davit::ProgramTables identity(Sizes sizes = {}, davit::ScalarType dtyp
 }
 
 /// forward(self, x, h): return x <op> h
-constexpr davit::ProgramTables binary(std::string_view target, Sizes sizes = {},
-                                        std::string_view trace = trace_of_add,
-                                        davit::ScalarType dtype = davit::ScalarType::float32) {
+constexpr davit::ProgramTables binary(std::string_view target, Sizes sizes = {}, std::string_view trace = trace_of_add,
+                                      davit::ScalarType dtype = davit::ScalarType::float32) {
   davit::GraphBuilder b;
   b.begin_graph();
   const davit::ValueId x = b.input("x", dtype, sizes);
@@ -78,24 +77,25 @@ constexpr davit::ProgramTables binary(std::string_view target, Sizes sizes = {},
   b.end_graph({out});
   return user_program(std::move(b).finish());
 }
-constexpr davit::ProgramTables add(Sizes sizes = {}) {
-  return binary("aten.add.Tensor", sizes);
-}
+constexpr davit::ProgramTables add(Sizes sizes = {}) { return binary("aten.add.Tensor", sizes); }
 
 /// forward(self, a0, a1, ...): return a0 (and a0 ... again, `outputs` times)
 /// A method of one node, "test.echo", that takes float tensors x (or a0, a1, ...) and makes values r0, r1, ... of these
 /// kinds: for backends that take any operator.
-constexpr davit::ProgramTables echo(std::size_t inputs = 1, const std::vector<davit::ValueKind>& outputs = {davit::ValueKind::tensor}) {
+constexpr davit::ProgramTables echo(std::size_t inputs = 1,
+                                    const std::vector<davit::ValueKind>& outputs = {davit::ValueKind::tensor}) {
   davit::GraphBuilder b;
   b.begin_graph();
   std::vector<davit::Argument> in;
   for (std::size_t i = 0; i < inputs; ++i)
-    in.push_back(b.value(b.input(inputs == 1 ? davit::Name("x") : davit::concat("a", i), davit::ScalarType::float32, {})));
+    in.push_back(
+        b.value(b.input(inputs == 1 ? davit::Name("x") : davit::concat("a", i), davit::ScalarType::float32, {})));
   std::vector<davit::Argument> out;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const davit::Name name = davit::concat("r", i);
-    out.push_back(b.value(outputs[i] == davit::ValueKind::tensor ? b.tensor(name, davit::ScalarType::float32, {})
-                                                                 : b.declare({.name = b.text(name), .kind = outputs[i]})));
+    out.push_back(b.value(outputs[i] == davit::ValueKind::tensor
+                              ? b.tensor(name, davit::ScalarType::float32, {})
+                              : b.declare({.name = b.text(name), .kind = outputs[i]})));
   }
   b.node("test.echo.default", in, out);
   b.end_graph(std::span<const davit::Argument>(out));
@@ -164,14 +164,10 @@ inline davit::Tensor tensor(Sizes sizes, std::initializer_list<float> values) {
   for (const float v : values) t.view().as<float>()[i++] = v;
   return t;
 }
-inline davit::Tensor scalar(float value) {
-  return tensor({}, {value});
-}
+inline davit::Tensor scalar(float value) { return tensor({}, {value}); }
 
 /// The single element of a float tensor.
-inline float item(const EValue& value) {
-  return value.is_tensor() ? value.tensor().as<float>()[0] : -1e9f;
-}
+inline float item(const EValue& value) { return value.is_tensor() ? value.tensor().as<float>()[0] : -1e9f; }
 
 /// `b = b + x; return b` with buffer b: a method with state.
 inline davit::ProgramTables counter(float start) {

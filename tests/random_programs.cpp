@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Judges random programs on every list of backends there is, whole and cut, saved and loaded. benchmarks/random_programs.sh runs
-// as many as one likes.
+// Judges random programs on every list of backends there is, whole and cut, saved and loaded.
+// benchmarks/random_programs.sh runs as many as one likes.
 //   random_programs FIRST COUNT [WAY | N]
-// A way's name: that one alone. N: each program in N of the ways, in turn by its number, for many programs in little time.
+// A way's name: that one alone. N: each program in N of the ways, in turn by its number, for many programs in little
+// time.
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -60,7 +61,8 @@ std::string core_ir(const ProgramRecipe& recipe) {
   return difference(program, to_backend<portable>(run_decompositions(program.program())), {.seed = recipe.seed});
 }
 std::string failing(const ProgramRecipe& recipe) {
-  return difference(recipe, AlternatingPartitioner<BackendList<Failing, portable>>{.seed = recipe.seed | 1}, {.seed = recipe.seed, .fail_at = &Failing::fail_at});
+  return difference(recipe, AlternatingPartitioner<BackendList<Failing, portable>>{.seed = recipe.seed | 1},
+                    {.seed = recipe.seed, .fail_at = &Failing::fail_at});
 }
 
 using One = BackendList<portable>;
@@ -99,7 +101,8 @@ std::string described(const ProgramRecipe& recipe) {
   for (const Value& value : graph.values) {
     if (value.kind != ValueKind::tensor) continue;
     text += ' ' + std::string(graph.str(value.name)) + "[";
-    for (const Dim& dim : graph.dims_of(value.sizes)) text += (text.back() == '[' ? "" : ",") + (dim.is_static() ? std::to_string(dim.value) : "?");
+    for (const Dim& dim : graph.dims_of(value.sizes))
+      text += (text.back() == '[' ? "" : ",") + (dim.is_static() ? std::to_string(dim.value) : "?");
     text += ']';
   }
   return text;
@@ -125,12 +128,12 @@ int main(int argc, char** argv) {
       if (way.difference(recipe).empty()) continue;
       if (++wrong > 3) continue;
       const ProgramRecipe small = recipe.shrunk([&](const ProgramRecipe& r) { return !way.difference(r).empty(); });
-      std::printf("%.*s, seed %llu: %s\n%s\n", static_cast<int>(way.name.size()), way.name.data(), static_cast<unsigned long long>(seed),
-                  way.difference(small).c_str(), described(small).c_str());
+      std::printf("%.*s, seed %llu: %s\n%s\n", static_cast<int>(way.name.size()), way.name.data(),
+                  static_cast<unsigned long long>(seed), way.difference(small).c_str(), described(small).c_str());
     }
-    std::printf("RANDOM_PROGRAMS way=\"%.*s\" first=%llu count=%llu differ=%llu%s\n", static_cast<int>(way.name.size()), way.name.data(),
-                static_cast<unsigned long long>(first), static_cast<unsigned long long>(judged), static_cast<unsigned long long>(wrong),
-                wrong == 20 ? " (stopped)" : "");
+    std::printf("RANDOM_PROGRAMS way=\"%.*s\" first=%llu count=%llu differ=%llu%s\n", static_cast<int>(way.name.size()),
+                way.name.data(), static_cast<unsigned long long>(first), static_cast<unsigned long long>(judged),
+                static_cast<unsigned long long>(wrong), wrong == 20 ? " (stopped)" : "");
     std::fflush(stdout);
     if (judged != 0) ++(wrong == 0 ? passed : failed);
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Judges static programs: random programs are embedded, and what they answer where the compiler has lowered them is compared with
-// an eager run. benchmarks/random_static.sh runs as many as one likes.
-//   random_static write FOLDER FIRST COUNT   SEED.hpp, SEED.cpp and SEED.in of each program that can be embedded: run_SEED(in, out) in
+// Judges static programs: random programs are embedded, and what they answer where the compiler has lowered them is
+// compared with an eager run. benchmarks/random_static.sh runs as many as one likes.
+//   random_static write FOLDER FIRST COUNT   SEED.hpp, SEED.cpp and SEED.in of each program that can be embedded:
+//   run_SEED(in, out) in
 //                                            SEED.cpp reads what SEED.in has and writes what is answered
 //   random_static compare FOLDER             what is in SEED.out
 // SEED may be followed by the numbers of steps that are left out: 17_0_3.
@@ -50,21 +51,22 @@ constexpr std::int64_t most = 8;
   const auto rank = static_cast<std::int64_t>(call.tensor(0).rank);
   const std::int64_t dim = call.integer(2, -1);
   return portable_kernels::detail::order_lines(
-      call, static_cast<std::size_t>(dim < 0 && rank > 0 ? dim + rank : dim), call.integer(1), call.boolean(3, true), true,
-      [](portable_kernels::detail::Ranked* entries, std::int64_t n) {
+      call, static_cast<std::size_t>(dim < 0 && rank > 0 ? dim + rank : dim), call.integer(1), call.boolean(3, true),
+      true, [](portable_kernels::detail::Ranked* entries, std::int64_t n) {
         std::sort(entries, entries + n, portable_kernels::detail::comes_before);
       });
 }
 struct FirstOfEquals {
-  static constexpr std::array operators{portable_kernels::CustomOperator{
-      .row = {"aten.topk.default", first_of_equals},
-      .schema = "aten.topk.default(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)"}};
+  static constexpr std::array operators{
+      portable_kernels::CustomOperator{.row = {"aten.topk.default", first_of_equals},
+                                       .schema = "aten.topk.default(Tensor self, SymInt k, int dim=-1, bool "
+                                                 "largest=True, bool sorted=True) -> (Tensor values, Tensor indices)"}};
 };
 
 /// "17_0_3": the recipe of seed 17 without its first and fourth step.
 [[nodiscard]] ProgramRecipe recipe_of(std::string_view label) {
   std::vector<std::uint64_t> numbers;
-  for (const char* at = label.data(), *const end = at + label.size(); at < end; ++at) {
+  for (const char *at = label.data(), *const end = at + label.size(); at < end; ++at) {
     std::uint64_t number = 0;
     at = std::from_chars(at, end, number).ptr;
     numbers.push_back(number);
@@ -105,7 +107,8 @@ struct Ports {
 [[nodiscard]] Port port_of(GraphModuleView graph, const Argument& argument, std::size_t at) {
   const Value& value = graph.values[argument.value()];
   Port out{.at = at, .dtype = value.dtype, .elements = 1};
-  for (const Dim& dim : graph.dims_of(value.sizes)) out.elements *= static_cast<std::size_t>(dim.is_static() ? dim.value : 8 * most);
+  for (const Dim& dim : graph.dims_of(value.sizes))
+    out.elements *= static_cast<std::size_t>(dim.is_static() ? dim.value : 8 * most);
   return out;
 }
 [[nodiscard]] Ports ports_of(const ExportedProgram& program) {
@@ -120,11 +123,13 @@ struct Ports {
     }
   const std::span<const Argument> outputs = graph.args(graph.root().outputs);
   for (std::size_t i = 0; i < outputs.size(); ++i)
-    if (kind(program.signature.output_specs[i]) == OutputKind::user_output) out.outputs.push_back(port_of(graph, outputs[i], i));
+    if (kind(program.signature.output_specs[i]) == OutputKind::user_output)
+      out.outputs.push_back(port_of(graph, outputs[i], i));
   return out;
 }
 /// What the symbol is in a run on these inputs.
-[[nodiscard]] std::int64_t symbol_in(GraphModuleView graph, const ExportedProgram& program, std::span<const Tensor> inputs) {
+[[nodiscard]] std::int64_t symbol_in(GraphModuleView graph, const ExportedProgram& program,
+                                     std::span<const Tensor> inputs) {
   std::size_t user = 0;
   const std::span<const Argument> all = graph.args(graph.root().inputs);
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -139,28 +144,38 @@ struct Ports {
 
 /// The function that calls the module: reads what the runs are given, writes what they answer.
 [[nodiscard]] std::string driver(const std::string& label, const Ports& ports) {
-  std::string text = "#include <array>\n#include <cstdint>\n#include <cstdio>\n\n#include \"davit/backends/portable/embed.hpp\"\n"
-                     "#include \"davit/embed/static_module.hpp\"\n#include \"" + label + ".hpp\"\n\nstatic int run_" + label +
-                     "(const char* given, const char* made) {\n  static davit::static_module<program_" + label + ", davit::portable> module;\n";
+  std::string text =
+      "#include <array>\n#include <cstdint>\n#include <cstdio>\n\n#include \"davit/backends/portable/embed.hpp\"\n"
+      "#include \"davit/embed/static_module.hpp\"\n#include \"" +
+      label + ".hpp\"\n\nstatic int run_" + label +
+      "(const char* given, const char* made) {\n  static davit::static_module<program_" + label +
+      ", davit::portable> module;\n";
   std::string arguments = ports.is_sized ? "davit::with_dims(size)" : "";
   std::string reads, writes;
   const auto add = [&](const Port& port, const std::string& name) {
-    text += "  static std::array<" + std::string(element(port.dtype)) + ", " + std::to_string(port.elements) + "> " + name + "{};\n";
+    text += "  static std::array<" + std::string(element(port.dtype)) + ", " + std::to_string(port.elements) + "> " +
+            name + "{};\n";
     arguments += (arguments.empty() ? "" : ", ") + name;
     writes += "    std::fwrite(" + name + ".data(), sizeof(" + name + "[0]), " + name + ".size(), out);\n";
   };
   for (std::size_t i = 0; i < ports.inputs.size(); ++i) {
     const std::string name = "in" + std::to_string(i);
     add(ports.inputs[i], name);
-    reads += "    if (std::fread(" + name + ".data(), sizeof(" + name + "[0]), " + name + ".size(), in) != " + name + ".size()) return 1;\n";
+    reads += "    if (std::fread(" + name + ".data(), sizeof(" + name + "[0]), " + name + ".size(), in) != " + name +
+             ".size()) return 1;\n";
   }
   for (std::size_t i = 0; i < ports.outputs.size(); ++i) add(ports.outputs[i], "out" + std::to_string(i));
-  return text + "  std::FILE *const in = std::fopen(given, \"rb\"), *const out = std::fopen(made, \"wb\");\n  for (int run = 0; run < " +
-         std::to_string(runs) + "; ++run) {\n    [[maybe_unused]] std::int64_t size = 0;\n"
-         "    if (std::fread(&size, sizeof(size), 1, in) != 1) return 1;\n" + reads +
-         "    const davit::Status status = module.forward(" + arguments + ");\n"
+  return text +
+         "  std::FILE *const in = std::fopen(given, \"rb\"), *const out = std::fopen(made, \"wb\");\n  for (int run = "
+         "0; run < " +
+         std::to_string(runs) +
+         "; ++run) {\n    [[maybe_unused]] std::int64_t size = 0;\n"
+         "    if (std::fread(&size, sizeof(size), 1, in) != 1) return 1;\n" +
+         reads + "    const davit::Status status = module.forward(" + arguments +
+         ");\n"
          "    const std::int64_t error = status ? 0 : static_cast<std::int64_t>(status.error().bits());\n"
-         "    std::fwrite(&error, sizeof(error), 1, out);\n" + writes + "  }\n  std::fclose(in);\n  return std::fclose(out);\n}\n";
+         "    std::fwrite(&error, sizeof(error), 1, out);\n" +
+         writes + "  }\n  std::fclose(in);\n  return std::fclose(out);\n}\n";
 }
 
 [[nodiscard]] bool is_writable(const Ports& ports) {
@@ -196,13 +211,16 @@ struct Ports {
     }
   }
   const std::string file = folder + "/" + label;
-  if (Result<void> written = formats::write_file(file + ".hpp", std::string_view(embedded->header)); !written) return written;
-  if (Result<void> written = formats::write_file(file + ".cpp", std::string_view(driver(label, ports))); !written) return written;
+  if (Result<void> written = formats::write_file(file + ".hpp", std::string_view(embedded->header)); !written)
+    return written;
+  if (Result<void> written = formats::write_file(file + ".cpp", std::string_view(driver(label, ports))); !written)
+    return written;
   return formats::write_file(file + ".in", std::span<const std::byte>(given));
 }
 
 /// What differs between the answers and an eager run, beside so many that round at random.
-[[nodiscard]] std::string difference(const RandomProgram& random, std::span<const std::byte> answers, std::size_t roundings) {
+[[nodiscard]] std::string difference(const RandomProgram& random, std::span<const std::byte> answers,
+                                     std::size_t roundings) {
   const ExportedProgram& program = random.program();
   const Ports ports = ports_of(program);
   const BackendTables kernels = BackendList<portable_with<FirstOfEquals>>::tables();
@@ -231,7 +249,8 @@ struct Ports {
       return out;
     };
     std::int64_t error = -1;
-    if (const auto bytes = take(sizeof(error)); bytes.size() == sizeof(error)) std::memcpy(&error, bytes.data(), sizeof(error));
+    if (const auto bytes = take(sizeof(error)); bytes.size() == sizeof(error))
+      std::memcpy(&error, bytes.data(), sizeof(error));
     if (error != 0) return place + "it fails: " + std::to_string(error);
     const auto differs = [&](const Port& port, const TensorView& right, auto&& of_rounding) -> std::string {
       const std::span<const std::byte> bytes = take(port.elements * size_of(port.dtype));
@@ -240,13 +259,18 @@ struct Ports {
       std::memcpy(const_cast<std::byte*>(actual.view().as<std::byte>()), bytes.data(), actual.view().nbytes());
       std::vector<EValue> of_roundings;
       for (std::size_t r = 0; r < roundings; ++r) of_roundings.emplace_back(of_rounding(r));
-      return testing::detail::difference(EValue(actual), EValue(right), of_roundings, rounding, testing::JudgeOptions{}.tolerance);
+      return testing::detail::difference(EValue(actual), EValue(right), of_roundings, rounding,
+                                         testing::JudgeOptions{}.tolerance);
     };
     for (const Port& port : ports.inputs)
-      if (const std::string wrong = differs(port, inputs[port.at].view(), [&](std::size_t r) { return rounded_inputs[r][port.at].view(); }); !wrong.empty())
+      if (const std::string wrong =
+              differs(port, inputs[port.at].view(), [&](std::size_t r) { return rounded_inputs[r][port.at].view(); });
+          !wrong.empty())
         return place + "input " + std::to_string(port.at) + " afterwards: " + wrong;
     for (const Port& port : ports.outputs)
-      if (const std::string wrong = differs(port, (*expected)[port.at].tensor->view(), [&](std::size_t r) { return rounded[r][port.at].tensor->view(); }); !wrong.empty())
+      if (const std::string wrong = differs(port, (*expected)[port.at].tensor->view(),
+                                            [&](std::size_t r) { return rounded[r][port.at].tensor->view(); });
+          !wrong.empty())
         return place + "output " + std::to_string(port.at) + ": " + wrong;
   }
   return {};
@@ -275,7 +299,8 @@ int write(const std::string& folder, std::string_view first, std::string_view co
     (void)std::from_chars(count.data(), count.data() + count.size(), number);
     for (std::uint64_t seed = from; seed < from + number; ++seed) one(std::to_string(seed));
   }
-  for (const auto& [reason, which] : refused) std::printf("refused %zu times, %s first: %s\n", which.size(), which[0].c_str(), reason.c_str());
+  for (const auto& [reason, which] : refused)
+    std::printf("refused %zu times, %s first: %s\n", which.size(), which[0].c_str(), reason.c_str());
   std::printf("%d written, %d refused\n", written, left);
   return 0;
 }

@@ -29,9 +29,7 @@ struct {
   if (!memory.model.forward(io.from, io.to)) firmware::exit(3);
 }
 
-void take(int sample) {
-  std::copy_n(benchmark::samples[sample], std::size(io.from), io.from);
-}
+void take(int sample) { std::copy_n(benchmark::samples[sample], std::size(io.from), io.from); }
 
 /// Offset behind the last byte of the arena that a run writes, seen with two colours.
 std::size_t arena_used() {

@@ -31,12 +31,8 @@ void count(const void* caller) noexcept {
 }
 }  // namespace
 
-Counts& counts() noexcept {
-  return all;
-}
-bool& in_primitive() noexcept {
-  return inside;
-}
+Counts& counts() noexcept { return all; }
+bool& in_primitive() noexcept { return inside; }
 
 }  // namespace allocations
 
@@ -69,9 +65,7 @@ int posix_memalign(void** out, std::size_t alignment, std::size_t size) noexcept
   *out = made;
   return 0;
 }
-void free(void* memory) noexcept {
-  __libc_free(memory);
-}
+void free(void* memory) noexcept { __libc_free(memory); }
 }
 
 void* operator new(std::size_t size) {
@@ -88,15 +82,7 @@ void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   allocations::count(__builtin_return_address(0));
   return __libc_malloc(size);
 }
-void operator delete(void* memory) noexcept {
-  __libc_free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  __libc_free(memory);
-}
-void operator delete(void* memory, std::align_val_t) noexcept {
-  __libc_free(memory);
-}
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
-  __libc_free(memory);
-}
+void operator delete(void* memory) noexcept { __libc_free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { __libc_free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { __libc_free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { __libc_free(memory); }

@@ -3,8 +3,8 @@
 //
 //   decode DECODER.pt2 LOGITS.npy BACKEND,BACKEND... THREADS
 //
-// First answers `ready`, with bytes of weights, of the caches, of what a step changed in them, and of the arena; or `failed REASON` if
-// logits are not the recorded ones. Then, per line:
+// First answers `ready`, with bytes of weights, of the caches, of what a step changed in them, and of the arena; or
+// `failed REASON` if logits are not the recorded ones. Then, per line:
 //   time N W   `ns T...`: N steps, after W that are not counted
 //   read N     `ns T...`: N times reading as many bytes as the weights have, in order
 #include <algorithm>
@@ -60,7 +60,8 @@ class Decoding {
     token_ = (3 * i + 1) % 4096;
     position_ = i % 1024;
     const std::int64_t two[] = {1, 1}, strides[] = {1, 1};
-    const EValue inputs[] = {TensorView{&token_, two, strides, 2, ScalarType::int64}, TensorView{&position_, two, strides, 1, ScalarType::int64}};
+    const EValue inputs[] = {TensorView{&token_, two, strides, 2, ScalarType::int64},
+                             TensorView{&position_, two, strides, 1, ScalarType::int64}};
     outputs_ = must(session_.run(0, inputs));
     return must((*outputs_)[0].as<float>());
   }
@@ -78,7 +79,8 @@ int main(int argc, char** argv) {
   if (argc != 5) return std::fprintf(stderr, "decode DECODER.pt2 LOGITS.npy BACKENDS THREADS\n"), 2;
   std::vector<std::uint32_t> order;
   std::istringstream names(argv[3]);
-  for (std::string name; std::getline(names, name, ',');) order.push_back(static_cast<std::uint32_t>(Backends::find(name)));
+  for (std::string name; std::getline(names, name, ',');)
+    order.push_back(static_cast<std::uint32_t>(Backends::find(name)));
   onednn::set_threads(static_cast<std::uint32_t>(std::strtoul(argv[4], nullptr, 10)));
   const ExportedProgram program = must(formats::read_pt2(argv[1]));
   std::size_t weights = 0;
@@ -110,7 +112,9 @@ int main(int argc, char** argv) {
   (void)decoding.step(steps);
   for (std::size_t s = 0; s < before.size(); ++s)
     for (std::int64_t i = 0; i < before[s].numel(); ++i)
-      changed += before[s].view().as<float>()[i] != decoding.session().state()[s].tensor.view().as<float>()[i] ? sizeof(float) : 0;
+      changed += before[s].view().as<float>()[i] != decoding.session().state()[s].tensor.view().as<float>()[i]
+                     ? sizeof(float)
+                     : 0;
   std::cout << "ready gap=" << gap << " weights=" << weights << " caches=" << state << " changed=" << changed
             << " arena=" << decoding.session().plan(0).arena_bytes << std::endl;
 

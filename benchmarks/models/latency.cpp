@@ -59,9 +59,7 @@ using Backends = ListOf<xnnpack>::type;
 using Backends = ListOf<>::type;
 #endif
 
-std::int64_t now() noexcept {
-  return Clock::now().time_since_epoch().count();
-}
+std::int64_t now() noexcept { return Clock::now().time_since_epoch().count(); }
 
 /// Sums up the time in primitives, and says when one runs.
 struct PrimitiveTimer {

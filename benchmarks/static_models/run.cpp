@@ -18,8 +18,12 @@ namespace {
 using Program = MODEL_TYPE;
 using Module = davit::static_module<Program, davit::portable>;
 
-constexpr bool is_input(std::size_t i) { return Program::inputs[i].role == davit::StaticRole::user && Program::tables.inputs[i] != davit::no_id; }
-constexpr bool is_output(std::size_t i) { return Program::outputs[i].role == davit::StaticOutputRole::user && Program::tables.outputs[i] != davit::no_id; }
+constexpr bool is_input(std::size_t i) {
+  return Program::inputs[i].role == davit::StaticRole::user && Program::tables.inputs[i] != davit::no_id;
+}
+constexpr bool is_output(std::size_t i) {
+  return Program::outputs[i].role == davit::StaticOutputRole::user && Program::tables.outputs[i] != davit::no_id;
+}
 constexpr std::size_t input_count = [] {
   std::size_t n = 0;
   for (std::size_t i = 0; i < Program::inputs.size(); ++i) n += is_input(i) ? 1 : 0;
@@ -51,17 +55,20 @@ Module module_;
 template <std::size_t I>
 bool transfer(const std::string& folder, int run, bool reads) {
   if (reads != (I < input_count)) return true;
-  const std::string name = folder + "/r" + std::to_string(run) + (reads ? "_in" + std::to_string(I) : "_out" + std::to_string(I - input_count)) + ".bin";
+  const std::string name = folder + "/r" + std::to_string(run) +
+                           (reads ? "_in" + std::to_string(I) : "_out" + std::to_string(I - input_count)) + ".bin";
   std::FILE* file = std::fopen(name.c_str(), reads ? "rb" : "wb");
   if (file == nullptr) return false;
-  const std::size_t done = reads ? std::fread(buffer<I>, sizeof(Element<I>), count<I>, file) : std::fwrite(buffer<I>, sizeof(Element<I>), count<I>, file);
+  const std::size_t done = reads ? std::fread(buffer<I>, sizeof(Element<I>), count<I>, file)
+                                 : std::fwrite(buffer<I>, sizeof(Element<I>), count<I>, file);
   return std::fclose(file) == 0 && done == count<I>;
 }
 template <std::size_t... I>
 bool infer(const std::string& folder, int run, std::index_sequence<I...>) {
   if (!(transfer<I>(folder, run, true) && ...)) return std::printf("an input of run %d cannot be read\n", run), false;
   const davit::Status status = module_.forward(std::span<Element<I>, count<I>>(buffer<I>, count<I>)...);
-  if (!status) return std::printf("run %d fails with code %u\n", run, static_cast<unsigned>(status.error().bits())), false;
+  if (!status)
+    return std::printf("run %d fails with code %u\n", run, static_cast<unsigned>(status.error().bits())), false;
   return (transfer<I>(folder, run, false) && ...);
 }
 
@@ -71,5 +78,6 @@ int main(int argc, char** argv) {
   if (argc != 3) return std::puts("usage: program FOLDER RUNS"), 2;
   for (int run = 0; run < std::atoi(argv[2]); ++run)
     if (!infer(argv[1], run, std::make_index_sequence<ports.size()>{})) return 1;
-  std::printf("arena %zu, state %zu, weights %zu, steps %zu\n", Module::arena_bytes, Module::state_bytes, Module::weight_bytes, Module::step_count);
+  std::printf("arena %zu, state %zu, weights %zu, steps %zu\n", Module::arena_bytes, Module::state_bytes,
+              Module::weight_bytes, Module::step_count);
 }

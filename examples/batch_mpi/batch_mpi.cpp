@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Scores a large .npy file, or a folder of them, on many machines: the ranks of an MPI job take chunks of rows, each the next one
-// when it is done with the last.
+// Scores a large .npy file, or a folder of them, on many machines: the ranks of an MPI job take chunks of rows, each
+// the next one when it is done with the last.
 //   mpicxx -std=c++23 -O2 batch_mpi.cpp -o batch_mpi $(pkg-config --cflags --libs davit-formats-compiled)
 //   mpirun -n 4 batch_mpi MODEL.davit INPUT OUTPUT.npy [ROWS-OF-A-CHUNK]
-// MODEL.davit is what `davit lower` or save_program wrote for the backend `portable`, of a program that answers a row for each of its
-// input's; its weights are mapped, so that the ranks of one node share them. Chunks do not depend on the number of ranks, nor does
-// OUTPUT.npy, whose rows lie in the order of the input's (of a folder, in the order of names). A finished chunk is a file in
-// OUTPUT.npy.parts until all are: where a job ended early, the next one of the same files computes only the chunks that are missing.
+// MODEL.davit is what `davit lower` or save_program wrote for the backend `portable`, of a program that answers a row
+// for each of its input's; its weights are mapped, so that the ranks of one node share them. Chunks do not depend on
+// the number of ranks, nor does OUTPUT.npy, whose rows lie in the order of the input's (of a folder, in the order of
+// names). A finished chunk is a file in OUTPUT.npy.parts until all are: where a job ended early, the next one of the
+// same files computes only the chunks that are missing.
 
 #include <mpi.h>
 #include <unistd.h>
@@ -43,7 +44,8 @@ int rank = 0;
 [[noreturn]] void fail(std::string_view what) {
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);
-  std::fprintf(stderr, "batch_mpi: rank %d on %s: %.*s\n", rank, host.data(), static_cast<int>(what.size()), what.data());
+  std::fprintf(stderr, "batch_mpi: rank %d on %s: %.*s\n", rank, host.data(), static_cast<int>(what.size()),
+               what.data());
   MPI_Abort(MPI_COMM_WORLD, 1);
   std::abort();
 }
@@ -70,8 +72,8 @@ struct Job {
   [[nodiscard]] std::string part(std::size_t chunk) const { return folder() + "/" + std::to_string(chunk) + ".npy"; }
   [[nodiscard]] std::string name(std::size_t chunk) const {
     const Chunk& c = chunks[chunk];
-    return "chunk " + std::to_string(chunk) + " (rows " + std::to_string(c.first) + " to " + std::to_string(c.first + c.rows - 1) + " of " +
-           files[c.file] + ")";
+    return "chunk " + std::to_string(chunk) + " (rows " + std::to_string(c.first) + " to " +
+           std::to_string(c.first + c.rows - 1) + " of " + files[c.file] + ")";
   }
 };
 
@@ -102,8 +104,8 @@ std::string describe(const Job& job, std::int64_t rows) {
   std::string text = "model " + std::to_string(hash) + "\nrows " + std::to_string(rows) + "\n";
   for (const std::string& file : job.files) {
     std::error_code error;
-    text += std::to_string(fs::file_size(file, error)) + " " + std::to_string(fs::last_write_time(file, error).time_since_epoch().count()) + " " +
-            file + "\n";
+    text += std::to_string(fs::file_size(file, error)) + " " +
+            std::to_string(fs::last_write_time(file, error).time_since_epoch().count()) + " " + file + "\n";
   }
   return text;
 }
@@ -123,7 +125,8 @@ std::vector<std::int64_t> missing_chunks(const Job& job, std::int64_t rows) {
   std::vector<std::int64_t> missing;
   for (std::size_t c = 0; c < job.chunks.size(); ++c) {
     const Result<Tensor> part = formats::read_npy(job.part(c));
-    if (!part || part->sizes.empty() || part->sizes[0] != job.chunks[c].rows) missing.push_back(static_cast<std::int64_t>(c));
+    if (!part || part->sizes.empty() || part->sizes[0] != job.chunks[c].rows)
+      missing.push_back(static_cast<std::int64_t>(c));
   }
   return missing;
 }
@@ -142,14 +145,16 @@ struct Batch {
 };
 Batch batch_of(const MethodInterface& interface, std::string_view model) {
   const auto input = std::ranges::find(interface.inputs, InputRole::user, &InputPort::role);
-  if (input == interface.inputs.end() || input->type.dims.empty()) fail(std::string(model) + ": the program takes no rows");
+  if (input == interface.inputs.end() || input->type.dims.empty())
+    fail(std::string(model) + ": the program takes no rows");
   const Dim& rows = input->type.dims[0];
   if (rows.is_static()) return {std::max<std::int64_t>(rows.value, 1), true};
   const auto range = std::ranges::find(interface.ranges, rows.expr, &MethodInterface::SymbolRange::symbol);
   return {range == interface.ranges.end() ? INT64_MAX : std::max<std::int64_t>(range->max, 1), false};
 }
 
-/// Scores the rows of a chunk, as many at a time as the program takes; where it takes no fewer, the last ones with zeros below them.
+/// Scores the rows of a chunk, as many at a time as the program takes; where it takes no fewer, the last ones with
+/// zeros below them.
 Tensor score(Session& session, const Batch& batch, const Tensor& input, const Chunk& chunk, std::string_view name) {
   Tensor scores;
   for (std::int64_t done = 0, rows = 0; done < chunk.rows; done += rows) {
@@ -180,7 +185,8 @@ Tensor score(Session& session, const Batch& batch, const Tensor& input, const Ch
 class Counter {
  public:
   Counter() {
-    MPI_Win_allocate(rank == 0 ? sizeof(std::int64_t) : 0, sizeof(std::int64_t), MPI_INFO_NULL, MPI_COMM_WORLD, &number_, &window_);
+    MPI_Win_allocate(rank == 0 ? sizeof(std::int64_t) : 0, sizeof(std::int64_t), MPI_INFO_NULL, MPI_COMM_WORLD,
+                     &number_, &window_);
     if (rank == 0) *number_ = 0;
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Win_lock_all(0, window_);
@@ -212,10 +218,12 @@ void gather(const Job& job) {
     const Tensor part = value(formats::read_npy(job.part(c)), job.part(c));
     if (c == 0) {
       std::vector<std::int64_t> sizes = part.sizes;
-      sizes[0] = std::accumulate(job.chunks.begin(), job.chunks.end(), std::int64_t{0}, [](auto n, const Chunk& k) { return n + k.rows; });
+      sizes[0] = std::accumulate(job.chunks.begin(), job.chunks.end(), std::int64_t{0},
+                                 [](auto n, const Chunk& k) { return n + k.rows; });
       all = Tensor::zeros(part.dtype, sizes);
     }
-    if (part.dtype != all.dtype || !std::ranges::equal(part.sizes.begin() + 1, part.sizes.end(), all.sizes.begin() + 1, all.sizes.end()))
+    if (part.dtype != all.dtype ||
+        !std::ranges::equal(part.sizes.begin() + 1, part.sizes.end(), all.sizes.begin() + 1, all.sizes.end()))
       fail(job.name(c) + ": its rows are of another size than those of the first chunk");
     copy_tensor(part.view(), rows_of(all, done, part.sizes[0]).view());
     done += part.sizes[0];
@@ -247,7 +255,8 @@ int main(int argc, char** argv) {
   const Job job = find_job(argv[1], argv[2], argv[3], rows);
   const LoweredProgram program = value(formats::load_program<BackendList<portable>>(job.model), job.model);
   Session session = value(Session::make(program), job.model);
-  const Batch batch = batch_of(program.methods()[value(program.find_method("forward"), job.model)].interface, job.model);
+  const Batch batch =
+      batch_of(program.methods()[value(program.find_method("forward"), job.model)].interface, job.model);
   std::vector<std::int64_t> missing;
   if (rank == 0) missing = missing_chunks(job, rows);
   if (rank == 0) MPI_Barrier(MPI_COMM_WORLD);
@@ -271,7 +280,8 @@ int main(int argc, char** argv) {
   if (rank == 0) {
     gather(job);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    std::printf("chunks=%zu kept=%zu computed=%d seconds=%.2f per_rank=", job.chunks.size(), job.chunks.size() - missing.size(), count, seconds);
+    std::printf("chunks=%zu kept=%zu computed=%d seconds=%.2f per_rank=", job.chunks.size(),
+                job.chunks.size() - missing.size(), count, seconds);
     for (int r = 0; r < ranks; ++r) std::printf("%s%d", r == 0 ? "" : ",", shares[static_cast<std::size_t>(r)]);
     std::printf("\n");
   }

@@ -54,13 +54,13 @@ inline constexpr bool has_portable = false;
 template <class... Bs>
 inline constexpr bool has_portable<std::tuple<Bs...>> = ((std::string_view(Bs::name) == davit::portable::name) || ...);
 
-/// The backends this program is compiled with: first those of the header that the build option user_backends names, which says
-/// `using user_backends = std::tuple<...>`. `portable` takes what the others leave. The second instance of it is there to try out
-/// borders between partitions.
+/// The backends this program is compiled with: first those of the header that the build option user_backends names,
+/// which says `using user_backends = std::tuple<...>`. `portable` takes what the others leave. The second instance of
+/// it is there to try out borders between partitions.
 using Second = davit::testing::renamed_backend<Portable, "portable_2">;
 using Always = std::conditional_t<has_portable<user_backends>, std::tuple<Second>, std::tuple<Portable, Second>>;
-using Backends =
-    ListOf<decltype(std::tuple_cat(std::declval<user_backends>(), std::declval<OneDnn>(), std::declval<XnnPack>(), std::declval<Always>()))>::type;
+using Backends = ListOf<decltype(std::tuple_cat(std::declval<user_backends>(), std::declval<OneDnn>(),
+                                                std::declval<XnnPack>(), std::declval<Always>()))>::type;
 
 /// The backends that a list of names asks for, by index.
 [[nodiscard]] inline davit::Result<std::vector<std::uint32_t>> parse_backends(std::string_view list) {
@@ -70,10 +70,14 @@ using Backends =
     const std::string_view name = list.substr(0, comma);
     const std::size_t index = Backends::find(name);
     const auto fail = [&](davit::ErrorCode code, davit::Name what) {
-      return std::unexpected(davit::Error{.code = code, .stage = davit::Stage::partition, .where = "--backends", .what = std::move(what),
-                                   .fix = davit::concat("this program was compiled with: ", Backends::names())});
+      return std::unexpected(davit::Error{.code = code,
+                                          .stage = davit::Stage::partition,
+                                          .where = "--backends",
+                                          .what = std::move(what),
+                                          .fix = davit::concat("this program was compiled with: ", Backends::names())});
     };
-    if (index == Backends::size) return fail(davit::ErrorCode::not_found, davit::concat("there is no backend '", name, "'"));
+    if (index == Backends::size)
+      return fail(davit::ErrorCode::not_found, davit::concat("there is no backend '", name, "'"));
     if (std::ranges::find(order, index) != order.end())
       return fail(davit::ErrorCode::invalid_argument, davit::concat("backend '", name, "' is named twice"));
     order.push_back(static_cast<std::uint32_t>(index));

@@ -38,17 +38,25 @@ constexpr int rounds = 20;  // each row runs in each: noise comes to all alike
   return text;
 }
 [[nodiscard]] std::string mebibytes(std::size_t bytes) { return number(static_cast<double>(bytes) / (1 << 20)); }
-[[nodiscard]] std::size_t planned_bytes(const BenchRow& row) { return row.arena_bytes + row.state_bytes + row.constant_bytes; }
+[[nodiscard]] std::size_t planned_bytes(const BenchRow& row) {
+  return row.arena_bytes + row.state_bytes + row.constant_bytes;
+}
 
-[[nodiscard]] std::string file_name(const BenchRow& row) { return std::filesystem::path(row.model).filename().string(); }
+[[nodiscard]] std::string file_name(const BenchRow& row) {
+  return std::filesystem::path(row.model).filename().string();
+}
 
 /// The rows as a table.
 [[nodiscard]] std::string table_of(const std::vector<BenchRow>& rows) {
-  TextTable table{{"model", "backends", "threads", "median ms", "p90 ms", "ratio", "runs", "prepare ms", "memory MiB", "peak MiB"},
-                  {false, false, true, true, true, true, true, true, true, true}, {}};
+  TextTable table{
+      {"model", "backends", "threads", "median ms", "p90 ms", "ratio", "runs", "prepare ms", "memory MiB", "peak MiB"},
+      {false, false, true, true, true, true, true, true, true, true},
+      {}};
   for (const BenchRow& row : rows)
-    table.rows.push_back({file_name(row), row.backends, std::to_string(row.threads), number(at(row, 0.5)), number(at(row, 0.9)), number(at(row, 0.5) / at(rows[0], 0.5)),
-                          std::to_string(row.ms.size()), number(row.prepare_ms), mebibytes(planned_bytes(row)), row.peak_bytes == 0 ? "?" : mebibytes(row.peak_bytes)});
+    table.rows.push_back({file_name(row), row.backends, std::to_string(row.threads), number(at(row, 0.5)),
+                          number(at(row, 0.9)), number(at(row, 0.5) / at(rows[0], 0.5)), std::to_string(row.ms.size()),
+                          number(row.prepare_ms), mebibytes(planned_bytes(row)),
+                          row.peak_bytes == 0 ? "?" : mebibytes(row.peak_bytes)});
   return table.print();
 }
 
@@ -99,12 +107,14 @@ constexpr int rounds = 20;  // each row runs in each: noise comes to all alike
 /// Every model on every list of backends with every number of threads; packages know their backends.
 [[nodiscard]] std::vector<BenchRow> rows_of(const BenchOptions& options) {
   std::vector<BenchRow> rows;
-  const std::vector<std::string> lists = options.backends.empty() ? std::vector<std::string>{"portable"} : options.backends;
+  const std::vector<std::string> lists =
+      options.backends.empty() ? std::vector<std::string>{"portable"} : options.backends;
   for (const std::string& model : options.models) {
     const bool package = formats::is_package(model);
     for (std::size_t b = 0; b < (package ? 1 : lists.size()); ++b)
       for (const std::uint32_t threads : options.threads)
-        rows.push_back({.model = model, .backends = package ? "as lowered" : lists[b], .threads = threads, .package = package});
+        rows.push_back(
+            {.model = model, .backends = package ? "as lowered" : lists[b], .threads = threads, .package = package});
   }
   return rows;
 }
@@ -113,14 +123,17 @@ constexpr int rounds = 20;  // each row runs in each: noise comes to all alike
 [[nodiscard]] std::vector<BenchRow> measure(const BenchOptions& options, bool& failed) {
   std::vector<std::unique_ptr<BenchProcess>> processes;
   Progress progress;
-  const auto name = [](const BenchRow& row) { return row.model + " on " + row.backends + ", " + std::to_string(row.threads) + " thread(s)"; };
+  const auto name = [](const BenchRow& row) {
+    return row.model + " on " + row.backends + ", " + std::to_string(row.threads) + " thread(s)";
+  };
   for (BenchRow& row : rows_of(options)) {
     progress.show("preparing " + name(row));
     processes.push_back(std::make_unique<BenchProcess>(std::move(row), options));
   }
   for (int round = 0; round < rounds; ++round)
     for (const auto& process : processes) {
-      progress.show("round " + std::to_string(round + 1) + " of " + std::to_string(rounds) + ": " + name(process->row()));
+      progress.show("round " + std::to_string(round + 1) + " of " + std::to_string(rounds) + ": " +
+                    name(process->row()));
       process->run(options.seconds / rounds);
     }
   progress.show({});
@@ -150,7 +163,8 @@ void take_models(BenchOptions& options) {
     if (text.ends_with(".pt2") || text.ends_with(".davit")) return true;
     const Result<SharedBytes> bytes = formats::map_file(text);
     const formats::FileKind* kind = bytes ? formats::file_kind(bytes->bytes(), text) : nullptr;
-    return kind != nullptr && (kind->fix[static_cast<std::size_t>(formats::FileUse::program)].empty() || formats::is_package(bytes->bytes()));
+    return kind != nullptr && (kind->fix[static_cast<std::size_t>(formats::FileUse::program)].empty() ||
+                               formats::is_package(bytes->bytes()));
   };
   std::vector<std::string> inputs;
   for (std::string& text : options.inputs) (is_model(text) ? options.models : inputs).push_back(std::move(text));
@@ -160,14 +174,22 @@ void take_models(BenchOptions& options) {
 /// Errors: no model; options that no row has; files that would be written over others.
 [[nodiscard]] Result<void> check_options(const BenchOptions& options) {
   if (options.models.empty())
-    return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::load, .where = "models", .what = "there are none",
+    return std::unexpected(Error{.code = ErrorCode::invalid_argument,
+                                 .stage = Stage::load,
+                                 .where = "models",
+                                 .what = "there are none",
                                  .fix = "name .pt2 files, or .davit files that davit lower wrote"});
   if (std::ranges::all_of(options.models, [](const std::string& model) { return formats::is_package(model); })) {
     LoweringChoice choice = options.lowering;
     if (!options.backends.empty()) choice.backends = options.backends[0];
     if (Result<void> none = check_lowered(choice, options.models[0]); !none) return none;
   }
-  return Files().reads_all(options.models, options.inputs).uses(options.lowering).writes("--json", options.json).writes("--html", options.html).check();
+  return Files()
+      .reads_all(options.models, options.inputs)
+      .uses(options.lowering)
+      .writes("--json", options.json)
+      .writes("--html", options.html)
+      .check();
 }
 
 }  // namespace
@@ -182,10 +204,13 @@ int bench(BenchOptions options) {
   bool failed = false;
   const std::vector<BenchRow> rows = measure(options, failed);
   if (rows.empty()) return 2;
-  print("%sratio: of medians, to the first row; memory: arena, state and weights, of a package with what backends made of them; peak: of the row's process\n",
-        table_of(rows).c_str());
+  print(
+      "%sratio: of medians, to the first row; memory: arena, state and weights, of a package with what backends made "
+      "of them; peak: of the row's process\n",
+      table_of(rows).c_str());
   const std::string json = json_of(rows);
-  for (const auto& [file, text] : {std::pair(options.json, json), std::pair(options.html, page_of(bench_before_data, json, bench_after_data))}) {
+  for (const auto& [file, text] :
+       {std::pair(options.json, json), std::pair(options.html, page_of(bench_before_data, json, bench_after_data))}) {
     if (file.empty()) continue;
     if (const Result<void> written = formats::write_file(file, text); !written) {
       std::fprintf(stderr, "davit: %s\n", to_string(written.error()).c_str());

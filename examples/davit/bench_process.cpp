@@ -29,7 +29,9 @@ using namespace davit;
 namespace {
 
 using Clock = std::chrono::steady_clock;
-[[nodiscard]] double ms_since(Clock::time_point begin) { return std::chrono::duration<double, std::milli>(Clock::now() - begin).count(); }
+[[nodiscard]] double ms_since(Clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+}
 
 /// The peak of this process' memory, or 0.
 [[nodiscard]] std::size_t peak_bytes() {
@@ -48,7 +50,8 @@ struct Measured {
 
   [[nodiscard]] static Result<Measured> prepare(BenchRow& row, const BenchOptions& options) {
     const auto begin = Clock::now();
-    LoweringChoice choice{.limits = options.lowering.limits, .method = options.lowering.method};  // of a package, which is lowered already
+    LoweringChoice choice{.limits = options.lowering.limits,
+                          .method = options.lowering.method};  // of a package, which is lowered already
     if (!row.package) {
       choice = options.lowering;
       choice.backends = row.backends;
@@ -64,7 +67,8 @@ struct Measured {
       row.constant_bytes += bytes.kept + bytes.moved + bytes.shared + bytes.duplicated;
     }
     for (const NamedTensor& buffer : runner->program().state()) row.state_bytes += buffer.tensor.view().nbytes();
-    Result<std::vector<Input>> inputs = inputs_or_random(options.inputs, runner->method().parent, runner->method().interface.inputs, options.seed);
+    Result<std::vector<Input>> inputs =
+        inputs_or_random(options.inputs, runner->method().parent, runner->method().interface.inputs, options.seed);
     if (!inputs) return std::unexpected(std::move(inputs.error()));
     Measured out{*std::move(runner), *std::move(inputs), {}};
     out.values = values_of(out.inputs);
@@ -73,7 +77,8 @@ struct Measured {
     row.arena_bytes = out.runner.arena_bytes();
     return out;
   }
-  /// Times of runs, each as a number and a blank. The first of several is not counted: others ran on this processor before it.
+  /// Times of runs, each as a number and a blank. The first of several is not counted: others ran on this processor
+  /// before it.
   [[nodiscard]] std::string run(double seconds) {
     std::string times;
     const auto begin = Clock::now();
@@ -132,14 +137,19 @@ void serve(BenchRow row, const BenchOptions& options, std::FILE* commands, std::
   if (row.package) row.backends = backends_of(measured->runner.program(), measured->runner.method());
   if (row.package)
     if (const Result<SharedBytes> bytes = formats::map_file(row.model); bytes)
-      if (const Result<formats::Package> package = formats::read_package(*bytes); package) row.constant_bytes = segment_bytes(*package);
+      if (const Result<formats::Package> package = formats::read_package(*bytes); package)
+        row.constant_bytes = segment_bytes(*package);
   if (options.lowering.costs->written()) print_written(options.lowering.costs->save);
   std::fflush(stdout);
   std::ostringstream out;
-  out << "\n" << row.backends << "\n" << row.partitions << " " << row.prepare_ms << " " << row.arena_bytes << " " << row.state_bytes << " " << row.constant_bytes;
+  out << "\n"
+      << row.backends << "\n"
+      << row.partitions << " " << row.prepare_ms << " " << row.arena_bytes << " " << row.state_bytes << " "
+      << row.constant_bytes;
   answer(answers, out.str());
   std::string command;
-  while (next(commands, command) && !command.empty()) answer(answers, measured->run(std::strtod(command.c_str(), nullptr)));
+  while (next(commands, command) && !command.empty())
+    answer(answers, measured->run(std::strtod(command.c_str(), nullptr)));
   answer(answers, std::to_string(peak_bytes()));
 }
 

@@ -22,7 +22,7 @@ struct BenchRow {
   std::uint32_t threads = 1;
   bool package = false;
   std::size_t partitions = 0;
-  double prepare_ms = 0;           ///< from the file to a session: reading and lowering, or loading
+  double prepare_ms = 0;  ///< from the file to a session: reading and lowering, or loading
   std::size_t arena_bytes = 0;
   std::size_t state_bytes = 0;
   std::size_t constant_bytes = 0;  ///< weights; of a package also what backends made of them
@@ -31,8 +31,8 @@ struct BenchRow {
   std::string failed{};            ///< not empty: what went wrong
 };
 
-/// A row in a process of its own: its memory is its own peak, and what goes wrong there ends nothing else. It is stopped (SIGSTOP) while
-/// others run: threads that spin for their next work would take the CPUs from those.
+/// A row in a process of its own: its memory is its own peak, and what goes wrong there ends nothing else. It is
+/// stopped (SIGSTOP) while others run: threads that spin for their next work would take the CPUs from those.
 class BenchProcess {
  public:
   /// Starts the process and waits until it has run the model twice, unmeasured; what goes wrong is in row().failed.

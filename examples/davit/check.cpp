@@ -136,7 +136,8 @@ class Comparison {
   Result<SharedBytes> bytes = files.read(recorded->program);
   if (!bytes) return failed(bytes.error());
   const bool is_package = formats::is_package(bytes->bytes());
-  Result<ExportedProgram> program = is_package ? Result<ExportedProgram>(std::in_place) : formats::read_pt2(*bytes, reading());
+  Result<ExportedProgram> program =
+      is_package ? Result<ExportedProgram>(std::in_place) : formats::read_pt2(*bytes, reading());
   if (!program) return failed(program.error());
   Result<Runner> runner = is_package ? Runner::load(*bytes, lowering) : Runner::lower(*program, lowering);
   if (!runner) return failed(runner.error());
@@ -181,7 +182,8 @@ class Comparison {
 }
 
 /// Runs the cases at `path`, which is in the folder `given`: what lies outside is not read, whatever links there are.
-[[nodiscard]] Result<void> check_path(const fs::path& path, const fs::path& given, const LoweringChoice& lowering, Tally& tally) {
+[[nodiscard]] Result<void> check_path(const fs::path& path, const fs::path& given, const LoweringChoice& lowering,
+                                      Tally& tally) {
   if (fs::is_directory(path)) {
     if (fs::exists(fs::symlink_status(path / "case.json"))) {
       tally.count(path.string(), run_case(formats::CaseFiles::folder(path, given), lowering));

@@ -35,8 +35,11 @@ template <class List, class Add>
 [[nodiscard]] davit::Result<void> read_rules(std::string_view text, Add&& add) {
   using davit::concat;
   const auto fail = [](davit::ErrorCode code, davit::Name what, davit::Name fix) {
-    return std::unexpected(davit::Error{.code = code, .stage = davit::Stage::partition, .where = "--partitioner",
-                                        .what = std::move(what), .fix = std::move(fix)});
+    return std::unexpected(davit::Error{.code = code,
+                                        .stage = davit::Stage::partition,
+                                        .where = "--partitioner",
+                                        .what = std::move(what),
+                                        .fix = std::move(fix)});
   };
   do {
     const std::string_view rule = next_part(text, ',');
@@ -54,8 +57,9 @@ template <class List, class Add>
 
 }  // namespace detail
 
-/// Calls `lower(partitioner)` with the partitioner of that name, which may begin with "config:", "module:" or "pattern:".
-/// `order` holds the backends by preference. Errors: not_found; what the partitioner's text gives; what `lower` answers.
+/// Calls `lower(partitioner)` with the partitioner of that name, which may begin with "config:", "module:" or
+/// "pattern:". `order` holds the backends by preference. Errors: not_found; what the partitioner's text gives; what
+/// `lower` answers.
 template <class List, class Lower>
 [[nodiscard]] auto choose_partitioner(std::string_view name, const std::vector<std::uint32_t>& order, Lower&& lower)
     -> decltype(lower(davit::CapabilityPartitioner<List>())) {
@@ -90,8 +94,12 @@ template <class List, class Lower>
     if (!read) return std::unexpected(std::move(read.error()));
     return lower(patterns);
   }
-  return std::unexpected(Error{.code = ErrorCode::not_found, .stage = Stage::partition, .where = "--partitioner",
-                               .what = concat("there is no partitioner '", name, "'"), .fix = concat("name ", partitioner_names(), "; davit help partitioner says what they do")});
+  return std::unexpected(
+      Error{.code = ErrorCode::not_found,
+            .stage = Stage::partition,
+            .where = "--partitioner",
+            .what = concat("there is no partitioner '", name, "'"),
+            .fix = concat("name ", partitioner_names(), "; davit help partitioner says what they do")});
 }
 
 }  // namespace tool

@@ -37,8 +37,11 @@ inline int print_error = 0;
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (!error) return {};
-  return std::unexpected(davit::Error{.code = davit::ErrorCode::io_error, .stage = davit::Stage::save, .where = davit::Name::own(folder.string()),
-                                      .what = davit::concat("the folder cannot be made: ", error.message()), .fix = "name another"});
+  return std::unexpected(davit::Error{.code = davit::ErrorCode::io_error,
+                                      .stage = davit::Stage::save,
+                                      .where = davit::Name::own(folder.string()),
+                                      .what = davit::concat("the folder cannot be made: ", error.message()),
+                                      .fix = "name another"});
 }
 
 /// Says that a file was written.
@@ -86,9 +89,9 @@ struct CompareOptions {
   double atol = 1e-5;
 };
 struct BenchOptions {
-  std::vector<std::string> models;  ///< .pt2 files, which are lowered, and packages
-  std::vector<std::string> backends;  ///< lists, each a row; none: portable
-  std::vector<std::uint32_t> threads{1};          ///< numbers, each a row
+  std::vector<std::string> models;        ///< .pt2 files, which are lowered, and packages
+  std::vector<std::string> backends;      ///< lists, each a row; none: portable
+  std::vector<std::uint32_t> threads{1};  ///< numbers, each a row
   LoweringChoice lowering;
   std::vector<std::string> inputs;  ///< none: random ones
   std::uint64_t seed = 0;

@@ -53,7 +53,9 @@ class CallComparison {
         continue;
       }
       const DelegateCall& odd = i < actual.size() ? actual[i] : reference[i];
-      if (first_.empty()) first_ = "call " + std::to_string(i) + ", '" + text(odd.tag) + "': control flow took another way than in the reference";
+      if (first_.empty())
+        first_ = "call " + std::to_string(i) + ", '" + text(odd.tag) +
+                 "': control flow took another way than in the reference";
       return;
     }
   }
@@ -62,11 +64,13 @@ class CallComparison {
                     {false, false, true, true, true, true, false, false},
                     {}};
     for (const Row& row : rows_)
-      table.rows.push_back({row.tag, row.backend, std::to_string(row.calls), std::to_string(row.outputs), three_digits(row.gap.absolute),
-                            three_digits(row.gap.relative), row.worst, row.diverges ? "diverges" : "ok"});
+      table.rows.push_back({row.tag, row.backend, std::to_string(row.calls), std::to_string(row.outputs),
+                            three_digits(row.gap.absolute), three_digits(row.gap.relative), row.worst,
+                            row.diverges ? "diverges" : "ok"});
     tool::print("%s", table.print().c_str());
     if (first_.empty()) {
-      tool::print("no partition diverges beyond rtol %s, atol %s\n", three_digits(tolerance_.rtol).c_str(), three_digits(tolerance_.atol).c_str());
+      tool::print("no partition diverges beyond rtol %s, atol %s\n", three_digits(tolerance_.rtol).c_str(),
+                  three_digits(tolerance_.atol).c_str());
     } else {
       tool::print("first divergent partition: %s\n", first_.c_str());
     }
@@ -91,7 +95,8 @@ class CallComparison {
       if (differs.empty()) continue;
       row.diverges = true;
       if (first_.empty())
-        first_ = row.tag + " (" + row.backend + "), call " + std::to_string(row.calls - 1) + ", value '" + name + "': " + differs;
+        first_ = row.tag + " (" + row.backend + "), call " + std::to_string(row.calls - 1) + ", value '" + name +
+                 "': " + differs;
     }
   }
   [[nodiscard]] Row& row_of(const DelegateCall& call) {
@@ -119,9 +124,10 @@ class CallComparison {
   return runner->take_calls();
 }
 
-/// What an eager run of the program has in place of what the partitions of `actual` answered, call by call; values that the program
-/// does not name, because lowering made them, or names in several graphs, are taken out of `actual`.
-[[nodiscard]] Result<std::vector<DelegateCall>> eager_calls(const ExportedProgram& program, const std::vector<Input>& inputs,
+/// What an eager run of the program has in place of what the partitions of `actual` answered, call by call; values that
+/// the program does not name, because lowering made them, or names in several graphs, are taken out of `actual`.
+[[nodiscard]] Result<std::vector<DelegateCall>> eager_calls(const ExportedProgram& program,
+                                                            const std::vector<Input>& inputs,
                                                             std::vector<DelegateCall>& actual) {
   testing::EagerProgram eager(program, BackendList<Portable>::tables());
   std::vector<testing::EagerProgram::Made> made;
@@ -137,7 +143,8 @@ class CallComparison {
     if (at->second == id) by_name[std::string(graph.name(id))].push_back(&value);
   }
   for (ValueId v = 0; v < graph.values.size(); ++v)
-    if (const auto at = first.find(graph.name(v)); at != first.end() && at->second != v) by_name.erase(std::string(graph.name(v)));
+    if (const auto at = first.find(graph.name(v)); at != first.end() && at->second != v)
+      by_name.erase(std::string(graph.name(v)));
   std::vector<DelegateCall> out;
   for (DelegateCall& call : actual) {
     DelegateCall expected{.tag = call.tag, .backend = "eager", .names = {}, .outputs = {}};
@@ -162,7 +169,8 @@ class CallComparison {
     return std::unexpected(std::move(apart.error()));
   const Result<ExportedProgram> program = formats::read_pt2(options.model, reading(options.lowering.limits));
   if (!program) return std::unexpected(program.error());
-  Result<std::vector<Input>> inputs = options.inputs.empty() ? random_inputs(*program, options.seed) : parse_inputs(options.inputs);
+  Result<std::vector<Input>> inputs =
+      options.inputs.empty() ? random_inputs(*program, options.seed) : parse_inputs(options.inputs);
   if (!inputs) return std::unexpected(inputs.error());
   LoweringChoice reference = options.lowering;
   reference.redirect = options.reference;

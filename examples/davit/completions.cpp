@@ -78,18 +78,25 @@ struct Command {
       for (const std::string& name : choice.names) {
         if (!choice.takes_value) continue;
         const std::string pattern = command.name + "," + name;
-        if (choice.values.empty()) (any += any.empty() ? "" : "|") += pattern;
-        else values += "    " + pattern + ") words=" + shell_text(choice.values) + " ;;\n";
+        if (choice.values.empty())
+          (any += any.empty() ? "" : "|") += pattern;
+        else
+          values += "    " + pattern + ") words=" + shell_text(choice.values) + " ;;\n";
       }
     if (!any.empty()) values += "    " + any + ") words= ;;\n";
   }
   return "# bash completion of davit: davit completions bash >~/.local/share/bash-completion/completions/davit\n"
          "_davit() {\n"
          "  local current=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} words before=\n"
-         "  case \"$command,${COMP_WORDS[COMP_CWORD-1]}\" in\n" + values +
-         "    *) if [ \"$COMP_CWORD\" = 1 ]; then words=" + shell_text(names + words_of(all, true)) + "\n"
-         "    elif [[ $current == -* ]]; then case \"$command\" in\n" + options + "    esac\n"
-         "    else case \"$command\" in\n" + arguments + "    esac\n"
+         "  case \"$command,${COMP_WORDS[COMP_CWORD-1]}\" in\n" +
+         values + "    *) if [ \"$COMP_CWORD\" = 1 ]; then words=" + shell_text(names + words_of(all, true)) +
+         "\n"
+         "    elif [[ $current == -* ]]; then case \"$command\" in\n" +
+         options +
+         "    esac\n"
+         "    else case \"$command\" in\n" +
+         arguments +
+         "    esac\n"
          "    fi ;;\n"
          "  esac\n"
          "  [[ $current != *,* ]] || before=${current%,*},\n"
@@ -105,34 +112,44 @@ struct Command {
     names += "    " + shell_text(command.name + ":" + command.text) + "\n";
     cases += "    " + command.name + ") _arguments";
     for (const Choice& choice : command.choices) {
-      const std::string what = choice.files ? ":file:_files" : ":value:" + (choice.values.empty() ? " " : "(" + replaced(choice.values, ':', "\\:") + ")");
+      const std::string what =
+          choice.files ? ":file:_files"
+                       : ":value:" + (choice.values.empty() ? " " : "(" + replaced(choice.values, ':', "\\:") + ")");
       const std::string text = "[" + replaced(replaced(choice.text, '[', "\\["), ']', "\\]") + "]";
       if (choice.names.empty()) cases += " \\\n      " + shell_text("*" + what);
-      for (const std::string& name : choice.names) cases += " \\\n      " + shell_text("*" + name + text + (choice.takes_value ? what : ""));
+      for (const std::string& name : choice.names)
+        cases += " \\\n      " + shell_text("*" + name + text + (choice.takes_value ? what : ""));
     }
     cases += " ;;\n";
   }
   return "#compdef davit\n"
          "# zsh completion of davit: davit completions zsh >_davit, in a folder of $fpath\n"
          "_davit() {\n"
-         "  local -a commands=(\n" + names + "  )\n"
+         "  local -a commands=(\n" +
+         names +
+         "  )\n"
          "  if (( CURRENT == 2 )); then _describe command commands; return; fi\n"
          "  local command=$words[2]\n"
          "  shift words\n"
          "  (( CURRENT-- ))\n"
-         "  case $command in\n" + cases + "  esac\n"
+         "  case $command in\n" +
+         cases +
+         "  esac\n"
          "}\n"
          "if [ \"$funcstack[1]\" = _davit ]; then _davit \"$@\"; else compdef _davit davit; fi\n";
 }
 
 [[nodiscard]] std::string fish(const std::vector<Command>& commands) {
-  const auto literal = [](std::string_view text) { return "'" + replaced(replaced(text, '\\', "\\\\"), '\'', "\\'") + "'"; };
+  const auto literal = [](std::string_view text) {
+    return "'" + replaced(replaced(text, '\\', "\\\\"), '\'', "\\'") + "'";
+  };
   std::string out = "# fish completion of davit: davit completions fish >~/.config/fish/completions/davit.fish\n";
   for (const Command& command : commands) {
     out += "complete -c davit -f -n __fish_use_subcommand -a " + command.name + " -d " + literal(command.text) + "\n";
     for (const Choice& choice : command.choices) {
       std::string line = "complete -c davit -n '__fish_seen_subcommand_from " + command.name + "'";
-      for (const std::string& name : choice.names) line += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
+      for (const std::string& name : choice.names)
+        line += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
       if (choice.names.empty() && choice.values.empty()) continue;  // files, as without a rule
       if (choice.takes_value) line += choice.files ? " -r" : choice.names.empty() ? " -f" : " -x";
       if (!choice.values.empty()) line += " -a " + literal(choice.values);

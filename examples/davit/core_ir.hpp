@@ -13,7 +13,8 @@ namespace tool {
 
 /// Nothing, or what verify finds first.
 [[nodiscard]] inline davit::Result<void> verified(const davit::ExportedProgram& program) {
-  if (std::vector<davit::Error> violations = davit::verify(program, {.allow_unknown_operators = true}); !violations.empty())
+  if (std::vector<davit::Error> violations = davit::verify(program, {.allow_unknown_operators = true});
+      !violations.empty())
     return std::unexpected(std::move(violations.front()));
   return {};
 }
@@ -24,7 +25,8 @@ namespace tool {
   return davit::run_decompositions(program);
 }
 
-/// The same without in-place operators, where functionalize finds a form without, as torch's run_decompositions writes it.
+/// The same without in-place operators, where functionalize finds a form without, as torch's run_decompositions writes
+/// it.
 [[nodiscard]] inline davit::Result<davit::ExportedProgram> functional_core_ir(const davit::ExportedProgram& program) {
   if (davit::Result<void> sound = verified(program); !sound) return std::unexpected(std::move(sound.error()));
   const std::optional<davit::ExportedProgram> functional = davit::functionalize(program);

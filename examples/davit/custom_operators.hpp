@@ -53,7 +53,8 @@ struct CustomOperators {
   /// A pickled list of two integers below 256: ']' ... '(' 'K' a 'K' b 'e'.
   [[nodiscard]] static bool read_pair(std::string_view state, std::int64_t& a, std::int64_t& b) {
     const std::size_t at = state.find("(K");
-    if (at == std::string_view::npos || at + 5 >= state.size() || state[at + 3] != 'K' || state[at + 5] != 'e') return false;
+    if (at == std::string_view::npos || at + 5 >= state.size() || state[at + 3] != 'K' || state[at + 5] != 'e')
+      return false;
     a = static_cast<unsigned char>(state[at + 2]);
     b = static_cast<unsigned char>(state[at + 4]);
     return true;

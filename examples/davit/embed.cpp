@@ -58,16 +58,24 @@ using namespace davit;
   const Result<std::vector<NamedProgram>> programs = read_methods(options.models, options.backends, are_methods);
   if (!programs) return std::unexpected(programs.error());
   if (are_methods && options.name.empty())
-    return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::save, .where = "the program", .what = "its methods have names, and it has none", .fix = "add --name NAME"});
+    return std::unexpected(Error{.code = ErrorCode::invalid_argument,
+                                 .stage = Stage::save,
+                                 .where = "the program",
+                                 .what = "its methods have names, and it has none",
+                                 .fix = "add --name NAME"});
   std::vector<ProgramMethod> methods;
   for (const NamedProgram& each : *programs) methods.push_back({Name::own(each.method), &each.program});
   formats::EmbedOptions how;
   how.name = options.name.empty() ? std::filesystem::path(options.models[0]).stem().string() : options.name;
   if (how.name.find('/') != std::string::npos)
-    return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::save, .where = concat("--name ", how.name), .what = "files are called by it, in the folder of -o",
+    return std::unexpected(Error{.code = ErrorCode::invalid_argument,
+                                 .stage = Stage::save,
+                                 .where = concat("--name ", how.name),
+                                 .what = "files are called by it, in the folder of -o",
                                  .fix = "write a name without '/'"});
   Files files = Files().reads_all(options.models, {});
-  for (const char* ending : {".hpp", ".h", "_c.cpp", ".bin"}) files.writes("-o", std::filesystem::path(options.output) / (how.name + ending));
+  for (const char* ending : {".hpp", ".h", "_c.cpp", ".bin"})
+    files.writes("-o", std::filesystem::path(options.output) / (how.name + ending));
   if (Result<void> apart = files.check(); !apart) return apart;
   how.layout = options.layout == "output_inner" ? WeightLayout::output_inner : WeightLayout::contiguous;
   how.weights_as_array = options.weights == "array";
@@ -81,7 +89,8 @@ using namespace davit;
     if (!bound) return std::unexpected(bound.error());
     how.symbols.push_back(*std::move(bound));
   }
-  const Result<formats::EmbeddedProgram> embedded = are_methods ? formats::embed_program(methods, how) : formats::embed_program((*programs)[0].program, how);
+  const Result<formats::EmbeddedProgram> embedded =
+      are_methods ? formats::embed_program(methods, how) : formats::embed_program((*programs)[0].program, how);
   if (!embedded) return std::unexpected(embedded.error());
   for (const std::string& assertion : embedded->unchecked)
     std::fprintf(stderr, "davit: warning: the embedded program does not check %s\n", printable(assertion).c_str());

@@ -42,9 +42,11 @@ using namespace davit;
   bool are_methods = false;
   Result<std::vector<NamedProgram>> programs = read_methods(options.models, options.backends, are_methods);
   if (!programs) return std::unexpected(programs.error());
-  const auto found = options.method.empty() ? programs->begin() : std::ranges::find(*programs, options.method, &NamedProgram::method);
+  const auto found =
+      options.method.empty() ? programs->begin() : std::ranges::find(*programs, options.method, &NamedProgram::method);
   if (found == programs->end())
-    return refuse(ErrorCode::not_found, concat("--method ", options.method), "no model is that method", "give it as --model METHOD=FILE");
+    return refuse(ErrorCode::not_found, concat("--method ", options.method), "no model is that method",
+                  "give it as --model METHOD=FILE");
   const ExportedProgram* const program = &found->program;
   const GraphModuleView graph = program->view();
   const std::string code(name_of(fault->code()));

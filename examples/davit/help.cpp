@@ -35,7 +35,8 @@ int help(const CLI::App& app, const std::string& topic) {
   }
   if (topic == "partitioner") {
     print("--partitioner NAME: which backend gets which nodes. What it leaves goes to the last backend compiled in.\n");
-    for (const PartitionerHelp& each : partitioner_help) print("\n  %s\n%s", std::string(each.form).c_str(), paragraph(each.text).c_str());
+    for (const PartitionerHelp& each : partitioner_help)
+      print("\n  %s\n%s", std::string(each.form).c_str(), paragraph(each.text).c_str());
     return 0;
   }
   for (const CLI::App* command : app.get_subcommands({}))
@@ -43,7 +44,10 @@ int help(const CLI::App& app, const std::string& topic) {
       print("%s", command->help(app.get_name()).c_str());
       return 0;
     }
-  std::fprintf(stderr, "davit: there is no help on '%s'; davit help lists the commands, davit help partitioner says how programs are cut\n", topic.c_str());
+  std::fprintf(stderr,
+               "davit: there is no help on '%s'; davit help lists the commands, davit help partitioner says how "
+               "programs are cut\n",
+               topic.c_str());
   return 2;
 }
 

@@ -41,7 +41,8 @@ void add_tensor(Tensor tensor, std::vector<Input>& inputs) {
 
 [[nodiscard]] Result<void> read_array(const std::string& file, std::vector<Input>& inputs) {
   Result<Tensor> tensor = formats::read_npy(file);
-  if (std::error_code ignored; !tensor && !std::filesystem::exists(file, ignored) && !tensor.error().fix.view().starts_with("there is "))
+  if (std::error_code ignored;
+      !tensor && !std::filesystem::exists(file, ignored) && !tensor.error().fix.view().starts_with("there is "))
     tensor.error().fix = input_forms;
   if (!tensor) return std::unexpected(std::move(tensor.error()));
   add_tensor(*std::move(tensor), inputs);
@@ -53,7 +54,8 @@ void add_tensor(Tensor tensor, std::vector<Input>& inputs) {
   const Result<SharedBytes> bytes = formats::map_file(file);
   if (!bytes) return std::unexpected(formats::recognised_file(bytes.error(), file, formats::FileUse::array));
   Result<formats::ZipArchive> archive = formats::ZipArchive::open(*bytes, file);
-  if (!archive) return std::unexpected(formats::recognised_file(std::move(archive.error()), file, formats::FileUse::array));
+  if (!archive)
+    return std::unexpected(formats::recognised_file(std::move(archive.error()), file, formats::FileUse::array));
   std::vector<const formats::ZipMember*> arrays;
   for (const formats::ZipMember& member : archive->members())
     if (member.name.ends_with(".npy")) arrays.push_back(&member);
@@ -72,8 +74,10 @@ void add_tensor(Tensor tensor, std::vector<Input>& inputs) {
     add_tensor(*std::move(tensor), inputs);
   }
   if (found) return {};
-  if (arrays.empty()) return refuse(ErrorCode::not_found, Name::own(file), "the archive holds no array", "save arrays by numpy.savez");
-  return refuse(ErrorCode::not_found, Name::own(file), concat("the archive has no array '", name, "'"), concat("it has: ", names));
+  if (arrays.empty())
+    return refuse(ErrorCode::not_found, Name::own(file), "the archive holds no array", "save arrays by numpy.savez");
+  return refuse(ErrorCode::not_found, Name::own(file), concat("the archive has no array '", name, "'"),
+                concat("it has: ", names));
 }
 
 /// Appends what `text` says. Texts are viewed once all inputs are there.
@@ -81,8 +85,7 @@ void add_tensor(Tensor tensor, std::vector<Input>& inputs) {
   std::int64_t integer = 0;
   double real = 0;
   EValue value;
-  if (text.empty())
-    return refuse(ErrorCode::invalid_argument, "--input", "an input is empty", input_forms);
+  if (text.empty()) return refuse(ErrorCode::invalid_argument, "--input", "an input is empty", input_forms);
   const std::size_t colon = text.rfind(".npz:");
   if (colon != std::string::npos && !std::filesystem::exists(text))
     return read_arrays(text.substr(0, colon + 4), std::string_view(text).substr(colon + 5), inputs);
@@ -115,10 +118,13 @@ void take_bits(std::vector<Input>& inputs, std::span<const InputPort> ports) {
   std::vector<const InputPort*> takers;
   for (const InputPort& port : ports)
     if (port.role == InputRole::user) takers.push_back(&port);
-  if (takers.size() != inputs.size()) std::erase_if(takers, [](const InputPort* port) { return port->constant.has_value(); });
+  if (takers.size() != inputs.size())
+    std::erase_if(takers, [](const InputPort* port) { return port->constant.has_value(); });
   for (std::size_t i = 0; i < std::min(inputs.size(), takers.size()); ++i) {
     Tensor& tensor = inputs[i].tensor;
-    if (!inputs[i].value.is_tensor() || tensor.dtype != ScalarType::uint16 || takers[i]->type.dtype != ScalarType::bfloat16) continue;
+    if (!inputs[i].value.is_tensor() || tensor.dtype != ScalarType::uint16 ||
+        takers[i]->type.dtype != ScalarType::bfloat16)
+      continue;
     tensor.dtype = ScalarType::bfloat16;
     inputs[i].value = EValue(tensor.view());
   }

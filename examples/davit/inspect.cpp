@@ -32,14 +32,14 @@ void print_size(const char* what, const davit::ExportedProgram& program, const s
     elements += tensor->numel();
     bytes += tensor->view().nbytes();
   }
-  print("%s: %zu tensors, %lld elements, %zu bytes\n", what, names.size(), static_cast<long long>(elements),
-              bytes);
+  print("%s: %zu tensors, %lld elements, %zu bytes\n", what, names.size(), static_cast<long long>(elements), bytes);
 }
 
 [[nodiscard]] std::vector<std::string> guards_of(const davit::ExportedProgram& program) {
   std::vector<std::string> all;
   const std::vector<davit::Name> names = davit::guard_names(program);
-  for (std::size_t guard = 0; guard < program.guards.size(); ++guard) all.push_back(davit::print_guard(program.guards, guard, names, longest_guard));
+  for (std::size_t guard = 0; guard < program.guards.size(); ++guard)
+    all.push_back(davit::print_guard(program.guards, guard, names, longest_guard));
   return all;
 }
 /// The signature's queries, and behind them the guards if there are any.
@@ -86,11 +86,10 @@ int inspect(const InspectOptions& options) {
   }
   std::map<std::string, int> operators;
   for (const davit::Node& node : graph.nodes) ++operators[std::string(graph.target(node))];
-  print("%s (torch %s, schema %lld.%lld)\n", options.model.c_str(),
-              std::string(program->torch_version.view()).c_str(), static_cast<long long>(program->schema_major),
-              static_cast<long long>(program->schema_minor));
+  print("%s (torch %s, schema %lld.%lld)\n", options.model.c_str(), std::string(program->torch_version.view()).c_str(),
+        static_cast<long long>(program->schema_major), static_cast<long long>(program->schema_minor));
   print("%zu nodes in %zu graphs, %zu inputs, %zu outputs\n", graph.nodes.size(), graph.graphs.size(),
-              program->signature.input_specs.size(), program->signature.output_specs.size());
+        program->signature.input_specs.size(), program->signature.output_specs.size());
   print_size("parameters", *program, program->signature.parameters());
   print_size("buffers", *program, program->signature.buffers());
   print_size("constants", *program, program->signature.lifted_tensor_constants());

@@ -32,17 +32,20 @@ namespace {
 }
 
 void print_method(const LoweredProgram& program, const LoweredMethod& method) {
-  print("method '%s': %zu partitions, %zu graphs\n", std::string(method.name.view()).c_str(), method.delegates.size(), method.parent.view().graphs.size());
+  print("method '%s': %zu partitions, %zu graphs\n", std::string(method.name.view()).c_str(), method.delegates.size(),
+        method.parent.view().graphs.size());
   for (const InputPort& port : method.interface.inputs)
     print("  %s '%s': %s\n", port.role == InputRole::state ? "state" : "takes", std::string(port.name.view()).c_str(),
           port.constant ? "fixed by the export" : describe(port.type).c_str());
   for (const OutputPort& port : method.interface.outputs)
-    if (port.kind == OutputKind::user_output) print("  gives '%s': %s\n", std::string(port.user_name().view()).c_str(), describe(port.type).c_str());
+    if (port.kind == OutputKind::user_output)
+      print("  gives '%s': %s\n", std::string(port.user_name().view()).c_str(), describe(port.type).c_str());
   for (const std::string& guard : guards_of(method)) print("  only if %s\n", guard.c_str());
   TextTable table{{"partition", "backend", "inputs", "outputs"}, {false, false, true, true}, {}};
   for (const LoweredDelegate& delegate : method.delegates)
     table.rows.push_back({std::string(delegate.tag.view()), std::string(program.backends().name(delegate.backend)),
-                          std::to_string(delegate.interface.inputs.size()), std::to_string(delegate.interface.outputs.size())});
+                          std::to_string(delegate.interface.inputs.size()),
+                          std::to_string(delegate.interface.outputs.size())});
   print("%s", table.print().c_str());
 }
 
@@ -86,7 +89,8 @@ void print_method(const LoweredProgram& program, const LoweredMethod& method) {
     });
     out.Key("guards");
     out.StartArray();
-    for (const std::string& guard : guards_of(method)) out.String(guard.data(), static_cast<rapidjson::SizeType>(guard.size()));
+    for (const std::string& guard : guards_of(method))
+      out.String(guard.data(), static_cast<rapidjson::SizeType>(guard.size()));
     out.EndArray();
     list("partitions", method.delegates, [&](const LoweredDelegate& delegate) {
       text("tag", delegate.tag.view());
@@ -108,8 +112,11 @@ void print_method(const LoweredProgram& program, const LoweredMethod& method) {
 
 Result<void> inspect_package(const InspectOptions& options) {
   if (!options.ir.empty() || !options.name.empty())
-    return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::load, .where = Name(options.model),
-                                 .what = "a lowered program has one model in one form", .fix = "leave out --ir and --model, or name a .pt2 file"});
+    return std::unexpected(Error{.code = ErrorCode::invalid_argument,
+                                 .stage = Stage::load,
+                                 .where = Name(options.model),
+                                 .what = "a lowered program has one model in one form",
+                                 .fix = "leave out --ir and --model, or name a .pt2 file"});
   const Result<Runner> runner = Runner::load(options.model, {});
   if (!runner) return std::unexpected(runner.error());
   const LoweredProgram& program = runner->program();
@@ -128,8 +135,8 @@ Result<void> inspect_package(const InspectOptions& options) {
   std::size_t state = 0;
   for (const NamedTensor& buffer : program.state()) state += buffer.tensor.view().nbytes();
   print("%s: a lowered program of %zu bytes\n", options.model.c_str(), bytes->size());
-  print("program table: %zu bytes; weights and what backends made of them: %zu bytes in %zu segments; debug map: %s\n", package->table.size(),
-        segment_bytes(*package), package->segments.size(),
+  print("program table: %zu bytes; weights and what backends made of them: %zu bytes in %zu segments; debug map: %s\n",
+        package->table.size(), segment_bytes(*package), package->segments.size(),
         package->debug_map.empty() ? "stripped" : (std::to_string(package->debug_map.size()) + " bytes").c_str());
   print("state: %zu buffers, %zu bytes\n", program.state().size(), state);
   for (const LoweredMethod& method : program.methods()) print_method(program, method);

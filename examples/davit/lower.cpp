@@ -28,7 +28,8 @@ using namespace davit;
   std::string all;
   for (const std::string& model : models) {
     const std::size_t method = model.find('=') + 1;  // 0: there is none
-    all += (all.empty() ? "" : ", ") + model.substr(0, method) + std::filesystem::path(model.substr(method)).filename().string();
+    all += (all.empty() ? "" : ", ") + model.substr(0, method) +
+           std::filesystem::path(model.substr(method)).filename().string();
   }
   return all;
 }
@@ -47,8 +48,13 @@ using namespace davit;
 
 [[nodiscard]] Result<void> lower_program(const LowerCommand& options) {
   if (Result<void> has_page = check_page(options); !has_page) return has_page;
-  const Files files = Files().reads_all(options.models, options.inputs).uses(options.lowering).writes("-o", options.output)
-                          .writes("--dot", options.dot).writes("--json", options.json).writes("--html", options.html);
+  const Files files = Files()
+                          .reads_all(options.models, options.inputs)
+                          .uses(options.lowering)
+                          .writes("-o", options.output)
+                          .writes("--dot", options.dot)
+                          .writes("--json", options.json)
+                          .writes("--html", options.html);
   if (Result<void> apart = files.check(); !apart) return apart;
   const std::string model = join(options.models);
   Progress progress("reading " + model);
@@ -61,10 +67,12 @@ using namespace davit;
   Diagnostics diagnostics;
   Result<Runner> runner = Runner::lower(methods, options.lowering, options.profile, &diagnostics);
   if (!runner) return std::unexpected(runner.error());
-  for (const Name& warning : diagnostics.warnings) std::fprintf(stderr, "davit: warning: %s\n", printable(warning).c_str());
+  for (const Name& warning : diagnostics.warnings)
+    std::fprintf(stderr, "davit: warning: %s\n", printable(warning).c_str());
   if (options.profile) {
     const LoweredMethod& method = runner->method();
-    const Result<std::vector<Input>> inputs = inputs_or_random(options.inputs, method.parent, method.interface.inputs, 0);
+    const Result<std::vector<Input>> inputs =
+        inputs_or_random(options.inputs, method.parent, method.interface.inputs, 0);
     if (!inputs) return std::unexpected(inputs.error());
     progress.show("measuring partitions and operators");
     if (Result<void> measured = runner->profile(values_of(*inputs), diagnostics.reports); !measured) return measured;
@@ -84,10 +92,10 @@ using namespace davit;
     for (const PartitionReport& report : diagnostics.reports) dot += write_dot(report);
   if (Result<void> written = write(options.dot, dot); !written) return written;
   std::string json;
-  if (!options.json.empty() || !options.html.empty())
-    json = formats::report_json(model, diagnostics.reports);
+  if (!options.json.empty() || !options.html.empty()) json = formats::report_json(model, diagnostics.reports);
   if (Result<void> written = write(options.json, json); !written) return written;
-  if (Result<void> written = write(options.html, page_of(page_before_data, json, page_after_data)); !written) return written;
+  if (Result<void> written = write(options.html, page_of(page_before_data, json, page_after_data)); !written)
+    return written;
   if (options.output.empty()) return {};
   if (Result<void> saved = runner->save(options.output, !options.strip_debug_map); !saved) return saved;
   print_written(options.output);

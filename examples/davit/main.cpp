@@ -37,12 +37,15 @@ namespace {
 [[nodiscard]] std::string partitioners() {
   std::string names;
   for (const tool::PartitionerHelp& each : tool::partitioner_help)
-    names.append(names.empty() ? "" : ",").append(each.form.substr(0, each.form.find(':'))).append(each.form.contains(':') ? ":" : "");
+    names.append(names.empty() ? "" : ",")
+        .append(each.form.substr(0, each.form.find(':')))
+        .append(each.form.contains(':') ? ":" : "");
   return any_of(names);
 }
 
 /// An option that is given has a value.
-const CLI::Validator is_named([](const std::string& value) { return value.empty() ? std::string("it names nothing") : std::string(); }, "");
+const CLI::Validator is_named(
+    [](const std::string& value) { return value.empty() ? std::string("it names nothing") : std::string(); }, "");
 
 /// A number without a sign or a fraction that a T holds.
 template <class T>
@@ -51,12 +54,14 @@ template <class T>
   const auto [at, error] = std::from_chars(value.data(), value.data() + value.size(), number);
   if (value.starts_with('-')) return value + " is negative";
   if (error == std::errc::result_out_of_range) return value + " is too large";
-  return error != std::errc{} || at != value.data() + value.size() ? "'" + value + "' is no whole number" : std::string();
+  return error != std::errc{} || at != value.data() + value.size() ? "'" + value + "' is no whole number"
+                                                                   : std::string();
 }
 /// 512, 64k, 2G: a whole number, and a unit.
 const CLI::Validator is_bytes(
     [](std::string& value) {
-      const std::size_t digits = std::min(value.find_first_not_of("0123456789", value.starts_with('-') ? 1 : 0), value.size());
+      const std::size_t digits =
+          std::min(value.find_first_not_of("0123456789", value.starts_with('-') ? 1 : 0), value.size());
       const std::string wrong = check_whole<std::uint64_t>(value.substr(0, digits));
       return wrong.empty() ? CLI::AsSizeValue(false)(value) : wrong;
     },
@@ -70,7 +75,9 @@ const CLI::Validator is_seed([](const std::string& value) { return check_whole<s
         double number = -1;
         const auto [at, error] = std::from_chars(value.data(), value.data() + value.size(), number);
         const bool good = error == std::errc{} && at == value.data() + value.size() && number >= 0 && number <= most;
-        return good ? std::string() : "'" + value + "' is no number from 0 to " + (most < 1e9 ? std::to_string(static_cast<int>(most)) : "the largest");
+        return good ? std::string()
+                    : "'" + value + "' is no number from 0 to " +
+                          (most < 1e9 ? std::to_string(static_cast<int>(most)) : "the largest");
       },
       "");
 }
@@ -78,31 +85,46 @@ const CLI::Validator is_seed([](const std::string& value) { return check_whole<s
 /// `one`: a list of backends and a number of threads.
 void add_lowering(CLI::App& command, tool::LoweringChoice& choice, bool one = true) {
   if (one) {
-    command.add_option("--backends", choice.backends, "backends by preference, separated by commas (portable)")->type_name(any_of(tool::backend_names()))->check(is_named);
-    command.add_option("--threads", choice.threads, "threads of one run, for backends that have them (1)")->check(CLI::Range(1, 1024));
+    command.add_option("--backends", choice.backends, "backends by preference, separated by commas (portable)")
+        ->type_name(any_of(tool::backend_names()))
+        ->check(is_named);
+    command.add_option("--threads", choice.threads, "threads of one run, for backends that have them (1)")
+        ->check(CLI::Range(1, 1024));
   }
-  command.add_option("--partitioner", choice.partitioner, "which backend gets which nodes (capability); see davit help partitioner")->type_name(partitioners());
-  CLI::Option* costs = command.add_option("--costs", choice.costs->file, "for choose: decide by this table of costs, and measure nothing");
+  command
+      .add_option("--partitioner", choice.partitioner,
+                  "which backend gets which nodes (capability); see davit help partitioner")
+      ->type_name(partitioners());
+  CLI::Option* costs = command.add_option("--costs", choice.costs->file,
+                                          "for choose: decide by this table of costs, and measure nothing");
   command
       .add_option("--save-costs", choice.costs->save,
-                  "for choose: measure what this table lacks, if it is there, and write it; without --costs and this, measure and forget")
+                  "for choose: measure what this table lacks, if it is there, and write it; without --costs and this, "
+                  "measure and forget")
       ->excludes(costs);
-  command.add_option("--max-memory", choice.limits.max_memory, "bytes that state, arena and a partition's own memory may have, each (64G)")
+  command
+      .add_option("--max-memory", choice.limits.max_memory,
+                  "bytes that state, arena and a partition's own memory may have, each (64G)")
       ->transform(is_bytes);
   command.add_option("--max-loop-iterations", choice.limits.max_loop_iterations, "of one loop (2^32)")->check(is_count);
-  command.add_option("--ir", choice.ir, "core: take every composite operator apart, those too that a backend takes whole")->check(CLI::IsMember({"core"}));
-  command.add_flag("--fast-math", choice.fast_math, "NaN and infinities may get lost, for backends that have to look for them");
+  command
+      .add_option("--ir", choice.ir, "core: take every composite operator apart, those too that a backend takes whole")
+      ->check(CLI::IsMember({"core"}));
+  command.add_flag("--fast-math", choice.fast_math,
+                   "NaN and infinities may get lost, for backends that have to look for them");
   command.add_flag("--full-delegation", choice.full_delegation, "fail if the partitioner leaves a node");
 }
 
 /// A command that reads .pt2 files.
 void add_reading(CLI::App& command) {
   command.add_flag("--skip-unreadable-guards", tool::skip_unreadable_guards,
-                   "read a model although a guard of it (what it asks of its inputs) cannot be read; calls that break it then give wrong numbers");
+                   "read a model although a guard of it (what it asks of its inputs) cannot be read; calls that break "
+                   "it then give wrong numbers");
 }
 
 CLI::Option* add_method(CLI::App& command, tool::LoweringChoice& choice, const std::string& runs) {
-  return command.add_option("--method", choice.method, "which method " + runs + " (forward, or the first if there is none of that name)");
+  return command.add_option("--method", choice.method,
+                            "which method " + runs + " (forward, or the first if there is none of that name)");
 }
 
 /// The exit status of a command, after which the table of costs is named if it was written.
@@ -111,7 +133,8 @@ CLI::Option* add_method(CLI::App& command, tool::LoweringChoice& choice, const s
   return status;
 }
 
-const std::string input_help = "inputs in order: FILE.npy, FILE.npz (all its arrays), FILE.npz:NAME, a number, true, false, none, or str:TEXT";
+const std::string input_help =
+    "inputs in order: FILE.npy, FILE.npz (all its arrays), FILE.npz:NAME, a number, true, false, none, or str:TEXT";
 
 /// Ends by the signal after the files that are being written are gone. A signal that the caller ignores stays ignored.
 void end_by_signal(int signal) {
@@ -150,32 +173,49 @@ void reserve_streams() {
 #if defined(__GLIBC__)
   mallopt(M_MMAP_THRESHOLD, 1 << 19);  // weights that are no longer needed go back to the system at once
 #endif
-  CLI::App app("davit: looks at, lowers, runs, measures, checks, compares and embeds programs exported by torch.export");
+  CLI::App app(
+      "davit: looks at, lowers, runs, measures, checks, compares and embeds programs exported by torch.export");
   app.require_subcommand(1);
   app.set_version_flag("--version", tool::version());
 
   tool::InspectOptions inspect;
-  CLI::App* inspect_command = app.add_subcommand("inspect", "prints a program's graph, sizes, operators and signature; of a lowered one methods, partitions, backends and bytes");
-  inspect_command->add_option("program", inspect.model, "a .pt2 file, or a .davit file that `davit lower` wrote")->required();
+  CLI::App* inspect_command = app.add_subcommand("inspect",
+                                                 "prints a program's graph, sizes, operators and signature; of a "
+                                                 "lowered one methods, partitions, backends and bytes");
+  inspect_command->add_option("program", inspect.model, "a .pt2 file, or a .davit file that `davit lower` wrote")
+      ->required();
   inspect_command->add_option("--model", inspect.name, "which model of an archive of several");
-  inspect_command->add_flag("--json", inspect.json, "the signature's queries as JSON; of a lowered program its methods, partitions and state");
+  inspect_command->add_flag("--json", inspect.json,
+                            "the signature's queries as JSON; of a lowered program its methods, partitions and state");
   inspect_command->add_flag("--graph", inspect.graph, "the graph, in fx style");
-  inspect_command->add_option("--ir", inspect.ir, "core: the graph as PyTorch's run_decompositions writes it, without composite and in-place operators")->check(CLI::IsMember({"core"}));
+  inspect_command
+      ->add_option(
+          "--ir", inspect.ir,
+          "core: the graph as PyTorch's run_decompositions writes it, without composite and in-place operators")
+      ->check(CLI::IsMember({"core"}));
 
   tool::RunOptions run;
   CLI::App* run_command = app.add_subcommand("run", "runs a program, and says what its outputs are like");
   run_command->add_option("model", run.model, "a .pt2 file, or a .davit file that `davit lower` wrote")->required();
   CLI::Option* run_inputs = run_command->add_option("--input", run.inputs, input_help);
-  run_command->add_flag("--random", run.random, "made-up inputs: floats in [-1, 1), integers 0 or 1")->excludes(run_inputs);
+  run_command->add_flag("--random", run.random, "made-up inputs: floats in [-1, 1), integers 0 or 1")
+      ->excludes(run_inputs);
   run_command->add_option("--seed", run.seed, "of random inputs (0)")->check(is_seed)->needs("--random");
-  run_command->add_option("--output-dir", run.output_dir, "where output_<i>.npy are written; bfloat16 as ml_dtypes does, to be read by numpy.load(FILE).view(ml_dtypes.bfloat16)");
-  run_command->add_option("--top", run.top, "how many of the largest elements to print of an output that is one row of floats (5)")->check(CLI::Range(0, 1000));
+  run_command->add_option("--output-dir", run.output_dir,
+                          "where output_<i>.npy are written; bfloat16 as ml_dtypes does, to be read by "
+                          "numpy.load(FILE).view(ml_dtypes.bfloat16)");
+  run_command
+      ->add_option("--top", run.top,
+                   "how many of the largest elements to print of an output that is one row of floats (5)")
+      ->check(CLI::Range(0, 1000));
   add_method(*run_command, run.lowering, "runs");
   add_lowering(*run_command, run.lowering);
   run_command->add_option("--repeat", run.repeat, "run this often, state carried over, and print the median time")
       ->check(CLI::Range(1, 1000000));
-  run_command->add_flag("--plan", run.plan, "print where values and scratch lie in the arena, and when they are needed");
-  run_command->add_flag("--profile", run.profile, "run it some more times and print how long partitions and operators take");
+  run_command->add_flag("--plan", run.plan,
+                        "print where values and scratch lie in the arena, and when they are needed");
+  run_command->add_flag("--profile", run.profile,
+                        "run it some more times and print how long partitions and operators take");
   run_command->add_option("--trace", run.trace, "write events of the last run in Chrome's trace format");
 
   tool::CheckOptions check;
@@ -186,31 +226,58 @@ void reserve_streams() {
   check_command->add_flag("--saved", check.lowering.saved, "save each lowered program and load it back before it runs");
 
   tool::LowerCommand lower;
-  CLI::App* lower_command = app.add_subcommand("lower", "lowers a program, saves the result and says what became of it");
-  lower_command->add_option("model", lower.models, "a .pt2 file; or METHOD=FILE each, say prefill=a.pt2 decode=b.pt2: one program with these methods, over one state (what they change of the model's buffers, by name)")->required();
+  CLI::App* lower_command =
+      app.add_subcommand("lower", "lowers a program, saves the result and says what became of it");
+  lower_command
+      ->add_option("model", lower.models,
+                   "a .pt2 file; or METHOD=FILE each, say prefill=a.pt2 decode=b.pt2: one program with these methods, "
+                   "over one state (what they change of the model's buffers, by name)")
+      ->required();
   add_lowering(*lower_command, lower.lowering);
-  lower_command->add_option("-o,--output", lower.output, "write the lowered program: a .davit file, to run anywhere with these backends");
-  lower_command->add_flag("--strip-debug-map", lower.strip_debug_map, "leave out where nodes came from: errors then name a handle, no source line");
-  lower_command->add_flag("--keep-originals", lower.lowering.keep_originals,
-                          "keep each partition's program, so that another backend of the list can take it where its own is missing");
-  lower_command->add_option("--shared-constants", lower.lowering.shared_constants, "what to do with constants that several partitions use (share)")
+  lower_command->add_option("-o,--output", lower.output,
+                            "write the lowered program: a .davit file, to run anywhere with these backends");
+  lower_command->add_flag("--strip-debug-map", lower.strip_debug_map,
+                          "leave out where nodes came from: errors then name a handle, no source line");
+  lower_command->add_flag(
+      "--keep-originals", lower.lowering.keep_originals,
+      "keep each partition's program, so that another backend of the list can take it where its own is missing");
+  lower_command
+      ->add_option("--shared-constants", lower.lowering.shared_constants,
+                   "what to do with constants that several partitions use (share)")
       ->check(CLI::IsMember({"share", "duplicate", "refuse"}));
-  lower_command->add_flag("--report", lower.report, "print partitions, constants and why nodes were not taken, as is done if nothing is to be written");
+  lower_command->add_flag(
+      "--report", lower.report,
+      "print partitions, constants and why nodes were not taken, as is done if nothing is to be written");
   lower_command->add_option("--dot", lower.dot, "write the partitioned graph for Graphviz");
-  CLI::Option* profile = lower_command->add_flag("--profile", lower.profile, "run it some times: then report, JSON and page have times and the plan of the memory");
+  CLI::Option* profile =
+      lower_command->add_flag("--profile", lower.profile,
+                              "run it some times: then report, JSON and page have times and the plan of the memory");
   add_method(*lower_command, lower.lowering, "--profile measures")->needs(profile);
-  lower_command->add_option("--input", lower.inputs, "inputs of --profile in order, as for run; without any, random ones")->needs(profile);
-  lower_command->add_option("--json", lower.json, "write all that the report knows as JSON: partitions, nodes, edges, memory");
+  lower_command
+      ->add_option("--input", lower.inputs, "inputs of --profile in order, as for run; without any, random ones")
+      ->needs(profile);
+  lower_command->add_option("--json", lower.json,
+                            "write all that the report knows as JSON: partitions, nodes, edges, memory");
   lower_command->add_option("--html", lower.html, "write a page that shows it, one file for any browser");
 
   tool::BenchOptions bench;
-  CLI::App* bench_command = app.add_subcommand("bench", "compares how long programs take, run by turns: a row per model, list of backends and number of threads");
-  bench_command->add_option("models", bench.models, ".pt2 files, and .davit files that `davit lower` wrote, which know their backends");
-  bench_command->add_option("--backends", bench.backends, "a list as for run, each time a row (portable)")->type_name(any_of(tool::backend_names()))->check(is_named)->allow_extra_args(false);
-  bench_command->add_option("--threads", bench.threads, "numbers, separated by commas, each a row (1)")->delimiter(',')->allow_extra_args(false)->check(CLI::Range(1, 1024));
+  CLI::App* bench_command = app.add_subcommand(
+      "bench",
+      "compares how long programs take, run by turns: a row per model, list of backends and number of threads");
+  bench_command->add_option("models", bench.models,
+                            ".pt2 files, and .davit files that `davit lower` wrote, which know their backends");
+  bench_command->add_option("--backends", bench.backends, "a list as for run, each time a row (portable)")
+      ->type_name(any_of(tool::backend_names()))
+      ->check(is_named)
+      ->allow_extra_args(false);
+  bench_command->add_option("--threads", bench.threads, "numbers, separated by commas, each a row (1)")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::Range(1, 1024));
   add_method(*bench_command, bench.lowering, "runs");
   add_lowering(*bench_command, bench.lowering, false);
-  CLI::Option* bench_inputs = bench_command->add_option("--input", bench.inputs, input_help + "; a program among them is a model; without any, random ones");
+  CLI::Option* bench_inputs = bench_command->add_option(
+      "--input", bench.inputs, input_help + "; a program among them is a model; without any, random ones");
   bench_command->add_option("--seed", bench.seed, "of random inputs (0)")->check(is_seed)->excludes(bench_inputs);
   bench_command->add_option("--seconds", bench.seconds, "how long each row runs (1)")->check(is_real(3600));
   bench_command->add_option("--json", bench.json, "write the table as JSON");
@@ -220,44 +287,67 @@ void reserve_streams() {
   CLI::App* embed_command = app.add_subcommand("embed", "writes a program as a C++ header for static_module");
   embed_command
       ->add_option("model", embed.models,
-                   "a .pt2 file; or METHOD=FILE each, say prefill=a.pt2 decode=b.pt2 --name N: one program with these methods, over one state (what "
-                   "they change of the model's buffers, by name), one arena and one file of weights. In C++ module.decode(...), in C N_decode(...)")
+                   "a .pt2 file; or METHOD=FILE each, say prefill=a.pt2 decode=b.pt2 --name N: one program with these "
+                   "methods, over one state (what "
+                   "they change of the model's buffers, by name), one arena and one file of weights. In C++ "
+                   "module.decode(...), in C N_decode(...)")
       ->required();
   embed_command->add_option("-o,--output", embed.output, "the folder to write NAME.hpp and NAME.bin to")->required();
   embed_command->add_option("--name", embed.name, "of the type and the files (the model's file name)");
   embed_command->add_option("--layout", embed.layout, "of the weights of linear layers and convolutions (contiguous)")
       ->check(CLI::IsMember({"contiguous", "output_inner"}));
-  embed_command->add_option("--weights", embed.weights, "incbin: NAME.bin, which the assembler includes; array: in the header (incbin)")
+  embed_command
+      ->add_option("--weights", embed.weights,
+                   "incbin: NAME.bin, which the assembler includes; array: in the header (incbin)")
       ->check(CLI::IsMember({"incbin", "array"}));
-  embed_command->add_option("--section", embed.section,
-                            "of the image, for the weights: the linker's script puts it into flash, or external flash that is mapped while "
-                            "forward runs (.rodata.davit.weights.NAME)");
-  embed_command->add_option("--dim", embed.dims, "SYMBOL=N: a number for a symbolic size; SYMBOL=FIRST..LAST or FIRST..LAST:STEP: it comes with the call; METHOD.SYMBOL=...: of that method");
+  embed_command->add_option(
+      "--section", embed.section,
+      "of the image, for the weights: the linker's script puts it into flash, or external flash that is mapped while "
+      "forward runs (.rodata.davit.weights.NAME)");
+  embed_command->add_option("--dim", embed.dims,
+                            "SYMBOL=N: a number for a symbolic size; SYMBOL=FIRST..LAST or FIRST..LAST:STEP: it comes "
+                            "with the call; METHOD.SYMBOL=...: of that method");
   CLI::Option* any_backend = embed_command->add_flag(
-      "--any-backend", embed.any_backend, "writes the program even if portable refuses nodes of it: other backends of static_module take them");
+      "--any-backend", embed.any_backend,
+      "writes the program even if portable refuses nodes of it: other backends of static_module take them");
   CLI::Option* embed_backends =
-      embed_command->add_option("--backends", embed.backends, "these compile now what they take, by preference; their static backends run it (none)")->type_name(any_of(tool::backend_names()))->check(is_named);
-  embed_command->add_flag("--c", embed.c, "also NAME.h and NAME_c.cpp: C functions that run the program on portable")->excludes(any_backend)->excludes(embed_backends);
+      embed_command
+          ->add_option("--backends", embed.backends,
+                       "these compile now what they take, by preference; their static backends run it (none)")
+          ->type_name(any_of(tool::backend_names()))
+          ->check(is_named);
+  embed_command->add_flag("--c", embed.c, "also NAME.h and NAME_c.cpp: C functions that run the program on portable")
+      ->excludes(any_backend)
+      ->excludes(embed_backends);
   embed_command->add_flag("--source-lines", embed.source_lines, "the model's source lines as comments");
 
   tool::ExplainCommand explain;
   CLI::App* explain_command = app.add_subcommand("explain", "says what an error code from a device means");
   explain_command->add_option("code", explain.code, "the four bytes as a number: 4242 or 0x1092")->required();
-  explain_command->add_option("--model", explain.models, "the .pt2 file that was embedded, or METHOD=FILE each")->required();
+  explain_command->add_option("--model", explain.models, "the .pt2 file that was embedded, or METHOD=FILE each")
+      ->required();
   explain_command->add_option("--method", explain.method, "which of several answered the code (the first)");
-  explain_command->add_option("--backends", explain.backends, "those that davit embed was given (none)")->type_name(any_of(tool::backend_names()));
+  explain_command->add_option("--backends", explain.backends, "those that davit embed was given (none)")
+      ->type_name(any_of(tool::backend_names()));
 
   tool::OperatorsCommand operators;
-  CLI::App* operators_command = app.add_subcommand("operators", "lists the operators, and which backend has them: at run time, in static modules, in int8");
+  CLI::App* operators_command = app.add_subcommand(
+      "operators", "lists the operators, and which backend has them: at run time, in static modules, in int8");
   operators_command->add_option("part", operators.part, "only those whose name holds this");
 
   tool::CompareOptions compare;
-  CLI::App* compare_command =
-      app.add_subcommand("compare", "runs a program as lowered and, cut the same way, on a reference backend; exit status 1 if they differ");
+  CLI::App* compare_command = app.add_subcommand(
+      "compare",
+      "runs a program as lowered and, cut the same way, on a reference backend; exit status 1 if they differ");
   compare_command->add_option("model", compare.model, "a .pt2 file")->required();
   add_lowering(*compare_command, compare.lowering);
-  compare_command->add_option("--reference", compare.reference, "the backend to compare with (portable), or eager: the program as it is written, node by node, uncut")->type_name(any_of(tool::backend_names() + ",eager"));
-  CLI::Option* compare_inputs = compare_command->add_option("--input", compare.inputs, "inputs in order, as for run; without any, random ones");
+  compare_command
+      ->add_option(
+          "--reference", compare.reference,
+          "the backend to compare with (portable), or eager: the program as it is written, node by node, uncut")
+      ->type_name(any_of(tool::backend_names() + ",eager"));
+  CLI::Option* compare_inputs =
+      compare_command->add_option("--input", compare.inputs, "inputs in order, as for run; without any, random ones");
   compare_command->add_option("--seed", compare.seed, "of random inputs (0)")->check(is_seed)->excludes(compare_inputs);
   compare_command->add_option("--rtol", compare.rtol, "relative tolerance (1e-4)")->check(is_real(1e300));
   compare_command->add_option("--atol", compare.atol, "absolute tolerance (1e-5)")->check(is_real(1e300));
@@ -266,11 +356,15 @@ void reserve_streams() {
     if (command != operators_command) add_reading(*command);
 
   std::string shell;
-  CLI::App* completions_command = app.add_subcommand("completions", "prints a script that completes davit's commands and options in a shell");
-  completions_command->add_option("shell", shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  CLI::App* completions_command =
+      app.add_subcommand("completions", "prints a script that completes davit's commands and options in a shell");
+  completions_command->add_option("shell", shell, "bash, zsh or fish")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
 
   std::string topic;
-  CLI::App* help_command = app.add_subcommand("help", "prints the help of a command, or of `partitioner`: how programs are cut");
+  CLI::App* help_command =
+      app.add_subcommand("help", "prints the help of a command, or of `partitioner`: how programs are cut");
   std::string topics = "partitioner";
   for (const CLI::App* command : app.get_subcommands({})) topics += "," + command->get_name();
   help_command->add_option("topic", topic, "a command, or partitioner")->type_name(any_of(topics));

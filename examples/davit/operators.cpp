@@ -43,7 +43,8 @@ int operators(const OperatorsCommand& options) {
   std::set<std::string> names;
   const auto add = [&](const auto& texts) {
     for (const std::string_view text : texts)
-      if (const std::string_view name = text.substr(0, text.find_first_of("( ")); !name.starts_with('$')) names.emplace(name);
+      if (const std::string_view name = text.substr(0, text.find_first_of("( ")); !name.starts_with('$'))
+        names.emplace(name);
   };
   add(operator_schemas);
   add(composite_schemas);
@@ -64,7 +65,11 @@ int operators(const OperatorsCommand& options) {
     if (!name.contains(options.part)) continue;
     const bool whole = portable_kernels::find_op(name) != nullptr;
     const StaticOperator fixed = static_operator(name);
-    std::vector<std::string> row{name, whole ? "yes" : find_decomposition(name).empty() ? "" : "parts", fixed.any ? "yes" : "", fixed.int8 ? "yes" : ""};
+    std::vector<std::string> row{name,
+                                 whole                              ? "yes"
+                                 : find_decomposition(name).empty() ? ""
+                                                                    : "parts",
+                                 fixed.any ? "yes" : "", fixed.int8 ? "yes" : ""};
 #ifdef DAVIT_WITH_ONEDNN
     row.push_back(has(onednn_ops::op_table, name) ? "yes" : "");
 #endif

@@ -46,9 +46,12 @@ template <class T>
     ++finite;
   }
   std::string text;
-  if (finite > 0) text = ", min " + text_of(least) + ", max " + text_of(most) + ", mean " + text_of(sum / static_cast<double>(finite));
+  if (finite > 0)
+    text =
+        ", min " + text_of(least) + ", max " + text_of(most) + ", mean " + text_of(sum / static_cast<double>(finite));
   if (nans > 0) text += ", " + std::to_string(nans) + " NaN";
-  if (const std::size_t infinite = numbers.size() - finite - nans; infinite > 0) text += ", " + std::to_string(infinite) + " infinite";
+  if (const std::size_t infinite = numbers.size() - finite - nans; infinite > 0)
+    text += ", " + std::to_string(infinite) + " infinite";
   return text;
 }
 
@@ -83,7 +86,8 @@ template <class T>
     case ScalarType::uint32: return integers(std::uint32_t{});
     case ScalarType::uint16: return integers(std::uint16_t{});
     case ScalarType::uint8: return integers(std::uint8_t{});
-    case ScalarType::bool_: return ", " + std::to_string(std::ranges::count(tensor.storage.bytes(), std::byte{1})) + " true";
+    case ScalarType::bool_:
+      return ", " + std::to_string(std::ranges::count(tensor.storage.bytes(), std::byte{1})) + " true";
     default: break;
   }
   std::vector<double> numbers = floats_of(tensor);
@@ -100,11 +104,12 @@ template <class T>
   std::iota(places.begin(), places.end(), std::size_t{0});
   std::erase_if(places, [&](std::size_t i) { return std::isnan(numbers[i]); });
   top = std::min(top, places.size());
-  std::ranges::partial_sort(places, places.begin() + static_cast<std::ptrdiff_t>(top), [&](std::size_t a, std::size_t b) {
-    return numbers[a] != numbers[b] ? numbers[a] > numbers[b] : a < b;
-  });
+  std::ranges::partial_sort(
+      places, places.begin() + static_cast<std::ptrdiff_t>(top),
+      [&](std::size_t a, std::size_t b) { return numbers[a] != numbers[b] ? numbers[a] > numbers[b] : a < b; });
   std::string text;
-  for (std::size_t i = 0; i < top; ++i) text += (i == 0 ? " [" : ", [") + std::to_string(places[i]) + "] " + text_of(numbers[places[i]]);
+  for (std::size_t i = 0; i < top; ++i)
+    text += (i == 0 ? " [" : ", [") + std::to_string(places[i]) + "] " + text_of(numbers[places[i]]);
   return text;
 }
 
@@ -113,10 +118,12 @@ void print_tensor(const TensorView& tensor, std::size_t top) {
   for (const std::int64_t size : tensor.sizes()) shape += (shape.empty() ? "" : ", ") + std::to_string(size);
   const KeptValue kept{EValue(tensor)};  // its elements without gaps
   const bool whole = kept.tensor.storage.size() == tensor.nbytes();
-  print("%s[%s]%s\n", std::string(name_of(tensor.dtype)).c_str(), shape.c_str(), tensor.numel() == 0 || !whole ? "" : summary(kept.tensor).c_str());
+  print("%s[%s]%s\n", std::string(name_of(tensor.dtype)).c_str(), shape.c_str(),
+        tensor.numel() == 0 || !whole ? "" : summary(kept.tensor).c_str());
   const bool row = tensor.rank == 1 || (tensor.rank == 2 && tensor.size(0) == 1);
   if (!row || !whole || top == 0 || tensor.size(tensor.rank - 1) < 2 || !is_floating(tensor.dtype)) return;
-  if (const std::string text = largest(floats_of(kept.tensor), top); !text.empty()) print("  largest:%s\n", text.c_str());
+  if (const std::string text = largest(floats_of(kept.tensor), top); !text.empty())
+    print("  largest:%s\n", text.c_str());
 }
 
 }  // namespace
@@ -131,7 +138,8 @@ std::string describe(const PortType& type) {
     default: return "none";
   }
   std::string text;
-  for (const Dim& dim : type.dims) text += (text.empty() ? "" : ", ") + std::string(dim.is_static() ? "" : "~") + std::to_string(dim.value);
+  for (const Dim& dim : type.dims)
+    text += (text.empty() ? "" : ", ") + std::string(dim.is_static() ? "" : "~") + std::to_string(dim.value);
   return std::string(name_of(type.dtype)) + "[" + text + "]";
 }
 

@@ -11,7 +11,8 @@
 
 namespace tool {
 
-/// A line on the terminal that says what takes long, until it ends. Nothing if stderr is no terminal; no colours and no escape sequences.
+/// A line on the terminal that says what takes long, until it ends. Nothing if stderr is no terminal; no colours and no
+/// escape sequences.
 class Progress {
  public:
   explicit Progress(const std::string& text = {}) { show(text); }

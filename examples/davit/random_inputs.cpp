@@ -57,8 +57,11 @@ void fill(Tensor& tensor, Random& random) {
 
 [[nodiscard]] Result<void> random_input(GraphModuleView graph, const Value& value, Random& random, Input& out) {
   const auto fail = [&](ErrorCode code, Name what) {
-    return std::unexpected(Error{.code = code, .stage = Stage::execute, .where = concat("input '", graph.str(value.name), "'"),
-                                 .what = std::move(what), .fix = "give the inputs with --input"});
+    return std::unexpected(Error{.code = code,
+                                 .stage = Stage::execute,
+                                 .where = concat("input '", graph.str(value.name), "'"),
+                                 .what = std::move(what),
+                                 .fix = "give the inputs with --input"});
   };
   switch (value.kind) {
     case ValueKind::tensor: {
@@ -67,7 +70,8 @@ void fill(Tensor& tensor, Random& random) {
       if (size_of(value.dtype) == 0) return fail(ErrorCode::unsupported_argument, "its dtype is not known");
       for (const std::int64_t size : sizes)
         if (size < 0) return fail(ErrorCode::invalid_shape, "a size is negative");
-      if (!reuse_tensor(out.tensor, value.dtype, sizes)) return fail(ErrorCode::out_of_memory, "there is no memory for it");
+      if (!reuse_tensor(out.tensor, value.dtype, sizes))
+        return fail(ErrorCode::out_of_memory, "there is no memory for it");
       fill(out.tensor, random);
       out.value = EValue(out.tensor.view());
       return {};
@@ -88,14 +92,15 @@ Result<std::vector<Input>> random_inputs(const ExportedProgram& program, std::ui
   Random random(seed);
   for (std::size_t i = 0; i < arguments.size() && i < program.signature.input_specs.size(); ++i) {
     if (kind(program.signature.input_specs[i]) != InputKind::user_input || !arguments[i].is_value()) continue;
-    if (Result<void> made = random_input(graph, graph.values[arguments[i].value()], random, inputs.emplace_back()); !made)
+    if (Result<void> made = random_input(graph, graph.values[arguments[i].value()], random, inputs.emplace_back());
+        !made)
       return std::unexpected(std::move(made.error()));
   }
   return inputs;
 }
 
-Result<std::vector<Input>> inputs_or_random(const std::vector<std::string>& texts, const ExportedProgram& program, std::span<const InputPort> ports,
-                                            std::uint64_t seed) {
+Result<std::vector<Input>> inputs_or_random(const std::vector<std::string>& texts, const ExportedProgram& program,
+                                            std::span<const InputPort> ports, std::uint64_t seed) {
   if (texts.empty()) return random_inputs(program, seed);
   Result<std::vector<Input>> inputs = parse_inputs(texts);
   if (inputs) take_bits(*inputs, ports);

@@ -25,8 +25,9 @@ struct NamedProgram {
   std::string method;
   davit::ExportedProgram program;
 };
-/// Reads "FILE", or methods "NAME=FILE" (of an archive of several models that of the method's name). `are_methods` is set if they have
-/// names; "FILE" is "forward". Errors: what reading gives; files without a method.
-[[nodiscard]] davit::Result<std::vector<NamedProgram>> read_models(const std::vector<std::string>& models, const davit::Limits& limits, bool& are_methods);
+/// Reads "FILE", or methods "NAME=FILE" (of an archive of several models that of the method's name). `are_methods` is
+/// set if they have names; "FILE" is "forward". Errors: what reading gives; files without a method.
+[[nodiscard]] davit::Result<std::vector<NamedProgram>> read_models(const std::vector<std::string>& models,
+                                                                   const davit::Limits& limits, bool& are_methods);
 
 }  // namespace tool

@@ -29,12 +29,14 @@ using namespace davit;
 }
 
 /// Prints the outputs; tensors also go to output_<i>.npy in the folder, if one is named.
-[[nodiscard]] Result<void> show(std::span<const EValue> outputs, std::span<const OutputPort> ports, const RunOptions& options) {
+[[nodiscard]] Result<void> show(std::span<const EValue> outputs, std::span<const OutputPort> ports,
+                                const RunOptions& options) {
   const std::filesystem::path folder = options.output_dir;
   if (!folder.empty())
     if (Result<void> made = make_folder(folder); !made) return made;
   const auto file_of = [&](std::size_t i) {
-    return folder.empty() || !outputs[i].is_tensor() ? std::string() : (folder / ("output_" + std::to_string(i) + ".npy")).string();
+    return folder.empty() || !outputs[i].is_tensor() ? std::string()
+                                                     : (folder / ("output_" + std::to_string(i) + ".npy")).string();
   };
   Files files = files_of(options);
   for (std::size_t i = 0; i < outputs.size(); ++i) files.writes("--output-dir", file_of(i));
@@ -49,7 +51,8 @@ using namespace davit;
   return {};
 }
 
-/// What stands for inputs where none were named. Errors: what random ones give; where the program takes some, and none were asked for.
+/// What stands for inputs where none were named. Errors: what random ones give; where the program takes some, and none
+/// were asked for.
 [[nodiscard]] Result<std::vector<Input>> no_inputs(const RunOptions& options, const LoweredMethod& method) {
   if (options.random) return random_inputs(method.parent, options.seed);
   const std::string wanted = describe_inputs(method.interface.inputs);
@@ -67,7 +70,8 @@ using namespace davit;
   if (!inputs) return std::unexpected(inputs.error());
   Progress progress("lowering " + options.model);
   Diagnostics diagnostics;
-  Result<Runner> runner = Runner::open(options.model, options.lowering, !options.trace.empty() || options.profile, options.profile ? &diagnostics : nullptr);
+  Result<Runner> runner = Runner::open(options.model, options.lowering, !options.trace.empty() || options.profile,
+                                       options.profile ? &diagnostics : nullptr);
   progress.show({});
   if (!runner) return std::unexpected(std::move(runner.error()));
   if (options.inputs.empty()) inputs = no_inputs(options, runner->method());
@@ -93,7 +97,8 @@ using namespace davit;
     print_written(options.trace);
   }
   if (!options.profile) return {};
-  std::vector<PartitionReport> reports = diagnostics.reports.empty() ? runner->reports() : std::move(diagnostics.reports);
+  std::vector<PartitionReport> reports =
+      diagnostics.reports.empty() ? runner->reports() : std::move(diagnostics.reports);
   progress.show("measuring partitions and operators");
   if (Result<void> measured = runner->profile(values, reports); !measured) return measured;
   progress.show({});

@@ -52,12 +52,15 @@ namespace {
 
 /// Calls `use(partitioner)` with the partitioner that was chosen. Errors: what does not exist; what `use` answers.
 template <class Use>
-[[nodiscard]] auto with_partitioner(const LoweringChoice& choice, Use&& use) -> decltype(use(CapabilityPartitioner<Backends>())) {
+[[nodiscard]] auto with_partitioner(const LoweringChoice& choice, Use&& use)
+    -> decltype(use(CapabilityPartitioner<Backends>())) {
   Result<std::vector<std::uint32_t>> order = parse_backends(choice.backends.empty() ? "portable" : choice.backends);
   if (!order) return std::unexpected(std::move(order.error()));
   const std::size_t redirect = Backends::find(choice.redirect);
   if (!choice.redirect.empty() && redirect == Backends::size)
-    return std::unexpected(Error{.code = ErrorCode::not_found, .stage = Stage::partition, .where = "--reference",
+    return std::unexpected(Error{.code = ErrorCode::not_found,
+                                 .stage = Stage::partition,
+                                 .where = "--reference",
                                  .what = concat("there is no backend '", choice.redirect, "'"),
                                  .fix = concat("this program was compiled with: ", Backends::names())});
   const auto redirected = [&]<class P>(const P& partitioner) {
@@ -66,10 +69,13 @@ template <class Use>
   };
   if (choice.partitioner != "choose") {
     if (!choice.costs->file.empty() || !choice.costs->save.empty())
-      return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::partition,
+      return std::unexpected(Error{.code = ErrorCode::invalid_argument,
+                                   .stage = Stage::partition,
                                    .where = choice.costs->file.empty() ? "--save-costs" : "--costs",
-                                   .what = "only the partitioner that chooses by costs has a table of them", .fix = "add --partitioner choose"});
-    return choose_partitioner<Backends>(choice.partitioner.empty() ? "capability" : choice.partitioner, *order, redirected);
+                                   .what = "only the partitioner that chooses by costs has a table of them",
+                                   .fix = "add --partitioner choose"});
+    return choose_partitioner<Backends>(choice.partitioner.empty() ? "capability" : choice.partitioner, *order,
+                                        redirected);
   }
   const Result<CostTable*> table = choice.costs->table(choice.threads);
   if (!table) return std::unexpected(table.error());
@@ -94,13 +100,17 @@ Result<void> check_lowered(const LoweringChoice& choice, const std::string& file
                                                       {"--full-delegation", choice.full_delegation}};
   for (const auto& [option, given] : of_lowering)
     if (given)
-      return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::load, .where = option,
-                                   .what = concat(file, " is lowered already, for the backends that davit inspect names"),
-                                   .fix = "leave the option out, or give the .pt2 file"});
+      return std::unexpected(
+          Error{.code = ErrorCode::invalid_argument,
+                .stage = Stage::load,
+                .where = option,
+                .what = concat(file, " is lowered already, for the backends that davit inspect names"),
+                .fix = "leave the option out, or give the .pt2 file"});
   return {};
 }
 
-Result<Runner> Runner::lower(std::span<const ProgramMethod> methods, const LoweringChoice& choice, bool trace, Diagnostics* diagnostics) {
+Result<Runner> Runner::lower(std::span<const ProgramMethod> methods, const LoweringChoice& choice, bool trace,
+                             Diagnostics* diagnostics) {
   set_threads(choice.threads);
   set_fast_math(choice.fast_math);
   const LowerOptions options{.shared_constants = choice.shared_constants == "duplicate" ? SharedConstants::duplicate
@@ -116,13 +126,14 @@ Result<Runner> Runner::lower(std::span<const ProgramMethod> methods, const Lower
     core[m] = *std::move(made);
     lowered_methods[m].program = &core[m];
   }
-  Result<LoweredProgram> lowered =
-      with_partitioner(choice, [&](const auto& partitioner) { return to_backend(lowered_methods, partitioner, options, diagnostics); });
+  Result<LoweredProgram> lowered = with_partitioner(
+      choice, [&](const auto& partitioner) { return to_backend(lowered_methods, partitioner, options, diagnostics); });
   if (!lowered) return std::unexpected(std::move(lowered.error()));
   if (Result<void> written = choice.costs->write(); !written) return std::unexpected(std::move(written.error()));
   return Sessions::start(std::move(lowered), choice, trace);
 }
-Result<Runner> Runner::lower(const ExportedProgram& program, const LoweringChoice& choice, bool trace, Diagnostics* diagnostics) {
+Result<Runner> Runner::lower(const ExportedProgram& program, const LoweringChoice& choice, bool trace,
+                             Diagnostics* diagnostics) {
   const ProgramMethod method{"forward", &program};
   return lower(std::span(&method, 1), choice, trace, diagnostics);
 }
@@ -137,7 +148,8 @@ Result<Runner> Runner::load(const SharedBytes& package, const LoweringChoice& ch
   return Sessions::start(formats::load_program<Backends>(package), choice, false);
 }
 
-Result<Runner> Runner::open(const std::string& file, const LoweringChoice& choice, bool trace, Diagnostics* diagnostics) {
+Result<Runner> Runner::open(const std::string& file, const LoweringChoice& choice, bool trace,
+                            Diagnostics* diagnostics) {
   if (formats::is_package(file) || file.ends_with(".davit")) {
     if (Result<void> none = check_lowered(choice, file); !none) return std::unexpected(std::move(none.error()));
     return load(file, choice, trace);
@@ -152,11 +164,15 @@ Runner::Runner(Runner&&) noexcept = default;
 Runner& Runner::operator=(Runner&&) noexcept = default;
 Runner::~Runner() = default;
 
-Result<Outputs> Runner::run(std::span<const EValue> inputs) { return sessions_->session.run(method().name.view(), inputs); }
+Result<Outputs> Runner::run(std::span<const EValue> inputs) {
+  return sessions_->session.run(method().name.view(), inputs);
+}
 const LoweredProgram& Runner::program() const { return sessions_->session.program(); }
 const LoweredMethod& Runner::method() const { return sessions_->method(); }
 std::span<const NamedTensor> Runner::state() const { return sessions_->session.state(); }
-Name Runner::plan() const { return sessions_->session.plan(sessions_->method_index).report(sessions_->method().parent.view()); }
+Name Runner::plan() const {
+  return sessions_->session.plan(sessions_->method_index).report(sessions_->method().parent.view());
+}
 std::size_t Runner::arena_bytes() const { return sessions_->session.plan(sessions_->method_index).arena_bytes; }
 std::vector<PartitionReport> Runner::reports() const {
   std::vector<PartitionReport> reports;
@@ -177,7 +193,8 @@ Result<void> Runner::save(const std::string& file, bool debug_map) const {
 Result<void> Runner::profile(std::span<const EValue> inputs, std::span<PartitionReport> reports) {
   using Clock = std::chrono::steady_clock;
   PartitionReport& report = reports[sessions_->method_index];
-  std::unordered_map<std::string, std::vector<double>> times;  // in microseconds: per run, by tag, or tag, newline and node
+  std::unordered_map<std::string, std::vector<double>>
+      times;  // in microseconds: per run, by tag, or tag, newline and node
   const bool nodes_known = !report.nodes.empty();
   const auto end = Clock::now() + std::chrono::seconds(2);
   for (int i = 0; i < 2 || (i < 30 && Clock::now() < end); ++i) {
@@ -194,7 +211,8 @@ Result<void> Runner::profile(std::span<const EValue> inputs, std::span<Partition
         continue;
       }
       sums[event.name] += event.duration;
-      const auto partition = std::ranges::find(report.partitions, event.name, [](const auto& p) { return p.tag.view(); });
+      const auto partition =
+          std::ranges::find(report.partitions, event.name, [](const auto& p) { return p.tag.view(); });
       for (const auto* each : std::exchange(operators, {})) {
         DebugInfo info;
         const bool found = program().debug_map().find(each->handle, info);
@@ -202,7 +220,8 @@ Result<void> Runner::profile(std::span<const EValue> inputs, std::span<Partition
         const auto [sum, fresh] = sums.try_emplace(event.name + "\n" + node, 0.0);
         sum->second += each->duration;
         if (i == 0 && fresh && !nodes_known && partition != report.partitions.end())
-          report.nodes.push_back({.name = Name::own(node), .target = Name::own(found ? info.target : std::string_view(each->name)),
+          report.nodes.push_back({.name = Name::own(node),
+                                  .target = Name::own(found ? info.target : std::string_view(each->name)),
                                   .partition = static_cast<std::uint32_t>(partition - report.partitions.begin())});
       }
     }
@@ -230,7 +249,8 @@ std::vector<DelegateCall> Runner::take_calls() {
   if (sessions_->tracer == nullptr) return {};
   std::vector<DelegateCall> calls = std::exchange(sessions_->tracer->calls(), {});
   std::unordered_map<std::string_view, const LoweredDelegate*> delegates;
-  for (const LoweredDelegate& delegate : sessions_->method().delegates) delegates.emplace(delegate.tag.view(), &delegate);
+  for (const LoweredDelegate& delegate : sessions_->method().delegates)
+    delegates.emplace(delegate.tag.view(), &delegate);
   for (DelegateCall& call : calls) {
     const auto at = delegates.find(call.tag.view());
     if (at == delegates.end()) continue;

@@ -32,7 +32,8 @@ using namespace davit;
   std::vector<Value> values(graph.values.begin(), graph.values.end());
   for (Value& value : values)
     if (value.kind != ValueKind::sym_float) value.producer = no_id;  // a float stays one that the program computes
-  for (const Argument& output : graph.outputs(graph.nodes[node])) graph.for_each_value(output, [&](ValueId v) { values[v].producer = 0; });
+  for (const Argument& output : graph.outputs(graph.nodes[node]))
+    graph.for_each_value(output, [&](ValueId v) { values[v].producer = 0; });
   const std::array<Graph, 1> alone{{{.nodes = {0, 1}}}};
   graph.values = values;
   graph.nodes = graph.nodes.subspan(node, 1);
@@ -43,7 +44,8 @@ using namespace davit;
   const std::uint8_t nobody = EmbedGraph::nobody;
   const EmbedGraph seen{rows.view(), &any, no_outputs.data(), &nobody, EmbedGraph::on_trial};
   StepTables trial;
-  return davit::detail::is_empty(rows.view(), 0) ? nullptr : davit::detail::refusal<portable_static>(EmbedNode{seen, 0}, trial);
+  return davit::detail::is_empty(rows.view(), 0) ? nullptr
+                                                 : davit::detail::refusal<portable_static>(EmbedNode{seen, 0}, trial);
 }
 
 constexpr BackendTable static_table{.name = "portable", .refuses = &refuses};
@@ -80,12 +82,14 @@ Result<ExportedProgram> static_ir(const ExportedProgram& program, std::string_vi
   Result<std::optional<ExportedProgram>> prepared = prepare_program(program, whole);
   if (!prepared) return std::unexpected(std::move(prepared.error()));
   ExportedProgram made = *prepared ? **std::move(prepared) : program;
-  if (std::optional<ExportedProgram> folded = fold_constants(made, Backends::tables()[Backends::size - 1])) made = *std::move(folded);
+  if (std::optional<ExportedProgram> folded = fold_constants(made, Backends::tables()[Backends::size - 1]))
+    made = *std::move(folded);
   if (order->empty()) return made;
   return formats::embed_delegates(made, CapabilityPartitioner<Backends>(CapabilityOptions{.order = *std::move(order)}));
 }
 
-Result<std::vector<NamedProgram>> read_methods(const std::vector<std::string>& models, std::string_view backends, bool& are_methods) {
+Result<std::vector<NamedProgram>> read_methods(const std::vector<std::string>& models, std::string_view backends,
+                                               bool& are_methods) {
   Result<std::vector<NamedProgram>> read = read_models(models, {}, are_methods);
   if (!read) return read;
   std::vector<NamedProgram> all = *std::move(read);
@@ -97,7 +101,9 @@ Result<std::vector<NamedProgram>> read_methods(const std::vector<std::string>& m
     const ExportedProgram& seen = all.size() > 1 ? *shared.mark(all[m].program, marked[m]) : all[m].program;
     Result<ExportedProgram> made = static_ir(seen, backends);
     if (!made) {
-      if (are_methods) made.error().where = concat("method '", all[m].method, "'", made.error().where.empty() ? "" : ", ", made.error().where);
+      if (are_methods)
+        made.error().where =
+            concat("method '", all[m].method, "'", made.error().where.empty() ? "" : ", ", made.error().where);
       return std::unexpected(std::move(made.error()));
     }
     marked[m] = *std::move(made);
@@ -109,10 +115,12 @@ Result<std::vector<NamedProgram>> read_methods(const std::vector<std::string>& m
 SelectedSteps select_static(const StaticGraph& graph, const StaticInput* inputs, const StaticOutput* outputs) {
   return select_steps<portable_static>(graph, inputs, outputs);
 }
-SelectedSteps select_beside_delegates(const StaticGraph& graph, const StaticInput* inputs, const StaticOutput* outputs) {
+SelectedSteps select_beside_delegates(const StaticGraph& graph, const StaticInput* inputs,
+                                      const StaticOutput* outputs) {
   return select_steps<portable_static, delegates>(graph, inputs, outputs);
 }
-PlannedProgram plan_static_portable(const StaticGraph& graph, const StaticInput* inputs, const StaticOutput* outputs, bool tensors_in_arena) {
+PlannedProgram plan_static_portable(const StaticGraph& graph, const StaticInput* inputs, const StaticOutput* outputs,
+                                    bool tensors_in_arena) {
   return plan_static<portable_static>(graph, inputs, outputs, tensors_in_arena);
 }
 
@@ -122,8 +130,10 @@ std::vector<std::uint8_t> static_backend_of(const ExportedProgram& program) {
     inputs.push_back({.role = kind(spec) == InputKind::user_input ? StaticRole::user : StaticRole::constant});
   const std::vector<StaticOutput> outputs(program.signature.output_specs.size());
   const StaticGraphRows rows(program.view());
-  const bool has_delegates = std::ranges::any_of(rows.nodes, [](const StaticNode& node) { return node.target == call_delegate_target; });
-  const SelectedSteps selected = (has_delegates ? select_beside_delegates : select_static)(rows.view(), inputs.data(), outputs.data());
+  const bool has_delegates =
+      std::ranges::any_of(rows.nodes, [](const StaticNode& node) { return node.target == call_delegate_target; });
+  const SelectedSteps selected =
+      (has_delegates ? select_beside_delegates : select_static)(rows.view(), inputs.data(), outputs.data());
   std::vector<std::uint8_t> backend_of(selected.backend_of.begin(), selected.backend_of.end());
   for (const OrphanNode& orphan : selected.orphans) backend_of[orphan.node] = EmbedGraph::nobody;
   return backend_of;
@@ -132,7 +142,9 @@ std::vector<std::uint8_t> static_backend_of(const ExportedProgram& program) {
 BackendTables portable_tables() { return BackendList<Portable>::tables(); }
 
 StaticOperator static_operator(std::string_view name) {
-  const auto count = [&](const auto& rows) { return std::ranges::count_if(rows, [&](const EmbedRow& row) { return row.name == name; }); };
+  const auto count = [&](const auto& rows) {
+    return std::ranges::count_if(rows, [&](const EmbedRow& row) { return row.name == name; });
+  };
   const auto int8 = count(int8_fold::int8_rows);
   return {.any = count(davit::detail::portable_rows) > int8, .int8 = int8 != 0};
 }

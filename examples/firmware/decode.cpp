@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A network with a KV cache goes on with the beginning of a rhyme: `prefill` takes all letters of the beginning at once, `decode` one
-// by one its own output, both over one cache. On the host: writes what it answers as a header; on the board: returns 0 only if
-// every step answers as there, and if the cache, emptied and filled by decode alone, has decode answer the same.
+// A network with a KV cache goes on with the beginning of a rhyme: `prefill` takes all letters of the beginning at
+// once, `decode` one by one its own output, both over one cache. On the host: writes what it answers as a header; on
+// the board: returns 0 only if every step answers as there, and if the cache, emptied and filled by decode alone, has
+// decode answer the same.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -21,12 +22,14 @@
 namespace {
 
 [[maybe_unused]] constexpr const char* letters = " .abcdefghijklmnopqrstuvwxyz";
-constexpr std::array<std::int64_t, 16> beginning{21, 24, 10, 15, 12, 13, 6, 0, 21, 24, 10, 15, 12, 13, 6, 0};  // "twinkle twinkle "
+constexpr std::array<std::int64_t, 16> beginning{21, 24, 10, 15, 12, 13, 6, 0,
+                                                 21, 24, 10, 15, 12, 13, 6, 0};  // "twinkle twinkle "
 constexpr std::size_t steps = 54;
 using Scores = std::array<float, 28>;
 using Model = davit::static_module<rhyme, davit::portable>;
 
-static_assert(Model::arena_bytes == std::max(Model::method<rhyme::prefill>::arena_bytes, Model::method<rhyme::decode>::arena_bytes));
+static_assert(Model::arena_bytes ==
+              std::max(Model::method<rhyme::prefill>::arena_bytes, Model::method<rhyme::decode>::arena_bytes));
 static_assert(Model::state_bytes == 2 * 64 * 24 * sizeof(float), "keys and values, once");
 
 constinit Model model;
@@ -68,7 +71,8 @@ int main() {
     bool same = true;
     for (std::size_t k = 0; k < scores.size(); ++k) {
       const float gap = scores[k] - decoded[place - beginning.size() + 1][k];
-      same = same && gap <= 1e-4F && -gap <= 1e-4F;  // it rounds otherwise where it fuses a multiplication with an addition
+      same = same && gap <= 1e-4F &&
+             -gap <= 1e-4F;  // it rounds otherwise where it fuses a multiplication with an addition
     }
     wrong += same ? 0 : 1;
   };

@@ -22,9 +22,7 @@ inline std::uint32_t semihosting(std::uint32_t operation, const volatile void* a
 }
 
 /// SYS_WRITE0: zero-terminated text.
-[[gnu::noinline]] inline void write(const char* text) {
-  semihosting(0x04, text);
-}
+[[gnu::noinline]] inline void write(const char* text) { semihosting(0x04, text); }
 
 [[gnu::noinline]] inline void write(std::int64_t number) {
   char digits[24];

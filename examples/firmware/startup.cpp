@@ -33,15 +33,9 @@ volatile std::uint32_t& device_register(std::uintptr_t address) {
     {firmware_reset, firmware_fault, firmware_fault, firmware_fault, firmware_fault, firmware_fault, firmware_fault,
      nullptr, nullptr, nullptr, firmware_fault, firmware_fault, nullptr, firmware_fault, firmware_tick}};
 
-extern "C" void firmware_fault() {
-  firmware::exit(99);
-}
-extern "C" [[gnu::weak]] void firmware_tick() {
-  firmware_fault();
-}
-extern "C" void abort() {
-  firmware::exit(98);
-}
+extern "C" void firmware_fault() { firmware::exit(99); }
+extern "C" [[gnu::weak]] void firmware_tick() { firmware_fault(); }
+extern "C" void abort() { firmware::exit(98); }
 
 extern "C" void firmware_reset() {
   device_register(0xE000ED88) =

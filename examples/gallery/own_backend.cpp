@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A backend is a type: this one takes relu, and says no to all else. The compiler checks its contract; the law suite checks that
-// it keeps its promises, on the parts of a real program that `refuses` leaves to it.
+// A backend is a type: this one takes relu, and says no to all else. The compiler checks its contract; the law suite
+// checks that it keeps its promises, on the parts of a real program that `refuses` leaves to it.
 //   own_backend MODEL.pt2
 #include <davit/choosing/made_up_inputs.hpp>
 #include <davit/davit.hpp>
@@ -28,14 +28,17 @@ struct rectifier {
   static const char* refuses(davit::GraphModuleView graph, davit::NodeId id) {
     const davit::Node& node = graph.nodes[id];
     if (graph.target(node) != "aten.relu.default") return "it is no relu";
-    return graph.values[graph.args(node.outputs)[0].value()].dtype == davit::ScalarType::float32 ? nullptr : "it is no float32";
+    return graph.values[graph.args(node.outputs)[0].value()].dtype == davit::ScalarType::float32 ? nullptr
+                                                                                                 : "it is no float32";
   }
-  static davit::Result<Processed> preprocess(const davit::Method& method, const CompileSpec&, davit::DebugHandleRecorder&) {
+  static davit::Result<Processed> preprocess(const davit::Method& method, const CompileSpec&,
+                                             davit::DebugHandleRecorder&) {
     const davit::GraphModuleView graph = method.program->view();
     std::vector<std::size_t> from(graph.values.size());
     const auto inputs = graph.args(graph.root().inputs);
     for (std::size_t i = 0; i < inputs.size(); ++i) from[inputs[i].value()] = i;
-    for (const davit::Node& node : graph.nodes) from[graph.args(node.outputs)[0].value()] = from[graph.args(node.inputs)[0].value()];
+    for (const davit::Node& node : graph.nodes)
+      from[graph.args(node.outputs)[0].value()] = from[graph.args(node.inputs)[0].value()];
     Processed out;
     for (const davit::Argument& output : graph.args(graph.root().outputs)) out.inputs.push_back(from[output.value()]);
     return out;
@@ -46,7 +49,8 @@ struct rectifier {
     std::vector<davit::Tensor> results;
   };
   template <class Context>
-  static davit::Status execute(const Handle& handle, std::span<const davit::EValue> inputs, std::span<davit::EValue> outputs, Context& context) {
+  static davit::Status execute(const Handle& handle, std::span<const davit::EValue> inputs,
+                               std::span<davit::EValue> outputs, Context& context) {
     auto& results = context.workspace().results;
     results.resize(outputs.size());
     for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -80,10 +84,12 @@ int main(int argc, char** argv) {
     const auto inputs = davit::made_up_inputs(*delegate.original);
     if (!inputs) return fail(inputs.error());
     const std::vector<davit::testing::SampleInputs> samples{inputs->values};
-    davit::testing::check_backend_laws<rectifier>(*delegate.original, {}, samples, [&](std::string_view law, std::string_view what) {
-      std::printf("broken: %.*s: %.*s\n", static_cast<int>(law.size()), law.data(), static_cast<int>(what.size()), what.data());
-      ++broken;
-    });
+    davit::testing::check_backend_laws<rectifier>(*delegate.original, {}, samples,
+                                                  [&](std::string_view law, std::string_view what) {
+                                                    std::printf("broken: %.*s: %.*s\n", static_cast<int>(law.size()),
+                                                                law.data(), static_cast<int>(what.size()), what.data());
+                                                    ++broken;
+                                                  });
   }
   std::printf("%zu parts of the program are the rectifier's; %zu laws are broken\n", parts, broken);
   return parts != 0 && broken == 0 ? 0 : 1;

@@ -18,7 +18,8 @@ using davit::portable_kernels::KernelCall;
 /// gallery::swish_by(x, beta) = x * sigmoid(beta * x)
 ErrorCode swish_by(KernelCall& call) {
   const davit::TensorView& x = call.tensor(0);
-  if (x.dtype != davit::ScalarType::float32 || !x.is_contiguous()) return call.refuse(ErrorCode::invalid_dtype, "only contiguous float32");
+  if (x.dtype != davit::ScalarType::float32 || !x.is_contiguous())
+    return call.refuse(ErrorCode::invalid_dtype, "only contiguous float32");
   const auto beta = static_cast<float>(call.number(1));
   if (const ErrorCode code = call.make_like(0, x); code != ErrorCode::ok) return code;
   float* y = call.output(0).as<float>();

@@ -26,7 +26,9 @@ struct linear_layers {
   static constexpr std::string_view name = "linear_layers";
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
   struct CompileSpec {};
-  struct Layer { std::size_t x, weight, bias, y; };  // y = x weight^T + bias, by their numbers in `values`
+  struct Layer {
+    std::size_t x, weight, bias, y;
+  };  // y = x weight^T + bias, by their numbers in `values`
   struct Processed {
     std::vector<Layer> layers;
     std::vector<davit::Tensor> values;         // the partition's: weights lie in it, the others come with a run
@@ -40,7 +42,8 @@ struct linear_layers {
     const davit::Value& y = graph.values[graph.args(node.outputs)[0].value()];
     return y.dtype == davit::ScalarType::float32 ? nullptr : "it is no float32";
   }
-  static davit::Result<Processed> preprocess(const davit::Method& method, const CompileSpec&, davit::DebugHandleRecorder&) {
+  static davit::Result<Processed> preprocess(const davit::Method& method, const CompileSpec&,
+                                             davit::DebugHandleRecorder&) {
     const davit::GraphModuleView graph = method.view();
     Processed out{{}, std::vector<davit::Tensor>(graph.values.size()), {}, {}};
     for (const davit::Argument& input : graph.args(graph.root().inputs)) {
@@ -91,7 +94,8 @@ int main(int argc, char** argv) {
   if (argc != 3) return std::fprintf(stderr, "usage: own_weights model.pt2 input.npy\n"), 2;
   const auto program = davit::value_or_exit(davit::formats::read_pt2(argv[1]));
   const davit::CapabilityPartitioner<davit::BackendList<linear_layers, davit::portable>> partitioner;
-  auto session = davit::value_or_exit(davit::Session::make(davit::value_or_exit(davit::to_backend(program, partitioner))));
+  auto session =
+      davit::value_or_exit(davit::Session::make(davit::value_or_exit(davit::to_backend(program, partitioner))));
   const auto outputs = davit::value_or_exit(session.run("forward", davit::formats::read_npy(argv[2])));
   const auto own = std::ranges::count(session.program().methods()[0].delegates, 0u, &davit::LoweredDelegate::backend);
   const double first = static_cast<double>(davit::value_or_exit(outputs[0].as<float>())[0]);

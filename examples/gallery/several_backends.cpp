@@ -29,7 +29,8 @@ int main(int argc, char** argv) {
   const auto lowered = davit::to_backend(*program, davit::CapabilityPartitioner<Backends>(), {}, &diagnostics);
   if (!lowered) return fail(lowered.error());
   for (const davit::LoweredDelegate& delegate : lowered->methods()[0].delegates)
-    std::printf("partition %s on %s\n", std::string(delegate.tag.view()).c_str(), std::string(lowered->backends()[delegate.backend].name).c_str());
+    std::printf("partition %s on %s\n", std::string(delegate.tag.view()).c_str(),
+                std::string(lowered->backends()[delegate.backend].name).c_str());
   auto session = davit::Session::make(*lowered);
   if (!session) return fail(session.error());
   const auto image = davit::formats::read_npy(argv[2]);

@@ -26,15 +26,19 @@ int main(int argc, char** argv) {
 
   std::vector<float> frame(4);
   for (int t = 0; t < 100; ++t) {
-    for (std::size_t i = 0; i < frame.size(); ++i) frame[i] = 20 + std::sin(0.7F * static_cast<float>(t) + static_cast<float>(i));
+    for (std::size_t i = 0; i < frame.size(); ++i)
+      frame[i] = 20 + std::sin(0.7F * static_cast<float>(t) + static_cast<float>(i));
     if (t == 80) frame[2] += 9;  // what is to be found
     const auto outputs = session->run("forward", davit::tensor(frame, {4}));
     if (!outputs) return fail(outputs.error());
     const auto scores = (*outputs)[0].as<float>();
     if (!scores) return fail(scores.error());
     const auto most = std::ranges::max_element(*scores);
-    if (t > 50 && *most > 4) std::printf("frame %d: sensor %zu is %.1f deviations away\n", t, static_cast<std::size_t>(most - scores->begin()), static_cast<double>(*most));
+    if (t > 50 && *most > 4)
+      std::printf("frame %d: sensor %zu is %.1f deviations away\n", t, static_cast<std::size_t>(most - scores->begin()),
+                  static_cast<double>(*most));
   }
   for (const davit::NamedTensor& entry : session->state())
-    if (entry.name == "mean") std::printf("the first sensor's mean is %.1f\n", static_cast<double>(entry.tensor.view().as<float>()[0]));
+    if (entry.name == "mean")
+      std::printf("the first sensor's mean is %.1f\n", static_cast<double>(entry.tensor.view().as<float>()[0]));
 }

@@ -19,13 +19,15 @@ namespace {
 int fail(const davit::Error& error) { return std::fprintf(stderr, "%s\n", to_string(error).c_str()), 1; }
 
 /// What each image of a share is; the images lie behind each other.
-std::optional<davit::Error> classify(davit::Session& session, const davit::Tensor& images, std::int64_t first, std::int64_t last, std::int64_t* classes) {
+std::optional<davit::Error> classify(davit::Session& session, const davit::Tensor& images, std::int64_t first,
+                                     std::int64_t last, std::int64_t* classes) {
   const std::int64_t pixels = images.numel() / images.sizes[0];
   const float* const at = images.view().as<float>();
   std::vector<std::int64_t> sizes = images.sizes;
   sizes[0] = 1;
   for (std::int64_t i = first; i < last; ++i) {
-    const auto outputs = session.run("forward", davit::tensor(std::span(at + i * pixels, static_cast<std::size_t>(pixels)), sizes));
+    const auto outputs =
+        session.run("forward", davit::tensor(std::span(at + i * pixels, static_cast<std::size_t>(pixels)), sizes));
     if (!outputs) return outputs.error();
     const auto scores = (*outputs)[0].as<float>();
     if (!scores) return scores.error();
@@ -42,7 +44,8 @@ int main(int argc, char** argv) {
   if (!program) return fail(program.error());
   const auto images = davit::formats::read_npy(argv[2]);
   if (!images) return fail(images.error());
-  if (!images->as<float>() || images->sizes.empty() || images->sizes[0] == 0) return std::fprintf(stderr, "the images are no floats\n"), 1;
+  if (!images->as<float>() || images->sizes.empty() || images->sizes[0] == 0)
+    return std::fprintf(stderr, "the images are no floats\n"), 1;
   const auto lowered = davit::to_backend<davit::portable>(*program);
   if (!lowered) return fail(lowered.error());
 
@@ -54,7 +57,9 @@ int main(int argc, char** argv) {
   for (std::int64_t t = 0; t < threads; ++t)
     running.emplace_back([&, t] {
       auto session = davit::Session::make(*lowered);
-      errors[static_cast<std::size_t>(t)] = session ? classify(*session, *images, t * count / threads, (t + 1) * count / threads, classes.data()) : std::optional(session.error());
+      errors[static_cast<std::size_t>(t)] =
+          session ? classify(*session, *images, t * count / threads, (t + 1) * count / threads, classes.data())
+                  : std::optional(session.error());
     });
   for (std::thread& each : running) each.join();
   for (const auto& error : errors)

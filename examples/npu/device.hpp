@@ -33,8 +33,9 @@ struct NpuProgram {
   std::int32_t inputs = 0, outputs = 0;
 };
 
-/// An imaginary accelerator's registers, played by a struct. On a chip they would lie at a fixed address, and the work would go
-/// on by itself; here `tick` does a row of a command, called by a timer's interrupt, a thread or whoever waits.
+/// An imaginary accelerator's registers, played by a struct. On a chip they would lie at a fixed address, and the work
+/// would go on by itself; here `tick` does a row of a command, called by a timer's interrupt, a thread or whoever
+/// waits.
 struct NpuDevice {
   static constexpr std::int32_t tile = 4;
 
@@ -83,7 +84,8 @@ struct NpuDevice {
 
 inline constinit NpuDevice npu_device;
 
-/// Waits for an interrupt, if the device is not done. It may come just before the CPU sleeps: masked, it wakes the CPU still.
+/// Waits for an interrupt, if the device is not done. It may come just before the CPU sleeps: masked, it wakes the CPU
+/// still.
 inline void npu_sleep() noexcept {
 #ifdef __arm__
   asm volatile("cpsid i" ::: "memory");

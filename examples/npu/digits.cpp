@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Two digits networks, some or all of whose nodes the accelerator's compiler took (embed.cpp): the accelerator's results beside
-// those of the same models on portable alone. On the host the CPU lets the accelerator work when it waits; on a board a timer's
-// interrupt does, and the CPU sleeps, or the handler goes on with the run.
+// Two digits networks, some or all of whose nodes the accelerator's compiler took (embed.cpp): the accelerator's
+// results beside those of the same models on portable alone. On the host the CPU lets the accelerator work when it
+// waits; on a board a timer's interrupt does, and the CPU sleeps, or the handler goes on with the run.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -63,7 +63,8 @@ bool agrees(const char* name, int commands) {
     const float gap = slept[i] - expected[i];
     ok = ok && gap < 1e-4F && -gap < 1e-4F && handled[i] == slept[i];
   }
-  PRINT(name, ": ", commands, commands == 1 ? " command, " : " commands, ", ok ? "as on portable" : "WRONG", free != 0 ? "" : ", the CPU was never free");
+  PRINT(name, ": ", commands, commands == 1 ? " command, " : " commands, ", ok ? "as on portable" : "WRONG",
+        free != 0 ? "" : ", the CPU was never free");
   return ok && free != 0;
 }
 
@@ -83,7 +84,9 @@ extern "C" void firmware_tick() {
 
 int main() {
 #ifdef __arm__
-  const auto timer = [](std::uintptr_t at) -> volatile std::uint32_t& { return *reinterpret_cast<volatile std::uint32_t*>(at); };
+  const auto timer = [](std::uintptr_t at) -> volatile std::uint32_t& {
+    return *reinterpret_cast<volatile std::uint32_t*>(at);
+  };
   timer(0xE000E014) = 999;  // SysTick: an interrupt every 1000 ticks of the core's clock
   timer(0xE000E018) = 0;
   timer(0xE000E010) = 7;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the accelerator's vendor ships for the host: writes a model for static_module, as `davit embed` does, with what the
-// accelerator takes compiled for it. `davit embed --backends npu` does the same, of a davit built with -Duser_backends.
+// What the accelerator's vendor ships for the host: writes a model for static_module, as `davit embed` does, with what
+// the accelerator takes compiled for it. `davit embed --backends npu` does the same, of a davit built with
+// -Duser_backends.
 //   npu_embed MODEL.pt2 NAME FOLDER
 #include <davit/formats/embed_delegates.hpp>
 #include <davit/formats/embed_program.hpp>
@@ -28,7 +29,9 @@ davit::Result<void> embed(const std::string& model, const std::string& name, con
   if (!delegated) return std::unexpected(delegated.error());
   const auto embedded = davit::formats::embed_program(*delegated, {.name = name});
   if (!embedded) return std::unexpected(embedded.error());
-  if (auto written = davit::formats::write_file(folder + "/" + name + ".hpp", std::string_view(embedded->header)); !written) return written;
+  if (auto written = davit::formats::write_file(folder + "/" + name + ".hpp", std::string_view(embedded->header));
+      !written)
+    return written;
   return davit::formats::write_file(folder + "/" + name + ".bin", std::span<const std::byte>(embedded->blob));
 }
 

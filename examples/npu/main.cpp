@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A program lowered by the compiler onto an accelerator of one's own, and onto portable for what that does not take; the CPU goes on
-// while the accelerator works.
+// A program lowered by the compiler onto an accelerator of one's own, and onto portable for what that does not take;
+// the CPU goes on while the accelerator works.
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -36,9 +36,12 @@ constexpr GraphModule make_classifier() {
   const ValueId w1 = b.input("w1", f, {4, 8}), b1 = b.input("b1", f, {8});
   const ValueId w2 = b.input("w2", f, {3, 8}), b2 = b.input("b2", f, {3});
   const ValueId x = b.input("x", f, {1, 4});
-  const ValueId product = b.call("aten.addmm.default", {{"self", value(b1)}, {"mat1", value(x)}, {"mat2", value(w1)}}, "addmm", f, {1, 8});
+  const ValueId product =
+      b.call("aten.addmm.default", {{"self", value(b1)}, {"mat1", value(x)}, {"mat2", value(w1)}}, "addmm", f, {1, 8});
   const ValueId hidden = b.call("aten.relu.default", {{"self", value(product)}}, "relu", f, {1, 8});
-  const ValueId scores = b.call("aten.linear.default", {{"input", value(hidden)}, {"weight", value(w2)}, {"bias", value(b2)}}, "linear", f, {1, 3});
+  const ValueId scores =
+      b.call("aten.linear.default", {{"input", value(hidden)}, {"weight", value(w2)}, {"bias", value(b2)}}, "linear", f,
+             {1, 3});
   const ValueId out = b.call(
       "aten._softmax.default",
       {{"self", value(scores)}, {"dim", GraphBuilder::integer(1)}, {"half_to_float", GraphBuilder::boolean(false)}},
@@ -70,7 +73,8 @@ int main() {
     npu_device.tick();  // on a chip, the accelerator's own business
     accelerated.step();
   }
-  std::printf("%d commands for the accelerator, %zu bytes of RAM; the CPU was free %d times in a run\n", npu_device.executed, accelerated.ram_bytes, others);
+  std::printf("%d commands for the accelerator, %zu bytes of RAM; the CPU was free %d times in a run\n",
+              npu_device.executed, accelerated.ram_bytes, others);
   for (std::size_t i = 0; i < 3; ++i) {
     std::printf("class %zu: %.6f\n", i, static_cast<double>(on_npu[i]));
     if (std::fabs(on_npu[i] - on_portable[i]) > 1e-6F || meanwhile[i] != on_npu[i]) return 1;

@@ -12,8 +12,8 @@
 #include "davit/program/operators/matmul.hpp"
 #include "device.hpp"
 
-/// A backend for the accelerator: linear and addmm in float32, with the relu that follows in the same command; and what its
-/// compiler (npu_compiler.hpp) made of such nodes when the program was embedded.
+/// A backend for the accelerator: linear and addmm in float32, with the relu that follows in the same command; and what
+/// its compiler (npu_compiler.hpp) made of such nodes when the program was embedded.
 struct npu {
   static constexpr std::string_view name = "npu";
   static constexpr std::int32_t blob_version = 1;
@@ -57,7 +57,8 @@ struct npu {
 
   /// Reads a product within the accelerator's limits: matrices in rows of float32, one bias per column, no factors.
   static constexpr bool takes(const davit::EmbedNode& n, davit::operators::MatmulView& product) {
-    if (davit::operators::read_matmul(n, product) || !product.is_plain() || product.addend == davit::no_id) return false;
+    if (davit::operators::read_matmul(n, product) || !product.is_plain() || product.addend == davit::no_id)
+      return false;
     for (const davit::ValueId v : {n.output(), product.left, product.right, product.addend})
       if (n.g.dtype(v) != davit::ScalarType::float32) return false;
     const davit::StaticInput* const weight = n.g.constant(product.right);
@@ -73,7 +74,9 @@ struct npu {
     if (node.id == davit::no_id || !takes(node, product)) return "no float32 product with a bias, nor the relu of one";
     if (clamp && n.g.users(node.output()) != 1) return "the product before the relu is needed elsewhere";
     const auto size = [&](davit::ValueId v, int d) { return static_cast<std::int32_t>(n.g.size(v, d)); };
-    steps.step<linear>({size(product.left, 0), size(product.left, 1), size(n.output(), 1), product.transposed ? NpuCommand::out_in : NpuCommand::in_out, clamp ? 1 : 0})
+    steps
+        .step<linear>({size(product.left, 0), size(product.left, 1), size(n.output(), 1),
+                       product.transposed ? NpuCommand::out_in : NpuCommand::in_out, clamp ? 1 : 0})
         .out(n.output())
         .in(product.left)
         .in(product.right)
@@ -86,7 +89,8 @@ struct npu {
   static constexpr const char* embed_stream(const davit::EmbedNode& n, davit::StepWriter& steps) {
     davit::EmbeddedDelegate call;
     if (const char* const why = davit::read_delegate<npu>(n, call)) return why;
-    if (2 + n.node().outputs + call.inputs.size() > NpuDevice().base.size()) return "more tensors than the accelerator has base registers";
+    if (2 + n.node().outputs + call.inputs.size() > NpuDevice().base.size())
+      return "more tensors than the accelerator has base registers";
     davit::StepOperands step = steps.step<stream>({call.key});
     step.in(call.blob);
     if (call.scratch_bytes == 0)

@@ -18,8 +18,8 @@
 
 #include "device.hpp"
 
-/// The accelerator's compiler, on the host: re-encodes weights into tiles and writes the stream of commands. As a run-time backend
-/// it plays the stream, so that a workstation computes what the chip will.
+/// The accelerator's compiler, on the host: re-encodes weights into tiles and writes the stream of commands. As a
+/// run-time backend it plays the stream, so that a workstation computes what the chip will.
 struct npu_compiler {
   static constexpr std::string_view name = "npu";
   static constexpr std::int32_t blob_version = 1;  ///< of the stream's format: npu.hpp has the same
@@ -35,20 +35,27 @@ struct npu_compiler {
     const davit::operators::NodeArguments call(graph, id);
     if (call.is("aten.relu.default")) {
       const davit::NodeId before = graph.values[call.value({"self", 0})].producer;
-      return before == davit::no_id || refuses_product(graph, before) != nullptr ? "it is no relu of a product" : nullptr;
+      return before == davit::no_id || refuses_product(graph, before) != nullptr ? "it is no relu of a product"
+                                                                                 : nullptr;
     }
     return refuses_product(graph, id);
   }
-  static davit::Result<Processed> preprocess(const davit::Method& method, const CompileSpec&, davit::DebugHandleRecorder&) {
+  static davit::Result<Processed> preprocess(const davit::Method& method, const CompileSpec&,
+                                             davit::DebugHandleRecorder&) {
     return Compiler(*method.program).run();
   }
   static davit::Result<Handle> compile(const Processed& processed, const CompileSpec&) { return processed; }
 
-  static std::size_t scratch_bytes(const Processed& stream) { return static_cast<std::size_t>(header(stream).scratch_bytes); }
+  static std::size_t scratch_bytes(const Processed& stream) {
+    return static_cast<std::size_t>(header(stream).scratch_bytes);
+  }
   static std::vector<std::byte> save(const Processed& stream) { return stream; }
   static davit::Result<Processed> load(std::span<const std::byte> bytes) {
     if (is_sound(bytes)) return Processed(bytes.begin(), bytes.end());
-    return std::unexpected(davit::Error{.code = davit::ErrorCode::corrupt_data, .backend = name, .what = "it is no command stream", .fix = "lower the program again"});
+    return std::unexpected(davit::Error{.code = davit::ErrorCode::corrupt_data,
+                                        .backend = name,
+                                        .what = "it is no command stream",
+                                        .fix = "lower the program again"});
   }
   static std::vector<std::byte> save_spec(const CompileSpec&) { return {}; }
   static davit::Result<CompileSpec> load_spec(std::span<const std::byte>) { return CompileSpec{}; }
@@ -58,7 +65,8 @@ struct npu_compiler {
     std::vector<std::byte> scratch;
   };
   template <class Context>
-  static davit::Status execute(const Handle& stream, std::span<const davit::EValue> inputs, std::span<davit::EValue> outputs, Context& context) {
+  static davit::Status execute(const Handle& stream, std::span<const davit::EValue> inputs,
+                               std::span<davit::EValue> outputs, Context& context) {
     Workspace& workspace = context.workspace();
     workspace.scratch.resize(scratch_bytes(stream));
     workspace.results.resize(outputs.size());
@@ -69,12 +77,14 @@ struct npu_compiler {
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       davit::Tensor& result = workspace.results[i];
       for (const NpuCommand& c : commands(stream))
-        if (c.y.base == static_cast<std::int32_t>(base)) result = davit::Tensor::zeros(davit::ScalarType::float32, std::array<std::int64_t, 2>{c.rows, c.out});
+        if (c.y.base == static_cast<std::int32_t>(base))
+          result = davit::Tensor::zeros(davit::ScalarType::float32, std::array<std::int64_t, 2>{c.rows, c.out});
       outputs[i] = result.view();
       device.base[base++] = result.view().data;
     }
     std::vector<davit::Tensor> dense;
-    for (const davit::EValue& input : inputs) device.base[base++] = dense.emplace_back(davit::keep_tensor(input.tensor())).view().data;
+    for (const davit::EValue& input : inputs)
+      device.base[base++] = dense.emplace_back(davit::keep_tensor(input.tensor())).view().data;
     device.commands = commands(stream).data();
     device.count = header(stream).commands;
     device.start();
@@ -86,15 +96,21 @@ struct npu_compiler {
   static const char* refuses_product(davit::GraphModuleView graph, davit::NodeId id) {
     const davit::operators::NodeArguments call(graph, id);
     davit::operators::MatmulView product;
-    if (davit::operators::read_matmul(call, product) || !product.is_plain() || product.addend == davit::no_id) return "it is no product with a bias";
+    if (davit::operators::read_matmul(call, product) || !product.is_plain() || product.addend == davit::no_id)
+      return "it is no product with a bias";
     for (const davit::ValueId v : {output_of(graph, id), product.left, product.right, product.addend})
       if (graph.values[v].dtype != davit::ScalarType::float32) return "it is not float32";
-    if (graph.values[product.right].producer != davit::no_id || graph.values[product.addend].producer != davit::no_id) return "its weight is computed";
-    if (call.rank(product.left) != 2 || call.rank(product.right) != 2 || call.rank(product.addend) != 1) return "its operands are no matrices and a bias";
-    if (call.size(product.addend, 0) != call.size(product.right, product.transposed ? 0 : 1)) return "its bias has another size";
+    if (graph.values[product.right].producer != davit::no_id || graph.values[product.addend].producer != davit::no_id)
+      return "its weight is computed";
+    if (call.rank(product.left) != 2 || call.rank(product.right) != 2 || call.rank(product.addend) != 1)
+      return "its operands are no matrices and a bias";
+    if (call.size(product.addend, 0) != call.size(product.right, product.transposed ? 0 : 1))
+      return "its bias has another size";
     return call.size(product.left, 0) < 0 || call.size(product.left, 1) < 0 ? "its sizes are not known" : nullptr;
   }
-  static davit::ValueId output_of(davit::GraphModuleView graph, davit::NodeId id) { return graph.outputs(graph.nodes[id])[0].value(); }
+  static davit::ValueId output_of(davit::GraphModuleView graph, davit::NodeId id) {
+    return graph.outputs(graph.nodes[id])[0].value();
+  }
 
   static NpuProgram header(std::span<const std::byte> stream) {
     NpuProgram program;
@@ -102,9 +118,11 @@ struct npu_compiler {
     return program;
   }
   static std::span<const NpuCommand> commands(std::span<const std::byte> stream) {
-    return {reinterpret_cast<const NpuCommand*>(stream.data() + sizeof(NpuProgram)), static_cast<std::size_t>(header(stream).commands)};
+    return {reinterpret_cast<const NpuCommand*>(stream.data() + sizeof(NpuProgram)),
+            static_cast<std::size_t>(header(stream).commands)};
   }
-  /// True if no command of a loaded stream reaches out of the stream or of scratch, or names a register that has no tensor.
+  /// True if no command of a loaded stream reaches out of the stream or of scratch, or names a register that has no
+  /// tensor.
   static bool is_sound(std::span<const std::byte> stream) {
     if (stream.size() < sizeof(NpuProgram)) return false;
     const NpuProgram program = header(stream);
@@ -114,15 +132,20 @@ struct npu_compiler {
       const std::int64_t size = a.base == 0 ? static_cast<std::int64_t>(stream.size()) : program.scratch_bytes;
       return a.base >= 0 && a.offset >= 0 && a.offset % 4 == 0 && a.offset + 4 * floats <= size;
     };
-    if (program.commands < 0 || program.inputs < 0 || program.outputs < 0 || std::int64_t{2} + program.inputs + program.outputs > registers) return false;
-    if (program.scratch_bytes < 0 || static_cast<std::size_t>(program.commands) > (stream.size() - sizeof program) / sizeof(NpuCommand)) return false;
+    if (program.commands < 0 || program.inputs < 0 || program.outputs < 0 ||
+        std::int64_t{2} + program.inputs + program.outputs > registers)
+      return false;
+    if (program.scratch_bytes < 0 ||
+        static_cast<std::size_t>(program.commands) > (stream.size() - sizeof program) / sizeof(NpuCommand))
+      return false;
     return std::ranges::all_of(commands(stream), [&](const NpuCommand& c) {
       for (const std::int64_t size : {c.rows, c.in, c.out})
         if (size < 0 || size > 1 << 20) return false;
       const std::int64_t columns = (std::int64_t{c.out} + NpuDevice::tile - 1) / NpuDevice::tile * NpuDevice::tile;
       if (c.layout != NpuCommand::tiles && (c.layout != NpuCommand::none || c.in != c.out)) return false;
       return c.y.base > 0 && inside(c.y, std::int64_t{c.rows} * c.out) && inside(c.x, std::int64_t{c.rows} * c.in) &&
-             (c.layout == NpuCommand::none || (c.weight.base == 0 && c.bias.base == 0 && inside(c.weight, columns * c.in) && inside(c.bias, c.out)));
+             (c.layout == NpuCommand::none ||
+              (c.weight.base == 0 && c.bias.base == 0 && inside(c.weight, columns * c.in) && inside(c.bias, c.out)));
     });
   }
 
@@ -164,7 +187,11 @@ struct npu_compiler {
         const davit::Tensor* const weight = constants_[product.right];
         const davit::Tensor* const bias = constants_[product.addend];
         if (weight == nullptr || bias == nullptr) return refuse("a weight is no constant");
-        c = {.rows = size(product.left, 0), .in = size(product.left, 1), .out = size(product.addend, 0), .layout = NpuCommand::tiles, .x = place(product.left)};
+        c = {.rows = size(product.left, 0),
+             .in = size(product.left, 1),
+             .out = size(product.addend, 0),
+             .layout = NpuCommand::tiles,
+             .x = place(product.left)};
         c.weight = tiled(*weight, c, product.transposed);
         c.bias = add(floats(*bias));
         if (const davit::NodeId relu = only_relu(out); relu != davit::no_id) {
@@ -178,19 +205,23 @@ struct npu_compiler {
       return {};
     }
     static std::unexpected<davit::Error> refuse(std::string_view what) {
-      return std::unexpected(davit::Error{.code = davit::ErrorCode::unsupported_argument, .backend = name, .what = davit::Name(what)});
+      return std::unexpected(
+          davit::Error{.code = davit::ErrorCode::unsupported_argument, .backend = name, .what = davit::Name(what)});
     }
     /// The relu that reads the value, if nothing else does.
     davit::NodeId only_relu(davit::ValueId v) const {
       davit::NodeId reader = davit::no_id;
       std::size_t count = 0;
-      for (const davit::Argument& a : graph_.args(graph_.root().outputs)) graph_.for_each_value(a, [&](davit::ValueId other) { count += other == v ? 1 : 0; });
+      for (const davit::Argument& a : graph_.args(graph_.root().outputs))
+        graph_.for_each_value(a, [&](davit::ValueId other) { count += other == v ? 1 : 0; });
       for (davit::NodeId n = 0; n < graph_.nodes.size(); ++n)
         for (const davit::Argument& a : graph_.inputs(graph_.nodes[n]))
           graph_.for_each_value(a, [&](davit::ValueId other) {
             if (other == v) reader = n, ++count;
           });
-      return count == 1 && reader != davit::no_id && graph_.target(graph_.nodes[reader]) == "aten.relu.default" ? reader : davit::no_id;
+      return count == 1 && reader != davit::no_id && graph_.target(graph_.nodes[reader]) == "aten.relu.default"
+                 ? reader
+                 : davit::no_id;
     }
     /// Where a value lies; one that is neither input nor output gets a piece of scratch.
     NpuAddress place(davit::ValueId v) {
@@ -220,7 +251,8 @@ struct npu_compiler {
       std::vector<float> to(static_cast<std::size_t>(tiles * c.in * NpuDevice::tile));
       for (std::int32_t j = 0; j < c.out; ++j)
         for (std::int32_t k = 0; k < c.in; ++k)
-          to[static_cast<std::size_t>((j / NpuDevice::tile * c.in + k) * NpuDevice::tile + j % NpuDevice::tile)] = from[static_cast<std::size_t>(transposed ? j * c.in + k : k * c.out + j)];
+          to[static_cast<std::size_t>((j / NpuDevice::tile * c.in + k) * NpuDevice::tile + j % NpuDevice::tile)] =
+              from[static_cast<std::size_t>(transposed ? j * c.in + k : k * c.out + j)];
       return add(to);
     }
     Processed assemble() {
@@ -231,7 +263,8 @@ struct npu_compiler {
           for (NpuAddress* a : {&c.weight, &c.bias}) a->offset += static_cast<std::int32_t>(first);
       Processed stream(first + 4 * weights_.size());
       std::memcpy(stream.data(), &header_, sizeof header_);
-      if (!commands_.empty()) std::memcpy(stream.data() + sizeof header_, commands_.data(), commands_.size() * sizeof(NpuCommand));
+      if (!commands_.empty())
+        std::memcpy(stream.data() + sizeof header_, commands_.data(), commands_.size() * sizeof(NpuCommand));
       if (!weights_.empty()) std::memcpy(stream.data() + first, weights_.data(), 4 * weights_.size());
       return stream;
     }

@@ -15,15 +15,18 @@ static_assert(requires(const ExportedProgram& program) { to_backend<archetype::s
 static_assert(requires(const std::vector<std::byte>& bytes) { support::loaded<archetype::saving_backend>(bytes); });
 // A table holds what the least backend has, and no more.
 constexpr bool has_all_of_a_runtime(BackendTable t) {
-  return t.name == "runtime_backend" && t.compile != nullptr && t.execute != nullptr &&
-         t.execute_traced != nullptr && t.make_workspace != nullptr && t.default_spec != nullptr;
+  return t.name == "runtime_backend" && t.compile != nullptr && t.execute != nullptr && t.execute_traced != nullptr &&
+         t.make_workspace != nullptr && t.default_spec != nullptr;
 }
 constexpr bool has_preprocess(BackendTable t) { return t.preprocess != nullptr; }
 constexpr bool selects(BackendTable t) { return t.refuses != nullptr; }
 constexpr bool prepares(BackendTable t) { return t.prepare != nullptr; }
-constexpr bool saves(BackendTable t) { return t.save != nullptr && t.load != nullptr && t.save_spec != nullptr && t.load_spec != nullptr; }
+constexpr bool saves(BackendTable t) {
+  return t.save != nullptr && t.load != nullptr && t.save_spec != nullptr && t.load_spec != nullptr;
+}
 static_assert(has_all_of_a_runtime(backend_table<archetype::runtime_backend>));
-static_assert(!has_preprocess(backend_table<archetype::runtime_backend>) && has_preprocess(backend_table<archetype::split_backend>));
+static_assert(!has_preprocess(backend_table<archetype::runtime_backend>) &&
+              has_preprocess(backend_table<archetype::split_backend>));
 static_assert(selects(backend_table<archetype::selecting_backend>) && !selects(backend_table<archetype::backend>));
 static_assert(prepares(backend_table<archetype::preparing_backend>) && !prepares(backend_table<archetype::backend>));
 static_assert(saves(backend_table<archetype::saving_backend>) && !saves(backend_table<archetype::backend>));

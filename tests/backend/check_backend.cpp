@@ -85,14 +85,17 @@ struct vague_scratch : Archetype {
   static std::size_t scratch_bytes(const Handle&);
 };
 struct preprocesses_alone : Archetype {
-  static std::vector<Processed> preprocess_all(std::span<const Method>, std::span<const CompileSpec>, DebugHandleRecorder&);
+  static std::vector<Processed> preprocess_all(std::span<const Method>, std::span<const CompileSpec>,
+                                               DebugHandleRecorder&);
 };
 struct preprocesses_together : Archetype {
-  static Result<std::vector<Processed>> preprocess_all(std::span<const Method>, std::span<const CompileSpec>, DebugHandleRecorder&);
+  static Result<std::vector<Processed>> preprocess_all(std::span<const Method>, std::span<const CompileSpec>,
+                                                       DebugHandleRecorder&);
 };
 /// Its Preprocessor is the one that is asked.
 struct preprocesses_elsewhere : archetype::split_backend {
-  static Result<std::vector<Processed>> preprocess_all(std::span<const Method>, std::span<const CompileSpec>, DebugHandleRecorder&);
+  static Result<std::vector<Processed>> preprocess_all(std::span<const Method>, std::span<const CompileSpec>,
+                                                       DebugHandleRecorder&);
 };
 
 class all_private {
@@ -115,8 +118,8 @@ class open_class : Archetype {
   void helper() const {}
 
  public:
-  using Archetype::name, Archetype::CompileSpec, Archetype::Processed, Archetype::Handle, Archetype::is_available, Archetype::compile,
-      Archetype::execute, Archetype::preprocess;
+  using Archetype::name, Archetype::CompileSpec, Archetype::Processed, Archetype::Handle, Archetype::is_available,
+      Archetype::compile, Archetype::execute, Archetype::preprocess;
 };
 struct last final : Archetype {};
 
@@ -133,15 +136,18 @@ struct update_inputs : Archetype {
 struct workspaces : Archetype {
   struct WorkSpace {};
 };
-static_assert(detail::misspelt<refuse_alone>() == BackendRule::refuses && detail::misspelt<refuse_too>() == BackendRule::none);
-static_assert(detail::misspelt<update_inputs>() == BackendRule::refuses && detail::misspelt<workspaces>() == BackendRule::workspace);
+static_assert(detail::misspelt<refuse_alone>() == BackendRule::refuses &&
+              detail::misspelt<refuse_too>() == BackendRule::none);
+static_assert(detail::misspelt<update_inputs>() == BackendRule::refuses &&
+              detail::misspelt<workspaces>() == BackendRule::workspace);
 static_assert(detail::misspelt<Archetype>() == BackendRule::none && detail::misspelt<int>() == BackendRule::none);
 
 template <class B>
 constexpr BackendRule broken = detail::broken_rule<B>();
 using enum BackendRule;
 
-static_assert(broken<all_private> == accessible && broken<half_private> == accessible && broken<private_refuses> == accessible);
+static_assert(broken<all_private> == accessible && broken<half_private> == accessible &&
+              broken<private_refuses> == accessible);
 static_assert(broken<private_type> == accessible && broken<open_class> == none && broken<last> == none);
 static_assert(broken<no_name> == name && broken<int> == name && broken<runtime_name> == name);
 static_assert(broken<no_spec> == compile_spec && broken<no_processed> == processed && broken<no_handle> == handle);
@@ -150,11 +156,15 @@ static_assert(broken<no_compile> == compile && broken<compiles_to_nothing> == co
 static_assert(broken<no_execute> == execute && broken<executes_to_nothing> == execute_result);
 static_assert(broken<archetype::runtime_backend> == preprocess && broken<preprocesses_to_nothing> == preprocess_result);
 static_assert(broken<vague_refuses> == refuses && broken<vague_prepare> == prepare && broken<saves_alone> == save);
-static_assert(broken<loads_alone> == load && broken<vague_worth> == is_worthwhile && broken<variable_views> == never_views_inputs);
-static_assert(broken<overwrites_alone> == may_overwrite && broken<updates_alone> == updates_input && broken<vague_updates> == updates_input);
-static_assert(broken<vague_scratch> == scratch_bytes && broken<preprocesses_alone> == preprocess_all && broken<preprocesses_elsewhere> == preprocess_all);
+static_assert(broken<loads_alone> == load && broken<vague_worth> == is_worthwhile &&
+              broken<variable_views> == never_views_inputs);
+static_assert(broken<overwrites_alone> == may_overwrite && broken<updates_alone> == updates_input &&
+              broken<vague_updates> == updates_input);
+static_assert(broken<vague_scratch> == scratch_bytes && broken<preprocesses_alone> == preprocess_all &&
+              broken<preprocesses_elsewhere> == preprocess_all);
 static_assert(broken<may_view> == none && broken<overwrites> == none && broken<preprocesses_together> == none);
-static_assert(broken<archetype::split_backend> == none && broken<archetype::selecting_backend> == none && broken<archetype::saving_backend> == none);
+static_assert(broken<archetype::split_backend> == none && broken<archetype::selecting_backend> == none &&
+              broken<archetype::saving_backend> == none);
 static_assert(detail::broken_runtime_rule<archetype::runtime_backend>() == none);
 
 }  // namespace

@@ -121,9 +121,7 @@ TEST_CASE("G02: handles of a graph's nodes in order, then those of the sub-graph
   CHECK(check_order());
 }
 
-TEST_CASE("G03: every request makes a new handle, and all of them are in the map") {
-  CHECK(check_repeated());
-}
+TEST_CASE("G03: every request makes a new handle, and all of them are in the map") { CHECK(check_repeated()); }
 
 TEST_CASE("G04: a backend that asks for no handle leaves an empty map") {
   DebugMap map;

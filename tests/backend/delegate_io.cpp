@@ -19,7 +19,8 @@ constexpr bool check_roles() {
   s.input_specs.push_back(InputToCustomObjSpec({"obj", "C"}, "obj"));
   s.input_specs.push_back(InputToTensorConstantSpec({"c_k"}, "k"));
   s.output_specs.push_back(ParameterMutationSpec({"new"}, "my_parameter"));
-  if (input_roles(s) != std::vector<InputRole>{state, constant, state, user, user, token, object, constant}) return false;
+  if (input_roles(s) != std::vector<InputRole>{state, constant, state, user, user, token, object, constant})
+    return false;
   s.unlisted_state = {"my_buffer1", "k"};
   return input_roles(s) == std::vector<InputRole>{state, state, state, user, user, token, object, state};
 }

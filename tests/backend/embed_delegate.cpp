@@ -23,7 +23,8 @@ constexpr BlobKey key{3, -77, 4};
 /// A header and a payload: the factor 2.
 constexpr std::array<std::uint8_t, 32> blob_with(std::int32_t fingerprint) {
   std::array<std::uint8_t, 32> out{};
-  const auto header = std::bit_cast<std::array<std::uint8_t, 16>>(BlobHeader{.key = {key.version, fingerprint, key.bytes}});
+  const auto header =
+      std::bit_cast<std::array<std::uint8_t, 16>>(BlobHeader{.key = {key.version, fingerprint, key.bytes}});
   for (std::size_t i = 0; i < header.size(); ++i) out[i] = header[i];
   const auto factor = std::bit_cast<std::array<std::uint8_t, 4>>(2.0f);
   for (std::size_t i = 0; i < factor.size(); ++i) out[16 + i] = factor[i];
@@ -35,11 +36,18 @@ template <int version, bool is_own>
 constexpr GraphModule make_delegated() {
   GraphBuilder b;
   b.begin_graph();
-  const ValueId blob = b.input("blob", ScalarType::uint8, {2, 16}), x = b.input("x", f32, {4}), scaled = b.tensor("scaled", f32, {4});
+  const ValueId blob = b.input("blob", ScalarType::uint8, {2, 16}), x = b.input("x", f32, {4}),
+                scaled = b.tensor("scaled", f32, {4});
   const std::array passed{b.value(x), b.integer(7)};
-  std::array inputs{b.string(is_own ? "scaler" : "other"), b.value(blob),    b.integer(version), b.integer(key.fingerprint), b.integer(key.bytes),
-                    b.integer(16),                         b.list(passed, ArgumentKind::value)};
-  constexpr std::array<std::string_view, 7> names{"backend", "blob", "blob_version", "fingerprint", "bytes", "scratch_bytes", "inputs"};
+  std::array inputs{b.string(is_own ? "scaler" : "other"),
+                    b.value(blob),
+                    b.integer(version),
+                    b.integer(key.fingerprint),
+                    b.integer(key.bytes),
+                    b.integer(16),
+                    b.list(passed, ArgumentKind::value)};
+  constexpr std::array<std::string_view, 7> names{"backend", "blob",          "blob_version", "fingerprint",
+                                                  "bytes",   "scratch_bytes", "inputs"};
   for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i].name = b.intern(names[i]);
   b.node(call_delegate_target, inputs, std::array{b.value(scaled)});
   b.end_graph({add(b, "y", scaled, x)});
@@ -64,7 +72,8 @@ struct scaler {
       BlobKey key;
       std::int32_t count;
     };
-    static ErrorCode run(const Params& p, float* y, std::uint8_t* scratch, const std::uint8_t* given, const float* x) noexcept {
+    static ErrorCode run(const Params& p, float* y, std::uint8_t* scratch, const std::uint8_t* given,
+                         const float* x) noexcept {
       const std::byte* const payload = blob_payload(given, p.key);
       if (payload == nullptr) return ErrorCode::version_mismatch;
       std::memcpy(scratch, payload, 4);
@@ -79,7 +88,11 @@ struct scaler {
     EmbeddedDelegate call;
     if (const char* const why = read_delegate<scaler>(n, call)) return why;
     if (call.inputs.size() != 2 || call.input(1) != no_id || call.input(2) != no_id) return "not its inputs";
-    steps.step<scale>({call.key, count_of(n).count}).out(n.output()).scratch(steps.temporary(ScalarType::uint8, call.scratch_bytes)).in(call.blob).in(call.input(0));
+    steps.step<scale>({call.key, count_of(n).count})
+        .out(n.output())
+        .scratch(steps.temporary(ScalarType::uint8, call.scratch_bytes))
+        .in(call.blob)
+        .in(call.input(0));
     return nullptr;
   }
 };
@@ -106,7 +119,8 @@ TEST_CASE("a blob that is not of this header is an error of the run") {
   static_module<stale, scaler, adder> module;
   Four y{};
   CHECK(module.forward(Four{1, 2, 3, 4}, y).error() == Fault(ErrorCode::version_mismatch, 0));
-  for (const BlobKey other : {BlobKey{2, -77, 4}, BlobKey{3, -76, 4}, BlobKey{3, -77, 5}}) CHECK(blob_payload(blob.data(), other) == nullptr);
+  for (const BlobKey other : {BlobKey{2, -77, 4}, BlobKey{3, -76, 4}, BlobKey{3, -77, 5}})
+    CHECK(blob_payload(blob.data(), other) == nullptr);
   CHECK(blob_payload(blob.data(), key) == reinterpret_cast<const std::byte*>(blob.data() + 16));
   std::array<std::uint8_t, 32> no_blob = blob;
   no_blob[0] ^= 1;

@@ -50,10 +50,6 @@ static_assert(check_fail());
 
 }  // namespace
 
-TEST_CASE("J01: a tracer receives begin, memory and end with the debug handle") {
-  CHECK(check_events());
-}
+TEST_CASE("J01: a tracer receives begin, memory and end with the debug handle") { CHECK(check_events()); }
 
-TEST_CASE("a fault carries code and handle; its sentence is kept only where there is a report") {
-  CHECK(check_fail());
-}
+TEST_CASE("a fault carries code and handle; its sentence is kept only where there is a report") { CHECK(check_fail()); }

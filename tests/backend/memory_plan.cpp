@@ -35,8 +35,9 @@ constexpr bool check_by_size() {  // in order of time the large block comes last
   const Lifetime lifetimes[] = {{0, 1, 64}, {1, 2, 128}, {2, 3, 256}, {2, 2, 0}};
   const MemoryPlan by_time = plan_memory(lifetimes);
   const MemoryPlan by_size = plan_memory_by_size(lifetimes);
-  return is_sound(by_size, lifetimes) && is_sound(by_time, lifetimes) && by_time.arena_bytes == 448 && by_size.arena_bytes == 384 &&
-         by_size.offsets == std::vector<std::size_t>{0, 256, 0, 0} && plan_memory_by_size({}).arena_bytes == 0;
+  return is_sound(by_size, lifetimes) && is_sound(by_time, lifetimes) && by_time.arena_bytes == 448 &&
+         by_size.arena_bytes == 384 && by_size.offsets == std::vector<std::size_t>{0, 256, 0, 0} &&
+         plan_memory_by_size({}).arena_bytes == 0;
 }
 static_assert(check_by_size());
 
@@ -44,8 +45,9 @@ constexpr bool check_tightly() {
   const Lifetime lifetimes[] = {{0, 1, 64}, {1, 2, 128}, {2, 3, 256}, {2, 2, 0}};
   const Lifetime chain[] = {{0, 1, 100}, {1, 2, 100}, {2, 3, 100}};
   return plan_memory(lifetimes).live_bytes == 384 && plan_memory_tightly(lifetimes, 4).arena_bytes == 384 &&
-         plan_memory_tightly(lifetimes, 3).arena_bytes == 448 && plan_memory_tightly(lifetimes, 4, 16).arena_bytes == 384 &&
-         plan_memory(chain).live_bytes == 256 && plan_memory_tightly(chain, 3).arena_bytes == 256;
+         plan_memory_tightly(lifetimes, 3).arena_bytes == 448 &&
+         plan_memory_tightly(lifetimes, 4, 16).arena_bytes == 384 && plan_memory(chain).live_bytes == 256 &&
+         plan_memory_tightly(chain, 3).arena_bytes == 256;
 }
 static_assert(check_tightly());
 
@@ -62,7 +64,8 @@ std::vector<std::size_t> lowest_offsets(std::span<const Lifetime> lifetimes) {
   for (std::size_t i = 0; i < lifetimes.size(); ++i) {
     std::vector<std::pair<std::size_t, std::size_t>> alive;
     for (std::size_t k = 0; k < i; ++k)
-      if (lifetimes[k].bytes != 0 && lifetimes[k].last >= lifetimes[i].first) alive.emplace_back(offsets[k], offsets[k] + (lifetimes[k].bytes + 63) / 64 * 64);
+      if (lifetimes[k].bytes != 0 && lifetimes[k].last >= lifetimes[i].first)
+        alive.emplace_back(offsets[k], offsets[k] + (lifetimes[k].bytes + 63) / 64 * 64);
     std::ranges::sort(alive);
     std::size_t at = 0;
     for (const auto& [begin, end] : alive)
@@ -74,7 +77,8 @@ std::vector<std::size_t> lowest_offsets(std::span<const Lifetime> lifetimes) {
 
 }  // namespace
 
-TEST_CASE("in order of time each block takes the lowest place that is free, among many that live for short or for long") {
+TEST_CASE(
+    "in order of time each block takes the lowest place that is free, among many that live for short or for long") {
   std::uint32_t seed = 3;
   const auto random = [&](std::uint32_t below) { return ((seed = seed * 1664525u + 1013904223u) >> 9) % below; };
   for (int round = 0; round < 60; ++round) {
@@ -82,7 +86,8 @@ TEST_CASE("in order of time each block takes the lowest place that is free, amon
     std::uint32_t step = 0;
     for (int i = 0; i < 150; ++i) {
       step += random(3) == 0 ? 1 : 0;
-      lifetimes.push_back({step, step + random(random(4) == 0 ? 60 : 6), random(9) == 0 ? 0 : 64 * random(8) + random(64)});
+      lifetimes.push_back(
+          {step, step + random(random(4) == 0 ? 60 : 6), random(9) == 0 ? 0 : 64 * random(8) + random(64)});
     }
     const MemoryPlan plan = plan_memory(lifetimes);
     CHECK(plan.offsets == lowest_offsets(lifetimes));
@@ -102,13 +107,9 @@ TEST_CASE("the larger of two blocks of one size and time is the first; the order
   CHECK(plan_memory_by_size(lifetimes).offsets == std::vector<std::size_t>{128, 192, 0});
 }
 
-TEST_CASE("blocks of a chain take turns in two places") {
-  CHECK(check_chain());
-}
+TEST_CASE("blocks of a chain take turns in two places") { CHECK(check_chain()); }
 
-TEST_CASE("the check of plans finds overlaps and blocks outside the arena") {
-  CHECK(check_unsound());
-}
+TEST_CASE("the check of plans finds overlaps and blocks outside the arena") { CHECK(check_unsound()); }
 
 TEST_CASE("plans of random lifetimes are sound, aligned, and no larger than all blocks together") {
   std::uint32_t seed = 7;

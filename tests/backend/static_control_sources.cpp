@@ -19,7 +19,8 @@ std::string reads(const StaticGraph& graph) {
   for (std::uint32_t g = 1; g < graph.graph_count; ++g)
     for (NodeId n = graph.graphs[g].first_node; n < graph.graphs[g].first_node + graph.graphs[g].nodes; ++n)
       for (std::uint32_t i = 0; i < graph.nodes[n].inputs; ++i)
-        graph.for_each_value(graph.arguments[graph.nodes[n].first_input + i], [&](ValueId v) { out += std::string(graph.name(v)) + " "; });
+        graph.for_each_value(graph.arguments[graph.nodes[n].first_input + i],
+                             [&](ValueId v) { out += std::string(graph.name(v)) + " "; });
   return out;
 }
 std::uint32_t users(const StaticGraph& graph, std::string_view name) {
@@ -41,7 +42,8 @@ TEST_CASE("nodes of sub-graphs read operands, what the loop carries, and slices"
   CHECK(users(rows.view(), "sum") == 1);
   CHECK(users(rows.view(), "u") == 2);  // the scan, and the node in it
   for (ValueId v = 0; v < rows.values.size(); ++v)
-    if (rows.view().name(v) == "x1") CHECK(rows.view().target(static_cast<NodeId>(rows.values[v].source)) == "higher_order.scan");
+    if (rows.view().name(v) == "x1")
+      CHECK(rows.view().target(static_cast<NodeId>(rows.values[v].source)) == "higher_order.scan");
 }
 
 TEST_CASE("a sub-graph that two nodes call has no place in a static program, nor one that does not fit") {
@@ -53,12 +55,15 @@ TEST_CASE("a sub-graph that two nodes call has no place in a static program, nor
     const ValueId own = b.input("own", f32, {2});
     b.end_graph({add(b, "twice", own, own)});
     const ValueId y = b.tensor("y", f32, {2});
-    node(b, "higher_order.cond", {b.value(p), b.subgraph(same), b.subgraph(shared ? same : 7), shared ? b.tensors({x}) : b.tensors({x, x})}, {y});
+    node(b, "higher_order.cond",
+         {b.value(p), b.subgraph(same), b.subgraph(shared ? same : 7), shared ? b.tensors({x}) : b.tensors({x, x})},
+         {y});
     b.end_graph({y});
     const GraphModule module = std::move(b).finish();
     const StaticGraphRows rows(module.view());
     for (const StaticArgument& a : rows.arguments) CHECK(a.kind != ArgumentKind::graph);
-    CHECK(static_control_sources(module.view()).uses[same] == (shared ? StaticControlSources::shared : StaticControlSources::unused));
+    CHECK(static_control_sources(module.view()).uses[same] ==
+          (shared ? StaticControlSources::shared : StaticControlSources::unused));
   }
 }
 

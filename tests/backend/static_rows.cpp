@@ -98,8 +98,10 @@ TEST_CASE("floats that the program computes become numbers where they are known;
   const Argument out = GraphBuilder::value(quotient);
   const Argument ins[] = {GraphBuilder::integer(3), GraphBuilder::integer(2)};
   b.node("_operator.truediv", ins, {&out, 1});
-  const ValueId y = b.call("aten.mul.Scalar", {{"self", b.value(x)}, {"other", b.value(quotient)}}, "y", ScalarType::float32, {2});
-  b.end_graph({b.call("aten.mul.Scalar", {{"self", b.value(y)}, {"other", b.value(given)}}, "z", ScalarType::float32, {2})});
+  const ValueId y =
+      b.call("aten.mul.Scalar", {{"self", b.value(x)}, {"other", b.value(quotient)}}, "y", ScalarType::float32, {2});
+  b.end_graph(
+      {b.call("aten.mul.Scalar", {{"self", b.value(y)}, {"other", b.value(given)}}, "z", ScalarType::float32, {2})});
   const GraphModule module = std::move(b).finish();
   const std::vector<std::int64_t> dims(module.dims.size(), 2);
   std::vector<std::int64_t> symbols(module.values.size(), std::bit_cast<std::int64_t>(1.5));

@@ -46,13 +46,11 @@ constexpr bool writes_steps() {
   ok = ok && tables.steps[2].params.first == 0 && tables.steps[1].params.count == 0;
   ok = ok && tables.operands[1].dtype == ScalarType::int8 && tables.operands[2].kind == StepOperand::Kind::none;
   ok = ok && tables.operands[3].dtype == ScalarType::int16 && tables.operands[4].id == 0 && tables.tables.i32[1] == 9;
-  return ok && tables.needs[1] == StepTables::needed_by_some && tables.needs[0] == StepTables::written && s.overwrites[0] == 1 && s.overwrites[1] == no_id &&
-         steps.tag(1) == 7;
+  return ok && tables.needs[1] == StepTables::needed_by_some && tables.needs[0] == StepTables::written &&
+         s.overwrites[0] == 1 && s.overwrites[1] == no_id && steps.tag(1) == 7;
 }
 static_assert(writes_steps());
 
 }  // namespace
 
-TEST_CASE("steps are written at run time as in constant evaluation") {
-  CHECK(writes_steps());
-}
+TEST_CASE("steps are written at run time as in constant evaluation") { CHECK(writes_steps()); }

@@ -26,7 +26,8 @@ constexpr auto f32 = ScalarType::float32;
 
 std::string tokens_of(const ExportedProgram& program) {
   const auto lowered = to_backend<compiler_demo>(program);
-  return lowered ? std::string(processed_of<compiler_demo>(lowered->methods()[0].delegates[0]).tokens.view()) : to_string(lowered.error());
+  return lowered ? std::string(processed_of<compiler_demo>(lowered->methods()[0].delegates[0]).tokens.view())
+                 : to_string(lowered.error());
 }
 
 /// (x + h) - h
@@ -83,7 +84,8 @@ TEST_CASE("F03: a saved demo module loads with the same tokens, and runs: 2 + 1 
   REQUIRE(loaded);
   const LoweredMethod& method = loaded->methods()[0];
   const LoweredDelegate& delegate = method.delegates.at(0);
-  CHECK(processed_of<compiler_demo>(delegate).tokens == "aten.add.Tensor:i0:i1<debug_handle>0,return:t0<debug_handle>-1");
+  CHECK(processed_of<compiler_demo>(delegate).tokens ==
+        "aten.add.Tensor:i0:i1<debug_handle>0,return:t0<debug_handle>-1");
   CHECK(spec_of<compiler_demo>(delegate).options == "options");
   REQUIRE(delegate.handle != nullptr);
   REQUIRE(handle_of<compiler_demo>(delegate).instructions.size() == 2);
@@ -250,7 +252,8 @@ TEST_CASE("I04: only methods that are asked for are compiled; the original fails
   CHECK(to_backend<compiler_demo>(methods, specs));
 }
 
-TEST_CASE("I05: in-place operators that cannot become values are refused by name; a method that returns its input runs") {
+TEST_CASE(
+    "I05: in-place operators that cannot become values are refused by name; a method that returns its input runs") {
   CHECK(to_backend<compiler_demo>(programs::binary("aten.add_.Tensor")));
   const auto refused = to_backend<compiler_demo>(programs::binary("aten.resize_.default"));
   REQUIRE(!refused);
@@ -279,9 +282,8 @@ TEST_CASE("J01: a tracer gets each operator with its debug handle, and the bytes
   Session session = *Session::make(*lowered, {.tracer = TracerRef(events)});
   const Tensor x = tensor({3}, {1, 2, 3});
   REQUIRE(session.call<TensorView>("forward", x, x));
-  CHECK(events.seen == std::vector<std::string>{"begin aten.add.Tensor 0", "end aten.add.Tensor 0",
-                                                          "memory 12 0", "begin aten.sub.Tensor 1",
-                                                          "end aten.sub.Tensor 1", "memory 12 1"});
+  CHECK(events.seen == std::vector<std::string>{"begin aten.add.Tensor 0", "end aten.add.Tensor 0", "memory 12 0",
+                                                "begin aten.sub.Tensor 1", "end aten.sub.Tensor 1", "memory 12 1"});
 }
 
 TEST_CASE("parameters and constants travel in the tokens") {
@@ -304,8 +306,9 @@ TEST_CASE("parameters and constants travel in the tokens") {
   program.constants.back().tensor.strides = {1, 2};
   const auto lowered = to_backend<compiler_demo>(program);
   REQUIRE(lowered);
-  CHECK(processed_of<compiler_demo>(lowered->methods()[0].delegates[0]).tokens.view().starts_with(
-      "constant:2x2:0.1 1e-30 -3 inf<debug_handle>-1,constant:2x2:1 3 2 4<debug_handle>-1,"));
+  CHECK(processed_of<compiler_demo>(lowered->methods()[0].delegates[0])
+            .tokens.view()
+            .starts_with("constant:2x2:0.1 1e-30 -3 inf<debug_handle>-1,constant:2x2:1 3 2 4<debug_handle>-1,"));
   const auto loaded = support::loaded<compiler_demo>(support::saved(*lowered));
   REQUIRE(loaded);
   Session session = *Session::make(*loaded);

@@ -51,7 +51,8 @@ TEST_CASE("memory is planned for the sizes of each run, also after one that fail
     const Tensor x = Net::numbers({size}), y = Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{size});
     const EValue input(x.view());
     EValue output(y.view());
-    return exact.run(body, {&input, 1}, {&output, 1}, max_memory, RunEvents(tracer), why) && std::abs(y.view().as<float>()[size - 1] - std::tanh(x.view().as<float>()[size - 1])) < 1e-5f;
+    return exact.run(body, {&input, 1}, {&output, 1}, max_memory, RunEvents(tracer), why) &&
+           std::abs(y.view().as<float>()[size - 1] - std::tanh(x.view().as<float>()[size - 1])) < 1e-5f;
   };
   CHECK(run(8, 4096));
   CHECK(run(8, 4096));

@@ -23,10 +23,14 @@ struct Read {
   std::vector<const Tensor*> constants;
   operators::ProgramCalls calls;
 
-  explicit Read(ExportedProgram made) : program(std::move(made)), constants(program.view().values.size(), nullptr), calls{program.view(), Uses(program.view())} {
+  explicit Read(ExportedProgram made)
+      : program(std::move(made)),
+        constants(program.view().values.size(), nullptr),
+        calls{program.view(), Uses(program.view())} {
     const auto inputs = program.view().args(program.view().root().inputs);
     for (std::size_t i = 0; i < inputs.size(); ++i)
-      if (const auto name = target(program.signature.input_specs[i])) constants[inputs[i].value()] = program.tensor_named(*name);
+      if (const auto name = target(program.signature.input_specs[i]))
+        constants[inputs[i].value()] = program.tensor_named(*name);
   }
   template <class F>
   void with_patterns(F&& f) const {
@@ -51,14 +55,16 @@ TEST_CASE("a quantize is read with the bounds before it") {
     const auto made = patterns.result_of(read.maker(q));
     REQUIRE(made);
     CHECK((made->bytes == q && made->value == x && made->is_bounded()));
-    CHECK((made->range.inverse == 2 && made->range.zero_point == 10 && made->range.low == 10 && made->range.high == 127));
+    CHECK(
+        (made->range.inverse == 2 && made->range.zero_point == 10 && made->range.low == 10 && made->range.high == 127));
     CHECK_FALSE(patterns.result_of(read.maker(relu)));
     CHECK_FALSE(patterns.result_of(read.maker(none)));
     CHECK_FALSE(patterns.result_of(read.maker(fine)));
   });
 }
 
-TEST_CASE("sums are of bytes of one dtype and the sizes of the result; bytes are the same by scale, zero point and bounds") {
+TEST_CASE(
+    "sums are of bytes of one dtype and the sizes of the result; bytes are the same by scale, zero point and bounds") {
   QuantizedNet n;
   const Sizes sizes{2, 3};
   const auto a = n.through_bytes("a", n.input("x", sizes), sizes, {0.5, 10});
@@ -71,7 +77,8 @@ TEST_CASE("sums are of bytes of one dtype and the sizes of the result; bytes are
     REQUIRE(to);
     const auto sum = patterns.sum(*to, a, a);
     REQUIRE(sum);
-    CHECK((sum->first == sum->second && sum->parameters.source.scale == 0.5f && sum->parameters.other.zero_point == 10));
+    CHECK(
+        (sum->first == sum->second && sum->parameters.source.scale == 0.5f && sum->parameters.other.zero_point == 10));
     CHECK_FALSE(patterns.sum(*to, a, b));
     CHECK_FALSE(patterns.sum(*to, u, a));
     CHECK_FALSE(patterns.sum(*to, a, to->value));  // a float
@@ -97,15 +104,16 @@ TEST_CASE("products have constant weights around zero, a bias of ordinary number
     CHECK(product->second == weights.bytes);
     REQUIRE(product->parameters.weight_scales.size() == 4);
     CHECK(product->parameters.unit(2) == 0.25f * weights.scale_numbers.as<float>()->data()[2]);
-    CHECK_FALSE(patterns.product(*to, x, x, false, bias));      // no constant
-    CHECK_FALSE(patterns.product(*to, x, w, true, bias));       // not transposed
-    CHECK_FALSE(patterns.product(*to, w, w, false, no_id));     // by several scales
+    CHECK_FALSE(patterns.product(*to, x, x, false, bias));       // no constant
+    CHECK_FALSE(patterns.product(*to, x, w, true, bias));        // not transposed
+    CHECK_FALSE(patterns.product(*to, w, w, false, no_id));      // by several scales
     CHECK_FALSE(patterns.product(*to, x, w, false, to->value));  // a bias that is computed
     kernels::ByteConvolution c{.channels = 4, .out_channels = 4, .kernel_height = 3, .kernel_width = 3};
     CHECK(patterns.sums_fit(c, product->parameters, bias));
     std::array<float, 32> channels{};
     fill_channels(c, product->parameters, read.constants[bias]->as<float>()->data(), channels.data());
-    CHECK((channels[3] == product->parameters.unit(3) && channels[4] == 0 && channels[17] == read.constants[bias]->as<float>()->data()[1]));
+    CHECK((channels[3] == product->parameters.unit(3) && channels[4] == 0 &&
+           channels[17] == read.constants[bias]->as<float>()->data()[1]));
     c.out_channels = 5;
     CHECK_FALSE(patterns.sums_fit(c, product->parameters, bias));
     c.out_channels = 4;

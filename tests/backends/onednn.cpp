@@ -56,9 +56,7 @@ namespace {
 
 }  // namespace
 
-TEST_CASE("oneDNN works here") {
-  REQUIRE(onednn::is_available());
-}
+TEST_CASE("oneDNN works here") { REQUIRE(onednn::is_available()); }
 
 TEST_CASE("a residual block is one primitive per convolution, and reorders at its borders") {
   Net n;
@@ -87,7 +85,8 @@ TEST_CASE("weights that are not constant, and norms that cannot be folded") {
 
 TEST_CASE("a norm that is no part of weights takes the relu after it") {
   Net n;
-  const auto c = n.relu("a", n.conv("c", n.input("x", {1, 16, 6, 6}), n.weight("w", {32, 16, 3, 3}), {1, 32, 6, 6}, 1, 1), {1, 32, 6, 6});
+  const auto c = n.relu(
+      "a", n.conv("c", n.input("x", {1, 16, 6, 6}), n.weight("w", {32, 16, 3, 3}), {1, 32, 6, 6}, 1, 1), {1, 32, 6, 6});
   const ExportedProgram program = n.finish({n.relu("r", n.norm("bn", c, {1, 32, 6, 6}), {1, 32, 6, 6})});
   CHECK(faults(program, n.sample()) == "");
   CHECK(steps(program).find("batch_norm") != std::string::npos);
@@ -206,9 +205,12 @@ TEST_CASE("two sums, the second with a number per channel, of tensors that end i
 TEST_CASE("a product, and a sum and a product with numbers per channel that do not lie side by side") {
   Net n;
   const auto y = n.relu("y", n.input("in", {1, 4, 2}), {1, 4, 2});
-  const auto part = n.op("aten.slice.Tensor", "part", {1, 4, 1}, {{"self", n.v(y)}, {"dim", n.i(2)}, {"start", n.i(1)}, {"end", n.i(2)}});
-  const auto product = n.op("aten.mul.Tensor", "product", {3, 4, 2}, {{"self", n.v(n.input("x", {3, 4, 2}))}, {"other", n.v(n.input("z", {3, 4, 2}))}});
-  const auto scaled = n.op("aten.mul.Tensor", "scaled", {3, 4, 2}, {{"self", n.v(n.input("w", {3, 4, 2}))}, {"other", n.v(part)}});
+  const auto part = n.op("aten.slice.Tensor", "part", {1, 4, 1},
+                         {{"self", n.v(y)}, {"dim", n.i(2)}, {"start", n.i(1)}, {"end", n.i(2)}});
+  const auto product = n.op("aten.mul.Tensor", "product", {3, 4, 2},
+                            {{"self", n.v(n.input("x", {3, 4, 2}))}, {"other", n.v(n.input("z", {3, 4, 2}))}});
+  const auto scaled =
+      n.op("aten.mul.Tensor", "scaled", {3, 4, 2}, {{"self", n.v(n.input("w", {3, 4, 2}))}, {"other", n.v(part)}});
   const ExportedProgram program = n.finish({n.add("sum", product, part, {3, 4, 2}), scaled});
   CHECK(faults(program, n.sample()) == "");
 }
@@ -216,7 +218,8 @@ TEST_CASE("a product, and a sum and a product with numbers per channel that do n
 TEST_CASE("a product of transposed matrices plus a number per column") {
   Net n;
   const auto x = n.relu("y", n.input("in", {5, 4}), {5, 4});
-  const auto turned = n.op("aten.permute.default", "turned", {4, 5}, {{"self", n.v(x)}, {"dims", n.draft.b.ints({1, 0})}});
+  const auto turned =
+      n.op("aten.permute.default", "turned", {4, 5}, {{"self", n.v(x)}, {"dims", n.draft.b.ints({1, 0})}});
   const auto product = n.op("aten.mul.Tensor", "product", {4, 5}, {{"self", n.v(turned)}, {"other", n.v(turned)}});
   const ExportedProgram program = n.finish({n.add("sum", product, n.input("z", {5}), {4, 5}), turned});
   CHECK(faults(program, n.sample()) == "");
@@ -243,7 +246,8 @@ TEST_CASE("NaN and infinities are those of exact kernels, unless they may get lo
   const auto x = n.input("x", {1, 16, 6, 6});
   const auto w = n.weight("w", {16, 16, 3, 3}, 0.2);
   const auto c = n.relu("r", n.conv("c", x, w, {1, 16, 6, 6}, 1, 1), {1, 16, 6, 6});
-  const auto pooled = n.op("aten.amax.default", "m", {1, 16}, {{"self", n.v(c)}, {"dim", n.ints({2, 3})}, {"keepdim", GraphBuilder::boolean(false)}});
+  const auto pooled = n.op("aten.amax.default", "m", {1, 16},
+                           {{"self", n.v(c)}, {"dim", n.ints({2, 3})}, {"keepdim", GraphBuilder::boolean(false)}});
   const ExportedProgram program = n.finish({c, pooled});
   std::vector<float> image(16 * 36, 0.5f);
   const Tensor pixels = *tensor(image, {1, 16, 6, 6});
@@ -282,11 +286,14 @@ TEST_CASE("NaN and infinities are those of exact kernels, unless they may get lo
 TEST_CASE("a mask of infinities is no reason to run all else on exact kernels; NaN of attention is found behind it") {
   Net n;
   Tensor hidden = Net::numbers({6, 6});
-  for (std::int64_t i = 0; i < 36; ++i) hidden.view().as<float>()[i] = i % 6 > i / 6 ? -std::numeric_limits<float>::infinity() : 0;
+  for (std::int64_t i = 0; i < 36; ++i)
+    hidden.view().as<float>()[i] = i % 6 > i / 6 ? -std::numeric_limits<float>::infinity() : 0;
   const auto mask = n.draft.parameter("mask", hidden);
   const auto q = n.input("q", {1, 2, 6, 8}), k = n.input("k", {1, 2, 6, 8}), v = n.input("v", {1, 2, 6, 8});
-  const auto mixed = n.op("aten.scaled_dot_product_attention.default", "mixed", {1, 2, 6, 8}, {{"query", n.v(q)}, {"key", n.v(k)}, {"value", n.v(v)}, {"attn_mask", n.v(mask)}});
-  const auto product = n.op("aten.linear.default", "product", {1, 2, 6, 4}, {{"input", n.v(mixed)}, {"weight", n.v(n.weight("w", {4, 8}))}});
+  const auto mixed = n.op("aten.scaled_dot_product_attention.default", "mixed", {1, 2, 6, 8},
+                          {{"query", n.v(q)}, {"key", n.v(k)}, {"value", n.v(v)}, {"attn_mask", n.v(mask)}});
+  const auto product = n.op("aten.linear.default", "product", {1, 2, 6, 4},
+                            {{"input", n.v(mixed)}, {"weight", n.v(n.weight("w", {4, 8}))}});
   const ExportedProgram program = n.finish({n.relu("r", product, {1, 2, 6, 4})});
   const auto lowered = to_backend<onednn>(program, {});
   REQUIRE(lowered);
@@ -296,30 +303,35 @@ TEST_CASE("a mask of infinities is no reason to run all else on exact kernels; N
 
 TEST_CASE("each operator that the library makes without regard for NaN and infinities keeps them") {
   const auto real = [](double number) { return GraphBuilder::real(number); };
-  for (const std::string_view target : {"aten.relu.default", "aten.sigmoid.default", "aten.tanh.default", "aten.abs.default", "aten.exp.default",
-                                        "aten.silu.default", "aten.hardswish.default", "aten.hardsigmoid.default", "aten.relu6.default",
-                                        "aten.mish.default", "aten.elu.default", "aten.leaky_relu.default"}) {
+  for (const std::string_view target :
+       {"aten.relu.default", "aten.sigmoid.default", "aten.tanh.default", "aten.abs.default", "aten.exp.default",
+        "aten.silu.default", "aten.hardswish.default", "aten.hardsigmoid.default", "aten.relu6.default",
+        "aten.mish.default", "aten.elu.default", "aten.leaky_relu.default"}) {
     CAPTURE(target);
     CHECK(support::differs_on_odd_values<onednn>(target) == "");
   }
-  CHECK(support::differs_on_odd_values<onednn>("aten.hardtanh.default", {{"min_val", real(-1)}, {"max_val", real(2)}}) == "");
+  CHECK(support::differs_on_odd_values<onednn>("aten.hardtanh.default",
+                                               {{"min_val", real(-1)}, {"max_val", real(2)}}) == "");
   CHECK(support::differs_on_odd_values<onednn>("aten.clamp.default", {{"min", real(-1)}, {"max", real(2)}}) == "");
   CHECK(support::differs_on_odd_values<onednn>("aten.clamp.default", {{"max", real(2)}}) == "");
   Net erf, by_tanh;
   for (Net* const n : {&erf, &by_tanh}) {
     const auto x = n->input("x", {3, 20});
     const Argument how = n->draft.b.string(n == &erf ? "none" : "tanh");
-    const ExportedProgram program = n->finish({n->op("aten.gelu.default", "y", {3, 20}, {{"self", n->v(x)}, {"approximate", how}})});
+    const ExportedProgram program =
+        n->finish({n->op("aten.gelu.default", "y", {3, 20}, {{"self", n->v(x)}, {"approximate", how}})});
     CHECK(support::differs_on_odd_values<onednn>(*n, program) == "");
   }
   for (const std::string_view target : {"aten._softmax.default", "aten._log_softmax.default"})
-    CHECK(support::differs_on_odd_values<onednn>(target, {{"dim", Net::i(-1)}, {"half_to_float", GraphBuilder::boolean(false)}}) == "");
-  for (const std::string_view target : {"aten.minimum.default", "aten.maximum.default", "aten.add.Tensor", "aten.mul.Tensor", "aten.sub.Tensor",
-                                        "aten.div.Tensor"}) {
+    CHECK(support::differs_on_odd_values<onednn>(
+              target, {{"dim", Net::i(-1)}, {"half_to_float", GraphBuilder::boolean(false)}}) == "");
+  for (const std::string_view target : {"aten.minimum.default", "aten.maximum.default", "aten.add.Tensor",
+                                        "aten.mul.Tensor", "aten.sub.Tensor", "aten.div.Tensor"}) {
     CAPTURE(target);
     CHECK(support::differs_on_odd_pairs<onednn>(target) == "");
   }
-  for (const std::string_view target : {"aten.amax.default", "aten.amin.default", "aten.mean.dim", "aten.sum.dim_IntList"}) {
+  for (const std::string_view target :
+       {"aten.amax.default", "aten.amin.default", "aten.mean.dim", "aten.sum.dim_IntList"}) {
     CAPTURE(target);
     Net n;
     const auto x = n.input("x", {3, 20});
@@ -328,7 +340,8 @@ TEST_CASE("each operator that the library makes without regard for NaN and infin
   }
   Net n;
   const auto x = n.input("x", {1, 8, 6, 6});
-  const ExportedProgram pooled = n.finish({n.op("aten.max_pool2d.default", "p", {1, 8, 3, 3}, {{"self", n.v(x)}, {"kernel_size", n.ints({2, 2})}})});
+  const ExportedProgram pooled = n.finish(
+      {n.op("aten.max_pool2d.default", "p", {1, 8, 3, 3}, {{"self", n.v(x)}, {"kernel_size", n.ints({2, 2})}})});
   CHECK(support::differs_on_odd_values<onednn>(n, pooled) == "");
 }
 
@@ -337,16 +350,27 @@ TEST_CASE("what the library lacks runs on portable's kernels between its primiti
   const auto w = n.weight("w", {16, 16, 3, 3}, 0.1);
   const auto x = n.input("x", {1, 16, 6, 5}), place = n.input("place", {1, 4, 4, 2});
   const auto c = n.conv("c", x, w, {1, 16, 4, 3});
-  const auto padded = n.op("aten.reflection_pad2d.default", "padded", {1, 16, 6, 5}, {{"self", n.v(c)}, {"padding", n.ints({1, 1, 1, 1})}});
-  const auto wave = n.op("aten.sin.default", "wave", {1, 16, 4, 3}, {{"self", n.v(n.conv("d", padded, w, {1, 16, 4, 3}))}});
+  const auto padded = n.op("aten.reflection_pad2d.default", "padded", {1, 16, 6, 5},
+                           {{"self", n.v(c)}, {"padding", n.ints({1, 1, 1, 1})}});
+  const auto wave =
+      n.op("aten.sin.default", "wave", {1, 16, 4, 3}, {{"self", n.v(n.conv("d", padded, w, {1, 16, 4, 3}))}});
   const auto large = n.op("aten.upsample_bilinear2d.vec", "large", {1, 16, 8, 6},
-                          {{"input", n.v(wave)}, {"output_size", n.ints({8, 6})}, {"align_corners", GraphBuilder::boolean(false)}, {"scale_factors", {}}});
+                          {{"input", n.v(wave)},
+                           {"output_size", n.ints({8, 6})},
+                           {"align_corners", GraphBuilder::boolean(false)},
+                           {"scale_factors", {}}});
   const auto taken = n.op("aten.grid_sampler_2d.default", "taken", {1, 16, 4, 4},
-                          {{"input", n.v(large)}, {"grid", n.v(place)}, {"interpolation_mode", n.i(0)}, {"padding_mode", n.i(0)}, {"align_corners", GraphBuilder::boolean(false)}});
+                          {{"input", n.v(large)},
+                           {"grid", n.v(place)},
+                           {"interpolation_mode", n.i(0)},
+                           {"padding_mode", n.i(0)},
+                           {"align_corners", GraphBuilder::boolean(false)}});
   const auto last = n.op("aten.log_softmax.int", "last", {1, 16, 4, 4}, {{"self", n.v(taken)}, {"dim", n.i(1)}});
   const ExportedProgram program = n.finish({n.relu("y", last, {1, 16, 4, 4}), wave});
   CHECK(faults(program, n.sample()) == "");
-  for (const std::string_view name : {"reflection_pad2d", "sin", "upsample_bilinear2d", "grid_sampler_2d", "log_softmax"}) CHECK(steps(program).find(name) != std::string::npos);
+  for (const std::string_view name :
+       {"reflection_pad2d", "sin", "upsample_bilinear2d", "grid_sampler_2d", "log_softmax"})
+    CHECK(steps(program).find(name) != std::string::npos);
 
   Net m;  // nothing is gained by them alone
   const auto v = m.op("aten.cos.default", "v", {2, 3}, {{"self", m.v(m.input("x", {2, 3}))}});
@@ -359,24 +383,34 @@ TEST_CASE("a convolution that gains less than its border costs is left to portab
   using List = BackendList<onednn, portable>;
   Net depthwise;
   const auto x = depthwise.input("x", {1, 64, 56, 56});
-  CHECK(support::only_partition<List>(depthwise.finish({depthwise.conv("y", x, depthwise.weight("w", {64, 1, 3, 3}), {1, 64, 56, 56}, 1, 1, 64)})) == "portable_0");
+  CHECK(support::only_partition<List>(depthwise.finish({depthwise.conv("y", x, depthwise.weight("w", {64, 1, 3, 3}),
+                                                                       {1, 64, 56, 56}, 1, 1, 64)})) == "portable_0");
   Net dense;  // whose weight has many more elements than what it computes with; it is laid out once
   const auto z = dense.input("z", {1, 512, 7, 7});
-  CHECK(support::only_partition<List>(dense.finish({dense.conv("y", z, dense.weight("w", {512, 512, 3, 3}), {1, 512, 7, 7}, 1, 1)})) == "onednn_0");
+  CHECK(support::only_partition<List>(dense.finish(
+            {dense.conv("y", z, dense.weight("w", {512, 512, 3, 3}), {1, 512, 7, 7}, 1, 1)})) == "onednn_0");
 }
 
-TEST_CASE("recurrent layers, and what the library has in its reference implementation only, run on portable's kernels") {
+TEST_CASE(
+    "recurrent layers, and what the library has in its reference implementation only, run on portable's kernels") {
   Net n;
   const auto x = n.input("x", {5, 1, 6}), h = n.input("h", {1, 1, 4});
   const auto zero = n.op("aten.mul.Scalar", "zero", {1, 1, 4}, {{"self", n.v(h)}, {"other", n.i(0)}});
   const auto w = n.weight("w", {16, 6}), wx = n.weight("wx", {16, 4});
   const auto made = n.many("aten.lstm.input", {{"all", {5, 1, 4}}, {"end", {1, 1, 4}}, {"cell", {1, 1, 4}}},
-                           {{"input", n.v(x)}, {"hx", n.draft.b.tensors({h, zero})}, {"params", n.draft.b.tensors({w, wx})}, {"has_biases", GraphBuilder::boolean(false)},
-                            {"num_layers", n.i(1)}, {"dropout", GraphBuilder::real(0)}, {"train", GraphBuilder::boolean(false)}, {"bidirectional", GraphBuilder::boolean(false)},
+                           {{"input", n.v(x)},
+                            {"hx", n.draft.b.tensors({h, zero})},
+                            {"params", n.draft.b.tensors({w, wx})},
+                            {"has_biases", GraphBuilder::boolean(false)},
+                            {"num_layers", n.i(1)},
+                            {"dropout", GraphBuilder::real(0)},
+                            {"train", GraphBuilder::boolean(false)},
+                            {"bidirectional", GraphBuilder::boolean(false)},
                             {"batch_first", GraphBuilder::boolean(false)}});
   const auto scores = n.input("scores", {1, 8, 3, 7, 7}), mask = n.input("mask", {1, 8, 1, 7, 7});
   const auto masked = n.op("aten.add.Tensor", "masked", {1, 8, 3, 7, 7}, {{"self", n.v(scores)}, {"other", n.v(mask)}});
-  const ExportedProgram program = n.finish({n.relu("y", made[0], {5, 1, 4}), made[1], made[2], n.relu("m", masked, {1, 8, 3, 7, 7})});
+  const ExportedProgram program =
+      n.finish({n.relu("y", made[0], {5, 1, 4}), made[1], made[2], n.relu("m", masked, {1, 8, 3, 7, 7})});
   CHECK(faults(program, n.sample()) == "");
   CHECK(steps(program).find("aten.lstm.input") != std::string::npos);
   CHECK(steps(program).find("aten.add.Tensor") != std::string::npos);
@@ -433,19 +467,26 @@ TEST_CASE("concatenations that go on: what was concatenated before lies in the n
     CAPTURE(channels);
     Net n;
     auto x = n.input("x", {1, 16, 6, 6});
-    std::vector<ValueId> parts{n.relu("first", n.conv("c", x, n.weight("w", {channels, 16, 1, 1}), {1, channels, 6, 6}), {1, channels, 6, 6})};
+    std::vector<ValueId> parts{
+        n.relu("first", n.conv("c", x, n.weight("w", {channels, 16, 1, 1}), {1, channels, 6, 6}), {1, channels, 6, 6})};
     ValueId whole = parts[0];
     for (std::int64_t i = 1; i < 4; ++i) {
       const std::string number = std::to_string(i);
-      const auto own = n.op("aten.mul.Tensor", "own" + number, {1, i * channels, 6, 6}, {{"self", n.v(whole)}, {"other", n.v(whole)}});
-      const auto w = n.weight(std::string("w").append(static_cast<std::size_t>(i), 'x'), {channels, i * channels, 3, 3}, 0.1);
-      parts.push_back(n.relu("part" + number, n.conv("c" + number, own, w, {1, channels, 6, 6}, 1, 1), {1, channels, 6, 6}));
+      const auto own = n.op("aten.mul.Tensor", "own" + number, {1, i * channels, 6, 6},
+                            {{"self", n.v(whole)}, {"other", n.v(whole)}});
+      const auto w =
+          n.weight(std::string("w").append(static_cast<std::size_t>(i), 'x'), {channels, i * channels, 3, 3}, 0.1);
+      parts.push_back(
+          n.relu("part" + number, n.conv("c" + number, own, w, {1, channels, 6, 6}, 1, 1), {1, channels, 6, 6}));
       std::vector<Argument> items;
       for (const ValueId part : parts) items.push_back(n.v(part));
-      whole = n.op("aten.cat.default", "cat" + number, {1, (i + 1) * channels, 6, 6}, {{"tensors", n.draft.b.list(items, ArgumentKind::value)}, {"dim", n.i(1)}});
+      whole = n.op("aten.cat.default", "cat" + number, {1, (i + 1) * channels, 6, 6},
+                   {{"tensors", n.draft.b.list(items, ArgumentKind::value)}, {"dim", n.i(1)}});
     }
-    const auto some = n.op("aten.cat.default", "some", {1, 3 * channels, 6, 6}, {{"tensors", n.draft.b.tensors({parts[3], parts[1], parts[1]})}, {"dim", n.i(1)}});
-    const ExportedProgram program = n.finish({n.op("aten.neg.default", "neg", {1, 4 * channels, 6, 6}, {{"self", n.v(whole)}}), some});
+    const auto some = n.op("aten.cat.default", "some", {1, 3 * channels, 6, 6},
+                           {{"tensors", n.draft.b.tensors({parts[3], parts[1], parts[1]})}, {"dim", n.i(1)}});
+    const ExportedProgram program =
+        n.finish({n.op("aten.neg.default", "neg", {1, 4 * channels, 6, 6}, {{"self", n.v(whole)}}), some});
     CHECK(faults(program, n.sample()) == "");
     const bool in_blocks =
         channels == 16 && (onednn_ops::major_version < 3 ||
@@ -552,11 +593,14 @@ TEST_CASE("slices, parts of a split, views of inputs, outputs that are inputs or
 
 TEST_CASE("an input in another order that is needed twice, the first time by what could write where it reads") {
   Net n;
-  const auto turned = n.op("aten.permute.default", "turned", {6, 4}, {{"self", n.v(n.input("x", {4, 6}))}, {"dims", n.ints({1, 0})}});
+  const auto turned =
+      n.op("aten.permute.default", "turned", {6, 4}, {{"self", n.v(n.input("x", {4, 6}))}, {"dims", n.ints({1, 0})}});
   const auto rows = n.op("aten.view.default", "rows", {3, 8}, {{"self", n.v(turned)}, {"size", n.ints({3, 8})}});
   const auto twice = n.add("twice", rows, n.input("y", {8}), {3, 8});
-  const auto product = n.op("aten.mm.default", "product", {3, 5}, {{"self", n.v(twice)}, {"mat2", n.v(n.input("w", {8, 5}))}});
-  const ExportedProgram program = n.finish({product, n.op("aten.cos.default", "cosine", {6, 4}, {{"self", n.v(turned)}})});
+  const auto product =
+      n.op("aten.mm.default", "product", {3, 5}, {{"self", n.v(twice)}, {"mat2", n.v(n.input("w", {8, 5}))}});
+  const ExportedProgram program =
+      n.finish({product, n.op("aten.cos.default", "cosine", {6, 4}, {{"self", n.v(turned)}})});
   CHECK(faults(program, n.sample()) == "");
 }
 
@@ -564,11 +608,15 @@ TEST_CASE("slices that end before the step after their last element") {
   Net n;
   const auto x = n.input("x", {2, 5, 3});
   const auto y = n.relu("y", x, {2, 5, 3});
-  const auto slice = [&](const char* name, support::Sizes sizes, std::int64_t dim, std::int64_t start, std::int64_t step) {
-    const auto part = n.op("aten.slice.Tensor", name, sizes, {{"self", n.v(y)}, {"dim", n.i(dim)}, {"start", n.i(start)}, {"end", n.i(100)}, {"step", n.i(step)}});
+  const auto slice = [&](const char* name, support::Sizes sizes, std::int64_t dim, std::int64_t start,
+                         std::int64_t step) {
+    const auto part =
+        n.op("aten.slice.Tensor", name, sizes,
+             {{"self", n.v(y)}, {"dim", n.i(dim)}, {"start", n.i(start)}, {"end", n.i(100)}, {"step", n.i(step)}});
     return n.op("aten.neg.default", std::string("neg_") + name, sizes, {{"self", n.v(part)}});
   };
-  const ExportedProgram program = n.finish({slice("s1", {2, 3, 3}, 1, 0, 2), slice("s2", {2, 2, 3}, 1, 1, 3), slice("s3", {1, 5, 3}, 0, 1, 7), slice("s4", {2, 5, 2}, 2, 0, 2)});
+  const ExportedProgram program = n.finish({slice("s1", {2, 3, 3}, 1, 0, 2), slice("s2", {2, 2, 3}, 1, 1, 3),
+                                            slice("s3", {1, 5, 3}, 0, 1, 7), slice("s4", {2, 5, 2}, 2, 0, 2)});
   CHECK(faults(program, n.sample()) == "");
 }
 
@@ -611,9 +659,11 @@ TEST_CASE("one row times a large matrix, alone and with what one primitive canno
     const auto linear = [&](std::string_view name) {
       return n.op("aten.linear.default", name, {1, 607}, {{"input", n.v(x)}, {"weight", n.v(w)}, {"bias", n.v(bias)}});
     };
-    const auto wide = n.op("aten.linear.default", "l3", {2, 607}, {{"input", n.v(n.input("x2", {2, 523}))}, {"weight", n.v(w)}});
+    const auto wide =
+        n.op("aten.linear.default", "l3", {2, 607}, {{"input", n.v(n.input("x2", {2, 523}))}, {"weight", n.v(w)}});
     const auto product = n.op("aten.mm.default", "mm", {1, 607}, {{"self", n.v(x)}, {"mat2", n.v(turned)}});
-    const ExportedProgram program = n.finish({n.relu("r", linear("l"), {1, 607}), n.add("sum", linear("l2"), shortcut, {1, 607}), wide, product});
+    const ExportedProgram program =
+        n.finish({n.relu("r", linear("l"), {1, 607}), n.add("sum", linear("l2"), shortcut, {1, 607}), wide, product});
     CHECK(faults(program, n.sample()) == "");
     const auto lowered = to_backend<onednn>(program, {});
     REQUIRE(lowered);
@@ -626,13 +676,15 @@ TEST_CASE("long columns that fill a quarter of a vector are multiplied by a kern
   Net n;
   const auto x = n.input("x", {3, 8, 256});
   const auto w = n.weight("w", {4, 256}, 0.1), wide = n.weight("wide", {16, 256}, 0.1), bias = n.weight("bias", {4});
-  const auto thin = n.op("aten.linear.default", "thin", {3, 8, 4}, {{"input", n.v(x)}, {"weight", n.v(w)}, {"bias", n.v(bias)}});
+  const auto thin =
+      n.op("aten.linear.default", "thin", {3, 8, 4}, {{"input", n.v(x)}, {"weight", n.v(w)}, {"bias", n.v(bias)}});
   const auto other = n.op("aten.linear.default", "other", {3, 8, 16}, {{"input", n.v(x)}, {"weight", n.v(wide)}});
   const ExportedProgram program = n.finish({n.relu("r", thin, {3, 8, 4}), other});
   CHECK(faults(program, n.sample()) == "");
   const auto lowered = to_backend<onednn>(program, {});
   REQUIRE(lowered);
-  CHECK(handle_of<onednn>(lowered->methods()[0].delegates[0]).code->kernels.size() == (onednn_ops::has_wide_vectors() ? 1 : 0));
+  CHECK(handle_of<onednn>(lowered->methods()[0].delegates[0]).code->kernels.size() ==
+        (onednn_ops::has_wide_vectors() ? 1 : 0));
 }
 
 TEST_CASE("3 x 3 on large and on small images; a step with little to do takes one thread") {
@@ -757,8 +809,10 @@ TEST_CASE("threads are part of the spec, or a default") {
     CHECK(handle_of<onednn>(lowered->methods()[0].delegates[0]).code->threads == static_cast<int>(threads));
     Session session = *Session::make(*lowered);
     CHECK(session.run(0, n.sample()));
-    const kernels::ThreadTeam* const team = kernels::team_of_this_thread(threads);  // of what portable computes in the same list
-    if (team != nullptr && onednn_ops::OpenMp::loaded().parallel != nullptr) CHECK(team->runs_on(onednn_ops::run_on_openmp, nullptr));
+    const kernels::ThreadTeam* const team =
+        kernels::team_of_this_thread(threads);  // of what portable computes in the same list
+    if (team != nullptr && onednn_ops::OpenMp::loaded().parallel != nullptr)
+      CHECK(team->runs_on(onednn_ops::run_on_openmp, nullptr));
   }
   onednn::set_threads(2);
   const auto lowered = to_backend<onednn>(program, {});
@@ -820,7 +874,8 @@ TEST_CASE("a function of a sum whose channels do not fill a vector") {
     const auto w = n.weight("w", {channels, channels / 2, 3, 3}, 0.3);
     const auto x = n.input("x", {2, channels, 8, 8});
     const auto c = n.conv("c", x, w, {2, channels, 8, 8}, 1, 1, 2);
-    const ExportedProgram program = n.finish({n.relu("r", n.add("sum", c, c, {2, channels, 8, 8}), {2, channels, 8, 8})});
+    const ExportedProgram program =
+        n.finish({n.relu("r", n.add("sum", c, c, {2, channels, 8, 8}), {2, channels, 8, 8})});
     CHECK(faults(program, n.sample()) == "");
   }
 }
@@ -829,11 +884,14 @@ TEST_CASE("an image times its one channel of weights, where channels do not fill
   for (const std::int64_t channels : {24, 33}) {
     CAPTURE(channels);
     Net n;
-    const auto x = n.input("x", {2, 16, 32, 32}), w = n.weight("w", {channels, 16, 3, 3}, 0.1), v = n.weight("v", {1, channels, 3, 3}, 0.1);
+    const auto x = n.input("x", {2, 16, 32, 32}), w = n.weight("w", {channels, 16, 3, 3}, 0.1),
+               v = n.weight("v", {1, channels, 3, 3}, 0.1);
     const auto wide = n.conv("c", x, w, {2, channels, 32, 32}, 1, 1);
-    const auto image = n.op("aten.max_pool2d.default", "p", {2, channels, 16, 16}, {{"self", n.v(wide)}, {"kernel_size", n.ints({2, 2})}});
+    const auto image = n.op("aten.max_pool2d.default", "p", {2, channels, 16, 16},
+                            {{"self", n.v(wide)}, {"kernel_size", n.ints({2, 2})}});
     const auto gate = n.conv("g", image, v, {2, 1, 16, 16}, 1, 1);
-    const auto product = n.op("aten.mul.Tensor", "m", {2, channels, 16, 16}, {{"self", n.v(image)}, {"other", n.v(gate)}});
+    const auto product =
+        n.op("aten.mul.Tensor", "m", {2, channels, 16, 16}, {{"self", n.v(image)}, {"other", n.v(gate)}});
     const ExportedProgram program = n.finish({product});
     CHECK(faults(program, n.sample()) == "");
   }
@@ -846,7 +904,8 @@ TEST_CASE("division by a number is rounded once, alone and after a convolution")
   Tensor kernel = Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{16, 16, 1, 1});
   for (std::int64_t i = 0; i < 16; ++i) kernel.view().as<float>()[17 * i] = 1;
   const auto same = n.conv("c", x, n.draft.parameter("w", kernel), {1, 16, 10, 10});
-  const auto after = n.relu("r", n.op("aten.div.Tensor", "p", {1, 16, 10, 10}, {{"self", n.v(same)}, {"other", n.i(41)}}), {1, 16, 10, 10});
+  const auto after = n.relu(
+      "r", n.op("aten.div.Tensor", "p", {1, 16, 10, 10}, {{"self", n.v(same)}, {"other", n.i(41)}}), {1, 16, 10, 10});
   const auto lowered = to_backend<onednn>(n.finish({quotient, after}), {});
   REQUIRE(lowered);
   Tensor input = Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{1, 16, 10, 10});
@@ -856,6 +915,7 @@ TEST_CASE("division by a number is rounded once, alone and after a convolution")
   REQUIRE(out);
   std::int64_t wrong = 0;
   for (std::int64_t i = 0; i < input.numel(); ++i)
-    for (const EValue& result : out->all()) wrong += result.tensor().as<float>()[i] == static_cast<float>(i) / 41 ? 0 : 1;
+    for (const EValue& result : out->all())
+      wrong += result.tensor().as<float>()[i] == static_cast<float>(i) / 41 ? 0 : 1;
   CHECK(wrong == 0);
 }

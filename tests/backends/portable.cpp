@@ -57,7 +57,8 @@ struct Own {
   static constexpr std::array<CustomOperator, 3> operators{{
       {{"own.wrong.default", wrong}, "own.wrong.default(Tensor x, int kind) -> Tensor"},
       {{"own.bump.default", bump}, "own.bump.default(Tensor(a!) x, float by) -> ()"},
-      {{"own.bump_all.default", bump_all}, "own.bump_all.default(Tensor(a!)[] xs, Tensor(b!)? y, Tensor(c!)[] zs) -> int"},
+      {{"own.bump_all.default", bump_all},
+       "own.bump_all.default(Tensor(a!)[] xs, Tensor(b!)? y, Tensor(c!)[] zs) -> int"},
   }};
 };
 
@@ -72,7 +73,8 @@ std::vector<Floats> run(const ExportedProgram& program) {
   for (int call = 0; call < 2; ++call) {
     const auto out = session.run("forward", x);
     REQUIRE_MESSAGE(out, (out ? std::string() : to_string(out.error())));
-    for (const EValue& value : out->all()) all.push_back(value.is_tensor() ? support::elements(value) : Floats{static_cast<float>(value.as_int())});
+    for (const EValue& value : out->all())
+      all.push_back(value.is_tensor() ? support::elements(value) : Floats{static_cast<float>(value.as_int())});
   }
   all.push_back(support::elements(x.view()));
   return all;
@@ -80,10 +82,13 @@ std::vector<Floats> run(const ExportedProgram& program) {
 
 }  // namespace
 
-TEST_CASE("portable_with: an operator that writes to its argument is seen by what comes after it, and by nothing else") {
+TEST_CASE(
+    "portable_with: an operator that writes to its argument is seen by what comes after it, and by nothing else") {
   Draft d;
   const ValueId x = d.user("x", {4}), a = d.relu("a", x), b = d.relu("b", x);
-  const auto bump_by = [&](ValueId v, double by) { d.node("own.bump.default", {GraphBuilder::value(v), GraphBuilder::real(by)}, {}); };
+  const auto bump_by = [&](ValueId v, double by) {
+    d.node("own.bump.default", {GraphBuilder::value(v), GraphBuilder::real(by)}, {});
+  };
   bump_by(a, 0.5);
   const ValueId sum = d.add("sum", a, b);
   bump_by(a, 0.25);
@@ -109,18 +114,21 @@ TEST_CASE("portable_with: lists that an operator writes, a missing tensor, and w
     Draft d;
     const ValueId x = d.user("x", {4}), a = d.relu("a", x), b = d.relu("b", x), y = d.relu("y", x), z = d.relu("z", x);
     const ValueId made = d.b.declare({.name = d.b.text("number"), .kind = ValueKind::sym_int});
-    d.node("own.bump_all.default", {d.b.tensors({a, b}), missing ? Argument{} : GraphBuilder::value(y), d.b.tensors({z})}, {made});
+    d.node("own.bump_all.default",
+           {d.b.tensors({a, b}), missing ? Argument{} : GraphBuilder::value(y), d.b.tensors({z})}, {made});
     for (const ValueId v : {a, b, y, z, made}) d.output(v);
     std::vector<Floats> all = run(d.finish());
     REQUIRE(all.size() == 11);
     const Floats last = missing ? Floats{1, 2, 3, 4} : Floats{5, 6, 7, 8};
-    CHECK(std::vector<Floats>(all.begin(), all.begin() + 5) == std::vector<Floats>{{2, 3, 4, 5}, {3, 4, 5, 6}, last, {4, 5, 6, 7}, {missing ? 3.0F : 4.0F}});
+    CHECK(std::vector<Floats>(all.begin(), all.begin() + 5) ==
+          std::vector<Floats>{{2, 3, 4, 5}, {3, 4, 5, 6}, last, {4, 5, 6, 7}, {missing ? 3.0F : 4.0F}});
   }
 }
 
-TEST_CASE("portable_with: a kernel that makes what the program does not declare is told so, not the node that comes next") {
-  const std::string_view said[] = {"made tensor 0 of int32, the program declares float32", "made tensor 0 of other sizes than the program declares",
-                                   "made no tensor 0"};
+TEST_CASE(
+    "portable_with: a kernel that makes what the program does not declare is told so, not the node that comes next") {
+  const std::string_view said[] = {"made tensor 0 of int32, the program declares float32",
+                                   "made tensor 0 of other sizes than the program declares", "made no tensor 0"};
   for (int kind = 0; kind < 3; ++kind) {
     Draft d;
     const ValueId x = d.user("x", {4}), made = d.like(x, "made");
@@ -143,19 +151,24 @@ TEST_CASE("without the operator's kernel the error says who may have one") {
   d.output(a);
   const auto lowered = to_backend<portable>(d.finish());
   REQUIRE(!lowered);
-  CHECK(lowered.error().what.view().find("own.bump.default (no portable kernel for this operator)") != std::string_view::npos);
+  CHECK(lowered.error().what.view().find("own.bump.default (no portable kernel for this operator)") !=
+        std::string_view::npos);
   CHECK(lowered.error().fix.view().find("portable_with") != std::string_view::npos);
 }
 
-TEST_CASE("what an output views is made where the caller wants the output, or is copied there by the view's own kernel") {
+TEST_CASE(
+    "what an output views is made where the caller wants the output, or is copied there by the view's own kernel") {
   support::Net n;
   const auto x = n.input("x", {2, 3, 4});
   const auto a = n.op("aten.exp.default", "a", {2, 3, 4}, {{"self", n.v(x)}});
   const auto whole = n.op("aten.view.default", "whole", {6, 4}, {{"self", n.v(a)}, {"size", n.ints({6, 4})}});
   const auto b = n.op("aten.neg.default", "b", {2, 3, 4}, {{"self", n.v(x)}});
-  const auto turned = n.op("aten.permute.default", "turned", {4, 3, 2}, {{"self", n.v(b)}, {"dims", n.ints({2, 1, 0})}});
-  const auto copied = n.op("aten.reshape.default", "copied", {4, 6}, {{"self", n.v(turned)}, {"shape", n.ints({4, 6})}});
-  const auto part = n.op("aten.slice.Tensor", "part", {2, 3, 2}, {{"self", n.v(b)}, {"dim", n.i(2)}, {"start", n.i(0)}, {"end", n.i(2)}, {"step", n.i(1)}});
+  const auto turned =
+      n.op("aten.permute.default", "turned", {4, 3, 2}, {{"self", n.v(b)}, {"dims", n.ints({2, 1, 0})}});
+  const auto copied =
+      n.op("aten.reshape.default", "copied", {4, 6}, {{"self", n.v(turned)}, {"shape", n.ints({4, 6})}});
+  const auto part = n.op("aten.slice.Tensor", "part", {2, 3, 2},
+                         {{"self", n.v(b)}, {"dim", n.i(2)}, {"start", n.i(0)}, {"end", n.i(2)}, {"step", n.i(1)}});
   const auto given = n.op("aten.view.default", "given", {24}, {{"self", n.v(x)}, {"size", n.ints({24})}});
   const ExportedProgram program = n.finish({whole, a, copied, part, turned, given});
   const auto lowered = to_backend<portable>(program);
@@ -163,7 +176,8 @@ TEST_CASE("what an output views is made where the caller wants the output, or is
   const portable_kernels::Code& code = *handle_of<portable>(lowered->methods()[0].delegates[0]).code;
   const auto slot = [&](ValueId v) { return code.slot_of_value[v]; };
   // a has one place, and b none that is an output's; a view that may copy has its own
-  CHECK(code.made_slots == std::vector<std::uint32_t>{slot(a), no_id, slot(copied), slot(part), slot(turned), slot(given)});
+  CHECK(code.made_slots ==
+        std::vector<std::uint32_t>{slot(a), no_id, slot(copied), slot(part), slot(turned), slot(given)});
 
   auto session = Session::make(*lowered);
   REQUIRE(session);

@@ -22,7 +22,8 @@ bool pays(const ExportedProgram& program, const LibraryRates& rates, std::size_t
   const std::vector<std::uint8_t> used = used_values(graph);
   std::vector<std::uint8_t> constant(graph.values.size(), 0);
   for (std::size_t i = 0; i < program.signature.input_specs.size(); ++i)
-    constant[graph.args(graph.root().inputs)[i].value()] = kind(program.signature.input_specs[i]) == InputKind::parameter ? 1 : 0;
+    constant[graph.args(graph.root().inputs)[i].value()] =
+        kind(program.signature.input_specs[i]) == InputKind::parameter ? 1 : 0;
   graph.used = used.data();
   graph.constant = constant.data();
   std::vector<NodeId> nodes(count);
@@ -53,12 +54,22 @@ TEST_CASE("a node's work: what kind it is of, and how many multiplications") {
   const auto depthwise = n.conv("depthwise", x, n.weight("w1", {16, 1, 3, 3}), {2, 16, 5, 6}, 2, 1, 16);
   const auto of_few = n.conv("of_few", x, n.weight("w2", {32, 4, 1, 1}), {2, 32, 10, 12}, 1, 0, 4);
   const auto to_few = n.conv("to_few", x, n.weight("w3", {4, 16, 1, 1}), {2, 4, 10, 12});
-  const auto product = n.op("aten.linear.default", "product", {6, 8}, {{"input", n.v(rows)}, {"weight", n.v(n.weight("w4", {8, 20}))}});
-  const auto pool = n.op("aten.max_pool2d.default", "pool", {2, 16, 5, 6}, {{"self", n.v(x)}, {"kernel_size", n.ints({2, 2})}});
+  const auto product =
+      n.op("aten.linear.default", "product", {6, 8}, {{"input", n.v(rows)}, {"weight", n.v(n.weight("w4", {8, 20}))}});
+  const auto pool =
+      n.op("aten.max_pool2d.default", "pool", {2, 16, 5, 6}, {{"self", n.v(x)}, {"kernel_size", n.ints({2, 2})}});
   const auto transposed = n.op("aten.convolution.default", "transposed", {2, 8, 20, 24},
-                               {{"input", n.v(x)}, {"weight", n.v(n.weight("w5", {16, 8, 2, 2}))}, {"bias", {}}, {"stride", n.ints({2, 2})}, {"padding", n.ints({0, 0})},
-                                {"dilation", n.ints({1, 1})}, {"transposed", GraphBuilder::boolean(true)}, {"output_padding", n.ints({0, 0})}, {"groups", n.i(1)}});
-  const ExportedProgram program = n.finish({dense, depthwise, of_few, to_few, product, pool, transposed, n.relu("y", x, {2, 16, 10, 12})});
+                               {{"input", n.v(x)},
+                                {"weight", n.v(n.weight("w5", {16, 8, 2, 2}))},
+                                {"bias", {}},
+                                {"stride", n.ints({2, 2})},
+                                {"padding", n.ints({0, 0})},
+                                {"dilation", n.ints({1, 1})},
+                                {"transposed", GraphBuilder::boolean(true)},
+                                {"output_padding", n.ints({0, 0})},
+                                {"groups", n.i(1)}});
+  const ExportedProgram program =
+      n.finish({dense, depthwise, of_few, to_few, product, pool, transposed, n.relu("y", x, {2, 16, 10, 12})});
   const auto is = [&](std::string_view node, WorkKind kind, double amount) {
     CAPTURE(node);
     const NodeWork work = work_of(program.view(), support::find_node(program.view(), node));
@@ -80,7 +91,8 @@ TEST_CASE("a node's work: what kind it is of, and how many multiplications") {
 TEST_CASE("a region pays its border if its work earns more than what enters and leaves costs") {
   Net n;
   const auto w = n.weight("w", {64, 64, 1, 1}, 0.1), v = n.weight("v", {64, 1, 3, 3}, 0.1);
-  const auto x = n.input("x", {1, 64, 32, 32});  // 65,536 elements; a pointwise convolution has 64 multiplications of each
+  const auto x =
+      n.input("x", {1, 64, 32, 32});  // 65,536 elements; a pointwise convolution has 64 multiplications of each
   const auto a = n.conv("a", x, w, {1, 64, 32, 32});
   const auto b = n.conv("b", a, w, {1, 64, 32, 32});
   const auto c = n.conv("c", b, v, {1, 64, 32, 32}, 1, 1, 64);
@@ -109,8 +121,12 @@ TEST_CASE("a region pays its border if its work earns more than what enters and 
 
   Net places;  // what nothing uses does not leave
   const auto x4 = places.input("x", {1, 16, 32, 32});
-  const auto pooled = places.many("aten.max_pool2d_with_indices.default", {{"pooled", {1, 16, 32, 32}}, {"at", {1, 16, 32, 32}}},
-                                  {{"self", Net::v(x4)}, {"kernel_size", places.ints({3, 3})}, {"stride", places.ints({1, 1})}, {"padding", places.ints({1, 1})}});
+  const auto pooled =
+      places.many("aten.max_pool2d_with_indices.default", {{"pooled", {1, 16, 32, 32}}, {"at", {1, 16, 32, 32}}},
+                  {{"self", Net::v(x4)},
+                   {"kernel_size", places.ints({3, 3})},
+                   {"stride", places.ints({1, 1})},
+                   {"padding", places.ints({1, 1})}});
   const ExportedProgram unused = places.finish({pooled[0]});
   CHECK(pays(unused, {.pooling = 16384.0 * 9 / 17000}, 0, 1));
   CHECK_FALSE(pays(unused, {.pooling = 16384.0 * 9 / 16000}, 0, 1));
@@ -131,8 +147,10 @@ TEST_CASE("work of other dtypes is not judged") {
 
   Net q;
   const auto bytes = q.input("bytes", {256, 256});
-  const auto floats = q.op("quantized_decomposed.dequantize_per_tensor.default", "floats", {256, 256}, {{"input", q.v(bytes)}});
-  const ExportedProgram quantized = q.finish({q.op("aten.mm.default", "y", {256, 256}, {{"self", q.v(floats)}, {"mat2", q.v(q.weight("w", {256, 256}))}})});
+  const auto floats =
+      q.op("quantized_decomposed.dequantize_per_tensor.default", "floats", {256, 256}, {{"input", q.v(bytes)}});
+  const ExportedProgram quantized = q.finish(
+      {q.op("aten.mm.default", "y", {256, 256}, {{"self", q.v(floats)}, {"mat2", q.v(q.weight("w", {256, 256}))}})});
   CHECK(pays(quantized, {.product = -1, .copies_all = true}, 0, 2));
   CHECK_FALSE(pays(quantized, {.product = -1, .copies_all = true}, 1, 1));
 }

@@ -31,8 +31,7 @@ constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
   std::string names;
   const std::vector<ValueCheck> checks = find_value_checks(body, products_lose);
   for (ValueId v = 0; v < checks.size(); ++v)
-    if (checks[v] != ValueCheck::none)
-      names += (names.empty() ? "" : " ") + std::string(body.graph.view().name(v));
+    if (checks[v] != ValueCheck::none) names += (names.empty() ? "" : " ") + std::string(body.graph.view().name(v));
   return names;
 }
 [[nodiscard]] ValueId binary(Net& n, std::string_view target, std::string_view name, ValueId a, ValueId b) {
@@ -84,14 +83,16 @@ TEST_CASE("what is looked at: inputs of operators that lose NaN, results that ma
     Net n;  // a mask goes into softmax unseen: what comes out of it is looked at
     const auto x = n.input("x", {4, 8});
     const auto scores = binary(n, "aten.add.Tensor", "scores", x, n.input("mask", {4, 8}));
-    const auto weights = n.op("aten._softmax.default", "weights", {4, 8},
-                              {{"self", n.v(scores)}, {"dim", n.i(-1)}, {"half_to_float", GraphBuilder::boolean(false)}});
+    const auto weights =
+        n.op("aten._softmax.default", "weights", {4, 8},
+             {{"self", n.v(scores)}, {"dim", n.i(-1)}, {"half_to_float", GraphBuilder::boolean(false)}});
     CHECK(checked(n.finish({n.relu("r", weights, {4, 8})})) == "weights");
   }
   {
     Net n;  // no larger than its operand, or a slope times that
     const auto x = n.input("x", {4, 8});
-    const auto made = n.op("aten._prelu_kernel.default", "p", {4, 8}, {{"self", n.v(x)}, {"weight", n.v(n.input("slope", {8}))}});
+    const auto made =
+        n.op("aten._prelu_kernel.default", "p", {4, 8}, {{"self", n.v(x)}, {"weight", n.v(n.input("slope", {8}))}});
     CHECK(checked(n.finish({n.relu("r", made, {4, 8})})) == "x slope");
   }
   {
@@ -128,11 +129,13 @@ TEST_CASE("the operands of each operator that loses NaN are looked at, also wher
     arguments.insert(arguments.end(), more.begin(), more.end());
     return checked(n.finish({n.op(target, "y", {4, 8}, arguments)}));
   };
-  for (const std::string_view target : {"aten.relu.default", "aten.relu6.default", "aten.hardsigmoid.default", "aten.hardswish.default"}) {
+  for (const std::string_view target :
+       {"aten.relu.default", "aten.relu6.default", "aten.hardsigmoid.default", "aten.hardswish.default"}) {
     CAPTURE(target);
     CHECK(alone(target) == "x");
   }
-  CHECK(alone("aten.hardtanh.default", {{"min_val", GraphBuilder::real(-1)}, {"max_val", GraphBuilder::real(1)}}) == "x");
+  CHECK(alone("aten.hardtanh.default", {{"min_val", GraphBuilder::real(-1)}, {"max_val", GraphBuilder::real(1)}}) ==
+        "x");
   CHECK(alone("aten.clamp.default", {{"min", GraphBuilder::real(-1)}}) == "x");
   CHECK(alone("aten.gelu.default") == "x");
   CHECK(alone("aten.tanh.default") == "");
@@ -144,11 +147,14 @@ TEST_CASE("the operands of each operator that loses NaN are looked at, also wher
   }
 }
 
-TEST_CASE("numbers that are not finite are looked for behind the operator that has them as an argument, unless they only bound") {
+TEST_CASE(
+    "numbers that are not finite are looked for behind the operator that has them as an argument, unless they only "
+    "bound") {
   {
     Net n;
     const auto x = n.input("x", {4, 8});
-    const auto product = n.op("aten.mul.Tensor", "product", {4, 8}, {{"self", n.v(x)}, {"other", GraphBuilder::real(infinity)}});
+    const auto product =
+        n.op("aten.mul.Tensor", "product", {4, 8}, {{"self", n.v(x)}, {"other", GraphBuilder::real(infinity)}});
     CHECK(checked(n.finish({n.relu("r", product, {4, 8})})) == "product");
   }
   {
@@ -161,7 +167,8 @@ TEST_CASE("numbers that are not finite are looked for behind the operator that h
   const auto bounded = [](double low, double high) {
     Net n;
     const auto x = n.input("x", {4, 8});
-    const auto clamp = n.op("aten.clamp.default", "c", {4, 8}, {{"self", n.v(x)}, {"min", GraphBuilder::real(low)}, {"max", GraphBuilder::real(high)}});
+    const auto clamp = n.op("aten.clamp.default", "c", {4, 8},
+                            {{"self", n.v(x)}, {"min", GraphBuilder::real(low)}, {"max", GraphBuilder::real(high)}});
     return checked(n.finish({n.relu("r", clamp, {4, 8})}));
   };
   CHECK(bounded(-infinity, 6) == "x");
@@ -173,10 +180,12 @@ TEST_CASE("a padding with -infinity is no reason to look where each window of ma
   const auto pooled = [](std::int64_t pad, std::int64_t kernel, std::int64_t out) {
     Net n;
     const auto x = n.input("x", {1, 2, 6, 6});
-    const auto padded = n.op("aten.constant_pad_nd.default", "padded", {1, 2, 6 + 2 * pad, 6 + 2 * pad},
-                             {{"self", n.v(x)}, {"pad", n.ints({pad, pad, pad, pad})}, {"value", GraphBuilder::real(-infinity)}});
-    return checked(n.finish({n.op("aten.max_pool2d.default", "m", {1, 2, out, out},
-                                  {{"self", n.v(padded)}, {"kernel_size", n.ints({kernel, kernel})}, {"stride", n.ints({1, 1})}})}));
+    const auto padded =
+        n.op("aten.constant_pad_nd.default", "padded", {1, 2, 6 + 2 * pad, 6 + 2 * pad},
+             {{"self", n.v(x)}, {"pad", n.ints({pad, pad, pad, pad})}, {"value", GraphBuilder::real(-infinity)}});
+    return checked(n.finish(
+        {n.op("aten.max_pool2d.default", "m", {1, 2, out, out},
+              {{"self", n.v(padded)}, {"kernel_size", n.ints({kernel, kernel})}, {"stride", n.ints({1, 1})}})}));
   };
   CHECK(pooled(1, 3, 6) == "x");
   CHECK(pooled(2, 3, 8) == "x");
@@ -187,7 +196,12 @@ TEST_CASE("a norm without epsilon may divide by zero") {
   const auto normed = [](double eps) {
     Net n;
     const auto x = n.input("x", {4, 8});
-    const auto l = n.op("aten.layer_norm.default", "l", {4, 8}, {{"input", n.v(x)}, {"normalized_shape", n.ints({8})}, {"weight", {}}, {"bias", {}}, {"eps", GraphBuilder::real(eps)}});
+    const auto l = n.op("aten.layer_norm.default", "l", {4, 8},
+                        {{"input", n.v(x)},
+                         {"normalized_shape", n.ints({8})},
+                         {"weight", {}},
+                         {"bias", {}},
+                         {"eps", GraphBuilder::real(eps)}});
     return checked(n.finish({n.relu("r", l, {4, 8})}));
   };
   CHECK(normed(1e-5) == "x");
@@ -199,13 +213,16 @@ TEST_CASE("a convolution that may overflow is looked at before its batch norm, w
   const auto convolved = [](double scale) {
     Net n;
     const auto x = n.input("x", {1, 4, 5, 5});
-    return checked(n.finish({n.norm("bn", n.conv("c", x, n.weight("w", {6, 4, 3, 3}, scale), {1, 6, 3, 3}), {1, 6, 3, 3})}));
+    return checked(
+        n.finish({n.norm("bn", n.conv("c", x, n.weight("w", {6, 4, 3, 3}, scale), {1, 6, 3, 3}), {1, 6, 3, 3})}));
   };
   CHECK(convolved(1) == "x");
   CHECK(convolved(1e31) == "x c");
 }
 
-TEST_CASE("deep in a network, what a convolution takes is looked at, not what it gives to a norm and a relu in one primitive") {
+TEST_CASE(
+    "deep in a network, what a convolution takes is looked at, not what it gives to a norm and a relu in one "
+    "primitive") {
   Net n;
   ValueId x = n.input("x", {1, 4, 5, 5});
   for (int i = 0; i < 12; ++i) {
@@ -222,7 +239,8 @@ TEST_CASE("what becomes an integer or a bool is not looked at: it is finite what
     const ValueId x = n.input("x", {4, 8}), y = n.input("y", {4, 8});
     const ValueId log = unary(n, "aten.log.default", "log", x);
     if (!as_integers) return n.finish({unary(n, "aten.relu.default", "r", log), y});
-    const auto made_of = [&](std::string_view target, std::string_view name, ScalarType dtype, std::initializer_list<Argument> in) {
+    const auto made_of = [&](std::string_view target, std::string_view name, ScalarType dtype,
+                             std::initializer_list<Argument> in) {
       const ValueId out = n.draft.b.tensor(name, dtype, {4, 8});
       const Argument made = n.v(out);
       n.draft.b.node(target, std::span<const Argument>(in.begin(), in.size()), {&made, 1}, n.draft.metadata);

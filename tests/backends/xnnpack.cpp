@@ -73,8 +73,8 @@ TEST_CASE("NaN and infinities are those of exact kernels") {
   const auto x = n.input("x", {1, 8, 6, 6});
   const auto w = n.weight("w", {8, 8, 3, 3}, 0.2);
   const auto c = n.relu("r", n.conv("c", x, w, {1, 8, 6, 6}, 1, 1), {1, 8, 6, 6});
-  const auto pooled = n.op("aten.max_pool2d.default", "p", {1, 8, 3, 3},
-                           {{"self", n.v(c)}, {"kernel_size", n.ints({2, 2})}});
+  const auto pooled =
+      n.op("aten.max_pool2d.default", "p", {1, 8, 3, 3}, {{"self", n.v(c)}, {"kernel_size", n.ints({2, 2})}});
   const auto weights = n.op("aten._softmax.default", "s", {1, 8, 6, 6},
                             {{"self", n.v(x)}, {"dim", n.i(-1)}, {"half_to_float", GraphBuilder::boolean(false)}});
   const ExportedProgram program = n.finish({c, pooled, weights});
@@ -90,17 +90,20 @@ TEST_CASE("NaN and infinities are those of exact kernels") {
 
 TEST_CASE("each operator keeps NaN and infinities, alone") {
   const auto real = [](double number) { return GraphBuilder::real(number); };
-  for (const std::string_view target : {"aten.relu.default", "aten.sigmoid.default", "aten.tanh.default", "aten.abs.default", "aten.exp.default",
-                                        "aten.silu.default", "aten.hardswish.default", "aten.hardsigmoid.default", "aten.elu.default",
-                                        "aten.leaky_relu.default", "aten.floor.default", "aten.sqrt.default"}) {
+  for (const std::string_view target :
+       {"aten.relu.default", "aten.sigmoid.default", "aten.tanh.default", "aten.abs.default", "aten.exp.default",
+        "aten.silu.default", "aten.hardswish.default", "aten.hardsigmoid.default", "aten.elu.default",
+        "aten.leaky_relu.default", "aten.floor.default", "aten.sqrt.default"}) {
     CAPTURE(target);
     CHECK(support::differs_on_odd_values<xnnpack>(target) == "");
   }
-  CHECK(support::differs_on_odd_values<xnnpack>("aten.hardtanh.default", {{"min_val", real(-1)}, {"max_val", real(2)}}) == "");
+  CHECK(support::differs_on_odd_values<xnnpack>("aten.hardtanh.default",
+                                                {{"min_val", real(-1)}, {"max_val", real(2)}}) == "");
   CHECK(support::differs_on_odd_values<xnnpack>("aten.clamp.default", {{"min", real(-1)}, {"max", real(2)}}) == "");
-  CHECK(support::differs_on_odd_values<xnnpack>("aten._softmax.default", {{"dim", Net::i(-1)}, {"half_to_float", GraphBuilder::boolean(false)}}) == "");
-  for (const std::string_view target : {"aten.minimum.default", "aten.maximum.default", "aten.add.Tensor", "aten.mul.Tensor", "aten.sub.Tensor",
-                                        "aten.div.Tensor"}) {
+  CHECK(support::differs_on_odd_values<xnnpack>(
+            "aten._softmax.default", {{"dim", Net::i(-1)}, {"half_to_float", GraphBuilder::boolean(false)}}) == "");
+  for (const std::string_view target : {"aten.minimum.default", "aten.maximum.default", "aten.add.Tensor",
+                                        "aten.mul.Tensor", "aten.sub.Tensor", "aten.div.Tensor"}) {
     CAPTURE(target);
     CHECK(support::differs_on_odd_pairs<xnnpack>(target) == "");
   }
@@ -109,7 +112,8 @@ TEST_CASE("each operator keeps NaN and infinities, alone") {
 TEST_CASE("NaN may get lost where fast_math says so, and nowhere else") {
   support::Net n;
   const auto x = n.input("x", {1, 4, 4, 4});
-  const ExportedProgram program = n.finish({n.op("aten.max_pool2d.default", "p", {1, 4, 2, 2}, {{"self", n.v(x)}, {"kernel_size", n.ints({2, 2})}})});
+  const ExportedProgram program = n.finish(
+      {n.op("aten.max_pool2d.default", "p", {1, 4, 2, 2}, {{"self", n.v(x)}, {"kernel_size", n.ints({2, 2})}})});
   const std::vector<EValue> sample = n.sample();
   for (std::size_t i = 0; i < 64; i += 3) sample[0].tensor().as<float>()[i] = std::numeric_limits<float>::quiet_NaN();
   const auto count = [&](bool fast) {
@@ -140,9 +144,11 @@ TEST_CASE("NaN in a view of a constant is seen") {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const auto w = n.draft.parameter("w", programs::tensor({2, 2, 2}, {1, 2, 3, nan, 5, 6, 7, 8}));
   const auto view = n.op("aten.unsqueeze.default", "view", {1, 2, 2, 2}, {{"self", n.v(w)}, {"dim", n.i(0)}});
-  const auto pooled = n.op("aten.max_pool2d.default", "p", {1, 2, 1, 1}, {{"self", n.v(view)}, {"kernel_size", n.ints({2, 2})}});
+  const auto pooled =
+      n.op("aten.max_pool2d.default", "p", {1, 2, 1, 1}, {{"self", n.v(view)}, {"kernel_size", n.ints({2, 2})}});
   // what is written through as_strided keeps the program from being simplified: the view stays
-  const auto strided = n.op("aten.as_strided.default", "strided", {2}, {{"self", n.v(n.input("x", {4}))}, {"size", n.ints({2})}, {"stride", n.ints({2})}});
+  const auto strided = n.op("aten.as_strided.default", "strided", {2},
+                            {{"self", n.v(n.input("x", {4}))}, {"size", n.ints({2})}, {"stride", n.ints({2})}});
   (void)n.op("aten.relu_.default", "r", {2}, {{"self", n.v(strided)}});
   const ExportedProgram program = n.finish({pooled});
   const auto lowered = to_backend(program, CapabilityPartitioner<BackendList<xnnpack, portable>>());
@@ -154,20 +160,21 @@ TEST_CASE("NaN in a view of a constant is seen") {
   CHECK((*out)[0].as<float>()->back() == 8);
 }
 
-TEST_CASE("products of matrices, which gain nothing by the library, are left to portable; a chain of convolutions is not") {
+TEST_CASE(
+    "products of matrices, which gain nothing by the library, are left to portable; a chain of convolutions is not") {
   using List = BackendList<xnnpack, portable>;
   Net product;
   const auto x = product.input("x", {64, 512});
-  CHECK(support::only_partition<List>(product.finish({product.op("aten.linear.default", "y", {64, 512}, {{"input", Net::v(x)}, {"weight", Net::v(product.weight("w", {512, 512}))}})})) == "portable_0");
+  CHECK(support::only_partition<List>(product.finish({product.op(
+            "aten.linear.default", "y", {64, 512},
+            {{"input", Net::v(x)}, {"weight", Net::v(product.weight("w", {512, 512}))}})})) == "portable_0");
   Net chain;
   const auto w = chain.weight("w", {64, 64, 3, 3}, 0.1), z = chain.input("z", {1, 64, 28, 28});
   const auto first = chain.conv("first", z, w, {1, 64, 28, 28}, 1, 1);
   CHECK(support::only_partition<List>(chain.finish({chain.conv("y", first, w, {1, 64, 28, 28}, 1, 1)})) == "xnnpack_0");
 }
 
-TEST_CASE("XNNPACK runs here") {
-  REQUIRE(xnnpack::is_available());
-}
+TEST_CASE("XNNPACK runs here") { REQUIRE(xnnpack::is_available()); }
 
 TEST_CASE("a graph that contradicts its sizes is an error before anything runs") {
   Net n;
@@ -196,8 +203,10 @@ TEST_CASE("several threads give what one gives") {
   Net n;
   const ExportedProgram program = residual_block(n);
   check_on_threads(program, n.sample(), 3);
-  const kernels::ThreadTeam* const team = kernels::team_of_this_thread(3);  // of what portable computes in the same list
-  if (std::thread::hardware_concurrency() > 1) CHECK(team->runs_on(xnnpack_parts::run_on_pool, xnnpack_parts::thread_pool(3).get()));
+  const kernels::ThreadTeam* const team =
+      kernels::team_of_this_thread(3);  // of what portable computes in the same list
+  if (std::thread::hardware_concurrency() > 1)
+    CHECK(team->runs_on(xnnpack_parts::run_on_pool, xnnpack_parts::thread_pool(3).get()));
 }
 
 TEST_CASE("what davit computes in a partition has the same bits on several threads") {
@@ -209,7 +218,8 @@ TEST_CASE("what davit computes in a partition has the same bits on several threa
   const auto most = n.op("aten.maximum.default", "most", {4, 64, 300}, {{"self", n.v(x)}, {"other", n.v(y)}});
   const auto sum = n.op("aten.add.Tensor", "sum", {4, 64, 300}, {{"self", n.v(most)}, {"other", n.v(row)}});
   const auto product = n.op("aten.bmm.default", "product", {4, 64, 64}, {{"self", n.v(sum)}, {"mat2", n.v(z)}});
-  const auto turned = n.op("aten.permute.default", "turned", {300, 64, 4}, {{"self", n.v(sum)}, {"dims", n.ints({2, 1, 0})}});
+  const auto turned =
+      n.op("aten.permute.default", "turned", {300, 64, 4}, {{"self", n.v(sum)}, {"dims", n.ints({2, 1, 0})}});
   const auto soft = n.op("aten._softmax.default", "soft", {4, 64, 300},
                          {{"self", n.v(sum)}, {"dim", n.i(-1)}, {"half_to_float", GraphBuilder::boolean(false)}});
   const auto channels = n.op("aten._softmax.default", "channels", {4, 64, 300},

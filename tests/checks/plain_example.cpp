@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Builds, verifies, lowers, saves, loads and runs a small program: the example binary that tests/checks/symbols inspects.
+// Builds, verifies, lowers, saves, loads and runs a small program: the example binary that tests/checks/symbols
+// inspects.
 
 #include "davit/backends/compiler_demo.hpp"
 #include "davit/davit.hpp"
@@ -12,7 +13,8 @@ int main() {
   b.begin_graph("forward");
   const ValueId x = b.input("x", ScalarType::float32, {1});
   const ValueId h = b.input("h", ScalarType::float32, {1});
-  const ValueId sum = b.call("aten.add.Tensor", {{"self", b.value(x)}, {"other", b.value(h)}}, "add", ScalarType::float32, {1});
+  const ValueId sum =
+      b.call("aten.add.Tensor", {{"self", b.value(x)}, {"other", b.value(h)}}, "add", ScalarType::float32, {1});
   b.end_graph({sum});
   ExportedProgram program;
   program.graph_module = std::move(b).finish();
@@ -27,7 +29,8 @@ int main() {
     if (!loaded) return false;
     Session session = *Session::make(*loaded);
     float values[] = {1, 2};
-    const auto outputs = session.run("forward", tensor(std::span(values, 1), {1}), tensor(std::span(values + 1, 1), {1}));
+    const auto outputs =
+        session.run("forward", tensor(std::span(values, 1), {1}), tensor(std::span(values + 1, 1), {1}));
     return outputs && (*outputs)[0].template as<float>()->front() == 3;
   };
   return run.operator()<portable>() && run.operator()<compiler_demo>() ? 0 : 1;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Sessions of one lowered program run at the same time from eight threads, each of which also lowers the program, saves and loads what
-// it has lowered, and runs that. For ThreadSanitizer, which sees davit's own code: portable computes with two threads a session, other
-// backends with one, since it does not understand how libgomp and pthreadpool hand work to their threads.
+// Sessions of one lowered program run at the same time from eight threads, each of which also lowers the program, saves
+// and loads what it has lowered, and runs that. For ThreadSanitizer, which sees davit's own code: portable computes
+// with two threads a session, other backends with one, since it does not understand how libgomp and pthreadpool hand
+// work to their threads.
 //   threads BACKEND [shared]    shared: all threads run one session, which is wrong
 #include <cstdint>
 #include <cstdio>
@@ -34,17 +35,27 @@ using namespace davit;
   const auto m = n.weight("mm", {4, 16}, 0.2);
   const auto x = n.input("x", {1, 8, 16, 16});  // as much as two threads share
   const auto c = n.relu("r", n.norm("n", n.conv("c", x, w, {1, 16, 16, 16}, 1, 1), {1, 16, 16, 16}), {1, 16, 16, 16});
-  const auto average = n.draft.buffer("average", support::Net::numbers({16})), variance = n.draft.buffer("variance", support::Net::numbers({16}, 0.5, 1));
+  const auto average = n.draft.buffer("average", support::Net::numbers({16})),
+             variance = n.draft.buffer("variance", support::Net::numbers({16}, 0.5, 1));
   const auto trained = n.op("aten.batch_norm.default", "trained", {1, 16, 16, 16},
-                            {{"input", n.v(c)}, {"weight", {}}, {"bias", {}}, {"running_mean", n.v(average)}, {"running_var", n.v(variance)},
-                             {"training", GraphBuilder::boolean(true)}, {"momentum", GraphBuilder::real(0.1)}, {"eps", GraphBuilder::real(1e-5)}, {"cudnn_enabled", GraphBuilder::boolean(false)}});
-  const auto mean = n.op("aten.mean.dim", "mean", {1, 16}, {{"self", n.v(n.add("sum", c, trained, {1, 16, 16, 16}))}, {"dim", n.ints({-1, -2})}});
+                            {{"input", n.v(c)},
+                             {"weight", {}},
+                             {"bias", {}},
+                             {"running_mean", n.v(average)},
+                             {"running_var", n.v(variance)},
+                             {"training", GraphBuilder::boolean(true)},
+                             {"momentum", GraphBuilder::real(0.1)},
+                             {"eps", GraphBuilder::real(1e-5)},
+                             {"cudnn_enabled", GraphBuilder::boolean(false)}});
+  const auto mean = n.op("aten.mean.dim", "mean", {1, 16},
+                         {{"self", n.v(n.add("sum", c, trained, {1, 16, 16, 16}))}, {"dim", n.ints({-1, -2})}});
   return n.finish({n.op("aten.linear.default", "l", {1, 4}, {{"input", n.v(mean)}, {"weight", n.v(m)}})});
 }
 
 /// What a thread does beside the others with a program of its own: it lowers, saves, loads and runs it.
 template <class B>
-[[nodiscard]] bool lowers_and_loads(const typename B::CompileSpec& spec, const std::vector<EValue>& sample, const testing::Snapshot& right) {
+[[nodiscard]] bool lowers_and_loads(const typename B::CompileSpec& spec, const std::vector<EValue>& sample,
+                                    const testing::Snapshot& right) {
   support::Net n;
   const auto lowered = to_backend<B>(network(n), spec);
   if (!lowered) return false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a user's program makes of the public headers, for tests/checks/warnings: every umbrella, and what it instantiates.
+// What a user's program makes of the public headers, for tests/checks/warnings: every umbrella, and what it
+// instantiates.
 #include <array>
 #include <cstdio>
 

@@ -30,9 +30,7 @@ constexpr std::uint64_t cost(std::uint32_t first, std::uint32_t last, std::uint3
   for (std::uint32_t r = first; r < last; ++r) sum += backend == 0 ? 10 : r == 1 ? 4 : 12;
   return backend == 1 ? sum + 1 : sum;
 }
-constexpr Steps cover(std::uint64_t border) {
-  return cheapest_cover(regions({3, 3, 3}), 2, 8, border, cost).steps;
-}
+constexpr Steps cover(std::uint64_t border) { return cheapest_cover(regions({3, 3, 3}), 2, 8, border, cost).steps; }
 
 constexpr bool check_border() {
   return cover(0) == Steps{{0, 1, 0}, {1, 2, 1}, {2, 3, 0}} && cover(3) == Steps{{0, 3, 1}} &&
@@ -59,9 +57,7 @@ std::uint64_t least(const Regions& r, std::uint32_t from, std::uint32_t backends
 
 }  // namespace
 
-TEST_CASE("a switch is made where it pays, and not where borders cost more") {
-  CHECK(check_border());
-}
+TEST_CASE("a switch is made where it pays, and not where borders cost more") { CHECK(check_border()); }
 
 TEST_CASE("regions without support are left out and end a partition, as does the end of a graph") {
   Regions r = regions({3, 0, 3, 3});

@@ -26,9 +26,7 @@ static_assert(check_table());
 
 }  // namespace
 
-TEST_CASE("entries are found by key and backend, and replaced") {
-  CHECK(check_table());
-}
+TEST_CASE("entries are found by key and backend, and replaced") { CHECK(check_table()); }
 
 TEST_CASE("costs are small enough to be added up") {
   CostTable table;

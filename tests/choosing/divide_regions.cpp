@@ -58,13 +58,9 @@ bool in_order(GraphModuleView graph, const Regions& r) {
 
 }  // namespace
 
-TEST_CASE("stretches of equal support") {
-  CHECK(check_runs());
-}
+TEST_CASE("stretches of equal support") { CHECK(check_runs()); }
 
-TEST_CASE("large stretches are divided evenly, unless only one backend takes them") {
-  CHECK(check_pieces());
-}
+TEST_CASE("large stretches are divided evenly, unless only one backend takes them") { CHECK(check_pieces()); }
 
 TEST_CASE("branches that other backends take come one after the other") {
   Draft d;

@@ -72,7 +72,8 @@ TEST_CASE("neighbours that the choice joins were measured together") {
   Second::op_ns = 4000;
   CostTable table;
   REQUIRE(measure_costs<Timed, ToyClock>(Method{"forward", &program}, table, options));
-  const RegionChoice choice = detail::make_choice(Timed::tables(), Method{"forward", &program}, {0, 1}, options.regions);
+  const RegionChoice choice =
+      detail::make_choice(Timed::tables(), Method{"forward", &program}, {0, 1}, options.regions);
   REQUIRE(choice.regions().count() == 6);
   REQUIRE(table.find(choice.key(0, 2), "timed0") != nullptr);
   CHECK(table.find(choice.key(0, 2), "timed0")->ns == 100 + 2 * 1000);

@@ -60,13 +60,9 @@ static_assert(check_costs());
 
 }  // namespace
 
-TEST_CASE("regions, their keys, and plans that prefer one backend") {
-  CHECK(check_choice());
-}
+TEST_CASE("regions, their keys, and plans that prefer one backend") { CHECK(check_choice()); }
 
-TEST_CASE("costs: alone, joined as measured or as their sum, missing, refused") {
-  CHECK(check_costs());
-}
+TEST_CASE("costs: alone, joined as measured or as their sum, missing, refused") { CHECK(check_costs()); }
 
 TEST_CASE("regions that nothing was measured on go to the first backend that is not known to refuse them") {
   const ProgramTables program = sample();

@@ -45,9 +45,7 @@ static_assert(check_keys());
 
 }  // namespace
 
-TEST_CASE("a key says what is computed, not what it is called") {
-  CHECK(check_keys());
-}
+TEST_CASE("a key says what is computed, not what it is called") { CHECK(check_keys()); }
 
 TEST_CASE("operands, dtypes and what leaves the region count") {
   const auto made = [](bool swapped, bool keeps, ScalarType dtype = ScalarType::float32) {

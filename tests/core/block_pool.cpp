@@ -27,13 +27,15 @@ TEST_CASE("a pool's bytes are aligned, zeroed, apart, and outlive it") {
   {
     BlockPool pool;
     for (std::size_t i = 0; i < 40; ++i)
-      for (const std::size_t size : {std::size_t{0}, std::size_t{10}, 64 * kib + 1, 700 * kib, 4096 * kib, 4097 * kib}) {
+      for (const std::size_t size :
+           {std::size_t{0}, std::size_t{10}, 64 * kib + 1, 700 * kib, 4096 * kib, 4097 * kib}) {
         if (size > 1024 * kib && i > 3) continue;
         all.push_back(pool.allocate(size));
         REQUIRE(all.back().size() == size);
         CHECK(reinterpret_cast<std::uintptr_t>(all.back().data()) % 64 == 0);
         CHECK(is_zero(all.back()));
-        if (size != 0) std::ranges::fill(all.back().writable(), all.back().writable() + size, static_cast<std::byte>(all.size()));
+        if (size != 0)
+          std::ranges::fill(all.back().writable(), all.back().writable() + size, static_cast<std::byte>(all.size()));
       }
   }
   for (std::size_t i = 0; i < all.size(); ++i)

@@ -46,15 +46,9 @@ static_assert(check_names());
 
 }  // namespace
 
-TEST_CASE("an error reads as a sentence, with what is known") {
-  CHECK(check_sentence());
-}
-TEST_CASE("a fault packs code and handle in four bytes") {
-  CHECK(check_fault());
-}
-TEST_CASE("every stage and code has a name") {
-  CHECK(check_names());
-}
+TEST_CASE("an error reads as a sentence, with what is known") { CHECK(check_sentence()); }
+TEST_CASE("a fault packs code and handle in four bytes") { CHECK(check_fault()); }
+TEST_CASE("every stage and code has a name") { CHECK(check_names()); }
 TEST_CASE("errors print") {
   std::ostringstream out;
   out << Error{.what = "it broke"};
@@ -64,7 +58,13 @@ TEST_CASE("errors print") {
 
 TEST_CASE("what goes to a terminal cannot command it") {
   CHECK(printable("a\x1b[2J\r\b\x7f") == "a\\x1b[2J\\x0d\\x08\\x7f");
-  CHECK(printable("\xc2\x9b" "31m") == "\\x9b" "31m");
-  CHECK(printable("gr\xc3\xb6\xc3\x9f" "e\n\tx") == "gr\xc3\xb6\xc3\x9f" "e\n\tx");
+  CHECK(printable("\xc2\x9b"
+                  "31m") ==
+        "\\x9b"
+        "31m");
+  CHECK(printable("gr\xc3\xb6\xc3\x9f"
+                  "e\n\tx") ==
+        "gr\xc3\xb6\xc3\x9f"
+        "e\n\tx");
   CHECK(to_string(Error{.where = "\x1b]0;x\x07", .what = "bad"}).find('\x1b') == std::string::npos);
 }

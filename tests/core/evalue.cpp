@@ -39,9 +39,10 @@ static_assert(check_numbers());
 constexpr bool check_conversions() {
   const StaticTensor<float, 2, 3> tensor{};
   const char literal[] = "text";
-  return EValue(short{1}).is_int() && EValue(1u).as_int() == 1 && EValue(2ll).as_int() == 2 && EValue(std::int8_t{-1}).as_int() == -1 &&
-         EValue(std::uint32_t{UINT32_MAX}).as_int() == UINT32_MAX && EValue(false).is_bool() && EValue(0.5f).as_float() == 0.5 &&
-         EValue(literal).as_string() == "text" && EValue("a\0b").as_string() == "a" && EValue(tensor).tensor().rank == 2 &&
+  return EValue(short{1}).is_int() && EValue(1u).as_int() == 1 && EValue(2ll).as_int() == 2 &&
+         EValue(std::int8_t{-1}).as_int() == -1 && EValue(std::uint32_t{UINT32_MAX}).as_int() == UINT32_MAX &&
+         EValue(false).is_bool() && EValue(0.5f).as_float() == 0.5 && EValue(literal).as_string() == "text" &&
+         EValue("a\0b").as_string() == "a" && EValue(tensor).tensor().rank == 2 &&
          EValue(StaticTensor<float>{}).is_tensor();
 }
 static_assert(check_conversions());
@@ -57,17 +58,11 @@ static_assert(check_names());
 
 }  // namespace
 
-TEST_CASE("a value knows what it holds") {
-  CHECK(check_tags());
-}
-TEST_CASE("numbers convert, and floats outside int64 go to the nearest end") {
-  CHECK(check_numbers());
-}
+TEST_CASE("a value knows what it holds") { CHECK(check_tags()); }
+TEST_CASE("numbers convert, and floats outside int64 go to the nearest end") { CHECK(check_numbers()); }
 TEST_CASE("every integer type that an int64 holds, literals and whatever has a view convert") {
   CHECK(check_conversions());
   const Tensor tensor = Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{2});
   CHECK(EValue(tensor).tensor().data == tensor.view().data);
 }
-TEST_CASE("kinds are named as Python names them") {
-  CHECK(check_names());
-}
+TEST_CASE("kinds are named as Python names them") { CHECK(check_names()); }

@@ -12,17 +12,19 @@ using davit::has_quotient;
 namespace {
 
 constexpr bool check_floor_divide() {
-  return floor_divide(-7, 2) == -4 && floor_divide(7, 2) == 3 && floor_divide(-6, 2) == -3 && floor_divide(7, -2) == -4 && floor_divide(-7, -2) == 3 &&
-         floor_divide(7, -1) == -7 && floor_divide<std::uint8_t>(255, 2) == 127 && floor_divide<std::int8_t>(-128, 127) == -2 &&
+  return floor_divide(-7, 2) == -4 && floor_divide(7, 2) == 3 && floor_divide(-6, 2) == -3 &&
+         floor_divide(7, -2) == -4 && floor_divide(-7, -2) == 3 && floor_divide(7, -1) == -7 &&
+         floor_divide<std::uint8_t>(255, 2) == 127 && floor_divide<std::int8_t>(-128, 127) == -2 &&
          floor_divide(INT64_MIN, INT64_MAX) == -2;
 }
 constexpr bool check_without_quotient() {
-  return floor_divide(7, 0) == 0 && floor_divide<std::uint64_t>(7, 0) == 0 && floor_divide(INT64_MIN, std::int64_t{-1}) == INT64_MIN &&
-         floor_divide<std::int8_t>(-128, -1) == -128;
+  return floor_divide(7, 0) == 0 && floor_divide<std::uint64_t>(7, 0) == 0 &&
+         floor_divide(INT64_MIN, std::int64_t{-1}) == INT64_MIN && floor_divide<std::int8_t>(-128, -1) == -128;
 }
 constexpr bool check_floor_modulo() {
-  return floor_modulo(-7, 2) == 1 && floor_modulo(7, -2) == -1 && floor_modulo(7, 0) == 0 && floor_modulo(INT64_MIN, std::int64_t{3}) == 1 &&
-         floor_modulo(INT64_MIN, std::int64_t{-1}) == 0 && floor_modulo<std::uint8_t>(255, 7) == 3 && floor_modulo<std::int8_t>(-128, 127) == 126;
+  return floor_modulo(-7, 2) == 1 && floor_modulo(7, -2) == -1 && floor_modulo(7, 0) == 0 &&
+         floor_modulo(INT64_MIN, std::int64_t{3}) == 1 && floor_modulo(INT64_MIN, std::int64_t{-1}) == 0 &&
+         floor_modulo<std::uint8_t>(255, 7) == 3 && floor_modulo<std::int8_t>(-128, 127) == 126;
 }
 static_assert(check_floor_divide() && check_without_quotient() && check_floor_modulo());
 

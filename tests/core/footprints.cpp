@@ -37,7 +37,8 @@ TEST_CASE("many footprints meet a tensor where one of them overlaps it, whether 
     for (int question = 0; question < 20; ++question) {
       const Footprint asked = random(8) == 0 ? Footprint{} : some(random(10) + 1);
       const bool met = std::ranges::any_of(all, [&](const Footprint& one) { return overlap(one, asked); });
-      if (sorted.meet(asked) != met || plain.meet(asked) != met || whole.meet(asked) != met) FAIL_CHECK("another answer");
+      if (sorted.meet(asked) != met || plain.meet(asked) != met || whole.meet(asked) != met)
+        FAIL_CHECK("another answer");
     }
   }
 }

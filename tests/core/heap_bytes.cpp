@@ -24,4 +24,6 @@ TEST_CASE("bytes of the heap are aligned to 64, large ones to a huge page, and c
   free_bytes(nullptr, 0);
 }
 
-TEST_CASE("more bytes than there are are none" * doctest::skip(sanitized)) { CHECK(allocate_bytes(SIZE_MAX / 2) == nullptr); }
+TEST_CASE("more bytes than there are are none" * doctest::skip(sanitized)) {
+  CHECK(allocate_bytes(SIZE_MAX / 2) == nullptr);
+}

@@ -34,10 +34,13 @@ TEST_CASE("dimensions change places, whatever is left beside whole tiles") {
     std::vector<T> from(static_cast<std::size_t>(count)), to(from.size()), expected(from.size());
     for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<T>(i * 7);
     Integers turned_sizes, turned_strides, to_strides(sizes.size());
-    for (const std::int64_t d : order) turned_sizes.push_back(sizes[static_cast<std::size_t>(d)]), turned_strides.push_back(strides[static_cast<std::size_t>(d)]);
+    for (const std::int64_t d : order)
+      turned_sizes.push_back(sizes[static_cast<std::size_t>(d)]),
+          turned_strides.push_back(strides[static_cast<std::size_t>(d)]);
     std::int64_t step = 1;
     for (std::size_t d = sizes.size(); d-- > 0; step *= turned_sizes[d]) to_strides[d] = step;
-    for (std::uint32_t backwards = 0; backwards < 1u << sizes.size(); ++backwards) {  // the source's dimensions that are walked so
+    for (std::uint32_t backwards = 0; backwards < 1u << sizes.size();
+         ++backwards) {  // the source's dimensions that are walked so
       Integers from_strides = turned_strides;
       std::int64_t start = 0;
       for (std::size_t d = 0; d < sizes.size(); ++d) {
@@ -60,7 +63,8 @@ TEST_CASE("dimensions change places, whatever is left beside whole tiles") {
         return result;
       };
       std::ranges::fill(to, T{});
-      davit::move_elements(sizeof zero, back(turned_sizes), from.data() + start, back(from_strides), to.data(), back(to_strides));
+      davit::move_elements(sizeof zero, back(turned_sizes), from.data() + start, back(from_strides), to.data(),
+                           back(to_strides));
       CHECK(to == expected);
     }
   };

@@ -47,15 +47,9 @@ static_assert(check_many());
 
 }  // namespace
 
-TEST_CASE("a name points at a literal or owns its text") {
-  CHECK(check_ownership());
-}
-TEST_CASE("names are joined from texts and integers") {
-  CHECK(check_concat());
-}
-TEST_CASE("names live in vectors") {
-  CHECK(check_many());
-}
+TEST_CASE("a name points at a literal or owns its text") { CHECK(check_ownership()); }
+TEST_CASE("names are joined from texts and integers") { CHECK(check_concat()); }
+TEST_CASE("names live in vectors") { CHECK(check_many()); }
 TEST_CASE("names are made from strings and printed") {
   std::string text(1000, 'q');
   const Name name(text);

@@ -18,7 +18,8 @@ constexpr bool check_places() {
   std::ptrdiff_t at = 0;
   for (const std::ptrdiff_t place : {0, 5, 0, 5, 0, 5, 1, 6, 1, 6, 1, 6}) {
     if (at != place || at != index[0] * strides[0] + index[2] * strides[2]) return false;
-    const bool more = next_index(3, index, sizes, [&](std::size_t d, std::ptrdiff_t steps) { at += strides[d] * steps; });
+    const bool more =
+        next_index(3, index, sizes, [&](std::size_t d, std::ptrdiff_t steps) { at += strides[d] * steps; });
     if (more != (index != std::array<int, 3>{})) return false;
   }
   return at == 0;

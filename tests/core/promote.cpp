@@ -6,9 +6,12 @@
 using namespace davit;
 using enum ScalarType;
 
-static_assert(promote(float16, bfloat16) == float32 && promote(uint8, int8) == int16 && promote(int64, float16) == float16);
-static_assert(promote(undefined, bool_) == bool_ && promote(bool_, uint8) == uint8 && promote(float64, complex64) == complex128);
-static_assert(promote(bfloat16, complex32) == complex64 && promote(float16, complex32) == complex32 && promote(complex128, float16) == complex128);
+static_assert(promote(float16, bfloat16) == float32 && promote(uint8, int8) == int16 &&
+              promote(int64, float16) == float16);
+static_assert(promote(undefined, bool_) == bool_ && promote(bool_, uint8) == uint8 &&
+              promote(float64, complex64) == complex128);
+static_assert(promote(bfloat16, complex32) == complex64 && promote(float16, complex32) == complex32 &&
+              promote(complex128, float16) == complex128);
 
 TEST_CASE("dimensions count before category: a number changes a tensor's dtype only by being of a higher category") {
   CHECK(PromotedType{.dimensioned = int32, .number = int64}.get() == int32);

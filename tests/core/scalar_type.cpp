@@ -40,13 +40,12 @@ static_assert(scalar_type_of<float> == ScalarType::float32 && scalar_type_of<boo
               scalar_type_of<std::int64_t> == ScalarType::int64 &&
               scalar_type_of<std::complex<float>> == ScalarType::complex64);
 static_assert(static_cast<int>(ScalarType::bfloat16) == 15 && static_cast<int>(ScalarType::uint64) == 29 &&
-              static_cast<int>(ScalarType::float8_e8m0fnu) == 44 && size_of(ScalarType::float8_e8m0fnu) == 1 && is_floating(ScalarType::float8_e8m0fnu));
+              static_cast<int>(ScalarType::float8_e8m0fnu) == 44 && size_of(ScalarType::float8_e8m0fnu) == 1 &&
+              is_floating(ScalarType::float8_e8m0fnu));
 
 }  // namespace
 
-TEST_CASE("halves round to nearest even, with subnormals and infinities") {
-  CHECK(check_half());
-}
+TEST_CASE("halves round to nearest even, with subnormals and infinities") { CHECK(check_half()); }
 TEST_CASE("every half survives the way through float") {
   for (std::uint32_t bits = 0; bits <= 0xffff; ++bits) {
     const Half half = Half::from_bits(static_cast<std::uint16_t>(bits));
@@ -67,9 +66,7 @@ TEST_CASE("every bfloat16 survives the way through float") {
   CHECK(static_cast<float>(BFloat16(1.0f + 0x1.8p-7f)) == 1.0f + 0x1p-6f);
   CHECK(std::isnan(static_cast<float>(BFloat16(std::numeric_limits<float>::quiet_NaN()))));
 }
-TEST_CASE("every scalar type has a name, a size and one family") {
-  CHECK(check_names());
-}
+TEST_CASE("every scalar type has a name, a size and one family") { CHECK(check_names()); }
 
 TEST_CASE("numbers of a dtype: rounded, and its epsilon") {
   static_assert(rounded_to(ScalarType::bfloat16, 0.1) == 0.10009765625 && rounded_to(ScalarType::float32, 0.1) == 0.1);

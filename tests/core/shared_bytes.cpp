@@ -36,9 +36,7 @@ struct Counted : SharedBytes::Owner {
 
 }  // namespace
 
-TEST_CASE("static bytes need no owner") {
-  CHECK(check_static());
-}
+TEST_CASE("static bytes need no owner") { CHECK(check_static()); }
 
 TEST_CASE("the owner is released with its last share") {
   released = 0;

@@ -36,12 +36,8 @@ static_assert(check_hostile());
 
 }  // namespace
 
-TEST_CASE("the extent of a tensor counts what its strides reach") {
-  CHECK(check_extent());
-}
-TEST_CASE("negative and overflowing sizes, strides and offsets have no extent") {
-  CHECK(check_hostile());
-}
+TEST_CASE("the extent of a tensor counts what its strides reach") { CHECK(check_extent()); }
+TEST_CASE("negative and overflowing sizes, strides and offsets have no extent") { CHECK(check_hostile()); }
 TEST_CASE("zeros are contiguous and owned") {
   const Tensor t = Tensor::zeros(ScalarType::float32, V{2, 3});
   CHECK(t.strides == V{3, 1});

@@ -50,9 +50,9 @@ constexpr bool check_numel() {
   constexpr auto numel = [](std::initializer_list<std::int64_t> sizes, std::int64_t most = INT64_MAX / 64) {
     return checked_numel({sizes.begin(), sizes.size()}, most);
   };
-  return numel({}) == 1 && numel({2, 3}) == 6 && numel({5, 0, 3}) == 0 && numel({2, -1}) == -1 && numel({0, -1}) == -1 &&
-         numel({3, 6148914691236517206}) == -1 &&                                      // wraps to 2
-         numel({std::int64_t{1} << 40, std::int64_t{1} << 40, 0}) == -1 &&             // a product of some of them wraps
+  return numel({}) == 1 && numel({2, 3}) == 6 && numel({5, 0, 3}) == 0 && numel({2, -1}) == -1 &&
+         numel({0, -1}) == -1 && numel({3, 6148914691236517206}) == -1 &&   // wraps to 2
+         numel({std::int64_t{1} << 40, std::int64_t{1} << 40, 0}) == -1 &&  // a product of some of them wraps
          numel({1, INT64_MAX / 64}) == INT64_MAX / 64 && numel({4, 5}, 20) == 20 && numel({3, 7}, 20) == -1;
 }
 static_assert(check_numel());
@@ -79,15 +79,7 @@ TEST_CASE("negative dimensions count from the end") {
   CHECK(wrapped(3, 3) == -100);
   CHECK(wrapped(-1, 0) == 0);
 }
-TEST_CASE("contiguity looks only at dimensions that matter") {
-  CHECK(check_contiguous());
-}
-TEST_CASE("a tensor without elements is contiguous, whatever its strides") {
-  CHECK(check_empty());
-}
-TEST_CASE("sizes whose product no tensor has are found, whichever of them comes first") {
-  CHECK(check_numel());
-}
-TEST_CASE("row-major strides are torch's") {
-  CHECK(check_strides());
-}
+TEST_CASE("contiguity looks only at dimensions that matter") { CHECK(check_contiguous()); }
+TEST_CASE("a tensor without elements is contiguous, whatever its strides") { CHECK(check_empty()); }
+TEST_CASE("sizes whose product no tensor has are found, whichever of them comes first") { CHECK(check_numel()); }
+TEST_CASE("row-major strides are torch's") { CHECK(check_strides()); }

@@ -31,7 +31,11 @@ std::pair<std::string, int> outcome(const Do& run) {
   ::waitpid(child, &status, 0);
   return {text, WIFEXITED(status) ? WEXITSTATUS(status) : -1};
 }
-const Error error{.code = ErrorCode::not_found, .stage = Stage::load, .where = "x", .what = "it is not there", .fix = "look elsewhere"};
+const Error error{.code = ErrorCode::not_found,
+                  .stage = Stage::load,
+                  .where = "x",
+                  .what = "it is not there",
+                  .fix = "look elsewhere"};
 
 }  // namespace
 
@@ -46,7 +50,8 @@ TEST_CASE("a value comes out of a Result, moved, or as a reference to it") {
   value_or_exit(Status());
 }
 TEST_CASE("an Error is printed, and the process exits with status 1") {
-  CHECK(outcome([] { (void)value_or_exit(Result<int>(std::unexpected(error))); }) == std::pair(to_string(error) + "\n", 1));
+  CHECK(outcome([] { (void)value_or_exit(Result<int>(std::unexpected(error))); }) ==
+        std::pair(to_string(error) + "\n", 1));
   CHECK(outcome([] { value_or_exit(Result<void>(std::unexpected(error))); }) == std::pair(to_string(error) + "\n", 1));
   CHECK(outcome([] { value_or_exit(Status(std::unexpected(Fault(ErrorCode::out_of_range, 7)))); }) ==
         std::pair(std::string("execute: out of range (debug handle 7)\n"), 1));

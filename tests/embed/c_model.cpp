@@ -36,7 +36,9 @@ TEST_CASE("statuses of C functions are the bits of faults") {
   std::byte* const memory = arena.bytes.data();
   const Four x{1, 3, 1, 6};
   Four y{};
-  const auto run = [&](const float* from) { return model.call<running_total>(std::span<const float, 4>(from, 4), std::span<float, 4>(y)); };
+  const auto run = [&](const float* from) {
+    return model.call<running_total>(std::span<const float, 4>(from, 4), std::span<float, 4>(y));
+  };
   CHECK(run(x.data()) == code(ErrorCode::out_of_memory));  // it has none
   CHECK(model.init(nullptr, Module::arena_bytes) == code(ErrorCode::out_of_memory));
   CHECK(model.init(memory, Module::arena_bytes - 1) == code(ErrorCode::out_of_memory));
@@ -62,7 +64,9 @@ TEST_CASE("sizes come with the call") {
   REQUIRE(sized.init(arena.bytes.data(), arena.bytes.size()) == 0);
   const Four x{0, 1, 2, 3};
   Four y{};
-  const auto run = [&](std::int64_t n) { return sized.call<one_size>(with_dims(n), std::span<const float, 4>(x), std::span<float, 4>(y)); };
+  const auto run = [&](std::int64_t n) {
+    return sized.call<one_size>(with_dims(n), std::span<const float, 4>(x), std::span<float, 4>(y));
+  };
   CHECK(run(4) == 0);
   CHECK(y == Four{1, 1, 7, 3});
   CHECK(run(5) == code(ErrorCode::invalid_shape));

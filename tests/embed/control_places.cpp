@@ -15,7 +15,8 @@ using namespace static_control;
 template <auto make>
 constexpr PlannedProgram plan(bool tensors_in_arena = false) {
   using Program = static_program_of<make>;
-  return plan_static<portable_static>(Program::tables.view(), Program::inputs.data(), Program::outputs.data(), tensors_in_arena);
+  return plan_static<portable_static>(Program::tables.view(), Program::inputs.data(), Program::outputs.data(),
+                                      tensors_in_arena);
 }
 constexpr bool is_sound_plan(const PlannedProgram& p) {
   MemoryPlan memory{.offsets = {}, .arena_bytes = p.arena_bytes};
@@ -73,8 +74,9 @@ constexpr bool what_loops_make_lives_from_their_beginning() {
 static_assert(what_loops_make_lives_from_their_beginning());
 
 constexpr bool all_are_sound() {
-  return is_sound_plan(plan<make_branches>(true)) && is_sound_plan(plan<make_loop>(true)) && is_sound_plan(plan<make_scan<true>>(true)) &&
-         is_sound_plan(plan<make_map>()) && is_sound_plan(plan<make_map>(true));
+  return is_sound_plan(plan<make_branches>(true)) && is_sound_plan(plan<make_loop>(true)) &&
+         is_sound_plan(plan<make_scan<true>>(true)) && is_sound_plan(plan<make_map>()) &&
+         is_sound_plan(plan<make_map>(true));
 }
 static_assert(all_are_sound());
 

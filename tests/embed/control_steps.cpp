@@ -29,17 +29,21 @@ constexpr bool branches(float p, float q, Two y, Two z) {
   return module.forward(One{p}, One{q}, Two{1, 2}, made, other).has_value() && made == y && other == z;
 }
 constexpr bool takes_branches() {
-  return branches(1, 1, {4, 7}, {1, 2}) && branches(1, 0, {3, 5}, {1, 2}) && branches(0, 1, {3, 5}, {2, 3}) && branches(0, 0, {3, 5}, {2, 3});
+  return branches(1, 1, {4, 7}, {1, 2}) && branches(1, 0, {3, 5}, {1, 2}) && branches(0, 1, {3, 5}, {2, 3}) &&
+         branches(0, 0, {3, 5}, {2, 3});
 }
 static_assert(takes_branches());
 
 constexpr bool loops() {
   module_of<make_loop> module;
   Two a{}, last{};
-  bool ok = module.forward(One{0}, Two{1, 2}, Two{10, 20}, a, last).has_value() && a == Two{1, 2} && last == Two{12, 23};
-  ok = ok && module.forward(One{1}, Two{1, 2}, Two{10, 20}, a, last).has_value() && a == Two{10, 20} && last == Two{15, 28};
+  bool ok =
+      module.forward(One{0}, Two{1, 2}, Two{10, 20}, a, last).has_value() && a == Two{1, 2} && last == Two{12, 23};
+  ok = ok && module.forward(One{1}, Two{1, 2}, Two{10, 20}, a, last).has_value() && a == Two{10, 20} &&
+       last == Two{15, 28};
   // 1 10 13 25 40: t is 2
-  return ok && module.forward(One{3}, Two{1, 2}, Two{10, 20}, a, last).has_value() && a == Two{25, 48} && last == Two{42, 79};
+  return ok && module.forward(One{3}, Two{1, 2}, Two{10, 20}, a, last).has_value() && a == Two{25, 48} &&
+         last == Two{42, 79};
 }
 static_assert(loops());
 
@@ -60,8 +64,8 @@ constexpr bool swaps() {
   module_of<make_swap> module;
   Two a{}, b{};
   Six rows{};
-  return module.forward(Two{100, 200}, Two{7, 8}, Six{1, 2, 3, 4, 5, 6}, a, b, rows).has_value() && a == Two{7, 8} && b == Two{100, 200} &&
-         rows == Six{102, 204, 13, 16, 110, 212};
+  return module.forward(Two{100, 200}, Two{7, 8}, Six{1, 2, 3, 4, 5, 6}, a, b, rows).has_value() && a == Two{7, 8} &&
+         b == Two{100, 200} && rows == Six{102, 204, 13, 16, 110, 212};
 }
 static_assert(swaps());
 
@@ -76,14 +80,15 @@ constexpr bool takes_the_known_branch() {
   using Module = module_of<make_known>;
   Module module;
   Two y{}, z{};
-  return Module::step_count < module_of<make_branches>::step_count && module.forward(One{0}, One{1}, Two{1, 2}, y, z).has_value() && y == Two{4, 7} &&
-         z == Two{1, 2};
+  return Module::step_count < module_of<make_branches>::step_count &&
+         module.forward(One{0}, One{1}, Two{1, 2}, y, z).has_value() && y == Two{4, 7} && z == Two{1, 2};
 }
 
 constexpr bool maps() {
   module_of<make_map> module;
   Six y{};
-  return module.forward(Six{3, 1, -1, 5, 10, 10}, Six{1, 1, 1, 1, 4, 3}, y).has_value() && y == Six{0, -2, -1, 5, -2, 1};
+  return module.forward(Six{3, 1, -1, 5, 10, 10}, Six{1, 1, 1, 1, 4, 3}, y).has_value() &&
+         y == Six{0, -2, -1, 5, -2, 1};
 }
 static_assert(maps());
 
@@ -127,7 +132,8 @@ GraphModule loop_with(std::initializer_list<std::int64_t> made, ScalarType condi
   b.input("x2", f32, {2});
   b.end_graph({b.call("aten.zeros.default", {{"size", b.ints(made)}}, "zeros", f32, made)});
   const ValueId y = b.tensor("y", f32, {2});
-  node(b, "higher_order.while_loop", {b.subgraph(condition), b.subgraph(same_graph ? condition : body), b.tensors({x}), b.tensors({})}, {y});
+  node(b, "higher_order.while_loop",
+       {b.subgraph(condition), b.subgraph(same_graph ? condition : body), b.tensors({x}), b.tensors({})}, {y});
   b.end_graph({y});
   return std::move(b).finish();
 }
@@ -149,7 +155,8 @@ TEST_CASE("it belongs to no backend, and other backends' steps stand in it") {
   Two y{}, z{};
   REQUIRE(module.forward(One{1}, One{1}, Two{1, 2}, y, z).has_value());
   CHECK(y == Two{4, 7});
-  CHECK(decltype(module)::operators() == std::array<std::string_view, 3>{"aten.add.Scalar", "aten.add.Tensor", "aten.gt.Scalar"});
+  CHECK(decltype(module)::operators() ==
+        std::array<std::string_view, 3>{"aten.add.Scalar", "aten.add.Tensor", "aten.gt.Scalar"});
 }
 
 TEST_CASE("its tensors may lie in the arena, and a hook counts the rounds") {
@@ -161,14 +168,15 @@ TEST_CASE("its tensors may lie in the arena, and a hook counts the rounds") {
   CHECK(module.output<0>()[0] == 25);
   CHECK(module.output<1>()[1] == 79);
   CHECK(Counter::of[0] == 1);
-  CHECK(std::ranges::count(Counter::of, 3) >= 3);   // the body's
-  CHECK(std::ranges::count(Counter::of, 4) == 1);   // the condition
+  CHECK(std::ranges::count(Counter::of, 3) >= 3);  // the body's
+  CHECK(std::ranges::count(Counter::of, 4) == 1);  // the condition
   CHECK(Counter::of[decltype(module)::step_count] == 0);
 }
 
 TEST_CASE("what cannot be planned is refused with a reason") {
   CHECK(refusal_of(loop_with({2}, b8)).empty());
-  CHECK(refusal_of(loop_with({3}, b8)) == "what it carries is no tensor, or changes its sizes: a static program's are known when it is compiled");
+  CHECK(refusal_of(loop_with({3}, b8)) ==
+        "what it carries is no tensor, or changes its sizes: a static program's are known when it is compiled");
   CHECK(refusal_of(loop_with({2}, f32)) == "its condition is no bool tensor of one element");
   CHECK(refusal_of(loop_with({2}, b8, true)) == "a sub-graph of it does not fit, or is called elsewhere too");
 }

@@ -22,7 +22,8 @@ static_assert(Table::arena_bytes == std::max(One::arena_bytes, Other::arena_byte
 static_assert(Table::step_count == One::step_count + Other::step_count);
 static_assert(Table::calls_before<residual>() == 0 && Table::calls_before<total_from_zero>() == One::step_count);
 static_assert(Table::weight_bytes == One::weight_bytes + Other::weight_bytes, "nothing in common");
-static_assert(detail::MethodTable<static_methods<residual, residual>, Settings>::weight_bytes == One::weight_bytes, "all in common");
+static_assert(detail::MethodTable<static_methods<residual, residual>, Settings>::weight_bytes == One::weight_bytes,
+              "all in common");
 
 struct without_calls {
   using methods = static_methods<residual>;

@@ -31,7 +31,8 @@ struct in_arena : static_program_of<make_in_arena> {
 };
 
 constexpr bool lives_from_the_call_to_its_end() {
-  const PlannedProgram p = plan_static<calculator>(in_arena::tables.view(), in_arena::inputs.data(), in_arena::outputs.data(), true);
+  const PlannedProgram p =
+      plan_static<calculator>(in_arena::tables.view(), in_arena::inputs.data(), in_arena::outputs.data(), true);
   bool ok = is_sound_plan(p) && p.ports.size() == 3 && p.copies.size() == 2 && p.selected.tables.steps.size() == 3;
   std::uint32_t from_the_first = 0, to_the_end = 0;
   for (const Lifetime& life : p.lifetimes) {
@@ -51,6 +52,4 @@ static_assert(lives_from_the_call_to_its_end());
 
 }  // namespace
 
-TEST_CASE("tensors in the arena keep their places while they are needed") {
-  CHECK(lives_from_the_call_to_its_end());
-}
+TEST_CASE("tensors in the arena keep their places while they are needed") { CHECK(lives_from_the_call_to_its_end()); }

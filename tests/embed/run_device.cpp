@@ -25,12 +25,15 @@ using static_device::device;
 using static_device::Device;
 using Four = std::array<float, 4>;
 
-using Model = static_module<residual, asynchronous_adder, portable>;  // relu(x + bias) + x: the device's, portable's, the device's
+using Model = static_module<residual, asynchronous_adder,
+                            portable>;  // relu(x + bias) + x: the device's, portable's, the device's
 static_assert(Model::has_device && !static_module<residual, adder, portable>::has_device);
 static_assert(static_module<residual, adder, portable>::ram_bytes == Model::arena_bytes);
-static_assert(detail::device_kernels<asynchronous_adder::Kernels>[0] && !detail::device_kernels<calculator::Kernels>[0]);
+static_assert(detail::device_kernels<asynchronous_adder::Kernels>[0] &&
+              !detail::device_kernels<calculator::Kernels>[0]);
 // what a cache loses with the arena's lines is nothing else's
-static_assert(Model::arena_bytes % 64 != 0 && alignof(Model) == 64 && sizeof(Model) >= 128 && alignof(static_module<residual, adder, portable>) == 16);
+static_assert(Model::arena_bytes % 64 != 0 && alignof(Model) == 64 && sizeof(Model) >= 128 &&
+              alignof(static_module<residual, adder, portable>) == 16);
 constinit Model global;  // no static constructor
 
 struct Trace {
@@ -77,7 +80,9 @@ int same_as_portable(const Inputs&... inputs) {
   static_module<static_program_of<make>, portable> plain;
   device = Device();
   std::tuple<Outputs...> expected{}, started{}, waited{};
-  const auto run = [&](auto& outputs, auto&& call) { return std::apply([&](auto&... out) { return call(inputs..., out...).has_value(); }, outputs); };
+  const auto run = [&](auto& outputs, auto&& call) {
+    return std::apply([&](auto&... out) { return call(inputs..., out...).has_value(); }, outputs);
+  };
   bool ok = run(expected, [&](auto&... all) { return plain.forward(all...); });
   ok = ok && run(waited, [&](auto&... all) { return module.forward(all...); }) && waited == expected;
   const int commands = device.commands;
@@ -105,11 +110,14 @@ TEST_CASE("state is written back when a run ends, and only then") {
 TEST_CASE("commands in branches and loops") {
   using namespace static_control;
   for (const float p : {0.0f, 1.0f})
-    for (const float q : {0.0f, 1.0f}) CHECK(same_as_portable<make_branches, Two, Two>(One{p}, One{q}, Two{1, 2}) == (p > 0 && q > 0 ? 2 : 1));
-  for (const int n : {0, 1, 3}) CHECK(same_as_portable<make_loop, Two, Two>(One{static_cast<float>(n)}, Two{1, 2}, Two{10, 20}) == 2 * n + 1);
+    for (const float q : {0.0f, 1.0f})
+      CHECK(same_as_portable<make_branches, Two, Two>(One{p}, One{q}, Two{1, 2}) == (p > 0 && q > 0 ? 2 : 1));
+  for (const int n : {0, 1, 3})
+    CHECK(same_as_portable<make_loop, Two, Two>(One{static_cast<float>(n)}, Two{1, 2}, Two{10, 20}) == 2 * n + 1);
   CHECK(same_as_portable<make_scan<false>, Two, Six, Six>(Two{100, 200}, Six{1, 2, 3, 10, 20, 30}, Two{5, 7}) == 6);
   CHECK(same_as_portable<make_scan<true>, Two, Six, Six>(Two{100, 200}, Six{1, 2, 3, 10, 20, 30}, Two{5, 7}) == 6);
-  CHECK(same_as_portable<static_control::make_swap, Two, Two, Six>(Two{100, 200}, Two{7, 8}, Six{1, 2, 3, 4, 5, 6}) == 4);
+  CHECK(same_as_portable<static_control::make_swap, Two, Two, Six>(Two{100, 200}, Two{7, 8}, Six{1, 2, 3, 4, 5, 6}) ==
+        4);
 }
 
 TEST_CASE("forward waits for the device, which the backend may sleep for") {

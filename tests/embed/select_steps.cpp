@@ -45,9 +45,7 @@ struct lazy {
   using Kernels = kernel_list<>;
   static constexpr const char* embed(const EmbedNode&, StepWriter&) { return nullptr; }
 };
-constexpr bool sees_what_is_not_written() {
-  return select<residual, lazy>().unwritten.size() == 1;
-}
+constexpr bool sees_what_is_not_written() { return select<residual, lazy>().unwritten.size() == 1; }
 static_assert(sees_what_is_not_written());
 
 /// Says what it takes by `refuses`.
@@ -80,8 +78,9 @@ constexpr GraphModule make_empty() {
 constexpr bool leaves_out_what_has_no_elements() {
   const SelectedSteps s = select<static_program_of<make_empty>, adder, calculator>();
   const SelectedSteps one = select<static_program_of<make_empty>, adder>();
-  return s.orphans.empty() && s.unwritten.empty() && s.tables.steps.size() == 0 && s.backend_of[0] == EmbedGraph::nobody &&
-         s.backend_of[1] == EmbedGraph::nobody && one.orphans.empty() && one.tables.steps.size() == 0;
+  return s.orphans.empty() && s.unwritten.empty() && s.tables.steps.size() == 0 &&
+         s.backend_of[0] == EmbedGraph::nobody && s.backend_of[1] == EmbedGraph::nobody && one.orphans.empty() &&
+         one.tables.steps.size() == 0;
 }
 static_assert(leaves_out_what_has_no_elements());
 

@@ -26,10 +26,14 @@ constexpr GraphModule make_rows() {
   GraphBuilder b;
   b.begin_graph();
   const ValueId s = b.input("s", ScalarType::float32, {2}), x = b.input("x", ScalarType::float32, {N, 2});
-  const ValueId two = b.call("aten.add.Tensor", {{"self", b.value(x)}, {"other", b.value(x)}}, "two", ScalarType::float32, {N, 2});
+  const ValueId two =
+      b.call("aten.add.Tensor", {{"self", b.value(x)}, {"other", b.value(x)}}, "two", ScalarType::float32, {N, 2});
   const ValueId y = b.call("aten.relu.default", {{"self", b.value(two)}}, "y", ScalarType::float32, {N, 2});
-  const ValueId sum = b.call("aten.sum.dim_IntList", {{"self", b.value(y)}, {"dim", b.ints({0})}, {"keepdim", b.boolean(false)}}, "sum", ScalarType::float32, {2});
-  const ValueId total = b.call("aten.add.Tensor", {{"self", b.value(sum)}, {"other", b.value(s)}}, "total", ScalarType::float32, {2});
+  const ValueId sum =
+      b.call("aten.sum.dim_IntList", {{"self", b.value(y)}, {"dim", b.ints({0})}, {"keepdim", b.boolean(false)}}, "sum",
+             ScalarType::float32, {2});
+  const ValueId total =
+      b.call("aten.add.Tensor", {{"self", b.value(sum)}, {"other", b.value(s)}}, "total", ScalarType::float32, {2});
   b.end_graph({total, y, total});
   return std::move(b).finish();
 }
@@ -76,11 +80,14 @@ constexpr GraphModule make_scan() {
   const GraphId body = b.begin_graph("body");
   {
     const ValueId s1 = b.input("s1", ScalarType::float32, {2}), x1 = b.input("x1", ScalarType::float32, {2});
-    const ValueId sum = b.call("aten.add.Tensor", {{"self", b.value(s1)}, {"other", b.value(x1)}}, "sum", ScalarType::float32, {2});
+    const ValueId sum =
+        b.call("aten.add.Tensor", {{"self", b.value(s1)}, {"other", b.value(x1)}}, "sum", ScalarType::float32, {2});
     b.end_graph({sum, sum});
   }
   const ValueId last = b.tensor("last", ScalarType::float32, {2}), sums = b.tensor("sums", ScalarType::float32, {N, 2});
-  static_control::node(b, "higher_order.scan", {b.subgraph(body), b.tensors({s}), b.tensors({x}), b.integer(0), b.boolean(false), b.tensors({})}, {last, sums});
+  static_control::node(
+      b, "higher_order.scan",
+      {b.subgraph(body), b.tensors({s}), b.tensors({x}), b.integer(0), b.boolean(false), b.tensors({})}, {last, sums});
   b.end_graph({last, sums});
   return std::move(b).finish();
 }
@@ -98,7 +105,8 @@ constexpr bool scans_each_size() {
   const std::array<float, 8> x{1, 2, 3, 4, 5, 6, 7, 8};
   std::array<float, 2> last{};
   std::array<float, 8> sums{};
-  bool ok = module.forward(with_dims(4), s, x, last, sums).has_value() && last == std::array<float, 2>{116, 220} && sums[0] == 101 && sums[7] == 220;
+  bool ok = module.forward(with_dims(4), s, x, last, sums).has_value() && last == std::array<float, 2>{116, 220} &&
+            sums[0] == 101 && sums[7] == 220;
   sums = {};
   ok = ok && module.forward(with_dims(2), s, x, last, sums).has_value() && last == std::array<float, 2>{104, 206};
   return ok && sums == std::array<float, 8>{101, 202, 104, 206};

@@ -30,7 +30,9 @@ constexpr GraphModule make_sum() {
   const auto sum = [&](const char* name, ValueId a) {
     return b.call("aten.add.Tensor", {{"self", b.value(a)}, {"other", b.value(x)}}, name, ScalarType::float32, {N});
   };
-  const auto relu = [&](const char* name, ValueId a) { return b.call("aten.relu.default", {{"self", b.value(a)}}, name, ScalarType::float32, {N}); };
+  const auto relu = [&](const char* name, ValueId a) {
+    return b.call("aten.relu.default", {{"self", b.value(a)}}, name, ScalarType::float32, {N});
+  };
   b.end_graph({last ? sum("y", relu("r", x)) : relu("y", sum("s", x))});
   return std::move(b).finish();
 }
@@ -44,7 +46,8 @@ using Plan = SizedPlan<std::tuple<Ps...>, std::tuple<Planned<Ps>...>>;
 }  // namespace
 
 TEST_CASE("plans of the same steps are the same code, whatever their numbers") {
-  constexpr auto four = view_of_plan<sum_of<4>, Planned<sum_of<4>>>(), nine = view_of_plan<sum_of<9>, Planned<sum_of<9>>>();
+  constexpr auto four = view_of_plan<sum_of<4>, Planned<sum_of<4>>>(),
+                 nine = view_of_plan<sum_of<9>, Planned<sum_of<9>>>();
   constexpr auto other = view_of_plan<sum_of<4, true>, Planned<sum_of<4, true>>>();
   CHECK(same_code(four, nine));
   CHECK_FALSE(same_code(four, other));

@@ -18,7 +18,8 @@ using Method = static_method<running_total, Settings>;
 using Residual = static_method<residual, Settings>;
 
 static_assert(Method::argument_count == 2 && Method::state_count == 1 && Method::state_pools.bytes() == 16);
-static_assert(Method::state_rows[0].input == 0 && Method::state_rows[0].count == 4 && Method::state_rows[0].data.as<float>() == bias.data());
+static_assert(Method::state_rows[0].input == 0 && Method::state_rows[0].count == 4 &&
+              Method::state_rows[0].data.as<float>() == bias.data());
 static_assert(Residual::state_count == 0 && Residual::weight_bytes == 16 && Residual::step_count == 2);
 static_assert([] {
   std::size_t bytes = 0;

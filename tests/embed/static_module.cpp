@@ -118,7 +118,8 @@ constexpr bool runs_chunks() {
 }
 static_assert(runs_chunks());
 
-/// A counter of two methods, the second of which changes nothing: s += x; y = relu(s) + t. `apart` is the first's alone.
+/// A counter of two methods, the second of which changes nothing: s += x; y = relu(s) + t. `apart` is the first's
+/// alone.
 constexpr GraphModule make_count() {
   GraphBuilder b;
   b.begin_graph();
@@ -146,13 +147,18 @@ struct counter {
   using methods = static_methods<count, look>;
 };
 using Counter = static_module<counter, calculator>;
-static_assert(Counter::state_bytes == 32 && Counter::arena_bytes == std::max(Counter::method<counter::count>::arena_bytes, Counter::method<counter::look>::arena_bytes));
+static_assert(Counter::state_bytes == 32 &&
+              Counter::arena_bytes ==
+                  std::max(Counter::method<counter::count>::arena_bytes, Counter::method<counter::look>::arena_bytes));
 static_assert(Counter::method<counter::look>::state_pools.bytes() == 16);
 static_assert(Counter::name == "counter");
 constexpr bool shares_state() {
   Counter module;
   Four y{};
-  const auto looks_like = [&](float value) { return module.call<counter::look>(Four{1, 1, 1, 1}, y).has_value() && y == Four{value + 1, value + 1, value + 1, value + 1}; };
+  const auto looks_like = [&](float value) {
+    return module.call<counter::look>(Four{1, 1, 1, 1}, y).has_value() &&
+           y == Four{value + 1, value + 1, value + 1, value + 1};
+  };
   bool ok = looks_like(1);
   ok = ok && module.call<counter::count>(Four{2, 2, 2, 2}, y).has_value() && y == Four{3, 3, 3, 3} && looks_like(3);
   ok = ok && module.call<counter::count>(Four{1, 1, 1, 1}, y).has_value() && y == Four{6, 6, 6, 6} && looks_like(4);

@@ -24,7 +24,8 @@ using External = static_module<residual, external_arena, portable>;
 using WithState = static_module<running_total, external_arena, calculator>;
 static_assert(External::arena_bytes == Own::arena_bytes && External::ram_bytes == Own::ram_bytes);
 static_assert(External::backends == std::array<std::string_view, 1>{"portable"});
-static_assert(sizeof(Own) >= Own::arena_bytes && sizeof(External) == 1, "a module without an arena of its own is its state");
+static_assert(sizeof(Own) >= Own::arena_bytes && sizeof(External) == 1,
+              "a module without an arena of its own is its state");
 
 constexpr bool runs_in_the_callers_arena() {
   External module;
@@ -60,7 +61,6 @@ struct written_back : static_program_of<make_written_back> {
   static constexpr std::array outputs{mutation_of(0), user_output(), user_output(), user_output()};
 };
 using InArena = static_module<written_back, tensors_in_arena, calculator>;
-
 
 struct Trace {
   static inline std::vector<StepInfo> before_steps, after_steps;
@@ -139,7 +139,8 @@ TEST_CASE("a hook sees every step, in order") {
   CHECK(y == Four{1, 1, 7, 3});
   REQUIRE(Trace::before_steps.size() == decltype(module)::step_count);
   REQUIRE(Trace::after_steps.size() == decltype(module)::step_count);
-  const std::vector<std::pair<NodeId, std::string_view>> expected{{0, "aten.add.Tensor"}, {2, "aten.relu.default"}, {3, "aten.add.Tensor"}};
+  const std::vector<std::pair<NodeId, std::string_view>> expected{
+      {0, "aten.add.Tensor"}, {2, "aten.relu.default"}, {3, "aten.add.Tensor"}};
   for (std::uint32_t i = 0; i < expected.size(); ++i) {
     CHECK(Trace::before_steps[i].index == i);
     CHECK(Trace::before_steps[i].node == expected[i].first);

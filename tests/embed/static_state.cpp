@@ -12,7 +12,8 @@ namespace {
 using namespace davit;
 
 inline constexpr std::array<float, 2> ones{1, 1}, twos{2, 2};
-constexpr StaticStateRow row(std::uint32_t first, std::uint32_t count, ScalarType dtype = ScalarType::float32, ConstantData data = {}) {
+constexpr StaticStateRow row(std::uint32_t first, std::uint32_t count, ScalarType dtype = ScalarType::float32,
+                             ConstantData data = {}) {
   return {.first = first, .count = count, .dtype = dtype, .data = data};
 }
 template <class... Methods>
@@ -20,12 +21,16 @@ using Shared = detail::SharedStaticState<Methods...>;
 template <class... Methods>
 constexpr bool agree = detail::agree(Shared<Methods...>::rows.data(), Shared<Methods...>::rows.size());
 template <class... Methods>
-constexpr bool has_initial = detail::have_initial_value(Shared<Methods...>::rows.data(), Shared<Methods...>::rows.size());
+constexpr bool has_initial =
+    detail::have_initial_value(Shared<Methods...>::rows.data(), Shared<Methods...>::rows.size());
 
 constexpr auto one = ConstantData::in_array(ones), two = ConstantData::in_array(twos);
-static_assert(detail::same_data(one, one) && !detail::same_data(one, two) && !detail::same_data(one, {}) && detail::same_data({}, {}));
-static_assert(detail::same_data(ConstantData::in_blob(ScalarType::int8, 4, 16), ConstantData::in_blob(ScalarType::int8, 4, 16)));
-static_assert(!detail::same_data(ConstantData::in_blob(ScalarType::int8, 4, 16), ConstantData::in_blob(ScalarType::int8, 4, 32)));
+static_assert(detail::same_data(one, one) && !detail::same_data(one, two) && !detail::same_data(one, {}) &&
+              detail::same_data({}, {}));
+static_assert(detail::same_data(ConstantData::in_blob(ScalarType::int8, 4, 16),
+                                ConstantData::in_blob(ScalarType::int8, 4, 16)));
+static_assert(!detail::same_data(ConstantData::in_blob(ScalarType::int8, 4, 16),
+                                 ConstantData::in_blob(ScalarType::int8, 4, 32)));
 
 template <StatePools pools, std::size_t count>
 struct Rows {
@@ -33,7 +38,8 @@ struct Rows {
   static constexpr StatePools state_pools = pools;
 };
 struct Two : Rows<StatePools{{2, 0, 0, 0, 0, 0, 1, 0}}, 2> {
-  static constexpr std::array<StaticStateRow, 2> state_rows{row(0, 2, ScalarType::float32, one), row(0, 1, ScalarType::int64)};
+  static constexpr std::array<StaticStateRow, 2> state_rows{row(0, 2, ScalarType::float32, one),
+                                                            row(0, 1, ScalarType::int64)};
 };
 struct Behind : Rows<StatePools{{5, 0, 0, 0, 0, 0, 0, 0}}, 2> {
   static constexpr std::array<StaticStateRow, 2> state_rows{row(2, 3), row(0, 2, ScalarType::float32, one)};
@@ -54,7 +60,8 @@ TEST_CASE("state of methods is one where it begins at one element, and as large 
   using Both = Shared<Two, Behind>;
   static_assert(agree<Two, Behind> && has_initial<Two, Behind> && !has_initial<Empty>);
   static_assert(Both::pools.bytes() == 5 * 4 + 8);
-  static_assert(!detail::is_repeated(Both::rows.data(), 0) && !detail::is_repeated(Both::rows.data(), 1) && !detail::is_repeated(Both::rows.data(), 2) && detail::is_repeated(Both::rows.data(), 3));
+  static_assert(!detail::is_repeated(Both::rows.data(), 0) && !detail::is_repeated(Both::rows.data(), 1) &&
+                !detail::is_repeated(Both::rows.data(), 2) && detail::is_repeated(Both::rows.data(), 3));
   CHECK(Both::rows.size() == 4);
 }
 
@@ -70,7 +77,8 @@ TEST_CASE("constants count once, however often they are added") {
     detail::DistinctConstants seen;
     std::array<std::size_t, 4> added{};
     std::size_t at = 0;
-    for (const ConstantData& data : {one, two, one, ConstantData::in_blob(ScalarType::int8, 5, 16)}) added[at++] = seen.add(data);
+    for (const ConstantData& data : {one, two, one, ConstantData::in_blob(ScalarType::int8, 5, 16)})
+      added[at++] = seen.add(data);
     return added;
   };
   static_assert(bytes() == std::array<std::size_t, 4>{8, 8, 0, 5});

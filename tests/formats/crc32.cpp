@@ -19,7 +19,8 @@ TEST_CASE("checksums are zlib's, of any size and address, whole and in parts") {
   for (std::size_t first = 0; first < 20; ++first)
     for (std::size_t size = 0; size + first <= bytes.size(); size += size < 200 ? 1 : 97) {
       const std::span<const std::byte> part = std::span(bytes).subspan(first, size);
-      const auto expected = static_cast<std::uint32_t>(::crc32_z(0, reinterpret_cast<const Bytef*>(part.data()), part.size()));
+      const auto expected =
+          static_cast<std::uint32_t>(::crc32_z(0, reinterpret_cast<const Bytef*>(part.data()), part.size()));
       CAPTURE(size);
       CHECK(crc32_of(part) == expected);
       CHECK(crc32_of(part.subspan(size / 3), crc32_of(part.first(size / 3))) == expected);

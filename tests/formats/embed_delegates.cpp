@@ -83,7 +83,9 @@ struct forgetful {
   using Handle = noter::Handle;
   static constexpr bool is_available() { return true; }
   static const char* refuses(GraphModuleView graph, NodeId n) { return noter::refuses(graph, n); }
-  static Result<Processed> preprocess(const Method& m, const CompileSpec& s, DebugHandleRecorder& r) { return noter::preprocess(m, s, r); }
+  static Result<Processed> preprocess(const Method& m, const CompileSpec& s, DebugHandleRecorder& r) {
+    return noter::preprocess(m, s, r);
+  }
   static Result<Handle> compile(const Processed& processed, const CompileSpec&) { return processed; }
   template <class Context>
   static Status execute(const Handle&, std::span<const EValue>, std::span<EValue>, Context&) {
@@ -134,7 +136,8 @@ TEST_CASE("partitions become calls with their blobs") {
     CHECK(graph.name(argument("blob")->value()) == made->constants[i].name);
     CHECK(blob.dtype == ScalarType::uint8);
     CHECK(blob.numel() % 16 == 0);
-    const BlobKey key{5, static_cast<std::int32_t>(argument("fingerprint")->payload), static_cast<std::int32_t>(texts[i].size())};
+    const BlobKey key{5, static_cast<std::int32_t>(argument("fingerprint")->payload),
+                      static_cast<std::int32_t>(texts[i].size())};
     CHECK(static_cast<std::uint32_t>(key.fingerprint) == formats::crc32_of(std::as_bytes(std::span(texts[i]))));
     const std::byte* payload = blob_payload(static_cast<const std::uint8_t*>(blob.view().data), key);
     REQUIRE(payload != nullptr);
@@ -154,7 +157,8 @@ TEST_CASE("what no partition takes stays as it is") {
   const auto no = [&](std::span<const ValueId> in) { return d.neg("b", in[0]); };
   d.output(d.cond("either", d.gt("positive", x, 0), {x}, yes, no));
   const ExportedProgram program = d.finish();
-  const auto made = formats::embed_delegates(program, ByCapability<noter>());  // the branches' nodes are in no partition
+  const auto made =
+      formats::embed_delegates(program, ByCapability<noter>());  // the branches' nodes are in no partition
   REQUIRE(made.has_value());
   CHECK(calls_in(made->view()) == 0);
   CHECK(made->view().nodes.size() == program.view().nodes.size());
@@ -181,7 +185,8 @@ TEST_CASE("errors name the partition and its backend") {
   CHECK(unsaved.where == "partition 'forgetful_0'");
   CHECK(unsaved.what == "what it makes of a program cannot be saved");
   noter::saves_segment = true;
-  CHECK(error_of(formats::embed_delegates(program, ByCapability<noter>())).what == "it saves segments beside its bytes, and a static program's blob is one piece");
+  CHECK(error_of(formats::embed_delegates(program, ByCapability<noter>())).what ==
+        "it saves segments beside its bytes, and a static program's blob is one piece");
   noter::saves_segment = false;
   using List = BackendList<noter>;
   auto failing = *ByCapability<noter>().partition({"forward", &program});
@@ -199,7 +204,9 @@ TEST_CASE("errors name the partition and its backend") {
   CHECK(kept.what == "the partition would keep the state 'total', which static programs have themselves");
 }
 
-TEST_CASE("the accelerator's compiler: its streams give portable's results, keep the laws, and are compiled for static programs") {
+TEST_CASE(
+    "the accelerator's compiler: its streams give portable's results, keep the laws, and are compiled for static "
+    "programs") {
   const auto program = formats::read_pt2(test_data("models/digits_mlp_b1/program.pt2").string());
   REQUIRE(program.has_value());
   using Backends = BackendList<npu_compiler, portable>;
@@ -211,7 +218,8 @@ TEST_CASE("the accelerator's compiler: its streams give portable's results, keep
   REQUIRE(image.has_value());
   const EValue input(image->view());
   Session own = *Session::make(*lowered), reference = *Session::make(*plain);
-  const auto scores = own.run("forward", std::span(&input, 1)), expected = reference.run("forward", std::span(&input, 1));
+  const auto scores = own.run("forward", std::span(&input, 1)),
+             expected = reference.run("forward", std::span(&input, 1));
   REQUIRE(scores.has_value());
   REQUIRE(expected.has_value());
   for (std::size_t i = 0; i < 10; ++i)
@@ -230,7 +238,9 @@ TEST_CASE("the accelerator's compiler: its streams give portable's results, keep
     const Tensor x = Tensor::zeros(ScalarType::float32, std::array<std::int64_t, 2>{1, 64});
     const std::array<EValue, 1> sample{x.view()};
     const std::array<testing::SampleInputs, 1> samples{sample};
-    testing::check_backend_laws<npu_compiler>(*delegate.original, {}, samples, [](std::string_view law, std::string_view what) { FAIL_CHECK(law << ": " << what); });
+    testing::check_backend_laws<npu_compiler>(
+        *delegate.original, {}, samples,
+        [](std::string_view law, std::string_view what) { FAIL_CHECK(law << ": " << what); });
   }
   CHECK(partitions == 1);
   const auto prepared = prepare_program(*program, {.backends = Backends::tables()});

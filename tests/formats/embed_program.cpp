@@ -40,8 +40,8 @@ Result<formats::EmbeddedProgram> embed_case(const std::string& name) {
                                 {.name = name, .layout = WeightLayout::output_inner, .weights_as_array = true});
 }
 
-/// Whether results have the same bits, or are as close as they can be where the session's kernels fuse multiplications with
-/// additions and the static module's do not.
+/// Whether results have the same bits, or are as close as they can be where the session's kernels fuse multiplications
+/// with additions and the static module's do not.
 bool equal_results(const std::array<float, 10>& a, const float* b) {
   if (kernels::widest_vectors() == kernels::vector_bytes) return std::memcmp(a.data(), b, sizeof a) == 0;
   float largest = 0, gap = 0;
@@ -140,9 +140,11 @@ TEST_CASE("weights go to the section that is asked for") {
   REQUIRE(plain.has_value());
   CHECK(plain->header.find(".pushsection .rodata.davit.weights.mlp, ") != std::string::npos);
   for (const bool as_array : {false, true}) {
-    const auto embedded = formats::embed_program(*program, {.name = "mlp", .weights_as_array = as_array, .section = ".xip_flash.mlp-1"});
+    const auto embedded =
+        formats::embed_program(*program, {.name = "mlp", .weights_as_array = as_array, .section = ".xip_flash.mlp-1"});
     REQUIRE(embedded.has_value());
-    CHECK(embedded->header.find(as_array ? "[[gnu::section(\".xip_flash.mlp-1\")]]" : ".pushsection .xip_flash.mlp-1, ") != std::string::npos);
+    CHECK(embedded->header.find(as_array ? "[[gnu::section(\".xip_flash.mlp-1\")]]"
+                                         : ".pushsection .xip_flash.mlp-1, ") != std::string::npos);
     CHECK(embedded->header.find(".rodata") == std::string::npos);
   }
   CHECK(place_of(formats::embed_program(*program, {.section = ".x, \"ax\""})) == "the section '.x, \"ax\"'");
@@ -152,7 +154,8 @@ TEST_CASE("a long literal of weights does not warn under -Wpedantic") {
   GraphBuilder b;
   b.begin_graph();
   const ValueId w = b.input("w", ScalarType::float32, {128, 128}), x = b.input("x", ScalarType::float32, {128, 128});
-  b.end_graph({b.call("aten.mul.Tensor", {{"self", b.value(x)}, {"other", b.value(w)}}, "y", ScalarType::float32, {128, 128})});
+  b.end_graph(
+      {b.call("aten.mul.Tensor", {{"self", b.value(x)}, {"other", b.value(w)}}, "y", ScalarType::float32, {128, 128})});
   ExportedProgram program;
   program.graph_module = std::move(b).finish();
   program.signature = {.input_specs = {InputToParameterSpec({"w"}, "w"), UserInputSpec{TensorArgument{"x"}}},
@@ -179,11 +182,14 @@ TEST_CASE("symbolic sizes need numbers") {
 TEST_CASE("sizes that break a guard are no programs") {
   const auto program = formats::read_pt2(test_data("guards/even.pt2"));
   REQUIRE(program.has_value());
-  const auto embed = [&](std::int64_t first, std::int64_t last) { return formats::embed_program(*program, {.symbols = {{"s0", first, last}}}); };
+  const auto embed = [&](std::int64_t first, std::int64_t last) {
+    return formats::embed_program(*program, {.symbols = {{"s0", first, last}}});
+  };
   const auto several = embed(2, 5);
   REQUIRE(several.has_value());
   CHECK(several->header.find("// Holds: x.shape[0] % 2 == 0\n") != std::string::npos);
-  CHECK(several->header.find("// Left out: s0=3: x.shape[0] % 2 == 0 does not hold: x.shape[0] is 3\n") != std::string::npos);
+  CHECK(several->header.find("// Left out: s0=3: x.shape[0] % 2 == 0 does not hold: x.shape[0] is 3\n") !=
+        std::string::npos);
   CHECK(several->header.find("static_sizes<at_2, at_4>;") != std::string::npos);
   const auto one = embed(3, 4);  // its calls have with_dims all the same
   REQUIRE(one.has_value());
@@ -198,7 +204,8 @@ TEST_CASE("a symbolic size of several numbers is a program for each") {
   const auto program = formats::read_pt2(test_data("models/digits_mlp/program.pt2"));
   REQUIRE(program.has_value());
   const auto embed = [&](std::vector<formats::EmbedSymbol> symbols) {
-    return formats::embed_program(*program, {.name = "any", .symbols = std::move(symbols), .plan = &plan_static<portable_static>});
+    return formats::embed_program(
+        *program, {.name = "any", .symbols = std::move(symbols), .plan = &plan_static<portable_static>});
   };
   const auto embedded = embed({{"s0", 2, 8, 3}});
   REQUIRE(embedded.has_value());
@@ -211,7 +218,8 @@ TEST_CASE("a symbolic size of several numbers is a program for each") {
   CHECK(has(embedded->c_header, "(int64_t s0, const float* input, "));
   CHECK(place_of(embed({{"s0", 3, 2}})) == "symbol s0");
   CHECK(place_of(embed({{"s0", 1, 9, 0}})) == "symbol s0");
-  CHECK(embed({{"s0", 1, 1000}}).error().fix == "give a narrower range, or every Nth number of it: --dim s0=FIRST..LAST:N");
+  CHECK(embed({{"s0", 1, 1000}}).error().fix ==
+        "give a narrower range, or every Nth number of it: --dim s0=FIRST..LAST:N");
   CHECK(place_of(embed({{"s0", INT64_MIN, INT64_MAX}})) == "symbol s0");
   CHECK(place_of(embed({{"s0", -1, 2}})) == "symbol s0");
   CHECK(place_of(embed({{"s0", 0, 2}})) == "with s0=0, symbol s0");
@@ -240,14 +248,18 @@ TEST_CASE("texts of the model cannot leave the comments and literals of the head
   GraphBuilder b;
   b.begin_graph();
   const ValueId x = b.input("x\\", ScalarType::float32, {2});
-  const ValueId w = b.input(evil, ScalarType::float32, {2}), v = b.input("a_error X_int y_ 2J_", ScalarType::float32, {2});
+  const ValueId w = b.input(evil, ScalarType::float32, {2}),
+                v = b.input("a_error X_int y_ 2J_", ScalarType::float32, {2});
   const std::uint32_t line = b.metadata("  File \"m.py\", line 1, in forward\n    return x \\\n#error Y\\");
-  const ValueId y = b.call(evil, {{"self\\", b.value(x)}, {evil, b.value(w)}, {"z", b.string(evil)}}, "y\\", ScalarType::float32, {2}, line);
-  b.end_graph({b.call("aten.add.Tensor", {{"self", b.value(y)}, {"other", b.value(v)}}, "z", ScalarType::float32, {2})});
+  const ValueId y = b.call(evil, {{"self\\", b.value(x)}, {evil, b.value(w)}, {"z", b.string(evil)}}, "y\\",
+                           ScalarType::float32, {2}, line);
+  b.end_graph(
+      {b.call("aten.add.Tensor", {{"self", b.value(y)}, {"other", b.value(v)}}, "z", ScalarType::float32, {2})});
   ExportedProgram program;
   program.graph_module = std::move(b).finish();
   program.torch_version = "2.6\n#error X\n//\\";
-  program.signature = {.input_specs = {UserInputSpec{TensorArgument{"x\\"}}, InputToParameterSpec({Name(evil)}, "w"), InputToParameterSpec({"a_error X_int y_ 2J_"}, "v")},
+  program.signature = {.input_specs = {UserInputSpec{TensorArgument{"x\\"}}, InputToParameterSpec({Name(evil)}, "w"),
+                                       InputToParameterSpec({"a_error X_int y_ 2J_"}, "v")},
                        .output_specs = {UserOutputSpec{TensorArgument{"z"}}}};
   const float one[] = {1, 2}, two[] = {3, 4};  // constants of one name, as an identifier
   program.state_dict.push_back({"w", *tensor(one, {2})});
@@ -266,7 +278,8 @@ TEST_CASE("a constant has the sizes that the graph says, and no value has more e
     GraphBuilder b;
     b.begin_graph();
     const ValueId w = b.input("w", ScalarType::float32, {declared}), x = b.input("x", ScalarType::float32, {declared});
-    b.end_graph({b.call("aten.mul.Tensor", {{"self", b.value(x)}, {"other", b.value(w)}}, "y", ScalarType::float32, {declared})});
+    b.end_graph({b.call("aten.mul.Tensor", {{"self", b.value(x)}, {"other", b.value(w)}}, "y", ScalarType::float32,
+                        {declared})});
     ExportedProgram program;
     program.graph_module = std::move(b).finish();
     program.signature = {.input_specs = {InputToParameterSpec({"w"}, "w"), UserInputSpec{TensorArgument{"x"}}},
@@ -301,8 +314,11 @@ TEST_CASE("a program that writes in place is refused: static programs have value
   GraphBuilder b;
   b.begin_graph();
   const ValueId x = b.input("x", ScalarType::float32, {2});
-  const ValueId all = b.call("aten.as_strided.default", {{"self", b.value(x)}, {"size", b.ints({2})}, {"stride", b.ints({1})}}, "all", ScalarType::float32, {2});
-  const ValueId y = b.call("aten.add.Tensor", {{"self", b.value(all)}, {"other", b.value(all)}}, "y", ScalarType::float32, {2});
+  const ValueId all =
+      b.call("aten.as_strided.default", {{"self", b.value(x)}, {"size", b.ints({2})}, {"stride", b.ints({1})}}, "all",
+             ScalarType::float32, {2});
+  const ValueId y =
+      b.call("aten.add.Tensor", {{"self", b.value(all)}, {"other", b.value(all)}}, "y", ScalarType::float32, {2});
   b.call("aten.relu_.default", {{"self", b.value(all)}}, "written", ScalarType::float32, {2});
   b.end_graph({y});
   const ExportedProgram program = programs::user_program(std::move(b).finish());
@@ -332,9 +348,11 @@ TEST_CASE("weights are found in one pass, however often they are transposed") {
   b.begin_graph();
   ValueId w = b.input("w", ScalarType::float32, {2, 2});
   for (int i = 0; i < 100; ++i)  // two arguments each: 2^100 paths
-    w = b.call("aten.t.default", {{"self", b.value(w)}, {"again", b.value(w)}}, concat("t", i), ScalarType::float32, {2, 2});
+    w = b.call("aten.t.default", {{"self", b.value(w)}, {"again", b.value(w)}}, concat("t", i), ScalarType::float32,
+               {2, 2});
   const ValueId x = b.input("x", ScalarType::float32, {2, 2});
-  b.end_graph({b.call("aten.mm.default", {{"self", b.value(x)}, {"mat2", b.value(w)}}, "y", ScalarType::float32, {2, 2})});
+  b.end_graph(
+      {b.call("aten.mm.default", {{"self", b.value(x)}, {"mat2", b.value(w)}}, "y", ScalarType::float32, {2, 2})});
   ExportedProgram program;
   program.graph_module = std::move(b).finish();
   program.signature = {.input_specs = {InputToParameterSpec({"w"}, "w"), UserInputSpec{TensorArgument{"x"}}},

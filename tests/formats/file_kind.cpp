@@ -43,8 +43,10 @@ TEST_CASE("files are known by their bytes") {
   CHECK(kind("\x08\x07"sv, "model.onnx") == "an ONNX model");
   CHECK(kind("\x08\x07"sv).empty());
   CHECK(kind(pte) == "an ExecuTorch program (.pte)");
-  CHECK(kind(zip({"net/data.pkl", "net/code/__torch__.py", "net/constants.pkl"})) == "a TorchScript module, as torch.jit.save writes");
-  CHECK(kind(zip({"net/data.pkl", "net/data/0", "net/version"})).starts_with("what torch.save wrote: weights (a state_dict)"));
+  CHECK(kind(zip({"net/data.pkl", "net/code/__torch__.py", "net/constants.pkl"})) ==
+        "a TorchScript module, as torch.jit.save writes");
+  CHECK(kind(zip({"net/data.pkl", "net/data/0", "net/version"}))
+            .starts_with("what torch.save wrote: weights (a state_dict)"));
   CHECK(kind(zip({"a.npy", "b.npy"})) == "an archive of arrays, as numpy.savez writes");
   CHECK(kind(zip({"a.npy", "case.json"})) == "a ZIP archive, as .pt2 files are");
   CHECK(kind(zip({"m/data.pkl", "m/archive_format"})) == "a ZIP archive, as .pt2 files are");
@@ -75,22 +77,27 @@ TEST_CASE("what is read says what it is, and what to do, from bytes and from a f
   struct Case {
     std::string_view name, bytes, what;
   };
-  for (const auto& [name, bytes, what] : {Case{"a.onnx", onnx, "an ONNX model"}, Case{"a.pte", pte, "an ExecuTorch program (.pte)"},
-                                          Case{"a.pt", script, "a TorchScript module, as torch.jit.save writes"},
-                                          Case{"a.davit", "DAVITPK\n", "a program that was lowered already"}}) {
+  for (const auto& [name, bytes, what] :
+       {Case{"a.onnx", onnx, "an ONNX model"}, Case{"a.pte", pte, "an ExecuTorch program (.pte)"},
+        Case{"a.pt", script, "a TorchScript module, as torch.jit.save writes"},
+        Case{"a.davit", "DAVITPK\n", "a program that was lowered already"}}) {
     const std::string path = (folder / name).string();
     std::ofstream(path, std::ios::binary) << bytes;
     for (const auto& program : {read_pt2(path), read_pt2(bytes_of(bytes))}) {
       REQUIRE(!program);
       CHECK(program.error().what == concat("this is ", what));
-      CHECK(program.error().fix.view().find(name == "a.davit" ? "load_program reads it" : "torch.export.save") != std::string_view::npos);
+      CHECK(program.error().fix.view().find(name == "a.davit" ? "load_program reads it" : "torch.export.save") !=
+            std::string_view::npos);
     }
     CHECK(read_npy(path).error().what == concat("this is ", what));
     const Error error = load_program<BackendList<portable>>(path).error();
     CHECK((name == "a.davit" || error.what == concat("this is ", what)));
     CHECK(error.where.view().find(name) != std::string_view::npos);
   }
-  CHECK(load_program<BackendList<portable>>(test_data("models/seed/program.pt2").string()).error().fix.view().starts_with("lower it first"));
+  CHECK(load_program<BackendList<portable>>(test_data("models/seed/program.pt2").string())
+            .error()
+            .fix.view()
+            .starts_with("lower it first"));
   CHECK(read_pt2(folder.string()).error().what == "this is a folder");
   CHECK(read_pt2((folder / "a.pt2").string()).error().fix.view().starts_with("there is "));
   REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);

@@ -105,9 +105,13 @@ TEST_CASE("a file is written whole, or what was there stays") {
   CHECK(text_of(*formats::map_file((folder / "b").string())) == "new");
   CHECK(std::filesystem::is_symlink(folder / "dangling"));
   std::filesystem::create_symlink("none/b", folder / "lost");
-  CHECK(formats::write_file((folder / "lost").string(), "x").error().what.view().find("being a link to '") != std::string_view::npos);
+  CHECK(formats::write_file((folder / "lost").string(), "x").error().what.view().find("being a link to '") !=
+        std::string_view::npos);
   std::filesystem::create_symlink("ring", folder / "ring");
-  CHECK(formats::write_file((folder / "ring").string(), "x").error().what.view().ends_with("Too many levels of symbolic links"));
+  CHECK(formats::write_file((folder / "ring").string(), "x")
+            .error()
+            .what.view()
+            .ends_with("Too many levels of symbolic links"));
   for (const char* name : {"b", "dangling", "lost", "ring"}) std::filesystem::remove(folder / name);
   // no room: a process that may write 4 KiB, as a full disk does
   const pid_t child = ::fork();
@@ -154,7 +158,8 @@ TEST_CASE("a file is written whole, or what was there stays") {
 TEST_CASE("parts are written one behind the other; what is forgotten of a mapping is read again") {
   const auto file = (std::filesystem::temp_directory_path() / ("davit_parts_" + std::to_string(::getpid()))).string();
   const std::string text(20'000, 'a');
-  const std::span<const std::byte> parts[] = {std::as_bytes(std::span(text)), {}, std::as_bytes(std::span(std::string_view("end")))};
+  const std::span<const std::byte> parts[] = {
+      std::as_bytes(std::span(text)), {}, std::as_bytes(std::span(std::string_view("end")))};
   REQUIRE(formats::write_file(file, parts));
   const auto mapped = formats::map_file(file);
   REQUIRE(mapped);
@@ -179,7 +184,9 @@ TEST_CASE("what is unfinished is removed when a signal ends the process, and not
     return (folder / name).string();
   };
   const std::string finished = touch("finished");
-  { const UnfinishedFile file(finished); }
+  {
+    const UnfinishedFile file(finished);
+  }
   const pid_t child = ::fork();
   if (child == 0) {
     const UnfinishedFile first(touch("first")), second(touch("second"));

@@ -28,9 +28,7 @@ std::string npy(std::string_view header, std::string_view data, int version = 1)
 Result<Tensor> read(std::string_view header, std::string_view data, int version = 1) {
   return formats::read_npy(bytes_of(npy(header, data, version)), "a.npy");
 }
-ErrorCode code_of(const Result<Tensor>& result) {
-  return result ? ErrorCode::ok : result.error().code;
-}
+ErrorCode code_of(const Result<Tensor>& result) { return result ? ErrorCode::ok : result.error().code; }
 
 /// A path that is removed at the end.
 struct TemporaryFile {
@@ -134,7 +132,8 @@ TEST_CASE("write_npy writes what read_npy reads") {
 
 TEST_CASE("read_npy takes what numpy writes of ml_dtypes' bfloat16, and what it makes of that when it saves it again") {
   for (const char* descr : {"<V2", "|V2"}) {
-    const auto tensor = read(std::string("{'descr': '") + descr + "', 'fortran_order': False, 'shape': (2,), }\n", std::string_view("\x80\x3f\x20\xc1", 4));
+    const auto tensor = read(std::string("{'descr': '") + descr + "', 'fortran_order': False, 'shape': (2,), }\n",
+                             std::string_view("\x80\x3f\x20\xc1", 4));
     REQUIRE(tensor);
     CHECK(tensor->dtype == ScalarType::bfloat16);
     CHECK(static_cast<float>(tensor->view().as<BFloat16>()[0]) == 1.0f);

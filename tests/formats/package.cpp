@@ -282,9 +282,7 @@ Bytes signed_again(const Package& package, const Bytes& table, std::uint32_t seg
     segments.push_back(i == segment ? std::span<const std::byte>(content) : package.segments.find(i)->bytes());
   return write_package(table, segments, package.debug_map.bytes());
 }
-Bytes copy(const SharedBytes& bytes) {
-  return {bytes.bytes().begin(), bytes.bytes().end()};
-}
+Bytes copy(const SharedBytes& bytes) { return {bytes.bytes().begin(), bytes.bytes().end()}; }
 
 struct Random {
   std::uint64_t state = 0x9e3779b97f4a7c15u;
@@ -473,7 +471,8 @@ TEST_CASE(
   const LoweredProgram& loaded = *moved;
   CHECK(loaded.methods()[0].delegates[0].backend == 1);
   REQUIRE(!diagnostics.warnings.empty());
-  CHECK(diagnostics.warnings[0].view().starts_with("backend saving is not available here; method 'forward', partition 'p0' runs on "));
+  CHECK(diagnostics.warnings[0].view().starts_with(
+      "backend saving is not available here; method 'forward', partition 'p0' runs on "));
   Session session = *Session::make(loaded);
   CHECK(support::run(session, {3}) == Floats{9});
   const Error error = fault_of(load_program<Saving>(SharedBytes::copy_of(bare)));

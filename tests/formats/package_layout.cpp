@@ -23,9 +23,7 @@ Bytes bytes_of(std::string_view text) {
 std::string_view text_of(const SharedBytes& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
-SharedBytes shared(const Bytes& bytes) {
-  return SharedBytes::copy_of(bytes);
-}
+SharedBytes shared(const Bytes& bytes) { return SharedBytes::copy_of(bytes); }
 
 const Bytes table = bytes_of("the program table");
 const Bytes first = bytes_of("first segment");

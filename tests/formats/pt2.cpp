@@ -65,9 +65,7 @@ std::string small_state_dict() {
   const std::string w = parameter(tensor(storage("FloatStorage", "0", 2), 0, {2}, {1}));
   return saved(pickle_text::dict({text("w"), w})).add("archive/data/0", "01234567").text();
 }
-ZipFile small_file() {
-  return small_file(program_json::ProgramText().text(), small_state_dict());
-}
+ZipFile small_file() { return small_file(program_json::ProgramText().text(), small_state_dict()); }
 
 void check_refused(const ZipFile& file, ErrorCode code, std::string_view where) {
   const auto program = read_pt2(file.bytes());
@@ -390,7 +388,8 @@ TEST_CASE("a changed byte of a part that is read does not pass its checksum") {
 }
 
 TEST_CASE("memory that cannot be had is an Error, whichever allocation fails") {
-  for (const char* name : {"pt2/cond_nested.pt2", "pt2/shared_storage_strides.v29.pt2", "pt2/custom_obj_torchbind.pt2"}) {
+  for (const char* name :
+       {"pt2/cond_nested.pt2", "pt2/shared_storage_strides.v29.pt2", "pt2/custom_obj_torchbind.pt2"}) {
     const std::string path = test_data(name);
     CHECK(support::fail_each([&] { return read_pt2(path); }) > 100);
   }

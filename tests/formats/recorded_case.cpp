@@ -44,9 +44,7 @@ Result<formats::RecordedCase> read_input(std::string_view input) {
 std::string fault(const Result<formats::RecordedCase>& result) {
   return result ? std::string() : to_string(result.error());
 }
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
+bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 

@@ -50,7 +50,9 @@ Json at(const JsonDocument& document, std::string_view path) {
   }
   return json;
 }
-std::string text(const JsonDocument& document, std::string_view path) { return std::string(*at(document, path).string()); }
+std::string text(const JsonDocument& document, std::string_view path) {
+  return std::string(*at(document, path).string());
+}
 std::int64_t number(const JsonDocument& document, std::string_view path) { return *at(document, path).integer(); }
 
 }  // namespace
@@ -66,7 +68,10 @@ TEST_CASE("all that a report knows is in its JSON") {
   report.nodes[1].place = 0;
   const Name trace("  File \"model.py\", line 12, in forward\n    y = x + w\n");
   report.places = {{trace, "s,,Net;c,conv,Conv"}, {trace, "s,,Net;c,conv,Conv"}};
-  report.memory = {.arena_bytes = 64, .total_bytes = 8, .ticks = 2, .blocks = {{.what = "'a'", .partition = 0, .bytes = 8, .first = 1, .last = 2}}};
+  report.memory = {.arena_bytes = 64,
+                   .total_bytes = 8,
+                   .ticks = 2,
+                   .blocks = {{.what = "'a'", .partition = 0, .bytes = 8, .first = 1, .last = 2}}};
   report.candidates = {{.what = "the program", .candidate = "toy0", .chosen = true}};
   const auto json = formats::parse_json(report_json("a title", std::span(&report, 1)));
   REQUIRE(json);
@@ -94,7 +99,8 @@ TEST_CASE("all that a report knows is in its JSON") {
   CHECK(number(*json, "methods.0.graph.graphs.0.boxes.3") == 3);
   CHECK(number(*json, "methods.0.memory.blocks.0.last") == 2);
   const std::string written = report_json("", std::span(&report, 1));
-  for (const char* unknown : {"\"ns\":null", "\"partition\":null"}) CHECK_MESSAGE(written.find(unknown) != std::string::npos, unknown);
+  for (const char* unknown : {"\"ns\":null", "\"partition\":null"})
+    CHECK_MESSAGE(written.find(unknown) != std::string::npos, unknown);
 }
 
 TEST_CASE("names are text, whatever they hold") {
@@ -109,4 +115,6 @@ TEST_CASE("names are text, whatever they hold") {
   CHECK(text(*json, "title") == "\xEF\xBF\xBD<\xEF\xBF\xBD\xEF\xBF\xBD");
 }
 
-TEST_CASE("no report is a list without methods") { CHECK(report_json("t", {}) == R"({"davit_report":1,"title":"t","methods":[]})"); }
+TEST_CASE("no report is a list without methods") {
+  CHECK(report_json("t", {}) == R"({"davit_report":1,"title":"t","methods":[]})");
+}

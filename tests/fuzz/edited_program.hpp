@@ -17,15 +17,16 @@
 #include "davit/program/operators.hpp"
 #include "davit/testing/random_program.hpp"
 
-/// Programs whose tables hold together and say what is not so: a random program of the judge's, of which an input's bytes change
-/// sizes, types, arguments, operators, lists and weights. Changing the bytes of a file seldom gets as far.
+/// Programs whose tables hold together and say what is not so: a random program of the judge's, of which an input's
+/// bytes change sizes, types, arguments, operators, lists and weights. Changing the bytes of a file seldom gets as far.
 namespace fuzz {
 
 using namespace davit;
 
 class EditedProgram {
  public:
-  /// Two bytes of the program's seed, one of its number of steps, then edits of eight bytes each: what, where (2), how (5).
+  /// Two bytes of the program's seed, one of its number of steps, then edits of eight bytes each: what, where (2), how
+  /// (5).
   explicit EditedProgram(std::span<const std::byte> bytes) : bytes_(bytes) {
     testing::ProgramRecipe recipe = testing::ProgramRecipe::of(take(2));
     const std::size_t steps = 1 + static_cast<std::size_t>(take(1)) % 6;
@@ -62,30 +63,45 @@ class EditedProgram {
       if (at != nullptr) change(*at);
     };
     switch (what % 16) {
-      case 0: case 1: return edit(row(g.dims, where), [&](Dim& d) { d.value = number(how); });
-      case 2: return edit(row(g.dims, where), [&](Dim& d) { d.expr = d.is_static() && !g.exprs.empty() ? static_cast<ExprId>(how % g.exprs.size()) : no_id; });
+      case 0:
+      case 1: return edit(row(g.dims, where), [&](Dim& d) { d.value = number(how); });
+      case 2:
+        return edit(row(g.dims, where), [&](Dim& d) {
+          d.expr = d.is_static() && !g.exprs.empty() ? static_cast<ExprId>(how % g.exprs.size()) : no_id;
+        });
       case 3: return edit(row(g.values, where), [&](Value& v) { v.sizes = g.values[how % g.values.size()].sizes; });
       case 4: return edit(row(g.values, where), [&](Value& v) { v.dtype = static_cast<ScalarType>(1 + how % 16); });
       case 5: return edit(row(g.values, where), [&](Value& v) { v.kind = static_cast<ValueKind>(how % 6); });
-      case 6: case 7: return edit(row(g.arguments, where), [&](Argument& a) { change(a, how); });
-      case 8: return edit(row(g.arguments, where), [&](Argument& a) {
-        if (a.is_list() && a.items.count > 0) --a.items.count;
-      });
+      case 6:
+      case 7: return edit(row(g.arguments, where), [&](Argument& a) { change(a, how); });
+      case 8:
+        return edit(row(g.arguments, where), [&](Argument& a) {
+          if (a.is_list() && a.items.count > 0) --a.items.count;
+        });
       case 9: return edit(row(g.nodes, where), [&](Node& n) { n.target = g.nodes[how % g.nodes.size()].target; });
       case 10: return edit(row(g.nodes, where), [&](Node& n) { retarget(n, how); });
-      case 11: return edit(row(g.nodes, where), [&](Node& n) {
-        if (n.inputs.count > 0) --n.inputs.count;
-      });
-      case 12: return edit(row(g.exprs, where), [&](Expr& e) {
-        if (how & 1) e.value = number(how >> 1);
-        else e.op = static_cast<ExprOp>((how >> 1) % (static_cast<std::uint64_t>(ExprOp::real) + 1));
-      });
-      case 13: return edit(row(program_.state_dict, where), [&](NamedTensor& t) { t.tensor = program_.state_dict[how % program_.state_dict.size()].tensor; });
-      case 14: return edit(row(g.graphs, where), [&](Graph& graph) {
-        Range& list = how & 1 ? graph.inputs : graph.outputs;
-        if (list.count > 0) --list.count;
-      });
-      default: return edit(row(program_.range_constraints, where), [&](RangeConstraint& r) { (how & 1 ? r.min : r.max) = number(how >> 1); });
+      case 11:
+        return edit(row(g.nodes, where), [&](Node& n) {
+          if (n.inputs.count > 0) --n.inputs.count;
+        });
+      case 12:
+        return edit(row(g.exprs, where), [&](Expr& e) {
+          if (how & 1)
+            e.value = number(how >> 1);
+          else
+            e.op = static_cast<ExprOp>((how >> 1) % (static_cast<std::uint64_t>(ExprOp::real) + 1));
+        });
+      case 13:
+        return edit(row(program_.state_dict, where),
+                    [&](NamedTensor& t) { t.tensor = program_.state_dict[how % program_.state_dict.size()].tensor; });
+      case 14:
+        return edit(row(g.graphs, where), [&](Graph& graph) {
+          Range& list = how & 1 ? graph.inputs : graph.outputs;
+          if (list.count > 0) --list.count;
+        });
+      default:
+        return edit(row(program_.range_constraints, where),
+                    [&](RangeConstraint& r) { (how & 1 ? r.min : r.max) = number(how >> 1); });
     }
   }
   /// Another number, or another value or graph.
@@ -117,7 +133,8 @@ class EditedProgram {
     };
     n.target = text(schema.name);
     for (std::uint32_t i = 0; i < n.inputs.count; ++i)
-      g.arguments[n.inputs.first + i].name = i < schema.parameters.size() && (how >> 32 & 1) ? text(schema.parameters[i].name) : Text{};
+      g.arguments[n.inputs.first + i].name =
+          i < schema.parameters.size() && (how >> 32 & 1) ? text(schema.parameters[i].name) : Text{};
   }
 
   std::span<const std::byte> bytes_;

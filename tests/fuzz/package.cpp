@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-// The libFuzzer targets `package`: packages of lowered programs, of all backends that are there, are loaded and run; `lower`: .pt2
-// files are lowered, as they are and with every composite operator taken apart, and run; `graph`: so are random programs, changed
-// (edited_program.hpp); and `static`: these are embedded for static portable. As write_packages FOLDER it writes some packages to begin from. See tests/checks/fuzz.
+// The libFuzzer targets `package`: packages of lowered programs, of all backends that are there, are loaded and run;
+// `lower`: .pt2 files are lowered, as they are and with every composite operator taken apart, and run; `graph`: so are
+// random programs, changed (edited_program.hpp); and `static`: these are embedded for static portable. As
+// write_packages FOLDER it writes some packages to begin from. See tests/checks/fuzz.
 
 #include <cstddef>
 #include <cstdint>
@@ -59,11 +60,14 @@ void mend_hashes(std::vector<std::byte>& bytes) {
   PackageHeader header{};
   if (bytes.size() < sizeof header) return;
   std::memcpy(&header, bytes.data(), sizeof header);
-  if (header.sections == 0 || header.has_debug_map > 1 || header.sections > (bytes.size() - sizeof header) / sizeof(PackageSection)) return;
+  if (header.sections == 0 || header.has_debug_map > 1 ||
+      header.sections > (bytes.size() - sizeof header) / sizeof(PackageSection))
+    return;
   std::vector<PackageSection> sections(header.sections);
   std::memcpy(sections.data(), bytes.data() + sizeof header, sections.size() * sizeof(PackageSection));
   for (PackageSection& s : sections)
-    if (s.offset <= bytes.size() && s.size <= bytes.size() - s.offset) s.hash = content_hash(std::span(bytes).subspan(s.offset, s.size));
+    if (s.offset <= bytes.size() && s.size <= bytes.size() - s.offset)
+      s.hash = content_hash(std::span(bytes).subspan(s.offset, s.size));
   header.hash = davit::formats::detail::package_hash(sections, header.has_debug_map != 0);
   std::memcpy(bytes.data() + sizeof header, sections.data(), sections.size() * sizeof(PackageSection));
   std::memcpy(bytes.data(), &header, sizeof header);
@@ -125,8 +129,8 @@ void lower(const SharedBytes& given) {
 
 void graph(const SharedBytes& given) { lower_and_run(EditedProgram(given.bytes()).program()); }
 
-/// Of programs whose tables were changed: what static portable makes of each node, and the plan. Sizes are checked by an inference,
-/// which is as long as the program says: those of large tensors are left out.
+/// Of programs whose tables were changed: what static portable makes of each node, and the plan. Sizes are checked by
+/// an inference, which is as long as the program says: those of large tensors are left out.
 void embed_static(const SharedBytes& given) {
   const EditedProgram edited(given.bytes());
   const ExportedProgram& program = edited.program();
@@ -142,7 +146,8 @@ void embed_static(const SharedBytes& given) {
   options.plan = &plan_static<portable_static>;
   options.kernels = BackendList<portable>::tables();
   for (const Expr& e : program.view().exprs)
-    if (e.op == ExprOp::symbol) options.symbols.push_back({.name = std::string(program.view().str(e.name)), .first = 2, .last = 3});
+    if (e.op == ExprOp::symbol)
+      options.symbols.push_back({.name = std::string(program.view().str(e.name)), .first = 2, .last = 3});
   const Result<formats::EmbeddedProgram> made = formats::embed_program(program, options);
   if (!made) return check(made.error());
   require(is_plain_cpp(made->header));
@@ -169,10 +174,14 @@ void package(const SharedBytes& given) {
   const auto c = n.conv("c", in, n.dequantize("kernel_floats", kernel, {8, 8, 3, 3}), bias, {1, 8, 4, 4}, 1, 1, 1);
   const auto made = n.through_bytes("made", n.relu("r", c, {1, 8, 4, 4}), {1, 8, 4, 4}, {0.03, -128});
   const auto sum = n.through_bytes("sum", n.add("s", in, made, {1, 8, 4, 4}), {1, 8, 4, 4}, {0.04, 7});
-  const auto pool = n.op("aten.max_pool2d.default", "p", {1, 8, 2, 2}, {{"self", n.v(sum)}, {"kernel_size", n.ints({2, 2})}});
-  const auto row = n.op("aten.view.default", "v", {1, 32}, {{"self", n.v(n.through_bytes("pooled", pool, {1, 8, 2, 2}, {0.04, 7}))}, {"size", n.ints({1, 32})}});
-  const auto out = n.op("aten.linear.default", "l", {1, 5}, {{"input", n.v(n.through_bytes("row", row, {1, 32}, {0.04, 7}))},
-                                                             {"weight", n.v(n.dequantize("matrix_floats", matrix, {5, 32}))}});
+  const auto pool =
+      n.op("aten.max_pool2d.default", "p", {1, 8, 2, 2}, {{"self", n.v(sum)}, {"kernel_size", n.ints({2, 2})}});
+  const auto row =
+      n.op("aten.view.default", "v", {1, 32},
+           {{"self", n.v(n.through_bytes("pooled", pool, {1, 8, 2, 2}, {0.04, 7}))}, {"size", n.ints({1, 32})}});
+  const auto out = n.op("aten.linear.default", "l", {1, 5},
+                        {{"input", n.v(n.through_bytes("row", row, {1, 32}, {0.04, 7}))},
+                         {"weight", n.v(n.dequantize("matrix_floats", matrix, {5, 32}))}});
   return n.finish({n.quantize("out", out, {1, 5}, {0.05, 0})});
 }
 
@@ -182,9 +191,11 @@ void write_packages(const std::string& folder) {
     testing::ProgramRecipe recipe = testing::ProgramRecipe::of(seed);
     recipe.steps.resize(1 + seed % 5);
     const testing::RandomProgram program(recipe);
-    const auto lowered = to_backend(program.program(), testing::AlternatingPartitioner<Backends>{.seed = seed}, {.keep_originals = seed % 2 == 0});
+    const auto lowered = to_backend(program.program(), testing::AlternatingPartitioner<Backends>{.seed = seed},
+                                    {.keep_originals = seed % 2 == 0});
     require(lowered.has_value());
-    require(save_program(*lowered, folder + "/" + std::to_string(seed) + ".davit", {.debug_map = seed % 3 == 0}).has_value());
+    require(save_program(*lowered, folder + "/" + std::to_string(seed) + ".davit", {.debug_map = seed % 3 == 0})
+                .has_value());
   }
   const auto lowered = to_backend(program_of_bytes(), CapabilityPartitioner<Backends>());
   require(lowered.has_value() && save_program(*lowered, folder + "/bytes.davit").has_value());

@@ -6,8 +6,8 @@
 
 namespace fuzz {
 
-/// True if the text is nothing but directives of includes and pragmas, comments of one line, literals that end on their line, and
-/// code with as many closing as opening brackets: what a hostile name could break.
+/// True if the text is nothing but directives of includes and pragmas, comments of one line, literals that end on their
+/// line, and code with as many closing as opening brackets: what a hostile name could break.
 inline bool is_plain_cpp(std::string_view text) {
   int depth = 0;
   while (!text.empty()) {
@@ -24,7 +24,9 @@ inline bool is_plain_cpp(std::string_view text) {
       text.remove_prefix(close + 5);
       continue;
     }
-    if (line.starts_with('#') && !line.starts_with("#include <") && !line.starts_with("#include \"davit/") && !line.starts_with("#pragma ")) return false;
+    if (line.starts_with('#') && !line.starts_with("#include <") && !line.starts_with("#include \"davit/") &&
+        !line.starts_with("#pragma "))
+      return false;
     for (std::size_t i = 0; i < line.size(); ++i) {
       if (line.substr(i).starts_with("//")) break;
       if (line.substr(i).starts_with("/*")) return false;

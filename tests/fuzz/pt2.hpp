@@ -127,23 +127,27 @@ inline void guard(std::string_view text) {
   if (!read) return check_load(read.error());
   constexpr double numbers[] = {0, 1, 2, 3, -1, 64, 0.5, 0x1p40, -0x1p62, 0x1p62};
   guard_program::Given given;
-  for (std::size_t i = 0; i < given.numbers.size(); ++i) given.numbers[i] = numbers[(text.size() + 3 * i) % std::size(numbers)];
+  for (std::size_t i = 0; i < given.numbers.size(); ++i)
+    given.numbers[i] = numbers[(text.size() + 3 * i) % std::size(numbers)];
   const std::vector<GuardNumber> values = given.evaluated(guards);
-  if (first_broken(guards, values) == 0) require(!describe_broken(guards, 0, guard_names(program), values).what.empty());
+  if (first_broken(guards, values) == 0)
+    require(!describe_broken(guards, 0, guard_names(program), values).what.empty());
   const std::string printed = print_guard(guards, 0, guard_names(program), 100'000);
   sink = sink + printed.size();
 }
 
-/// The first byte chooses the entry point, so that plain files are seeds: 'P' a ZIP archive (a whole .pt2, and a file of torch.save),
-/// '{' a program's JSON, 0x80 a pickle, 'D' a deflate stream, '=' a guard, anything else an expression. Checksums are not compared, or no change
-/// would get past them.
+/// The first byte chooses the entry point, so that plain files are seeds: 'P' a ZIP archive (a whole .pt2, and a file
+/// of torch.save),
+/// '{' a program's JSON, 0x80 a pickle, 'D' a deflate stream, '=' a guard, anything else an expression. Checksums are
+/// not compared, or no change would get past them.
 inline void pt2(const SharedBytes& bytes) {
   switch (std::to_integer<unsigned>(bytes.bytes().front())) {
     case 'P': zip(bytes); break;
     case '{': json(text_of(bytes)); break;
     case 0x80: pickle(bytes); break;
     case 'D':
-      if (const auto content = inflate_bytes(bytes.bytes().subspan(1), 8 * bytes.size(), "fuzz")) touch(content->bytes());
+      if (const auto content = inflate_bytes(bytes.bytes().subspan(1), 8 * bytes.size(), "fuzz"))
+        touch(content->bytes());
       break;
     case '=': guard(text_of(bytes).substr(1)); break;
     default: expression(text_of(bytes));

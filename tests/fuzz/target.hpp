@@ -32,7 +32,9 @@ inline void check(const Error& error) {
   require(error.code != ErrorCode::ok && !error.what.empty());
   for (const char c : to_string(error)) require(c == '\n' || c == '\t' || static_cast<unsigned char>(c) >= 0x20);
 }
-[[nodiscard]] inline std::string_view text_of(const SharedBytes& bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+[[nodiscard]] inline std::string_view text_of(const SharedBytes& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
 /// The slowest input so far; told at the end of the process.
 inline struct Slowest {
@@ -63,9 +65,9 @@ inline void choose(std::span<const Target> targets, const char* program) {
   return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_maxrss / 1024 : 0;
 }
 
-/// Runs the target on an input, in memory of its exact size, so that a read past the end is seen; it may take five seconds of processor
-/// time per 100 KB, which are less than one without the sanitizers. The input after which the process has had 256 MB more than before
-/// is a find: libFuzzer, which looks once a second, would name a later one.
+/// Runs the target on an input, in memory of its exact size, so that a read past the end is seen; it may take five
+/// seconds of processor time per 100 KB, which are less than one without the sanitizers. The input after which the
+/// process has had 256 MB more than before is a find: libFuzzer, which looks once a second, would name a later one.
 inline int run_chosen(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const SharedBytes bytes = SharedBytes::copy_of(std::as_bytes(std::span(data, size)));

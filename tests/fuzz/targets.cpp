@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-// libFuzzer targets for all that davit reads but packages, and for what is written of a hostile program. The name of the program
-// says which of those at the end (link the names to one program). An input that is taken must be sound: what it became is written and
-// read again, or scanned as C++. As `write_headers FOLDER FILES` it embeds programs. See tests/checks/fuzz.
+// libFuzzer targets for all that davit reads but packages, and for what is written of a hostile program. The name of
+// the program says which of those at the end (link the names to one program). An input that is taken must be sound:
+// what it became is written and read again, or scanned as C++. As `write_headers FOLDER FILES` it embeds programs. See
+// tests/checks/fuzz.
 
 #include <cstddef>
 #include <cstdint>
@@ -102,7 +103,8 @@ Result<EmbeddedProgram> embedded(const SharedBytes& bytes, std::string name) {
   if (!program) return std::unexpected(program.error());
   EmbedOptions options{.name = std::move(name), .weights_as_array = true, .source_lines = true};
   for (const Expr& e : program->view().exprs)
-    if (e.op == ExprOp::symbol) options.symbols.push_back({.name = std::string(program->view().str(e.name)), .first = 2, .last = 3});
+    if (e.op == ExprOp::symbol)
+      options.symbols.push_back({.name = std::string(program->view().str(e.name)), .first = 2, .last = 3});
   return embed_program(*program, options);
 }
 void embed(const SharedBytes& bytes) {

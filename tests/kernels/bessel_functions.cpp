@@ -14,17 +14,17 @@ namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 constexpr std::array<double, 4> places{0.25, 4.9, 9, 31};
-bool near(double a, double b) {
-  return std::fabs(a - b) <= 1e-14 + 1e-13 * std::fabs(b);
-}
+bool near(double a, double b) { return std::fabs(a - b) <= 1e-14 + 1e-13 * std::fabs(b); }
 
 }  // namespace
 
 TEST_CASE("Bessel functions by series, recurrence and Hankel's expansion") {  // numbers of mpmath
-  constexpr std::array<std::array<double, 4>, 2> j{{{0.9844359292958527, -0.2097383275853262, -0.09033361118287614, 0.05120814530454225},
-                                                    {0.1240259773227269, -0.3146946710151907, 0.2453117865733253, -0.1330243166663142}}};
-  constexpr std::array<std::array<double, 4>, 2> y{{{-0.9315730249300587, -0.2920545942440142, 0.2499366982850247, -0.1338326605036443},
-                                                    {-2.704105229315283, 0.1812466920450486, 0.1043145751967159, -0.0533728269573216}}};
+  constexpr std::array<std::array<double, 4>, 2> j{
+      {{0.9844359292958527, -0.2097383275853262, -0.09033361118287614, 0.05120814530454225},
+       {0.1240259773227269, -0.3146946710151907, 0.2453117865733253, -0.1330243166663142}}};
+  constexpr std::array<std::array<double, 4>, 2> y{
+      {{-0.9315730249300587, -0.2920545942440142, 0.2499366982850247, -0.1338326605036443},
+       {-2.704105229315283, 0.1812466920450486, 0.1043145751967159, -0.0533728269573216}}};
   for (const int n : {0, 1})
     for (std::size_t i = 0; i < places.size(); ++i) {
       CAPTURE(n);
@@ -47,7 +47,8 @@ TEST_CASE("the phase of an oscillation is rounded as PyTorch's kernels round it"
 
 TEST_CASE("modified Bessel functions, scaled and not") {
   for (const double x : {0.25, 2.5, 24.9, 60.0}) {
-    const double wronskian = scaled_bessel_i(0, x) * bessel_k(1, x, true) + scaled_bessel_i(1, x) * bessel_k(0, x, true);
+    const double wronskian =
+        scaled_bessel_i(0, x) * bessel_k(1, x, true) + scaled_bessel_i(1, x) * bessel_k(0, x, true);
     CHECK(near(wronskian * x, 1));
   }
   CHECK(near(scaled_bessel_i(0, 29.9), std::cyl_bessel_i(0, 29.9) * std::exp(-29.9)));

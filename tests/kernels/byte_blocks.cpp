@@ -29,14 +29,23 @@ struct Sums {
 
   explicit Sums(std::int64_t pixel_count) : count(pixel_count) {
     for (std::int64_t i = 0; i < 600; ++i) source.push_back(static_cast<std::int16_t>(i * 7919 % 511 - 255));
-    for (std::int64_t i = 0; i < 2 * block_weights(); ++i) weights.push_back(static_cast<std::int16_t>(i * 6007 % 255 - 127));
+    for (std::int64_t i = 0; i < 2 * block_weights(); ++i)
+      weights.push_back(static_cast<std::int16_t>(i * 6007 % 255 - 127));
     for (std::int64_t p = 0; p < count; ++p) pixels.push_back(p * 17);
     offsets = {3, 90};
-    for (int o = 0; o < 32; ++o) scales.push_back(1e-3f + 1e-5f * static_cast<float>(o)), biases.push_back(0.5f * static_cast<float>(o));
+    for (int o = 0; o < 32; ++o)
+      scales.push_back(1e-3f + 1e-5f * static_cast<float>(o)), biases.push_back(0.5f * static_cast<float>(o));
   }
   [[nodiscard]] std::int64_t block_weights() const { return runs * pairs * 32; }
   [[nodiscard, gnu::target("avx2,fma")]] detail::ByteBlock block(std::int64_t b, std::vector<std::uint8_t>& to) const {
-    detail::ByteBlock block{runs, pairs, source.data(), pixels.data(), offsets.data(), weights.data() + b * block_weights(), {}, to.data() + b * 16};
+    detail::ByteBlock block{runs,
+                            pairs,
+                            source.data(),
+                            pixels.data(),
+                            offsets.data(),
+                            weights.data() + b * block_weights(),
+                            {},
+                            to.data() + b * 16};
     block.store.channels = 16;
     block.store.all_channels = all_channels;
     detail::read_store({scales.data(), biases.data(), range}, b * 16, false, block.store);
@@ -50,11 +59,15 @@ struct Sums {
         std::int32_t sum = 0;
         for (std::int64_t r = 0; r < runs; ++r)
           for (std::int64_t e = 0; e < 2 * pairs; ++e)
-            sum += source[static_cast<std::size_t>(pixels[static_cast<std::size_t>(p)] + offsets[static_cast<std::size_t>(r)] + e)] *
-                   weights[static_cast<std::size_t>(o / 16 * block_weights() + (r * pairs + e / 2) * 32 + o % 16 * 2 + e % 2)];
+            sum += source[static_cast<std::size_t>(pixels[static_cast<std::size_t>(p)] +
+                                                   offsets[static_cast<std::size_t>(r)] + e)] *
+                   weights[static_cast<std::size_t>(o / 16 * block_weights() + (r * pairs + e / 2) * 32 + o % 16 * 2 +
+                                                    e % 2)];
         const auto at = static_cast<std::size_t>(o);
-        const float x = std::nearbyintf(std::fmaf(static_cast<float>(sum), scales[at] * range.inverse, biases[at] * range.inverse));
-        out[static_cast<std::size_t>(p * all_channels + o)] = static_cast<std::uint8_t>(std::min(std::max(static_cast<std::int32_t>(x) + range.zero_point, range.low), range.high));
+        const float x =
+            std::nearbyintf(std::fmaf(static_cast<float>(sum), scales[at] * range.inverse, biases[at] * range.inverse));
+        out[static_cast<std::size_t>(p * all_channels + o)] = static_cast<std::uint8_t>(
+            std::min(std::max(static_cast<std::int32_t>(x) + range.zero_point, range.low), range.high));
       }
     return out;
   }

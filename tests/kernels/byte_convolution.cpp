@@ -37,13 +37,25 @@ TEST_CASE("a window of as many elements as there are channels is no single pixel
 }
 
 TEST_CASE("sizes that take much memory, or more than there are numbers for, are told") {
-  CHECK(is_countable({.images = 2, .height = 224, .width = 224, .channels = 3, .out_height = 112, .out_width = 112, .out_channels = 64, .kernel_height = 7,
-                      .kernel_width = 7, .stride_height = 2, .stride_width = 2, .top = 3, .left = 3}));
+  CHECK(is_countable({.images = 2,
+                      .height = 224,
+                      .width = 224,
+                      .channels = 3,
+                      .out_height = 112,
+                      .out_width = 112,
+                      .out_channels = 64,
+                      .kernel_height = 7,
+                      .kernel_width = 7,
+                      .stride_height = 2,
+                      .stride_width = 2,
+                      .top = 3,
+                      .left = 3}));
   CHECK_FALSE(is_countable({.channels = 0}));
   CHECK_FALSE(is_countable({.channels = std::int64_t{1} << 60}));
   CHECK_FALSE(is_countable({.kernel_width = 2, .dilation_width = 1 << 24, .left = 1 << 24}));
   CHECK_FALSE(is_countable({.channels = 1 << 12, .kernel_height = 1 << 12, .kernel_width = 2}));
-  CHECK_FALSE(is_countable({.images = 1 << 24, .height = 1 << 24, .width = 1 << 24, .out_height = 1 << 24, .out_width = 1 << 24}));
+  CHECK_FALSE(is_countable(
+      {.images = 1 << 24, .height = 1 << 24, .width = 1 << 24, .out_height = 1 << 24, .out_width = 1 << 24}));
   CHECK_FALSE(is_countable({.top = -1}));
 }
 
@@ -54,7 +66,9 @@ namespace {
 class Numbers {
  public:
   explicit Numbers(unsigned seed) : bits_(seed) {}
-  std::int64_t operator()(std::int64_t low, std::int64_t high) { return std::uniform_int_distribution<std::int64_t>(low, high)(bits_); }
+  std::int64_t operator()(std::int64_t low, std::int64_t high) {
+    return std::uniform_int_distribution<std::int64_t>(low, high)(bits_);
+  }
 
  private:
   std::mt19937 bits_;
@@ -73,7 +87,8 @@ ByteConvolution random_sizes(Numbers& number) {
   c.stride_height = number(1, 2), c.stride_width = number(1, 2);
   c.dilation_height = number(1, 2), c.dilation_width = number(1, 2);
   c.top = number(0, 2), c.left = number(0, 2);
-  const auto made = [&](std::int64_t size, std::int64_t kernel, std::int64_t dilation, std::int64_t stride, std::int64_t before) {
+  const auto made = [&](std::int64_t size, std::int64_t kernel, std::int64_t dilation, std::int64_t stride,
+                        std::int64_t before) {
     return std::max<std::int64_t>(size + before + number(0, 2) - (kernel - 1) * dilation - 1, 0) / stride + 1;
   };
   c.out_height = made(c.height, c.kernel_height, c.dilation_height, c.stride_height, c.top);
@@ -99,15 +114,18 @@ std::vector<To> expected(const Case& t, const std::vector<From>& x) {
       for (std::int64_t o = 0; o < c.out_channels; ++o) {
         std::int64_t sum = 0;
         for (std::int64_t k = 0; k < c.terms(); ++k) {  // weights lie as (out, channel, row, column)
-          const std::int64_t tap = k % (c.kernel_height * c.kernel_width), channel = c.depthwise ? o : k / (c.kernel_height * c.kernel_width);
+          const std::int64_t tap = k % (c.kernel_height * c.kernel_width),
+                             channel = c.depthwise ? o : k / (c.kernel_height * c.kernel_width);
           const std::int64_t y = i / c.out_width * c.stride_height - c.top + tap / c.kernel_width * c.dilation_height;
           const std::int64_t w = i % c.out_width * c.stride_width - c.left + tap % c.kernel_width * c.dilation_width;
           if (y < 0 || w < 0 || y >= c.height || w >= c.width) continue;
-          sum += (x[static_cast<std::size_t>(((n * c.height + y) * c.width + w) * c.channels + channel)] - t.zero_point) *
-                 t.weights[static_cast<std::size_t>(o * c.terms() + k)];
+          sum +=
+              (x[static_cast<std::size_t>(((n * c.height + y) * c.width + w) * c.channels + channel)] - t.zero_point) *
+              t.weights[static_cast<std::size_t>(o * c.terms() + k)];
         }
         const auto at = static_cast<std::size_t>(o);
-        const float steps = std::fma(static_cast<float>(sum), t.scales[at] * t.range.inverse, t.biases[at] * t.range.inverse);
+        const float steps =
+            std::fma(static_cast<float>(sum), t.scales[at] * t.range.inverse, t.biases[at] * t.range.inverse);
         out.push_back(quantized<To>(steps, {1, t.range.zero_point, t.range.low, t.range.high}));
       }
   return out;
@@ -119,9 +137,10 @@ std::vector<To> made(const Case& t, const std::vector<From>& x) {
   pack_bytes(t.c, t.weights.data(), packed.data());
   std::vector<To> out(static_cast<std::size_t>(t.c.images * t.c.out_height * t.c.out_width * t.c.out_channels), 99);
   const auto bytes = static_cast<std::size_t>(convolve_bytes_work(t.c));
-  const std::unique_ptr<std::byte, void (*)(std::byte*)> work(new (std::align_val_t{64}) std::byte[bytes],
-                                                              [](std::byte* p) { ::operator delete[](p, std::align_val_t{64}); });
-  convolve_bytes(t.c, x.data(), t.zero_point, packed.data(), {t.scales.data(), t.biases.data(), t.range}, work.get(), reinterpret_cast<std::uint8_t*>(out.data()));
+  const std::unique_ptr<std::byte, void (*)(std::byte*)> work(
+      new (std::align_val_t{64}) std::byte[bytes], [](std::byte* p) { ::operator delete[](p, std::align_val_t{64}); });
+  convolve_bytes(t.c, x.data(), t.zero_point, packed.data(), {t.scales.data(), t.biases.data(), t.range}, work.get(),
+                 reinterpret_cast<std::uint8_t*>(out.data()));
   return out;
 }
 
@@ -133,7 +152,8 @@ void check(unsigned seed) {
   CAPTURE(seed);
   const std::int64_t least = std::is_signed_v<From> ? -128 : 0, least_made = std::is_signed_v<To> ? -128 : 0;
   t.zero_point = static_cast<std::int32_t>(least + number(0, 255));
-  t.range = {0.5f, static_cast<std::int32_t>(least_made + number(0, 255)), static_cast<std::int32_t>(least_made + number(0, 9)),
+  t.range = {0.5f, static_cast<std::int32_t>(least_made + number(0, 255)),
+             static_cast<std::int32_t>(least_made + number(0, 9)),
              static_cast<std::int32_t>(least_made + number(200, 255))};
   std::vector<From> x(static_cast<std::size_t>(c.images * c.height * c.width * c.channels));
   for (From& v : x) v = static_cast<From>(least + number(0, 255));

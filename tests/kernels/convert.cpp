@@ -15,10 +15,14 @@ using kernels::convert;
 
 static_assert(convert<std::int8_t>(300.7) == 44 && convert<std::int64_t>(1e30) == INT64_MIN && convert<bool>(0.5f));
 // what does not fit, as torch on x86: by way of int32, or of int64
-static_assert(convert<std::int32_t>(3e9f) == INT32_MIN && convert<std::int32_t>(-2147483648.0f) == INT32_MIN && convert<std::int32_t>(2147483647.5) == INT32_MAX);
-static_assert(convert<std::int32_t>(std::numeric_limits<float>::quiet_NaN()) == INT32_MIN && convert<std::int16_t>(5e9f) == 0 && convert<std::int16_t>(70000.0) == 4464);
-static_assert(convert<std::int8_t>(5000000255.0) == 0 && convert<std::uint8_t>(5000000255.0) == 255 && convert<std::uint16_t>(8589934594.0) == 0);
-static_assert(convert<std::uint32_t>(-3e9) == 1294967296u && convert<std::uint64_t>(1e19) == 10000000000000000000u && convert<std::uint64_t>(2e19) == 0);
+static_assert(convert<std::int32_t>(3e9f) == INT32_MIN && convert<std::int32_t>(-2147483648.0f) == INT32_MIN &&
+              convert<std::int32_t>(2147483647.5) == INT32_MAX);
+static_assert(convert<std::int32_t>(std::numeric_limits<float>::quiet_NaN()) == INT32_MIN &&
+              convert<std::int16_t>(5e9f) == 0 && convert<std::int16_t>(70000.0) == 4464);
+static_assert(convert<std::int8_t>(5000000255.0) == 0 && convert<std::uint8_t>(5000000255.0) == 255 &&
+              convert<std::uint16_t>(8589934594.0) == 0);
+static_assert(convert<std::uint32_t>(-3e9) == 1294967296u && convert<std::uint64_t>(1e19) == 10000000000000000000u &&
+              convert<std::uint64_t>(2e19) == 0);
 static_assert(convert<std::uint8_t>(std::int64_t{-1}) == 255 && convert<float>(BFloat16(1.5f)) == 1.5f);
 
 namespace {

@@ -76,10 +76,13 @@ TEST_CASE("threads share elements that lie side by side; an error of one is an e
     std::vector<std::int64_t> x(static_cast<std::size_t>(count)), out(x.size());
     std::iota(x.begin(), x.end(), 0);
     const std::int64_t one = 1;
-    const TensorView from{x.data(), &count, &one, 1, ScalarType::int64}, to{out.data(), &count, &one, 1, ScalarType::int64};
-    const std::array<kernels::Operand, 1> operands{{{&from, Conversion::into_compute(ScalarType::int64, ScalarType::int64)}}};
+    const TensorView from{x.data(), &count, &one, 1, ScalarType::int64},
+        to{out.data(), &count, &one, 1, ScalarType::int64};
+    const std::array<kernels::Operand, 1> operands{
+        {{&from, Conversion::into_compute(ScalarType::int64, ScalarType::int64)}}};
     kernels::Parameters parameters;
-    kernels::map_blocks(operands, to, Conversion::between(ScalarType::int64, ScalarType::int64), kernels::number_loops<Refusing, 1>.int64, parameters);
+    kernels::map_blocks(operands, to, Conversion::between(ScalarType::int64, ScalarType::int64),
+                        kernels::number_loops<Refusing, 1>.int64, parameters);
     CHECK(out == x);
     CHECK((parameters.code == ErrorCode::ok) == (count < 777));
   }
@@ -97,14 +100,17 @@ TEST_CASE("operands broadcast; those of a narrow dtype are converted by blocks")
 }
 
 TEST_CASE("operands whose dimensions lie the other way round, by tiles") {
-  for (const auto& [rows, columns] : {std::pair(16, 32), std::pair(50, 70), std::pair(15, 100), std::pair(100, 31), std::pair(33, 65)}) {
-    const std::vector<std::int64_t> sizes{2, rows, columns}, turned{rows * columns, 1, rows}, dense{rows * columns, columns, 1}, one_row{columns};
+  for (const auto& [rows, columns] :
+       {std::pair(16, 32), std::pair(50, 70), std::pair(15, 100), std::pair(100, 31), std::pair(33, 65)}) {
+    const std::vector<std::int64_t> sizes{2, rows, columns}, turned{rows * columns, 1, rows},
+        dense{rows * columns, columns, 1}, one_row{columns};
     const std::vector<std::int64_t> one{1};
     const std::int64_t count = 2 * rows * columns;
     std::vector<Half> a(static_cast<std::size_t>(count));
     std::vector<float> b(a.size()), c(static_cast<std::size_t>(columns)), sum(a.size());
     std::vector<BFloat16> narrow(a.size());
-    for (std::size_t i = 0; i < a.size(); ++i) a[i] = Half(static_cast<float>(i % 97)), b[i] = static_cast<float>(i % 89);
+    for (std::size_t i = 0; i < a.size(); ++i)
+      a[i] = Half(static_cast<float>(i % 97)), b[i] = static_cast<float>(i % 89);
     for (std::size_t i = 0; i < c.size(); ++i) c[i] = static_cast<float>(i) * 1000;
     const TensorView x{a.data(), sizes.data(), turned.data(), 3, ScalarType::float16};
     const TensorView y{b.data(), sizes.data(), dense.data(), 3, ScalarType::float32};
@@ -116,9 +122,13 @@ TEST_CASE("operands whose dimensions lie the other way round, by tiles") {
     };
     kernels::Parameters none;
     const std::array operands{kernels::Operand{&x, as_float(x.dtype)}, kernels::Operand{&y, as_float(y.dtype)}};
-    kernels::map_blocks(operands, TensorView{sum.data(), sizes.data(), dense.data(), 3, ScalarType::float32}, Conversion::between(ScalarType::float32, ScalarType::float32), kernels::number_loops<kernels::Add, 2>.float32, none);
+    kernels::map_blocks(operands, TensorView{sum.data(), sizes.data(), dense.data(), 3, ScalarType::float32},
+                        Conversion::between(ScalarType::float32, ScalarType::float32),
+                        kernels::number_loops<kernels::Add, 2>.float32, none);
     const std::array with_row{kernels::Operand{&x, as_float(x.dtype)}, kernels::Operand{&row, as_float(row.dtype)}};
-    kernels::map_blocks(with_row, TensorView{narrow.data(), sizes.data(), dense.data(), 3, ScalarType::bfloat16}, Conversion::between(ScalarType::float32, ScalarType::bfloat16), kernels::number_loops<kernels::Add, 2>.float32, none);
+    kernels::map_blocks(with_row, TensorView{narrow.data(), sizes.data(), dense.data(), 3, ScalarType::bfloat16},
+                        Conversion::between(ScalarType::float32, ScalarType::bfloat16),
+                        kernels::number_loops<kernels::Add, 2>.float32, none);
     std::size_t wrong = 0;
     for (std::int64_t i = 0; i < count; ++i) {
       const auto k = static_cast<std::size_t>(i);
@@ -128,7 +138,9 @@ TEST_CASE("operands whose dimensions lie the other way round, by tiles") {
     CHECK(wrong == 0);
   }
 }
-TEST_CASE("pairs of operands of any length, of which one may be a number: vectors give what single elements do, NaN and zeros too") {
+TEST_CASE(
+    "pairs of operands of any length, of which one may be a number: vectors give what single elements do, NaN and "
+    "zeros too") {
   constexpr float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
   std::vector<float> a, b;
   const auto check = [&](const auto& f) {
@@ -136,10 +148,13 @@ TEST_CASE("pairs of operands of any length, of which one may be a number: vector
       for (const bool b_steps : {true, false})
         for (std::size_t n = 0; n <= a.size(); ++n) {
           std::vector<float> y(a.size(), 7);
-          kernels::map_pairs(f, a.data() + a.size() - n, a_steps, b.data() + a.size() - n, b_steps, y.data(), static_cast<std::int64_t>(n));
+          kernels::map_pairs(f, a.data() + a.size() - n, a_steps, b.data() + a.size() - n, b_steps, y.data(),
+                             static_cast<std::int64_t>(n));
           for (std::size_t i = 0; i < n; ++i) {
             const float expected = f(a[a.size() - n + (a_steps ? i : 0)], b[a.size() - n + (b_steps ? i : 0)]);
-            if (std::isnan(expected) ? std::isnan(y[i]) : std::bit_cast<std::uint32_t>(y[i]) == std::bit_cast<std::uint32_t>(expected)) continue;
+            if (std::isnan(expected) ? std::isnan(y[i])
+                                     : std::bit_cast<std::uint32_t>(y[i]) == std::bit_cast<std::uint32_t>(expected))
+              continue;
             CAPTURE(i);
             FAIL_CHECK("another result than of one element: " << y[i] << " for " << expected);
           }

@@ -13,7 +13,8 @@ TEST_CASE("a batch norm becomes part of the weights before it") {
   float weight[] = {1, 2, 3, 4};
   float bias[] = {5, 6};
   // s = 4 / sqrt(3 + 1) = 2 and 2 / sqrt(15 + 1) = 0.5
-  kernels::fold_batch_norm({.mean = mean, .variance = variance, .scale = scale, .shift = shift, .epsilon = 1}, 2, 2, weight, bias);
+  kernels::fold_batch_norm({.mean = mean, .variance = variance, .scale = scale, .shift = shift, .epsilon = 1}, 2, 2,
+                           weight, bias);
   CHECK(weight[0] == 2);
   CHECK(weight[1] == 4);
   CHECK(weight[2] == 1.5f);

@@ -21,7 +21,9 @@ template <template <class> class F>
 void check_loop(Parameters parameters = {}) {
   static_assert(kernels::detail::takes_vectors<F<float>, 1>);
   constexpr float inf = std::numeric_limits<float>::infinity();
-  const std::vector<float> some{inf, -inf, std::numeric_limits<float>::quiet_NaN(), 0, -0.0f, 1, -1, 2.5f, -2.9f, 3, 6, 100, -100, 1e-30f, 0.7f, -7};
+  const std::vector<float> some{
+      inf,  -inf, std::numeric_limits<float>::quiet_NaN(), 0, -0.0f, 1, -1, 2.5f, -2.9f, 3, 6, 100, -100, 1e-30f,
+      0.7f, -7};
   for (std::size_t n = 1; n < 40; ++n) {
     std::vector<float> x(n), y(n);
     for (std::size_t i = 0; i < n; ++i) x[i] = some[(i + n) % some.size()];
@@ -35,7 +37,8 @@ void check_loop(Parameters parameters = {}) {
           return F<float>{}(x[i]);
       }();
       CAPTURE(x[i]);
-      CHECK((std::isnan(expected) ? std::isnan(y[i]) : y[i] == expected || std::fabs(y[i] - expected) <= 1e-6f * std::fabs(expected)));
+      CHECK((std::isnan(expected) ? std::isnan(y[i])
+                                  : y[i] == expected || std::fabs(y[i] - expected) <= 1e-6f * std::fabs(expected)));
       CHECK((expected != 0 || std::signbit(y[i]) == std::signbit(expected)));
     }
   }

@@ -10,14 +10,17 @@
 using namespace davit::kernels;
 
 TEST_CASE("orthogonal polynomials by recurrence, by cosines and at the ends") {
-  const auto p = [](Polynomial kind, double x, double n, bool shifted = false) { return polynomial(kind, x, n, shifted); };
+  const auto p = [](Polynomial kind, double x, double n, bool shifted = false) {
+    return polynomial(kind, x, n, shifted);
+  };
   CHECK(p(Polynomial::chebyshev_t, 0.3, 3) == doctest::Approx(4 * 0.027 - 0.9));
   CHECK(p(Polynomial::chebyshev_t, 2, 7) == doctest::Approx(5042));
   CHECK(p(Polynomial::chebyshev_u, 0.3, 2) == doctest::Approx(4 * 0.09 - 1));
   CHECK(p(Polynomial::chebyshev_v, 0.3, 1) == doctest::Approx(-0.4));
   CHECK(p(Polynomial::chebyshev_w, 0.3, 1) == doctest::Approx(1.6));
   for (int kind = 0; kind < 4; ++kind)  // a cosine instead of the recurrence
-    CHECK(p(static_cast<Polynomial>(kind), 0.3, 12) == doctest::Approx(0.6 * p(static_cast<Polynomial>(kind), 0.3, 11) - p(static_cast<Polynomial>(kind), 0.3, 10)));
+    CHECK(p(static_cast<Polynomial>(kind), 0.3, 12) ==
+          doctest::Approx(0.6 * p(static_cast<Polynomial>(kind), 0.3, 11) - p(static_cast<Polynomial>(kind), 0.3, 10)));
   CHECK(p(Polynomial::chebyshev_t, 0.65, 5, true) == doctest::Approx(p(Polynomial::chebyshev_t, 0.3, 5)));
   CHECK(p(Polynomial::chebyshev_u, -1, 3) == -4);
   CHECK(p(Polynomial::chebyshev_v, -1, 3) == -7);

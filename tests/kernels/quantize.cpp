@@ -14,12 +14,13 @@ using namespace davit;
 
 namespace {
 
-/// Halves around zero, ties among them, and what is far outside; with NaN and infinities in a vector and in what is left of one.
+/// Halves around zero, ties among them, and what is far outside; with NaN and infinities in a vector and in what is
+/// left of one.
 std::vector<float> numbers() {
   std::vector<float> out;
   for (int i = -700; i <= 700; ++i) out.push_back(static_cast<float>(i) * 0.5f);
-  for (const float v : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
-                        1e30f, -1e30f, -0.0f}) {
+  for (const float v : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
+                        -std::numeric_limits<float>::infinity(), 1e30f, -1e30f, -0.0f}) {
     out.insert(out.begin() + 20, v);
     out.push_back(v);
   }

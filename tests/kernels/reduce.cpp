@@ -19,7 +19,8 @@ namespace {
 
 /// Each column of a (rows, count) tensor, reduced.
 template <class T>
-std::vector<kernels::Accumulated> columns(const std::vector<T>& data, const kernels::ReduceLoops& loops, std::int64_t count = 2, double center = 0) {
+std::vector<kernels::Accumulated> columns(const std::vector<T>& data, const kernels::ReduceLoops& loops,
+                                          std::int64_t count = 2, double center = 0) {
   const std::int64_t rows = static_cast<std::int64_t>(data.size()) / count;
   const Integers sizes{rows, count};
   const Integers strides{count, 1};
@@ -38,12 +39,14 @@ std::vector<kernels::Accumulated> columns(const std::vector<T>& data, const kern
 }
 /// The same of the columns one by one, as rows.
 template <class T>
-std::vector<kernels::Accumulated> rows(const std::vector<T>& data, const kernels::ReduceLoop& loop, std::int64_t count, double center = 0) {
+std::vector<kernels::Accumulated> rows(const std::vector<T>& data, const kernels::ReduceLoop& loop, std::int64_t count,
+                                       double center = 0) {
   const auto length = static_cast<std::int64_t>(data.size()) / count;
   std::vector<kernels::Accumulated> all(static_cast<std::size_t>(count), {.center = center});
   std::vector<T> row(static_cast<std::size_t>(length));
   for (std::int64_t i = 0; i < count; ++i) {
-    for (std::int64_t k = 0; k < length; ++k) row[static_cast<std::size_t>(k)] = data[static_cast<std::size_t>(k * count + i)];
+    for (std::int64_t k = 0; k < length; ++k)
+      row[static_cast<std::size_t>(k)] = data[static_cast<std::size_t>(k * count + i)];
     loop.row(reinterpret_cast<const std::byte*>(row.data()), sizeof(T), length, all[static_cast<std::size_t>(i)]);
   }
   return all;
@@ -81,8 +84,9 @@ TEST_CASE("many columns at a time give what each alone gives") {
     const std::vector<double> wide(data.begin(), data.end());
     std::vector<std::int64_t> whole(data.size());
     for (std::size_t i = 0; i < data.size(); ++i) whole[i] = static_cast<std::int64_t>(i * 31 % 17) - 5;
-    for (const kernels::ReduceLoops* loops : {&kernels::sum_loops, &kernels::product_loops, &kernels::extreme_loops<true>,
-                                              &kernels::extreme_loops<false>, &kernels::squared_deviation_loops}) {
+    for (const kernels::ReduceLoops* loops :
+         {&kernels::sum_loops, &kernels::product_loops, &kernels::extreme_loops<true>, &kernels::extreme_loops<false>,
+          &kernels::squared_deviation_loops}) {
       const auto check = [&](const auto& values, const kernels::ReduceLoop& loop) {
         if (loop.row == nullptr) return;
         const auto got = columns(values, *loops, count, 0.5);
@@ -91,7 +95,8 @@ TEST_CASE("many columns at a time give what each alone gives") {
         for (std::size_t i = 0; i < got.size(); ++i) {
           CAPTURE(count);
           CAPTURE(i);
-          CHECK((std::isnan(expected[i].real) ? std::isnan(got[i].real) : got[i].real == doctest::Approx(expected[i].real)));
+          CHECK((std::isnan(expected[i].real) ? std::isnan(got[i].real)
+                                              : got[i].real == doctest::Approx(expected[i].real)));
           CHECK(got[i].integer == expected[i].integer);
           CHECK(got[i].found_at == expected[i].found_at);
         }

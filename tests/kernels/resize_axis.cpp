@@ -29,7 +29,8 @@ TEST_CASE("the two elements that an output element lies between") {
 
 TEST_CASE("the input element whose centre is nearest") {
   constexpr ResizeAxis grows{3, 7}, shrinks{10, 4}, by_factor{4, 7, 1.8};
-  static_assert(grows.nearest_exact<float>(0) == 0 && grows.nearest_exact<float>(3) == 1 && grows.nearest_exact<double>(6) == 2);
+  static_assert(grows.nearest_exact<float>(0) == 0 && grows.nearest_exact<float>(3) == 1 &&
+                grows.nearest_exact<double>(6) == 2);
   CHECK(shrinks.nearest_exact<float>(0) == 1);
   CHECK(shrinks.nearest_exact<float>(3) == 8);
   CHECK(by_factor.nearest_exact<float>(6) == 3);

@@ -19,7 +19,8 @@ TEST_CASE("mean and variance of rows of every length, on vectors of every width"
     const double mean = sum / static_cast<double>(n);
     for (const float v : x) squares += (static_cast<double>(v) - mean) * (static_cast<double>(v) - mean);
     constexpr std::int64_t one = 1, none = 0;
-    for (const Moments<>& m : {moments_on<vector_bytes>(x.data(), n, one, none), moments_on<16>(x.data(), n, one, none)}) {
+    for (const Moments<>& m :
+         {moments_on<vector_bytes>(x.data(), n, one, none), moments_on<16>(x.data(), n, one, none)}) {
       CAPTURE(n);
       CHECK(m.mean == doctest::Approx(mean));
       CHECK(m.variance == doctest::Approx(squares / static_cast<double>(n)));

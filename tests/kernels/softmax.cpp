@@ -19,7 +19,8 @@ namespace {
 template <class Line, class... More>
 std::vector<float> line(const std::vector<float>& x, std::int64_t step, More... more) {
   std::vector<float> y = x;
-  run_widest<Line>(static_cast<const float*>(y.data()), static_cast<std::int64_t>(x.size()) / step, step, y.data(), more...);
+  run_widest<Line>(static_cast<const float*>(y.data()), static_cast<std::int64_t>(x.size()) / step, step, y.data(),
+                   more...);
   return y;
 }
 constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -36,7 +37,8 @@ TEST_CASE("softmax and its logarithm of lines of every length, in place") {
         x[static_cast<std::size_t>(i * step)] = static_cast<float>((i * 7919) % 1009) / 100 - 3;
         sum += std::exp(static_cast<double>(x[static_cast<std::size_t>(i * step)]));
       }
-      const std::vector<float> y = line<SoftmaxLine<double>>(x, step, false), logs = line<LogSoftmaxLine<double>>(x, step);
+      const std::vector<float> y = line<SoftmaxLine<double>>(x, step, false),
+                               logs = line<LogSoftmaxLine<double>>(x, step);
       for (std::size_t i = 0; i < x.size(); ++i) {
         const double v = static_cast<double>(x[i]);
         const bool walked = i % static_cast<std::size_t>(step) == 0;
@@ -61,21 +63,27 @@ TEST_CASE("softmax across lines that lie side by side is that of each line, on e
         x[0] = std::nanf("");
         expected = x;
         std::vector<float> logs = x;
-        run_widest<MiddleLines<SoftmaxLine<double>>>(static_cast<const float*>(expected.data()), outer, count, inner, expected.data(), safe);
-        run_widest<MiddleLines<LogSoftmaxLine<double>>>(static_cast<const float*>(logs.data()), outer, count, inner, logs.data());
+        run_widest<MiddleLines<SoftmaxLine<double>>>(static_cast<const float*>(expected.data()), outer, count, inner,
+                                                     expected.data(), safe);
+        run_widest<MiddleLines<LogSoftmaxLine<double>>>(static_cast<const float*>(logs.data()), outer, count, inner,
+                                                        logs.data());
         const auto same = [](const std::vector<float>& y, const std::vector<float>& wanted) {
           bool all = true;
           for (std::size_t i = 0; i < y.size(); ++i)
-            all = all && (std::isnan(wanted[i]) ? std::isnan(y[i]) : y[i] == wanted[i] || std::fabs(y[i] - wanted[i]) <= 1e-6f * std::fabs(wanted[i]) + 1e-9f);
+            all = all && (std::isnan(wanted[i]) ? std::isnan(y[i])
+                                                : y[i] == wanted[i] || std::fabs(y[i] - wanted[i]) <=
+                                                                           1e-6f * std::fabs(wanted[i]) + 1e-9f);
           return all;
         };
         const auto across = [&]<std::size_t Bytes>() {
           if (Bytes > widest_vectors()) return;
           std::vector<float> y = x;
-          run_on<SoftmaxAcross<double>, Bytes>(static_cast<const float*>(y.data()), outer, count, inner, y.data(), safe);
+          run_on<SoftmaxAcross<double>, Bytes>(static_cast<const float*>(y.data()), outer, count, inner, y.data(),
+                                               safe);
           CHECK(same(y, expected));
           y = x;
-          run_on<SoftmaxAcross<double, true>, Bytes>(static_cast<const float*>(y.data()), outer, count, inner, y.data(), false);
+          run_on<SoftmaxAcross<double, true>, Bytes>(static_cast<const float*>(y.data()), outer, count, inner, y.data(),
+                                                     false);
           CHECK(same(y, logs));
         };
         across.operator()<16>();
@@ -100,7 +108,8 @@ TEST_CASE("NaN makes a line NaN; a line of minus infinity is zeros if it is to b
     for (std::size_t at = 0; at < 40; at += 2) {
       std::vector<float> x(40, 1);
       x[at] = std::nanf("");
-      for (const std::vector<float>& y : {line<SoftmaxLine<double>>(x, step, false), line<LogSoftmaxLine<double>>(x, step)})
+      for (const std::vector<float>& y :
+           {line<SoftmaxLine<double>>(x, step, false), line<LogSoftmaxLine<double>>(x, step)})
         for (std::size_t i = 0; i < x.size(); i += static_cast<std::size_t>(step)) CHECK(std::isnan(y[i]));
     }
   const std::vector<float> masked(37, -infinity);

@@ -11,7 +11,8 @@
 using namespace davit::kernels;
 
 TEST_CASE("special functions undo each other and meet known values") {
-  for (const double x : {-3.0, -1.0, -1e-3, 0.0, 1e-9, 0.3, 1.0, 2.5, 4.0}) CHECK(InverseErf<double>{}(std::erf(x)) == doctest::Approx(x).epsilon(1e-6));
+  for (const double x : {-3.0, -1.0, -1e-3, 0.0, 1e-9, 0.3, 1.0, 2.5, 4.0})
+    CHECK(InverseErf<double>{}(std::erf(x)) == doctest::Approx(x).epsilon(1e-6));
   CHECK(std::isinf(InverseErf<float>{}(1.0f)));
   CHECK(std::isnan(InverseErf<float>{}(1.5f)));
   CHECK(Digamma<double>{}(1.0) == doctest::Approx(-0.5772156649015329));
@@ -20,7 +21,15 @@ TEST_CASE("special functions undo each other and meet known values") {
   for (const double x : {1e-300, 1e-40, 1e-16, 1e-3})  // -x is so near to 0 that 1 - x is 1
     CHECK(Digamma<double>{}(-x) == doctest::Approx(1 / x + (x < 1e-5 ? 0.0 : -0.5788618021)).epsilon(1e-9));
   CHECK(Digamma<float>{}(-1e-40f) == std::numeric_limits<float>::infinity());
-  for (const auto& [p, x] : {std::pair{1e-40, -13.310921}, {1e-20, -9.262340}, {1e-10, -6.361340}, {1e-7, -5.199338}, {1e-3, -3.090232}, {0.3, -0.524401}, {0.5, 0.0}, {0.999, 3.090232}, {1e-300, -37.047096}})
+  for (const auto& [p, x] : {std::pair{1e-40, -13.310921},
+                             {1e-20, -9.262340},
+                             {1e-10, -6.361340},
+                             {1e-7, -5.199338},
+                             {1e-3, -3.090232},
+                             {0.3, -0.524401},
+                             {0.5, 0.0},
+                             {0.999, 3.090232},
+                             {1e-300, -37.047096}})
     CHECK(NormalQuantile<double>{}(p) == doctest::Approx(x).epsilon(1e-6));
   CHECK(NormalQuantile<float>{}(0.0f) == -std::numeric_limits<float>::infinity());
   CHECK(NormalQuantile<float>{}(1.0f) == std::numeric_limits<float>::infinity());

@@ -21,7 +21,8 @@ TEST_CASE("every part runs once, round after round") {
   ThreadTeam team(4);
   REQUIRE(team.size() == 4);
   std::array<std::atomic<int>, 4> calls{};
-  for (int round = 0; round < 1000; ++round) team.run(static_cast<std::size_t>(round % 4 + 1), [&](std::size_t part) { calls[part].fetch_add(1); });
+  for (int round = 0; round < 1000; ++round)
+    team.run(static_cast<std::size_t>(round % 4 + 1), [&](std::size_t part) { calls[part].fetch_add(1); });
   for (std::size_t part = 0; part < 4; ++part) CHECK(calls[part].load() == 1000 - 250 * static_cast<int>(part));
 }
 
@@ -89,15 +90,19 @@ TEST_CASE("a thread has one team of a size, and another thread another") {
   if (team == nullptr) return;
   CHECK(team->size() == 2);
   CHECK(team_of_this_thread(2) == team);
-  CHECK(team_of_this_thread(1000)->size() == std::min<std::size_t>(std::thread::hardware_concurrency(), ThreadTeam::most));
+  CHECK(team_of_this_thread(1000)->size() ==
+        std::min<std::size_t>(std::thread::hardware_concurrency(), ThreadTeam::most));
   bool is_another = false;
   std::thread([&] { is_another = team_of_this_thread(2) != team; }).join();
   CHECK(is_another);
 }
 
-TEST_CASE("a thread computes on threads that were lent to it, and keeps them; another thread, or one that wants more, does not") {
+TEST_CASE(
+    "a thread computes on threads that were lent to it, and keeps them; another thread, or one that wants more, does "
+    "not") {
   if (std::thread::hardware_concurrency() < 2) return;
-  const ThreadTeam::Runner run = [](void* threads, std::size_t count, davit::kernels::FunctionRef<void(std::size_t)> work) {
+  const ThreadTeam::Runner run = [](void* threads, std::size_t count,
+                                    davit::kernels::FunctionRef<void(std::size_t)> work) {
     for (std::size_t part = 0; part < count; ++part) work(part);
     *static_cast<std::size_t*>(threads) += count;
   };

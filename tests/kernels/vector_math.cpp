@@ -62,12 +62,15 @@ template <Function F, std::size_t Bytes>
 double largest_gap(float low, float high) {
   constexpr std::int64_t count = 1 << 14;
   std::vector<float> x(count), y(count);
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] = low + (high - low) * (static_cast<float>(i) / static_cast<float>(count));
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x[i] = low + (high - low) * (static_cast<float>(i) / static_cast<float>(count));
   kernels::run_on<Apply<F>, Bytes>(static_cast<const float*>(x.data()), y.data(), count);
   double gap = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
     const double expected = exact(F, static_cast<double>(x[i]));
-    const float nearest = F == Function::sin || F == Function::cos ? std::max(std::fabs(static_cast<float>(expected)), 0.25f) : std::fabs(static_cast<float>(expected));
+    const float nearest = F == Function::sin || F == Function::cos
+                              ? std::max(std::fabs(static_cast<float>(expected)), 0.25f)
+                              : std::fabs(static_cast<float>(expected));
     const double unit = static_cast<double>(std::nextafter(nearest, std::numeric_limits<float>::infinity()) - nearest);
     gap = std::max(gap, std::fabs(static_cast<double>(y[i]) - expected) / unit);
   }
@@ -90,7 +93,8 @@ void check() {
   CHECK(largest_gap<Function::expm1, Bytes>(-104.0f, 88.7f) < 4);
   for (const float end : {1.0f, 0.4f, 1e-3f, 1e-30f}) CHECK(largest_gap<Function::expm1, Bytes>(-end, end) < 5);
   CHECK(std::signbit(of<Function::expm1, Bytes>({-0.0f})[0]));
-  CHECK(of<Function::expm1, Bytes>({-200.0f, -std::numeric_limits<float>::infinity(), std::numeric_limits<float>::infinity()}) ==
+  CHECK(of<Function::expm1, Bytes>(
+            {-200.0f, -std::numeric_limits<float>::infinity(), std::numeric_limits<float>::infinity()}) ==
         std::vector<float>{-1, -1, std::numeric_limits<float>::infinity(), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
   CHECK(std::isnan(of<Function::expm1, Bytes>({std::nanf("")})[0]));
   CHECK(largest_gap<Function::exp, Bytes>(-1.0f, 1.0f) < 2);
@@ -101,33 +105,47 @@ void check() {
   CHECK(largest_gap<Function::erf, Bytes>(-1.0f, 1.0f) < 3);
   CHECK(largest_gap<Function::exp2, Bytes>(-149.0f, 127.9f) < 2);
   CHECK(largest_gap<Function::exp2, Bytes>(-1.0f, 1.0f) < 2);
-  const auto exp2 = of<Function::exp2, Bytes>({std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(), std::nanf(""), 128.0f, -150.0f, 3.0f});
-  CHECK((std::isinf(exp2[0]) && exp2[1] == 0 && std::isnan(exp2[2]) && std::isinf(exp2[3]) && exp2[4] == 0 && exp2[5] == 8));
+  const auto exp2 =
+      of<Function::exp2, Bytes>({std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
+                                 std::nanf(""), 128.0f, -150.0f, 3.0f});
+  CHECK((std::isinf(exp2[0]) && exp2[1] == 0 && std::isnan(exp2[2]) && std::isinf(exp2[3]) && exp2[4] == 0 &&
+         exp2[5] == 8));
   CHECK(largest_gap<Function::round, Bytes>(-20.0f, 20.0f) == 0);
   CHECK(largest_gap<Function::round, Bytes>(-3e7f, 3e7f) == 0);
-  for (const float end : {1e-40f, 1e-20f, 0.9f, 1.1f, 2.0f, 1e10f, 3e38f}) CHECK(largest_gap<Function::log, Bytes>(end * 0.5f, end) < 3);
-  for (const float end : {1e-30f, 1e-4f, 0.5f, 2.0f, 1e6f, 1e20f}) CHECK(largest_gap<Function::log1p, Bytes>(end < 1 ? -end : 0.0f, end) < 3);
+  for (const float end : {1e-40f, 1e-20f, 0.9f, 1.1f, 2.0f, 1e10f, 3e38f})
+    CHECK(largest_gap<Function::log, Bytes>(end * 0.5f, end) < 3);
+  for (const float end : {1e-30f, 1e-4f, 0.5f, 2.0f, 1e6f, 1e20f})
+    CHECK(largest_gap<Function::log1p, Bytes>(end < 1 ? -end : 0.0f, end) < 3);
   for (const float end : {1e-20f, 1.0f, 7.0f, 100.0f, 4095.0f, 1e8f}) {
     CHECK(largest_gap<Function::sin, Bytes>(-end, end) < 2);
     CHECK(largest_gap<Function::cos, Bytes>(-end, end) < 2);
   }
   constexpr float infinity = std::numeric_limits<float>::infinity();
-  const std::vector<float> logs = of<Function::log, Bytes>({0.0f, -0.0f, -1.0f, infinity, -infinity, std::nanf(""), 1.0f});
-  CHECK((logs[0] == -infinity && logs[1] == -infinity && std::isnan(logs[2]) && logs[3] == infinity && std::isnan(logs[4]) && std::isnan(logs[5]) && logs[6] == 0));
+  const std::vector<float> logs =
+      of<Function::log, Bytes>({0.0f, -0.0f, -1.0f, infinity, -infinity, std::nanf(""), 1.0f});
+  CHECK((logs[0] == -infinity && logs[1] == -infinity && std::isnan(logs[2]) && logs[3] == infinity &&
+         std::isnan(logs[4]) && std::isnan(logs[5]) && logs[6] == 0));
   const std::vector<float> log1ps = of<Function::log1p, Bytes>({-0.0f, -1.0f, -1.5f, infinity, 2e38f, std::nanf("")});
-  CHECK((log1ps[0] == 0 && std::signbit(log1ps[0]) && log1ps[1] == -infinity && std::isnan(log1ps[2]) && log1ps[3] == infinity && log1ps[4] == infinity && std::isnan(log1ps[5])));
-  for (const auto& sines : {of<Function::sin, Bytes>({infinity, -infinity, std::nanf("")}), of<Function::cos, Bytes>({infinity, -infinity, std::nanf("")})})
+  CHECK((log1ps[0] == 0 && std::signbit(log1ps[0]) && log1ps[1] == -infinity && std::isnan(log1ps[2]) &&
+         log1ps[3] == infinity && log1ps[4] == infinity && std::isnan(log1ps[5])));
+  for (const auto& sines : {of<Function::sin, Bytes>({infinity, -infinity, std::nanf("")}),
+                            of<Function::cos, Bytes>({infinity, -infinity, std::nanf("")})})
     CHECK((std::isnan(sines[0]) && std::isnan(sines[1]) && std::isnan(sines[2])));
   CHECK(std::signbit(of<Function::sin, Bytes>({-0.0f})[0]));
   const std::vector<float> rounded = of<Function::round, Bytes>({-0.3f, 0.5f, 1.5f, -infinity, std::nanf("")});
-  CHECK((std::signbit(rounded[0]) && rounded[1] == 0 && rounded[2] == 2 && rounded[3] == -infinity && std::isnan(rounded[4])));
-  const std::vector<float> ends{infinity, -infinity, std::numeric_limits<float>::quiet_NaN(), -0.0f, 0.0f, 200.0f, -200.0f};
+  CHECK((std::signbit(rounded[0]) && rounded[1] == 0 && rounded[2] == 2 && rounded[3] == -infinity &&
+         std::isnan(rounded[4])));
+  const std::vector<float> ends{infinity, -infinity, std::numeric_limits<float>::quiet_NaN(), -0.0f, 0.0f,
+                                200.0f,   -200.0f};
   const auto exp = of<Function::exp, Bytes>(ends);
-  CHECK((exp[0] == infinity && exp[1] == 0 && std::isnan(exp[2]) && exp[3] == 1 && exp[4] == 1 && exp[5] == infinity && exp[6] == 0));
+  CHECK((exp[0] == infinity && exp[1] == 0 && std::isnan(exp[2]) && exp[3] == 1 && exp[4] == 1 && exp[5] == infinity &&
+         exp[6] == 0));
   const auto sigmoid = of<Function::sigmoid, Bytes>(ends);
-  CHECK((sigmoid[0] == 1 && sigmoid[1] == 0 && std::isnan(sigmoid[2]) && sigmoid[4] == 0.5f && sigmoid[5] == 1 && sigmoid[6] == 0));
+  CHECK((sigmoid[0] == 1 && sigmoid[1] == 0 && std::isnan(sigmoid[2]) && sigmoid[4] == 0.5f && sigmoid[5] == 1 &&
+         sigmoid[6] == 0));
   for (const auto& odd : {of<Function::tanh, Bytes>(ends), of<Function::erf, Bytes>(ends)}) {
-    CHECK((odd[0] == 1 && odd[1] == -1 && std::isnan(odd[2]) && odd[3] == 0 && std::signbit(odd[3]) && odd[5] == 1 && odd[6] == -1));
+    CHECK((odd[0] == 1 && odd[1] == -1 && std::isnan(odd[2]) && odd[3] == 0 && std::signbit(odd[3]) && odd[5] == 1 &&
+           odd[6] == -1));
   }
 }
 
@@ -143,7 +161,8 @@ template <std::size_t Bytes>
 void check_floor() {
   if (Bytes > kernels::widest_vectors()) return;
   CAPTURE(Bytes);
-  for (const float v : {kernels::exp_floor, std::nextafter(kernels::exp_floor, -100.0f), -87.2f, -87.5f, -95.0f, -1000.0f}) {
+  for (const float v :
+       {kernels::exp_floor, std::nextafter(kernels::exp_floor, -100.0f), -87.2f, -87.5f, -95.0f, -1000.0f}) {
     CAPTURE(v);
     const std::vector<float> x(19, v);  // vectors and what is left
     std::vector<float> y(19);

@@ -24,14 +24,16 @@ struct Example {
 
   Example() : walk(std::array<std::int64_t, 3>{5, 7, 6}) {
     walk.add(std::array<std::int64_t, 3>{1, 5, 35}, 4).add(std::array<std::int64_t, 3>{100, 10, 1}, 2).collapse();
-    for_each(WalkPart{walk, {}, 0}, [&](std::int64_t, const std::array<std::int64_t, 2>& place) { places.push_back(place); });
+    for_each(WalkPart{walk, {}, 0},
+             [&](std::int64_t, const std::array<std::int64_t, 2>& place) { places.push_back(place); });
   }
   template <class F>
   static void for_each(const WalkPart& part, F&& f) {
     std::int64_t n = part.before;
     part.walk.for_each_row([&](const auto& at) {
       for (std::int64_t i = 0; i < part.walk.sizes[0]; ++i)
-        f(n++, std::array{part.at[0] + at[0] + i * part.walk.strides[0][0], part.at[1] + at[1] + i * part.walk.strides[1][0]});
+        f(n++, std::array{part.at[0] + at[0] + i * part.walk.strides[0][0],
+                          part.at[1] + at[1] + i * part.walk.strides[1][0]});
     });
   }
 };
@@ -71,11 +73,14 @@ TEST_CASE("parts along another dimension cover it once, and small work stays one
   std::atomic<int> parts = 0;
   walk_in_parallel(example.walk, 1, 1, 1, [&](std::size_t, const WalkPart& part) {
     ++parts;
-    Example::for_each(part, [&](std::int64_t, const std::array<std::int64_t, 2>& place) { ++seen[static_cast<std::size_t>(place[1])]; });
+    Example::for_each(part, [&](std::int64_t, const std::array<std::int64_t, 2>& place) {
+      ++seen[static_cast<std::size_t>(place[1])];
+    });
   });
   CHECK(parts == 3);
   for (const auto& place : example.places) CHECK(seen[static_cast<std::size_t>(place[1])] == 1);
   parts = 0;
-  walk_in_parallel(example.walk, 1, 0.001, [&](std::size_t, const WalkPart& part) { parts += part.walk.count == 210 ? 1 : 100; });
+  walk_in_parallel(example.walk, 1, 0.001,
+                   [&](std::size_t, const WalkPart& part) { parts += part.walk.count == 210 ? 1 : 100; });
   CHECK(parts == 1);
 }

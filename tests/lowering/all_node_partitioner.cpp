@@ -56,7 +56,8 @@ TEST_CASE("control flow stays with the program, and its branches go to the backe
   Draft d;
   const ValueId x = d.user("x");
   const ValueId p = d.gt("p", x, 0.0);
-  d.output(d.cond("out", p, {x}, [&](auto in) { return d.neg("y", in[0]); }, [&](auto in) { return d.add("z", in[0], 1.0); }));
+  d.output(d.cond(
+      "out", p, {x}, [&](auto in) { return d.neg("y", in[0]); }, [&](auto in) { return d.add("z", in[0], 1.0); }));
   const ExportedProgram program = d.finish();
   const auto lowered = to_backend(program, AllNodePartitioner<Two>{0}, {.require_full_delegation = true});
   REQUIRE(lowered);

@@ -25,9 +25,10 @@ static_assert(std::is_same_v<List::at<1>, Other>);
 static_assert(std::is_same_v<DelegationSpec<List>, std::variant<DelegateTo<Demo>, DelegateTo<Other>>>);
 
 constexpr bool check_names() {
-  return List::name(0) == "compiler_demo" && List::name(1) == "other" && List::name(2) == "?" && List::find("other") == 1 &&
-         List::find("compiler_demo") == 0 && List::find("absent") == List::size && List::find("") == List::size &&
-         List::names() == "compiler_demo, other" && BackendList<Other>::names() == "other";
+  return List::name(0) == "compiler_demo" && List::name(1) == "other" && List::name(2) == "?" &&
+         List::find("other") == 1 && List::find("compiler_demo") == 0 && List::find("absent") == List::size &&
+         List::find("") == List::size && List::names() == "compiler_demo, other" &&
+         BackendList<Other>::names() == "other";
 }
 static_assert(check_names());
 
@@ -53,14 +54,8 @@ static_assert(check_delegate_to());
 
 }  // namespace
 
-TEST_CASE("a list knows its backends by index, by type and by name") {
-  CHECK(check_names());
-}
+TEST_CASE("a list knows its backends by index, by type and by name") { CHECK(check_names()); }
 
-TEST_CASE("visit calls with the backend at an index, for_each with every one in order") {
-  CHECK(check_visits());
-}
+TEST_CASE("visit calls with the backend at an index, for_each with every one in order") { CHECK(check_visits()); }
 
-TEST_CASE("delegate_to names a backend of the list, with its compile spec") {
-  CHECK(check_delegate_to());
-}
+TEST_CASE("delegate_to names a backend of the list, with its compile spec") { CHECK(check_delegate_to()); }

@@ -51,7 +51,8 @@ std::vector<Name> tags(const ExportedProgram& program, const Partitioning<List>&
   return all;
 }
 template <class List>
-bool refused(const ExportedProgram& program, const Partitioning<List>& p, std::string_view node, std::uint32_t backend, std::string_view reason) {
+bool refused(const ExportedProgram& program, const Partitioning<List>& p, std::string_view node, std::uint32_t backend,
+             std::string_view reason) {
   return std::ranges::any_of(p.refusals, [&](const NodeRefusal& r) {
     return r.node == support::find_node(program.view(), node) && r.backend == backend && r.reason == reason;
   });
@@ -124,9 +125,10 @@ TEST_CASE("worthwhile: a group that the hook turns down goes to the next backend
   const Toys toys;
   const ExportedProgram program = sample();
   A::state.refused = "mul neg";
-  const auto split = partition<Two>(program, {.worthwhile = [](GraphModuleView graph, std::span<const NodeId> nodes, std::uint32_t backend) {
-                                                return backend != 0 || node_label(graph, nodes[0]) == "s0";
-                                              }});
+  const auto split = partition<Two>(
+      program, {.worthwhile = [](GraphModuleView graph, std::span<const NodeId> nodes, std::uint32_t backend) {
+        return backend != 0 || node_label(graph, nodes[0]) == "s0";
+      }});
   CHECK(tags(program, split) == std::vector<Name>{"toy0_0", "toy1_0", "toy1_0", "toy1_0", "toy1_0"});
   CHECK(refused(program, split, "s2", 0, "its group is not worth a delegate call"));
 }
@@ -158,8 +160,10 @@ TEST_CASE("P02: two groups that need each other are not proposed") {
   const ExportedProgram program = d.finish();
   A::state.refused = "mul";
   const auto split = partition<Two>(program);
-  CHECK(!(tag(program, split, "a") == tag(program, split, "d") && tag(program, split, "b") == tag(program, split, "c")));
-  const QuotientGraph q = contract(program.view(), split.tags.nodes, static_cast<std::uint32_t>(split.delegations.size()));
+  CHECK(
+      !(tag(program, split, "a") == tag(program, split, "d") && tag(program, split, "b") == tag(program, split, "c")));
+  const QuotientGraph q =
+      contract(program.view(), split.tags.nodes, static_cast<std::uint32_t>(split.delegations.size()));
   CHECK(topological_order(q).cycle.empty());
   CHECK(split.delegations.size() == 3);
 }

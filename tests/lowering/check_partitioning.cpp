@@ -62,7 +62,8 @@ TEST_CASE("a partitioning that keeps the rules has no errors, tagged constants i
 }
 
 TEST_CASE("a tagged output node is an error") {
-  const Error error = error_of({{0, {"sum"}}}, [](GraphModuleView, PartitionTags& tags) { tags.tag_output(root_graph, 0); });
+  const Error error =
+      error_of({{0, {"sum"}}}, [](GraphModuleView, PartitionTags& tags) { tags.tag_output(root_graph, 0); });
   CHECK(error.where == "outputs of graph ''");
   CHECK(error.what == "the output node is tagged 'p0'");
 }
@@ -78,11 +79,13 @@ TEST_CASE("a tagged constant whose user carries another tag, or none, is an erro
   const Error other = error_of({{0, {"sum"}}, {1, {"y"}}}, tag_w);
   CHECK(other.where == "constant 'w'");
   CHECK(other.what == "it is tagged 'p0', but its user node 'y' (aten.mul.Tensor) is tagged 'p1'");
-  CHECK(error_of({{0, {"sum"}}}, tag_w).what == "it is tagged 'p0', but its user node 'y' (aten.mul.Tensor) is not tagged");
+  CHECK(error_of({{0, {"sum"}}}, tag_w).what ==
+        "it is tagged 'p0', but its user node 'y' (aten.mul.Tensor) is not tagged");
 }
 
 TEST_CASE("a tag without a delegation is an error") {
-  const Error error = error_of({{0, {"sum"}}}, [](GraphModuleView g, PartitionTags& tags) { tags.tag_node(support::find_node(g, "y"), 7); });
+  const Error error = error_of(
+      {{0, {"sum"}}}, [](GraphModuleView g, PartitionTags& tags) { tags.tag_node(support::find_node(g, "y"), 7); });
   CHECK(error.where == "node 'y' (aten.mul.Tensor)");
   CHECK(error.what == "its tag 7 is not among the partitioning's 1 tags");
   CHECK(error.fix == "add a delegation for every tag");
@@ -133,7 +136,9 @@ TEST_CASE("the error of a cycle lists the way round: partitions, nodes and the v
   CHECK(error.code == ErrorCode::invalid_argument);
   CHECK(error.stage == Stage::partition);
   CHECK(error.where == "partition 'p0'");
-  CHECK(error.what == "the partitions depend on each other: partition 'p0' needs 'y' of node 'y', which needs 'sum' of partition 'p0'");
+  CHECK(
+      error.what ==
+      "the partitions depend on each other: partition 'p0' needs 'y' of node 'y', which needs 'sum' of partition 'p0'");
 }
 
 TEST_CASE("a long cycle is cut short, and says how long it is") {

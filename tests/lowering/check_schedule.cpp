@@ -159,7 +159,9 @@ TEST_CASE("inputs and outputs of a graph are no lists, and a loop carries no mor
 }
 
 TEST_CASE("a size that a reader knows is known where it comes from, also the number of rows that a loop stacks") {
-  const auto forget = [](LoweredMethod& m, std::string_view name) { m.parent.graph_module.dims[value_named(m, name).sizes.first] = {.value = 3, .expr = 0}; };
+  const auto forget = [](LoweredMethod& m, std::string_view name) {
+    m.parent.graph_module.dims[value_named(m, name).sizes.first] = {.value = 3, .expr = 0};
+  };
   CHECK(complaint(with_map(), [&](auto& m) {
           m.parent.graph_module.exprs.push_back({.op = ExprOp::symbol, .name = value_named(m, "x").name});
           forget(m, "x");
@@ -175,7 +177,8 @@ TEST_CASE("a program whose branch takes another size than it is handed does not 
   const ValueId x = d.user("x", {3});
   const ValueId p = d.user("p");
   d.output(d.cond(
-      "out", d.gt("positive", p, 0.0), {x}, [&](auto in) { return d.neg("m", in[0]); }, [&](auto in) { return d.neg("n", in[0]); }));
+      "out", d.gt("positive", p, 0.0), {x}, [&](auto in) { return d.neg("m", in[0]); },
+      [&](auto in) { return d.neg("n", in[0]); }));
   const Toys toys;
   const auto lowered = to_backend(d.finish(), CapabilityPartitioner<Two>());
   REQUIRE(!lowered);

@@ -36,7 +36,8 @@ std::vector<int> backends(std::string_view text) {
   const auto answer = config->partition(Method{"forward", &program});
   REQUIRE(answer);
   std::vector<int> out;
-  for (const TagId tag : answer->tags.nodes) out.push_back(tag == no_id ? -1 : static_cast<int>(answer->delegations[tag].backend));
+  for (const TagId tag : answer->tags.nodes)
+    out.push_back(tag == no_id ? -1 : static_cast<int>(answer->delegations[tag].backend));
   return out;
 }
 Error refusal(std::string_view text) {
@@ -53,7 +54,8 @@ Error refusal(std::string_view text) {
 TEST_CASE("lines name operators or nodes by glob, and the first that matches decides") {
   const Toys toys;
   CHECK(backends("aten.add.* = toy0\nb = toy1\n") == std::vector<int>{0, 1, -1, 0});
-  CHECK(backends("e=toy1\r\n# all other sums\r\n\r\n  aten.add.Tensor =\ttoy0  # here\r\n") == std::vector<int>{0, -1, -1, 1});
+  CHECK(backends("e=toy1\r\n# all other sums\r\n\r\n  aten.add.Tensor =\ttoy0  # here\r\n") ==
+        std::vector<int>{0, -1, -1, 1});
   CHECK(backends("b = toy1\n* = toy0") == std::vector<int>{0, 1, 0, 0});
   CHECK(backends("") == std::vector<int>{-1, -1, -1, -1});
 }

@@ -24,7 +24,8 @@ struct Cut {
   ExportedProgram parent;
   std::vector<ConstantPlacement> placements;
 
-  Cut(const ExportedProgram& program, std::initializer_list<Group> groups, SharedConstants shared = SharedConstants::share) {
+  Cut(const ExportedProgram& program, std::initializer_list<Group> groups,
+      SharedConstants shared = SharedConstants::share) {
     const GraphModuleView graph = program.view();
     const ByHand<Two> by_hand(graph, groups);
     const PartitionTags& tags = by_hand.answer.tags;
@@ -92,7 +93,8 @@ Names nodes(const ExportedProgram& program) {
 
 }  // namespace
 
-TEST_CASE("a submodule has what its nodes need as inputs and what others need as outputs; the parent calls the submodules") {
+TEST_CASE(
+    "a submodule has what its nodes need as inputs and what others need as outputs; the parent calls the submodules") {
   Draft d;
   const ValueId x = d.user("x");
   const ValueId y = d.user("y");
@@ -111,7 +113,8 @@ TEST_CASE("a submodule has what its nodes need as inputs and what others need as
   CHECK(nodes(cut.submodules[0]) == Names{"aten.add.Tensor(x y) -> a", "aten.mul.Tensor(a a) -> b"});
   CHECK(inputs(cut.parent) == Names{"x", "y"});
   CHECK(outputs(cut.parent) == Names{"c", "a"});
-  CHECK(nodes(cut.parent) == Names{"higher_order.executorch_call_delegate(0 x y) -> a b", "higher_order.executorch_call_delegate(1 y b) -> c"});
+  CHECK(nodes(cut.parent) == Names{"higher_order.executorch_call_delegate(0 x y) -> a b",
+                                   "higher_order.executorch_call_delegate(1 y b) -> c"});
   CHECK(graph_equal(before.view(), program.view(), {.metadata = true}));
 }
 
@@ -326,7 +329,8 @@ TEST_CASE("symbols, their ranges and node metadata go where they are used") {
   const auto dynamic = [&](std::string_view name, ExprId symbol) {
     const Dim size[] = {{.value = 4, .expr = symbol}};
     const Dim stride[] = {{.value = 1}};
-    const ValueId v = d.b.declare({.name = d.b.text(name), .sizes = d.b.dims(size), .strides = d.b.dims(stride), .dtype = ScalarType::float32});
+    const ValueId v = d.b.declare(
+        {.name = d.b.text(name), .sizes = d.b.dims(size), .strides = d.b.dims(stride), .dtype = ScalarType::float32});
     d.b.input(d.b.value(v));
     d.program.signature.input_specs.push_back(UserInputSpec{TensorArgument{Name(name)}});
     return v;

@@ -17,9 +17,7 @@ using namespace davit;
 
 namespace {
 
-std::string_view name_of_rule(std::string_view rule) {
-  return rule.substr(0, rule.find_first_of("( "));
-}
+std::string_view name_of_rule(std::string_view rule) { return rule.substr(0, rule.find_first_of("( ")); }
 
 /// The parts of a text between separators.
 std::vector<std::string> words_of(std::string_view text, std::string_view separator) {
@@ -36,7 +34,9 @@ std::vector<std::string> parameters_of(std::string_view rule) {
   const std::size_t open = rule.find('(');
   if (open == std::string_view::npos) return {};
   std::vector<std::string> names = words_of(rule.substr(open + 1, rule.find(')') - open - 1), ", ");
-  std::erase_if(names, [](const std::string& name) { return name.find('=') == std::string::npos && name.ends_with(']'); });  // of a default's list
+  std::erase_if(names, [](const std::string& name) {
+    return name.find('=') == std::string::npos && name.ends_with(']');
+  });  // of a default's list
   for (std::string& name : names) name = name.substr(0, name.find('='));
   return names;
 }
@@ -49,15 +49,18 @@ struct LeftOut {
 const std::vector<LeftOut>& left_out() {
   static const std::vector<LeftOut> rows = {
       {"answers no tensor, or asks about the tensor object: export evaluates it",
-       {"can_cast", "cudnn_is_acceptable", "is_", "output_nr", "promote_types", "result_type", "retains_grad", "size.int", "stride.int", "_version",
-        "_has_compatible_shallow_copy_type", "_is_zerotensor", "_debug_has_internal_overlap", "_nnpack_available", "_use_cudnn_rnn_flatten_weight"}},
+       {"can_cast", "cudnn_is_acceptable", "is_", "output_nr", "promote_types", "result_type", "retains_grad",
+        "size.int", "stride.int", "_version", "_has_compatible_shallow_copy_type", "_is_zerotensor",
+        "_debug_has_internal_overlap", "_nnpack_available", "_use_cudnn_rnn_flatten_weight"}},
       {"changes the tensor object, its gradient or its names: nothing is left of it in an exported program",
-       {"retain_grad", "set_data", "get_gradients", "refine_names", "rename", "align_", "_add_batch_dim", "_remove_batch_dim", "_unpack_dual", "_propagate_xla_data",
-        "_to_cpu", "resize_as"}},
+       {"retain_grad", "set_data", "get_gradients", "refine_names", "rename", "align_", "_add_batch_dim",
+        "_remove_batch_dim", "_unpack_dual", "_propagate_xla_data", "_to_cpu", "resize_as"}},
       {"of sparse, nested or packed tensors, which exported programs cannot hold",
-       {"_sparse_", "sparse_", "smm", "sspaddmm", "to_sparse", "to_dense", "coalesce", "_validate_", "nested_to_padded_tensor", "_pad_packed_sequence", "gru.data",
-        "lstm.data", "rnn_relu.data", "rnn_tanh.data", "flatten_dense_tensors", "unflatten_dense_tensors", "_chunk_cat"}},
-      {"of a library or a device of PyTorch's own: cuDNN, FBGEMM, quantized modules", {"cudnn_", "_cufft_", "fbgemm_", "quantized_", "_wrapped_", "choose_qparams_optimized",
+       {"_sparse_", "sparse_", "smm", "sspaddmm", "to_sparse", "to_dense", "coalesce", "_validate_",
+        "nested_to_padded_tensor", "_pad_packed_sequence", "gru.data", "lstm.data", "rnn_relu.data", "rnn_tanh.data",
+        "flatten_dense_tensors", "unflatten_dense_tensors", "_chunk_cat"}},
+      {"of a library or a device of PyTorch's own: cuDNN, FBGEMM, quantized modules",
+       {"cudnn_", "_cufft_", "fbgemm_", "quantized_", "_wrapped_", "choose_qparams_optimized",
         "_choose_qparams_per_tensor", "_rowwise_prune", "_saturate_weight_to_fp16", "fused_moving_avg_obs_fake_quant"}},
       {"is PyTorch's own test", {"_test_"}},
       {"random: it needs the generator's order", {"_sobol_engine_draw"}},
@@ -67,32 +70,38 @@ const std::vector<LeftOut>& left_out() {
       {"complex numbers: the inverse short-time transform", {"stft.center", "imag", "chalf"}},
       {"needs a factorization", {"linalg_", "qr", "svd"}},
       {"seldom in a model: nobody asked for it yet",
-       {"_batch_norm_impl_index", "_convolution.deprecated", "_convolution_mode", "_dim_arange", "_reshape_from_tensor", "_shape_as_tensor", "_scaled_dot_product_attention_math",
-        "_upsample_nearest_exact", "combinations", "multilabel_margin_loss_forward.output", "nll_loss2d_forward", "nll_loss_forward",
-        "log_sigmoid_forward.output", "slow_conv3d", "thnn_conv2d", "upsample_nearest3d.default", "xlogy.Out"}}};
+       {"_batch_norm_impl_index", "_convolution.deprecated", "_convolution_mode", "_dim_arange", "_reshape_from_tensor",
+        "_shape_as_tensor", "_scaled_dot_product_attention_math", "_upsample_nearest_exact", "combinations",
+        "multilabel_margin_loss_forward.output", "nll_loss2d_forward", "nll_loss_forward", "log_sigmoid_forward.output",
+        "slow_conv3d", "thnn_conv2d", "upsample_nearest3d.default", "xlogy.Out"}}};
   return rows;
 }
 
 }  // namespace
 
 TEST_CASE("rules are sorted by name, and no name stands twice") {
-  for (const auto rules : {decomposition_rules(), algebra_rules(), primitive_rules(), gradient_rules(), decomposition_helpers(), primitive_helpers(), complex_rules()})
+  for (const auto rules : {decomposition_rules(), algebra_rules(), primitive_rules(), gradient_rules(),
+                           decomposition_helpers(), primitive_helpers(), complex_rules()})
     for (std::size_t i = 1; i < rules.size(); ++i) {
       CAPTURE(rules[i]);
       CHECK(name_of_rule(rules[i - 1]) < name_of_rule(rules[i]));
     }
-  for (const auto rules : {decomposition_rules(), algebra_rules(), primitive_rules(), gradient_rules(), decomposition_helpers(), primitive_helpers()})
+  for (const auto rules : {decomposition_rules(), algebra_rules(), primitive_rules(), gradient_rules(),
+                           decomposition_helpers(), primitive_helpers()})
     for (const std::string_view rule : rules) CHECK(find_decomposition(name_of_rule(rule)) == rule);
-  for (const std::string_view rule : complex_rules()) CHECK(find_complex_rule(name_of_rule(rule).substr(std::string_view("complex.").size())) == rule);
+  for (const std::string_view rule : complex_rules())
+    CHECK(find_complex_rule(name_of_rule(rule).substr(std::string_view("complex.").size())) == rule);
   CHECK(find_complex_rule("aten.relu.default").empty());
   CHECK(find_decomposition("aten.add.Tensor").empty());
   CHECK(find_decomposition("").empty());
 }
 
 TEST_CASE("what draws random numbers is known by its name") {
-  for (const std::string_view target : {"aten.rand.default", "aten.randint_like.low_dtype", "aten.multinomial.default", "aten.exponential.default", "aten.normal_functional.default"})
+  for (const std::string_view target : {"aten.rand.default", "aten.randint_like.low_dtype", "aten.multinomial.default",
+                                        "aten.exponential.default", "aten.normal_functional.default"})
     CHECK(is_random(target));
-  for (const std::string_view target : {"aten.range.step", "aten.norm.Scalar", "aten.hann_window.default"}) CHECK(!is_random(target));
+  for (const std::string_view target : {"aten.range.step", "aten.norm.Scalar", "aten.hann_window.default"})
+    CHECK(!is_random(target));
 }
 
 TEST_CASE("another name is that of an operator or of a rule") {
@@ -122,13 +131,15 @@ TEST_CASE("every composite operator of torch has a rule, is core, or is left out
     std::size_t at = 1;
     for (const std::string& parameter : parameters_of(text)) {
       CAPTURE(parameter);
-      at = static_cast<std::size_t>(std::find(words.begin() + static_cast<std::ptrdiff_t>(at), words.end(), parameter) - words.begin());
+      at = static_cast<std::size_t>(std::find(words.begin() + static_cast<std::ptrdiff_t>(at), words.end(), parameter) -
+                                    words.begin());
       REQUIRE(at++ < words.size());
     }
     bool excused = false;
     for (std::size_t i = 0; i < excuses.size(); ++i)
       for (std::size_t k = 0; k < excuses[i].size(); ++k)
-        if (!rule && std::string_view(name).substr(5).starts_with(left_out()[i].names[k])) excused = excuses[i][k] = true;
+        if (!rule && std::string_view(name).substr(5).starts_with(left_out()[i].names[k]))
+          excused = excuses[i][k] = true;
     CHECK((rule || excused || !find_operator(name).empty()));
   }
   CHECK(count == 691);

@@ -53,13 +53,13 @@ struct takes_pointwise : portable {
 TEST_CASE("reads and writes of one memory keep their order; without writes there are data edges alone") {
   Draft d;
   const ValueId x = d.user("x", {2});
-  const ValueId before = d.neg("before", x);                          // 0 reads x
+  const ValueId before = d.neg("before", x);  // 0 reads x
   const ValueId row = d.b.tensor("row", ScalarType::float32, {});
   d.node("aten.select.int", {d.b.value(x), d.b.integer(0), d.b.integer(0)}, {row});  // 1 reads x
-  d.op("aten.add_.Tensor", "add_", row, {1.0});                       // 2 writes x through row
-  d.neg("after", x);                                                  // 3 reads x
-  d.op("aten.mul_.Tensor", "mul_", x, {2.0});                         // 4 writes x
-  d.neg("apart", before);                                             // 5 has nothing to do with x
+  d.op("aten.add_.Tensor", "add_", row, {1.0});                                      // 2 writes x through row
+  d.neg("after", x);                                                                 // 3 reads x
+  d.op("aten.mul_.Tensor", "mul_", x, {2.0});                                        // 4 writes x
+  d.neg("apart", before);                                                            // 5 has nothing to do with x
   d.output(before);
   const ExportedProgram program = d.finish();
   const Dependencies dependencies(program.view());
@@ -78,7 +78,8 @@ TEST_CASE("a node of control flow whose sub-graph writes is a write to all its o
   const ValueId before = d.neg("before", x);
   const ValueId positive = d.gt("positive", p, 0.0);
   const auto writes = [&](std::span<const ValueId> in) { return d.op("aten.add_.Tensor", "add_", in[0], {1.0}); };
-  const ValueId c = d.cond("c", positive, {x}, writes, [&](std::span<const ValueId> in) { return d.neg("neg", in[0]); });
+  const ValueId c =
+      d.cond("c", positive, {x}, writes, [&](std::span<const ValueId> in) { return d.neg("neg", in[0]); });
   const ValueId after = d.neg("after", x);
   d.output(before);
   d.output(c);
@@ -134,7 +135,9 @@ TEST_CASE("a token alone orders operators with effects, and no partition may run
   CHECK(needs_of(dependencies, 1) == Nodes{0});
   CHECK(needs_of(dependencies, 2) == Nodes{1});
   CHECK(needs_of(dependencies, 3).empty());
-  const auto is_cycle = [&](std::vector<std::uint32_t> groups) { return !topological_order(contract(program.view(), groups, 1)).cycle.empty(); };
+  const auto is_cycle = [&](std::vector<std::uint32_t> groups) {
+    return !topological_order(contract(program.view(), groups, 1)).cycle.empty();
+  };
   CHECK(is_cycle({0, no_id, 0, no_id}));
   CHECK(!is_cycle({0, 0, no_id, 0}));
 }

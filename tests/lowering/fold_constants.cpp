@@ -22,19 +22,25 @@ std::vector<std::string_view> targets(const ExportedProgram& program) {
 }
 /// weight.permute(1, 0), a parameter of 2 x 3.
 ValueId permuted(Draft& d, ValueId weight) {
-  return d.b.call("aten.permute.default", {{"self", d.b.value(weight)}, {"dims", d.b.ints({1, 0})}}, "permute", ScalarType::float32, {3, 2});
+  return d.b.call("aten.permute.default", {{"self", d.b.value(weight)}, {"dims", d.b.ints({1, 0})}}, "permute",
+                  ScalarType::float32, {3, 2});
 }
 
 }  // namespace
 
-TEST_CASE("fold_constants: a view of a weight becomes a constant that shares its storage, what is made of it one of its own") {
+TEST_CASE(
+    "fold_constants: a view of a weight becomes a constant that shares its storage, what is made of it one of its "
+    "own") {
   Draft d;
   const ValueId weight = d.parameter("w", programs::tensor({2, 3}, {1, 2, 3, 4, 5, 6}));
   const ValueId x = d.user("x", {3, 2});
   const ValueId view = permuted(d, weight);
-  const ValueId negative = d.b.call("aten.neg.default", {{"self", d.b.value(view)}}, "neg", ScalarType::float32, {3, 2});
-  const ValueId sum = d.b.call("aten.add.Tensor", {{"self", d.b.value(x)}, {"other", d.b.value(view)}}, "sum", ScalarType::float32, {3, 2});
-  d.output(d.b.call("aten.add.Tensor", {{"self", d.b.value(sum)}, {"other", d.b.value(negative)}}, "out", ScalarType::float32, {3, 2}));
+  const ValueId negative =
+      d.b.call("aten.neg.default", {{"self", d.b.value(view)}}, "neg", ScalarType::float32, {3, 2});
+  const ValueId sum = d.b.call("aten.add.Tensor", {{"self", d.b.value(x)}, {"other", d.b.value(view)}}, "sum",
+                               ScalarType::float32, {3, 2});
+  d.output(d.b.call("aten.add.Tensor", {{"self", d.b.value(sum)}, {"other", d.b.value(negative)}}, "out",
+                    ScalarType::float32, {3, 2}));
   const ExportedProgram program = d.finish();
   const auto folded = fold_constants(program, backend_table<portable>);
   REQUIRE(folded);
@@ -48,7 +54,8 @@ TEST_CASE("fold_constants: a view of a weight becomes a constant that shares its
   CHECK(shared->strides == std::vector<std::int64_t>{1, 3});
   CHECK(own->view().as<float>()[0] == -1);
 }
-TEST_CASE("fold_constants: what depends on inputs, what is returned, what is random and what is written in place stays") {
+TEST_CASE(
+    "fold_constants: what depends on inputs, what is returned, what is random and what is written in place stays") {
   const auto stays = [](auto&& build) {
     Draft d;
     const ValueId weight = d.parameter("w", programs::tensor({2, 3}, {1, 2, 3, 4, 5, 6}));
@@ -57,25 +64,32 @@ TEST_CASE("fold_constants: what depends on inputs, what is returned, what is ran
     return !fold_constants(d.finish(), backend_table<portable>);
   };
   CHECK(stays([](Draft& d, ValueId, ValueId x) {
-    return d.b.call("aten._to_copy.default", {{"self", d.b.value(x)}, {"dtype", d.b.scalar_type(ScalarType::float64)}}, "cast", ScalarType::float64, {2, 3});
+    return d.b.call("aten._to_copy.default", {{"self", d.b.value(x)}, {"dtype", d.b.scalar_type(ScalarType::float64)}},
+                    "cast", ScalarType::float64, {2, 3});
   }));
   CHECK(stays([](Draft& d, ValueId weight, ValueId) { return permuted(d, weight); }));
   CHECK(stays([](Draft& d, ValueId, ValueId x) {
-    const ValueId noise = d.b.call("aten.rand.default", {{"size", d.b.ints({2, 3})}}, "rand", ScalarType::float32, {2, 3});
-    return d.b.call("aten.add.Tensor", {{"self", d.b.value(x)}, {"other", d.b.value(noise)}}, "sum", ScalarType::float32, {2, 3});
+    const ValueId noise =
+        d.b.call("aten.rand.default", {{"size", d.b.ints({2, 3})}}, "rand", ScalarType::float32, {2, 3});
+    return d.b.call("aten.add.Tensor", {{"self", d.b.value(x)}, {"other", d.b.value(noise)}}, "sum",
+                    ScalarType::float32, {2, 3});
   }));
   CHECK(stays([](Draft& d, ValueId weight, ValueId x) {
-    const ValueId negative = d.b.call("aten.neg.default", {{"self", d.b.value(weight)}}, "neg", ScalarType::float32, {2, 3});
-    return d.b.call("aten.add_.Tensor", {{"self", d.b.value(negative)}, {"other", d.b.value(x)}}, "add_", ScalarType::float32, {2, 3});
+    const ValueId negative =
+        d.b.call("aten.neg.default", {{"self", d.b.value(weight)}}, "neg", ScalarType::float32, {2, 3});
+    return d.b.call("aten.add_.Tensor", {{"self", d.b.value(negative)}, {"other", d.b.value(x)}}, "add_",
+                    ScalarType::float32, {2, 3});
   }));
 }
 TEST_CASE("fold_constants: what is larger than the file says is not folded, and takes no memory") {
   for (const std::int64_t size : {std::int64_t{8}, std::int64_t{1} << 33}) {
     Draft d;
     const ValueId x = d.user("x", {4});
-    const ValueId full = d.b.call("aten.full.default", {{"size", d.b.ints({size})}, {"fill_value", d.b.real(1)}}, "full", ScalarType::float32, {4});
+    const ValueId full = d.b.call("aten.full.default", {{"size", d.b.ints({size})}, {"fill_value", d.b.real(1)}},
+                                  "full", ScalarType::float32, {4});
     const ValueId view = d.b.call("aten.neg.default", {{"self", d.b.value(full)}}, "neg", ScalarType::float32, {4});
-    d.output(d.b.call("aten.add.Tensor", {{"self", d.b.value(x)}, {"other", d.b.value(view)}}, "sum", ScalarType::float32, {4}));
+    d.output(d.b.call("aten.add.Tensor", {{"self", d.b.value(x)}, {"other", d.b.value(view)}}, "sum",
+                      ScalarType::float32, {4}));
     CHECK(!fold_constants(d.finish(), backend_table<portable>));
   }
 }
@@ -84,7 +98,8 @@ TEST_CASE("fold_constants: a backend that refuses a node, or cannot run, folds n
   const ValueId weight = d.parameter("w", programs::tensor({2, 3}, {1, 2, 3, 4, 5, 6}));
   const ValueId x = d.user("x", {3, 2});
   const ValueId view = permuted(d, weight);
-  d.output(d.b.call("aten.add.Tensor", {{"self", d.b.value(x)}, {"other", d.b.value(view)}}, "sum", ScalarType::float32, {3, 2}));
+  d.output(d.b.call("aten.add.Tensor", {{"self", d.b.value(x)}, {"other", d.b.value(view)}}, "sum", ScalarType::float32,
+                    {3, 2}));
   const ExportedProgram program = d.finish();
   BackendTable refuses = backend_table<portable>;
   refuses.refuses = [](GraphModuleView, NodeId) { return "no"; };

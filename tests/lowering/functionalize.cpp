@@ -32,7 +32,8 @@ namespace {
 std::string targets(const ExportedProgram& program) {
   std::string all;
   const GraphModuleView graph = program.view();
-  for (const Node& node : graph.nodes) all += std::string(all.empty() ? "" : " ") + std::string(graph.target(node).substr(5));
+  for (const Node& node : graph.nodes)
+    all += std::string(all.empty() ? "" : " ") + std::string(graph.target(node).substr(5));
   return all;
 }
 ExportedProgram functional(const ExportedProgram& program) {
@@ -41,7 +42,8 @@ ExportedProgram functional(const ExportedProgram& program) {
   for (const Error& violation : verify(*out)) FAIL_CHECK(to_string(violation));
   return *std::move(out);
 }
-ValueId view(Draft& d, std::string_view target, std::initializer_list<Argument> inputs, std::string_view name, support::Sizes sizes) {
+ValueId view(Draft& d, std::string_view target, std::initializer_list<Argument> inputs, std::string_view name,
+             support::Sizes sizes) {
   const ValueId v = d.b.tensor(name, ScalarType::float32, sizes);
   d.node(target, inputs, {v});
   return v;
@@ -84,11 +86,13 @@ TEST_CASE("an in-place operator on a value of the program becomes the operator w
   CHECK(run(program, programs::tensor({2}, {2, -1})) == std::vector<Floats>{{12, 0}, {2, -1}});
 }
 
-TEST_CASE("what lets a tensor show its storage in another form is a view: writes through it reach what shows the same") {
+TEST_CASE(
+    "what lets a tensor show its storage in another form is a view: writes through it reach what shows the same") {
   Draft d;
   const ValueId a = d.add("a", d.user("x", {2}), 1.0);
   const ValueId u = view(d, "aten.unsqueeze_.default", {d.b.value(a), d.b.integer(0)}, "unsqueeze_", {1, 2});
-  const ValueId t = view(d, "aten.transpose_.default", {d.b.value(u), d.b.integer(0), d.b.integer(1)}, "transpose_", {2, 1});
+  const ValueId t =
+      view(d, "aten.transpose_.default", {d.b.value(u), d.b.integer(0), d.b.integer(1)}, "transpose_", {2, 1});
   view(d, "aten.mul_.Tensor", {d.b.value(t), d.b.real(3)}, "mul_", {2, 1});
   d.output(d.add("out", a, 1.0));
   d.output(view(d, "aten.squeeze_.dim", {d.b.value(t), d.b.integer(1)}, "squeeze_", {2}));
@@ -137,15 +141,19 @@ TEST_CASE("a write to a user input is a mutation that the caller's interface doe
 TEST_CASE("a write through views makes their base anew, and what other views show") {
   Draft d;
   const ValueId x = d.user("x", {2, 3});
-  const ValueId turned = view(d, "aten.transpose.int", {d.b.value(x), d.b.integer(0), d.b.integer(1)}, "turned", {3, 2});
+  const ValueId turned =
+      view(d, "aten.transpose.int", {d.b.value(x), d.b.integer(0), d.b.integer(1)}, "turned", {3, 2});
   const ValueId flat = view(d, "aten.reshape.default", {d.b.value(x), d.b.ints({6})}, "flat", {6});
   const ValueId row = view(d, "aten.select.int", {d.b.value(turned), d.b.integer(0), d.b.integer(1)}, "row", {2});
   d.op("aten.add_.Tensor", "add_", row, {10.0});
   d.output(d.neg("negated", flat));
   d.output(row);
   const ExportedProgram program = d.finish();
-  CHECK(targets(functional(program)) == "transpose.int reshape.default select.int add.Tensor select_scatter.default transpose.int reshape.default neg.default");
-  CHECK(run(program, programs::tensor({2, 3}, {0, 1, 2, 3, 4, 5})) == std::vector<Floats>{{0, -11, -2, -3, -14, -5}, {11, 14}, {0, 11, 2, 3, 14, 5}});
+  CHECK(targets(functional(program)) ==
+        "transpose.int reshape.default select.int add.Tensor select_scatter.default transpose.int reshape.default "
+        "neg.default");
+  CHECK(run(program, programs::tensor({2, 3}, {0, 1, 2, 3, 4, 5})) ==
+        std::vector<Floats>{{0, -11, -2, -3, -14, -5}, {11, 14}, {0, 11, 2, 3, 14, 5}});
 }
 
 TEST_CASE("writes through slices, lists of views, permutations and views that add or drop dimensions") {
@@ -157,7 +165,9 @@ TEST_CASE("writes through slices, lists of views, permutations and views that ad
   const Argument split[] = {d.b.value(x), d.b.integer(3), d.b.integer(1)};
   d.b.node("aten.split.Tensor", split, lists);
   d.op("aten.fill_.Scalar", "fill_", second, {9.0});
-  const ValueId part = view(d, "aten.slice.Tensor", {d.b.value(first), d.b.integer(1), d.b.integer(0), d.b.integer(3), d.b.integer(2)}, "part", {2, 2});
+  const ValueId part =
+      view(d, "aten.slice.Tensor", {d.b.value(first), d.b.integer(1), d.b.integer(0), d.b.integer(3), d.b.integer(2)},
+           "part", {2, 2});
   const ValueId wide = view(d, "aten.unsqueeze.default", {d.b.value(part), d.b.integer(0)}, "wide", {1, 2, 2});
   const ValueId turned = view(d, "aten.permute.default", {d.b.value(wide), d.b.ints({1, 2, 0})}, "turned", {2, 2, 1});
   d.op("aten.mul_.Tensor", "mul_", turned, {10.0});
@@ -168,7 +178,8 @@ TEST_CASE("writes through slices, lists of views, permutations and views that ad
   d.b.node("aten.unbind.int", unbind, rows);
   d.op("aten.copy_.default", "copy_", rows1, {rows0});
   d.output(first);
-  CHECK(run(d.finish(), programs::tensor({2, 4}, {1, 2, 3, 4, 5, 6, 7, 8})) == std::vector<Floats>{{10, 2, 30, 10, 2, 30}, {10, 2, 30, 9, 10, 2, 30, 9}});
+  CHECK(run(d.finish(), programs::tensor({2, 4}, {1, 2, 3, 4, 5, 6, 7, 8})) ==
+        std::vector<Floats>{{10, 2, 30, 10, 2, 30}, {10, 2, 30, 9, 10, 2, 30, 9}});
 }
 
 TEST_CASE("writes through diagonals") {
@@ -176,13 +187,16 @@ TEST_CASE("writes through diagonals") {
   const ValueId x = d.user("x", {2, 3});
   const ValueId above = view(d, "aten.diagonal.default", {d.b.value(x), d.b.integer(1)}, "above", {2});
   d.op("aten.fill_.Scalar", "fill_", above, {9.0});
-  const ValueId turned = view(d, "aten.transpose.int", {d.b.value(x), d.b.integer(0), d.b.integer(1)}, "turned", {3, 2});
-  const ValueId main = view(d, "aten.diagonal.default", {d.b.value(turned), d.b.integer(0), d.b.integer(-1), d.b.integer(0)}, "main", {2});
+  const ValueId turned =
+      view(d, "aten.transpose.int", {d.b.value(x), d.b.integer(0), d.b.integer(1)}, "turned", {3, 2});
+  const ValueId main = view(d, "aten.diagonal.default",
+                            {d.b.value(turned), d.b.integer(0), d.b.integer(-1), d.b.integer(0)}, "main", {2});
   d.op("aten.mul_.Tensor", "mul_", main, {10.0});
   d.output(above);
   const ExportedProgram program = d.finish();
   REQUIRE(functionalize(program));
-  CHECK(run(program, programs::tensor({2, 3}, {1, 2, 3, 4, 5, 6})) == std::vector<Floats>{{9, 9}, {10, 9, 3, 4, 50, 9}});
+  CHECK(run(program, programs::tensor({2, 3}, {1, 2, 3, 4, 5, 6})) ==
+        std::vector<Floats>{{9, 9}, {10, 9, 3, 4, 50, 9}});
 }
 
 TEST_CASE("copy_ takes what it is given, with self's sizes and dtype; a result of another dtype is cast back") {
@@ -200,7 +214,8 @@ TEST_CASE("copy_ takes what it is given, with self's sizes and dtype; a result o
   d.output(d.add("out", x, row));
   const ExportedProgram program = d.finish();
   CHECK(targets(functional(program)) ==
-        "_to_copy.default add.Tensor _to_copy.default select.int _to_copy.default select.int expand.default gt.Scalar _to_copy.default select.int add.Tensor");
+        "_to_copy.default add.Tensor _to_copy.default select.int _to_copy.default select.int expand.default gt.Scalar "
+        "_to_copy.default select.int add.Tensor");
   CHECK(run(program, programs::tensor({2}, {2, 5})) == std::vector<Floats>{{2, 2}, {1, 1}});
 }
 
@@ -225,10 +240,13 @@ TEST_CASE("a buffer that is written in place is mutated by the signature") {
   CHECK(programs::item(session.state()[0].tensor.view()) == 16);
 }
 
-TEST_CASE("mutations are added in the order of the inputs, after those of the program, one for each name of its kind; tied buffers stay") {
+TEST_CASE(
+    "mutations are added in the order of the inputs, after those of the program, one for each name of its kind; tied "
+    "buffers stay") {
   const auto draft = [](std::string_view tied) {
     Draft d;
-    const ValueId a = d.buffer("a", 1), b = d.buffer("b", 2), own = d.buffer("own", 3), x = d.user("x"), y = d.user("y");
+    const ValueId a = d.buffer("a", 1), b = d.buffer("b", 2), own = d.buffer("own", 3), x = d.user("x"),
+                  y = d.user("y");
     std::get<InputToBufferSpec>(d.program.signature.input_specs[1]).target = Name::own(tied);
     d.program.state_dict[1].name = Name::own(tied);
     for (const ValueId v : {y, x, b, a}) d.op("aten.add_.Tensor", "w" + std::to_string(v), v, {1.0});
@@ -238,14 +256,18 @@ TEST_CASE("mutations are added in the order of the inputs, after those of the pr
   };
   const ExportedProgram made = functional(draft("x"));  // the buffer is called like an input
   std::vector<std::pair<OutputKind, std::string>> all;
-  for (const OutputSpec& spec : made.signature.output_specs) all.emplace_back(kind(spec), target(spec) != nullptr ? std::string(target(spec)->view()) : std::string());
+  for (const OutputSpec& spec : made.signature.output_specs)
+    all.emplace_back(kind(spec), target(spec) != nullptr ? std::string(target(spec)->view()) : std::string());
   const auto buffer = OutputKind::buffer_mutation, input = OutputKind::user_input_mutation;
-  CHECK(all == std::vector<std::pair<OutputKind, std::string>>{{buffer, "own"}, {buffer, "a"}, {buffer, "x"}, {input, "x"}, {input, "y"}, {OutputKind::user_output, ""}});
+  CHECK(all ==
+        std::vector<std::pair<OutputKind, std::string>>{
+            {buffer, "own"}, {buffer, "a"}, {buffer, "x"}, {input, "x"}, {input, "y"}, {OutputKind::user_output, ""}});
   const std::string written = targets(functional(draft("a")));  // two names for one buffer
   CHECK(written == "add.Tensor add.Tensor add.Tensor copy_.default add.Tensor copy_.default add.Tensor mul.Tensor");
 }
 
-TEST_CASE("in sub-graphs of control flow, what they make is written as values; a write to an operand is left as it is") {
+TEST_CASE(
+    "in sub-graphs of control flow, what they make is written as values; a write to an operand is left as it is") {
   for (const bool to_operand : {false, true}) {
     Draft d;
     const ValueId x = d.user("x");
@@ -266,7 +288,9 @@ TEST_CASE("what a branch answers as it was given is not written apart from it") 
   Draft d;
   const ValueId x = d.user("x");
   const ValueId p = d.gt("p", x, 0.0);
-  const ValueId c = d.cond("c", p, {x}, [&](std::span<const ValueId> in) { return in[0]; }, [&](std::span<const ValueId> in) { return d.neg("neg", in[0]); });
+  const ValueId c = d.cond(
+      "c", p, {x}, [&](std::span<const ValueId> in) { return in[0]; },
+      [&](std::span<const ValueId> in) { return d.neg("neg", in[0]); });
   d.op("aten.add_.Tensor", "add_", c, {1.0});
   d.output(x);
   const ExportedProgram program = d.finish();
@@ -278,15 +302,17 @@ TEST_CASE("what a branch answers as it was given is not written apart from it") 
 TEST_CASE("what control flow makes anew is a value like others") {
   Draft d;
   const ValueId x = d.user("x"), y = d.user("y");
-  const ValueId c = d.cond("c", d.gt("p", x, 0.0), {x, y}, [&](std::span<const ValueId> in) { return d.mul("twice", in[0], 2.0); },
-                           [&](std::span<const ValueId> in) { return d.neg("neg", in[1]); });
+  const ValueId c = d.cond(
+      "c", d.gt("p", x, 0.0), {x, y}, [&](std::span<const ValueId> in) { return d.mul("twice", in[0], 2.0); },
+      [&](std::span<const ValueId> in) { return d.neg("neg", in[1]); });
   d.op("aten.exp_.default", "exp_", c);
   d.op("aten.add_.Tensor", "add_", y, {1.0});
   d.output(c);
   CHECK(!writes_in_place(functional(d.finish()).view()));
 }
 
-TEST_CASE("what cannot become values alone stays where it lies, and takes copies of new values; the rest becomes values") {
+TEST_CASE(
+    "what cannot become values alone stays where it lies, and takes copies of new values; the rest becomes values") {
   Draft d;
   const ValueId x = d.user("x", {4});
   const ValueId y = d.mul("y", x, 1.0), z = d.mul("z", x, 2.0);
@@ -298,14 +324,16 @@ TEST_CASE("what cannot become values alone stays where it lies, and takes copies
   d.output(y);
   d.output(z);
   const ExportedProgram program = d.finish();
-  CHECK(targets(functional(program)) == "mul.Tensor mul.Tensor as_strided.default clone.default neg.default copy_.default exp.default add.Tensor");
+  CHECK(targets(functional(program)) ==
+        "mul.Tensor mul.Tensor as_strided.default clone.default neg.default copy_.default exp.default add.Tensor");
   const std::vector<Floats> out = run(program, programs::tensor({4}, {0, 1, 2, 3}));
   CHECK(out[0] == Floats{0, 1, -2, 3});
   CHECK(out[1][2] == doctest::Approx(std::exp(2.0f)));
   CHECK(out[2] == Floats{0.5f, 1.5f, 2.5f, 3.5f});
 }
 
-TEST_CASE("what has no form on values stays as it is: resize_, writes through as_strided and expand, operators of others") {
+TEST_CASE(
+    "what has no form on values stays as it is: resize_, writes through as_strided and expand, operators of others") {
   const auto kept = [](auto&& write) {
     Draft d;
     const ValueId x = d.user("x", {4});
@@ -314,23 +342,30 @@ TEST_CASE("what has no form on values stays as it is: resize_, writes through as
     return targets(functional(d.finish()));
   };
   CHECK(kept([](Draft& d, ValueId x) {
-    d.op("aten.add_.Tensor", "add_", view(d, "aten.as_strided.default", {d.b.value(x), d.b.ints({2}), d.b.ints({2})}, "v", {2}), {1.0});
-  }) == "as_strided.default add.Tensor copy_.default");
+          d.op("aten.add_.Tensor", "add_",
+               view(d, "aten.as_strided.default", {d.b.value(x), d.b.ints({2}), d.b.ints({2})}, "v", {2}), {1.0});
+        }) == "as_strided.default add.Tensor copy_.default");
   CHECK(kept([](Draft& d, ValueId x) {
-    d.op("aten.add_.Tensor", "add_", view(d, "aten.expand.default", {d.b.value(x), d.b.ints({2, 4})}, "v", {2, 4}), {1.0});
-  }) == "expand.default add.Tensor copy_.default");
+          d.op("aten.add_.Tensor", "add_",
+               view(d, "aten.expand.default", {d.b.value(x), d.b.ints({2, 4})}, "v", {2, 4}), {1.0});
+        }) == "expand.default add.Tensor copy_.default");
   CHECK(kept([](Draft& d, ValueId x) {
-    d.op("aten.add_.Tensor", "add_", view(d, "aten.expand.default", {d.b.value(x), d.b.ints({1, 4})}, "v", {1, 4}), {1.0});
-  }) == "expand.default add.Tensor view.default");
-  CHECK(kept([](Draft& d, ValueId x) { view(d, "aten.resize_.default", {d.b.value(x), d.b.ints({2})}, "v", {2}); }) == "resize_.default");
-  CHECK(kept([](Draft& d, ValueId x) { d.node("mine.add_.Tensor", {d.b.value(x), d.b.real(1)}, {d.b.tensor("v", ScalarType::float32, {4})}); }).find("_") != std::string::npos);
+          d.op("aten.add_.Tensor", "add_",
+               view(d, "aten.expand.default", {d.b.value(x), d.b.ints({1, 4})}, "v", {1, 4}), {1.0});
+        }) == "expand.default add.Tensor view.default");
+  CHECK(kept([](Draft& d, ValueId x) { view(d, "aten.resize_.default", {d.b.value(x), d.b.ints({2})}, "v", {2}); }) ==
+        "resize_.default");
+  CHECK(kept([](Draft& d, ValueId x) {
+          d.node("mine.add_.Tensor", {d.b.value(x), d.b.real(1)}, {d.b.tensor("v", ScalarType::float32, {4})});
+        }).find("_") != std::string::npos);
 }
 
 TEST_CASE("what is shown by as_strided is written where it lies, before and after") {
   Draft d;
   const ValueId x = d.user("x", {4}), y = d.user("y", {2, 2});
   d.op("aten.add_.Tensor", "add_", x, {1.0});
-  d.op("aten.copy_.default", "copied", y, {view(d, "aten.permute.default", {d.b.value(y), d.b.ints({1, 0})}, "turned", {2, 2})});
+  d.op("aten.copy_.default", "copied", y,
+       {view(d, "aten.permute.default", {d.b.value(y), d.b.ints({1, 0})}, "turned", {2, 2})});
   d.output(d.neg("n", view(d, "aten.as_strided.default", {d.b.value(x), d.b.ints({2}), d.b.ints({2})}, "v", {2})));
   const ExportedProgram program = d.finish();
   CHECK(targets(functional(program)) == "add.Tensor copy_.default permute.default as_strided.default neg.default");
@@ -372,11 +407,13 @@ TEST_CASE("writes through the numbers of complex tensors, and through bytes, rea
 TEST_CASE("out= forms with several results and of reductions, in-place forms whose results are wider, the diagonal") {
   Draft d;
   const ValueId x = d.user("x", {2, 2});
-  const ValueId values = d.b.tensor("values", ScalarType::float32, {2}), indices = d.b.tensor("indices", ScalarType::int64, {2});
+  const ValueId values = d.b.tensor("values", ScalarType::float32, {2}),
+                indices = d.b.tensor("indices", ScalarType::int64, {2});
   d.node("aten.empty.memory_format", {d.b.ints({2})}, {values});
   d.node("aten.zeros.default", {d.b.ints({2}), d.b.scalar_type(ScalarType::int64)}, {indices});
   const ValueId m = d.b.tensor("m", ScalarType::float32, {2}), at = d.b.tensor("at", ScalarType::int64, {2});
-  d.node("aten.max.dim_max", {d.b.value(x), d.b.integer(1), d.b.boolean(false), d.b.value(values), d.b.value(indices)}, {m, at});
+  d.node("aten.max.dim_max", {d.b.value(x), d.b.integer(1), d.b.boolean(false), d.b.value(values), d.b.value(indices)},
+         {m, at});
   Argument out = d.b.value(values);
   out.name = d.b.text("out");
   d.node("aten.mean.out", {d.b.value(x), d.b.ints({0}), out}, {d.b.tensor("mean", ScalarType::float32, {2})});
@@ -395,19 +432,22 @@ TEST_CASE("out= forms with several results and of reductions, in-place forms who
 TEST_CASE("a write through windows of a tensor is one of the places that they show") {
   Draft d;
   const ValueId x = d.user("x", {2, 5});
-  const ValueId windows = view(d, "aten.unfold.default", {d.b.value(x), d.b.integer(1), d.b.integer(2), d.b.integer(2)}, "windows", {2, 2, 2});
+  const ValueId windows = view(d, "aten.unfold.default", {d.b.value(x), d.b.integer(1), d.b.integer(2), d.b.integer(2)},
+                               "windows", {2, 2, 2});
   const ValueId last = view(d, "aten.select.int", {d.b.value(windows), d.b.integer(1), d.b.integer(1)}, "last", {2, 2});
   d.op("aten.mul_.Tensor", "mul_", last, {10.0});
   d.output(d.op("aten.add.Tensor", "y", x, {0.0}));
   const ExportedProgram program = d.finish();
   CHECK(!writes_in_place(functionalize(program)->view()));
-  CHECK(run(program, programs::tensor({2, 5}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10})).back() == Floats{1, 2, 30, 40, 5, 6, 7, 80, 90, 10});
+  CHECK(run(program, programs::tensor({2, 5}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10})).back() ==
+        Floats{1, 2, 30, 40, 5, 6, 7, 80, 90, 10});
 }
 
 TEST_CASE("a write through a slice that shows all of its base is one of the base") {
   Draft d;
   const ValueId x = d.user("x", {3});
-  const ValueId all = view(d, "aten.slice.Tensor", {d.b.value(x), d.b.integer(0), d.b.integer(0), d.b.integer(INT64_MAX)}, "all", {3});
+  const ValueId all =
+      view(d, "aten.slice.Tensor", {d.b.value(x), d.b.integer(0), d.b.integer(0), d.b.integer(INT64_MAX)}, "all", {3});
   d.op("aten.add_.Tensor", "add_", all, {1.0});
   d.output(d.relu("y", x));
   const ExportedProgram made = functional(d.finish());
@@ -432,7 +472,8 @@ TEST_CASE("what is made again is bounded: what would grow without end stays wher
   std::vector<ValueId> views;
   ValueId last = x;
   for (int i = 0; i < 300; ++i)
-    last = view(d, "aten.slice.Tensor", {d.b.value(last), d.b.integer(0), d.b.integer(1)}, concat("v", i).view(), {301 - i});
+    last = view(d, "aten.slice.Tensor", {d.b.value(last), d.b.integer(0), d.b.integer(1)}, concat("v", i).view(),
+                {301 - i});
   for (int i = 0; i < 300; ++i) {
     d.op("aten.add_.Tensor", concat("add_", i).view(), x, {1.0});
     d.op("aten.neg.default", concat("use", i).view(), last);
@@ -466,6 +507,7 @@ TEST_CASE("copy_ into what a graph answers is a copy; into what nobody outside s
     const ValueId to = d.op("aten.zeros_like.default", "to", x);
     const ValueId copied = d.op("aten.copy_.default", "copied", to, {x});
     d.output(shown ? copied : d.neg("n", copied));
-    CHECK(targets(functional(d.finish())) == (shown ? "zeros_like.default clone.default" : "zeros_like.default neg.default"));
+    CHECK(targets(functional(d.finish())) ==
+          (shown ? "zeros_like.default clone.default" : "zeros_like.default neg.default"));
   }
 }

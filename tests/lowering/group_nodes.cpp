@@ -58,7 +58,8 @@ constexpr bool check_mutual() {
   const Numbers& g = groups.group_of_node;
   const bool apart = g[0] != g[5] || g[1] != g[4];  // not {a, d} and {b, c}
   const NodeGroups both = group_nodes(module.view(), Numbers{0, 0, 1, 1, 0, 0}, 2);
-  return acyclic(module.view(), groups) && apart && groups.count() == 2 && acyclic(module.view(), both) && both.count() == 3;
+  return acyclic(module.view(), groups) && apart && groups.count() == 2 && acyclic(module.view(), both) &&
+         both.count() == 3;
 }
 static_assert(check_mutual());
 
@@ -88,7 +89,8 @@ constexpr bool check_graphs_apart() {  // nodes of a sub-graph and of the root n
     d.b.end_graph({d.add("y", in, 1.0)});
   }
   const ValueId out = d.like(x, "out");
-  d.node("higher_order.cond", {d.b.value(p), d.b.subgraph(graphs[0]), d.b.subgraph(graphs[1]), d.b.tensors({x})}, {out});
+  d.node("higher_order.cond", {d.b.value(p), d.b.subgraph(graphs[0]), d.b.subgraph(graphs[1]), d.b.tensors({x})},
+         {out});
   d.output(d.add("z", x, 1.0));
   const GraphModule module = d.finish().graph_module;
   Numbers classes(module.nodes.size(), 0);
@@ -117,12 +119,14 @@ constexpr bool check_fixed() {  // n1 and n3 were fixed together: n0, n2 and n4 
   const GraphModule fixed_module = d.finish().graph_module;
   const Numbers tags{no_id, 0, no_id, 0, no_id};
   const QuotientGraph fixed = contract(fixed_module.view(), tags, 1);
-  const NodeGroups groups = group_nodes(fixed_module.view(), Numbers{0, no_id, 0, no_id, 0}, 1, fixed, topological_order(fixed).order);
+  const NodeGroups groups =
+      group_nodes(fixed_module.view(), Numbers{0, no_id, 0, no_id, 0}, 1, fixed, topological_order(fixed).order);
   Numbers all = groups.group_of_node;
   all[1] = all[3] = groups.count();
-  return groups.group_of_node[1] == no_id && groups.group_of_node[3] == no_id && groups.group_of_node[0] != groups.group_of_node[4] &&
-         groups.group_of_node[0] == groups.group_of_node[2] &&
-         topological_order(contract(fixed_module.view(), all, groups.count() + 1)).cycle.empty() && module.nodes.size() == 2;
+  return groups.group_of_node[1] == no_id && groups.group_of_node[3] == no_id &&
+         groups.group_of_node[0] != groups.group_of_node[4] && groups.group_of_node[0] == groups.group_of_node[2] &&
+         topological_order(contract(fixed_module.view(), all, groups.count() + 1)).cycle.empty() &&
+         module.nodes.size() == 2;
 }
 static_assert(check_fixed());
 
@@ -146,35 +150,28 @@ constexpr bool check_constants() {  // what is made of constants alone goes with
   graph.constant = constant.data();
   const NodeGroups late = group_nodes(graph, classes, 2);
   const Numbers& g = late.group_of_node;
-  return early[0] == early[2] && early[1] == early[2] && g[0] == g[4] && g[1] == g[4] && g[2] != g[4] && g[6] != g[4] && acyclic(graph, late);
+  return early[0] == early[2] && early[1] == early[2] && g[0] == g[4] && g[1] == g[4] && g[2] != g[4] && g[6] != g[4] &&
+         acyclic(graph, late);
 }
 static_assert(check_constants());
 
 }  // namespace
 
-TEST_CASE("a chain of one class is one group; where classes change, a new one begins") {
-  CHECK(check_chain());
-}
+TEST_CASE("a chain of one class is one group; where classes change, a new one begins") { CHECK(check_chain()); }
 
 TEST_CASE("P02: groups that would depend on each other are split, where the original proposes a cycle") {
   CHECK(check_mutual());
 }
 
-TEST_CASE("nodes that do not touch join their class") {
-  CHECK(check_independent());
-}
+TEST_CASE("nodes that do not touch join their class") { CHECK(check_independent()); }
 
-TEST_CASE("groups never span two graphs") {
-  CHECK(check_graphs_apart());
-}
+TEST_CASE("groups never span two graphs") { CHECK(check_graphs_apart()); }
 
 TEST_CASE("nodes that are fixed together stay together and alone, and no cycle leads through them") {
   CHECK(check_fixed());
 }
 
-TEST_CASE("what is made of constants alone is in the group of its first user") {
-  CHECK(check_constants());
-}
+TEST_CASE("what is made of constants alone is in the group of its first user") { CHECK(check_constants()); }
 
 TEST_CASE("alternating groups of ten nodes stay groups of ten") {
   const GraphModule module = chain(1000);

@@ -246,6 +246,7 @@ TEST_CASE("a write through a reshape that is a view is left by run_decomposition
     d.op("aten.mul_.Tensor", "mul_", rows, {2.0});
     d.output(y);
     const ExportedProgram program = run_decompositions(d.finish());
-    CHECK(run(program, programs::tensor({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8})) == (view ? Floats{2, 4, 6, 8, 10, 12, 14, 16} : Floats{1, 2, 3, 4, 5, 6, 7, 8}));
+    CHECK(run(program, programs::tensor({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8})) ==
+          (view ? Floats{2, 4, 6, 8, 10, 12, 14, 16} : Floats{1, 2, 3, 4, 5, 6, 7, 8}));
   }
 }

@@ -38,13 +38,12 @@ ExportedProgram sample() {
 }
 
 /// x + y and x - y, of one program each
-ExportedProgram simple(std::string_view target) {
-  return programs::binary(target);
-}
+ExportedProgram simple(std::string_view target) { return programs::binary(target); }
 
 std::vector<std::string_view> backends(const LoweredProgram& program, std::size_t method) {
   std::vector<std::string_view> names;
-  for (const LoweredDelegate& delegate : program.methods()[method].delegates) names.push_back(program.backends().name(delegate.backend));
+  for (const LoweredDelegate& delegate : program.methods()[method].delegates)
+    names.push_back(program.backends().name(delegate.backend));
   return names;
 }
 using Texts = std::vector<std::string_view>;
@@ -54,16 +53,15 @@ const Error& error_of(const R& result) {
   REQUIRE(!result);
   return result.error();
 }
-bool has(const Error& error, std::string_view text) {
-  return to_string(error).find(text) != std::string_view::npos;
-}
+bool has(const Error& error, std::string_view text) { return to_string(error).find(text) != std::string_view::npos; }
 
 /// A backend that sees its partitions at once, and says how many they were.
 struct Together : support::toy_backend<3> {
   static constexpr std::string_view name = "together";
   static inline std::vector<std::size_t> calls;
   static inline bool forgets = false;
-  static Result<std::vector<Processed>> preprocess_all(std::span<const Method> methods, std::span<const CompileSpec> specs,
+  static Result<std::vector<Processed>> preprocess_all(std::span<const Method> methods,
+                                                       std::span<const CompileSpec> specs,
                                                        DebugHandleRecorder& debug_handles) {
     calls.push_back(methods.size());
     std::vector<Processed> all;
@@ -139,8 +137,10 @@ TEST_CASE("require_full_delegation lists every node that was left, with the reas
   CHECK(error.where == "node 'sum' (aten.add.Tensor)");
   CHECK(error.what ==
         "2 node(s) were left undelegated, and full delegation is required:"
-        "\n  node 'sum' (aten.add.Tensor): toy0 says: it was told not to take this operator: toy1 says: it was told not to take this operator"
-        "\n  node 'y' (aten.mul.Tensor): toy0 says: it was told not to take this operator: toy1 says: it was told not to take this operator");
+        "\n  node 'sum' (aten.add.Tensor): toy0 says: it was told not to take this operator: toy1 says: it was told "
+        "not to take this operator"
+        "\n  node 'y' (aten.mul.Tensor): toy0 says: it was told not to take this operator: toy1 says: it was told not "
+        "to take this operator");
   CHECK(to_backend(sample(), CapabilityPartitioner<Two>()));
   A::state.refused = {};
   CHECK(to_backend(sample(), CapabilityPartitioner<Two>(), {.require_full_delegation = true}));
@@ -197,10 +197,12 @@ TEST_CASE("partitions that depend on each other are an error that lists the way 
   const ExportedProgram program = d.finish();
   const Error rest = error_of(to_backend(program, ByHand<Two>(program.view(), {{0, {"a", "d"}}, {0, {"b", "c"}}})));
   CHECK(rest.code == ErrorCode::invalid_argument);
-  CHECK(rest.what ==
-        "the partitions depend on each other: partition 'p0' needs 'm2' of node 'm2', which needs 'b' of partition 'p1', "
-        "which needs 'm1' of node 'm1', which needs 'a' of partition 'p0'");
-  const Error full = error_of(to_backend(program, ByHand<Two>(program.view(), {{0, {"a", "d"}}, {0, {"b", "c"}}, {1, {"m1"}}, {1, {"m2"}}})));
+  CHECK(
+      rest.what ==
+      "the partitions depend on each other: partition 'p0' needs 'm2' of node 'm2', which needs 'b' of partition 'p1', "
+      "which needs 'm1' of node 'm1', which needs 'a' of partition 'p0'");
+  const Error full = error_of(
+      to_backend(program, ByHand<Two>(program.view(), {{0, {"a", "d"}}, {0, {"b", "c"}}, {1, {"m1"}}, {1, {"m2"}}})));
   CHECK(has(full, "partition 'p0' needs 'm2' of partition 'p3'"));
   CHECK(A::state.preprocessed == 0);
   A::state.refused = "mul";
@@ -213,7 +215,8 @@ TEST_CASE("partitions that depend on each other are an error that lists the way 
 TEST_CASE("tags without nodes make no partition") {
   const Toys toys;
   const ExportedProgram program = sample();
-  const auto lowered = to_backend(program, ByHand<Two>(program.view(), {{0, {}}, {1, {"sum"}}, {0, {}}, {0, {"y", "z"}}, {1, {}}}));
+  const auto lowered =
+      to_backend(program, ByHand<Two>(program.view(), {{0, {}}, {1, {"sum"}}, {0, {}}, {0, {"y", "z"}}, {1, {}}}));
   REQUIRE(lowered);
   CHECK(backends(*lowered, 0) == Texts{"toy1", "toy0"});
   CHECK(lowered->methods()[0].delegates[1].tag == "p3");
@@ -247,12 +250,15 @@ TEST_CASE("constants of several partitions are shared, copied, or refused") {
   const PartitionReport& report = diagnostics.reports[0];
   CHECK(report.method == "forward");
   REQUIRE(report.constants.size() == 2);
-  CHECK((report.constants[0].target == "w" && report.constants[0].fate == "shared" && report.constants[0].partitions == 2));
+  CHECK((report.constants[0].target == "w" && report.constants[0].fate == "shared" &&
+         report.constants[0].partitions == 2));
   CHECK(report.constants[0].bytes == 4);
   CHECK((report.constants[1].target == "k" && report.constants[1].fate == "moved"));
   REQUIRE(report.partitions.size() == 2);
-  CHECK((report.partitions[1].tag == "p1" && report.partitions[1].backend == "toy1" && report.partitions[1].nodes == 2));
-  CHECK((report.partitions[1].inputs == 1 && report.partitions[1].outputs == 1 && report.partitions[1].constant_bytes == 8));
+  CHECK(
+      (report.partitions[1].tag == "p1" && report.partitions[1].backend == "toy1" && report.partitions[1].nodes == 2));
+  CHECK((report.partitions[1].inputs == 1 && report.partitions[1].outputs == 1 &&
+         report.partitions[1].constant_bytes == 8));
 
   A::state = B::state = {};
   const auto copied = to_backend(program, split, {.shared_constants = SharedConstants::duplicate});
@@ -286,7 +292,9 @@ TEST_CASE("the report has a row per node: what it is, where it went, what it rea
   Draft d;
   const ValueId x = d.user("x", {2});
   const ValueId a = d.add("a", x, x);
-  d.output(d.cond("c", d.gt("p", x, 0.0), {a}, [&](auto in) { return d.add("y", in[0], in[0]); }, [](auto in) { return in[0]; }, {2}));
+  d.output(d.cond(
+      "c", d.gt("p", x, 0.0), {a}, [&](auto in) { return d.add("y", in[0], in[0]); }, [](auto in) { return in[0]; },
+      {2}));
   ExportedProgram program = d.finish();
   GraphModule& graph = program.graph_module;
   const auto text = [&](std::string_view what) {
@@ -300,7 +308,8 @@ TEST_CASE("the report has a row per node: what it is, where it went, what it rea
   REQUIRE(to_backend(program, CapabilityPartitioner<Two>(), {}, &diagnostics));
   const PartitionReport& report = diagnostics.reports[0];
   const auto row = [&](std::string_view name) {
-    const auto at = std::ranges::find_if(report.nodes, [&](const PartitionReport::Node& node) { return node.name == name; });
+    const auto at =
+        std::ranges::find_if(report.nodes, [&](const PartitionReport::Node& node) { return node.name == name; });
     REQUIRE(at != report.nodes.end());
     return static_cast<NodeId>(at - report.nodes.begin());
   };
@@ -313,7 +322,8 @@ TEST_CASE("the report has a row per node: what it is, where it went, what it rea
   CHECK(report.partitions[sum.partition].backend == "toy0");
   const PartitionReport::Node& flow = report.nodes[row("c")];
   CHECK((flow.partition == no_id && flow.place == no_id));
-  CHECK((std::ranges::find(flow.inputs, row("a")) != flow.inputs.end() && std::ranges::find(flow.inputs, row("p")) != flow.inputs.end()));
+  CHECK((std::ranges::find(flow.inputs, row("a")) != flow.inputs.end() &&
+         std::ranges::find(flow.inputs, row("p")) != flow.inputs.end()));
   CHECK(report.nodes[row("y")].partition < report.partitions.size());
   for (const PartitionedGraph::Box& box : report.graph.boxes)
     if (box.kind == PartitionedGraph::BoxKind::partition) CHECK(report.partitions.at(box.partition).tag == box.label);
@@ -335,7 +345,9 @@ TEST_CASE("one partitioner lowers every method; each runs under its own name") {
   CHECK(support::run(session, {5, 2}, 1) == Floats{3});
 }
 
-TEST_CASE("a map lowers the methods it names; the others go to the last backend as they are, whatever is required of the map") {
+TEST_CASE(
+    "a map lowers the methods it names; the others go to the last backend as they are, whatever is required of the "
+    "map") {
   const Toys toys;
   const ExportedProgram add = simple("aten.add.Tensor");
   const ExportedProgram sub = simple("aten.sub.Tensor");
@@ -343,7 +355,8 @@ TEST_CASE("a map lowers the methods it names; the others go to the last backend 
   using Map = std::vector<MethodPartitioner<CapabilityPartitioner<Two>>>;
   const auto lower = [&](const Map& map, LowerOptions options = {}) {
     return to_backend<CapabilityPartitioner<Two>>(std::span<const ProgramMethod>(methods),
-                                                  std::span<const MethodPartitioner<CapabilityPartitioner<Two>>>(map), options);
+                                                  std::span<const MethodPartitioner<CapabilityPartitioner<Two>>>(map),
+                                                  options);
   };
   const auto lowered = lower({{"sub_accum", CapabilityPartitioner<Two>()}});
   REQUIRE(lowered);
@@ -373,10 +386,12 @@ TEST_CASE("an unavailable backend is a warning, once, and an error when it runs"
   A::state.available = false;
   const ExportedProgram program = sample();
   Diagnostics diagnostics;
-  const auto lowered = to_backend(program, ByHand<Two>(program.view(), {{0, {"sum"}}, {1, {"y"}}, {0, {"z"}}}), {}, &diagnostics);
+  const auto lowered =
+      to_backend(program, ByHand<Two>(program.view(), {{0, {"sum"}}, {1, {"y"}}, {0, {"z"}}}), {}, &diagnostics);
   REQUIRE(lowered);
   REQUIRE(diagnostics.warnings.size() == 1);
-  CHECK(diagnostics.warnings[0].view().starts_with("backend toy0 is not available here; the program can still be saved"));
+  CHECK(
+      diagnostics.warnings[0].view().starts_with("backend toy0 is not available here; the program can still be saved"));
   CHECK(A::state.compiled == 0);
   CHECK(B::state.compiled == 1);
   Session session = *Session::make(*lowered);
@@ -415,7 +430,8 @@ TEST_CASE("with kept originals a partition falls back to the next available back
   const auto lowered = to_backend(program, CapabilityPartitioner<Three>(), {.keep_originals = true}, &diagnostics);
   REQUIRE(lowered);
   REQUIRE(diagnostics.warnings.size() == 1);
-  CHECK(diagnostics.warnings[0].view().starts_with("backend toy0 is not available here; method 'forward', partition 'toy0_0' runs on toy2"));
+  CHECK(diagnostics.warnings[0].view().starts_with(
+      "backend toy0 is not available here; method 'forward', partition 'toy0_0' runs on toy2"));
   diagnostics.warnings.clear();
   CHECK(backends(*lowered, 0) == Texts{"toy2"});
   CHECK(C::state.preprocessed == 1);
@@ -542,7 +558,8 @@ TEST_CASE("sub-graphs of control flow are cut like the root, and the parent keep
   const ValueId x = d.user("x");
   const ValueId p = d.gt("p", x, 0.0);
   d.output(d.cond(
-      "out", p, {x}, [&](auto in) { return d.mul("m", d.add("s", in[0], 1.0), 2.0); }, [&](auto in) { return d.neg("n", in[0]); }));
+      "out", p, {x}, [&](auto in) { return d.mul("m", d.add("s", in[0], 1.0), 2.0); },
+      [&](auto in) { return d.neg("n", in[0]); }));
   const ExportedProgram program = d.finish();
   A::state.refused = "mul";
   const auto lowered = to_backend(program, CapabilityPartitioner<Two>());
@@ -561,7 +578,8 @@ TEST_CASE("a program that is not verified is lowered with a warning that says so
   Diagnostics diagnostics;
   REQUIRE(to_backend(program, CapabilityPartitioner<support::Two>(), {.validate = false}, &diagnostics));
   REQUIRE(diagnostics.warnings.size() == 1);
-  CHECK(diagnostics.warnings[0].view().starts_with("LowerOptions::validate is off: neither the program nor its partitions are verified; it can be saved and run"));
+  CHECK(diagnostics.warnings[0].view().starts_with(
+      "LowerOptions::validate is off: neither the program nor its partitions are verified; it can be saved and run"));
   diagnostics = {};
   REQUIRE(to_backend(program, CapabilityPartitioner<support::Two>(), {}, &diagnostics));
   CHECK(diagnostics.warnings.empty());

@@ -28,7 +28,8 @@ constexpr ProgramTables mixed() {
   b.end_graph(outputs);
   ProgramTables program = programs::user_program(std::move(b).finish());
   program.range_constraints.push_back({"s0", 2, 8});
-  program.guards.nodes = {{.op = GuardOp::size, .a = 0, .b = 1}, {.op = GuardOp::input, .a = 1}, {.op = GuardOp::less, .a = 0, .b = 1}};
+  program.guards.nodes = {
+      {.op = GuardOp::size, .a = 0, .b = 1}, {.op = GuardOp::input, .a = 1}, {.op = GuardOp::less, .a = 0, .b = 1}};
   program.guards.roots = {2};
   program.module_call_graph.push_back({.fqn = "", .output_names = {"past.0", "past.1", "", "rest"}});
   return program;
@@ -45,9 +46,9 @@ bool check_mixed() {
          i.inputs[5].constant == ConstantValue(Name("mode")) && i.inputs[6].constant == ConstantValue() &&
          i.inputs[6].type.tag == EValue::Tag::none && i.outputs.size() == 4 && i.outputs[0].name == "x" &&
          i.outputs[1].type.tag == EValue::Tag::int_ && i.outputs[2].type.tag == EValue::Tag::int_ &&
-         i.outputs[3].type.tag == EValue::Tag::none && i.outputs[0].user_name() == "past.0" && i.outputs[3].user_name() == "rest" &&
-         i.outputs[2].user_name() == i.outputs[2].name && i.ranges.size() == 1 && i.ranges[0].min == 2 &&
-         i.ranges[0].max == 8 && i.guards == mixed().guards;
+         i.outputs[3].type.tag == EValue::Tag::none && i.outputs[0].user_name() == "past.0" &&
+         i.outputs[3].user_name() == "rest" && i.outputs[2].user_name() == i.outputs[2].name && i.ranges.size() == 1 &&
+         i.ranges[0].min == 2 && i.ranges[0].max == 8 && i.guards == mixed().guards;
 }
 
 bool check_state() {
@@ -61,9 +62,7 @@ bool check_state() {
 
 }  // namespace
 
-TEST_CASE("C01: an interface knows the kind of every input and output; None stays None") {
-  CHECK(check_mixed());
-}
+TEST_CASE("C01: an interface knows the kind of every input and output; None stays None") { CHECK(check_mixed()); }
 
 TEST_CASE("a root module that lists other outputs than the signature names none") {
   ProgramTables program = mixed();
@@ -71,9 +70,7 @@ TEST_CASE("a root module that lists other outputs than the signature names none"
   for (const OutputPort& port : method_interface(program).outputs) CHECK(port.keys.empty());
 }
 
-TEST_CASE("a changed buffer goes in and out; parameters and unchanged buffers do neither") {
-  CHECK(check_state());
-}
+TEST_CASE("a changed buffer goes in and out; parameters and unchanged buffers do neither") { CHECK(check_state()); }
 
 TEST_CASE("an interface survives being written and read; damage makes the reader bad") {
   const MethodInterface interface = method_interface(mixed());
@@ -104,8 +101,11 @@ TEST_CASE("an interface survives being written and read; damage makes the reader
     ByteReader damaged(bytes);
     const MethodInterface interface_of_damage = read_interface(damaged);
     if (!damaged.ok()) continue;
-    const auto is_one = [](const PortType& type) { return type.tag <= EValue::Tag::list && (type.tag != EValue::Tag::tensor || size_of(type.dtype) > 0); };
+    const auto is_one = [](const PortType& type) {
+      return type.tag <= EValue::Tag::list && (type.tag != EValue::Tag::tensor || size_of(type.dtype) > 0);
+    };
     for (const OutputPort& port : interface_of_damage.outputs) CHECK((name_of(port.kind) != "?" && is_one(port.type)));
-    for (const InputPort& port : interface_of_damage.inputs) CHECK(((port.role == InputRole::user || port.role == InputRole::state) && is_one(port.type)));
+    for (const InputPort& port : interface_of_damage.inputs)
+      CHECK(((port.role == InputRole::user || port.role == InputRole::state) && is_one(port.type)));
   }
 }

@@ -24,7 +24,8 @@ static_assert(Partitioner<Modules>);
 
 constexpr std::string_view top = "L__self__,,__main__.Net";
 constexpr std::string_view layer0 = "L__self__,,__main__.Net;L__self___enc_0,enc.0,__main__.Layer";
-constexpr std::string_view linear0 = "L__self__,,__main__.Net;L__self___enc_0,enc.0,__main__.Layer;x,enc.0.linear,torch.nn.Linear";
+constexpr std::string_view linear0 =
+    "L__self__,,__main__.Net;L__self___enc_0,enc.0,__main__.Layer;x,enc.0.linear,torch.nn.Linear";
 constexpr std::string_view layer10 = "L__self__,,__main__.Net;L__self___enc_10,enc.10,__main__.Layer";
 constexpr std::string_view strict = "L__self__,,__main__.Net;fn_0,getattr(L['fn'], '0'),torch.nn.Linear";
 
@@ -46,7 +47,8 @@ std::vector<int> backends(std::vector<Modules::Rule> rules) {
   const auto answer = Modules{std::move(rules)}.partition(Method{"forward", &program});
   REQUIRE(answer);
   std::vector<int> out;
-  for (const TagId tag : answer->tags.nodes) out.push_back(tag == no_id ? -1 : static_cast<int>(answer->delegations[tag].backend));
+  for (const TagId tag : answer->tags.nodes)
+    out.push_back(tag == no_id ? -1 : static_cast<int>(answer->delegations[tag].backend));
   return out;
 }
 

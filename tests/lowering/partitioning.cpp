@@ -47,8 +47,7 @@ constexpr bool check_control_flow_and_labels() {
   const Name second = node_label(graph, 1);
   const Name third = node_label(graph, 2);
   return !is_control_flow(graph, graph.nodes[0]) && is_control_flow(graph, graph.nodes[1]) &&
-         !is_control_flow(graph, graph.nodes[2]) && first == "p" && second == "out" &&
-         third == "#2";
+         !is_control_flow(graph, graph.nodes[2]) && first == "p" && second == "out" && third == "#2";
 }
 static_assert(check_control_flow_and_labels());
 
@@ -65,9 +64,7 @@ static_assert(!Partitioner<NoAnswer> && !Partitioner<Changes> && !Partitioner<in
 
 }  // namespace
 
-TEST_CASE("tags stand beside the program; a second tag of a node is kept as a conflict") {
-  CHECK(check_tags());
-}
+TEST_CASE("tags stand beside the program; a second tag of a node is kept as a conflict") { CHECK(check_tags()); }
 
 TEST_CASE("control flow is what takes sub-graphs; a node is called like its first output, or by its number") {
   CHECK(check_control_flow_and_labels());

@@ -26,7 +26,8 @@ std::vector<int> backends(const ExportedProgram& program, std::vector<Patterns::
   const auto answer = Patterns{std::move(rules)}.partition(Method{"forward", &program});
   REQUIRE(answer);
   std::vector<int> out;
-  for (const TagId tag : answer->tags.nodes) out.push_back(tag == no_id ? -1 : static_cast<int>(answer->delegations[tag].backend));
+  for (const TagId tag : answer->tags.nodes)
+    out.push_back(tag == no_id ? -1 : static_cast<int>(answer->delegations[tag].backend));
   return out;
 }
 /// a = x + 1; m = a * 2; r = relu(m); m2 = r * 3; r2 = relu(m2)
@@ -87,7 +88,8 @@ TEST_CASE("a chain whose end waits for others stays whole") {
   const ValueId far = d.neg("far", d.add("near", x, 1.0));
   d.output(d.add("s", m, far));
   const ExportedProgram program = d.finish();
-  const auto answer = Patterns{{{{"aten.mul.Tensor", "aten.add.Tensor"}, 0}, {{"aten.add.Tensor"}, 0}}}.partition(Method{"forward", &program});
+  const auto answer = Patterns{{{{"aten.mul.Tensor", "aten.add.Tensor"}, 0}, {{"aten.add.Tensor"}, 0}}}.partition(
+      Method{"forward", &program});
   REQUIRE(answer);
   CHECK(answer->tags.nodes[0] == answer->tags.nodes[3]);
   CHECK(answer->tags.nodes[2] == no_id);

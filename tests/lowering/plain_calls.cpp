@@ -21,7 +21,8 @@ using support::Draft;
 namespace {
 
 /// out_dtype(target, int32, arguments...) of 4 elements, which the program returns.
-ExportedProgram said(Draft& d, std::string_view target, std::initializer_list<Argument> arguments, ScalarType dtype = ScalarType::int32) {
+ExportedProgram said(Draft& d, std::string_view target, std::initializer_list<Argument> arguments,
+                     ScalarType dtype = ScalarType::int32) {
   std::vector<Argument> inputs{d.b.string(target, ArgumentKind::operator_name), GraphBuilder::scalar_type(dtype)};
   inputs.insert(inputs.end(), arguments.begin(), arguments.end());
   const ValueId out = d.b.tensor("out", dtype, {4});
@@ -32,7 +33,8 @@ ExportedProgram said(Draft& d, std::string_view target, std::initializer_list<Ar
 }
 std::string targets(const ExportedProgram& program) {
   std::string all;
-  for (const Node& node : program.view().nodes) all += std::string(all.empty() ? "" : " ") + std::string(program.view().target(node));
+  for (const Node& node : program.view().nodes)
+    all += std::string(all.empty() ? "" : " ") + std::string(program.view().target(node));
   return all;
 }
 std::vector<std::int32_t> run(const ExportedProgram& program, const Tensor& x) {
@@ -87,7 +89,8 @@ TEST_CASE("what is not of the form stays, and is refused by name") {
   const ValueId x = d.user("x", {4});
   const ExportedProgram program = said(d, "own.mul.default", {GraphBuilder::value(x)});
   CHECK(!with_plain_calls(program));
-  CHECK(support::error_of(to_backend<portable>(program)).what.view().find("higher_order.out_dtype") != std::string_view::npos);
+  CHECK(support::error_of(to_backend<portable>(program)).what.view().find("higher_order.out_dtype") !=
+        std::string_view::npos);
 }
 
 namespace {

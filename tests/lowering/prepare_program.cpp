@@ -63,7 +63,10 @@ TEST_CASE("elements that do not lie where torch has them are neither shown by as
     Draft d;
     const auto value = [&](std::string_view name, std::int64_t first, std::int64_t second) {
       const Dim sizes[] = {{.value = 3}, {.value = 2}}, strides[] = {{.value = first}, {.value = second}};
-      return d.b.declare({.name = d.b.text(name), .sizes = d.b.dims(sizes), .strides = d.b.dims(strides), .dtype = ScalarType::float32});
+      return d.b.declare({.name = d.b.text(name),
+                          .sizes = d.b.dims(sizes),
+                          .strides = d.b.dims(strides),
+                          .dtype = ScalarType::float32});
     };
     const ValueId x = d.user("x", {2, 3});
     const ValueId turned = value("turned", 1, 3);
@@ -89,12 +92,17 @@ TEST_CASE("a loop that answers its operand is refused where that is written and 
     Draft d;
     const ValueId i = d.user("i"), x = d.user("x");
     const GraphId go_on = d.branch("go_on", 2, [&](auto in) { return d.lt("less", in[0], 3.0); }, {});
-    const GraphId body = d.branch("body", 2, [&](auto in) {
-      return std::vector{d.add("next", in[0], 1.0), hands_on ? d.op("aten.detach.default", "same", in[1]) : d.mul("twice", in[1], 2.0)};
-    }, {});
+    const GraphId body =
+        d.branch("body", 2,
+                 [&](auto in) {
+                   return std::vector{d.add("next", in[0], 1.0), hands_on ? d.op("aten.detach.default", "same", in[1])
+                                                                          : d.mul("twice", in[1], 2.0)};
+                 },
+                 {});
     const ValueId given = own ? d.mul("own", x, 1.0) : x;
     const ValueId last = d.like(i, "last"), y = d.like(x, "y");
-    d.node("higher_order.while_loop", {d.b.subgraph(go_on), d.b.subgraph(body), d.b.tensors({i, given}), d.b.tensors({})}, {last, y});
+    d.node("higher_order.while_loop",
+           {d.b.subgraph(go_on), d.b.subgraph(body), d.b.tensors({i, given}), d.b.tensors({})}, {last, y});
     d.op("aten.add_.Tensor", "add_", y, {1.0});
     d.output(y);
     const auto made = prepare_program(d.finish(), {});

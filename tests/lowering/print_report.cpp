@@ -69,7 +69,9 @@ TEST_CASE("times have a column where there are any") {
 
 TEST_CASE("times are summed per operator and backend, with what a backend does not tell apart") {
   PartitionReport report;
-  report.partitions = {{.tag = "p0", .backend = "fast", .ns = 6000}, {.tag = "p1", .backend = "slow", .ns = 2000}, {.tag = "p2", .backend = "fast"}};
+  report.partitions = {{.tag = "p0", .backend = "fast", .ns = 6000},
+                       {.tag = "p1", .backend = "slow", .ns = 2000},
+                       {.tag = "p2", .backend = "fast"}};
   const auto node = [&](const char* target, std::uint32_t partition, std::uint64_t ns) {
     report.nodes.push_back({.name = "n", .target = Name::own(target), .partition = partition, .ns = ns});
   };
@@ -122,7 +124,8 @@ TEST_CASE("equal refusals are counted, the most frequent first") {
 TEST_CASE("an empty report is one line, and control characters do not reach the terminal") {
   PartitionReport report;
   report.method = "m";
-  CHECK(print_report(report) == "method 'm': 0 nodes in 0 partitions; bytes of constants: 0 moved, 0 shared, 0 duplicated, 0 kept\n");
+  CHECK(print_report(report) ==
+        "method 'm': 0 nodes in 0 partitions; bytes of constants: 0 moved, 0 shared, 0 duplicated, 0 kept\n");
   report.partitions.push_back({.tag = "\x1b[2J", .backend = "b"});
   CHECK(print_report(report).find('\x1b') == std::string::npos);
 }

@@ -26,9 +26,7 @@ constexpr GraphModule diamond() {
   return d.finish().graph_module;
 }
 
-constexpr bool equal(std::span<const std::uint32_t> a, const Numbers& b) {
-  return std::ranges::equal(a, b);
-}
+constexpr bool equal(std::span<const std::uint32_t> a, const Numbers& b) { return std::ranges::equal(a, b); }
 
 constexpr bool check_producers() {
   const GraphModule module = diamond();
@@ -43,13 +41,14 @@ static_assert(check_producers());
 constexpr bool check_alone() {
   const GraphModule module = diamond();
   const QuotientGraph q = contract(module.view(), Numbers(4, no_id), 0);
-  return q.size == 4 && q.vertex_of_node == Numbers{0, 1, 2, 3} && equal(q.nodes_of(2), {2}) && equal(q.needs_of(0), {}) &&
-         equal(q.needs_of(1), {0, 0}) && equal(q.needs_of(2), {0, 1}) && equal(q.needs_of(3), {}) &&
-         topological_order(q).order == Numbers{0, 1, 2, 3};
+  return q.size == 4 && q.vertex_of_node == Numbers{0, 1, 2, 3} && equal(q.nodes_of(2), {2}) &&
+         equal(q.needs_of(0), {}) && equal(q.needs_of(1), {0, 0}) && equal(q.needs_of(2), {0, 1}) &&
+         equal(q.needs_of(3), {}) && topological_order(q).order == Numbers{0, 1, 2, 3};
 }
 static_assert(check_alone());
 
-constexpr bool check_groups() {  // edges inside a group are gone; vertices are numbered by first node; group 1 is unused
+constexpr bool
+check_groups() {  // edges inside a group are gone; vertices are numbered by first node; group 1 is unused
   const GraphModule module = diamond();
   const Numbers groups{no_id, 2, 0, 2};
   const QuotientGraph q = contract(module.view(), groups, 3);
@@ -77,7 +76,12 @@ constexpr bool check_cycle() {
 static_assert(check_cycle());
 
 constexpr bool check_self_need() {
-  QuotientGraph q{.size = 2, .vertex_of_node = {0, 1}, .first_node = {0, 1, 2}, .nodes = {0, 1}, .first_need = {0, 0, 1}, .needs = {1}};
+  QuotientGraph q{.size = 2,
+                  .vertex_of_node = {0, 1},
+                  .first_node = {0, 1, 2},
+                  .nodes = {0, 1},
+                  .first_need = {0, 0, 1},
+                  .needs = {1}};
   return topological_order(q).cycle == Numbers{1};
 }
 static_assert(check_self_need());
@@ -93,30 +97,20 @@ static_assert(check_empty());
 
 }  // namespace
 
-TEST_CASE("the producers of what a node reads, one for each time it reads it") {
-  CHECK(check_producers());
-}
+TEST_CASE("the producers of what a node reads, one for each time it reads it") { CHECK(check_producers()); }
 
-TEST_CASE("without groups every node is a vertex") {
-  CHECK(check_alone());
-}
+TEST_CASE("without groups every node is a vertex") { CHECK(check_alone()); }
 
-TEST_CASE("groups become one vertex, numbered by first node, and edges inside are gone") {
-  CHECK(check_groups());
-}
+TEST_CASE("groups become one vertex, numbered by first node, and edges inside are gone") { CHECK(check_groups()); }
 
-TEST_CASE("a vertex comes after all it needs, also those with larger numbers") {
-  CHECK(check_order_of_late_needs());
-}
+TEST_CASE("a vertex comes after all it needs, also those with larger numbers") { CHECK(check_order_of_late_needs()); }
 
 TEST_CASE("a cycle is answered vertex by vertex") {
   CHECK(check_cycle());
   CHECK(check_self_need());
 }
 
-TEST_CASE("a graph without nodes has no vertices") {
-  CHECK(check_empty());
-}
+TEST_CASE("a graph without nodes has no vertices") { CHECK(check_empty()); }
 
 TEST_CASE("a chain of 200,000 vertices is ordered without recursion") {
   QuotientGraph q{.size = 200'000, .vertex_of_node = {}, .first_node = {}, .nodes = {}, .first_need = {0}, .needs = {}};

@@ -76,8 +76,12 @@ struct Layers {
     std::vector<Argument> weights{}, states{};
   };
   /// Weights of its own, and states to begin with.
-  [[nodiscard]] Operands operands(Net& n, std::int64_t features = 4, const std::string& name = "w", ValueId begin = no_id) const {
-    const std::int64_t gates = 5 * (target == "aten.lstm.input" ? 4 : target == "aten.gru.input" ? 3 : 1), directions = both ? 2 : 1;
+  [[nodiscard]] Operands operands(Net& n, std::int64_t features = 4, const std::string& name = "w",
+                                  ValueId begin = no_id) const {
+    const std::int64_t gates = 5 * (target == "aten.lstm.input"  ? 4
+                                    : target == "aten.gru.input" ? 3
+                                                                 : 1),
+                       directions = both ? 2 : 1;
     Operands out;
     std::string next = name;
     for (std::int64_t k = 0; k < count * directions; ++k) {
@@ -119,7 +123,8 @@ struct Layers {
     n.draft.b.node(target, inputs, outputs, n.draft.metadata);
     return made;
   }
-  [[nodiscard]] std::vector<ValueId> emit(Net& n, ValueId x, std::int64_t features = 4, const std::string& name = "w", ValueId begin = no_id) const {
+  [[nodiscard]] std::vector<ValueId> emit(Net& n, ValueId x, std::int64_t features = 4, const std::string& name = "w",
+                                          ValueId begin = no_id) const {
     return call(n, x, operands(n, features, name, begin), name);
   }
 };
@@ -134,15 +139,20 @@ struct ByHand {
   [[nodiscard]] ExportedProgram program() const {
     Net n;
     const ValueId x = n.input("x", {all, 2, 4}), h = n.input("h", {1, 2, 5});
-    const ValueId w = n.weight("w", {5, 4}), b = n.weight("b", {5}), u = n.weight("u", {5, 5}), other = n.weight("other", {5, 5}), c = n.weight("c", {5});
-    const ValueId gates = n.op("aten.linear.default", "gates", {all, 2, 5}, {{"input", n.v(x)}, {"weight", n.v(w)}, {"bias", n.v(b)}});
+    const ValueId w = n.weight("w", {5, 4}), b = n.weight("b", {5}), u = n.weight("u", {5, 5}),
+                  other = n.weight("other", {5, 5}), c = n.weight("c", {5});
+    const ValueId gates =
+        n.op("aten.linear.default", "gates", {all, 2, 5}, {{"input", n.v(x)}, {"weight", n.v(w)}, {"bias", n.v(b)}});
     ValueId state = h;
     std::vector<ValueId> states, outputs;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const std::string name = std::to_string(i);
-      const ValueId row = n.op("aten.select.int", "row" + name, {2, 5}, {{"self", n.v(gates)}, {"dim", n.i(0)}, {"index", n.i(rows[i])}});
+      const ValueId row = n.op("aten.select.int", "row" + name, {2, 5},
+                               {{"self", n.v(gates)}, {"dim", n.i(0)}, {"index", n.i(rows[i])}});
       const ValueId own = n.op("aten.linear.default", "own" + name, {1, 2, 5},
-                               {{"input", n.v(state)}, {"weight", n.v(other_weight && i == 1 ? other : u)}, {"bias", no_bias ? Argument{} : n.v(c)}});
+                               {{"input", n.v(state)},
+                                {"weight", n.v(other_weight && i == 1 ? other : u)},
+                                {"bias", no_bias ? Argument{} : n.v(c)}});
       ValueId sum = n.add("sum" + name, own, row, {1, 2, 5});
       if (adds_twice && i == 1) sum = n.add("twice", sum, row, {1, 2, 5});
       state = n.op("aten.tanh.default", "state" + name, {1, 2, 5}, {{"self", n.v(sum)}});
@@ -152,7 +162,8 @@ struct ByHand {
     }
     std::vector<Argument> parts;
     for (const std::size_t i : joined) parts.push_back(n.v(states[i]));
-    outputs.push_back(n.op("aten.cat.default", "all", {static_cast<std::int64_t>(parts.size()), 2, 5}, {{"tensors", n.draft.b.list(parts, ArgumentKind::value)}, {"dim", n.i(0)}}));
+    outputs.push_back(n.op("aten.cat.default", "all", {static_cast<std::int64_t>(parts.size()), 2, 5},
+                           {{"tensors", n.draft.b.list(parts, ArgumentKind::value)}, {"dim", n.i(0)}}));
     outputs.push_back(state);
     for (const ValueId v : outputs) n.draft.output(v);
     return n.draft.finish();
@@ -162,9 +173,15 @@ struct ByHand {
 }  // namespace
 
 TEST_CASE("layers that were taken apart are whole again, and compute the same") {
-  for (const std::string_view target : {"aten.lstm.input", "aten.gru.input", "aten.rnn_tanh.input", "aten.rnn_relu.input"})
+  for (const std::string_view target :
+       {"aten.lstm.input", "aten.gru.input", "aten.rnn_tanh.input", "aten.rnn_relu.input"})
     for (int k = 0; k < (target == "aten.lstm.input" ? 32 : 16); ++k) {
-      const Layers layers{.target = target, .count = 1 + k % 2, .both = k / 2 % 2 != 0, .biased = k / 4 % 2 != 0, .batch_first = k / 8 % 2 != 0, .given = k < 16 ? 5 : 2};
+      const Layers layers{.target = target,
+                          .count = 1 + k % 2,
+                          .both = k / 2 % 2 != 0,
+                          .biased = k / 4 % 2 != 0,
+                          .batch_first = k / 8 % 2 != 0,
+                          .given = k < 16 ? 5 : 2};
       CAPTURE(target);
       CAPTURE(k);
       Net n;
@@ -193,8 +210,10 @@ TEST_CASE("layers of which a part alone is needed, and that something comes betw
     const std::vector<ValueId> first = layers.emit(n, n.input("x", {3, 2, 4}));
     const ValueId relu = n.relu("relu", first[0], {3, 2, 5 * directions});
     const std::vector<ValueId> second = layers.emit(n, relu, 5 * directions, "v");
-    const ValueId end = n.op("aten.select.int", "end", {2, 5}, {{"self", n.v(second[1])}, {"dim", n.i(0)}, {"index", n.i(2 * directions - 1)}});
-    const ValueId cell = n.op("aten.select.int", "cell", {2, 5}, {{"self", n.v(first[2])}, {"dim", n.i(0)}, {"index", n.i(0)}});
+    const ValueId end = n.op("aten.select.int", "end", {2, 5},
+                             {{"self", n.v(second[1])}, {"dim", n.i(0)}, {"index", n.i(2 * directions - 1)}});
+    const ValueId cell =
+        n.op("aten.select.int", "cell", {2, 5}, {{"self", n.v(first[2])}, {"dim", n.i(0)}, {"index", n.i(0)}});
     const ExportedProgram program = n.finish({end, cell}), apart = run_decompositions(program);
     const std::optional<ExportedProgram> again = whole(apart);
     REQUIRE(again);
@@ -209,9 +228,11 @@ TEST_CASE("a layer takes the rows of another that has the batch first, as they a
   for (const bool batch_first : {false, true}) {
     CAPTURE(batch_first);
     Net n;
-    const std::vector<ValueId> first = Layers{.target = "aten.gru.input", .batch_first = true}.emit(n, n.input("x", {2, 3, 4}));
+    const std::vector<ValueId> first =
+        Layers{.target = "aten.gru.input", .batch_first = true}.emit(n, n.input("x", {2, 3, 4}));
     ValueId rows = first[0];
-    if (!batch_first) rows = n.op("aten.permute.default", "turned", {3, 2, 5}, {{"self", n.v(rows)}, {"dims", n.ints({1, 0, 2})}});
+    if (!batch_first)
+      rows = n.op("aten.permute.default", "turned", {3, 2, 5}, {{"self", n.v(rows)}, {"dims", n.ints({1, 0, 2})}});
     const std::vector<ValueId> second = Layers{.batch_first = batch_first}.emit(n, rows, 5, "v");
     const ExportedProgram program = n.finish({first[0], second[0]});
     const std::optional<ExportedProgram> again = whole(run_decompositions(program));
@@ -281,7 +302,7 @@ TEST_CASE("two layers of which one begins with the other's last state are whole"
 
 TEST_CASE("what is no layer is left as it is") {
   CHECK(whole(ByHand().program()));
-  CHECK(whole(ByHand{.joined = {2, 0}}.program()) == std::nullopt);        // something else needs a state
+  CHECK(whole(ByHand{.joined = {2, 0}}.program()) == std::nullopt);  // something else needs a state
   CHECK(whole(ByHand{.rows = {2, 1, 0}, .joined = {2, 1, 0}}.program()) == std::nullopt);  // backwards alone
   CHECK(whole(ByHand{.rows = {0, 2, 1}}.program()) == std::nullopt);
   CHECK(whole(ByHand{.rows = {0, 1, 1}}.program()) == std::nullopt);

@@ -28,13 +28,22 @@ namespace {
 std::vector<ValueId> lstm(Net& n, std::initializer_list<std::int64_t> said) {
   std::vector<Argument> weights;
   for (const std::int64_t features : {6, 5})
-    for (const std::int64_t of : {features, std::int64_t{5}}) weights.push_back(n.v(n.weight("w" + std::to_string(weights.size()), {20, of}, 0.5)));
+    for (const std::int64_t of : {features, std::int64_t{5}})
+      weights.push_back(n.v(n.weight("w" + std::to_string(weights.size()), {20, of}, 0.5)));
   const Argument starts[] = {n.v(n.input("h", {2, 3, 5})), n.v(n.input("c", {2, 3, 5}))};
-  const Argument parameters = n.draft.b.list(weights, ArgumentKind::value), states = n.draft.b.list(starts, ArgumentKind::value);
+  const Argument parameters = n.draft.b.list(weights, ArgumentKind::value),
+                 states = n.draft.b.list(starts, ArgumentKind::value);
   const ValueId x = n.input("x", {4, 3, 6});
   return n.many("aten.lstm.input", {{"rows", {4, 3, 5}}, {"state", said}, {"cell", said}},
-                {{"input", n.v(x)}, {"hx", states}, {"params", parameters}, {"has_biases", GraphBuilder::boolean(false)}, {"num_layers", n.i(2)}, {"dropout", GraphBuilder::real(0)},
-                 {"train", GraphBuilder::boolean(false)}, {"bidirectional", GraphBuilder::boolean(false)}, {"batch_first", GraphBuilder::boolean(false)}});
+                {{"input", n.v(x)},
+                 {"hx", states},
+                 {"params", parameters},
+                 {"has_biases", GraphBuilder::boolean(false)},
+                 {"num_layers", n.i(2)},
+                 {"dropout", GraphBuilder::real(0)},
+                 {"train", GraphBuilder::boolean(false)},
+                 {"bidirectional", GraphBuilder::boolean(false)},
+                 {"batch_first", GraphBuilder::boolean(false)}});
 }
 std::vector<std::int64_t> sizes(const ExportedProgram& program, std::string_view name) {
   const GraphModuleView graph = program.view();
@@ -49,11 +58,17 @@ using Sizes = std::vector<std::int64_t>;
 /// A classifier by the last layer's last state, as torch records it.
 ExportedProgram classifier(Net& n) {
   const std::vector<ValueId> made = lstm(n, {2, 1, 3, 5});
-  const ValueId last = n.op("aten.select.int", "last", {1, 3, 5}, {{"self", n.v(made[1])}, {"dim", n.i(0)}, {"index", n.i(-1)}});
-  const ValueId kept = n.op("aten.dropout.default", "kept", {1, 3, 5}, {{"input", n.v(last)}, {"p", GraphBuilder::real(0.5)}, {"train", GraphBuilder::boolean(false)}});
-  const ValueId head = n.op("aten.linear.default", "head", {1, 3, 7}, {{"input", n.v(kept)}, {"weight", n.v(n.weight("head_w", {7, 5}))}});
-  const std::vector<ValueId> layers = n.many("aten.unbind.int", {{"l0", {1, 3, 5}}, {"l1", {1, 3, 5}}}, {{"self", n.v(made[1])}});
-  const std::vector<ValueId> cells = n.many("aten.chunk.default", {{"c0", {2, 1, 3, 3}}, {"c1", {2, 1, 3, 2}}}, {{"self", n.v(made[2])}, {"chunks", n.i(2)}, {"dim", n.i(-1)}});
+  const ValueId last =
+      n.op("aten.select.int", "last", {1, 3, 5}, {{"self", n.v(made[1])}, {"dim", n.i(0)}, {"index", n.i(-1)}});
+  const ValueId kept =
+      n.op("aten.dropout.default", "kept", {1, 3, 5},
+           {{"input", n.v(last)}, {"p", GraphBuilder::real(0.5)}, {"train", GraphBuilder::boolean(false)}});
+  const ValueId head = n.op("aten.linear.default", "head", {1, 3, 7},
+                            {{"input", n.v(kept)}, {"weight", n.v(n.weight("head_w", {7, 5}))}});
+  const std::vector<ValueId> layers =
+      n.many("aten.unbind.int", {{"l0", {1, 3, 5}}, {"l1", {1, 3, 5}}}, {{"self", n.v(made[1])}});
+  const std::vector<ValueId> cells = n.many("aten.chunk.default", {{"c0", {2, 1, 3, 3}}, {"c1", {2, 1, 3, 2}}},
+                                            {{"self", n.v(made[2])}, {"chunks", n.i(2)}, {"dim", n.i(-1)}});
   return n.finish({head, n.add("sum", layers[0], layers[1], {1, 3, 5}), cells[1]});
 }
 
@@ -61,8 +76,11 @@ ExportedProgram classifier(Net& n) {
 
 TEST_CASE("recurrent layers are known by their operators, their cells are none") {
   static_assert(is_recurrent_layer("aten.gru.input") && !is_recurrent_layer("aten.gru_cell.default"));
-  for (const std::string_view layer : {"aten.gru.input", "aten.lstm.input", "aten.rnn_relu.input", "aten.rnn_tanh.input"}) CHECK(is_recurrent_layer(layer));
-  for (const std::string_view other : {"aten.gru_cell.default", "aten.lstm.data", "aten.linear.default"}) CHECK_FALSE(is_recurrent_layer(other));
+  for (const std::string_view layer :
+       {"aten.gru.input", "aten.lstm.input", "aten.rnn_relu.input", "aten.rnn_tanh.input"})
+    CHECK(is_recurrent_layer(layer));
+  for (const std::string_view other : {"aten.gru_cell.default", "aten.lstm.data", "aten.linear.default"})
+    CHECK_FALSE(is_recurrent_layer(other));
 }
 
 TEST_CASE("the states of an LSTM have the sizes of those that it began with, and so has what follows from them") {
@@ -109,15 +127,21 @@ TEST_CASE("a program with the recorded sizes is lowered whole, and runs") {
 TEST_CASE("places and counts of unique elements are int64, and so is what is made of them alone") {
   Net n;
   const ValueId x = n.input("x", {6});
-  const std::vector<ValueId> made = n.many("aten._unique2.default", {{"elements", {6}}, {"places", {6}}, {"counts", {6}}},
-                                           {{"self", n.v(x)}, {"sorted", GraphBuilder::boolean(true)}, {"return_inverse", GraphBuilder::boolean(true)}, {"return_counts", GraphBuilder::boolean(true)}});
+  const std::vector<ValueId> made =
+      n.many("aten._unique2.default", {{"elements", {6}}, {"places", {6}}, {"counts", {6}}},
+             {{"self", n.v(x)},
+              {"sorted", GraphBuilder::boolean(true)},
+              {"return_inverse", GraphBuilder::boolean(true)},
+              {"return_counts", GraphBuilder::boolean(true)}});
   const ValueId shown = n.op("aten.unsqueeze.default", "shown", {6, 1}, {{"self", n.v(made[1])}, {"dim", n.i(1)}});
-  const ValueId joined = n.op("aten.stack.default", "joined", {2, 6}, {{"tensors", n.draft.b.tensors({made[1], made[1]})}});
+  const ValueId joined =
+      n.op("aten.stack.default", "joined", {2, 6}, {{"tensors", n.draft.b.tensors({made[1], made[1]})}});
   const ValueId total = n.op("aten.sum.default", "total", {}, {{"self", n.v(joined)}});
   const ValueId half = n.op("aten.div.Tensor", "half", {6}, {{"self", n.v(made[2])}, {"other", n.i(2)}});
   const ValueId mixed = n.op("aten.add.Tensor", "mixed", {6}, {{"self", n.v(made[1])}, {"other", n.v(x)}});
   const ValueId same = n.op("aten.add.Tensor", "same", {6}, {{"self", n.v(made[1])}, {"other", n.v(made[2])}});
-  const std::optional<ExportedProgram> right = with_right_sizes(n.finish({made[0], shown, made[2], total, half, mixed, same}));
+  const std::optional<ExportedProgram> right =
+      with_right_sizes(n.finish({made[0], shown, made[2], total, half, mixed, same}));
   REQUIRE(right);
   CHECK(verify(*right).empty());
   const auto dtype = [&](std::string_view name) {
@@ -128,7 +152,8 @@ TEST_CASE("places and counts of unique elements are int64, and so is what is mad
   };
   CHECK(dtype("elements") == ScalarType::float32);
   for (const std::string_view name : {"half", "mixed"}) CHECK(dtype(name) == ScalarType::float32);
-  for (const std::string_view name : {"places", "counts", "shown", "joined", "total", "same"}) CHECK(dtype(name) == ScalarType::int64);
+  for (const std::string_view name : {"places", "counts", "shown", "joined", "total", "same"})
+    CHECK(dtype(name) == ScalarType::int64);
   CHECK(sizes(*right, "shown") == Sizes{6, 1});
   CHECK(!with_right_sizes(*right));
 }

@@ -114,11 +114,42 @@ TEST_CASE("dtype, sizes and strides of what is emitted") {
 }
 
 TEST_CASE("what a rule cannot say is a fault, not a crash") {
-  for (const std::string_view body :
-       {"", "(", "[", "[1", "f(", "x[", "x[5]", "[1][1]", "1 ? 2", "a = 1", "y", "nosuch(x)", "size(x)", "size(x, 7)", "range(0, 1000000000)", "mm(x, x, x, x)", "fold(", "scan(a: 1; i", "scan(a: 1; i in []: a)[0]",
-        "fold(a: 1", "'a", "1 2", "x + 'a'", "view(x, [0 - 5 // 0])", "permute(x, [0])", "moved(2, [0], [])", "einsum('ij', [x, x])", "einsum('ijk', [x])",
-        "unsqueeze(x, 5)", "unsqueeze(mean(x), 1)", "stack([x], 9)", "transpose.int(x, 0, 9)", "squeeze.dim(x, 7)", "embedding(mean(x), argmax(x, 1))", "linear(mean(x), x)",
-        "linear(x, mean(x))"}) {
+  for (const std::string_view body : {"",
+                                      "(",
+                                      "[",
+                                      "[1",
+                                      "f(",
+                                      "x[",
+                                      "x[5]",
+                                      "[1][1]",
+                                      "1 ? 2",
+                                      "a = 1",
+                                      "y",
+                                      "nosuch(x)",
+                                      "size(x)",
+                                      "size(x, 7)",
+                                      "range(0, 1000000000)",
+                                      "mm(x, x, x, x)",
+                                      "fold(",
+                                      "scan(a: 1; i",
+                                      "scan(a: 1; i in []: a)[0]",
+                                      "fold(a: 1",
+                                      "'a",
+                                      "1 2",
+                                      "x + 'a'",
+                                      "view(x, [0 - 5 // 0])",
+                                      "permute(x, [0])",
+                                      "moved(2, [0], [])",
+                                      "einsum('ij', [x, x])",
+                                      "einsum('ijk', [x])",
+                                      "unsqueeze(x, 5)",
+                                      "unsqueeze(mean(x), 1)",
+                                      "stack([x], 9)",
+                                      "transpose.int(x, 0, 9)",
+                                      "squeeze.dim(x, 7)",
+                                      "embedding(mean(x), argmax(x, 1))",
+                                      "linear(mean(x), x)",
+                                      "linear(x, mean(x))"}) {
     CAPTURE(body);
     Rules r;
     (void)r.eval(body);
@@ -127,11 +158,27 @@ TEST_CASE("what a rule cannot say is a fault, not a crash") {
 }
 
 TEST_CASE("a dimension of a file that no tensor has is a fault, whatever operator is given it") {
-  for (const std::string_view body :
-       {"any.dim(x, 1000000000000)", "any.dim(x, -1000000000000)", "sum.dim_IntList(x, [7])", "var.correction(x, [0, 64])", "index_select(x, 9, x)", "squeeze.dims(x, [3000])",
-        "squeeze.dim(x, 3000)", "select.int(x, 1000000000000, 0)", "unsqueeze(x, 99)", "unsqueeze(x, -99)", "topk(x, 1, 99)", "slice.Tensor(x, 9, 0, 1)", "cat([x, x], 9)",
-        "transpose.int(x, 1000000000000, 0)", "permute(x, [0, 9])", "linear(sum(x), x)", "linear(x, sum(x))",
-        "embedding(sum(x), x)", "flip(x, range(-9223372036854775807, 9223372036854775807))", "range(0, int(inf))", "[1][int(nan)]"}) {
+  for (const std::string_view body : {"any.dim(x, 1000000000000)",
+                                      "any.dim(x, -1000000000000)",
+                                      "sum.dim_IntList(x, [7])",
+                                      "var.correction(x, [0, 64])",
+                                      "index_select(x, 9, x)",
+                                      "squeeze.dims(x, [3000])",
+                                      "squeeze.dim(x, 3000)",
+                                      "select.int(x, 1000000000000, 0)",
+                                      "unsqueeze(x, 99)",
+                                      "unsqueeze(x, -99)",
+                                      "topk(x, 1, 99)",
+                                      "slice.Tensor(x, 9, 0, 1)",
+                                      "cat([x, x], 9)",
+                                      "transpose.int(x, 1000000000000, 0)",
+                                      "permute(x, [0, 9])",
+                                      "linear(sum(x), x)",
+                                      "linear(x, sum(x))",
+                                      "embedding(sum(x), x)",
+                                      "flip(x, range(-9223372036854775807, 9223372036854775807))",
+                                      "range(0, int(inf))",
+                                      "[1][int(nan)]"}) {
     CAPTURE(body);
     Rules r;
     (void)r.eval(body);
@@ -169,9 +216,15 @@ struct SymbolicRules {
   std::vector<RangeConstraint> ranges;
   GraphEmitter emit{of(id)};
   RuleEvaluator rules;
-  explicit SymbolicRules(bool bounded = true) : ranges(bounded ? std::vector<RangeConstraint>{{"s0", 2, 10}} : std::vector<RangeConstraint>{}), rules(emit, ranges) { emit.begin(root_graph); }
+  explicit SymbolicRules(bool bounded = true)
+      : ranges(bounded ? std::vector<RangeConstraint>{{"s0", 2, 10}} : std::vector<RangeConstraint>{}),
+        rules(emit, ranges) {
+    emit.begin(root_graph);
+  }
 
-  Item eval(std::string_view body) { return rules.run(concat("f(x): n = size(x, 0); ", body), {{"x", Item::of(GraphBuilder::value(id))}}); }
+  Item eval(std::string_view body) {
+    return rules.run(concat("f(x): n = size(x, 0); ", body), {{"x", Item::of(GraphBuilder::value(id))}});
+  }
 };
 
 }  // namespace
@@ -183,12 +236,15 @@ TEST_CASE("which of two sizes is larger is decided by their ranges, and not by w
     if (r.emit.fault != nullptr) return std::nullopt;
     return r.rules.truth(item);
   };
-  for (const std::string_view body : {"n > 1", "n >= 2", "1 < n", "n <= 10", "n < 11", "n * n >= 4", "n + 1 <= 11", "n // 2 >= 1", "n % 4 < 4", "n - 1 >= 1", "n <= n", "n > 0.5", "n * n + n // 3 > 3"}) {
+  for (const std::string_view body :
+       {"n > 1", "n >= 2", "1 < n", "n <= 10", "n < 11", "n * n >= 4", "n + 1 <= 11", "n // 2 >= 1", "n % 4 < 4",
+        "n - 1 >= 1", "n <= n", "n > 0.5", "n * n + n // 3 > 3"}) {
     CAPTURE(body);
     CHECK(decided(body) == true);
     CHECK(decided(concat("!(", body, ")").view()) == false);
   }
-  for (const std::string_view body : {"n > 2", "n >= 3", "n < 10", "5 < n", "n // 2 > 1", "n % 4 > 0", "n > 3.5", "n / 2 > 0", "0 - n < -3", "n / 2 == 2.0", "(n / 2) ? 1 : 2", "log_of(n)"}) {
+  for (const std::string_view body : {"n > 2", "n >= 3", "n < 10", "5 < n", "n // 2 > 1", "n % 4 > 0", "n > 3.5",
+                                      "n / 2 > 0", "0 - n < -3", "n / 2 == 2.0", "(n / 2) ? 1 : 2", "log_of(n)"}) {
     CAPTURE(body);
     CHECK(!decided(body).has_value());
   }

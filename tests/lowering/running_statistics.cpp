@@ -127,7 +127,8 @@ TEST_CASE("instance_norm without epsilon is its bias where a channel is constant
   const ValueId x = d.user("x", {2, 2, 2});
   const ValueId y = d.like(x, "y");
   d.node("aten.instance_norm.default",
-         {d.b.value(x), d.b.none(), d.b.value(bias), d.b.none(), d.b.none(), d.b.boolean(true), d.b.real(0.1), d.b.real(0), d.b.boolean(true)},
+         {d.b.value(x), d.b.none(), d.b.value(bias), d.b.none(), d.b.none(), d.b.boolean(true), d.b.real(0.1),
+          d.b.real(0), d.b.boolean(true)},
          {y});
   d.output(y);
   auto lowered = to_backend<portable>(ExportedProgram(d.finish()));

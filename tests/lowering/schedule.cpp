@@ -27,7 +27,8 @@ Result<Schedule> schedule_of(const ExportedProgram& program) {
 GraphId identity(Draft& d, std::uint32_t count, std::uint32_t results) {
   const GraphId g = d.b.begin_graph("body");
   std::vector<Argument> values;
-  for (std::uint32_t i = 0; i < count; ++i) values.push_back(d.b.value(d.b.input(concat("in", i), ScalarType::float32, {})));
+  for (std::uint32_t i = 0; i < count; ++i)
+    values.push_back(d.b.value(d.b.input(concat("in", i), ScalarType::float32, {})));
   values.resize(results, values[0]);
   d.b.end_graph(std::span<const Argument>(values));
   return g;
@@ -71,9 +72,13 @@ TEST_CASE("cond, while_loop, map and scan: which values are carried, sliced, or 
   const ValueId f = d.like(x, "f");
   const ValueId g = d.like(x, "g");
   d.node("higher_order.cond", {d.b.value(x), d.b.subgraph(two), d.b.subgraph(other), d.b.tensors({y, z})}, {a});
-  d.node("higher_order.while_loop", {d.b.subgraph(test), d.b.subgraph(three), d.b.tensors({x, y}), d.b.tensors({z})}, {b, c});
+  d.node("higher_order.while_loop", {d.b.subgraph(test), d.b.subgraph(three), d.b.tensors({x, y}), d.b.tensors({z})},
+         {b, c});
   d.node("higher_order.map_impl", {d.b.subgraph(mapped), d.b.tensors({y}), d.b.value(z)}, {e});
-  d.node("higher_order.scan", {d.b.subgraph(scanned), d.b.tensors({x}), d.b.tensors({y}), d.b.integer(1), d.b.boolean(true), d.b.tensors({z})}, {f, g});
+  d.node(
+      "higher_order.scan",
+      {d.b.subgraph(scanned), d.b.tensors({x}), d.b.tensors({y}), d.b.integer(1), d.b.boolean(true), d.b.tensors({z})},
+      {f, g});
   d.output(a);
   const auto s = schedule_of(d.finish());
   REQUIRE(s);
@@ -132,7 +137,8 @@ TEST_CASE("a node that is neither a delegate call nor control flow it knows is a
         }) == "node 'y' (higher_order.executorch_call_delegate)");
 }
 
-TEST_CASE("a delegate call takes buffers that moved from slots of their own, and gives tokens, mutations and results back") {
+TEST_CASE(
+    "a delegate call takes buffers that moved from slots of their own, and gives tokens, mutations and results back") {
   Draft d;
   const ValueId t0 = d.token("t0");
   const ValueId total = d.buffer("total", 1);
@@ -168,7 +174,8 @@ TEST_CASE("a delegate call takes buffers that moved from slots of their own, and
   CHECK(s->output_slots == Slots{p1, buffer.result, psum});
 }
 
-TEST_CASE("a parent whose inputs or outputs are not those of the method is an error, and so is a call that does not fit") {
+TEST_CASE(
+    "a parent whose inputs or outputs are not those of the method is an error, and so is a call that does not fit") {
   Draft d;
   d.output(d.user("x"));
   const ExportedProgram parent = d.finish();

@@ -63,7 +63,8 @@ ExportedProgram method_with(Tensor b, bool writes) {
 TEST_CASE("methods that share state by name have it with one dtype, one size and one initial value, or are refused") {
   const auto lowered = [](const ExportedProgram& a, const ExportedProgram& b) {
     const ProgramMethod methods[] = {{"one", &a}, {"two", &b}};
-    const auto made = to_backend(std::span<const ProgramMethod>(methods), CapabilityPartitioner<BackendList<portable>>());
+    const auto made =
+        to_backend(std::span<const ProgramMethod>(methods), CapabilityPartitioner<BackendList<portable>>());
     return made ? std::string() : to_string(made.error());
   };
   const Tensor ones = programs::tensor({2}, {1, 1});
@@ -74,11 +75,13 @@ TEST_CASE("methods that share state by name have it with one dtype, one size and
   for (const bool second_writes : {false, true}) {
     CHECK(lowered(method_with(ones, true), method_with(strided, second_writes)) == "");
     CHECK(lowered(method_with(ones, true), method_with(programs::tensor({3}, {1, 1, 1}), second_writes)) ==
-          "preprocess: state b: methods share state by name: 'one' has it as float32 [2], 'two' has it as float32 [3]" + fix);
+          "preprocess: state b: methods share state by name: 'one' has it as float32 [2], 'two' has it as float32 [3]" +
+              fix);
     CHECK(lowered(method_with(ones, true), method_with(programs::tensor({2}, {1, 2}), second_writes)) ==
           "preprocess: state b: methods 'one' and 'two' share it by name, and have other initial values for it" + fix);
   }
   CHECK(lowered(method_with(ones, false), method_with(ones, true)) == "");
   CHECK(lowered(method_with(programs::tensor({2}, {1, 2}), false), method_with(ones, true)) != "");
-  CHECK(lowered(method_with(programs::tensor({3}, {1, 1, 1}), false), method_with(ones, false)) == "");  // constants, nobody changes one
+  CHECK(lowered(method_with(programs::tensor({3}, {1, 1, 1}), false), method_with(ones, false)) ==
+        "");  // constants, nobody changes one
 }

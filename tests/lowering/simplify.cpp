@@ -78,21 +78,35 @@ TEST_CASE("a program with a call that is not as its operator's schema says is le
     return left(n.finish({call(n, w)})).size() == 3;
   };
   const auto transposed = [&](std::int64_t dim) {
-    return is_left([dim](Net& n, auto w) { return n.op("aten.transpose.int", "y", {3, 2}, {{"self", n.v(w)}, {"dim0", n.i(dim)}, {"dim1", n.i(0)}}); });
+    return is_left([dim](Net& n, auto w) {
+      return n.op("aten.transpose.int", "y", {3, 2}, {{"self", n.v(w)}, {"dim0", n.i(dim)}, {"dim1", n.i(0)}});
+    });
   };
   CHECK_FALSE(transposed(1));
   CHECK_FALSE(transposed(-1));
   for (const std::int64_t dim : {std::int64_t{2}, std::int64_t{-3}, std::int64_t{1} << 40}) {
     CAPTURE(dim);
     CHECK(transposed(dim));
-    CHECK(is_left([dim](Net& n, auto w) { return n.op("aten.permute.default", "y", {3, 2}, {{"self", n.v(w)}, {"dims", n.ints({0, dim})}}); }));
-    CHECK(is_left([dim](Net& n, auto w) { return n.op("aten.slice.Tensor", "y", {1, 3}, {{"self", n.v(w)}, {"dim", n.i(dim)}, {"start", n.i(0)}, {"end", n.i(1)}}); }));
+    CHECK(is_left([dim](Net& n, auto w) {
+      return n.op("aten.permute.default", "y", {3, 2}, {{"self", n.v(w)}, {"dims", n.ints({0, dim})}});
+    }));
+    CHECK(is_left([dim](Net& n, auto w) {
+      return n.op("aten.slice.Tensor", "y", {1, 3},
+                  {{"self", n.v(w)}, {"dim", n.i(dim)}, {"start", n.i(0)}, {"end", n.i(1)}});
+    }));
   }
   // an argument is missing, stands elsewhere, or is of another type; a product has a rank that it cannot have
-  CHECK(is_left([](Net& n, auto w) { return n.op("aten.transpose.int", "y", {3, 2}, {{"self", n.v(w)}, {"dim0", n.i(0)}}); }));
-  CHECK(is_left([](Net& n, auto w) { return n.op("aten.transpose.int", "y", {3, 2}, {{"dim0", n.i(0)}, {"self", n.v(w)}, {"dim1", n.i(1)}}); }));
-  CHECK(is_left([](Net& n, auto w) { return n.op("aten.transpose.int", "y", {3, 2}, {{"self", n.v(w)}, {"dim0", n.v(w)}, {"dim1", n.i(1)}}); }));
-  CHECK(is_left([](Net& n, auto w) { return n.op("aten.where.self", "y", {2, 3}, {{"condition", n.v(w)}, {"self", n.i(1)}, {"other", n.ints({2})}}); }));
+  CHECK(is_left(
+      [](Net& n, auto w) { return n.op("aten.transpose.int", "y", {3, 2}, {{"self", n.v(w)}, {"dim0", n.i(0)}}); }));
+  CHECK(is_left([](Net& n, auto w) {
+    return n.op("aten.transpose.int", "y", {3, 2}, {{"dim0", n.i(0)}, {"self", n.v(w)}, {"dim1", n.i(1)}});
+  }));
+  CHECK(is_left([](Net& n, auto w) {
+    return n.op("aten.transpose.int", "y", {3, 2}, {{"self", n.v(w)}, {"dim0", n.v(w)}, {"dim1", n.i(1)}});
+  }));
+  CHECK(is_left([](Net& n, auto w) {
+    return n.op("aten.where.self", "y", {2, 3}, {{"condition", n.v(w)}, {"self", n.i(1)}, {"other", n.ints({2})}});
+  }));
   CHECK(is_left([](Net& n, auto w) { return n.op("aten.mm.default", "y", {}, {{"self", n.v(w)}, {"mat2", n.v(w)}}); }));
 }
 
@@ -126,8 +140,8 @@ TEST_CASE("equal nodes are one, and what nothing needs goes; random numbers are 
   const auto r = n.op("aten.rand_like.default", "r", {2, 3}, {{"self", n.v(x)}});
   const auto s = n.op("aten.rand_like.default", "s", {2, 3}, {{"self", n.v(x)}});
   const auto sum = n.add("sum", n.add("ab", a, b, {2, 3}), n.add("rs", r, s, {2, 3}), {2, 3});
-  CHECK(left(n.finish({sum})) == Texts{"aten.relu.default", "aten.rand_like.default", "aten.rand_like.default", "aten.add.Tensor",
-                                       "aten.add.Tensor", "aten.add.Tensor"});
+  CHECK(left(n.finish({sum})) == Texts{"aten.relu.default", "aten.rand_like.default", "aten.rand_like.default",
+                                       "aten.add.Tensor", "aten.add.Tensor", "aten.add.Tensor"});
 }
 
 TEST_CASE("what run_decompositions leaves of a linear is a linear again") {
@@ -137,7 +151,8 @@ TEST_CASE("what run_decompositions leaves of a linear is a linear again") {
   const auto bias = n.weight("bias", {5});
   const auto rows = n.op("aten.view.default", "rows", {6, 4}, {{"self", n.v(x)}, {"size", n.ints({6, 4})}});
   const auto turned = n.op("aten.permute.default", "turned", {4, 5}, {{"self", n.v(w)}, {"dims", n.ints({1, 0})}});
-  const auto product = n.op("aten.addmm.default", "product", {6, 5}, {{"self", n.v(bias)}, {"mat1", n.v(rows)}, {"mat2", n.v(turned)}});
+  const auto product =
+      n.op("aten.addmm.default", "product", {6, 5}, {{"self", n.v(bias)}, {"mat1", n.v(rows)}, {"mat2", n.v(turned)}});
   const auto y = n.op("aten.view.default", "y", {2, 3, 5}, {{"self", n.v(product)}, {"size", n.ints({2, 3, 5})}});
   const auto z = n.relu("z", y, {2, 3, 5});
   const ExportedProgram program = n.finish({z});
@@ -149,8 +164,10 @@ TEST_CASE("what it leaves of a masked softmax and of an elu is that again") {
   Net n;
   const auto x = n.input("x", {2, 3});
   const auto number = [](double d) { return GraphBuilder::real(d); };
-  const auto soft = n.op("aten._softmax.default", "soft", {2, 3}, {{"self", n.v(x)}, {"dim", n.i(1)}, {"half_to_float", GraphBuilder::boolean(false)}});
-  const auto truth = [&](std::string_view target, std::string_view name, support::Sizes sizes, std::initializer_list<Net::Named> more) {
+  const auto soft = n.op("aten._softmax.default", "soft", {2, 3},
+                         {{"self", n.v(x)}, {"dim", n.i(1)}, {"half_to_float", GraphBuilder::boolean(false)}});
+  const auto truth = [&](std::string_view target, std::string_view name, support::Sizes sizes,
+                         std::initializer_list<Net::Named> more) {
     std::vector<Argument> in;
     for (const auto& [parameter, argument] : more) {
       in.push_back(argument);
@@ -163,10 +180,12 @@ TEST_CASE("what it leaves of a masked softmax and of an elu is that again") {
   };
   const auto none = truth("aten.eq.Scalar", "none", {2, 3}, {{"self", n.v(x)}, {"other", number(-INFINITY)}});
   const auto some = truth("aten.logical_not.default", "some", {2, 3}, {{"self", n.v(none)}});
-  const auto any = truth("aten.any.dim", "any", {2, 1}, {{"self", n.v(some)}, {"dim", n.i(1)}, {"keepdim", GraphBuilder::boolean(true)}});
+  const auto any = truth("aten.any.dim", "any", {2, 1},
+                         {{"self", n.v(some)}, {"dim", n.i(1)}, {"keepdim", GraphBuilder::boolean(true)}});
   const auto empty = truth("aten.logical_not.default", "empty", {2, 1}, {{"self", n.v(any)}});
   const auto zeros = n.op("aten.full_like.default", "zeros", {2, 3}, {{"self", n.v(soft)}, {"fill_value", n.i(0)}});
-  const auto p = n.op("aten.where.self", "p", {2, 3}, {{"condition", n.v(empty)}, {"self", n.v(zeros)}, {"other", n.v(soft)}});
+  const auto p =
+      n.op("aten.where.self", "p", {2, 3}, {{"condition", n.v(empty)}, {"self", n.v(zeros)}, {"other", n.v(soft)}});
   CHECK(left(n.finish({p})) == Texts{"aten._safe_softmax.default"});
 }
 
@@ -178,7 +197,8 @@ TEST_CASE("what fills a tensor is one operator, a constant where the sizes are k
   const auto twos = n.op("aten.full_like.default", "twos", {2, 3}, {{"self", n.v(x)}, {"fill_value", n.i(2)}});
   const auto again = n.op("aten.zeros.default", "again", {2, 3}, {{"size", n.ints({2, 3})}});
   const auto sum = n.add("sum", n.add("a", zeros, ones, {2, 3}), n.add("b", twos, again, {2, 3}), {2, 3});
-  CHECK(left(n.finish({sum})) == Texts{"aten.full.default", "aten.full.default", "aten.full.default", "aten.add.Tensor", "aten.add.Tensor", "aten.add.Tensor"});
+  CHECK(left(n.finish({sum})) == Texts{"aten.full.default", "aten.full.default", "aten.full.default", "aten.add.Tensor",
+                                       "aten.add.Tensor", "aten.add.Tensor"});
 }
 
 TEST_CASE("what changes nothing goes: factors of one, copies over the whole of a tensor") {
@@ -188,7 +208,8 @@ TEST_CASE("what changes nothing goes: factors of one, copies over the whole of a
   const auto b = n.op("aten.div.Tensor", "b", {2, 3}, {{"self", n.v(a)}, {"other", n.i(1)}});
   const auto c = n.op("aten.sub.Tensor", "c", {2, 3}, {{"self", n.v(b)}, {"other", n.i(0)}});
   const auto copy = n.op("aten.copy.default", "copy", {2, 3}, {{"self", n.v(y)}, {"src", n.v(c)}});
-  const auto whole = n.op("aten.slice_scatter.default", "whole", {2, 3}, {{"self", n.v(y)}, {"src", n.v(copy)}, {"dim", n.i(1)}, {"start", n.i(0)}, {"end", n.i(3)}});
+  const auto whole = n.op("aten.slice_scatter.default", "whole", {2, 3},
+                          {{"self", n.v(y)}, {"src", n.v(copy)}, {"dim", n.i(1)}, {"start", n.i(0)}, {"end", n.i(3)}});
   const auto half = n.op("aten.mul.Tensor", "half", {2, 3}, {{"self", n.v(whole)}, {"other", GraphBuilder::real(0.5)}});
   const auto none = n.op("aten.sub.Tensor", "none", {2, 3}, {{"self", n.v(x)}, {"other", n.i(1)}});
   CHECK(left(n.finish({half, none})) == Texts{"aten.mul.Tensor", "aten.sub.Tensor"});
@@ -198,7 +219,8 @@ TEST_CASE("a permutation is one, whatever dimensions of one come and go around i
   Net n;
   const auto x = n.input("x", {2, 3, 4});
   const auto wide = n.op("aten.view.default", "wide", {2, 3, 1, 4}, {{"self", n.v(x)}, {"size", n.ints({2, 3, 1, 4})}});
-  const auto turned = n.op("aten.permute.default", "turned", {3, 2, 4, 1}, {{"self", n.v(wide)}, {"dims", n.ints({1, 0, 3, 2})}});
+  const auto turned =
+      n.op("aten.permute.default", "turned", {3, 2, 4, 1}, {{"self", n.v(wide)}, {"dims", n.ints({1, 0, 3, 2})}});
   const auto y = n.op("aten.view.default", "y", {3, 2, 4}, {{"self", n.v(turned)}, {"size", n.ints({3, 2, 4})}});
   const auto z = n.relu("z", y, {3, 2, 4});
   const ExportedProgram program = n.finish({z});
@@ -213,9 +235,11 @@ TEST_CASE("a permutation is one, whatever dimensions of one come and go around i
 TEST_CASE("a permutation of a view goes without the dimensions of one that come and go around it") {
   Net n;
   const auto x = n.input("x", {6, 2, 12});
-  const auto heads = n.op("aten.view.default", "heads", {6, 2, 3, 4}, {{"self", n.v(x)}, {"size", n.ints({6, 2, 3, 4})}});
+  const auto heads =
+      n.op("aten.view.default", "heads", {6, 2, 3, 4}, {{"self", n.v(x)}, {"size", n.ints({6, 2, 3, 4})}});
   const auto wide = n.op("aten.unsqueeze.default", "wide", {1, 6, 2, 3, 4}, {{"self", n.v(heads)}, {"dim", n.i(0)}});
-  const auto turned = n.op("aten.permute.default", "turned", {3, 6, 2, 1, 4}, {{"self", n.v(wide)}, {"dims", n.ints({3, 1, 2, 0, 4})}});
+  const auto turned =
+      n.op("aten.permute.default", "turned", {3, 6, 2, 1, 4}, {{"self", n.v(wide)}, {"dims", n.ints({3, 1, 2, 0, 4})}});
   const auto narrow = n.op("aten.squeeze.dims", "narrow", {3, 6, 2, 4}, {{"self", n.v(turned)}, {"dim", n.ints({-2})}});
   const ExportedProgram program = n.finish({n.relu("out", narrow, {3, 6, 2, 4})});
   CHECK(left(program) == Texts{"aten.view.default", "aten.permute.default", "aten.relu.default"});
@@ -226,11 +250,14 @@ TEST_CASE("a permutation of a view goes without the dimensions of one that come 
   CHECK(dims == std::vector<std::int64_t>{2, 0, 1, 3});
 }
 
-TEST_CASE("operators are read in every form that they have: a transpose is a permutation, a dimension counts from either end") {
+TEST_CASE(
+    "operators are read in every form that they have: a transpose is a permutation, a dimension counts from either "
+    "end") {
   Net n;
   const auto x = n.input("x", {2, 3});
   const auto wide = n.op("aten.view.default", "wide", {2, 1, 3}, {{"self", n.v(x)}, {"size", n.ints({2, 1, 3})}});
-  const auto turned = n.op("aten.transpose.int", "turned", {3, 1, 2}, {{"self", n.v(wide)}, {"dim0", n.i(0)}, {"dim1", n.i(-1)}});
+  const auto turned =
+      n.op("aten.transpose.int", "turned", {3, 1, 2}, {{"self", n.v(wide)}, {"dim0", n.i(0)}, {"dim1", n.i(-1)}});
   const auto y = n.op("aten.squeeze.default", "y", {3, 2}, {{"self", n.v(turned)}});
   const auto same = n.op("aten.detach.default", "same", {3, 2}, {{"self", n.v(y)}});
   const auto first = n.relu("first", same, {3, 2});
@@ -239,7 +266,8 @@ TEST_CASE("operators are read in every form that they have: a transpose is a per
   Net m;
   const auto a = m.input("a", {4, 3});
   const auto flipped = m.op("aten.flip.default", "flipped", {4, 3}, {{"self", m.v(a)}, {"dims", m.ints({-2})}});
-  const auto row = m.op("aten.slice.Tensor", "row", {1, 3}, {{"self", m.v(flipped)}, {"dim", m.i(0)}, {"start", m.i(-1)}, {"end", m.i(4)}});
+  const auto row = m.op("aten.slice.Tensor", "row", {1, 3},
+                        {{"self", m.v(flipped)}, {"dim", m.i(0)}, {"start", m.i(-1)}, {"end", m.i(4)}});
   const auto b = m.relu("b", row, {1, 3});
   const ExportedProgram program = m.finish({b});
   CHECK(left(program) == Texts{"aten.slice.Tensor", "aten.relu.default"});
@@ -250,14 +278,18 @@ TEST_CASE("operators are read in every form that they have: a transpose is a per
 TEST_CASE("an output that copies a view of what is the program's own is the view") {
   Net n;
   const auto x = n.input("x", {2, 3});
-  const auto view = [&](const char* name, ValueId v) { return n.op("aten.view.default", name, {6}, {{"self", n.v(v)}, {"size", n.ints({6})}}); };
-  const auto copy = [&](const char* name, ValueId v) { return n.op("aten.clone.default", name, {6}, {{"self", n.v(v)}}); };
+  const auto view = [&](const char* name, ValueId v) {
+    return n.op("aten.view.default", name, {6}, {{"self", n.v(v)}, {"size", n.ints({6})}});
+  };
+  const auto copy = [&](const char* name, ValueId v) {
+    return n.op("aten.clone.default", name, {6}, {{"self", n.v(v)}});
+  };
   const auto a = n.relu("a", x, {2, 3});
   const auto own = copy("own", view("line", a));
   const auto second = copy("second", view("other", a));  // may not share storage with the first
   const auto input = copy("input", view("passed", x));
-  CHECK(left(n.finish({own, second, input})) ==
-        Texts{"aten.relu.default", "aten.view.default", "aten.view.default", "aten.clone.default", "aten.view.default", "aten.clone.default"});
+  CHECK(left(n.finish({own, second, input})) == Texts{"aten.relu.default", "aten.view.default", "aten.view.default",
+                                                      "aten.clone.default", "aten.view.default", "aten.clone.default"});
 }
 
 TEST_CASE("a size is asked of the input that has it, and not where the other sizes tell it") {
@@ -266,7 +298,8 @@ TEST_CASE("a size is asked of the input that has it, and not where the other siz
   const auto y = n.relu("y", x, {4, 6});
   const auto rows = n.op("aten.sym_size.int", "rows", {}, {{"self", n.v(y)}, {"dim", n.i(0)}});
   const Argument to[] = {n.v(rows), n.i(2), n.i(3)};
-  const auto z = n.op("aten.view.default", "z", {4, 2, 3}, {{"self", n.v(y)}, {"size", n.draft.b.list(to, ArgumentKind::value)}});
+  const auto z =
+      n.op("aten.view.default", "z", {4, 2, 3}, {{"self", n.v(y)}, {"size", n.draft.b.list(to, ArgumentKind::value)}});
   ExportedProgram program = n.finish({n.relu("w", z, {4, 2, 3}), rows});
   GraphModule& m = program.graph_module;
   m.exprs.push_back({.op = ExprOp::symbol, .name = m.values[x].name});
@@ -284,7 +317,8 @@ TEST_CASE("a size is asked of the input that has it, and not where the other siz
 TEST_CASE("what is taken by computed indices is padded or resized, if the indices say so") {
   Net n;
   // a vector, or a tensor of such a dimension, of any dtype
-  const auto make = [&](ScalarType type, std::string_view target, std::string_view name, support::Sizes sizes, std::initializer_list<Net::Named> arguments) {
+  const auto make = [&](ScalarType type, std::string_view target, std::string_view name, support::Sizes sizes,
+                        std::initializer_list<Net::Named> arguments) {
     std::vector<Argument> in;
     for (const auto& [parameter, argument] : arguments) {
       in.push_back(argument);
@@ -295,7 +329,8 @@ TEST_CASE("what is taken by computed indices is padded or resized, if the indice
     n.draft.b.node(target, in, {&out, 1}, n.draft.metadata);
     return made;
   };
-  const auto take = [&](std::string_view name, ValueId x, std::initializer_list<Argument> indices, support::Sizes sizes) {
+  const auto take = [&](std::string_view name, ValueId x, std::initializer_list<Argument> indices,
+                        support::Sizes sizes) {
     const Argument list = n.draft.b.list(std::span(indices.begin(), indices.size()), ArgumentKind::value);
     return n.op("aten.index.Tensor", name, sizes, {{"self", n.v(x)}, {"indices", list}});
   };
@@ -308,24 +343,29 @@ TEST_CASE("what is taken by computed indices is padded or resized, if the indice
     const auto mirrored = [&](const char* name, std::int64_t size, std::int64_t before, std::int64_t after) {
       const std::string base(name);
       const std::int64_t count = size + before + after;
-      const auto range = make(whole, "aten.arange.start_step", base + "_range", {count}, {{"start", n.i(-before)}, {"end", n.i(size + after)}});
+      const auto range = make(whole, "aten.arange.start_step", base + "_range", {count},
+                              {{"start", n.i(-before)}, {"end", n.i(size + after)}});
       const auto up = make(whole, "aten.abs.default", base + "_up", {count}, {{"self", n.v(range)}});
-      const auto down = make(whole, "aten.sub.Tensor", base + "_down", {count}, {{"self", n.i(size - 1)}, {"other", n.v(up)}});
+      const auto down =
+          make(whole, "aten.sub.Tensor", base + "_down", {count}, {{"self", n.i(size - 1)}, {"other", n.v(up)}});
       const auto back = make(whole, "aten.abs.default", base + "_back", {count}, {{"self", n.v(down)}});
       return make(whole, "aten.sub.Tensor", name, {count}, {{"self", n.i(size - 1)}, {"other", n.v(back)}});
     };
     const auto a = take("a", x, {all, all, n.v(mirrored("rows", 4, 1, 2))}, {1, 2, 7, 5});
     const auto b = take("b", a, {all, all, all, n.v(mirrored("columns", 5, 3, 0))}, {1, 2, 7, 8});
     const auto range = make(whole, "aten.arange.start_step", "range", {11}, {{"start", n.i(-2)}, {"end", n.i(9)}});
-    const auto edges = make(whole, "aten.clamp.default", "edges", {11}, {{"self", n.v(range)}, {"min", n.i(0)}, {"max", n.i(7)}});
+    const auto edges =
+        make(whole, "aten.clamp.default", "edges", {11}, {{"self", n.v(range)}, {"min", n.i(0)}, {"max", n.i(7)}});
     const auto c = take("c", b, {all, all, all, n.v(edges)}, {1, 2, 7, 11});
     const ExportedProgram program = n.finish({n.relu("d", c, {1, 2, 7, 11})});
-    CHECK(left(program) == Texts{"aten.reflection_pad2d.default", "aten.replication_pad2d.default", "aten.relu.default"});
+    CHECK(left(program) ==
+          Texts{"aten.reflection_pad2d.default", "aten.replication_pad2d.default", "aten.relu.default"});
     const DecomposeOptions takes{.backends = BackendList<portable>::tables()};
     const ExportedProgram made = simplified(program, &takes, true).value();
     std::vector<std::int64_t> pads;
     for (const NodeId node : {0u, 1u})
-      for (const Argument& p : made.view().args(made.view().inputs(made.view().nodes[node])[1].items)) pads.push_back(p.payload);
+      for (const Argument& p : made.view().args(made.view().inputs(made.view().nodes[node])[1].items))
+        pads.push_back(p.payload);
     CHECK(pads == std::vector<std::int64_t>{3, 0, 1, 2, 2, 1, 0, 0});
   }
   SUBCASE("rows in another order stay") {
@@ -333,44 +373,62 @@ TEST_CASE("what is taken by computed indices is padded or resized, if the indice
     const auto range = make(whole, "aten.arange.start_step", "range", {4}, {{"start", n.i(0)}, {"end", n.i(4)}});
     const auto back = make(whole, "aten.sub.Tensor", "back", {4}, {{"self", n.i(3)}, {"other", n.v(range)}});
     const auto a = take("a", x, {all, all, n.v(back)}, {1, 2, 4, 5});
-    CHECK(left(n.finish({n.relu("b", a, {1, 2, 4, 5})})) == Texts{"aten.arange.start_step", "aten.sub.Tensor", "aten.index.Tensor", "aten.relu.default"});
+    CHECK(left(n.finish({n.relu("b", a, {1, 2, 4, 5})})) ==
+          Texts{"aten.arange.start_step", "aten.sub.Tensor", "aten.index.Tensor", "aten.relu.default"});
   }
   SUBCASE("resizing, to the nearest element and linearly") {
     const auto x = n.input("x", {1, 2, 4, 6});
-    const auto scaled = [&](const std::string& base, std::int64_t count, double scale, double shift, support::Sizes sizes) {
-      const auto range = make(ScalarType::float32, "aten.arange.start_step", base + "_range", {count}, {{"start", n.i(0)}, {"end", n.i(count)}});
-      const auto moved = make(ScalarType::float32, "aten.add.Tensor", base + "_moved", {count}, {{"self", n.v(range)}, {"other", real(shift)}});
-      const auto there = make(ScalarType::float32, "aten.mul.Tensor", base + "_there", {count}, {{"self", n.v(moved)}, {"other", real(scale)}});
-      const auto centre = make(ScalarType::float32, "aten.sub.Tensor", base + "_centre", {count}, {{"self", n.v(there)}, {"other", real(shift)}});
-      const auto from = make(ScalarType::float32, "aten.clamp.default", base + "_from", {count}, {{"self", n.v(centre)}, {"min", real(0)}});
-      return make(ScalarType::float32, "aten.view.default", base + "_place", sizes, {{"self", n.v(from)}, {"size", n.ints(sizes)}});
+    const auto scaled = [&](const std::string& base, std::int64_t count, double scale, double shift,
+                            support::Sizes sizes) {
+      const auto range = make(ScalarType::float32, "aten.arange.start_step", base + "_range", {count},
+                              {{"start", n.i(0)}, {"end", n.i(count)}});
+      const auto moved = make(ScalarType::float32, "aten.add.Tensor", base + "_moved", {count},
+                              {{"self", n.v(range)}, {"other", real(shift)}});
+      const auto there = make(ScalarType::float32, "aten.mul.Tensor", base + "_there", {count},
+                              {{"self", n.v(moved)}, {"other", real(scale)}});
+      const auto centre = make(ScalarType::float32, "aten.sub.Tensor", base + "_centre", {count},
+                               {{"self", n.v(there)}, {"other", real(shift)}});
+      const auto from = make(ScalarType::float32, "aten.clamp.default", base + "_from", {count},
+                             {{"self", n.v(centre)}, {"min", real(0)}});
+      return make(ScalarType::float32, "aten.view.default", base + "_place", sizes,
+                  {{"self", n.v(from)}, {"size", n.ints(sizes)}});
     };
     const auto low = [&](const std::string& base, ValueId place, support::Sizes sizes) {
       return make(whole, "aten._to_copy.default", base + "_low", sizes, {{"self", n.v(place)}});
     };
     const auto high = [&](const std::string& base, ValueId index, std::int64_t size, support::Sizes sizes) {
-      const auto next = make(whole, "aten.add.Tensor", base + "_next", sizes, {{"self", n.v(index)}, {"other", n.i(1)}});
+      const auto next =
+          make(whole, "aten.add.Tensor", base + "_next", sizes, {{"self", n.v(index)}, {"other", n.i(1)}});
       return make(whole, "aten.clamp.default", base + "_high", sizes, {{"self", n.v(next)}, {"max", n.i(size - 1)}});
     };
     const auto weight = [&](const std::string& base, ValueId place, ValueId index, support::Sizes sizes) {
-      return make(ScalarType::float32, "aten.sub.Tensor", base + "_weight", sizes, {{"self", n.v(place)}, {"other", n.v(index)}});
+      return make(ScalarType::float32, "aten.sub.Tensor", base + "_weight", sizes,
+                  {{"self", n.v(place)}, {"other", n.v(index)}});
     };
     const auto between = [&](const std::string& base, ValueId a, ValueId b, ValueId w) {
-      const auto difference = n.op("aten.sub.Tensor", base + "_difference", {1, 2, 8, 9}, {{"self", n.v(b)}, {"other", n.v(a)}});
-      const auto part = n.op("aten.mul.Tensor", base + "_part", {1, 2, 8, 9}, {{"self", n.v(difference)}, {"other", n.v(w)}});
+      const auto difference =
+          n.op("aten.sub.Tensor", base + "_difference", {1, 2, 8, 9}, {{"self", n.v(b)}, {"other", n.v(a)}});
+      const auto part =
+          n.op("aten.mul.Tensor", base + "_part", {1, 2, 8, 9}, {{"self", n.v(difference)}, {"other", n.v(w)}});
       return n.add(base, a, part, {1, 2, 8, 9});
     };
-    const auto near = take("near", x, {all, all, n.v(low("r", scaled("r", 8, 0.5, 0, {8, 1}), {8, 1})), n.v(low("c", scaled("c", 9, 6.0 / 9, 0, {9}), {9}))}, {1, 2, 8, 9});
+    const auto near = take("near", x,
+                           {all, all, n.v(low("r", scaled("r", 8, 0.5, 0, {8, 1}), {8, 1})),
+                            n.v(low("c", scaled("c", 9, 6.0 / 9, 0, {9}), {9}))},
+                           {1, 2, 8, 9});
     const auto rows = scaled("rows", 8, 0.5, 0.5, {8, 1}), columns = scaled("columns", 9, 6.0 / 9, 0.5, {9});
     const auto top = low("top", rows, {8, 1}), left_one = low("left", columns, {9});
     const auto bottom = high("bottom", top, 4, {8, 1}), right = high("right", left_one, 6, {9});
-    const auto corner = [&](const char* name, ValueId r, ValueId c) { return take(name, x, {all, all, n.v(r), n.v(c)}, {1, 2, 8, 9}); };
+    const auto corner = [&](const char* name, ValueId r, ValueId c) {
+      return take(name, x, {all, all, n.v(r), n.v(c)}, {1, 2, 8, 9});
+    };
     const auto w = weight("w", columns, left_one, {9}), h = weight("h", rows, top, {8, 1});
     const auto above = between("above", corner("tl", top, left_one), corner("tr", top, right), w);
     const auto below = between("below", corner("bl", bottom, left_one), corner("br", bottom, right), w);
     const auto smooth = between("smooth", above, below, h);
     const auto sum = n.add("sum", near, smooth, {1, 2, 8, 9});
-    CHECK(left(n.finish({sum})) == Texts{"aten.upsample_nearest2d.vec", "aten.upsample_bilinear2d.lerp", "aten.add.Tensor"});
+    CHECK(left(n.finish({sum})) ==
+          Texts{"aten.upsample_nearest2d.vec", "aten.upsample_bilinear2d.lerp", "aten.add.Tensor"});
   }
 }
 
@@ -379,31 +437,46 @@ TEST_CASE("what it leaves of mish, of elu, of prelu and of a product is that aga
   const auto x = n.input("x", {2, 3});
   const auto number = [](double d) { return GraphBuilder::real(d); };
   const auto above = [&](const char* name, double limit) { return tested(n, "aten.gt.Scalar", name, x, limit); };
-  const auto unary = [&](std::string_view target, const char* name, ValueId v) { return n.op(target, name, {2, 3}, {{"self", n.v(v)}}); };
-  const auto times = [&](const char* name, ValueId v, Argument by) { return n.op("aten.mul.Tensor", name, {2, 3}, {{"self", n.v(v)}, {"other", by}}); };
-  const auto plus = chosen(n, "plus", above("large", 20), x, unary("aten.log1p.default", "log", unary("aten.exp.default", "exp", x)));
+  const auto unary = [&](std::string_view target, const char* name, ValueId v) {
+    return n.op(target, name, {2, 3}, {{"self", n.v(v)}});
+  };
+  const auto times = [&](const char* name, ValueId v, Argument by) {
+    return n.op("aten.mul.Tensor", name, {2, 3}, {{"self", n.v(v)}, {"other", by}});
+  };
+  const auto plus =
+      chosen(n, "plus", above("large", 20), x, unary("aten.log1p.default", "log", unary("aten.exp.default", "exp", x)));
   const auto mish = times("mish", x, n.v(unary("aten.tanh.default", "tanh", plus)));
   const auto below = unary("aten.expm1.default", "below", times("in", x, number(1)));
   const auto elu = chosen(n, "elu", above("positive", 0), times("up", x, number(1)), times("down", below, number(1)));
   const auto weight = n.input("weight", {3}), wide = n.input("wide", {4, 2, 3});
   const auto prelu = chosen(n, "prelu", above("over", 0), x, times("slope", x, n.v(weight)));
-  const auto wider = n.op("aten.where.self", "wider", {4, 2, 3}, {{"condition", n.v(above("on", 0))}, {"self", n.v(x)}, {"other", n.v(n.op("aten.mul.Tensor", "w", {4, 2, 3}, {{"self", n.v(x)}, {"other", n.v(wide)}}))}});
+  const auto wider =
+      n.op("aten.where.self", "wider", {4, 2, 3},
+           {{"condition", n.v(above("on", 0))},
+            {"self", n.v(x)},
+            {"other", n.v(n.op("aten.mul.Tensor", "w", {4, 2, 3}, {{"self", n.v(x)}, {"other", n.v(wide)}}))}});
   const auto a = n.op("aten.view.default", "a", {2, 3, 1}, {{"self", n.v(mish)}, {"size", n.ints({2, 3, 1})}});
   const auto m = n.input("m", {1, 1, 3, 4});
   const auto product = n.op("aten.mul.Tensor", "product", {1, 2, 3, 4}, {{"self", n.v(a)}, {"other", n.v(m)}});
   const auto sum = n.op("aten.sum.dim_IntList", "sum", {1, 2, 4}, {{"self", n.v(product)}, {"dim", n.ints({-2})}});
   CHECK(left(n.finish({n.relu("y", sum, {1, 2, 4}), n.relu("z", elu, {2, 3}), prelu, wider})) ==
-        Texts{"aten.mish.default", "aten.gt.Scalar", "aten.elu.default", "aten._prelu_kernel.default", "aten.mul.Tensor", "aten.where.self", "aten.view.default", "aten.view.default", "aten.matmul.default", "aten.relu.default", "aten.relu.default"});
+        Texts{"aten.mish.default", "aten.gt.Scalar", "aten.elu.default", "aten._prelu_kernel.default",
+              "aten.mul.Tensor", "aten.where.self", "aten.view.default", "aten.view.default", "aten.matmul.default",
+              "aten.relu.default", "aten.relu.default"});
 }
 
 TEST_CASE("what torch leaves of nan_to_num is that again, if each number is tested for once") {
   const auto texts = [](double high_for, double low_for, bool other) {
     Net n;
     const auto x = n.input("x", {2, 3}), y = n.input("y", {2, 3});
-    const auto number = [&](const char* name, double d) { return n.op("aten.scalar_tensor.default", name, {}, {{"s", GraphBuilder::real(d)}}); };
-    const auto kept = chosen(n, "kept", tested(n, "aten.isnan.default", "is_nan", x, std::nullopt), number("zero", 0), x);
+    const auto number = [&](const char* name, double d) {
+      return n.op("aten.scalar_tensor.default", name, {}, {{"s", GraphBuilder::real(d)}});
+    };
+    const auto kept =
+        chosen(n, "kept", tested(n, "aten.isnan.default", "is_nan", x, std::nullopt), number("zero", 0), x);
     const auto low = chosen(n, "low", tested(n, "aten.eq.Scalar", "is_low", x, low_for), number("least", -5), kept);
-    return left(n.finish({chosen(n, "high", tested(n, "aten.eq.Scalar", "is_high", other ? y : x, high_for), number("most", 7), low)}));
+    return left(n.finish(
+        {chosen(n, "high", tested(n, "aten.eq.Scalar", "is_high", other ? y : x, high_for), number("most", 7), low)}));
   };
   const auto whole = [](const Texts& all) { return all.back() == "aten.nan_to_num.default"; };
   CHECK(whole(texts(INFINITY, -INFINITY, false)));
@@ -412,17 +485,22 @@ TEST_CASE("what torch leaves of nan_to_num is that again, if each number is test
   CHECK(!whole(texts(INFINITY, INFINITY, false)));
 }
 
-TEST_CASE("a product of stacks under other sizes is one of more dimensions only where its rows, columns and stacks are as large") {
+TEST_CASE(
+    "a product of stacks under other sizes is one of more dimensions only where its rows, columns and stacks are as "
+    "large") {
   const auto texts = [](std::initializer_list<std::int64_t> to, bool expanded) {
     Net n;
     const auto a = n.input("a", {1, 1, 2, 3}), b = n.input("b", {1, 1, 3, 2});
     const std::int64_t stacks = expanded ? 4 : 1;
     const auto stacked = [&](std::string name, ValueId v, std::int64_t rows, std::int64_t columns) {
       if (expanded)
-        v = n.op("aten.expand.default", name + "_wide", {4, 1, rows, columns}, {{"self", n.v(v)}, {"size", n.ints({4, 1, rows, columns})}});
-      return n.op("aten.view.default", name, {stacks, rows, columns}, {{"self", n.v(v)}, {"size", n.ints({stacks, rows, columns})}});
+        v = n.op("aten.expand.default", name + "_wide", {4, 1, rows, columns},
+                 {{"self", n.v(v)}, {"size", n.ints({4, 1, rows, columns})}});
+      return n.op("aten.view.default", name, {stacks, rows, columns},
+                  {{"self", n.v(v)}, {"size", n.ints({stacks, rows, columns})}});
     };
-    const auto product = n.op("aten.bmm.default", "p", {stacks, 2, 2}, {{"self", n.v(stacked("x", a, 2, 3))}, {"mat2", n.v(stacked("y", b, 3, 2))}});
+    const auto product = n.op("aten.bmm.default", "p", {stacks, 2, 2},
+                              {{"self", n.v(stacked("x", a, 2, 3))}, {"mat2", n.v(stacked("y", b, 3, 2))}});
     const ValueId y = n.draft.b.tensor("out", ScalarType::float32, to);
     Argument in[] = {n.v(product), n.draft.b.ints(to)};
     in[0].name = n.draft.b.text("self");
@@ -457,7 +535,8 @@ TEST_CASE("sizes of any depth are not compared to their ends") {
   m.dims[m.values[y].sizes.first] = {.value = 4, .expr = deep()};
   m.values[size].kind = ValueKind::sym_int;
   m.values[size].expr = deep();
-  CHECK(targets(simplified(program).value_or(program)) == Texts{"aten.view.default", "aten.sym_size.int", "aten.relu.default"});
+  CHECK(targets(simplified(program).value_or(program)) ==
+        Texts{"aten.view.default", "aten.sym_size.int", "aten.relu.default"});
 }
 
 TEST_CASE("what becomes one operator has the places of all its parts, each once") {
@@ -472,7 +551,8 @@ TEST_CASE("what becomes one operator has the places of all its parts, each once"
   const auto rows = n.op("aten.view.default", "rows", {6, 4}, {{"self", n.v(x)}, {"size", n.ints({6, 4})}});
   const auto turned = n.op("aten.permute.default", "turned", {4, 5}, {{"self", n.v(w)}, {"dims", n.ints({1, 0})}});
   line(2);
-  const auto product = n.op("aten.addmm.default", "product", {6, 5}, {{"self", n.v(bias)}, {"mat1", n.v(rows)}, {"mat2", n.v(turned)}});
+  const auto product =
+      n.op("aten.addmm.default", "product", {6, 5}, {{"self", n.v(bias)}, {"mat1", n.v(rows)}, {"mat2", n.v(turned)}});
   line(3);
   const auto y = n.op("aten.view.default", "y", {2, 3, 5}, {{"self", n.v(product)}, {"size", n.ints({2, 3, 5})}});
   line(4);
@@ -508,7 +588,8 @@ namespace {
 
 /// Programs of tensors of any dtype.
 struct Typed : Net {
-  ValueId of(ScalarType type, std::string_view target, std::string_view name, support::Sizes sizes, std::initializer_list<Named> arguments) {
+  ValueId of(ScalarType type, std::string_view target, std::string_view name, support::Sizes sizes,
+             std::initializer_list<Named> arguments) {
     std::vector<Argument> in;
     for (const auto& [parameter, argument] : arguments) {
       in.push_back(argument);
@@ -524,12 +605,20 @@ struct Typed : Net {
     draft.b.module().values[made].dtype = type;
     return made;
   }
-  Argument values(std::initializer_list<Argument> list) { return draft.b.list(std::span(list.begin(), list.size()), ArgumentKind::value); }
-  ValueId expand(std::string_view name, ValueId x, support::Sizes sizes) { return op("aten.expand.default", name, sizes, {{"self", v(x)}, {"size", ints(sizes)}}); }
-  ValueId view(std::string_view name, ValueId x, support::Sizes sizes) { return op("aten.view.default", name, sizes, {{"self", v(x)}, {"size", ints(sizes)}}); }
+  Argument values(std::initializer_list<Argument> list) {
+    return draft.b.list(std::span(list.begin(), list.size()), ArgumentKind::value);
+  }
+  ValueId expand(std::string_view name, ValueId x, support::Sizes sizes) {
+    return op("aten.expand.default", name, sizes, {{"self", v(x)}, {"size", ints(sizes)}});
+  }
+  ValueId view(std::string_view name, ValueId x, support::Sizes sizes) {
+    return op("aten.view.default", name, sizes, {{"self", v(x)}, {"size", ints(sizes)}});
+  }
 };
 
-std::size_t count(const Texts& all, std::string_view target) { return static_cast<std::size_t>(std::ranges::count(all, target)); }
+std::size_t count(const Texts& all, std::string_view target) {
+  return static_cast<std::size_t>(std::ranges::count(all, target));
+}
 
 }  // namespace
 
@@ -539,8 +628,10 @@ TEST_CASE("an index of rows is not the same index of columns") {
   const auto i = n.user(ScalarType::int64, "i", {4});
   const Argument all{};
   const auto rows = n.op("aten.index.Tensor", "rows", {4, 4}, {{"self", n.v(x)}, {"indices", n.values({n.v(i)})}});
-  const auto columns = n.op("aten.index.Tensor", "columns", {4, 4}, {{"self", n.v(x)}, {"indices", n.values({all, n.v(i)})}});
-  const auto again = n.op("aten.index.Tensor", "again", {4, 4}, {{"self", n.v(x)}, {"indices", n.values({all, n.v(i)})}});
+  const auto columns =
+      n.op("aten.index.Tensor", "columns", {4, 4}, {{"self", n.v(x)}, {"indices", n.values({all, n.v(i)})}});
+  const auto again =
+      n.op("aten.index.Tensor", "again", {4, 4}, {{"self", n.v(x)}, {"indices", n.values({all, n.v(i)})}});
   CHECK(left(n.finish({n.add("a", rows, columns, {4, 4}), n.add("b", rows, again, {4, 4})})) ==
         Texts{"aten.index.Tensor", "aten.index.Tensor", "aten.add.Tensor", "aten.add.Tensor"});
 }
@@ -574,10 +665,12 @@ TEST_CASE("what is nearly a hardswish, an attention or a product of more dimensi
     const auto swish = [&](ScalarType type, std::optional<std::int64_t> alpha) {
       Typed t;
       const auto x = t.user(type, "x", {2, 3});
-      const auto sum = alpha ? t.of(type, "aten.add.Tensor", "sum", {2, 3}, {{"self", t.v(x)}, {"other", t.i(3)}, {"alpha", t.i(*alpha)}})
+      const auto sum = alpha ? t.of(type, "aten.add.Tensor", "sum", {2, 3},
+                                    {{"self", t.v(x)}, {"other", t.i(3)}, {"alpha", t.i(*alpha)}})
                              : t.of(type, "aten.add.Tensor", "sum", {2, 3}, {{"self", t.v(x)}, {"other", t.i(3)}});
       const auto low = t.of(type, "aten.clamp.default", "low", {2, 3}, {{"self", t.v(sum)}, {"min", t.i(0)}});
-      const auto high = t.of(type, "aten.clamp.default", "high", {2, 3}, {{"self", t.v(low)}, {"min", {}}, {"max", t.i(6)}});
+      const auto high =
+          t.of(type, "aten.clamp.default", "high", {2, 3}, {{"self", t.v(low)}, {"min", {}}, {"max", t.i(6)}});
       const auto product = t.of(type, "aten.mul.Tensor", "product", {2, 3}, {{"self", t.v(x)}, {"other", t.v(high)}});
       const auto y = t.op("aten.div.Tensor", "y", {2, 3}, {{"self", t.v(product)}, {"other", t.i(6)}});
       return count(left(t.finish({t.relu("z", t.view("flat", y, {6}), {6})})), "aten.hardswish.default");
@@ -591,9 +684,13 @@ TEST_CASE("what is nearly a hardswish, an attention or a product of more dimensi
       CAPTURE(dim);
       Typed t;
       const auto q = t.input("q", {2, 3, 3}), k = t.input("k", {2, 3, 3}), v = t.input("v", {2, 3, 3});
-      const auto scaled = [&](const char* name, ValueId x) { return t.op("aten.mul.Scalar", name, {2, 3, 3}, {{"self", t.v(x)}, {"other", number(0.5)}}); };
-      const auto turned = t.op("aten.permute.default", "turned", {2, 3, 3}, {{"self", t.v(k)}, {"dims", t.ints({0, 2, 1})}});
-      const auto scores = t.op("aten.matmul.default", "scores", {2, 3, 3}, {{"self", t.v(scaled("a", q))}, {"other", t.v(scaled("b", turned))}});
+      const auto scaled = [&](const char* name, ValueId x) {
+        return t.op("aten.mul.Scalar", name, {2, 3, 3}, {{"self", t.v(x)}, {"other", number(0.5)}});
+      };
+      const auto turned =
+          t.op("aten.permute.default", "turned", {2, 3, 3}, {{"self", t.v(k)}, {"dims", t.ints({0, 2, 1})}});
+      const auto scores = t.op("aten.matmul.default", "scores", {2, 3, 3},
+                               {{"self", t.v(scaled("a", q))}, {"other", t.v(scaled("b", turned))}});
       const auto p = t.op("aten._safe_softmax.default", "p", {2, 3, 3}, {{"self", t.v(scores)}, {"dim", t.i(dim)}});
       const auto y = t.op("aten.matmul.default", "y", {2, 3, 3}, {{"self", t.v(p)}, {"other", t.v(v)}});
       CHECK(count(left(t.finish({y})), "aten.scaled_dot_product_attention.default") == (dim == -1 || dim == 2 ? 1 : 0));
@@ -614,7 +711,8 @@ TEST_CASE("what is nearly a hardswish, an attention or a product of more dimensi
   SUBCASE("a column whose elements were repeated one by one is not one matrix for all") {
     const auto a = n.input("a", {6, 2, 4});
     const auto b = n.view("b6", n.expand("wide", n.input("b", {4, 1}), {4, 6}), {6, 4, 1});
-    CHECK(count(left(n.finish({n.op("aten.bmm.default", "p", {6, 2, 1}, {{"self", n.v(a)}, {"mat2", n.v(b)}})})), "aten.bmm.default") == 1);
+    CHECK(count(left(n.finish({n.op("aten.bmm.default", "p", {6, 2, 1}, {{"self", n.v(a)}, {"mat2", n.v(b)}})})),
+                "aten.bmm.default") == 1);
   }
 }
 
@@ -623,11 +721,17 @@ TEST_CASE("integers are gathered, and not resized or made of functions; vectors 
     Typed t;
     const Argument all{};
     const auto x = rows ? t.user(type, "x", {1, 2, 4}) : t.user(type, "x", {4});
-    const auto range = t.of(ScalarType::int64, "aten.arange.start_step", "range", {8}, {{"start", t.i(rows ? 0 : -2)}, {"end", t.i(rows ? 8 : 6)}});
-    const auto at = rows ? t.of(ScalarType::int64, "aten._to_copy.default", "at", {8}, {{"self", t.v(t.of(ScalarType::float32, "aten.mul.Tensor", "half", {8}, {{"self", t.v(range)}, {"other", GraphBuilder::real(0.5)}}))}})
-                         : t.of(ScalarType::int64, "aten.clamp.default", "at", {8}, {{"self", t.v(range)}, {"min", t.i(0)}, {"max", t.i(3)}});
-    const auto y = rows ? t.of(type, "aten.index.Tensor", "y", {1, 2, 8}, {{"self", t.v(x)}, {"indices", t.values({all, all, t.v(at)})}})
-                        : t.of(type, "aten.index.Tensor", "y", {8}, {{"self", t.v(x)}, {"indices", t.values({t.v(at)})}});
+    const auto range = t.of(ScalarType::int64, "aten.arange.start_step", "range", {8},
+                            {{"start", t.i(rows ? 0 : -2)}, {"end", t.i(rows ? 8 : 6)}});
+    const auto at = rows ? t.of(ScalarType::int64, "aten._to_copy.default", "at", {8},
+                                {{"self", t.v(t.of(ScalarType::float32, "aten.mul.Tensor", "half", {8},
+                                                   {{"self", t.v(range)}, {"other", GraphBuilder::real(0.5)}}))}})
+                         : t.of(ScalarType::int64, "aten.clamp.default", "at", {8},
+                                {{"self", t.v(range)}, {"min", t.i(0)}, {"max", t.i(3)}});
+    const auto y =
+        rows ? t.of(type, "aten.index.Tensor", "y", {1, 2, 8},
+                    {{"self", t.v(x)}, {"indices", t.values({all, all, t.v(at)})}})
+             : t.of(type, "aten.index.Tensor", "y", {8}, {{"self", t.v(x)}, {"indices", t.values({t.v(at)})}});
     return left(t.finish({y}));
   };
   CHECK(gathered(ScalarType::float32, true) == Texts{"aten.upsample_nearest1d.vec"});
@@ -639,16 +743,28 @@ TEST_CASE("integers are gathered, and not resized or made of functions; vectors 
 TEST_CASE("a softmax that is chosen for more rows than it has stays one") {
   Typed n;
   const auto x = n.input("x", {1, 4});
-  const auto truth = [&](std::string_view target, std::string_view name, support::Sizes sizes, std::initializer_list<Net::Named> more) { return n.of(ScalarType::bool_, target, name, sizes, more); };
-  const auto soft = n.op("aten._softmax.default", "soft", {1, 4}, {{"self", n.v(x)}, {"dim", n.i(1)}, {"half_to_float", GraphBuilder::boolean(false)}});
-  const auto none = truth("aten.eq.Scalar", "none", {1, 4}, {{"self", n.v(x)}, {"other", GraphBuilder::real(-INFINITY)}});
-  const auto any = truth("aten.any.dim", "any", {1, 1}, {{"self", n.v(truth("aten.logical_not.default", "some", {1, 4}, {{"self", n.v(none)}}))}, {"dim", n.i(1)}, {"keepdim", GraphBuilder::boolean(true)}});
+  const auto truth = [&](std::string_view target, std::string_view name, support::Sizes sizes,
+                         std::initializer_list<Net::Named> more) {
+    return n.of(ScalarType::bool_, target, name, sizes, more);
+  };
+  const auto soft = n.op("aten._softmax.default", "soft", {1, 4},
+                         {{"self", n.v(x)}, {"dim", n.i(1)}, {"half_to_float", GraphBuilder::boolean(false)}});
+  const auto none =
+      truth("aten.eq.Scalar", "none", {1, 4}, {{"self", n.v(x)}, {"other", GraphBuilder::real(-INFINITY)}});
+  const auto any = truth("aten.any.dim", "any", {1, 1},
+                         {{"self", n.v(truth("aten.logical_not.default", "some", {1, 4}, {{"self", n.v(none)}}))},
+                          {"dim", n.i(1)},
+                          {"keepdim", GraphBuilder::boolean(true)}});
   const auto zeros = n.op("aten.full.default", "zeros", {3, 4}, {{"size", n.ints({3, 4})}, {"fill_value", n.i(0)}});
-  const auto p = n.op("aten.where.self", "p", {3, 4}, {{"condition", n.v(truth("aten.logical_not.default", "empty", {1, 1}, {{"self", n.v(any)}}))}, {"self", n.v(zeros)}, {"other", n.v(soft)}});
+  const auto p = n.op("aten.where.self", "p", {3, 4},
+                      {{"condition", n.v(truth("aten.logical_not.default", "empty", {1, 1}, {{"self", n.v(any)}}))},
+                       {"self", n.v(zeros)},
+                       {"other", n.v(soft)}});
   CHECK(count(left(n.finish({p})), "aten._safe_softmax.default") == 0);
 }
 
-TEST_CASE("an output that copies what nobody else uses is that; of an input, and of what is used again, it stays a copy") {
+TEST_CASE(
+    "an output that copies what nobody else uses is that; of an input, and of what is used again, it stays a copy") {
   const auto copy_of = [](Net& n, ValueId v) { return n.op("aten.clone.default", "copy", {2, 3}, {{"self", n.v(v)}}); };
   Net n;
   CHECK(left(n.finish({copy_of(n, n.relu("r", n.input("x", {2, 3}), {2, 3}))})) == Texts{"aten.relu.default"});

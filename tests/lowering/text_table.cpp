@@ -6,7 +6,8 @@
 using davit::TextTable;
 
 TEST_CASE("columns are aligned, numbers to the right, and lines end without spaces") {
-  const TextTable table{{"name", "bytes", "note"}, {false, true, false}, {{"a", "12345678", ""}, {"long_name", "7", "x"}}};
+  const TextTable table{
+      {"name", "bytes", "note"}, {false, true, false}, {{"a", "12345678", ""}, {"long_name", "7", "x"}}};
   CHECK(table.print() ==
         "  name          bytes  note\n"
         "  a          12345678\n"

@@ -88,7 +88,8 @@ TEST_CASE("A04: empty specs give a program without methods, and nothing is prepr
   CHECK(lowered->find_method("forward").error().fix == "the program was lowered without methods");
 }
 
-TEST_CASE("A05: preprocess sees a program of its own and cannot change the caller's; the original clones every module") {
+TEST_CASE(
+    "A05: preprocess sees a program of its own and cannot change the caller's; the original clones every module") {
   Script script;
   const ExportedProgram program = programs::add();
   const GraphModule before = program.graph_module;
@@ -145,10 +146,10 @@ TEST_CASE("B03: then a warning goes to the caller's diagnostics, if the caller g
   Diagnostics diagnostics;
   REQUIRE(to_backend<Mock>(programs::echo(), {}, &diagnostics));
   REQUIRE(diagnostics.warnings.size() == 1);
-  CHECK(
-      diagnostics.warnings[0] ==
-      "backend mock is not available here; the program can still be saved, and runs where it is loaded with the backend "
-      "available");
+  CHECK(diagnostics.warnings[0] ==
+        "backend mock is not available here; the program can still be saved, and runs where it is loaded with the "
+        "backend "
+        "available");
   script.available = true;
   REQUIRE(to_backend<Mock>(programs::echo(), {}, &diagnostics));
   CHECK(diagnostics.warnings.size() == 1);
@@ -198,7 +199,8 @@ TEST_CASE("E05: a method may have any name, __is_available too; two specs for on
     const CapabilityPartitioner<BackendList<Mock>> partitioner;
     return to_backend(std::span<const ProgramMethod>(methods), partitioner).error().what;
   };
-  CHECK(refusal({{"forward", &program}, {"other", &program}, {"forward", &program}}) == "two methods are called 'forward'");
+  CHECK(refusal({{"forward", &program}, {"other", &program}, {"forward", &program}}) ==
+        "two methods are called 'forward'");
   CHECK(refusal({{"", &program}}) == "method '' has no name");
   CHECK(refusal({{"forward", nullptr}}) == "method 'forward' has no program");
 }

@@ -32,9 +32,7 @@ static_assert(check_users());
 
 }  // namespace
 
-TEST_CASE("users stand in order, once per mention; outputs are marked") {
-  CHECK(check_users());
-}
+TEST_CASE("users stand in order, once per mention; outputs are marked") { CHECK(check_users()); }
 
 TEST_CASE("values in lists count; outputs of sub-graphs are outputs") {
   Draft d;

@@ -286,8 +286,8 @@ constexpr std::string_view copies[] = {
 
 TEST_CASE("an operator whose rule may answer an argument or a view of one is known as a view, or copies in torch") {
   std::vector<bool> needed(std::size(copies), false);
-  for (const auto rules :
-       {decomposition_rules(), algebra_rules(), primitive_rules(), gradient_rules(), decomposition_helpers(), complex_rules()})
+  for (const auto rules : {decomposition_rules(), algebra_rules(), primitive_rules(), gradient_rules(),
+                           decomposition_helpers(), complex_rules()})
     for (std::string_view rule : rules) {
       if (rule.starts_with('$')) continue;
       if (rule.starts_with("complex.")) rule.remove_prefix(8);

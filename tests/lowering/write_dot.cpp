@@ -47,7 +47,8 @@ TEST_CASE("control flow is a cluster around the graphs it runs") {
   const Toys toys;
   Draft d;
   const ValueId x = d.user("x");
-  d.output(d.cond("out", d.gt("p", x, 0.0), {x}, [&](auto in) { return d.neg("y", in[0]); }, [](auto in) { return in[0]; }));
+  d.output(
+      d.cond("out", d.gt("p", x, 0.0), {x}, [&](auto in) { return d.neg("y", in[0]); }, [](auto in) { return in[0]; }));
   const auto lowered = to_backend(d.finish(), CapabilityPartitioner<Two>{});
   REQUIRE(lowered);
   const std::string dot = write_dot(partition_report(*lowered, 0));

@@ -28,9 +28,7 @@ constexpr bool check_type_names() {
 }
 static_assert(check_type_names());
 
-constexpr ArgumentSpec constant(ConstantValue value) {
-  return ConstantArgument{"c", std::move(value)};
-}
+constexpr ArgumentSpec constant(ConstantValue value) { return ConstantArgument{"c", std::move(value)}; }
 
 constexpr bool check_equality() {
   return ArgumentSpec(TensorArgument{"x"}) == ArgumentSpec(TensorArgument{"x"}) &&
@@ -60,18 +58,8 @@ static_assert(!std::is_constructible_v<UserArgument, TokenArgument>);
 
 }  // namespace
 
-TEST_CASE("every argument has a name") {
-  CHECK(check_names());
-}
-TEST_CASE("arguments are called as in torch.export") {
-  CHECK(check_type_names());
-}
-TEST_CASE("arguments are equal by kind and content") {
-  CHECK(check_equality());
-}
-TEST_CASE("constants are equal by type and value") {
-  CHECK(check_constants_differ_by_type());
-}
-TEST_CASE("a user argument is an argument") {
-  CHECK(check_conversion());
-}
+TEST_CASE("every argument has a name") { CHECK(check_names()); }
+TEST_CASE("arguments are called as in torch.export") { CHECK(check_type_names()); }
+TEST_CASE("arguments are equal by kind and content") { CHECK(check_equality()); }
+TEST_CASE("constants are equal by type and value") { CHECK(check_constants_differ_by_type()); }
+TEST_CASE("a user argument is an argument") { CHECK(check_conversion()); }

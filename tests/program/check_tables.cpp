@@ -30,7 +30,8 @@ constexpr bool check_references() {
                  [](GraphModule& m) { m.values[1].sizes = {0xffffffffu, 2}; }) &&
          refused("table 'values', row 1", "as many strides as sizes are needed",
                  [](GraphModule& m) { m.values[1].strides.count = 1; }) &&
-         refused("table 'values', row 1", "sizes of what is no tensor", [](GraphModule& m) { m.values[1].kind = ValueKind::sym_int; }) &&
+         refused("table 'values', row 1", "sizes of what is no tensor",
+                 [](GraphModule& m) { m.values[1].kind = ValueKind::sym_int; }) &&
          refused("table 'values', row 0", "unknown graph", [](GraphModule& m) { m.values[0].graph = 1; }) &&
          refused("table 'values', row 2", "unknown producer", [](GraphModule& m) { m.values[2].producer = 1; }) &&
          refused("table 'values', row 2", "unknown expression", [](GraphModule& m) { m.values[2].expr = 0; }) &&
@@ -58,10 +59,12 @@ constexpr bool check_references() {
                  }) &&
          refused("table 'metadata', row 0", "text outside the table",
                  [](GraphModule& m) { m.metadata[0].custom.size = 1u << 30; }) &&
-         refused("table 'metadata', row 0", "what was merged into a node is no earlier row, or too many", [](GraphModule& m) { m.metadata[0].merged = 0; }) &&
-         refused("table 'metadata', row 16", "what was merged into a node is no earlier row, or too many", [](GraphModule& m) {
-           for (std::uint32_t row = 0; row < 16; ++row) m.metadata.push_back({.merged = row});
-         });
+         refused("table 'metadata', row 0", "what was merged into a node is no earlier row, or too many",
+                 [](GraphModule& m) { m.metadata[0].merged = 0; }) &&
+         refused("table 'metadata', row 16", "what was merged into a node is no earlier row, or too many",
+                 [](GraphModule& m) {
+                   for (std::uint32_t row = 0; row < 16; ++row) m.metadata.push_back({.merged = row});
+                 });
 }
 static_assert(check_references());
 
@@ -95,8 +98,7 @@ constexpr bool check_owners() {
   return refused(concat("table 'arguments', row ", size + 2), "an item that another list has too",
                  [=](GraphModule& m) {
                    m.arguments.push_back({.kind = ArgumentKind::none});
-                   for (int i = 0; i < 2; ++i)
-                     m.arguments.push_back({.items = {first, 1}, .kind = ArgumentKind::list});
+                   for (int i = 0; i < 2; ++i) m.arguments.push_back({.items = {first, 1}, .kind = ArgumentKind::list});
                  }) &&
          refused("table 'graphs', row 0", "an argument that belongs to something else",
                  [](GraphModule& m) { m.graphs[0].outputs = m.graphs[0].inputs; }) &&
@@ -108,7 +110,8 @@ constexpr bool check_owners() {
 static_assert(check_owners());
 
 constexpr bool check_enumerators() {
-  return refused("table 'values', row 0", "unknown dtype", [](GraphModule& m) { m.values[0].dtype = static_cast<ScalarType>(99); }) &&
+  return refused("table 'values', row 0", "unknown dtype",
+                 [](GraphModule& m) { m.values[0].dtype = static_cast<ScalarType>(99); }) &&
          refused("table 'values', row 0", "unknown layout, or a truth value that is none",
                  [](GraphModule& m) { m.values[0].requires_grad = 2; }) &&
          refused("table 'arguments', row 0", "a truth value that is none",
@@ -124,15 +127,7 @@ static_assert(check_enumerators());
 
 }  // namespace
 
-TEST_CASE("every reference of every table must stay inside the tables") {
-  CHECK(check_references());
-}
-TEST_CASE("an argument belongs to one list, node or graph") {
-  CHECK(check_owners());
-}
-TEST_CASE("enumerators and truth values are such") {
-  CHECK(check_enumerators());
-}
-TEST_CASE("lists and expressions point backwards, sub-graphs form a tree") {
-  CHECK(check_lists_and_exprs());
-}
+TEST_CASE("every reference of every table must stay inside the tables") { CHECK(check_references()); }
+TEST_CASE("an argument belongs to one list, node or graph") { CHECK(check_owners()); }
+TEST_CASE("enumerators and truth values are such") { CHECK(check_enumerators()); }
+TEST_CASE("lists and expressions point backwards, sub-graphs form a tree") { CHECK(check_lists_and_exprs()); }

@@ -22,9 +22,7 @@ static_assert(check_lookup());
 
 }  // namespace
 
-TEST_CASE("tensors are looked up in the state dict, then among the constants") {
-  CHECK(check_lookup());
-}
+TEST_CASE("tensors are looked up in the state dict, then among the constants") { CHECK(check_lookup()); }
 
 TEST_CASE("a copy of a program shares its weights") {
   const ExportedProgram program = programs::counter(3);

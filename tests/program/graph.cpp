@@ -47,9 +47,5 @@ static_assert(check_view());
 
 }  // namespace
 
-TEST_CASE("a complex number keeps both its parts") {
-  CHECK(check_complex());
-}
-TEST_CASE("a view reads texts and walks nested lists") {
-  CHECK(check_view());
-}
+TEST_CASE("a complex number keeps both its parts") { CHECK(check_complex()); }
+TEST_CASE("a view reads texts and walks nested lists") { CHECK(check_view()); }

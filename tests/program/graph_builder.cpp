@@ -87,18 +87,8 @@ static_assert(check_arguments());
 
 }  // namespace
 
-TEST_CASE("the example of torch's documentation is built in constant evaluation") {
-  CHECK(check_seed());
-}
-TEST_CASE("tensors are contiguous, and dimensions of one element take no step") {
-  CHECK(check_tensor_layout());
-}
-TEST_CASE("sub-graphs are built while the outer graph is open") {
-  CHECK(check_nesting());
-}
-TEST_CASE("texts and symbols are kept once") {
-  CHECK(check_interning());
-}
-TEST_CASE("arguments of every kind") {
-  CHECK(check_arguments());
-}
+TEST_CASE("the example of torch's documentation is built in constant evaluation") { CHECK(check_seed()); }
+TEST_CASE("tensors are contiguous, and dimensions of one element take no step") { CHECK(check_tensor_layout()); }
+TEST_CASE("sub-graphs are built while the outer graph is open") { CHECK(check_nesting()); }
+TEST_CASE("texts and symbols are kept once") { CHECK(check_interning()); }
+TEST_CASE("arguments of every kind") { CHECK(check_arguments()); }

@@ -107,18 +107,10 @@ static_assert(check_metadata());
 
 }  // namespace
 
-TEST_CASE("equal graphs are equal however their tables are laid out") {
-  CHECK(check_equal());
-}
-TEST_CASE("the first difference is named with its place") {
-  CHECK(check_differences());
-}
-TEST_CASE("sub-graphs are compared too") {
-  CHECK(check_subgraphs());
-}
-TEST_CASE("metadata counts only if asked for") {
-  CHECK(check_metadata());
-}
+TEST_CASE("equal graphs are equal however their tables are laid out") { CHECK(check_equal()); }
+TEST_CASE("the first difference is named with its place") { CHECK(check_differences()); }
+TEST_CASE("sub-graphs are compared too") { CHECK(check_subgraphs()); }
+TEST_CASE("metadata counts only if asked for") { CHECK(check_metadata()); }
 TEST_CASE("shared expressions do not make the comparison exponential") {
   GraphBuilder b;
   ExprId e = b.symbol("s0");

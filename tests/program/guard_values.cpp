@@ -13,12 +13,8 @@ using Kind = GuardNumber::Kind;
 
 namespace {
 
-GuardNode constant(std::int64_t value) {
-  return {.value = value};
-}
-GuardNode constant(double value) {
-  return {.op = GuardOp::real, .value = std::bit_cast<std::int64_t>(value)};
-}
+GuardNode constant(std::int64_t value) { return {.value = value}; }
+GuardNode constant(double value) { return {.op = GuardOp::real, .value = std::bit_cast<std::int64_t>(value)}; }
 template <class A, class B>
 GuardNumber of(GuardOp op, A a, B b) {
   const std::vector<GuardNode> nodes{constant(a), constant(b), {.op = op, .a = 0, .b = 1}};
@@ -27,9 +23,7 @@ GuardNumber of(GuardOp op, A a, B b) {
   return values[2];
 }
 constexpr std::int64_t least = INT64_MIN, most = INT64_MAX;
-std::int64_t i(std::int64_t value) {
-  return value;
-}
+std::int64_t i(std::int64_t value) { return value; }
 
 }  // namespace
 

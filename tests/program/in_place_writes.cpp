@@ -97,7 +97,8 @@ TEST_CASE("a view that a branch answers is written where its operator's result i
   const ValueId t = d.add("t", d.user("x"), 1.0);
   ValueId view = no_id;
   const ValueId made = d.cond(
-      "c", d.gt("g", t, 0), {t}, [&](auto in) { return view = d.op("aten.view.default", "view", in[0]); }, [&](auto in) { return d.relu("r", in[0]); });
+      "c", d.gt("g", t, 0), {t}, [&](auto in) { return view = d.op("aten.view.default", "view", in[0]); },
+      [&](auto in) { return d.relu("r", in[0]); });
   d.op("aten.add_.Tensor", "add_", made, {1.0});
   d.output(made);
   const ExportedProgram program = d.finish();

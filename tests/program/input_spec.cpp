@@ -67,15 +67,7 @@ static_assert(!std::is_constructible_v<InputTokenSpec, TensorArgument>);
 
 }  // namespace
 
-TEST_CASE("input kinds have torch.export's names and numbers") {
-  CHECK(check_kinds());
-}
-TEST_CASE("every input has an argument") {
-  CHECK(check_arguments());
-}
-TEST_CASE("inputs of the state dict and the constants have a target") {
-  CHECK(check_targets());
-}
-TEST_CASE("only buffers are persistent or not") {
-  CHECK(check_persistent());
-}
+TEST_CASE("input kinds have torch.export's names and numbers") { CHECK(check_kinds()); }
+TEST_CASE("every input has an argument") { CHECK(check_arguments()); }
+TEST_CASE("inputs of the state dict and the constants have a target") { CHECK(check_targets()); }
+TEST_CASE("only buffers are persistent or not") { CHECK(check_persistent()); }

@@ -27,12 +27,8 @@ static_assert(check_index());
 
 }  // namespace
 
-TEST_CASE("a repeated key stays where it was first and takes its last value") {
-  CHECK(check_dict());
-}
-TEST_CASE("an index finds the first and the last place of a name") {
-  CHECK(check_index());
-}
+TEST_CASE("a repeated key stays where it was first and takes its last value") { CHECK(check_dict()); }
+TEST_CASE("an index finds the first and the last place of a name") { CHECK(check_index()); }
 
 TEST_CASE("a mapping of many equal keys takes no quadratic time") {
   NameMap pairs;

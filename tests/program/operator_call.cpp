@@ -40,31 +40,34 @@ constexpr bool check_names() {
          in_place("aten.__and__.Tensor") == no && in_place("_operator.and_") == no && in_place("") == no &&
          in_place("add_") == no && in_place(".out") == no && in_place("higher_order.cond") == no &&
          in_place("aten.__iand__.Tensor") == self && in_place("aten.__ilshift__.Scalar") == self &&
-         in_place("aten.pow.Tensor_Scalar_out") == out && in_place("aten.max.dim_max") == out && in_place("aten.sort.values_stable") == out &&
-         in_place("aten._slow_conv2d_backward.output_mask") == no && in_place("mine.op.values") == no;
+         in_place("aten.pow.Tensor_Scalar_out") == out && in_place("aten.max.dim_max") == out &&
+         in_place("aten.sort.values_stable") == out && in_place("aten._slow_conv2d_backward.output_mask") == no &&
+         in_place("mine.op.values") == no;
 }
 
-bool matters(std::string_view target) {
-  return storage_matters(programs::binary(target).view());
-}
+bool matters(std::string_view target) { return storage_matters(programs::binary(target).view()); }
 
 /// How many arguments a batch norm of that name writes to, whose flag, if it has one, is `trains`.
 constexpr int statistics(std::string_view target, bool trains) {
   Draft d;
   const ValueId x = d.user("x", {2, 1}), mean = d.user("mean", {1}), variance = d.user("variance", {1});
   const ValueId out = d.like(x, "out");
-  d.node(target, {d.b.value(x), d.b.none(), d.b.none(), d.b.value(mean), d.b.value(variance), d.b.boolean(trains)}, {out});
+  d.node(target, {d.b.value(x), d.b.none(), d.b.none(), d.b.value(mean), d.b.value(variance), d.b.boolean(trains)},
+         {out});
   d.output(out);
   const ProgramTables program = d.finish();
   const GraphModuleView graph = program.view();
   int written = 0;
-  for_each_written(graph, operator_call(graph, graph.nodes[0]), [&](const Argument& a) { written += a.value() == mean || a.value() == variance ? 1 : 10; });
+  for_each_written(graph, operator_call(graph, graph.nodes[0]),
+                   [&](const Argument& a) { written += a.value() == mean || a.value() == variance ? 1 : 10; });
   return writes_in_place(graph) == (written != 0) ? written : -1;
 }
 constexpr bool check_statistics() {
-  for (const std::string_view target : {"aten.batch_norm.default", "aten._native_batch_norm_legit.default", "aten.native_batch_norm.default", "aten.instance_norm.default"})
+  for (const std::string_view target : {"aten.batch_norm.default", "aten._native_batch_norm_legit.default",
+                                        "aten.native_batch_norm.default", "aten.instance_norm.default"})
     if (statistics(target, true) != 2 || statistics(target, false) != 0) return false;
-  return statistics("aten._batch_norm_with_update.default", false) == 2 && statistics("aten._native_batch_norm_legit_functional.default", true) == 0;
+  return statistics("aten._batch_norm_with_update.default", false) == 2 &&
+         statistics("aten._native_batch_norm_legit_functional.default", true) == 0;
 }
 static_assert(check_statistics());
 
@@ -79,9 +82,7 @@ TEST_CASE("a node's operator is its own, or the one that with_effects wraps") {
   CHECK(check_effect());
 }
 
-TEST_CASE("in-place and out= forms are told by their names") {
-  CHECK(check_names());
-}
+TEST_CASE("in-place and out= forms are told by their names") { CHECK(check_names()); }
 
 TEST_CASE("storage matters to operators that write, and to those that ask how values lie in memory") {
   for (const std::string_view target :

@@ -30,33 +30,29 @@ constexpr bool check_returns() {
 static_assert(check_returns());
 
 constexpr bool check_writes() {
-  const OperatorSchema s = parse_schema("a.b.c(Tensor(a!) x, Tensor(b!)[] ys, Tensor(c!)? z=None, Tensor(d) w, Tensor v) -> ()");
+  const OperatorSchema s =
+      parse_schema("a.b.c(Tensor(a!) x, Tensor(b!)[] ys, Tensor(c!)? z=None, Tensor(d) w, Tensor v) -> ()");
   const auto& p = s.parameters;
-  return p.size() == 5 && p[0].is_written && p[1].is_written && p[1].type == "Tensor[]" && p[2].is_written && p[2].type == "Tensor?" &&
-         p[2].has_default && !p[3].is_written && p[3].type == "Tensor" && !p[4].is_written;
+  return p.size() == 5 && p[0].is_written && p[1].is_written && p[1].type == "Tensor[]" && p[2].is_written &&
+         p[2].type == "Tensor?" && p[2].has_default && !p[3].is_written && p[3].type == "Tensor" && !p[4].is_written;
 }
 static_assert(check_writes());
 
 constexpr bool check_form() {
   const auto is_none = [](auto... texts) { return (!is_schema(texts) && ...); };
-  return is_schema("a.b.c() -> ()") && is_schema("a.b.c(Tensor(a!)[] xs, *, int[2] k=[1, 2], str mode='a b') -> (Tensor, Tensor)") &&
+  return is_schema("a.b.c() -> ()") &&
+         is_schema("a.b.c(Tensor(a!)[] xs, *, int[2] k=[1, 2], str mode='a b') -> (Tensor, Tensor)") &&
          is_schema("_c10d.x_.out(__torch__.torch.classes.a.B? b=None) -> Tensor(a!)") &&
-         is_none("", "a.b.c", "a.b.c()", "a.b.c() -> ", "a.b() -> ()", "a::b(Tensor x) -> Tensor", "a.b.c(Tensor x,int y) -> ()", "a.b.c(Tensor) -> ()",
-                 "a.b.c(Tensor x, ) -> ()", "a.b.c(Tensor x, ", "a.b.c(Tensor  x) -> ()", "(Tensor x) -> Tensor", "a.b.c(x: Tensor) -> Tensor", "a.b.c(Tensor x,) -> ()");
+         is_none("", "a.b.c", "a.b.c()", "a.b.c() -> ", "a.b() -> ()", "a::b(Tensor x) -> Tensor",
+                 "a.b.c(Tensor x,int y) -> ()", "a.b.c(Tensor) -> ()", "a.b.c(Tensor x, ) -> ()", "a.b.c(Tensor x, ",
+                 "a.b.c(Tensor  x) -> ()", "(Tensor x) -> Tensor", "a.b.c(x: Tensor) -> Tensor",
+                 "a.b.c(Tensor x,) -> ()");
 }
 static_assert(check_form());
 
 }  // namespace
 
-TEST_CASE("which arguments are written") {
-  CHECK(check_writes());
-}
-TEST_CASE("a schema has torch's form") {
-  CHECK(check_form());
-}
-TEST_CASE("types, names, defaults and keyword-only parameters") {
-  CHECK(check_parameters());
-}
-TEST_CASE("numbers of returns") {
-  CHECK(check_returns());
-}
+TEST_CASE("which arguments are written") { CHECK(check_writes()); }
+TEST_CASE("a schema has torch's form") { CHECK(check_form()); }
+TEST_CASE("types, names, defaults and keyword-only parameters") { CHECK(check_parameters()); }
+TEST_CASE("numbers of returns") { CHECK(check_returns()); }

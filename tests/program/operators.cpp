@@ -17,7 +17,9 @@ constexpr bool check_sorted() {
   for (std::size_t i = 1; i < operator_schemas.size(); ++i)
     if (!(operator_name(operator_schemas[i - 1]) < operator_name(operator_schemas[i]))) return false;
   for (const std::string_view text : composite_schemas)
-    if (std::ranges::find(operator_schemas, text) != operator_schemas.end() || find_operator(operator_name(text)) != text) return false;
+    if (std::ranges::find(operator_schemas, text) != operator_schemas.end() ||
+        find_operator(operator_name(text)) != text)
+      return false;
   return std::ranges::is_sorted(composite_schemas, {}, operator_name) && operator_schemas.size() > 190;
 }
 static_assert(check_sorted());
@@ -34,12 +36,8 @@ static_assert(check_find());
 
 }  // namespace
 
-TEST_CASE("the table is sorted by name without repetition, as the search needs") {
-  CHECK(check_sorted());
-}
-TEST_CASE("operators are found by their full name") {
-  CHECK(check_find());
-}
+TEST_CASE("the table is sorted by name without repetition, as the search needs") { CHECK(check_sorted()); }
+TEST_CASE("operators are found by their full name") { CHECK(check_find()); }
 TEST_CASE("every schema parses, and every parameter has a type and a name of its own") {
   std::vector<std::string_view> all(operator_schemas.begin(), operator_schemas.end());
   all.insert(all.end(), composite_schemas.begin(), composite_schemas.end());

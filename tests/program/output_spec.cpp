@@ -60,12 +60,6 @@ static_assert(!std::is_constructible_v<OutputTokenSpec, TensorArgument>);
 
 }  // namespace
 
-TEST_CASE("output kinds have torch.export's names, and the numbers of torch 2.6") {
-  CHECK(check_kinds());
-}
-TEST_CASE("every output has an argument") {
-  CHECK(check_arguments());
-}
-TEST_CASE("mutations and gradients have a target") {
-  CHECK(check_targets());
-}
+TEST_CASE("output kinds have torch.export's names, and the numbers of torch 2.6") { CHECK(check_kinds()); }
+TEST_CASE("every output has an argument") { CHECK(check_arguments()); }
+TEST_CASE("mutations and gradients have a target") { CHECK(check_targets()); }

@@ -14,9 +14,7 @@ using namespace davit;
 
 namespace {
 constexpr auto f32 = ScalarType::float32;
-std::string printed(GraphBuilder b) {
-  return print_graph(std::move(b).finish().view());
-}
+std::string printed(GraphBuilder b) { return print_graph(std::move(b).finish().view()); }
 }  // namespace
 
 TEST_CASE("the example of torch's documentation prints as torch prints it") {

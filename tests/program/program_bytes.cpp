@@ -53,7 +53,8 @@ ExportedProgram everything() {
   d.program.custom_objects.push_back(
       {"queue", "__torch__.Queue", SharedBytes::copy_of(std::vector<std::byte>(9, std::byte{4}))});
   d.program.range_constraints = {{"s0", 2, 8}, {"s1", std::nullopt, 4}, {"s2", 1, std::nullopt}, {"s3", {}, {}}};
-  d.program.guards = {.nodes = {{.op = GuardOp::storage_offset, .a = 0}, {.op = GuardOp::logical_not, .a = 0}}, .roots = {1}};
+  d.program.guards = {.nodes = {{.op = GuardOp::storage_offset, .a = 0}, {.op = GuardOp::logical_not, .a = 0}},
+                      .roots = {1}};
   d.program.opset_version = {{"aten", 10}, {"my", 3}};
   d.program.schema_major = 8;
   d.program.schema_minor = 4;

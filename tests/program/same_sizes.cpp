@@ -21,8 +21,14 @@ constexpr bool check() {
     const ExprId s0 = b.expr({.op = ExprOp::symbol, .name = b.intern("s0")});
     const ExprId s1 = b.expr({.op = ExprOp::symbol, .name = b.intern("s1")});
     const ExprId two = b.expr({.value = 2});
-    all = {s0, s1, two, b.expr({.op = ExprOp::mul, .a = two, .b = s0}), b.expr({.op = ExprOp::mul, .a = two, .b = s1}), b.expr({.op = ExprOp::add, .a = two, .b = s0}),
-           b.expr({.op = ExprOp::rational, .c = 2, .value = 7}), b.expr({.op = ExprOp::rational, .c = 3, .value = 7})};
+    all = {s0,
+           s1,
+           two,
+           b.expr({.op = ExprOp::mul, .a = two, .b = s0}),
+           b.expr({.op = ExprOp::mul, .a = two, .b = s1}),
+           b.expr({.op = ExprOp::add, .a = two, .b = s0}),
+           b.expr({.op = ExprOp::rational, .c = 2, .value = 7}),
+           b.expr({.op = ExprOp::rational, .c = 3, .value = 7})};
   }
   for (std::size_t i = 0; i < made[0].size(); ++i)
     for (std::size_t j = 0; j < made[1].size(); ++j)
@@ -38,7 +44,8 @@ constexpr bool check_large() {  // a tree of 2^20 leaves in a table of 20 rows, 
     top = b.expr({.op = ExprOp::symbol, .name = b.intern("s0")});
     for (int i = 0; i < 20; ++i) top = b.expr({.op = ExprOp::add, .a = top, .b = top});
   }
-  return same_expr(b.module().exprs, b.module().view().text, tops[0], tops[0]) && !same_expr(b.module().exprs, b.module().view().text, tops[0], tops[1]);
+  return same_expr(b.module().exprs, b.module().view().text, tops[0], tops[0]) &&
+         !same_expr(b.module().exprs, b.module().view().text, tops[0], tops[1]);
 }
 static_assert(check_large());
 

@@ -36,17 +36,17 @@ static_assert(check_custom_module());
 
 constexpr bool check_every_kind() {
   SignatureNames names{.user_inputs = {"x"},
-                             .inputs_to_parameters = {{"p_w", "w"}},
-                             .inputs_to_buffers = {{"b_m", "m"}},
-                             .user_outputs = {"out"},
-                             .buffer_mutations = {{"add", "m"}},
-                             .parameter_mutations = {{"sub", "w"}},
-                             .user_input_mutations = {{"mul", "x"}},
-                             .gradients_to_parameters = {{"gw", "w"}},
-                             .gradients_to_user_inputs = {{"gx", "x"}},
-                             .loss_output = Name("loss"),
-                             .input_tokens = {"token"},
-                             .output_tokens = {"token_1"}};
+                       .inputs_to_parameters = {{"p_w", "w"}},
+                       .inputs_to_buffers = {{"b_m", "m"}},
+                       .user_outputs = {"out"},
+                       .buffer_mutations = {{"add", "m"}},
+                       .parameter_mutations = {{"sub", "w"}},
+                       .user_input_mutations = {{"mul", "x"}},
+                       .gradients_to_parameters = {{"gw", "w"}},
+                       .gradients_to_user_inputs = {{"gx", "x"}},
+                       .loss_output = Name("loss"),
+                       .input_tokens = {"token"},
+                       .output_tokens = {"token_1"}};
   const Arguments inputs{TokenArgument{"token"},           TensorArgument{"p_w"}, TensorArgument{"b_m"},
                          CustomObjArgument{"o", "ns.Foo"}, TensorArgument{"x"},   SymIntArgument{"n"},
                          ConstantArgument{"k", true}};
@@ -130,27 +130,15 @@ static_assert(check_k04());
 
 }  // namespace
 
-TEST_CASE("the seed's CustomModule has its specs") {
-  CHECK(check_custom_module());
-}
-TEST_CASE("names and mappings give every kind of spec") {
-  CHECK(check_every_kind());
-}
-TEST_CASE("a tensor of no known kind is an error that names it") {
-  CHECK(check_errors());
-}
+TEST_CASE("the seed's CustomModule has its specs") { CHECK(check_custom_module()); }
+TEST_CASE("names and mappings give every kind of spec") { CHECK(check_every_kind()); }
+TEST_CASE("a tensor of no known kind is an error that names it") { CHECK(check_errors()); }
 TEST_CASE("user inputs come before parameters, parameters before buffers, the last entry counts") {
   CHECK(check_precedence());
 }
-TEST_CASE("K01 a buffer is always persistent or not; constants are listed by value") {
-  CHECK(check_k01());
-}
-TEST_CASE("K02 the legacy class takes no outputs that are custom objects") {
-  CHECK(check_k02());
-}
-TEST_CASE("K04 tokens count in the prefix of outputs that are mutations") {
-  CHECK(check_k04());
-}
+TEST_CASE("K01 a buffer is always persistent or not; constants are listed by value") { CHECK(check_k01()); }
+TEST_CASE("K02 the legacy class takes no outputs that are custom objects") { CHECK(check_k02()); }
+TEST_CASE("K04 tokens count in the prefix of outputs that are mutations") { CHECK(check_k04()); }
 
 TEST_CASE("many parameters take no quadratic time") {
   SignatureNames names;

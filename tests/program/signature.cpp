@@ -227,52 +227,20 @@ static_assert(check_k06());
 
 }  // namespace
 
-TEST_CASE("the seed's CustomModule answers every query") {
-  CHECK(check_custom_module());
-}
-TEST_CASE("a signature of every kind answers every query") {
-  CHECK(check_everything());
-}
-TEST_CASE("a loss and its gradients are the backward signature") {
-  CHECK(check_backward());
-}
-TEST_CASE("two losses are an error") {
-  CHECK(check_two_losses());
-}
-TEST_CASE("constants are listed by value, to the type") {
-  CHECK(check_values_keep_their_type());
-}
-TEST_CASE("a name is replaced in every kind of spec") {
-  CHECK(check_rename_of_each_kind());
-}
-TEST_CASE("a name is replaced in inputs and outputs alike") {
-  CHECK(check_rename_in_inputs_and_outputs());
-}
-TEST_CASE("targets, constants and other names stay") {
-  CHECK(check_rename_leaves_the_rest());
-}
-TEST_CASE("the old name may be the signature's own") {
-  CHECK(check_rename_of_a_name_held_by_the_signature());
-}
-TEST_CASE("names that become one make one entry with the last target") {
-  CHECK(check_chain());
-}
-TEST_CASE("the replace hook acts at the graph's boundary") {
-  CHECK(check_hook());
-}
+TEST_CASE("the seed's CustomModule answers every query") { CHECK(check_custom_module()); }
+TEST_CASE("a signature of every kind answers every query") { CHECK(check_everything()); }
+TEST_CASE("a loss and its gradients are the backward signature") { CHECK(check_backward()); }
+TEST_CASE("two losses are an error") { CHECK(check_two_losses()); }
+TEST_CASE("constants are listed by value, to the type") { CHECK(check_values_keep_their_type()); }
+TEST_CASE("a name is replaced in every kind of spec") { CHECK(check_rename_of_each_kind()); }
+TEST_CASE("a name is replaced in inputs and outputs alike") { CHECK(check_rename_in_inputs_and_outputs()); }
+TEST_CASE("targets, constants and other names stay") { CHECK(check_rename_leaves_the_rest()); }
+TEST_CASE("the old name may be the signature's own") { CHECK(check_rename_of_a_name_held_by_the_signature()); }
+TEST_CASE("names that become one make one entry with the last target") { CHECK(check_chain()); }
+TEST_CASE("the replace hook acts at the graph's boundary") { CHECK(check_hook()); }
 
-TEST_CASE("K01 a buffer without persistent cannot be written; constants are listed by value") {
-  CHECK(check_k01());
-}
-TEST_CASE("K02 a custom object is an output to the newest class, refused by the legacy one") {
-  CHECK(check_k02());
-}
-TEST_CASE("K03 gradients without a loss give no backward signature") {
-  CHECK(check_k03());
-}
-TEST_CASE("K05 the legacy replace hook acts for users that are graph outputs or inputs") {
-  CHECK(check_k05());
-}
-TEST_CASE("K06 the newest class is the default, the legacy one a named option") {
-  CHECK(check_k06());
-}
+TEST_CASE("K01 a buffer without persistent cannot be written; constants are listed by value") { CHECK(check_k01()); }
+TEST_CASE("K02 a custom object is an output to the newest class, refused by the legacy one") { CHECK(check_k02()); }
+TEST_CASE("K03 gradients without a loss give no backward signature") { CHECK(check_k03()); }
+TEST_CASE("K05 the legacy replace hook acts for users that are graph outputs or inputs") { CHECK(check_k05()); }
+TEST_CASE("K06 the newest class is the default, the legacy one a named option") { CHECK(check_k06()); }

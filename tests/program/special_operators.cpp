@@ -20,7 +20,8 @@ constexpr bool are_sorted() {
   return true;
 }
 static_assert(are_sorted());
-static_assert(find_operator("aten.special_zeta.default") == find_schema(special_operator_schemas, "aten.special_zeta.default"));
+static_assert(find_operator("aten.special_zeta.default") ==
+              find_schema(special_operator_schemas, "aten.special_zeta.default"));
 static_assert(find_schema(special_operator_schemas, "aten.add.Tensor").empty());
 
 }  // namespace

@@ -28,6 +28,4 @@ static_assert(stripped.text.size() < without.text.size());
 
 }  // namespace
 
-TEST_CASE("a frozen graph equals the one it was made from, and may leave metadata out") {
-  CHECK(check_frozen());
-}
+TEST_CASE("a frozen graph equals the one it was made from, and may leave metadata out") { CHECK(check_frozen()); }

@@ -83,15 +83,7 @@ static_assert(check_overflow());
 
 }  // namespace
 
-TEST_CASE("bound symbols give the values of expressions, and contradictions are found") {
-  CHECK(check_settle());
-}
-TEST_CASE("an unknown symbol in a linear expression is solved for") {
-  CHECK(check_solve());
-}
-TEST_CASE("division rounds as Python's, and division by zero is unknown") {
-  CHECK(check_negative());
-}
-TEST_CASE("arithmetic that overflows is unknown") {
-  CHECK(check_overflow());
-}
+TEST_CASE("bound symbols give the values of expressions, and contradictions are found") { CHECK(check_settle()); }
+TEST_CASE("an unknown symbol in a linear expression is solved for") { CHECK(check_solve()); }
+TEST_CASE("division rounds as Python's, and division by zero is unknown") { CHECK(check_negative()); }
+TEST_CASE("arithmetic that overflows is unknown") { CHECK(check_overflow()); }

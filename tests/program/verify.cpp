@@ -12,9 +12,7 @@ using namespace davit;
 
 namespace {
 
-constexpr bool check_seed() {
-  return verify(programs::seed()).empty();
-}
+constexpr bool check_seed() { return verify(programs::seed()).empty(); }
 static_assert(check_seed());
 
 constexpr bool check_all_come_back() {
@@ -38,12 +36,6 @@ static_assert(check_damaged_tables());
 
 }  // namespace
 
-TEST_CASE("a sound program has no violation") {
-  CHECK(check_seed());
-}
-TEST_CASE("every violation comes back, not the first alone") {
-  CHECK(check_all_come_back());
-}
-TEST_CASE("damaged tables are one error with table and row") {
-  CHECK(check_damaged_tables());
-}
+TEST_CASE("a sound program has no violation") { CHECK(check_seed()); }
+TEST_CASE("every violation comes back, not the first alone") { CHECK(check_all_come_back()); }
+TEST_CASE("damaged tables are one error with table and row") { CHECK(check_damaged_tables()); }

@@ -38,7 +38,8 @@ static_assert(check_operators());
 // -- sub-graphs ---------------------------------------------------------------------------------------------------
 
 /// cond whose true graph takes `inputs` values and gives `outputs`.
-constexpr ProgramTables conditional(int inputs, int outputs, bool has_graph = true, std::string_view target = "higher_order.cond") {
+constexpr ProgramTables conditional(int inputs, int outputs, bool has_graph = true,
+                                    std::string_view target = "higher_order.cond") {
   GraphBuilder b;
   b.begin_graph();
   const ValueId p = b.input("p", ScalarType::bool_, {});
@@ -98,9 +99,7 @@ static_assert(check_while_loop());
 
 }  // namespace
 
-TEST_CASE("operators are known, or of a custom namespace, or allowed by option") {
-  CHECK(check_operators());
-}
+TEST_CASE("operators are known, or of a custom namespace, or allowed by option") { CHECK(check_operators()); }
 TEST_CASE("sub-graphs have the arity of their operator") {
   CHECK(check_arity());
   CHECK(check_while_loop());

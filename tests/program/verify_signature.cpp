@@ -103,13 +103,9 @@ TEST_CASE("signature and graph agree in number and names") {
   CHECK(check_counts());
   CHECK(check_signature_names());
 }
-TEST_CASE("weights are where the signature says") {
-  CHECK(check_weights());
-}
+TEST_CASE("weights are where the signature says") { CHECK(check_weights()); }
 TEST_CASE("mutations and gradients name inputs of their kind") {
   CHECK(check_mutations());
   CHECK(check_gradients());
 }
-TEST_CASE("outputs come in torch's order") {
-  CHECK(check_order());
-}
+TEST_CASE("outputs come in torch's order") { CHECK(check_order()); }

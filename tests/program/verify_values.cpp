@@ -112,15 +112,7 @@ TEST_CASE("values are defined before they are used") {
   CHECK(check_use_before_definition());
   CHECK(check_output_undefined());
 }
-TEST_CASE("values are defined once") {
-  CHECK(check_defined_twice());
-}
-TEST_CASE("values have names, and no two of a graph the same") {
-  CHECK(check_names());
-}
-TEST_CASE("a tensor's rank and sizes are such that it can be") {
-  CHECK(check_sizes());
-}
-TEST_CASE("a sub-graph sees only its operands") {
-  CHECK(check_foreign_values());
-}
+TEST_CASE("values are defined once") { CHECK(check_defined_twice()); }
+TEST_CASE("values have names, and no two of a graph the same") { CHECK(check_names()); }
+TEST_CASE("a tensor's rank and sizes are such that it can be") { CHECK(check_sizes()); }
+TEST_CASE("a sub-graph sees only its operands") { CHECK(check_foreign_values()); }

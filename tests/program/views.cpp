@@ -10,25 +10,27 @@ using namespace davit;
 namespace {
 
 constexpr bool check_views() {
-  return std::ranges::is_sorted(view_operators, {}, &ViewOperator::name) && view_kind("aten.select.int") == ViewKind::select &&
-         view_kind("aten.view.dtype") == ViewKind::other && view_kind("aten.add.Tensor") == ViewKind::none && only_moves("aten.cat.default") &&
-         !only_moves("aten.mul.Tensor") && !only_moves("aten.einsum.default") && view_kind("aten.feature_dropout.default") == ViewKind::unknown &&
-         view_kind("aten.positive.default") == ViewKind::same && view_kind("aten._conj.default") == ViewKind::transpose && find_view("aten.hsplit.int")->apart && find_view("aten.add.Tensor") == nullptr;
+  return std::ranges::is_sorted(view_operators, {}, &ViewOperator::name) &&
+         view_kind("aten.select.int") == ViewKind::select && view_kind("aten.view.dtype") == ViewKind::other &&
+         view_kind("aten.add.Tensor") == ViewKind::none && only_moves("aten.cat.default") &&
+         !only_moves("aten.mul.Tensor") && !only_moves("aten.einsum.default") &&
+         view_kind("aten.feature_dropout.default") == ViewKind::unknown &&
+         view_kind("aten.positive.default") == ViewKind::same &&
+         view_kind("aten._conj.default") == ViewKind::transpose && find_view("aten.hsplit.int")->apart &&
+         find_view("aten.add.Tensor") == nullptr;
 }
 static_assert(check_views());
 
 constexpr bool check_form_changes() {
   for (const FormChange& row : form_changes)
-    if (view_kind(row.view) == ViewKind::none || view_of_form_change(row.target) != row.view || !view_of_form_change(row.view).empty()) return false;
+    if (view_kind(row.view) == ViewKind::none || view_of_form_change(row.target) != row.view ||
+        !view_of_form_change(row.view).empty())
+      return false;
   return view_of_form_change("aten.add_.Tensor").empty();
 }
 static_assert(check_form_changes());
 
 }  // namespace
 
-TEST_CASE("views are known by their operators' names") {
-  CHECK(check_views());
-}
-TEST_CASE("what changes a tensor's form in place is a view under another name") {
-  CHECK(check_form_changes());
-}
+TEST_CASE("views are known by their operators' names") { CHECK(check_views()); }
+TEST_CASE("what changes a tensor's form in place is a view under another name") { CHECK(check_form_changes()); }

@@ -26,6 +26,4 @@ static_assert(check_violations());
 
 }  // namespace
 
-TEST_CASE("violations come back in order, with the place of their node") {
-  CHECK(check_violations());
-}
+TEST_CASE("violations come back in order, with the place of their node") { CHECK(check_violations()); }

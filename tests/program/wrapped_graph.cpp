@@ -19,7 +19,8 @@ namespace {
 constexpr ScalarType inside(std::string_view target, std::string_view device, bool has_dtype, bool enabled) {
   GraphBuilder b;
   b.begin_graph();
-  const Argument inputs[] = {b.string(device), has_dtype ? b.scalar_type(ScalarType::bfloat16) : b.none(), b.boolean(enabled)};
+  const Argument inputs[] = {b.string(device), has_dtype ? b.scalar_type(ScalarType::bfloat16) : b.none(),
+                             b.boolean(enabled)};
   b.node(target, inputs, {});
   b.end_graph({});
   const GraphModule module = std::move(b).finish();
@@ -27,17 +28,23 @@ constexpr ScalarType inside(std::string_view target, std::string_view device, bo
 }
 constexpr bool check_autocast() {
   constexpr std::string_view autocast = "higher_order.wrap_with_autocast";
-  return inside(autocast, "cpu", true, true) == ScalarType::bfloat16 && inside(autocast, "cpu", false, true) == ScalarType::bfloat16 &&
-         inside(autocast, "cpu", true, false) == ScalarType::undefined && inside(autocast, "cuda", true, true) == ScalarType::float16 &&
+  return inside(autocast, "cpu", true, true) == ScalarType::bfloat16 &&
+         inside(autocast, "cpu", false, true) == ScalarType::bfloat16 &&
+         inside(autocast, "cpu", true, false) == ScalarType::undefined &&
+         inside(autocast, "cuda", true, true) == ScalarType::float16 &&
          inside("higher_order.wrap_with_set_grad_enabled", "cpu", true, true) == ScalarType::float16;
 }
 static_assert(check_autocast());
-static_assert(wraps_graph("higher_order.wrap_with_autocast") && wraps_graph("higher_order.invoke_subgraph") && !wraps_graph("higher_order.cond") && !wraps_graph("aten.add.Tensor"));
-static_assert(autocast_policy("aten.linear.default") == AutocastPolicy::lower && autocast_policy("aten.prod.dim_int") == AutocastPolicy::full &&
-              autocast_policy("aten.softmax.int") == AutocastPolicy::none && autocast_policy("toy.linear.default") == AutocastPolicy::none);
+static_assert(wraps_graph("higher_order.wrap_with_autocast") && wraps_graph("higher_order.invoke_subgraph") &&
+              !wraps_graph("higher_order.cond") && !wraps_graph("aten.add.Tensor"));
+static_assert(autocast_policy("aten.linear.default") == AutocastPolicy::lower &&
+              autocast_policy("aten.prod.dim_int") == AutocastPolicy::full &&
+              autocast_policy("aten.softmax.int") == AutocastPolicy::none &&
+              autocast_policy("toy.linear.default") == AutocastPolicy::none);
 
 /// How a graph of a tensor and 3 is called that returns the tensor and None, by invoke_subgraph or another operator.
-constexpr bool is_called(std::string_view target, bool has_name, bool in_list, std::int64_t number, std::size_t results) {
+constexpr bool is_called(std::string_view target, bool has_name, bool in_list, std::int64_t number,
+                         std::size_t results) {
   GraphBuilder b;
   b.begin_graph();
   const ValueId x = b.declare({.name = b.text("x"), .kind = ValueKind::tensor, .dtype = ScalarType::float32});
@@ -63,13 +70,14 @@ constexpr bool is_called(std::string_view target, bool has_name, bool in_list, s
   const GraphModule module = std::move(b).finish();
   const GraphModuleView view = module.view();
   const std::optional<WrappedCall> call = wrapped_call(view, view.nodes[0]);
-  return call && call->graph == region && call->operands.size() == 1 && call->operands[0] == x && call->parameters[0] == p && call->returned.size() == 1 &&
-         call->returned[0] == p && call->results[0] == y;
+  return call && call->graph == region && call->operands.size() == 1 && call->operands[0] == x &&
+         call->parameters[0] == p && call->returned.size() == 1 && call->returned[0] == p && call->results[0] == y;
 }
 constexpr bool check_regions() {
   constexpr std::string_view region = "higher_order.invoke_subgraph";
-  return is_called(region, true, false, 3, 2) && is_called(region, true, true, 3, 2) && is_called(region, false, false, 3, 2) &&
-         !is_called(region, true, false, 3, 1) && !is_called("higher_order.wrap", true, false, 3, 2) && is_called("higher_order.wrap", false, false, 3, 2);
+  return is_called(region, true, false, 3, 2) && is_called(region, true, true, 3, 2) &&
+         is_called(region, false, false, 3, 2) && !is_called(region, true, false, 3, 1) &&
+         !is_called("higher_order.wrap", true, false, 3, 2) && is_called("higher_order.wrap", false, false, 3, 2);
 }
 static_assert(check_regions());
 
@@ -78,6 +86,4 @@ static_assert(check_regions());
 TEST_CASE("a compiled region is called with its operands behind its identifier; constants stand for themselves") {
   CHECK(check_regions());
 }
-TEST_CASE("a wrapped graph computes in what its call says, or in what is around it") {
-  CHECK(check_autocast());
-}
+TEST_CASE("a wrapped graph computes in what its call says, or in what is around it") { CHECK(check_autocast()); }

@@ -24,7 +24,9 @@ struct Frame {
   CallFrame frame;
 
   explicit Frame(const ExportedProgram& program)
-      : interface(method_interface(program)), state(*copy_state(program.state_dict)), frame(name, "toy", interface, state) {}
+      : interface(method_interface(program)),
+        state(*copy_state(program.state_dict)),
+        frame(name, "toy", interface, state) {}
   Frame(const Frame&) = delete;
 };
 
@@ -146,7 +148,8 @@ TEST_CASE("inputs that the export fixed may be left out, but not be another valu
   CHECK(two.frame.inputs()[2].as_bool());
   CHECK(two.frame.gather(wrong, two.state).error().where == "argument 'times' of forward()");
   CHECK(two.frame.gather({}, two.state).error().what == "forward() is missing value for argument 'x'");
-  CHECK(two.frame.gather({}, two.state).error().fix == "call it as forward(x: Tensor float32[], times: int = as exported, last: bool = as exported)");
+  CHECK(two.frame.gather({}, two.state).error().fix ==
+        "call it as forward(x: Tensor float32[], times: int = as exported, last: bool = as exported)");
 }
 
 TEST_CASE("arguments by name are put in place; unknown, double and missing ones are told") {
@@ -214,7 +217,8 @@ TEST_CASE("of many new values and many outputs, just the outputs that view what 
   std::vector<ValueId> buffers, made;
   for (std::size_t i = 0; i < count; ++i) buffers.push_back(d.buffer("b" + std::to_string(i), static_cast<float>(i)));
   const ValueId x = d.user("x");
-  for (std::size_t i = 0; i < count; ++i) d.mutate_buffer("b" + std::to_string(i), made.emplace_back(d.add("n" + std::to_string(i), buffers[i], x)));
+  for (std::size_t i = 0; i < count; ++i)
+    d.mutate_buffer("b" + std::to_string(i), made.emplace_back(d.add("n" + std::to_string(i), buffers[i], x)));
   for (const ValueId buffer : buffers) d.output(buffer);
   d.output(x);
   for (const ValueId value : made) d.output(value);
@@ -224,7 +228,8 @@ TEST_CASE("of many new values and many outputs, just the outputs that view what 
   REQUIRE(f.frame.gather(user, f.state));
   std::vector<Tensor> values;
   for (std::size_t i = 0; i < count; ++i) {
-    f.frame.outputs()[i] = f.frame.outputs()[2 * count + 1 + i] = values.emplace_back(programs::scalar(50 + static_cast<float>(i))).view();
+    f.frame.outputs()[i] = f.frame.outputs()[2 * count + 1 + i] =
+        values.emplace_back(programs::scalar(50 + static_cast<float>(i))).view();
     f.frame.outputs()[count + i] = f.state[i].tensor.view();
   }
   f.frame.outputs()[2 * count] = one.view();
@@ -258,7 +263,8 @@ TEST_CASE("of many buffers and inputs each takes its own new value; two inputs o
   std::vector<ValueId> buffers;
   for (std::size_t i = 0; i < count; ++i) buffers.push_back(d.buffer("b" + std::to_string(i), static_cast<float>(i)));
   const ValueId x = d.user("x"), y = d.user("y");
-  for (std::size_t i = count; i-- > 1;) d.mutate_buffer("b" + std::to_string(i), d.add("n" + std::to_string(i), buffers[i], x));
+  for (std::size_t i = count; i-- > 1;)
+    d.mutate_buffer("b" + std::to_string(i), d.add("n" + std::to_string(i), buffers[i], x));
   d.mutate_input("y", d.add("next", y, x));
   d.program.signature.unlisted_state = {"b0"};
   std::get<InputToBufferSpec>(d.program.signature.input_specs[2]).target = "b1";
@@ -278,9 +284,11 @@ TEST_CASE("of many buffers and inputs each takes its own new value; two inputs o
   CHECK(f.frame.inputs()[0].tensor().data != f.state[0].tensor.view().data);  // written in place: a copy
   CHECK(f.frame.inputs()[1].tensor().data == f.state[1].tensor.view().data);
   std::vector<Tensor> made;
-  for (std::size_t o = 0; o < count; ++o) f.frame.outputs()[o] = made.emplace_back(programs::scalar(100 + static_cast<float>(o))).view();
+  for (std::size_t o = 0; o < count; ++o)
+    f.frame.outputs()[o] = made.emplace_back(programs::scalar(100 + static_cast<float>(o))).view();
   REQUIRE(f.frame.write_back(f.frame.inputs(), f.state));
-  for (std::size_t i = 3; i < count; ++i) CHECK(*f.state[i].tensor.view().as<float>() == 100 + static_cast<float>(count - 1 - i));
+  for (std::size_t i = 3; i < count; ++i)
+    CHECK(*f.state[i].tensor.view().as<float>() == 100 + static_cast<float>(count - 1 - i));
   CHECK(*f.state[1].tensor.view().as<float>() == 100 + static_cast<float>(count - 2));
   CHECK(*one.view().as<float>() == 1);
   CHECK(*two.view().as<float>() == 100 + static_cast<float>(count - 1));

@@ -10,7 +10,9 @@
 using namespace davit;
 
 TEST_CASE("an output that views a copy holds until a run ends well, however often a run is refused") {
-  const auto floats = [](const TensorView& view) { return std::vector<float>(view.as<float>(), view.as<float>() + view.numel()); };
+  const auto floats = [](const TensorView& view) {
+    return std::vector<float>(view.as<float>(), view.as<float>() + view.numel());
+  };
   davit::detail::LastOutputs last(1, 1, {});
   const Tensor made = programs::tensor({6}, {0, 1, 2, 3, 4, 5});
   const EValue output(made.view());

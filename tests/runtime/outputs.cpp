@@ -24,8 +24,10 @@ struct Run {
   std::vector<EValue> values;
   Run() {
     add({.name = "token", .kind = token}, {});
-    add({.name = "add_1", .kind = buffer_mutation, .target = "total"}, TensorView{numbers, sizes, rows, 2, ScalarType::float32});
-    add({.name = "mul_1", .kind = user_input_mutation, .target = "x"}, TensorView{counts, sizes, rows, 2, ScalarType::int64});
+    add({.name = "add_1", .kind = buffer_mutation, .target = "total"},
+        TensorView{numbers, sizes, rows, 2, ScalarType::float32});
+    add({.name = "mul_1", .kind = user_input_mutation, .target = "x"},
+        TensorView{counts, sizes, rows, 2, ScalarType::int64});
     add({.name = "logits"}, TensorView{numbers, sizes, rows, 2, ScalarType::float32});
     add({.name = "turned"}, TensorView{numbers, sizes, columns, 2, ScalarType::float32});
     add({.name = "loss", .kind = loss_output}, 7);

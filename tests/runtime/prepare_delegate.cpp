@@ -57,13 +57,13 @@ static_assert(!Prepares<plain> && Prepares<preparing> && !FillsDestinations<prep
               Prepares<filling>);
 
 template <class B>
-Result<std::size_t> scratch_for_of(const typename B::Handle& handle, std::span<const EValue> inputs, std::span<const EValue> outputs,
-                                   workspace_of<B>& workspace) {
+Result<std::size_t> scratch_for_of(const typename B::Handle& handle, std::span<const EValue> inputs,
+                                   std::span<const EValue> outputs, workspace_of<B>& workspace) {
   return scratch_for(backend_table<B>, &handle, inputs, outputs, &workspace);
 }
 template <class B>
-Result<void> prepare_delegate_of(const typename B::Handle& handle, std::span<const EValue> inputs, std::span<const EValue> outputs,
-                                 workspace_of<B>& workspace, Scratch& scratch) {
+Result<void> prepare_delegate_of(const typename B::Handle& handle, std::span<const EValue> inputs,
+                                 std::span<const EValue> outputs, workspace_of<B>& workspace, Scratch& scratch) {
   return prepare_delegate(backend_table<B>, &handle, inputs, outputs, &workspace, scratch);
 }
 

@@ -192,10 +192,11 @@ TEST_CASE("an output takes the place of an input that is not needed after the st
   std::vector<std::size_t> asked;
   const auto overwrite = [&](std::size_t scratch, std::initializer_list<std::uint32_t> in, std::size_t outputs,
                              bool may) {
-    overwrite_inputs(plan, BlocksOfSlots(plan, steps.schedule.slot_count), scratch, std::vector<std::uint32_t>(in), outputs, [&](std::size_t i, std::size_t) {
-      asked.push_back(i);
-      return may;
-    });
+    overwrite_inputs(plan, BlocksOfSlots(plan, steps.schedule.slot_count), scratch, std::vector<std::uint32_t>(in),
+                     outputs, [&](std::size_t i, std::size_t) {
+                       asked.push_back(i);
+                       return may;
+                     });
   };
   overwrite(0, {0}, 1, true);  // the caller's
   CHECK(value(plan, 1).shares == no_id);
@@ -221,7 +222,8 @@ TEST_CASE("an output of another size does not take the place of an input") {
   ProgramPlan plan = plan_lifetimes(steps.schedule);
   plan.blocks[1].life.bytes = 100;
   plan.blocks[3].life.bytes = 101;
-  overwrite_inputs(plan, BlocksOfSlots(plan, steps.schedule.slot_count), 2, std::vector<std::uint32_t>{1}, 1, [](std::size_t, std::size_t) { return true; });
+  overwrite_inputs(plan, BlocksOfSlots(plan, steps.schedule.slot_count), 2, std::vector<std::uint32_t>{1}, 1,
+                   [](std::size_t, std::size_t) { return true; });
   CHECK(plan.blocks[3].shares == no_id);
 }
 
@@ -282,7 +284,8 @@ TEST_CASE("the report has a line per block, in order of offsets, and names value
   REQUIRE(memory.blocks.size() == 3);
   CHECK((memory.blocks[0].scratch && memory.blocks[0].what == "scratch of step 0" && memory.blocks[0].bytes == 1000));
   const PartitionReport::Block& sum = memory.blocks[1];
-  CHECK((!sum.scratch && sum.what == "'sum'" && sum.partition == 7 && sum.offset == 1024 && sum.first == 1 && sum.last == 2));
+  CHECK((!sum.scratch && sum.what == "'sum'" && sum.partition == 7 && sum.offset == 1024 && sum.first == 1 &&
+         sum.last == 2));
 }
 
 TEST_CASE("random plans, some with more blocks than are sorted by size, are sound and no larger than all blocks") {

@@ -21,8 +21,8 @@ using namespace davit;
 using support::B;
 using support::ByHand;
 using support::Draft;
-using support::Toys;
 using support::error_of;
+using support::Toys;
 using Floats = std::vector<float>;
 
 namespace {
@@ -96,7 +96,8 @@ TEST_CASE("an output that is fed back into a method of several partitions, one o
   d.output(d.add("out", b, x));
   const ExportedProgram program = d.finish();
   using List = BackendList<portable, other>;
-  Session session = session_of(to_backend(program, ByHand<List>(program.view(), {{0, {"a"}}, {1, {"b"}}, {0, {"out"}}})));
+  Session session =
+      session_of(to_backend(program, ByHand<List>(program.view(), {{0, {"a"}}, {1, {"b"}}, {0, {"out"}}})));
   const Tensor first = programs::tensor({2}, {1, 2});
   EValue value = first;
   for (const Floats& wanted : {Floats{5, 8}, Floats{17, 26}, Floats{53, 80}}) {
@@ -112,7 +113,9 @@ TEST_CASE("an output that is fed back keeps its sizes while the run makes others
   const ExprId s0 = d.b.symbol("s0");
   const ValueId x = d.user("x", s0, 3);
   const auto row = [&](std::string_view name, std::int64_t rows, ExprId size) {
-    return d.b.declare({.name = d.b.text(name), .sizes = d.b.dims(std::vector<Dim>{{.value = rows}, {.value = 3, .expr = size}}), .dtype = ScalarType::float32});
+    return d.b.declare({.name = d.b.text(name),
+                        .sizes = d.b.dims(std::vector<Dim>{{.value = rows}, {.value = 3, .expr = size}}),
+                        .dtype = ScalarType::float32});
   };
   const ValueId k = row("k", 1, d.b.symbol("s1"));
   d.b.input(d.b.value(k));
@@ -126,7 +129,8 @@ TEST_CASE("an output that is fed back keeps its sizes while the run makes others
   d.output(wide);
   d.output(e);
   Session session = session_of(to_backend<portable>(d.finish()));
-  const Tensor one = programs::tensor({1}, {1}), two = programs::tensor({1, 2}, {1, 2}), five = programs::tensor({5}, {1, 2, 3, 4, 5}), none = programs::tensor({0, 1}, {});
+  const Tensor one = programs::tensor({1}, {1}), two = programs::tensor({1, 2}, {1, 2}),
+               five = programs::tensor({5}, {1, 2, 3, 4, 5}), none = programs::tensor({0, 1}, {});
   const auto first = session.run("forward", one, two, none);
   REQUIRE_MESSAGE(first, (first ? std::string() : to_string(first.error())));
   const EValue seen = (*first)[0].value(), empty = (*first)[2].value();
@@ -140,12 +144,14 @@ TEST_CASE("an output that is fed back keeps its sizes while the run makes others
   }
 }
 
-TEST_CASE("an output that views what the caller passed, and is fed back, keeps its strides while the run makes others") {
+TEST_CASE(
+    "an output that views what the caller passed, and is fed back, keeps its strides while the run makes others") {
   Draft d;
   const ValueId total = d.buffer("total", 1);
   const ValueId x = d.user("x", {2, 2});
   const ValueId shown = d.b.tensor("shown", ScalarType::float32, {});
-  d.node("aten.as_strided.default", {d.b.value(total), d.b.ints({}), d.b.ints({})}, {shown});  // storage matters: views stay views
+  d.node("aten.as_strided.default", {d.b.value(total), d.b.ints({}), d.b.ints({})},
+         {shown});  // storage matters: views stay views
   d.op("aten.add_.Tensor", "add_", shown, {1.0});
   const ValueId turned = d.b.tensor("turned", ScalarType::float32, {2, 2});
   d.node("aten.transpose.int", {d.b.value(x), d.b.integer(0), d.b.integer(1)}, {turned});
@@ -165,7 +171,8 @@ TEST_CASE("an output that views what the caller passed, and is fed back, keeps i
     }
   };
   check(session_of(to_backend<portable>(program)));
-  check(session_of(to_backend(program, ByHand<List>(program.view(), {{0, {"shown", "add_"}}, {1, {"turned"}}, {0, {"difference"}}}))));
+  check(session_of(to_backend(
+      program, ByHand<List>(program.view(), {{0, {"shown", "add_"}}, {1, {"turned"}}, {0, {"difference"}}}))));
 }
 
 TEST_CASE("the memory of an input that a backend answers a view of is not used again while that is needed") {
@@ -225,7 +232,8 @@ TEST_CASE("a run that fails behind the write to a user input, in the same partit
   }
 }
 
-TEST_CASE("a run that fails after an operator wrote to a user input leaves that as it was; a successful one changes it") {
+TEST_CASE(
+    "a run that fails after an operator wrote to a user input leaves that as it was; a successful one changes it") {
   const Toys toys;
   using List = BackendList<portable, B>;
   Draft d;
@@ -236,7 +244,8 @@ TEST_CASE("a run that fails after an operator wrote to a user input leaves that 
   d.output(d.mul("out", x, 2.0));
   d.output(x);
   const ExportedProgram program = d.finish();
-  Session session = session_of(to_backend(program, ByHand<List>(program.view(), {{0, {"seen", "more", "copy_"}}, {1, {"out"}}})));
+  Session session =
+      session_of(to_backend(program, ByHand<List>(program.view(), {{0, {"seen", "more", "copy_"}}, {1, {"out"}}})));
   const Tensor value = programs::tensor({4}, {1, 2, 3, 4});
   B::state.fail_at = 0;
   CHECK(error_of(session.run("forward", value)).what == "it was told to fail");
@@ -267,7 +276,8 @@ TEST_CASE("a symbolic int among the inputs: sizes follow it from run to run, and
     REQUIRE_MESSAGE(out, (out ? std::string() : to_string(out.error())));
     CHECK(support::elements((*out)[0]) == Floats(static_cast<std::size_t>(count), 3));
   }
-  for (const int count : {99, 1}) CHECK(error_of(session.run("forward", value, count)).fix == "keep it between 2 and 10");
+  for (const int count : {99, 1})
+    CHECK(error_of(session.run("forward", value, count)).fix == "keep it between 2 and 10");
 }
 
 TEST_CASE("as_strided's storage offset counts from the start of the storage") {
@@ -315,7 +325,9 @@ TEST_CASE("a view whose arguments are named, a symbolic size before self, keeps 
 namespace {
 
 /// A tensor of zeros like x that takes x's elements.
-ValueId fresh_copy(Draft& d, std::string_view name, ValueId x) { return d.op("aten.copy_.default", name, d.op("aten.zeros_like.default", std::string(name) + "_to", x), {x}); }
+ValueId fresh_copy(Draft& d, std::string_view name, ValueId x) {
+  return d.op("aten.copy_.default", name, d.op("aten.zeros_like.default", std::string(name) + "_to", x), {x});
+}
 
 /// What the outputs, and the mutations of buffers, hold after the caller's tensor was overwritten and freed.
 std::vector<Floats> kept(const ExportedProgram& program, const Partitioner auto& partitioner) {
@@ -373,7 +385,9 @@ TEST_CASE("what is copied into a tensor of the program's own is not the caller's
     Draft d;
     const ValueId in = d.user("x", {2, 2}), one = d.b.tensor("one", ScalarType::bool_, {});
     d.node("aten.any.default", {d.b.value(d.gt("p", in, 0.0))}, {one});
-    d.output(d.cond("c", one, {in}, [&](auto operands) { return fresh_copy(d, "c", operands[0]); }, [&](auto operands) { return d.neg("n", operands[0]); }, {2, 2}));
+    d.output(d.cond(
+        "c", one, {in}, [&](auto operands) { return fresh_copy(d, "c", operands[0]); },
+        [&](auto operands) { return d.neg("n", operands[0]); }, {2, 2}));
     CHECK(kept(d.finish()) == std::vector<Floats>{x});
   }
   {  // a buffer, returned or not

@@ -28,8 +28,8 @@ using support::A;
 using support::B;
 using support::ByHand;
 using support::Draft;
-using support::Toys;
 using support::error_of;
+using support::Toys;
 using Floats = std::vector<float>;
 
 namespace {
@@ -247,7 +247,9 @@ TEST_CASE("a float among the inputs does not keep the arena from its upper bound
   CHECK(session.plan(0).arena_bytes >= 2000);
 }
 
-TEST_CASE("without upper bounds, or with huge ones, the arena follows the sizes of the runs, and nothing is prepared for others") {
+TEST_CASE(
+    "without upper bounds, or with huge ones, the arena follows the sizes of the runs, and nothing is prepared for "
+    "others") {
   const Toys toys;
   const Fillings fillings;
   std::vector<int> prepared;
@@ -284,7 +286,8 @@ TEST_CASE("sizes that only the run can tell: those partitions have memory of the
   const ValueId more = d.add("more", found, 1.0);
   d.output(d.neg("less", more));
   const ExportedProgram program = d.finish();
-  Session session = *Session::make(lower(program, ByHand<Mixed>(program.view(), {{0, {"found"}}, {0, {"more"}}, {1, {"less"}}})));
+  Session session =
+      *Session::make(lower(program, ByHand<Mixed>(program.view(), {{0, {"found"}}, {0, {"more"}}, {1, {"less"}}})));
   const Tensor two = filled({4}, 2);
   const EValue inputs[] = {two};
   for (int i = 0; i < 2; ++i) {
@@ -473,7 +476,8 @@ TEST_CASE("a run that fails after an operator wrote in place leaves the buffer a
 
 TEST_CASE("memory that cannot be had is an Error, whichever allocation fails: lowering, a session, a run") {
   int judged = 0;
-  for (std::uint64_t seed = 0; judged < 4; ++seed) {  // views that are written, buffers, control flow; as many runs as allocations
+  for (std::uint64_t seed = 0; judged < 4;
+       ++seed) {  // views that are written, buffers, control flow; as many runs as allocations
     const testing::RandomProgram program(testing::ProgramRecipe::of(seed));
     if (const std::size_t nodes = program.program().view().nodes.size(); nodes < 12 || nodes > 30) continue;
     ++judged;
@@ -536,7 +540,8 @@ TEST_CASE("a method's name costs no memory, whichever method it is") {
 }
 
 TEST_CASE("a session takes exactly the memory that its limit allows: arena, what a partition takes beside it, state") {
-  const auto run = [](const LoweredProgram& lowered, std::uint64_t max_memory, std::initializer_list<std::int64_t> sizes) {
+  const auto run = [](const LoweredProgram& lowered, std::uint64_t max_memory,
+                      std::initializer_list<std::int64_t> sizes) {
     Result<Session> session = Session::make(lowered, {.limits = {.max_memory = max_memory}});
     if (!session) return session.error().code;
     const Tensor x = filled(sizes, 1);
@@ -575,10 +580,12 @@ ExportedProgram expanded(std::int64_t size, std::int64_t step, bool answers_all 
   Draft d;
   const ValueId x = d.user("x", {1});
   const Dim sizes[] = {{.value = size}}, strides[] = {{.value = 0}};
-  const ValueId wide = d.b.declare({.name = d.b.text("wide"), .sizes = d.b.dims(sizes), .strides = d.b.dims(strides), .dtype = ScalarType::float32});
+  const ValueId wide = d.b.declare(
+      {.name = d.b.text("wide"), .sizes = d.b.dims(sizes), .strides = d.b.dims(strides), .dtype = ScalarType::float32});
   d.node("aten.expand.default", {d.b.value(x), d.b.ints({size})}, {wide});
   const ValueId part = d.b.tensor("part", ScalarType::float32, {size / step});
-  d.node("aten.slice.Tensor", {d.b.value(wide), d.b.integer(0), d.b.integer(0), d.b.integer(INT64_MAX), d.b.integer(step)}, {part});
+  d.node("aten.slice.Tensor",
+         {d.b.value(wide), d.b.integer(0), d.b.integer(0), d.b.integer(INT64_MAX), d.b.integer(step)}, {part});
   d.output(d.neg("n", part));
   if (answers_all) d.output(wide);
   return d.finish();
@@ -586,7 +593,9 @@ ExportedProgram expanded(std::int64_t size, std::int64_t step, bool answers_all 
 
 struct second : portable {
   static constexpr std::string_view name = "second";
-  static const char* refuses(GraphModuleView graph, NodeId node) { return graph.target(graph.nodes[node]) == "aten.expand.default" ? nullptr : "no expand"; }
+  static const char* refuses(GraphModuleView graph, NodeId node) {
+    return graph.target(graph.nodes[node]) == "aten.expand.default" ? nullptr : "no expand";
+  }
 };
 
 }  // namespace

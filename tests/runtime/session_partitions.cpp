@@ -17,10 +17,10 @@ using support::A;
 using support::B;
 using support::ByHand;
 using support::Draft;
+using support::error_of;
 using support::Sizes;
 using support::Toys;
 using support::Two;
-using support::error_of;
 using Floats = std::vector<float>;
 
 namespace {
@@ -688,7 +688,8 @@ TEST_CASE("a tracer that runs the session whose run it follows gets an Error, an
   CHECK(error_of(run_one(session, x)).what == "it was told to fail");
   CHECK(state_of(session.state()) == Floats{13});
   REQUIRE(again.errors.size() == 4);
-  for (const Error& error : again.errors) CHECK(error.what == "the session is running: a tracer or a backend of its run called it");
+  for (const Error& error : again.errors)
+    CHECK(error.what == "the session is running: a tracer or a backend of its run called it");
   const auto next = run_one(session, x);
   REQUIRE(next);
   CHECK(support::items(next->all()) == Floats{19, 12, 228, 13});
@@ -723,7 +724,9 @@ TEST_CASE("a method that only reads a buffer sees what another method of the ses
   CHECK(state_of(session.state()) == Floats{16});
 }
 
-TEST_CASE("a partition that answers a tensor without memory to the next one is an Error with its name, on its first run and on a later one") {
+TEST_CASE(
+    "a partition that answers a tensor without memory to the next one is an Error with its name, on its first run and "
+    "on a later one") {
   const Toys toys;
   Draft d;
   d.output(d.mul("m", d.add("a", d.user("x"), 1.0), 2.0));
@@ -743,7 +746,9 @@ TEST_CASE("a partition that answers a tensor without memory to the next one is a
   }
 }
 
-TEST_CASE("a backend that becomes unavailable is an Error with the partition's name before anything runs, and runs again when it is back") {
+TEST_CASE(
+    "a backend that becomes unavailable is an Error with the partition's name before anything runs, and runs again "
+    "when it is back") {
   const Toys toys;
   Draft d;
   d.output(d.mul("m", d.add("a", d.user("x"), 1.0), 2.0));
@@ -763,7 +768,9 @@ TEST_CASE("a backend that becomes unavailable is an Error with the partition's n
   // in a branch that is not taken it does not matter
   Draft c;
   const ValueId y = c.user("y");
-  c.output(c.cond("c", c.gt("p", y, 0.0), {y}, [&](auto in) { return c.mul("m", in[0], 2.0); }, [&](auto in) { return c.neg("n", in[0]); }));
+  c.output(c.cond(
+      "c", c.gt("p", y, 0.0), {y}, [&](auto in) { return c.mul("m", in[0], 2.0); },
+      [&](auto in) { return c.neg("n", in[0]); }));
   Session branches = *Session::make(split(c.finish()));
   const Tensor minus = programs::scalar(-3);
   for (int run = 0; run < 2; ++run) CHECK(run_one(branches, x));
@@ -774,7 +781,8 @@ TEST_CASE("a backend that becomes unavailable is an Error with the partition's n
   CHECK(run_one(branches, x));
 }
 
-TEST_CASE("an exception of a backend is an Error with the partition's name, wherever it is thrown, and the session goes on") {
+TEST_CASE(
+    "an exception of a backend is an Error with the partition's name, wherever it is thrown, and the session goes on") {
   const Toys toys;
   Draft d;
   d.output(d.mul("m", d.add("a", d.user("x"), 1.0), 2.0));
@@ -796,7 +804,8 @@ TEST_CASE("an exception of a backend is an Error with the partition's name, wher
     B::state.throws = "execute";
     named(error_of(run_one(session, x)), Stage::execute);
   }
-  for (const auto& [function, stage] : {std::pair("preprocess", Stage::preprocess), std::pair("compile", Stage::compile)}) {
+  for (const auto& [function, stage] :
+       {std::pair("preprocess", Stage::preprocess), std::pair("compile", Stage::compile)}) {
     B::state.throws = function;
     A::state.refused = "mul";
     named(error_of(to_backend(program, CapabilityPartitioner<Two>())), stage);

@@ -16,16 +16,17 @@ using namespace davit;
 using support::B;
 using support::ByHand;
 using support::Draft;
-using support::Toys;
-using support::error_of;
 using support::elements;
+using support::error_of;
+using support::Toys;
 using Floats = std::vector<float>;
 
 namespace {
 
 using List = BackendList<portable, B>;
 
-/// cache[at] = row, as an operator on values: the new cache doubled is the output. The cache is 16 rows of 2, all i at row i.
+/// cache[at] = row, as an operator on values: the new cache doubled is the output. The cache is 16 rows of 2, all i at
+/// row i.
 struct Cache {
   Draft d;
   ValueId cache = no_id, at = no_id, row = no_id, made = no_id;
@@ -133,7 +134,9 @@ TEST_CASE("a run that fails after a row was written puts it back") {
   CHECK(data(session)[6] == 100);
 }
 
-TEST_CASE("a buffer that is read later, answered as it was, or written with what it holds itself, is not written where it lies") {
+TEST_CASE(
+    "a buffer that is read later, answered as it was, or written with what it holds itself, is not written where it "
+    "lies") {
   const Tensor row = programs::tensor({1, 2}, {100, 200}), at = index(3);
   const EValue inputs[] = {at, row};
   for (int variant = 0; variant < 3; ++variant) {
@@ -148,7 +151,8 @@ TEST_CASE("a buffer that is read later, answered as it was, or written with what
       out = c.d.op("aten.alias.default", "old", c.cache);
     } else {
       const ValueId part = c.d.b.tensor("part", ScalarType::float32, {1, 2});
-      c.d.node("aten.slice.Tensor", {c.d.b.value(c.cache), c.d.b.integer(0), c.d.b.integer(9), c.d.b.integer(10)}, {part});
+      c.d.node("aten.slice.Tensor", {c.d.b.value(c.cache), c.d.b.integer(0), c.d.b.integer(9), c.d.b.integer(10)},
+               {part});
       out = c.put(part);
     }
     const auto lowered = to_backend(c.finish({out}), CapabilityPartitioner<List>());
@@ -165,7 +169,8 @@ TEST_CASE("a buffer that is read later, answered as it was, or written with what
 TEST_CASE("a buffer passed to the run that writes it counts as it was") {
   Cache c;
   c.put(c.row);
-  const auto lowered = to_backend(c.finish({c.d.op("aten.add.Tensor", "sum", c.made, {c.d.user("x", {16, 2})})}), CapabilityPartitioner<List>());
+  const auto lowered = to_backend(c.finish({c.d.op("aten.add.Tensor", "sum", c.made, {c.d.user("x", {16, 2})})}),
+                                  CapabilityPartitioner<List>());
   REQUIRE(lowered);
   Session session = *Session::make(*lowered);
   const Tensor row = programs::tensor({1, 2}, {100, 200}), at = index(3);

@@ -43,8 +43,8 @@ template <class B>
 
 /// Runs sessions of one program in `threads` threads at the same time; how many runs failed or gave another result than
 /// the first.
-[[nodiscard]] inline int wrong_concurrent_runs(const davit::LoweredProgram& program, std::span<const davit::EValue> sample,
-                                        std::size_t threads, int runs) {
+[[nodiscard]] inline int wrong_concurrent_runs(const davit::LoweredProgram& program,
+                                               std::span<const davit::EValue> sample, std::size_t threads, int runs) {
   davit::Session first = *davit::Session::make(program);
   const auto expected = first.run(0, sample);
   if (!expected) return -1;
@@ -66,8 +66,8 @@ template <class B>
   return sum;
 }
 
-/// Loads, compiles and runs what the backends saved of a program's partitions with each of its bytes damaged in turn, and
-/// with its end missing. Every step may answer an Error, and nothing may crash; answers how many of them ran.
+/// Loads, compiles and runs what the backends saved of a program's partitions with each of its bytes damaged in turn,
+/// and with its end missing. Every step may answer an Error, and nothing may crash; answers how many of them ran.
 [[nodiscard]] inline int run_damaged(const davit::LoweredProgram& program, std::span<const davit::EValue> sample) {
   const davit::LoweredDelegate& delegate = program.methods()[0].delegates[0];
   const davit::BackendTables backends = program.backends();
@@ -75,7 +75,8 @@ template <class B>
   davit::SegmentWriter segments;
   const std::vector<std::byte> whole = backend.save(delegate.processed.get(), segments);
   std::vector<davit::SharedBytes> kept;
-  for (const std::span<const std::byte> segment : segments.segments()) kept.push_back(davit::SharedBytes::copy_of(segment));
+  for (const std::span<const std::byte> segment : segments.segments())
+    kept.push_back(davit::SharedBytes::copy_of(segment));
   const davit::SegmentReader reader(std::move(kept));
   int ran = 0;
   const auto try_bytes = [&](const std::vector<std::byte>& bytes) {

@@ -37,7 +37,8 @@ class AllocationCount {
   if (allocations_until_failure.load() != 0 && --allocations_until_failure == 0) return nullptr;
   const std::size_t rounded = (size + alignment - 1) / alignment * alignment;
   if (rounded < size) return nullptr;
-  void* const memory = alignment <= alignof(std::max_align_t) ? std::malloc(size == 0 ? 1 : size) : std::aligned_alloc(alignment, rounded);
+  void* const memory = alignment <= alignof(std::max_align_t) ? std::malloc(size == 0 ? 1 : size)
+                                                              : std::aligned_alloc(alignment, rounded);
   live_blocks += memory != nullptr ? 1 : 0;
   return memory;
 }
@@ -79,24 +80,12 @@ inline void release(void* memory) noexcept {
 [[gnu::noinline]] void* operator new[](std::size_t size, std::align_val_t to, const std::nothrow_t&) noexcept {
   return support::count_and_allocate(size, static_cast<std::size_t>(to), __builtin_return_address(0));
 }
-[[gnu::noinline]] void operator delete(void* memory) noexcept {
-  support::release(memory);
-}
-[[gnu::noinline]] void operator delete[](void* memory) noexcept {
-  support::release(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
-  support::release(memory);
-}
-[[gnu::noinline]] void operator delete[](void* memory, std::size_t) noexcept {
-  support::release(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept {
-  support::release(memory);
-}
-[[gnu::noinline]] void operator delete[](void* memory, std::align_val_t) noexcept {
-  support::release(memory);
-}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { support::release(memory); }
+[[gnu::noinline]] void operator delete[](void* memory) noexcept { support::release(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { support::release(memory); }
+[[gnu::noinline]] void operator delete[](void* memory, std::size_t) noexcept { support::release(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { support::release(memory); }
+[[gnu::noinline]] void operator delete[](void* memory, std::align_val_t) noexcept { support::release(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept {
   support::release(memory);
 }

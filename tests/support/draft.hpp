@@ -24,7 +24,8 @@ struct Operand {
   constexpr Operand(double number) noexcept : argument(davit::GraphBuilder::real(number)) {}
 };
 
-/// Writes programs of float tensors: inputs in torch's order, nodes, then outputs. Outputs are sorted as torch sorts them.
+/// Writes programs of float tensors: inputs in torch's order, nodes, then outputs. Outputs are sorted as torch sorts
+/// them.
 class Draft {
  public:
   davit::GraphBuilder b;
@@ -44,7 +45,8 @@ class Draft {
     return v;
   }
   /// A value of the innermost graph whose only size is an expression.
-  constexpr davit::ValueId sized(std::string_view name, davit::ExprId size, std::int64_t example = 4, davit::ScalarType dtype = davit::ScalarType::float32) {
+  constexpr davit::ValueId sized(std::string_view name, davit::ExprId size, std::int64_t example = 4,
+                                 davit::ScalarType dtype = davit::ScalarType::float32) {
     const davit::Dim dims[] = {{.value = example, .expr = size}};
     const davit::Dim strides[] = {{.value = 1}};
     return b.declare({.name = b.text(name), .sizes = b.dims(dims), .strides = b.dims(strides), .dtype = dtype});
@@ -57,12 +59,14 @@ class Draft {
   }
   /// @name What the program holds, one element each unless a tensor is given. The input is called like its target.
   davit::ValueId parameter(std::string_view name, davit::Tensor tensor) {
-    program.signature.input_specs.push_back(davit::InputToParameterSpec({davit::Name::own(name)}, davit::Name::own(name)));
+    program.signature.input_specs.push_back(
+        davit::InputToParameterSpec({davit::Name::own(name)}, davit::Name::own(name)));
     return attribute(name, program.state_dict, std::move(tensor));
   }
   davit::ValueId parameter(std::string_view name, float value) { return parameter(name, programs::scalar(value)); }
   davit::ValueId buffer(std::string_view name, davit::Tensor tensor) {
-    program.signature.input_specs.push_back(davit::InputToBufferSpec({davit::Name::own(name)}, davit::Name::own(name), true));
+    program.signature.input_specs.push_back(
+        davit::InputToBufferSpec({davit::Name::own(name)}, davit::Name::own(name), true));
     return attribute(name, program.state_dict, std::move(tensor));
   }
   davit::ValueId buffer(std::string_view name, float value, bool persistent = true) {
@@ -134,9 +138,11 @@ class Draft {
     return {made, sum};
   }
   /// A call of any operator with effects, whose outputs are declared already.
-  constexpr void with_effects(std::string_view target, davit::ValueId token, std::initializer_list<davit::Argument> arguments, davit::ValueId next,
+  constexpr void with_effects(std::string_view target, davit::ValueId token,
+                              std::initializer_list<davit::Argument> arguments, davit::ValueId next,
                               davit::ValueId made) {
-    std::vector<davit::Argument> inputs{davit::GraphBuilder::value(token), b.string(target, davit::ArgumentKind::operator_name)};
+    std::vector<davit::Argument> inputs{davit::GraphBuilder::value(token),
+                                        b.string(target, davit::ArgumentKind::operator_name)};
     inputs.insert(inputs.end(), arguments.begin(), arguments.end());
     const davit::Argument outputs[] = {davit::GraphBuilder::value(next), davit::GraphBuilder::value(made)};
     b.node("higher_order.with_effects", inputs, outputs, metadata);
@@ -154,7 +160,8 @@ class Draft {
   constexpr davit::GraphId branch(std::string_view name, std::size_t inputs, Body&& body, Sizes sizes = {}) {
     const davit::GraphId id = b.begin_graph(name);
     std::vector<davit::ValueId> in;
-    for (std::size_t i = 0; i < inputs; ++i) in.push_back(b.input(davit::concat("in", i), davit::ScalarType::float32, sizes));
+    for (std::size_t i = 0; i < inputs; ++i)
+      in.push_back(b.input(davit::concat("in", i), davit::ScalarType::float32, sizes));
     std::vector<davit::Argument> outputs;
     const auto add = [&](davit::ValueId v) { outputs.push_back(davit::GraphBuilder::value(v)); };
     const auto made = body(std::span<const davit::ValueId>(in));
@@ -168,8 +175,8 @@ class Draft {
   }
   /// A cond over operands of these sizes that all branches take; answers its one output.
   template <class Yes, class No>
-  constexpr davit::ValueId cond(std::string_view name, davit::ValueId predicate, std::initializer_list<davit::ValueId> operands,
-                                Yes&& yes, No&& no, Sizes sizes = {}) {
+  constexpr davit::ValueId cond(std::string_view name, davit::ValueId predicate,
+                                std::initializer_list<davit::ValueId> operands, Yes&& yes, No&& no, Sizes sizes = {}) {
     const davit::GraphId first = branch(davit::concat(name, "_true"), operands.size(), yes, sizes);
     const davit::GraphId second = branch(davit::concat(name, "_false"), operands.size(), no, sizes);
     const davit::ValueId out = b.tensor(name, davit::ScalarType::float32, sizes);

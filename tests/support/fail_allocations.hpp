@@ -18,9 +18,9 @@ inline std::atomic<std::size_t> allocations_until_failure = 0;
 /// Blocks that were allocated and not freed.
 inline std::atomic<std::int64_t> live_blocks = 0;
 
-/// Lets each allocation of `work` fail in turn, until it needs no more. `work` answers a Result: a value as soon as nothing
-/// fails, or if it can do without (std::stable_sort can), else out_of_memory, and it must not leak. Answers how many allocations
-/// it took.
+/// Lets each allocation of `work` fail in turn, until it needs no more. `work` answers a Result: a value as soon as
+/// nothing fails, or if it can do without (std::stable_sort can), else out_of_memory, and it must not leak. Answers how
+/// many allocations it took.
 template <class Work>
 std::size_t fail_each(Work&& work) {
   REQUIRE(work());  // what is made once
@@ -35,7 +35,8 @@ std::size_t fail_each(Work&& work) {
       if (!made) code = made.error().code;
     }
     if (live_blocks.load() != before) FAIL_CHECK("allocation " << n << " fails, and memory leaks");
-    if (code != davit::ErrorCode::ok && !(failed && code == davit::ErrorCode::out_of_memory)) FAIL_CHECK("allocation " << n << " fails: " << davit::name_of(code));
+    if (code != davit::ErrorCode::ok && !(failed && code == davit::ErrorCode::out_of_memory))
+      FAIL_CHECK("allocation " << n << " fails: " << davit::name_of(code));
     if (!failed) return n - 1;
   }
 }

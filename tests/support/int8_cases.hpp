@@ -69,7 +69,8 @@ inline std::int64_t planted_error = 0;
 /// One result by the definition, in 64 bits.
 template <class T>
 [[nodiscard]] T expected_result(std::int64_t sum, const Channel& c, const Requantize& q) noexcept {
-  std::int64_t v = ((sum + planted_error) * (std::int64_t{1} << q.shift) + c.initial) * c.multiplier >> (32 + fraction_bits);
+  std::int64_t v =
+      ((sum + planted_error) * (std::int64_t{1} << q.shift) + c.initial) * c.multiplier >> (32 + fraction_bits);
   v = v < -128 ? -128 : v > 127 ? 127 : v;
   v = v < q.low ? q.low : v > q.high ? q.high : v;
   return static_cast<T>(static_cast<std::uint8_t>(v) ^ flip<T>);

@@ -21,8 +21,9 @@ using Second = testing::renamed_backend<portable, "second">;
 /// Takes views alone, and so answers views of its inputs.
 struct Viewer : testing::renamed_backend<portable, "viewer"> {
   [[nodiscard]] static const char* refuses(GraphModuleView graph, NodeId node) noexcept {
-    for (const std::string_view target : {"aten.permute.default", "aten.unsqueeze.default", "aten.slice.Tensor", "aten.select.int", "aten.expand.default",
-                                          "aten.alias.default", "aten.split_with_sizes.default"})
+    for (const std::string_view target :
+         {"aten.permute.default", "aten.unsqueeze.default", "aten.slice.Tensor", "aten.select.int",
+          "aten.expand.default", "aten.alias.default", "aten.split_with_sizes.default"})
       if (graph.target(graph.nodes[node]) == target) return portable::refuses(graph, node);
     return "no view";
   }
@@ -33,21 +34,27 @@ struct Failing : testing::renamed_backend<portable, "failing"> {
   static inline std::uint64_t calls_left = 0;  ///< 0: never
   static void fail_at(std::uint64_t call) { calls_left = call; }
   template <class Context>
-  [[nodiscard]] static Status execute(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs, Context& context) {
+  [[nodiscard]] static Status execute(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
+                                      Context& context) {
     const Status done = portable::execute(handle, inputs, outputs, context);
-    if (done && calls_left != 0 && --calls_left == 0) return context.fail(ErrorCode::failed, no_debug_handle, "made to fail");
+    if (done && calls_left != 0 && --calls_left == 0)
+      return context.fail(ErrorCode::failed, no_debug_handle, "made to fail");
     return done;
   }
 };
 
 /// What a lowered form of the program gives that differs from an eager run; empty if nothing.
-inline std::string difference(const testing::RandomProgram& program, const Result<LoweredProgram>& lowered, const testing::JudgeOptions& options) {
-  return lowered ? testing::judge(program, *lowered, BackendList<portable>::tables(), options) : to_string(lowered.error());
+inline std::string difference(const testing::RandomProgram& program, const Result<LoweredProgram>& lowered,
+                              const testing::JudgeOptions& options) {
+  return lowered ? testing::judge(program, *lowered, BackendList<portable>::tables(), options)
+                 : to_string(lowered.error());
 }
 template <class P>
-std::string difference(const testing::ProgramRecipe& recipe, const P& partitioner, const testing::JudgeOptions& options = {}) {
+std::string difference(const testing::ProgramRecipe& recipe, const P& partitioner,
+                       const testing::JudgeOptions& options = {}) {
   const testing::RandomProgram program(recipe);
-  if (const auto violations = verify(program.program(), {.allow_unknown_operators = true}); !violations.empty()) return "not verified: " + to_string(violations[0]);
+  if (const auto violations = verify(program.program(), {.allow_unknown_operators = true}); !violations.empty())
+    return "not verified: " + to_string(violations[0]);
   return difference(program, to_backend(program.program(), partitioner), options);
 }
 

@@ -38,8 +38,8 @@ struct KernelTest {
   davit::EValue view(davit::EValue of, const Integers& sizes, const Integers& strides, std::int64_t offset = 0) {
     const Integers& kept_sizes = integers.emplace_back(sizes);
     const Integers& kept_strides = integers.emplace_back(strides);
-    return davit::TensorView{of.tensor().element_at(offset), kept_sizes.data(), kept_strides.data(), static_cast<std::uint8_t>(sizes.size()),
-                             of.tensor().dtype};
+    return davit::TensorView{of.tensor().element_at(offset), kept_sizes.data(), kept_strides.data(),
+                             static_cast<std::uint8_t>(sizes.size()), of.tensor().dtype};
   }
   /// A line of complex64 or complex128 numbers, given by pairs.
   davit::EValue complex_line(davit::ScalarType type, const Numbers& pairs) {

@@ -43,7 +43,8 @@ class Net {
                          std::initializer_list<Named> arguments) {
     return many(target, {{name, sizes}}, arguments)[0];
   }
-  [[nodiscard]] Value op(std::string_view target, std::string_view name, Sizes sizes, std::span<const Named> arguments) {
+  [[nodiscard]] Value op(std::string_view target, std::string_view name, Sizes sizes,
+                         std::span<const Named> arguments) {
     return many(target, {{name, sizes}}, arguments)[0];
   }
   /// A node with several outputs.

@@ -17,8 +17,8 @@
 
 namespace support {
 
-/// Where a backend's results differ from portable's if one element of an input is NaN, infinite or next to the end of float's
-/// range, each in turn in one session, and if the last row is NaN or infinite whole; empty if nowhere.
+/// Where a backend's results differ from portable's if one element of an input is NaN, infinite or next to the end of
+/// float's range, each in turn in one session, and if the last row is NaN or infinite whole; empty if nowhere.
 template <class B>
 [[nodiscard]] std::string differs_on_odd_values(Net& net, const davit::ExportedProgram& program) {
   using Limits = std::numeric_limits<float>;
@@ -31,13 +31,16 @@ template <class B>
     return results ? differs_from_portable(program, sample, results->all(), {1e-4, 1e-5}) : to_string(results.error());
   };
   for (std::size_t i = 0; i < sample.size(); ++i) {
-    const std::span<float> elements(sample[i].tensor().as<float>(), static_cast<std::size_t>(sample[i].tensor().numel()));
+    const std::span<float> elements(sample[i].tensor().as<float>(),
+                                    static_cast<std::size_t>(sample[i].tensor().numel()));
     const std::vector<float> kept(elements.begin(), elements.end());
-    for (const float odd : {Limits::quiet_NaN(), -Limits::quiet_NaN(), Limits::infinity(), -Limits::infinity(), Limits::max(), Limits::lowest(), 1e20f, -1e20f})
+    for (const float odd : {Limits::quiet_NaN(), -Limits::quiet_NaN(), Limits::infinity(), -Limits::infinity(),
+                            Limits::max(), Limits::lowest(), 1e20f, -1e20f})
       for (const std::size_t count : {std::size_t{1}, static_cast<std::size_t>(sample[i].tensor().sizes().back())}) {
         for (std::size_t k = 0; k < count; ++k) elements[elements.size() - 1 - k] = odd;
         if (const std::string found = differs(); !found.empty())
-          return "input " + std::to_string(i) + " with " + std::to_string(count) + " of " + std::to_string(odd) + ": " + found;
+          return "input " + std::to_string(i) + " with " + std::to_string(count) + " of " + std::to_string(odd) + ": " +
+                 found;
         std::copy(kept.begin(), kept.end(), elements.begin());
       }
   }

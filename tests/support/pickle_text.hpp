@@ -12,15 +12,9 @@
 /// Writes what torch.save writes, value by value.
 namespace pickle_text {
 
-inline std::string text(std::string_view s) {
-  return "X" + ZipFile::number(s.size(), 4) + std::string(s);
-}
-inline std::string integer(std::int64_t i) {
-  return "\x8a\x08" + ZipFile::number(static_cast<std::uint64_t>(i), 8);
-}
-inline std::string boolean(bool b) {
-  return b ? "\x88" : "\x89";
-}
+inline std::string text(std::string_view s) { return "X" + ZipFile::number(s.size(), 4) + std::string(s); }
+inline std::string integer(std::int64_t i) { return "\x8a\x08" + ZipFile::number(static_cast<std::uint64_t>(i), 8); }
+inline std::string boolean(bool b) { return b ? "\x88" : "\x89"; }
 inline std::string global(std::string_view module, std::string_view name) {
   return "c" + std::string(module) + "\n" + std::string(name) + "\n";
 }
@@ -52,9 +46,7 @@ inline std::string parameter(const std::string& tensor) {
   return call("torch._utils", "_rebuild_parameter", tuple({tensor, boolean(true), hooks}));
 }
 /// The whole of a data.pkl: one value.
-inline std::string pickle(const std::string& value) {
-  return "\x80\x02" + value + ".";
-}
+inline std::string pickle(const std::string& value) { return "\x80\x02" + value + "."; }
 /// A dictionary; its items are keys and values in turn.
 inline std::string dict(std::initializer_list<std::string> items) {
   std::string all = "}(";

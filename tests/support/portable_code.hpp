@@ -11,7 +11,8 @@
 namespace support {
 
 /// What portable makes of a whole program.
-[[nodiscard]] inline std::shared_ptr<const davit::portable_kernels::Code> portable_code(const davit::ExportedProgram& program) {
+[[nodiscard]] inline std::shared_ptr<const davit::portable_kernels::Code> portable_code(
+    const davit::ExportedProgram& program) {
   davit::DebugMap map;
   davit::DebugHandleRecorder recorder(map);
   recorder.begin_method("forward", program.view());

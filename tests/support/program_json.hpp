@@ -24,13 +24,9 @@ inline string meta(std::string_view sizes, std::string_view strides, std::string
          R"(, "requires_grad": false, "device": {"type": "cpu"}, "strides": )" + numbers(strides) +
          R"(, "storage_offset": {"as_int": 0}, "layout": 7})";
 }
-inline string vector_meta() {
-  return meta("2", "1");
-}
+inline string vector_meta() { return meta("2", "1"); }
 
-inline string tensor(std::string_view name) {
-  return R"({"as_tensor": {"name": ")" + string(name) + R"("}})";
-}
+inline string tensor(std::string_view name) { return R"({"as_tensor": {"name": ")" + string(name) + R"("}})"; }
 inline string named(std::string_view name, const string& argument) {
   return R"({"name": ")" + string(name) + R"(", "arg": )" + argument + "}";
 }

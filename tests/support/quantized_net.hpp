@@ -31,20 +31,23 @@ class QuantizedNet : public Net {
   [[nodiscard]] Value through_bytes(std::string_view name, Value x, Sizes sizes, Steps q) {
     return dequantize(name, quantize(davit::concat(name, "_q"), x, sizes, q), sizes, q);
   }
-  /// Bytes of a formula, a scale for each index of the first dimension, and zeros: a parameter each. Made before the inputs.
+  /// Bytes of a formula, a scale for each index of the first dimension, and zeros: a parameter each. Made before the
+  /// inputs.
   struct Weights {
     Value bytes = davit::no_id, scales = davit::no_id, zero_points = davit::no_id;
     davit::Tensor scale_numbers;
   };
   [[nodiscard]] Weights weights(std::string_view name, Sizes sizes) {
     davit::Tensor kernel = davit::Tensor::zeros(davit::ScalarType::int8, sizes);
-    for (std::int64_t i = 0; i < kernel.numel(); ++i) kernel.view().as<std::int8_t>()[i] = static_cast<std::int8_t>(i * 37 % 255 - 127);
+    for (std::int64_t i = 0; i < kernel.numel(); ++i)
+      kernel.view().as<std::int8_t>()[i] = static_cast<std::int8_t>(i * 37 % 255 - 127);
     const std::int64_t channels = *sizes.begin();
     Weights made;
     made.scale_numbers = numbers({channels}, 0.001, 0.004);
     made.bytes = draft.parameter(davit::concat(name, "_bytes"), kernel);
     made.scales = draft.parameter(davit::concat(name, "_scales"), made.scale_numbers);
-    made.zero_points = draft.parameter(davit::concat(name, "_zeros"), davit::Tensor::zeros(davit::ScalarType::int64, std::span(&channels, 1)));
+    made.zero_points = draft.parameter(davit::concat(name, "_zeros"),
+                                       davit::Tensor::zeros(davit::ScalarType::int64, std::span(&channels, 1)));
     return made;
   }
   [[nodiscard]] Value dequantize(std::string_view name, const Weights& w, Sizes sizes) {
@@ -58,8 +61,8 @@ class QuantizedNet : public Net {
                {"dtype", davit::GraphBuilder::scalar_type(davit::ScalarType::int8)}});
   }
   /// A convolution of square kernels, padded to keep its size where the stride is 1.
-  [[nodiscard]] Value conv(std::string_view name, Value x, Value w, Value bias, Sizes sizes, std::int64_t stride, std::int64_t pad,
-                           std::int64_t groups) {
+  [[nodiscard]] Value conv(std::string_view name, Value x, Value w, Value bias, Sizes sizes, std::int64_t stride,
+                           std::int64_t pad, std::int64_t groups) {
     return op("aten.conv2d.default", name, sizes,
               {{"input", v(x)},
                {"weight", v(w)},
@@ -71,8 +74,13 @@ class QuantizedNet : public Net {
   }
 
  private:
-  [[nodiscard]] Value convert(std::string_view target, std::string_view name, Value x, Sizes sizes, Steps q, davit::ScalarType to) {
-    std::vector<davit::Argument> in{v(x), davit::GraphBuilder::real(q.scale), i(q.zero_point), i(q.low()), i(q.low() + 255),
+  [[nodiscard]] Value convert(std::string_view target, std::string_view name, Value x, Sizes sizes, Steps q,
+                              davit::ScalarType to) {
+    std::vector<davit::Argument> in{v(x),
+                                    davit::GraphBuilder::real(q.scale),
+                                    i(q.zero_point),
+                                    i(q.low()),
+                                    i(q.low() + 255),
                                     davit::GraphBuilder::scalar_type(q.type)};
     const std::string_view names[] = {"input", "scale", "zero_point", "quant_min", "quant_max", "dtype"};
     for (std::size_t k = 0; k < in.size(); ++k) in[k].name = draft.b.text(names[k]);

@@ -20,7 +20,8 @@ namespace support {
 /// Outputs of a run, bytes and floats as numbers.
 using Outputs = std::vector<std::vector<float>>;
 template <class Partitioner>
-[[nodiscard]] Outputs outputs_of(const davit::ExportedProgram& program, const Partitioner& partitioner, const std::vector<davit::EValue>& inputs) {
+[[nodiscard]] Outputs outputs_of(const davit::ExportedProgram& program, const Partitioner& partitioner,
+                                 const std::vector<davit::EValue>& inputs) {
   using davit::ScalarType;
   const auto lowered = davit::to_backend(program, partitioner);
   REQUIRE_MESSAGE(lowered, (lowered ? std::string() : to_string(lowered.error())));
@@ -34,14 +35,19 @@ template <class Partitioner>
     REQUIRE(t.is_contiguous());
     std::vector<float>& list = out.emplace_back();
     for (std::int64_t i = 0; i < t.numel(); ++i)
-      list.push_back(t.dtype == ScalarType::float32 ? t.as<float>()[i] : t.dtype == ScalarType::int8 ? t.as<std::int8_t>()[i] : t.as<std::uint8_t>()[i]);
+      list.push_back(t.dtype == ScalarType::float32 ? t.as<float>()[i]
+                     : t.dtype == ScalarType::int8  ? t.as<std::int8_t>()[i]
+                                                    : t.as<std::uint8_t>()[i]);
   }
   return out;
 }
-/// The same of portable's kernels, every second node in another partition: whatever the program says, one operator after the other.
-[[nodiscard]] inline Outputs outputs_node_by_node(const davit::ExportedProgram& program, const std::vector<davit::EValue>& inputs) {
+/// The same of portable's kernels, every second node in another partition: whatever the program says, one operator
+/// after the other.
+[[nodiscard]] inline Outputs outputs_node_by_node(const davit::ExportedProgram& program,
+                                                  const std::vector<davit::EValue>& inputs) {
   using Second = davit::testing::renamed_backend<davit::portable, "second">;
-  return outputs_of(program, davit::testing::AlternatingPartitioner<davit::BackendList<davit::portable, Second>>(), inputs);
+  return outputs_of(program, davit::testing::AlternatingPartitioner<davit::BackendList<davit::portable, Second>>(),
+                    inputs);
 }
 /// One byte in a hundred may be `most` steps off, where rounding decides.
 inline void check_bytes(const Outputs& made, const Outputs& expected, float most = 1) {

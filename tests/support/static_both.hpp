@@ -50,7 +50,10 @@ class BothWays {
     Outputs outputs{};
     Module module;
     ok = std::apply(
-        [&](const auto&... in) { return std::apply([&](auto&... out) { return module.forward(in..., out...).has_value(); }, outputs); }, inputs);
+        [&](const auto&... in) {
+          return std::apply([&](auto&... out) { return module.forward(in..., out...).has_value(); }, outputs);
+        },
+        inputs);
     return outputs;
   }
   /// The outputs that differ by more than `tolerance`, by name; "" if none does.
@@ -66,8 +69,10 @@ class BothWays {
       for (const davit::Argument& a : graph.args(range)) all.push_back(davit::Name::own(graph.name(a.value())));
       return all;
     };
-    for (davit::Name& name : names(graph.root().inputs)) program.signature.input_specs.push_back(davit::UserInputSpec{davit::TensorArgument{name}});
-    for (davit::Name& name : names(graph.root().outputs)) program.signature.output_specs.push_back(davit::UserOutputSpec{davit::TensorArgument{name}});
+    for (davit::Name& name : names(graph.root().inputs))
+      program.signature.input_specs.push_back(davit::UserInputSpec{davit::TensorArgument{name}});
+    for (davit::Name& name : names(graph.root().outputs))
+      program.signature.output_specs.push_back(davit::UserOutputSpec{davit::TensorArgument{name}});
     auto lowered = davit::to_backend<davit::portable>(program);
     if (!lowered) return davit::to_string(lowered.error());
     auto session = davit::Session::make(*lowered);
@@ -75,11 +80,15 @@ class BothWays {
     std::vector<davit::Tensor> tensors;
     const auto add = [&]<std::size_t I>() {
       constexpr auto v = value<Program::tables.inputs[I]>;
-      const std::vector<std::int64_t> sizes(Program::tables.sizes.begin() + v.first_size, Program::tables.sizes.begin() + v.first_size + v.rank);
+      const std::vector<std::int64_t> sizes(Program::tables.sizes.begin() + v.first_size,
+                                            Program::tables.sizes.begin() + v.first_size + v.rank);
       davit::Tensor& t = tensors.emplace_back(davit::Tensor::zeros(v.dtype, sizes));
-      for (std::size_t i = 0; i < std::get<I>(inputs).size(); ++i) t.view().template as<davit::element_of<v.dtype>>()[i] = std::get<I>(inputs)[i];
+      for (std::size_t i = 0; i < std::get<I>(inputs).size(); ++i)
+        t.view().template as<davit::element_of<v.dtype>>()[i] = std::get<I>(inputs)[i];
     };
-    [&]<std::size_t... I>(std::index_sequence<I...>) { (add.template operator()<I>(), ...); }(std::make_index_sequence<input_count>{});
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (add.template operator()<I>(), ...);
+    }(std::make_index_sequence<input_count>{});
     std::vector<davit::EValue> arguments;
     for (const davit::Tensor& t : tensors) arguments.push_back(t.view());
     auto outputs = session->run("forward", std::span<const davit::EValue>(arguments));
@@ -96,7 +105,9 @@ class BothWays {
       }
       if (!same) differing += "output " + std::to_string(I) + " ";
     };
-    [&]<std::size_t... I>(std::index_sequence<I...>) { (compare.template operator()<I>(), ...); }(std::make_index_sequence<output_count>{});
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (compare.template operator()<I>(), ...);
+    }(std::make_index_sequence<output_count>{});
     return differing;
   }
 };
@@ -105,7 +116,8 @@ class BothWays {
 class Outputs {
  public:
   constexpr explicit Outputs(GraphBuilder& b) : b_(&b) {}
-  constexpr ValueId add(std::string_view target, ScalarType type, std::initializer_list<std::int64_t> sizes, std::initializer_list<davit::Arg> arguments) {
+  constexpr ValueId add(std::string_view target, ScalarType type, std::initializer_list<std::int64_t> sizes,
+                        std::initializer_list<davit::Arg> arguments) {
     const auto n = static_cast<char>(made_.size());
     const std::array<char, 5> name{'o', 'u', 't', static_cast<char>('0' + n / 10), static_cast<char>('0' + n % 10)};
     made_.push_back(b_->call(target, arguments, {name.data(), name.size()}, type, sizes));

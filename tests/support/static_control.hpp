@@ -25,18 +25,23 @@ using davit::ValueId;
 inline constexpr auto f32 = ScalarType::float32;
 inline constexpr auto b8 = ScalarType::bool_;
 
-constexpr ValueId add(GraphBuilder& b, std::string_view name, ValueId self, ValueId other, std::initializer_list<std::int64_t> sizes = {2}) {
+constexpr ValueId add(GraphBuilder& b, std::string_view name, ValueId self, ValueId other,
+                      std::initializer_list<std::int64_t> sizes = {2}) {
   return b.call("aten.add.Tensor", {{"self", b.value(self)}, {"other", b.value(other)}}, name, f32, sizes);
 }
 constexpr ValueId scalar(GraphBuilder& b, std::string_view target, std::string_view name, ValueId self, double other,
                          std::initializer_list<std::int64_t> sizes = {2}, ScalarType dtype = f32) {
   return b.call(target, {{"self", b.value(self)}, {"other", b.real(other)}}, name, dtype, sizes);
 }
-constexpr ValueId plus(GraphBuilder& b, std::string_view name, ValueId self, double other, std::initializer_list<std::int64_t> sizes = {2}) {
+constexpr ValueId plus(GraphBuilder& b, std::string_view name, ValueId self, double other,
+                       std::initializer_list<std::int64_t> sizes = {2}) {
   return scalar(b, "aten.add.Scalar", name, self, other, sizes);
 }
-constexpr ValueId is_positive(GraphBuilder& b, std::string_view name, ValueId self) { return scalar(b, "aten.gt.Scalar", name, self, 0, {}, b8); }
-constexpr void node(GraphBuilder& b, std::string_view target, std::initializer_list<Argument> in, std::initializer_list<ValueId> out) {
+constexpr ValueId is_positive(GraphBuilder& b, std::string_view name, ValueId self) {
+  return scalar(b, "aten.gt.Scalar", name, self, 0, {}, b8);
+}
+constexpr void node(GraphBuilder& b, std::string_view target, std::initializer_list<Argument> in,
+                    std::initializer_list<ValueId> out) {
   std::vector<Argument> outputs;
   for (const ValueId v : out) outputs.push_back(b.value(v));
   b.node(target, {in.begin(), in.size()}, outputs);
@@ -88,12 +93,14 @@ constexpr GraphModule make_loop() {
   }
   const GraphId body = b.begin_graph("body");
   {
-    const ValueId n2 = b.input("n2", f32, {}), a2 = b.input("a2", f32, {2}), b2 = b.input("b2", f32, {2}), t2 = b.input("t2", f32, {2});
+    const ValueId n2 = b.input("n2", f32, {}), a2 = b.input("a2", f32, {2}), b2 = b.input("b2", f32, {2}),
+                  t2 = b.input("t2", f32, {2});
     const ValueId sum = add(b, "sum", a2, b2);
     b.end_graph({plus(b, "less", n2, -1, {}), b2, add(b, "next", sum, t2)});
   }
   const ValueId n3 = b.tensor("n3", f32, {}), a3 = b.tensor("a3", f32, {2}), b3 = b.tensor("b3", f32, {2});
-  node(b, "higher_order.while_loop", {b.subgraph(condition), b.subgraph(body), b.tensors({n, a, c}), b.tensors({t})}, {n3, a3, b3});
+  node(b, "higher_order.while_loop", {b.subgraph(condition), b.subgraph(body), b.tensors({n, a, c}), b.tensors({t})},
+       {n3, a3, b3});
   b.end_graph({a3, add(b, "last", b3, t)});
   return std::move(b).finish();
 }
@@ -109,8 +116,11 @@ constexpr GraphModule make_scan() {
     const ValueId s1 = b.input("s1", f32, {2}), x1 = b.input("x1", f32, {2}), u1 = b.input("u1", f32, {2});
     b.end_graph({add(b, "sum", s1, x1), s1, add(b, "shifted", x1, u1)});
   }
-  const ValueId last = b.tensor("last", f32, {2}), sums = b.tensor("sums", f32, {3, 2}), rows = b.tensor("rows", f32, {3, 2});
-  node(b, "higher_order.scan", {b.subgraph(body), b.tensors({s}), b.tensors({x}), b.integer(1), b.boolean(reverse), b.tensors({u})}, {last, sums, rows});
+  const ValueId last = b.tensor("last", f32, {2}), sums = b.tensor("sums", f32, {3, 2}),
+                rows = b.tensor("rows", f32, {3, 2});
+  node(b, "higher_order.scan",
+       {b.subgraph(body), b.tensors({s}), b.tensors({x}), b.integer(1), b.boolean(reverse), b.tensors({u})},
+       {last, sums, rows});
   b.end_graph({last, sums, rows});
   return std::move(b).finish();
 }
@@ -126,7 +136,9 @@ constexpr GraphModule make_swap() {
     b.end_graph({b1, a1, add(b, "row", a1, x1)});
   }
   const ValueId a2 = b.tensor("a2", f32, {2}), b2 = b.tensor("b2", f32, {2}), rows = b.tensor("rows", f32, {3, 2});
-  node(b, "higher_order.scan", {b.subgraph(body), b.tensors({a, c}), b.tensors({x}), b.integer(0), b.boolean(false), b.tensors({})}, {a2, b2, rows});
+  node(b, "higher_order.scan",
+       {b.subgraph(body), b.tensors({a, c}), b.tensors({x}), b.integer(0), b.boolean(false), b.tensors({})},
+       {a2, b2, rows});
   const ValueId sum = add(b, "sum", rows, x, {3, 2});
   b.end_graph({plus(b, "a3", a2, 0), plus(b, "b3", b2, 0), sum});
   return std::move(b).finish();
@@ -144,7 +156,8 @@ constexpr GraphModule make_map() {
     {
       const ValueId x2 = b.input("x2", f32, {2});
       b.input("w2", f32, {2});
-      const ValueId first = b.call("aten.select.int", {{"self", b.value(x2)}, {"dim", b.integer(0)}, {"index", b.integer(0)}}, "first", f32, {});
+      const ValueId first = b.call(
+          "aten.select.int", {{"self", b.value(x2)}, {"dim", b.integer(0)}, {"index", b.integer(0)}}, "first", f32, {});
       b.end_graph({is_positive(b, "go_on", first)});
     }
     const GraphId less = b.begin_graph("less");
@@ -153,7 +166,8 @@ constexpr GraphModule make_map() {
       b.end_graph({b.call("aten.sub.Tensor", {{"self", b.value(x3)}, {"other", b.value(w3)}}, "difference", f32, {2})});
     }
     const ValueId rest = b.tensor("rest", f32, {2});
-    node(b, "higher_order.while_loop", {b.subgraph(condition), b.subgraph(less), b.tensors({x1}), b.tensors({w1})}, {rest});
+    node(b, "higher_order.while_loop", {b.subgraph(condition), b.subgraph(less), b.tensors({x1}), b.tensors({w1})},
+         {rest});
     b.end_graph({rest});
   }
   const ValueId y = b.tensor("y", f32, {3, 2});

@@ -28,8 +28,8 @@ struct ProductAndSum {
   return davit::kernels::run_widest<ProductAndSum>(float{a}, float{a}, -(1 + 0x1p-11f)) != 0;
 }
 
-/// Random tensors for portable's kernels and for those of static programs, whose results are compared bit by bit; where portable's
-/// are fused, as nearly as the sums of some hundred such products are.
+/// Random tensors for portable's kernels and for those of static programs, whose results are compared bit by bit; where
+/// portable's are fused, as nearly as the sums of some hundred such products are.
 struct StaticFloatTest : KernelTest {
   /// A contiguous float32 tensor of these sizes with random elements, some of them zero.
   davit::EValue random_tensor(const Integers& sizes) {
@@ -46,9 +46,11 @@ struct StaticFloatTest : KernelTest {
   /// How many elements of output 0 differ from these, all if there are other many.
   [[nodiscard]] std::size_t differences(std::span<const float> values) const {
     if (fused) return far(values, 2e-5f);
-    return count_where(values, [](float a, float b) { return std::bit_cast<std::uint32_t>(a) != std::bit_cast<std::uint32_t>(b); });
+    return count_where(
+        values, [](float a, float b) { return std::bit_cast<std::uint32_t>(a) != std::bit_cast<std::uint32_t>(b); });
   }
-  /// How many elements of output 0 are further from these than functions on wide vectors may be, all if there are other many.
+  /// How many elements of output 0 are further from these than functions on wide vectors may be, all if there are other
+  /// many.
   [[nodiscard]] std::size_t far(std::span<const float> values, float tolerance = 2e-7f) const {
     return count_where(values, [=](float a, float b) {
       return !(a == b || (std::isnan(a) && std::isnan(b)) || std::abs(a - b) <= 1e-6f * std::abs(b) + tolerance);
@@ -75,12 +77,8 @@ struct StaticFloatTest : KernelTest {
   bool fused = fuses_products();
 };
 
-inline const float* floats(const davit::EValue& v) {
-  return v.tensor().as<float>();
-}
-inline float* floats_of(const davit::EValue& v) {
-  return v.tensor().as<float>();
-}
+inline const float* floats(const davit::EValue& v) { return v.tensor().as<float>(); }
+inline float* floats_of(const davit::EValue& v) { return v.tensor().as<float>(); }
 
 /// The elements of a weight (out, in...) as (in..., out), the outputs padded to a multiple of 8.
 inline std::vector<float> output_inner(const davit::EValue& weight) {

@@ -26,17 +26,17 @@ struct ToyState {
   std::uint64_t refused_nodes = 0;  ///< bits: nodes it does not take
   bool fails_preprocess = false;
   bool fails_compile = false;
-  int fail_at = -1;                 ///< the execute that fails, counted from now
-  bool wrong_output = false;        ///< execute answers a number instead of a tensor
-  bool null_output = false;         ///< execute answers a tensor of the right sizes without memory
-  std::string_view throws;          ///< the function that throws: "preprocess", "compile", "prepare", "execute"
+  int fail_at = -1;           ///< the execute that fails, counted from now
+  bool wrong_output = false;  ///< execute answers a number instead of a tensor
+  bool null_output = false;   ///< execute answers a tensor of the right sizes without memory
+  std::string_view throws;    ///< the function that throws: "preprocess", "compile", "prepare", "execute"
 
   int preprocessed = 0;
   int compiled = 0;
   int prepared = 0;
   int executed = 0;
   std::vector<const void*> constants;  ///< data of the constants that preprocess saw
-  std::vector<std::size_t> nodes{};  ///< of each program that preprocess saw
+  std::vector<std::size_t> nodes{};    ///< of each program that preprocess saw
 };
 
 /// What a toy backend compiles: instructions over the call's inputs, constants and temporaries.
@@ -101,7 +101,8 @@ struct toy_backend {
     state.nodes.push_back(graph.nodes.size());
     const std::vector<davit::DebugHandle> handles = debug_handles.handle_all();
     if (state.fails_preprocess)
-      return std::unexpected(davit::Error{.code = davit::ErrorCode::failed, .debug_handle = handles.at(0), .what = "it must not"});
+      return std::unexpected(
+          davit::Error{.code = davit::ErrorCode::failed, .debug_handle = handles.at(0), .what = "it must not"});
     auto code = std::make_shared<ToyCode>();
     std::vector<ToyCode::Operand> place(graph.values.size());
     inputs(*method.program, *code, place);
@@ -116,7 +117,8 @@ struct toy_backend {
       std::span<const davit::Argument> out = graph.outputs(graph.nodes[n]);
       ToyCode::Instruction i{.out = code->temporaries, .handle = handles[n]};
       if (!read_target(graph.target(graph.nodes[n]), i.op))
-        return std::unexpected(davit::Error{.code = davit::ErrorCode::unsupported_operator, .debug_handle = handles[n],
+        return std::unexpected(davit::Error{.code = davit::ErrorCode::unsupported_operator,
+                                            .debug_handle = handles[n],
                                             .what = "this backend does not know the operator"});
       if (graph.target(graph.nodes[n]) == "higher_order.with_effects") {
         in = in.subspan(2);
@@ -140,7 +142,8 @@ struct toy_backend {
     return processed;
   }
 
-  [[nodiscard]] static davit::Result<std::size_t> prepare(const Handle& handle, std::span<const davit::EValue>, Workspace& workspace) {
+  [[nodiscard]] static davit::Result<std::size_t> prepare(const Handle& handle, std::span<const davit::EValue>,
+                                                          Workspace& workspace) {
     ++state.prepared;
     may_throw("prepare");
     workspace.temporaries.resize(handle.code->temporaries);
@@ -154,7 +157,8 @@ struct toy_backend {
     ++state.executed;
     may_throw("execute");
     if (state.fail_at >= 0 && state.fail_at-- == 0) {
-      const davit::DebugHandle at = handle.code->instructions.empty() ? davit::no_debug_handle : handle.code->instructions[0].handle;
+      const davit::DebugHandle at =
+          handle.code->instructions.empty() ? davit::no_debug_handle : handle.code->instructions[0].handle;
       return context.fail(davit::ErrorCode::failed, at, "it was told to fail");
     }
     std::vector<davit::Tensor>& temporaries = context.workspace().temporaries;
@@ -175,7 +179,8 @@ struct toy_backend {
       const bool compares = i.op == ToyCode::Op::gt || i.op == ToyCode::Op::lt;
       for (std::uint32_t k = 0; k < (i.op == ToyCode::Op::both ? 2u : 1u); ++k) {
         davit::Tensor& out = temporaries[i.out + k];
-        if (!davit::reuse_tensor(out, compares ? davit::ScalarType::bool_ : davit::ScalarType::float32, x.tensor().sizes()))
+        if (!davit::reuse_tensor(out, compares ? davit::ScalarType::bool_ : davit::ScalarType::float32,
+                                 x.tensor().sizes()))
           return context.fail(davit::ErrorCode::out_of_memory, i.handle, "no memory");
         if (y.is_tensor() && !std::ranges::equal(y.tensor().sizes(), x.tensor().sizes()))
           return context.fail(davit::ErrorCode::invalid_shape, i.handle, "the operands have different sizes");
@@ -204,7 +209,8 @@ struct toy_backend {
       if (role == davit::InputRole::constant) {
         const davit::Tensor* tensor = program.tensor_named(*davit::target(spec));
         state.constants.push_back(tensor->storage.data());
-        place[values[i].value()] = {.kind = ToyCode::Operand::Kind::constant, .index = static_cast<std::uint32_t>(code.constants.size())};
+        place[values[i].value()] = {.kind = ToyCode::Operand::Kind::constant,
+                                    .index = static_cast<std::uint32_t>(code.constants.size())};
         code.constants.push_back(*tensor);
       } else if (role == davit::InputRole::user || role == davit::InputRole::state) {
         if (values[i].is_value()) place[values[i].value()] = {.kind = ToyCode::Operand::Kind::input, .index = passed};
@@ -213,12 +219,15 @@ struct toy_backend {
     }
   }
   [[nodiscard]] static bool read_target(std::string_view target, ToyCode::Op& op) {
-    constexpr std::pair<std::string_view, ToyCode::Op> known[] = {
-        {"aten.add.Tensor", ToyCode::Op::add},   {"aten.sub.Tensor", ToyCode::Op::sub},
-        {"aten.mul.Tensor", ToyCode::Op::mul},   {"aten.neg.default", ToyCode::Op::neg},
-        {"aten.relu.default", ToyCode::Op::relu}, {"aten.gt.Scalar", ToyCode::Op::gt},
-        {"aten.lt.Scalar", ToyCode::Op::lt},     {"toy.both.default", ToyCode::Op::both},
-        {"higher_order.with_effects", ToyCode::Op::add}};
+    constexpr std::pair<std::string_view, ToyCode::Op> known[] = {{"aten.add.Tensor", ToyCode::Op::add},
+                                                                  {"aten.sub.Tensor", ToyCode::Op::sub},
+                                                                  {"aten.mul.Tensor", ToyCode::Op::mul},
+                                                                  {"aten.neg.default", ToyCode::Op::neg},
+                                                                  {"aten.relu.default", ToyCode::Op::relu},
+                                                                  {"aten.gt.Scalar", ToyCode::Op::gt},
+                                                                  {"aten.lt.Scalar", ToyCode::Op::lt},
+                                                                  {"toy.both.default", ToyCode::Op::both},
+                                                                  {"higher_order.with_effects", ToyCode::Op::add}};
     for (const auto& [text, value] : known)
       if (text == target) {
         op = value;
@@ -226,7 +235,8 @@ struct toy_backend {
       }
     return false;
   }
-  static void apply(ToyCode::Op op, const davit::TensorView& x, const davit::EValue& other, const davit::TensorView& out) {
+  static void apply(ToyCode::Op op, const davit::TensorView& x, const davit::EValue& other,
+                    const davit::TensorView& out) {
     std::int64_t index[davit::max_rank] = {};
     const std::int64_t count = x.numel();
     for (std::int64_t i = 0; i < count; ++i) {
@@ -236,7 +246,9 @@ struct toy_backend {
         return t.as<float>()[offset];
       };
       const float a = at(x);
-      const float b = other.is_tensor() ? at(other.tensor()) : other.is_number() ? static_cast<float>(other.number()) : 0.0f;
+      const float b = other.is_tensor()   ? at(other.tensor())
+                      : other.is_number() ? static_cast<float>(other.number())
+                                          : 0.0f;
       switch (op) {
         case ToyCode::Op::add: out.as<float>()[i] = a + b; break;
         case ToyCode::Op::sub: out.as<float>()[i] = a - b; break;
@@ -299,7 +311,8 @@ struct ByHand {
     for (const Group& group : groups) {
       davit::TagId tag = davit::no_id;
       List::visit(group.backend, [&]<class, std::size_t I>() {
-        tag = answer.add(davit::concat("p", answer.delegations.size()), davit::DelegationSpec<List>(std::in_place_index<I>));
+        tag = answer.add(davit::concat("p", answer.delegations.size()),
+                         davit::DelegationSpec<List>(std::in_place_index<I>));
       });
       for (const std::string_view name : group.nodes) answer.tags.tag_node(find_node(graph, name), tag);
     }

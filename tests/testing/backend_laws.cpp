@@ -55,9 +55,7 @@ struct Stumbles {
 
 }  // namespace
 
-TEST_CASE("a good backend breaks no law") {
-  CHECK(broken_laws<compiler_demo>() == "");
-}
+TEST_CASE("a good backend breaks no law") { CHECK(broken_laws<compiler_demo>() == ""); }
 TEST_CASE("availability must not change, and without it nothing is checked") {
   CHECK(contains(broken_laws<forgets_available>(), "available"));
   CHECK(broken_laws<unavailable>() == "available");
@@ -71,9 +69,7 @@ TEST_CASE("preprocess must be a function of its arguments and must not change th
   CHECK(broken_laws<counts_preprocess>() == "pure");
   CHECK(contains(broken_laws<changes_program>(), "pure"));
 }
-TEST_CASE("outputs must have the types declared") {
-  CHECK(broken_laws<executes<WrongType>>() == "outputs");
-}
+TEST_CASE("outputs must have the types declared") { CHECK(broken_laws<executes<WrongType>>() == "outputs"); }
 TEST_CASE("one wrong result is noticed, whichever call it comes from") {
   Stumbles::at = Stumbles::calls = 0;
   REQUIRE(broken_laws<executes<Stumbles>>() == "");

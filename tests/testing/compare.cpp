@@ -24,18 +24,12 @@ Tensor tensor_of(ScalarType type, const std::vector<T>& values) {
   std::memcpy(tensor.storage.writable(), values.data(), values.size() * sizeof(T));
   return tensor;
 }
-Tensor doubles(const std::vector<double>& values) {
-  return tensor_of(ScalarType::float64, values);
-}
-Tensor integers(const std::vector<std::int64_t>& values) {
-  return tensor_of(ScalarType::int64, values);
-}
+Tensor doubles(const std::vector<double>& values) { return tensor_of(ScalarType::float64, values); }
+Tensor integers(const std::vector<std::int64_t>& values) { return tensor_of(ScalarType::int64, values); }
 std::string compare(const Tensor& a, const Tensor& b, testing::Tolerance tolerance = {}, Check check = Check::close) {
   return testing::compare(a.view(), b.view(), tolerance, check);
 }
-bool has(const std::string& text, const char* part) {
-  return text.find(part) != std::string::npos;
-}
+bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 

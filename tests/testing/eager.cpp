@@ -38,8 +38,9 @@ struct CoreCase {
 /// Refuses one operator.
 std::string_view refused_target;
 constexpr BackendTable refusing{.name = "refusing", .refuses = [](GraphModuleView graph, NodeId node) -> const char* {
-  return graph.target(graph.nodes[node]) == refused_target ? "not in its table" : nullptr;
-}};
+                                  return graph.target(graph.nodes[node]) == refused_target ? "not in its table"
+                                                                                           : nullptr;
+                                }};
 
 }  // namespace
 
@@ -48,32 +49,97 @@ TEST_CASE("EagerProgram: what the rules of core operators make of them, for back
   using In = CoreInputs;
   using Args = std::vector<Arg>;
   const CoreCase cases[] = {
-      {"aten.repeat.default", {4, 2, 9, 4}, [](B& b, const In& in) { return Args{{"self", b.value(in.x)}, {"repeats", b.ints({4, 1, 3, 1})}}; }},
-      {"aten.var.correction", {2, 1, 1}, [](B& b, const In& in) { return Args{{"self", b.value(in.x)}, {"dim", b.ints({-1, 1})}, {"correction", b.integer(2)}, {"keepdim", b.boolean(true)}}; }},
-      {"aten.var.correction", {}, [](B& b, const In& in) { return Args{{"self", b.value(in.x)}}; }},
-      {"aten._cdist_forward.default", {2, 3, 3}, [](B& b, const In& in) { return Args{{"x1", b.value(in.x)}, {"x2", b.value(in.x)}, {"p", b.real(3)}, {"compute_mode", b.none()}}; }},
-      {"aten.as_strided.default", {3, 4}, [](B& b, const In& in) { return Args{{"self", b.value(in.x)}, {"size", b.ints({3, 4})}, {"stride", b.ints({1, 5})}, {"storage_offset", b.integer(2)}}; }},
-      {"aten.clamp.Tensor", {2, 3, 4}, [](B& b, const In& in) { return Args{{"self", b.value(in.x)}, {"min", b.none()}, {"max", b.value(in.one)}}; }},
-      {"aten.diagonal.default", {3, 1}, [](B& b, const In& in) { return Args{{"self", b.value(in.x)}, {"offset", b.integer(-1)}, {"dim1", b.integer(0)}, {"dim2", b.integer(-1)}}; }},
-      {"aten.diagonal.default", {2, 3}, [](B& b, const In& in) { return Args{{"self", b.value(in.x)}, {"offset", b.integer(1)}, {"dim1", b.integer(1)}, {"dim2", b.integer(2)}}; }},
-      {"aten.roll.default", {2, 3, 4}, [](B& b, const In& in) { return Args{{"self", b.value(in.x)}, {"shifts", b.ints({-5, 2})}, {"dims", b.ints({2, 1})}}; }},
-      {"aten.roll.default", {2, 3, 4}, [](B& b, const In& in) { return Args{{"self", b.value(in.x)}, {"shifts", b.ints({7})}}; }},
-      {"aten.index_put.default", {2, 3, 4}, [](B& b, const In& in) { return Args{{"self", b.value(in.x)}, {"indices", b.list(std::vector<Argument>{b.value(in.rows)}, ArgumentKind::value)}, {"values", b.value(in.one)}}; }},
-      {"aten.masked_scatter.default", {2, 3, 4}, [](B& b, const In& in) { return Args{{"self", b.value(in.x)}, {"mask", b.value(in.mask)}, {"source", b.value(in.cube)}}; }},
-      {"aten.adaptive_avg_pool1d.default", {2, 3, 3}, [](B& b, const In& in) { return Args{{"self", b.value(in.x)}, {"output_size", b.ints({3})}}; }},
-      {"aten._adaptive_avg_pool3d.default", {1, 2, 2, 3}, [](B& b, const In& in) { return Args{{"self", b.value(in.cube)}, {"output_size", b.ints({2, 2, 3})}}; }},
-      {"aten.col2im.default", {2, 1, 3, 4}, [](B& b, const In& in) {
-         return Args{{"self", b.value(in.x)}, {"output_size", b.ints({3, 4})}, {"kernel_size", b.ints({3, 1})}, {"dilation", b.ints({1, 1})}, {"padding", b.ints({1, 0})}, {"stride", b.ints({2, 2})}};
+      {"aten.repeat.default",
+       {4, 2, 9, 4},
+       [](B& b, const In& in) { return Args{{"self", b.value(in.x)}, {"repeats", b.ints({4, 1, 3, 1})}}; }},
+      {"aten.var.correction",
+       {2, 1, 1},
+       [](B& b, const In& in) {
+         return Args{{"self", b.value(in.x)},
+                     {"dim", b.ints({-1, 1})},
+                     {"correction", b.integer(2)},
+                     {"keepdim", b.boolean(true)}};
        }},
-      {"aten.reflection_pad3d.default", {1, 4, 4, 7}, [](B& b, const In& in) { return Args{{"self", b.value(in.cube)}, {"padding", b.ints({1, 2, 0, 1, 1, 1})}}; }},
-      {"aten.replication_pad3d.default", {1, 4, 6, 4}, [](B& b, const In& in) { return Args{{"self", b.value(in.cube)}, {"padding", b.ints({0, 0, 2, 1, 0, 2})}}; }},
-      {"aten.cat.default", {4, 3, 4}, [](B& b, const In& in) { return Args{{"tensors", b.list(std::vector<Argument>{b.value(in.x), b.value(in.mask)}, ArgumentKind::value)}}; }},
+      {"aten.var.correction", {}, [](B& b, const In& in) { return Args{{"self", b.value(in.x)}}; }},
+      {"aten._cdist_forward.default",
+       {2, 3, 3},
+       [](B& b, const In& in) {
+         return Args{{"x1", b.value(in.x)}, {"x2", b.value(in.x)}, {"p", b.real(3)}, {"compute_mode", b.none()}};
+       }},
+      {"aten.as_strided.default",
+       {3, 4},
+       [](B& b, const In& in) {
+         return Args{{"self", b.value(in.x)},
+                     {"size", b.ints({3, 4})},
+                     {"stride", b.ints({1, 5})},
+                     {"storage_offset", b.integer(2)}};
+       }},
+      {"aten.clamp.Tensor",
+       {2, 3, 4},
+       [](B& b, const In& in) { return Args{{"self", b.value(in.x)}, {"min", b.none()}, {"max", b.value(in.one)}}; }},
+      {"aten.diagonal.default",
+       {3, 1},
+       [](B& b, const In& in) {
+         return Args{
+             {"self", b.value(in.x)}, {"offset", b.integer(-1)}, {"dim1", b.integer(0)}, {"dim2", b.integer(-1)}};
+       }},
+      {"aten.diagonal.default",
+       {2, 3},
+       [](B& b, const In& in) {
+         return Args{{"self", b.value(in.x)}, {"offset", b.integer(1)}, {"dim1", b.integer(1)}, {"dim2", b.integer(2)}};
+       }},
+      {"aten.roll.default",
+       {2, 3, 4},
+       [](B& b, const In& in) {
+         return Args{{"self", b.value(in.x)}, {"shifts", b.ints({-5, 2})}, {"dims", b.ints({2, 1})}};
+       }},
+      {"aten.roll.default",
+       {2, 3, 4},
+       [](B& b, const In& in) { return Args{{"self", b.value(in.x)}, {"shifts", b.ints({7})}}; }},
+      {"aten.index_put.default",
+       {2, 3, 4},
+       [](B& b, const In& in) {
+         return Args{{"self", b.value(in.x)},
+                     {"indices", b.list(std::vector<Argument>{b.value(in.rows)}, ArgumentKind::value)},
+                     {"values", b.value(in.one)}};
+       }},
+      {"aten.masked_scatter.default",
+       {2, 3, 4},
+       [](B& b, const In& in) {
+         return Args{{"self", b.value(in.x)}, {"mask", b.value(in.mask)}, {"source", b.value(in.cube)}};
+       }},
+      {"aten.adaptive_avg_pool1d.default",
+       {2, 3, 3},
+       [](B& b, const In& in) { return Args{{"self", b.value(in.x)}, {"output_size", b.ints({3})}}; }},
+      {"aten._adaptive_avg_pool3d.default",
+       {1, 2, 2, 3},
+       [](B& b, const In& in) { return Args{{"self", b.value(in.cube)}, {"output_size", b.ints({2, 2, 3})}}; }},
+      {"aten.col2im.default",
+       {2, 1, 3, 4},
+       [](B& b, const In& in) {
+         return Args{{"self", b.value(in.x)},      {"output_size", b.ints({3, 4})}, {"kernel_size", b.ints({3, 1})},
+                     {"dilation", b.ints({1, 1})}, {"padding", b.ints({1, 0})},     {"stride", b.ints({2, 2})}};
+       }},
+      {"aten.reflection_pad3d.default",
+       {1, 4, 4, 7},
+       [](B& b, const In& in) { return Args{{"self", b.value(in.cube)}, {"padding", b.ints({1, 2, 0, 1, 1, 1})}}; }},
+      {"aten.replication_pad3d.default",
+       {1, 4, 6, 4},
+       [](B& b, const In& in) { return Args{{"self", b.value(in.cube)}, {"padding", b.ints({0, 0, 2, 1, 0, 2})}}; }},
+      {"aten.cat.default",
+       {4, 3, 4},
+       [](B& b, const In& in) {
+         return Args{{"tensors", b.list(std::vector<Argument>{b.value(in.x), b.value(in.mask)}, ArgumentKind::value)}};
+       }},
   };
-  const std::vector<float> numbers{1, -2, 3, 0.5f, 7, -6, 5, 4, 9, 8, -1, 2, 0, 11, -12, 6, 3, 1, -4, 2.5f, 1, 0, 3, -7};
+  const std::vector<float> numbers{1, -2, 3,   0.5f, 7, -6, 5,  4,    9, 8, -1, 2,
+                                   0, 11, -12, 6,    3, 1,  -4, 2.5f, 1, 0, 3,  -7};
   const Tensor x = *tensor(numbers, {2, 3, 4}), cube = *tensor(numbers, {1, 2, 3, 4});
   const Tensor one = programs::tensor({}, {2.25f});
-  static const bool bits[24] = {true, false, true, true, false, false, true, true, false, true, false, true, false, false, true, true, true, false, false, true};
-  const Tensor rows = *tensor(std::span<const bool>(bits, 6), {2, 3}), mask = *tensor(std::span<const bool>(bits, 24), {2, 3, 4});
+  static const bool bits[24] = {true,  false, true,  true,  false, false, true, true,  false, true,
+                                false, true,  false, false, true,  true,  true, false, false, true};
+  const Tensor rows = *tensor(std::span<const bool>(bits, 6), {2, 3}),
+               mask = *tensor(std::span<const bool>(bits, 24), {2, 3, 4});
   const EValue inputs[] = {x, cube, one, rows, mask};
   for (const CoreCase& each : cases) {
     CAPTURE(each.target);
@@ -126,7 +192,9 @@ TEST_CASE("EagerProgram: buffers change from run to run, and state() shows them"
 TEST_CASE("EagerProgram: a write through a view reaches the input and every other view of it") {
   support::Draft d;
   const ValueId x = d.user("x", {2, 2});
-  const ValueId row = d.b.call("aten.select.int", {{"self", d.b.value(x)}, {"dim", d.b.integer(0)}, {"index", d.b.integer(1)}}, "row", ScalarType::float32, {2});
+  const ValueId row =
+      d.b.call("aten.select.int", {{"self", d.b.value(x)}, {"dim", d.b.integer(0)}, {"index", d.b.integer(1)}}, "row",
+               ScalarType::float32, {2});
   const ValueId before = d.b.call("aten.neg.default", {{"self", d.b.value(x)}}, "before", ScalarType::float32, {2, 2});
   d.b.call("aten.add_.Tensor", {{"self", d.b.value(row)}, {"other", d.b.real(10)}}, "add_", ScalarType::float32, {2});
   const ValueId after = d.b.call("aten.neg.default", {{"self", d.b.value(x)}}, "after", ScalarType::float32, {2, 2});
@@ -146,7 +214,9 @@ TEST_CASE("EagerProgram: a run that fails leaves inputs and state alone and name
   support::Draft d;
   const ValueId x = d.user("x", {2});
   d.b.call("aten.add_.Tensor", {{"self", d.b.value(x)}, {"other", d.b.real(10)}}, "add_", ScalarType::float32, {2});
-  const ValueId far = d.b.call("aten.select.int", {{"self", d.b.value(x)}, {"dim", d.b.integer(0)}, {"index", d.b.integer(7)}}, "far", ScalarType::float32, {});
+  const ValueId far =
+      d.b.call("aten.select.int", {{"self", d.b.value(x)}, {"dim", d.b.integer(0)}, {"index", d.b.integer(7)}}, "far",
+               ScalarType::float32, {});
   d.output(far);
   const ExportedProgram program = d.finish();
   EagerProgram eager(program, kernels);

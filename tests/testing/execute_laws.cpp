@@ -45,12 +45,8 @@ struct writes_behind : compiler_demo {
 
 }  // namespace
 
-TEST_CASE("execute must not change its inputs") {
-  CHECK(contains(broken_laws<executes<ChangesInput>>(), "inputs"));
-}
-TEST_CASE("destinations must be honoured") {
-  CHECK(broken_laws<executes<IgnoresDestination>>() == "destination");
-}
+TEST_CASE("execute must not change its inputs") { CHECK(contains(broken_laws<executes<ChangesInput>>(), "inputs")); }
+TEST_CASE("destinations must be honoured") { CHECK(broken_laws<executes<IgnoresDestination>>() == "destination"); }
 TEST_CASE("execute must not write behind a destination") {
   support::Draft d;
   const ValueId x = d.user("x", {3});
@@ -67,6 +63,4 @@ TEST_CASE("execute must not write behind a destination") {
   testing::check_backend_laws<writes_behind>(program, {}, samples, note);
   CHECK(text == "destination");
 }
-TEST_CASE("execute must do without what a session keeps") {
-  CHECK(broken_laws<needs_a_report>() == "functional");
-}
+TEST_CASE("execute must do without what a session keeps") { CHECK(broken_laws<needs_a_report>() == "functional"); }

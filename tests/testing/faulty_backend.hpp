@@ -43,8 +43,6 @@ std::string broken_laws(const ExportedProgram& program = programs::add()) {
   });
   return text;
 }
-inline bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
+inline bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
 
 }  // namespace faulty

@@ -21,17 +21,20 @@ namespace {
 /// Answers a number that is off by one, where it answers numbers.
 struct OffByOne : testing::renamed_backend<portable, "off_by_one"> {
   template <class Context>
-  [[nodiscard]] static Status execute(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs, Context& context) {
+  [[nodiscard]] static Status execute(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
+                                      Context& context) {
     const Status done = portable::execute(handle, inputs, outputs, context);
     for (const EValue& output : outputs)
-      if (output.is_tensor() && output.tensor().dtype == ScalarType::float32 && output.tensor().numel() != 0) output.tensor().as<float>()[0] += 1;
+      if (output.is_tensor() && output.tensor().dtype == ScalarType::float32 && output.tensor().numel() != 0)
+        output.tensor().as<float>()[0] += 1;
     return done;
   }
 };
 
 }  // namespace
 
-TEST_CASE("judge: random programs give what an eager run gives, whole and dealt out at random") {  // more of them: random_programs
+TEST_CASE("judge: random programs give what an eager run gives, whole and dealt out at random") {  // more of them:
+                                                                                                   // random_programs
   using List = BackendList<Viewer, Second, portable>;
   for (std::uint64_t seed = 10000; seed < 10100; ++seed) {
     const ProgramRecipe recipe = ProgramRecipe::of(seed);
@@ -42,17 +45,20 @@ TEST_CASE("judge: random programs give what an eager run gives, whole and dealt 
 TEST_CASE("judge: a run that is made to fail changes neither inputs nor state") {
   using List = BackendList<Failing, portable>;
   for (std::uint64_t seed = 10100; seed < 10150; ++seed)
-    CHECK(difference(ProgramRecipe::of(seed), AlternatingPartitioner<List>{.seed = seed}, {.seed = seed, .fail_at = &Failing::fail_at}) == "");
+    CHECK(difference(ProgramRecipe::of(seed), AlternatingPartitioner<List>{.seed = seed},
+                     {.seed = seed, .fail_at = &Failing::fail_at}) == "");
 }
 TEST_CASE("judge: a backend that is off by one is seen") {
   int seen = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed)
-    if (!difference(ProgramRecipe::of(seed), CapabilityPartitioner<BackendList<OffByOne>>(), {.seed = seed}).empty()) ++seen;
+    if (!difference(ProgramRecipe::of(seed), CapabilityPartitioner<BackendList<OffByOne>>(), {.seed = seed}).empty())
+      ++seen;
   CHECK(seen > 10);
 }
 TEST_CASE("judge: a truth may be what a run that rounds otherwise makes of it, and nothing else") {
   const auto truths = [](std::initializer_list<std::uint8_t> bytes) {
-    const Tensor out = Tensor::zeros(ScalarType::bool_, std::vector<std::int64_t>{static_cast<std::int64_t>(bytes.size())});
+    const Tensor out =
+        Tensor::zeros(ScalarType::bool_, std::vector<std::int64_t>{static_cast<std::int64_t>(bytes.size())});
     std::ranges::copy(bytes, out.view().as<std::uint8_t>());
     return out;
   };
@@ -75,7 +81,8 @@ TEST_CASE("judge: what is left out for numbers near the end of their range is li
       testing::EagerProgram eager(program.program(), BackendList<portable>::tables());
       eager.round_at_random(seed);
       const std::vector<Tensor> own = program.user_inputs(0);
-      if (with_large && own[0].dtype == ScalarType::float32 && own[0].numel() != 0) own[0].view().as<float>()[0] = 1e20f;
+      if (with_large && own[0].dtype == ScalarType::float32 && own[0].numel() != 0)
+        own[0].view().as<float>()[0] = 1e20f;
       const std::vector<EValue> inputs(own.begin(), own.end());
       REQUIRE(eager.run(inputs));
       if (eager.met_large_numbers()) ++programs;
@@ -86,9 +93,12 @@ TEST_CASE("judge: what is left out for numbers near the end of their range is li
   CHECK(met(true) > 100);
 }
 TEST_CASE("judge: windows that overlap are not fed to a program that writes in place") {
-  CHECK(difference(ProgramRecipe::of(104474811), CapabilityPartitioner<BackendList<portable>>(), {.seed = 104474811}) == "");
+  CHECK(difference(ProgramRecipe::of(104474811), CapabilityPartitioner<BackendList<portable>>(), {.seed = 104474811}) ==
+        "");
   constexpr std::int64_t sizes[] = {3, 2}, overlapping[] = {1, 1}, apart[] = {2, 1}, expanded[] = {0, 1};
-  const auto view = [&](const std::int64_t* strides) { return TensorView{nullptr, sizes, strides, 2, ScalarType::float32}; };
+  const auto view = [&](const std::int64_t* strides) {
+    return TensorView{nullptr, sizes, strides, 2, ScalarType::float32};
+  };
   CHECK(testing::detail::may_overlap_itself(view(overlapping)));
   CHECK(testing::detail::may_overlap_itself(view(expanded)));
   CHECK_FALSE(testing::detail::may_overlap_itself(view(apart)));
@@ -99,11 +109,14 @@ namespace {
 /// Answers the caller's memory, where that holds the same elements.
 struct Aliasing : testing::renamed_backend<portable, "aliasing"> {
   template <class Context>
-  [[nodiscard]] static Status execute(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs, Context& context) {
+  [[nodiscard]] static Status execute(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
+                                      Context& context) {
     const Status done = portable::execute(handle, inputs, outputs, context);
     for (EValue& output : outputs)
       for (const EValue& input : inputs)
-        if (output.is_tensor() && input.is_tensor() && testing::Snapshot({&output, 1}) == testing::Snapshot({&input, 1})) output = input;
+        if (output.is_tensor() && input.is_tensor() &&
+            testing::Snapshot({&output, 1}) == testing::Snapshot({&input, 1}))
+          output = input;
     return done;
   }
 };
@@ -113,6 +126,7 @@ struct Aliasing : testing::renamed_backend<portable, "aliasing"> {
 TEST_CASE("judge: an output that lies in the caller's memory is seen where the program copies") {
   int seen = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed)
-    if (!difference(ProgramRecipe::of(seed), CapabilityPartitioner<BackendList<Aliasing>>(), {.seed = seed}).empty()) ++seen;
+    if (!difference(ProgramRecipe::of(seed), CapabilityPartitioner<BackendList<Aliasing>>(), {.seed = seed}).empty())
+      ++seen;
   CHECK(seen > 3);
 }

@@ -31,7 +31,8 @@ TEST_CASE("random rounding: fractions are off by little, small integers and what
   CHECK(rounding.met_large_numbers());
 }
 
-TEST_CASE_TEMPLATE("random rounding: a number of 16 bits is off by two units at most, whatever it is", T, BFloat16, Half) {
+TEST_CASE_TEMPLATE("random rounding: a number of 16 bits is off by two units at most, whatever it is", T, BFloat16,
+                   Half) {
   testing::RandomRounding rounding(7);
   const float unit = std::is_same_v<T, Half> ? 0x1p-9f : 0x1p-6f;
   bool up = false, down = false, same = false;

@@ -37,7 +37,9 @@ TEST_CASE("a program of float32 becomes one of 16 bits: values, state and the dt
     Net n;
     const auto x = n.input("x", {2, 3});
     const auto w = n.weight("w", {3});
-    const auto y = n.op("aten._to_copy.default", "y", {2, 3}, {{"self", n.v(n.add("sum", x, w, {2, 3}))}, {"dtype", GraphBuilder::scalar_type(ScalarType::float32)}});
+    const auto y =
+        n.op("aten._to_copy.default", "y", {2, 3},
+             {{"self", n.v(n.add("sum", x, w, {2, 3}))}, {"dtype", GraphBuilder::scalar_type(ScalarType::float32)}});
     ExportedProgram program = n.finish({y});
     testing::make_reduced(program, dtype);
     CHECK(verify(program).empty());

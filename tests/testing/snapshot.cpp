@@ -11,9 +11,7 @@ using testing::Snapshot;
 
 namespace {
 
-Snapshot of(const EValue& value) {
-  return Snapshot(std::span(&value, 1));
-}
+Snapshot of(const EValue& value) { return Snapshot(std::span(&value, 1)); }
 
 }  // namespace
 

@@ -37,6 +37,4 @@ TEST_CASE("events must have known handles and come in pairs") {
   CHECK(broken_laws<executes<UnknownHandle>>() == "handles");
   CHECK(broken_laws<executes<Unpaired>>() == "handles");
 }
-TEST_CASE("a tracer must change no result") {
-  CHECK(broken_laws<differs_when_traced>() == "tracer");
-}
+TEST_CASE("a tracer must change no result") { CHECK(broken_laws<differs_when_traced>() == "tracer"); }

@@ -14,9 +14,7 @@ volatile std::uint32_t& device(std::uintptr_t offset) {
 
 }  // namespace
 
-extern "C" void firmware_tick() {
-  ring.push(static_cast<std::int16_t>(device(0)));
-}
+extern "C" void firmware_tick() { ring.push(static_cast<std::int16_t>(device(0))); }
 
 int main() {
   static keyword::Spotter spotter;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs on the board: every tick a synthetic microphone puts a millisecond of samples into the ring, and the spotter takes
-// frames out. Prints what was heard rightly and what it costs; returns 0 only if nothing was lost.
+// Runs on the board: every tick a synthetic microphone puts a millisecond of samples into the ring, and the spotter
+// takes frames out. Prints what was heard rightly and what it costs; returns 0 only if nothing was lost.
 #include <atomic>
 
 #include "measure.hpp"
@@ -24,7 +24,8 @@ namespace {
 
 constexpr std::uint32_t seed = 1, word_count = 100;  // as in train.py
 constexpr std::uint32_t per_tick = keyword::sample_rate / 1000;
-constexpr auto period = static_cast<std::uint32_t>(KEYWORD_SPEED * 1'000'000ULL / firmware::board::picoseconds_per_tick);
+constexpr auto period =
+    static_cast<std::uint32_t>(KEYWORD_SPEED * 1'000'000ULL / firmware::board::picoseconds_per_tick);
 
 constinit keyword::Microphone microphone(seed);
 constinit keyword::Ring<1024> ring;

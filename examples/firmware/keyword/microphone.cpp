@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Runs on the host: writes what microphones hear, for train.py.
 //   microphone SEED COUNT SECONDS FILE
-// For each of the seeds SEED, SEED + 1, ... the samples (int16); then for each seed the number of words and their label,
-// begin and end (int32).
+// For each of the seeds SEED, SEED + 1, ... the samples (int16); then for each seed the number of words and their
+// label, begin and end (int32).
 #include "microphone.hpp"
 
 #include <cstdio>
@@ -28,7 +28,8 @@ int main(int argc, char** argv) {
       const keyword::Microphone::Saying& word = microphone.saying();
       if (word.number < words[i][0]) continue;
       ++words[i][0];
-      words[i].insert(words[i].end(), {word.label, static_cast<std::int32_t>(word.begin), static_cast<std::int32_t>(word.end)});
+      words[i].insert(words[i].end(),
+                      {word.label, static_cast<std::int32_t>(word.begin), static_cast<std::int32_t>(word.end)});
     }
     write(samples);
   }

@@ -43,20 +43,20 @@ struct Phone {
 };
 
 /// What syllables begin with; of stops, the closure comes first.
-inline constexpr std::array<Phone, 8> consonants{{{{250, 1000, 2200, 3000}, 110, 0, 80},     // m
-                                                  {{250, 1700, 2600, 3000}, 110, 0, 80},     // n
-                                                  {{360, 1150, 2700, 3000}, 150, 0, 80},     // l
-                                                  {{310, 1060, 1400, 3000}, 150, 0, 80},     // r
-                                                  {{320, 1500, 2600, 5600}, 0, 150, 110},    // s
-                                                  {{320, 1700, 2400, 2700}, 0, 170, 110},    // sh
-                                                  {{320, 1700, 2600, 4200}, 0, 230, 25},     // t
-                                                  {{300, 1600, 2200, 1700}, 0, 230, 30}}};   // k
+inline constexpr std::array<Phone, 8> consonants{{{{250, 1000, 2200, 3000}, 110, 0, 80},    // m
+                                                  {{250, 1700, 2600, 3000}, 110, 0, 80},    // n
+                                                  {{360, 1150, 2700, 3000}, 150, 0, 80},    // l
+                                                  {{310, 1060, 1400, 3000}, 150, 0, 80},    // r
+                                                  {{320, 1500, 2600, 5600}, 0, 150, 110},   // s
+                                                  {{320, 1700, 2400, 2700}, 0, 170, 110},   // sh
+                                                  {{320, 1700, 2600, 4200}, 0, 230, 25},    // t
+                                                  {{300, 1600, 2200, 1700}, 0, 230, 30}}};  // k
 inline constexpr std::size_t first_stop = 6;
-inline constexpr std::array<Phone, 5> vowels{{{{730, 1150, 2440, 3000}, 256, 6, 140},        // a
-                                              {{530, 1840, 2480, 3000}, 240, 6, 130},        // e
-                                              {{280, 2290, 3010, 3000}, 200, 6, 130},        // i
-                                              {{570, 840, 2410, 3000}, 240, 6, 140},         // o
-                                              {{310, 870, 2240, 3000}, 200, 6, 130}}};       // u
+inline constexpr std::array<Phone, 5> vowels{{{{730, 1150, 2440, 3000}, 256, 6, 140},   // a
+                                              {{530, 1840, 2480, 3000}, 240, 6, 130},   // e
+                                              {{280, 2290, 3010, 3000}, 200, 6, 130},   // i
+                                              {{570, 840, 2410, 3000}, 240, 6, 140},    // o
+                                              {{310, 870, 2240, 3000}, 200, 6, 130}}};  // u
 
 struct Syllable {
   std::uint8_t consonant, vowel;
@@ -68,10 +68,10 @@ struct Word {
 };
 
 /// The words to be spotted. Label 0 is everything else; keyword i has label i + 1.
-inline constexpr std::array<Word, 4> keywords{{{{2, 4}, {0, 2}},     // lumi
-                                               {{4, 3}, {7, 0}},     // soka
-                                               {{6, 2}, {3, 3}},     // tiro
-                                               {{1, 1}, {6, 0}}}};   // neta
+inline constexpr std::array<Word, 4> keywords{{{{2, 4}, {0, 2}},    // lumi
+                                               {{4, 3}, {7, 0}},    // soka
+                                               {{6, 2}, {3, 3}},    // tiro
+                                               {{1, 1}, {6, 0}}}};  // neta
 inline constexpr std::array<const char*, 5> names{"-", "lumi", "soka", "tiro", "neta"};
 
 /// One period of a sine in 256 steps, of 2^14.
@@ -112,8 +112,8 @@ class Resonator {
   int forward_ = 0, back_ = 0, gain_ = 0, y1_ = 0, y2_ = 0;
 };
 
-/// An endless row of words between pauses. Voice, pitch, tempo and loudness change with every word; background noise and
-/// hum change now and then. Half of the words are keywords; of the others, half share a syllable with one.
+/// An endless row of words between pauses. Voice, pitch, tempo and loudness change with every word; background noise
+/// and hum change now and then. Half of the words are keywords; of the others, half share a syllable with one.
 class Microphone {
  public:
   /// What is being said: the number of the word, from 0, and its label; when it began and ended, in samples.
@@ -163,7 +163,8 @@ class Microphone {
   constexpr Word other_word() noexcept {
     while (true) {
       const auto any = [&] {
-        return Syllable{static_cast<std::uint8_t>(random_.between(0, 7)), static_cast<std::uint8_t>(random_.between(0, 4))};
+        return Syllable{static_cast<std::uint8_t>(random_.between(0, 7)),
+                        static_cast<std::uint8_t>(random_.between(0, 4))};
       };
       Word word{any(), any()};
       const Word& like = keywords[static_cast<std::size_t>(random_.between(0, 3))];

@@ -14,12 +14,8 @@ inline void start_ticks(std::uint32_t period) {
   systick(8) = 0;
   systick(0) = 7;  // on, interrupts, the core's clock
 }
-inline void stop_ticks() {
-  systick(0) = 0;
-}
+inline void stop_ticks() { systick(0) = 0; }
 /// Sleeps until an interrupt.
-inline void wait() {
-  asm volatile("wfi" ::: "memory");
-}
+inline void wait() { asm volatile("wfi" ::: "memory"); }
 
 }  // namespace keyword

@@ -47,8 +47,10 @@ struct BackendTable {
   std::string_view (*operator_schema)(std::string_view target) = nullptr;
   bool (*is_worthwhile)(GraphModuleView graph, std::span<const NodeId> nodes) = nullptr;
   BackendObject (*default_spec)() = nullptr;
-  Result<BackendObject> (*preprocess)(const Method& method, const void* spec, DebugHandleRecorder& debug_handles) = nullptr;
-  Result<std::vector<BackendObject>> (*preprocess_all)(std::span<const Method> methods, std::span<const BackendObject> specs,
+  Result<BackendObject> (*preprocess)(const Method& method, const void* spec,
+                                      DebugHandleRecorder& debug_handles) = nullptr;
+  Result<std::vector<BackendObject>> (*preprocess_all)(std::span<const Method> methods,
+                                                       std::span<const BackendObject> specs,
                                                        DebugHandleRecorder& debug_handles) = nullptr;
   Result<BackendObject> (*compile)(const void* processed, const void* spec) = nullptr;
   std::shared_ptr<void> (*make_workspace)() = nullptr;
@@ -96,7 +98,8 @@ struct BackendCalls {
   template <class Tracing>
   static Status execute(const DelegateCall& call, Tracing& tracer) {
     const auto run = [&]() __attribute__((always_inline)) -> Status {
-      ExecuteContext<Tracing, TextReport, Workspace> context(tracer, *call.report, *static_cast<Workspace*>(call.workspace), call.scratch, call.max_memory, call.undo);
+      ExecuteContext<Tracing, TextReport, Workspace> context(
+          tracer, *call.report, *static_cast<Workspace*>(call.workspace), call.scratch, call.max_memory, call.undo);
       return B::execute(as<Handle>(call.handle), call.inputs, call.outputs, context);
     };
     return or_caught(run, [&](ErrorCode code, Name what) -> Status {
@@ -109,7 +112,8 @@ struct BackendCalls {
     return execute(call, tracer);
   }
   static Status execute_traced(const DelegateCall& call) { return execute(call, *call.tracer); }
-  static Result<std::vector<BackendObject>> preprocess_all(std::span<const Method> methods, std::span<const BackendObject> specs,
+  static Result<std::vector<BackendObject>> preprocess_all(std::span<const Method> methods,
+                                                           std::span<const BackendObject> specs,
                                                            DebugHandleRecorder& debug_handles) {
     std::vector<Spec> own;
     for (const BackendObject& spec : specs) own.push_back(as<Spec>(spec.get()));
@@ -119,8 +123,8 @@ struct BackendCalls {
     for (Processed& each : *all) out.push_back(std::make_shared<const Processed>(std::move(each)));
     return out;
   }
-  static Result<std::size_t> prepare(const void* handle, std::span<const EValue> inputs, [[maybe_unused]] std::span<const EValue> outputs,
-                                     void* workspace) {
+  static Result<std::size_t> prepare(const void* handle, std::span<const EValue> inputs,
+                                     [[maybe_unused]] std::span<const EValue> outputs, void* workspace) {
     if constexpr (FillsDestinations<B>) {
       return B::prepare(as<Handle>(handle), inputs, outputs, *static_cast<Workspace*>(workspace));
     } else {
@@ -148,14 +152,22 @@ struct BackendCalls {
     t.fills_destinations = FillsDestinations<B>;
     t.never_views_inputs = NeverViewsInputs<B>;
     if constexpr (!AlwaysAvailable<B>) t.asks_availability = [] { return B::is_available(); };
-    t.compile = [](const void* processed, const void* spec) { return erase(B::compile(as<Processed>(processed), as<Spec>(spec))); };
+    t.compile = [](const void* processed, const void* spec) {
+      return erase(B::compile(as<Processed>(processed), as<Spec>(spec)));
+    };
     t.make_workspace = []() -> std::shared_ptr<void> { return std::make_shared<Workspace>(); };
     t.execute = &execute_quietly;
     t.execute_traced = &execute_traced;
-    if constexpr (std::default_initializable<Spec>) t.default_spec = []() -> BackendObject { return std::make_shared<const Spec>(); };
-    if constexpr (SelectsNodes<B>) t.refuses = [](GraphModuleView graph, NodeId node) { return B::refuses(graph, node); };
-    if constexpr (HasOperators<B>) t.operator_schema = [](std::string_view target) { return B::operator_schema(target); };
-    if constexpr (JudgesRegions<B>) t.is_worthwhile = [](GraphModuleView graph, std::span<const NodeId> nodes) { return B::is_worthwhile(graph, nodes); };
+    if constexpr (std::default_initializable<Spec>)
+      t.default_spec = []() -> BackendObject { return std::make_shared<const Spec>(); };
+    if constexpr (SelectsNodes<B>)
+      t.refuses = [](GraphModuleView graph, NodeId node) { return B::refuses(graph, node); };
+    if constexpr (HasOperators<B>)
+      t.operator_schema = [](std::string_view target) { return B::operator_schema(target); };
+    if constexpr (JudgesRegions<B>)
+      t.is_worthwhile = [](GraphModuleView graph, std::span<const NodeId> nodes) {
+        return B::is_worthwhile(graph, nodes);
+      };
     if constexpr (PreprocessorFor<Preprocessor, B>)
       t.preprocess = [](const Method& method, const void* spec, DebugHandleRecorder& debug_handles) {
         return erase(Preprocessor::preprocess(method, as<Spec>(spec), debug_handles));
@@ -177,7 +189,8 @@ struct BackendCalls {
       t.load_spec = [](std::span<const std::byte> bytes) { return erase(B::load_spec(bytes)); };
     }
     if constexpr (requires { B::blob_version; }) t.blob_version = B::blob_version;
-    if constexpr (SizesStaticScratch<B>) t.scratch_bytes = [](const void* processed) -> std::size_t { return B::scratch_bytes(as<Processed>(processed)); };
+    if constexpr (SizesStaticScratch<B>)
+      t.scratch_bytes = [](const void* processed) -> std::size_t { return B::scratch_bytes(as<Processed>(processed)); };
     return t;
   }
 };

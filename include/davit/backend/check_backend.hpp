@@ -47,22 +47,25 @@ template <class B>
 concept HasConstantName = requires { typename std::bool_constant<(std::string_view(B::name).size() > 0)>; };
 /// A backend's execute with the context of a session that neither traces nor reports.
 template <class B>
-concept CanExecute = requires(const typename B::Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
-                              ExecuteContext<NullTracer, NoReport, workspace_of<B>>& context) { B::execute(handle, inputs, outputs, context); };
+concept CanExecute = requires(
+    const typename B::Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
+    ExecuteContext<NullTracer, NoReport, workspace_of<B>>& context) { B::execute(handle, inputs, outputs, context); };
 /// The same for a session that does both.
 template <class B>
-concept CanExecuteTraced = requires(const typename B::Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
-                                    ExecuteContext<TracerRef, TextReport, workspace_of<B>>& context) { B::execute(handle, inputs, outputs, context); };
+concept CanExecuteTraced = requires(
+    const typename B::Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
+    ExecuteContext<TracerRef, TextReport, workspace_of<B>>& context) { B::execute(handle, inputs, outputs, context); };
 template <class P, class B>
-concept CanPreprocess = requires(const Method& method, const typename B::CompileSpec& spec, DebugHandleRecorder& debug_handles) {
-  P::preprocess(method, spec, debug_handles);
-};
+concept CanPreprocess = requires(const Method& method, const typename B::CompileSpec& spec,
+                                 DebugHandleRecorder& debug_handles) { P::preprocess(method, spec, debug_handles); };
 template <class B>
 concept SaysWhetherItViewsInputs = requires { typename std::bool_constant<bool{B::never_views_inputs}>; };
 
-/// A member of each name of the contract. A backend that has one of its own, private or not, makes the name in BackendAndNames ambiguous.
+/// A member of each name of the contract. A backend that has one of its own, private or not, makes the name in
+/// BackendAndNames ambiguous.
 struct ContractNames {
-  int name, CompileSpec, Processed, Handle, is_available, refuses, operator_schema, is_worthwhile, never_views_inputs, may_overwrite, updates_input;
+  int name, CompileSpec, Processed, Handle, is_available, refuses, operator_schema, is_worthwhile, never_views_inputs,
+      may_overwrite, updates_input;
 };
 template <class B>
 struct BackendAndNames : B, ContractNames {};
@@ -90,7 +93,8 @@ template <class B>
   }
 }
 
-/// @name Whether B has a member that looks like an optional one of the contract, which it has not: nobody would call it.
+/// @name Whether B has a member that looks like an optional one of the contract, which it has not: nobody would call
+/// it.
 /// @{
 template <class B>
 concept MisspeltRefuses = !requires { &B::refuses; } &&
@@ -124,39 +128,56 @@ concept MisspeltSave = !SavesProcessed<B> &&
                         requires { &B::save_processed; } || requires { &B::load_processed; } || requires { &B::saveSpec; } ||
                         requires { &B::loadSpec; });
 template <class B>
-concept MisspeltScratchBytes = !requires { &B::scratch_bytes; } && (requires { &B::scratch_byte; } || requires { &B::scratchBytes; });
+concept MisspeltScratchBytes =
+    !requires { &B::scratch_bytes; } && (requires { &B::scratch_byte; } || requires { &B::scratchBytes; });
 template <class B>
 concept MisspeltPreprocessAll = !requires { &preprocessor_of<B>::preprocess_all; } &&
                                 (requires { &preprocessor_of<B>::preprocesses_all; } || requires { &preprocessor_of<B>::preprocess_alls; } ||
                                  requires { &preprocessor_of<B>::preprocessAll; });
 template <class B>
-concept MisspeltWorkspace = !requires { typename B::Workspace; } &&
-                            (requires { typename B::WorkSpace; } || requires { typename B::Workspaces; } || requires { typename B::workspace; });
+concept MisspeltWorkspace =
+    !requires { typename B::Workspace; } &&
+    (requires { typename B::WorkSpace; } || requires { typename B::Workspaces; } || requires { typename B::workspace; });
 /// @}
 /// The first of them that B has, by the rule of the member that is meant.
 template <class B>
 [[nodiscard]] consteval BackendRule misspelt() {
-  if constexpr (!requires { sizeof(B); }) return BackendRule::none;
-  else if constexpr (MisspeltRefuses<B>) return BackendRule::refuses;
-  else if constexpr (MisspeltOperatorSchema<B>) return BackendRule::operator_schema;
-  else if constexpr (MisspeltIsWorthwhile<B>) return BackendRule::is_worthwhile;
-  else if constexpr (MisspeltPrepare<B>) return BackendRule::prepare;
-  else if constexpr (MisspeltNeverViewsInputs<B>) return BackendRule::never_views_inputs;
-  else if constexpr (MisspeltMayOverwrite<B>) return BackendRule::may_overwrite;
-  else if constexpr (MisspeltUpdatesInput<B>) return BackendRule::updates_input;
-  else if constexpr (MisspeltSave<B>) return BackendRule::save;
-  else if constexpr (MisspeltScratchBytes<B>) return BackendRule::scratch_bytes;
-  else if constexpr (MisspeltPreprocessAll<B>) return BackendRule::preprocess_all;
-  else if constexpr (MisspeltWorkspace<B>) return BackendRule::workspace;
-  else return BackendRule::none;
+  if constexpr (!requires { sizeof(B); })
+    return BackendRule::none;
+  else if constexpr (MisspeltRefuses<B>)
+    return BackendRule::refuses;
+  else if constexpr (MisspeltOperatorSchema<B>)
+    return BackendRule::operator_schema;
+  else if constexpr (MisspeltIsWorthwhile<B>)
+    return BackendRule::is_worthwhile;
+  else if constexpr (MisspeltPrepare<B>)
+    return BackendRule::prepare;
+  else if constexpr (MisspeltNeverViewsInputs<B>)
+    return BackendRule::never_views_inputs;
+  else if constexpr (MisspeltMayOverwrite<B>)
+    return BackendRule::may_overwrite;
+  else if constexpr (MisspeltUpdatesInput<B>)
+    return BackendRule::updates_input;
+  else if constexpr (MisspeltSave<B>)
+    return BackendRule::save;
+  else if constexpr (MisspeltScratchBytes<B>)
+    return BackendRule::scratch_bytes;
+  else if constexpr (MisspeltPreprocessAll<B>)
+    return BackendRule::preprocess_all;
+  else if constexpr (MisspeltWorkspace<B>)
+    return BackendRule::workspace;
+  else
+    return BackendRule::none;
 }
 
-/// The first rule of the part that ships to the target which B breaks, optional parts among them if B has a member of the name.
+/// The first rule of the part that ships to the target which B breaks, optional parts among them if B has a member of
+/// the name.
 template <class B>
 [[nodiscard]] consteval BackendRule broken_runtime_rule() {
   if constexpr (hides_members<B>()) {
     return BackendRule::accessible;
-  } else if constexpr (!requires { requires std::convertible_to<decltype((B::name)), std::string_view>; } || !HasConstantName<B>) {
+  } else if constexpr (!requires { requires std::convertible_to<decltype((B::name)), std::string_view>; } ||
+                       !HasConstantName<B>) {
     return BackendRule::name;
   } else if constexpr (!requires { typename B::CompileSpec; }) {
     return BackendRule::compile_spec;
@@ -164,9 +185,13 @@ template <class B>
     return BackendRule::processed;
   } else if constexpr (!requires { typename B::Handle; }) {
     return BackendRule::handle;
-  } else if constexpr (!requires { { B::is_available() } -> std::same_as<bool>; }) {
+  } else if constexpr (!requires {
+                         { B::is_available() } -> std::same_as<bool>;
+                       }) {
     return BackendRule::is_available;
-  } else if constexpr (!requires(const typename B::Processed& processed, const typename B::CompileSpec& spec) { B::compile(processed, spec); }) {
+  } else if constexpr (!requires(const typename B::Processed& processed, const typename B::CompileSpec& spec) {
+                         B::compile(processed, spec);
+                       }) {
     return BackendRule::compile;
   } else if constexpr (!requires(const typename B::Processed& processed, const typename B::CompileSpec& spec) {
                          { B::compile(processed, spec) } -> std::same_as<Result<typename B::Handle>>;
@@ -214,7 +239,8 @@ template <class B>
     return BackendRule::preprocess;
   } else if constexpr (!Backend<B>) {
     return BackendRule::preprocess_result;
-  } else if constexpr ((requires { &B::preprocess_all; } || requires { &preprocessor_of<B>::preprocess_all; }) &&
+  } else if constexpr ((
+                           requires { &B::preprocess_all; } || requires { &preprocessor_of<B>::preprocess_all; }) &&
                        !PreprocessesTogether<preprocessor_of<B>, B>) {
     return BackendRule::preprocess_all;
   } else {
@@ -226,54 +252,77 @@ template <class B>
 template <class B, BackendRule broken>
 consteval void assert_rules() {
   using enum BackendRule;
-  static_assert(broken != accessible, "davit: this backend hides members that the contract names, as those of a class are private; make them public: "
-                                      "write struct in place of class, or public: before them");
+  static_assert(
+      broken != accessible,
+      "davit: this backend hides members that the contract names, as those of a class are private; make them public: "
+      "write struct in place of class, or public: before them");
   static_assert(broken != name, "davit: a backend needs a name: static constexpr std::string_view name = \"npu\";");
-  static_assert(broken != compile_spec, "davit: a backend needs a type CompileSpec, what its user may ask for: struct CompileSpec {};");
-  static_assert(broken != processed, "davit: a backend needs a type Processed, what preprocess makes and what ships: struct Processed {};");
-  static_assert(broken != handle, "davit: a backend needs a type Handle, what compile makes on the target: struct Handle {};");
+  static_assert(broken != compile_spec,
+                "davit: a backend needs a type CompileSpec, what its user may ask for: struct CompileSpec {};");
+  static_assert(broken != processed,
+                "davit: a backend needs a type Processed, what preprocess makes and what ships: struct Processed {};");
+  static_assert(broken != handle,
+                "davit: a backend needs a type Handle, what compile makes on the target: struct Handle {};");
   static_assert(broken != is_available, "davit: a backend needs static bool is_available();");
   static_assert(broken != compile,
                 "davit: a backend needs static davit::Result<Handle> compile(const Processed&, const CompileSpec&);");
-  static_assert(broken != compile_result, "davit: a backend's compile(processed, spec) must return davit::Result<Handle>");
+  static_assert(broken != compile_result,
+                "davit: a backend's compile(processed, spec) must return davit::Result<Handle>");
   static_assert(broken != execute,
-                "davit: a backend needs template <class Context> static davit::Status execute(const Handle&, std::span<const davit::EValue> "
+                "davit: a backend needs template <class Context> static davit::Status execute(const Handle&, "
+                "std::span<const davit::EValue> "
                 "inputs, std::span<davit::EValue> outputs, Context& context);");
-  static_assert(broken != execute_result, "davit: a backend's execute(handle, inputs, outputs, context) must return davit::Status");
+  static_assert(broken != execute_result,
+                "davit: a backend's execute(handle, inputs, outputs, context) must return davit::Status");
   static_assert(broken != execute_context,
-                "davit: a backend's execute must take every davit::ExecuteContext: template <class Context> static davit::Status execute(..., Context& context);");
-  static_assert(broken != workspace, "davit: a backend's type Workspace must be made without arguments: prepare fills it");
-  static_assert(broken != preprocess,
-                "davit: a backend needs static davit::Result<Processed> preprocess(const davit::Method&, const CompileSpec&, "
-                "davit::DebugHandleRecorder&), in itself or in its type Preprocessor");
+                "davit: a backend's execute must take every davit::ExecuteContext: template <class Context> static "
+                "davit::Status execute(..., Context& context);");
+  static_assert(broken != workspace,
+                "davit: a backend's type Workspace must be made without arguments: prepare fills it");
+  static_assert(
+      broken != preprocess,
+      "davit: a backend needs static davit::Result<Processed> preprocess(const davit::Method&, const CompileSpec&, "
+      "davit::DebugHandleRecorder&), in itself or in its type Preprocessor");
   static_assert(broken != preprocess_result,
                 "davit: a backend's preprocess(method, spec, debug_handles) must return davit::Result<Processed>");
-  static_assert(broken != refuses, "davit: this backend's refuses would not be called; it must be "
-                                   "static const char* refuses(davit::GraphModuleView, davit::NodeId)");
-  static_assert(broken != operator_schema, "davit: this backend's operator_schema would not be called; it must be "
-                                           "static std::string_view operator_schema(std::string_view target)");
-  static_assert(broken != is_worthwhile, "davit: this backend's is_worthwhile would not be called; it must be "
-                                         "static bool is_worthwhile(davit::GraphModuleView, std::span<const davit::NodeId>)");
-  static_assert(broken != prepare, "davit: this backend's prepare would not be called; it must be "
-                                   "static davit::Result<std::size_t> prepare(const Handle&, std::span<const davit::EValue> inputs, "
-                                   "std::span<const davit::EValue> outputs, Workspace&), or that without outputs");
-  static_assert(broken != never_views_inputs, "davit: this backend's never_views_inputs would not be read; it must be "
-                                              "static constexpr bool never_views_inputs = true;");
+  static_assert(broken != refuses,
+                "davit: this backend's refuses would not be called; it must be "
+                "static const char* refuses(davit::GraphModuleView, davit::NodeId)");
+  static_assert(broken != operator_schema,
+                "davit: this backend's operator_schema would not be called; it must be "
+                "static std::string_view operator_schema(std::string_view target)");
+  static_assert(broken != is_worthwhile,
+                "davit: this backend's is_worthwhile would not be called; it must be "
+                "static bool is_worthwhile(davit::GraphModuleView, std::span<const davit::NodeId>)");
+  static_assert(broken != prepare,
+                "davit: this backend's prepare would not be called; it must be "
+                "static davit::Result<std::size_t> prepare(const Handle&, std::span<const davit::EValue> inputs, "
+                "std::span<const davit::EValue> outputs, Workspace&), or that without outputs");
+  static_assert(broken != never_views_inputs,
+                "davit: this backend's never_views_inputs would not be read; it must be "
+                "static constexpr bool never_views_inputs = true;");
   static_assert(broken != may_overwrite,
-                "davit: this backend's may_overwrite would not be called; it must be static bool may_overwrite(const Handle&, std::size_t "
+                "davit: this backend's may_overwrite would not be called; it must be static bool may_overwrite(const "
+                "Handle&, std::size_t "
                 "input, std::size_t output), beside a prepare with outputs");
   static_assert(broken != updates_input,
-                "davit: this backend's updates_input would not be called; it must be static bool updates_input(const Handle&, std::size_t "
+                "davit: this backend's updates_input would not be called; it must be static bool updates_input(const "
+                "Handle&, std::size_t "
                 "input, std::size_t output), beside a prepare with outputs");
-  static_assert(broken != save, "davit: this backend's save would not be called; it needs save, load, save_spec and load_spec, as "
-                                "davit::SavesProcessed says");
-  static_assert(broken != load, "davit: this backend's load would not be called; it needs save, load, save_spec and load_spec, as "
-                                "davit::SavesProcessed says");
-  static_assert(broken != scratch_bytes, "davit: this backend's scratch_bytes would not be called; it must be "
-                                         "static std::size_t scratch_bytes(const Processed&)");
+  static_assert(broken != save,
+                "davit: this backend's save would not be called; it needs save, load, save_spec and load_spec, as "
+                "davit::SavesProcessed says");
+  static_assert(broken != load,
+                "davit: this backend's load would not be called; it needs save, load, save_spec and load_spec, as "
+                "davit::SavesProcessed says");
+  static_assert(broken != scratch_bytes,
+                "davit: this backend's scratch_bytes would not be called; it must be "
+                "static std::size_t scratch_bytes(const Processed&)");
   static_assert(broken != preprocess_all,
-                "davit: this backend's preprocess_all would not be called; it must be static davit::Result<std::vector<Processed>> "
-                "preprocess_all(std::span<const davit::Method>, std::span<const CompileSpec>, davit::DebugHandleRecorder&), beside preprocess");
+                "davit: this backend's preprocess_all would not be called; it must be static "
+                "davit::Result<std::vector<Processed>> "
+                "preprocess_all(std::span<const davit::Method>, std::span<const CompileSpec>, "
+                "davit::DebugHandleRecorder&), beside preprocess");
 }
 
 template <class B>
@@ -284,8 +333,9 @@ consteval bool check_whole_backend() {
 
 }  // namespace detail
 
-/// Asserts what a backend must have, in the order of the contract up to the first rule that is broken: the compiler's first
-/// lines say which, and how to mend it. Always true: `static_assert(davit::check_backend<npu>());` beside the type.
+/// Asserts what a backend must have, in the order of the contract up to the first rule that is broken: the compiler's
+/// first lines say which, and how to mend it. Always true: `static_assert(davit::check_backend<npu>());` beside the
+/// type.
 template <class B>
 consteval bool check_backend() {
   return detail::check_whole_backend<B>();
@@ -294,57 +344,90 @@ consteval bool check_backend() {
 /// @{
 template <class B>
   requires(detail::misspelt<B>() == BackendRule::refuses)
-[[deprecated("davit: a member of this backend is named nearly as refuses, and would not be used: static const char* refuses(davit::GraphModuleView, davit::NodeId)")]] consteval bool check_backend() {
+[[deprecated(
+    "davit: a member of this backend is named nearly as refuses, and would not be used: static const char* "
+    "refuses(davit::GraphModuleView, davit::NodeId)")]] consteval bool
+check_backend() {
   return detail::check_whole_backend<B>();
 }
 template <class B>
   requires(detail::misspelt<B>() == BackendRule::operator_schema)
-[[deprecated("davit: a member of this backend is named nearly as operator_schema, and would not be used: static std::string_view operator_schema(std::string_view target)")]] consteval bool check_backend() {
+[[deprecated(
+    "davit: a member of this backend is named nearly as operator_schema, and would not be used: static "
+    "std::string_view operator_schema(std::string_view target)")]] consteval bool
+check_backend() {
   return detail::check_whole_backend<B>();
 }
 template <class B>
   requires(detail::misspelt<B>() == BackendRule::is_worthwhile)
-[[deprecated("davit: a member of this backend is named nearly as is_worthwhile, and would not be used: static bool is_worthwhile(davit::GraphModuleView, std::span<const davit::NodeId>)")]] consteval bool check_backend() {
+[[deprecated(
+    "davit: a member of this backend is named nearly as is_worthwhile, and would not be used: static bool "
+    "is_worthwhile(davit::GraphModuleView, std::span<const davit::NodeId>)")]] consteval bool
+check_backend() {
   return detail::check_whole_backend<B>();
 }
 template <class B>
   requires(detail::misspelt<B>() == BackendRule::prepare)
-[[deprecated("davit: a member of this backend is named nearly as prepare, and would not be used: static davit::Result<std::size_t> prepare(const Handle&, std::span<const davit::EValue>, Workspace&)")]] consteval bool check_backend() {
+[[deprecated(
+    "davit: a member of this backend is named nearly as prepare, and would not be used: static "
+    "davit::Result<std::size_t> prepare(const Handle&, std::span<const davit::EValue>, Workspace&)")]] consteval bool
+check_backend() {
   return detail::check_whole_backend<B>();
 }
 template <class B>
   requires(detail::misspelt<B>() == BackendRule::never_views_inputs)
-[[deprecated("davit: a member of this backend is named nearly as never_views_inputs, and would not be used: static constexpr bool never_views_inputs = true;")]] consteval bool check_backend() {
+[[deprecated(
+    "davit: a member of this backend is named nearly as never_views_inputs, and would not be used: static constexpr "
+    "bool never_views_inputs = true;")]] consteval bool
+check_backend() {
   return detail::check_whole_backend<B>();
 }
 template <class B>
   requires(detail::misspelt<B>() == BackendRule::may_overwrite)
-[[deprecated("davit: a member of this backend is named nearly as may_overwrite, and would not be used: static bool may_overwrite(const Handle&, std::size_t input, std::size_t output)")]] consteval bool check_backend() {
+[[deprecated(
+    "davit: a member of this backend is named nearly as may_overwrite, and would not be used: static bool "
+    "may_overwrite(const Handle&, std::size_t input, std::size_t output)")]] consteval bool
+check_backend() {
   return detail::check_whole_backend<B>();
 }
 template <class B>
   requires(detail::misspelt<B>() == BackendRule::updates_input)
-[[deprecated("davit: a member of this backend is named nearly as updates_input, and would not be used: static bool updates_input(const Handle&, std::size_t input, std::size_t output)")]] consteval bool check_backend() {
+[[deprecated(
+    "davit: a member of this backend is named nearly as updates_input, and would not be used: static bool "
+    "updates_input(const Handle&, std::size_t input, std::size_t output)")]] consteval bool
+check_backend() {
   return detail::check_whole_backend<B>();
 }
 template <class B>
   requires(detail::misspelt<B>() == BackendRule::save)
-[[deprecated("davit: a member of this backend is named nearly as save, load, save_spec and load_spec, and would not be used: see davit::SavesProcessed")]] consteval bool check_backend() {
+[[deprecated(
+    "davit: a member of this backend is named nearly as save, load, save_spec and load_spec, and would not be used: "
+    "see davit::SavesProcessed")]] consteval bool
+check_backend() {
   return detail::check_whole_backend<B>();
 }
 template <class B>
   requires(detail::misspelt<B>() == BackendRule::scratch_bytes)
-[[deprecated("davit: a member of this backend is named nearly as scratch_bytes, and would not be used: static std::size_t scratch_bytes(const Processed&)")]] consteval bool check_backend() {
+[[deprecated(
+    "davit: a member of this backend is named nearly as scratch_bytes, and would not be used: static std::size_t "
+    "scratch_bytes(const Processed&)")]] consteval bool
+check_backend() {
   return detail::check_whole_backend<B>();
 }
 template <class B>
   requires(detail::misspelt<B>() == BackendRule::preprocess_all)
-[[deprecated("davit: a member of this backend is named nearly as preprocess_all, and would not be used: see davit::PreprocessesTogether")]] consteval bool check_backend() {
+[[deprecated(
+    "davit: a member of this backend is named nearly as preprocess_all, and would not be used: see "
+    "davit::PreprocessesTogether")]] consteval bool
+check_backend() {
   return detail::check_whole_backend<B>();
 }
 template <class B>
   requires(detail::misspelt<B>() == BackendRule::workspace)
-[[deprecated("davit: a member of this backend is named nearly as Workspace, and would not be used: what a session keeps for each method")]] consteval bool check_backend() {
+[[deprecated(
+    "davit: a member of this backend is named nearly as Workspace, and would not be used: what a session keeps for "
+    "each method")]] consteval bool
+check_backend() {
   return detail::check_whole_backend<B>();
 }
 /// @}

@@ -48,10 +48,10 @@ using workspace_of = typename detail::WorkspaceOf<B>::type;
 /// A delegate call is functional: `inputs` are the mutable buffers the method reads, then its user inputs, in signature
 /// order; `outputs` are the graph's outputs, in order. On entry each tensor output holds a destination if the caller
 /// planned one (else none); execute fills it, or replaces it by a view whose storage outlives the run (an input's, the
-/// workspace's, the handle's). Inputs were checked before; outputs are checked after: kinds, dtypes, sizes, and that there is memory (but
-/// not that the sizes' and strides' own pointers are good). An exception of any function here is an Error of its stage with the
-/// partition's name; of a typed method, which inlines execute, it passes through. A session asks is_available before each run.
-/// Laws: see davit/testing/backend_laws.hpp.
+/// workspace's, the handle's). Inputs were checked before; outputs are checked after: kinds, dtypes, sizes, and that
+/// there is memory (but not that the sizes' and strides' own pointers are good). An exception of any function here is
+/// an Error of its stage with the partition's name; of a typed method, which inlines execute, it passes through. A
+/// session asks is_available before each run. Laws: see davit/testing/backend_laws.hpp.
 template <class B>
 concept RuntimeBackend =
     requires {
@@ -101,19 +101,21 @@ concept SelectsNodes = RuntimeBackend<B> && requires(GraphModuleView graph, Node
   { B::refuses(graph, node) } -> std::same_as<const char*>;
 };
 
-/// A backend with operators of its own beside ATen's: it answers their schemas as torch writes them, and nothing for others.
+/// A backend with operators of its own beside ATen's: it answers their schemas as torch writes them, and nothing for
+/// others.
 ///
-/// An operator that writes to arguments, "Tensor(a!) x", reaches it as a functional one: `higher_order.auto_functionalized`, whose
-/// arguments are the operator's name and the operator's arguments by their names, and whose results are the operator's (None if it
-/// has none) and then what each written argument becomes. Source: torch._higher_order_ops.auto_functionalize.
+/// An operator that writes to arguments, "Tensor(a!) x", reaches it as a functional one:
+/// `higher_order.auto_functionalized`, whose arguments are the operator's name and the operator's arguments by their
+/// names, and whose results are the operator's (None if it has none) and then what each written argument becomes.
+/// Source: torch._higher_order_ops.auto_functionalize.
 template <class B>
 concept HasOperators = RuntimeBackend<B> && requires(std::string_view target) {
   { B::operator_schema(target) } -> std::same_as<std::string_view>;
 };
 
-/// A backend that says which regions of a program gain by running on it; those that do not go to the next one. Beside this no
-/// region of nothing but views, copies and arithmetic on sizes goes to any backend before the last that takes it. The nodes ascend; the
-/// view knows uses and constants.
+/// A backend that says which regions of a program gain by running on it; those that do not go to the next one. Beside
+/// this no region of nothing but views, copies and arithmetic on sizes goes to any backend before the last that takes
+/// it. The nodes ascend; the view knows uses and constants.
 template <class B>
 concept JudgesRegions = RuntimeBackend<B> && requires(GraphModuleView graph, std::span<const NodeId> nodes) {
   { B::is_worthwhile(graph, nodes) } -> std::same_as<bool>;
@@ -128,8 +130,9 @@ concept PreprocessesTogether =
       { P::preprocess_all(methods, specs, debug_handles) } -> std::same_as<Result<std::vector<typename B::Processed>>>;
     };
 
-/// A backend that writes its outputs to destinations: `prepare` is told which outputs will have one (a tensor of the right
-/// sizes, its data still null), and scratch then holds no output. Such a backend's scratch is lent to others between calls.
+/// A backend that writes its outputs to destinations: `prepare` is told which outputs will have one (a tensor of the
+/// right sizes, its data still null), and scratch then holds no output. Such a backend's scratch is lent to others
+/// between calls.
 template <class B>
 concept FillsDestinations =
     RuntimeBackend<B> && requires(const typename B::Handle& handle, std::span<const EValue> inputs,
@@ -138,43 +141,50 @@ concept FillsDestinations =
     };
 
 /// A backend whose sessions prepare: `prepare` sizes the workspace for these inputs and answers the bytes of scratch
-/// that execute needs. Called before the first execute and whenever an input's sizes changed, with tensors that may have no data
-/// yet (null), and first with the largest sizes that a run may ask for where the program says them. The workspace stays at its
-/// address for as long as it lives.
+/// that execute needs. Called before the first execute and whenever an input's sizes changed, with tensors that may
+/// have no data yet (null), and first with the largest sizes that a run may ask for where the program says them. The
+/// workspace stays at its address for as long as it lives.
 template <class B>
-concept Prepares = FillsDestinations<B> || (RuntimeBackend<B> && requires(const typename B::Handle& handle, std::span<const EValue> inputs,
-                                                                          workspace_of<B>& workspace) {
-                     { B::prepare(handle, inputs, workspace) } -> std::same_as<Result<std::size_t>>;
-                   });
+concept Prepares =
+    FillsDestinations<B> || (RuntimeBackend<B> && requires(const typename B::Handle& handle,
+                                                           std::span<const EValue> inputs, workspace_of<B>& workspace) {
+      { B::prepare(handle, inputs, workspace) } -> std::same_as<Result<std::size_t>>;
+    });
 
-/// A backend that says `static constexpr bool never_views_inputs = true`: no output of its execute views an input (if it
-/// fills destinations: no output that has one), so that the session may use the input's memory again while the output lives.
+/// A backend that says `static constexpr bool never_views_inputs = true`: no output of its execute views an input (if
+/// it fills destinations: no output that has one), so that the session may use the input's memory again while the
+/// output lives.
 template <class B>
-concept NeverViewsInputs = requires { requires bool{B::never_views_inputs}; };
+concept NeverViewsInputs = requires {
+  requires bool { B::never_views_inputs };
+};
 
 /// A backend that can compute an output over an input that is not needed any more (both of the same size).
 template <class B>
-concept OverwritesInputs = FillsDestinations<B> && requires(const typename B::Handle& handle, std::size_t input, std::size_t output) {
-  { B::may_overwrite(handle, input, output) } -> std::same_as<bool>;
-};
+concept OverwritesInputs =
+    FillsDestinations<B> && requires(const typename B::Handle& handle, std::size_t input, std::size_t output) {
+      { B::may_overwrite(handle, input, output) } -> std::same_as<bool>;
+    };
 
-/// A backend of which an output may be an input with new numbers in some places (a row of a cache). Where nobody needs the input
-/// after the call and the output is its new value, the destination is the input's own memory: execute then writes what is new,
-/// after context.undo() has kept what was there.
+/// A backend of which an output may be an input with new numbers in some places (a row of a cache). Where nobody needs
+/// the input after the call and the output is its new value, the destination is the input's own memory: execute then
+/// writes what is new, after context.undo() has kept what was there.
 template <class B>
-concept UpdatesInputs = FillsDestinations<B> && requires(const typename B::Handle& handle, std::size_t input, std::size_t output) {
-  { B::updates_input(handle, input, output) } -> std::same_as<bool>;
-};
+concept UpdatesInputs =
+    FillsDestinations<B> && requires(const typename B::Handle& handle, std::size_t input, std::size_t output) {
+      { B::updates_input(handle, input, output) } -> std::same_as<bool>;
+    };
 
 /// A backend that saves its Processed to bytes, and loads it back.
 template <class B>
-concept SavesBytes = RuntimeBackend<B> && requires(const typename B::Processed& processed, std::span<const std::byte> bytes) {
-  { B::save(processed) } -> std::same_as<std::vector<std::byte>>;
-  { B::load(bytes) } -> std::same_as<Result<typename B::Processed>>;
-};
+concept SavesBytes =
+    RuntimeBackend<B> && requires(const typename B::Processed& processed, std::span<const std::byte> bytes) {
+      { B::save(processed) } -> std::same_as<std::vector<std::byte>>;
+      { B::load(bytes) } -> std::same_as<Result<typename B::Processed>>;
+    };
 
-/// A backend that saves large tensors as segments of the file, apart from its own bytes: equal ones are kept once, and a
-/// loaded Processed may view the mapped file.
+/// A backend that saves large tensors as segments of the file, apart from its own bytes: equal ones are kept once, and
+/// a loaded Processed may view the mapped file.
 template <class B>
 concept SavesSegments = RuntimeBackend<B> && requires(const typename B::Processed& processed, SegmentWriter& writer,
                                                       const SegmentReader& reader, std::span<const std::byte> bytes) {
@@ -184,14 +194,15 @@ concept SavesSegments = RuntimeBackend<B> && requires(const typename B::Processe
 
 /// A backend whose Processed, in one of the two ways, and CompileSpec can be saved and loaded back.
 template <class B>
-concept SavesProcessed = (SavesSegments<B> || SavesBytes<B>) && requires(const typename B::CompileSpec& spec, std::span<const std::byte> bytes) {
-  { B::save_spec(spec) } -> std::same_as<std::vector<std::byte>>;
-  { B::load_spec(bytes) } -> std::same_as<Result<typename B::CompileSpec>>;
-};
+concept SavesProcessed = (SavesSegments<B> || SavesBytes<B>) &&
+                         requires(const typename B::CompileSpec& spec, std::span<const std::byte> bytes) {
+                           { B::save_spec(spec) } -> std::same_as<std::vector<std::byte>>;
+                           { B::load_spec(bytes) } -> std::same_as<Result<typename B::CompileSpec>>;
+                         };
 
-/// A backend whose Processed ships in static programs too (backend/embed_delegate.hpp) says how much memory a run of it needs
-/// there beside inputs and outputs. `static constexpr std::int32_t blob_version` beside it is raised when what `save` writes
-/// changes: the static backend of that name has the same, or does not compile with the blob.
+/// A backend whose Processed ships in static programs too (backend/embed_delegate.hpp) says how much memory a run of it
+/// needs there beside inputs and outputs. `static constexpr std::int32_t blob_version` beside it is raised when what
+/// `save` writes changes: the static backend of that name has the same, or does not compile with the blob.
 template <class B>
 concept SizesStaticScratch = RuntimeBackend<B> && requires(const typename B::Processed& processed) {
   { B::scratch_bytes(processed) } -> std::convertible_to<std::size_t>;

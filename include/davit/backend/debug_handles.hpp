@@ -26,7 +26,8 @@ struct DebugInfo {
 /// statement is marked.
 template <class = void>
 [[nodiscard]] constexpr Name source_with_caret(std::string_view stack_trace) {
-  while (!stack_trace.empty() && (stack_trace.back() == '\n' || stack_trace.back() == ' ')) stack_trace.remove_suffix(1);
+  while (!stack_trace.empty() && (stack_trace.back() == '\n' || stack_trace.back() == ' '))
+    stack_trace.remove_suffix(1);
   const std::size_t frame = stack_trace.rfind("File \"");
   if (frame == std::string_view::npos) return {};
   std::string_view rest = stack_trace.substr(frame);
@@ -99,8 +100,8 @@ class DebugMap {
     return true;
   }
 
-  /// Fills the place and source of `error` from its debug handle, and the sources of what was merged into the node; says so if the
-  /// handle is unknown.
+  /// Fills the place and source of `error` from its debug handle, and the sources of what was merged into the node;
+  /// says so if the handle is unknown.
   template <class = void>
   constexpr Error explain(Error error) const {
     if (error.debug_handle == no_debug_handle) return error;
@@ -154,8 +155,11 @@ class DebugHandleRecorder {
   template <class = void>
   constexpr DebugHandle handle(NodeId id) {
     const Node& node = graph_.nodes[id];
-    DebugMap::Entry entry{.handle = static_cast<DebugHandle>(map_->entries_.size()), .method = method_,
-                          .node = {}, .target = map_->add(graph_.target(node)), .stack_trace = {},
+    DebugMap::Entry entry{.handle = static_cast<DebugHandle>(map_->entries_.size()),
+                          .method = method_,
+                          .node = {},
+                          .target = map_->add(graph_.target(node)),
+                          .stack_trace = {},
                           .nn_module_stack = {}};
     bool first = true;
     for (const Argument& output : graph_.outputs(node))
@@ -175,7 +179,12 @@ class DebugHandleRecorder {
       if (graph_.metadata[row].merged >= shared_.size()) break;
       entry.merged = entry.handle + 1;
       map_->entries_.push_back(entry);
-      entry = {.handle = entry.merged, .method = method_, .node = entry.node, .target = entry.target, .stack_trace = {}, .nn_module_stack = {}};
+      entry = {.handle = entry.merged,
+               .method = method_,
+               .node = entry.node,
+               .target = entry.target,
+               .stack_trace = {},
+               .nn_module_stack = {}};
     }
     map_->entries_.push_back(entry);
     return made;

@@ -25,7 +25,8 @@ template <class = void>
 [[nodiscard]] constexpr std::vector<InputRole> input_roles(const ExportGraphSignature& signature) {
   std::vector<std::string_view> mutated;
   for (const OutputSpec& spec : signature.output_specs)
-    if (kind(spec) == OutputKind::buffer_mutation || kind(spec) == OutputKind::parameter_mutation) mutated.push_back(target(spec)->view());
+    if (kind(spec) == OutputKind::buffer_mutation || kind(spec) == OutputKind::parameter_mutation)
+      mutated.push_back(target(spec)->view());
   for (const Name& unlisted : signature.unlisted_state) mutated.push_back(unlisted.view());
   std::sort(mutated.begin(), mutated.end());
   std::vector<InputRole> roles;
@@ -39,7 +40,8 @@ template <class = void>
       case InputKind::constant_tensor:
       case InputKind::parameter:
       case InputKind::buffer:
-        role = std::binary_search(mutated.begin(), mutated.end(), target(spec)->view()) ? InputRole::state : InputRole::constant;
+        role = std::binary_search(mutated.begin(), mutated.end(), target(spec)->view()) ? InputRole::state
+                                                                                        : InputRole::constant;
     }
     roles.push_back(role);
   }

@@ -60,29 +60,33 @@
 ///     static bool done() noexcept;                                    // whether the device has carried it out
 ///     static ErrorCode finish(const Params&, operands...) noexcept;   // optional, called once when it has: its status
 ///
-/// `start` may return ErrorCode too: then a command that it refuses was not started. `static void wait() noexcept` of the
-/// backend, if there is one, is called between two `done()` that answer false, and may sleep. The module has
+/// `start` may return ErrorCode too: then a command that it refuses was not started. `static void wait() noexcept` of
+/// the backend, if there is one, is called between two `done()` that answer false, and may sleep. The module has
 /// `forward_start` (of several methods `start<M>`), `step` and `done`; `forward` starts and waits.
 ///  - Order: one command at a time. Nothing of the module runs between `start` and `done`, so no memory that the device
-///    reads or writes is used for anything else meanwhile: the plan is that of a CPU. Commands may stand in control flow.
+///    reads or writes is used for anything else meanwhile: the plan is that of a CPU. Commands may stand in control
+///    flow.
 ///  - Cache: a backend with `static void clean(const void* first, std::size_t bytes)` and `static void invalidate(void*
-///    first, std::size_t bytes)` has them called with operands' ranges: before `start`, clean of all that lie in the arena, the
-///    state or the caller's tensors (inputs, so that the device sees them; outputs and scratch, so that no dirty line is
-///    written over them later); after `done` and before `finish`, invalidate of what the device may have written. Constants
-///    and tables are never written: if start-up code copies them to RAM, it cleans them. Blocks of the arena may share a
-///    line: that is safe, as nobody writes them between clean and invalidate. A module's own arena shares none with anything
-///    else (lines of up to 64 bytes); the caller sees to it for an external arena and for the outputs that it passes.
-///  - Interrupts: the device's handler acknowledges the interrupt and leaves what `done` reads (a volatile or an atomic), or
-///    calls the module's `step`, which then runs the kernels up to the next command in the handler. `step` and `done` may be
-///    called from handlers and from threads of one CPU at once: a `step` that meets another one answers `running` and does
-///    nothing, and the other looks again whether the device is done before it returns. `forward`, `forward_start` and `reset`
-///    belong to one of them, and are not for handlers. A `wait` that sleeps must not miss an interrupt between `done` and the
-///    sleep: on a Cortex-M `cpsid i; if not done: wfi; cpsie i` (a masked interrupt wakes the CPU too), or wfe.
+///    first, std::size_t bytes)` has them called with operands' ranges: before `start`, clean of all that lie in the
+///    arena, the state or the caller's tensors (inputs, so that the device sees them; outputs and scratch, so that no
+///    dirty line is written over them later); after `done` and before `finish`, invalidate of what the device may have
+///    written. Constants and tables are never written: if start-up code copies them to RAM, it cleans them. Blocks of
+///    the arena may share a line: that is safe, as nobody writes them between clean and invalidate. A module's own
+///    arena shares none with anything else (lines of up to 64 bytes); the caller sees to it for an external arena and
+///    for the outputs that it passes.
+///  - Interrupts: the device's handler acknowledges the interrupt and leaves what `done` reads (a volatile or an
+///  atomic), or
+///    calls the module's `step`, which then runs the kernels up to the next command in the handler. `step` and `done`
+///    may be called from handlers and from threads of one CPU at once: a `step` that meets another one answers
+///    `running` and does nothing, and the other looks again whether the device is done before it returns. `forward`,
+///    `forward_start` and `reset` belong to one of them, and are not for handlers. A `wait` that sleeps must not miss
+///    an interrupt between `done` and the sleep: on a Cortex-M `cpsid i; if not done: wfi; cpsie i` (a masked interrupt
+///    wakes the CPU too), or wfe.
 ///
-/// A backend's compiler. What needs a heap or all of a weight (re-encoding, a command stream) is done on the host when the model
-/// is embedded, by the `preprocess` of a run-time backend (backend/contract.hpp) of the same name: formats::embed_delegates, or
-/// `davit embed --backends NAME`. The static backend then finds a call of a delegate in place of the nodes, and gives its
-/// kernel the blob: see backend/embed_delegate.hpp.
+/// A backend's compiler. What needs a heap or all of a weight (re-encoding, a command stream) is done on the host when
+/// the model is embedded, by the `preprocess` of a run-time backend (backend/contract.hpp) of the same name:
+/// formats::embed_delegates, or `davit embed --backends NAME`. The static backend then finds a call of a delegate in
+/// place of the nodes, and gives its kernel the blob: see backend/embed_delegate.hpp.
 ///
 /// Portable's own face (backends/portable/embed.hpp) is a sorted table of EmbedRow{operator, embed function}. A family
 /// header (static/embed_*.hpp, int8/fold_*.hpp) defines kernel types, `using x_kernels = kernel_list<...>` and `inline

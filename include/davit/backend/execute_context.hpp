@@ -32,8 +32,9 @@ struct NullTracer {
 };
 static_assert(Tracer<NullTracer>);
 
-/// Any tracer, by reference: what a session hands on to its backends. The tracer must outlive it. A tracer may also have
-/// `begin_delegate(tag, backend)`, `end_delegate(tag, backend)` and `delegate_outputs(tag, outputs)`; a session calls them.
+/// Any tracer, by reference: what a session hands on to its backends. The tracer must outlive it. A tracer may also
+/// have `begin_delegate(tag, backend)`, `end_delegate(tag, backend)` and `delegate_outputs(tag, outputs)`; a session
+/// calls them.
 class TracerRef {
  public:
   static constexpr bool enabled = true;
@@ -47,7 +48,9 @@ class TracerRef {
   void memory(DebugHandle handle, std::size_t bytes) { calls_->memory(self_, handle, bytes); }
   void begin_delegate(std::string_view tag, std::string_view backend) { calls_->begin_delegate(self_, tag, backend); }
   void end_delegate(std::string_view tag, std::string_view backend) { calls_->end_delegate(self_, tag, backend); }
-  void delegate_outputs(std::string_view tag, std::span<const EValue> outputs) { calls_->delegate_outputs(self_, tag, outputs); }
+  void delegate_outputs(std::string_view tag, std::span<const EValue> outputs) {
+    calls_->delegate_outputs(self_, tag, outputs);
+  }
 
  private:
   struct Calls {
@@ -63,14 +66,20 @@ class TracerRef {
       [](void* self, DebugHandle handle, std::string_view name) { static_cast<T*>(self)->begin_op(handle, name); },
       [](void* self, DebugHandle handle, std::string_view name) { static_cast<T*>(self)->end_op(handle, name); },
       [](void* self, DebugHandle handle, std::size_t bytes) { static_cast<T*>(self)->memory(handle, bytes); },
-      []([[maybe_unused]] void* self, [[maybe_unused]] std::string_view tag, [[maybe_unused]] std::string_view backend) {
-        if constexpr (requires(T& t) { t.begin_delegate(tag, backend); }) static_cast<T*>(self)->begin_delegate(tag, backend);
+      []([[maybe_unused]] void* self, [[maybe_unused]] std::string_view tag,
+         [[maybe_unused]] std::string_view backend) {
+        if constexpr (requires(T& t) { t.begin_delegate(tag, backend); })
+          static_cast<T*>(self)->begin_delegate(tag, backend);
       },
-      []([[maybe_unused]] void* self, [[maybe_unused]] std::string_view tag, [[maybe_unused]] std::string_view backend) {
-        if constexpr (requires(T& t) { t.end_delegate(tag, backend); }) static_cast<T*>(self)->end_delegate(tag, backend);
+      []([[maybe_unused]] void* self, [[maybe_unused]] std::string_view tag,
+         [[maybe_unused]] std::string_view backend) {
+        if constexpr (requires(T& t) { t.end_delegate(tag, backend); })
+          static_cast<T*>(self)->end_delegate(tag, backend);
       },
-      []([[maybe_unused]] void* self, [[maybe_unused]] std::string_view tag, [[maybe_unused]] std::span<const EValue> outputs) {
-        if constexpr (requires(T& t) { t.delegate_outputs(tag, outputs); }) static_cast<T*>(self)->delegate_outputs(tag, outputs);
+      []([[maybe_unused]] void* self, [[maybe_unused]] std::string_view tag,
+         [[maybe_unused]] std::span<const EValue> outputs) {
+        if constexpr (requires(T& t) { t.delegate_outputs(tag, outputs); })
+          static_cast<T*>(self)->delegate_outputs(tag, outputs);
       }};
 
   void* self_;
@@ -92,7 +101,12 @@ class ExecuteContext {
  public:
   constexpr ExecuteContext(T& tracer, Report& report, Workspace& workspace, std::span<std::byte> scratch = {},
                            std::uint64_t max_memory = UINT64_MAX, UndoLog* undo = nullptr) noexcept
-      : tracer_(&tracer), report_(&report), workspace_(&workspace), scratch_(scratch), max_memory_(max_memory), undo_(undo) {}
+      : tracer_(&tracer),
+        report_(&report),
+        workspace_(&workspace),
+        scratch_(scratch),
+        max_memory_(max_memory),
+        undo_(undo) {}
 
   [[nodiscard]] constexpr Workspace& workspace() const noexcept { return *workspace_; }
   /// At least as many bytes as the backend's prepare asked for, aligned to 64.

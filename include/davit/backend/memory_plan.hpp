@@ -32,7 +32,8 @@ inline constexpr std::size_t max_plan_bytes = std::size_t{1} << (sizeof(std::siz
 
 namespace detail {
 
-/// The memory of an arena while blocks come and go: the gaps between those that are alive, and where the last of them ends.
+/// The memory of an arena while blocks come and go: the gaps between those that are alive, and where the last of them
+/// ends.
 template <class = void>
 class ArenaGaps {
  public:

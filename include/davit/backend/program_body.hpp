@@ -36,7 +36,8 @@ struct ProgramBody {
 [[nodiscard]] std::vector<std::byte> save_program_body(const ProgramBody& body, SegmentWriter& segments);
 
 /// Reads what save_program_body wrote, for `backend`. Errors: corrupt_data, out_of_memory.
-[[nodiscard]] Result<std::shared_ptr<const ProgramBody>> load_program_body(std::span<const std::byte> bytes, const SegmentReader& segments,
+[[nodiscard]] Result<std::shared_ptr<const ProgramBody>> load_program_body(std::span<const std::byte> bytes,
+                                                                           const SegmentReader& segments,
                                                                            std::string_view backend);
 
 }  // namespace davit

@@ -121,7 +121,8 @@ struct StaticInput {
   ConstantData data{};
   /// Of an int8 constant of rank 2 or more, if known: per index of dimension 0, the sum of its elements.
   const std::int32_t* sums = nullptr;
-  /// Of a state that methods share: the element of the state of its type at which it begins. The next one if it is not given.
+  /// Of a state that methods share: the element of the state of its type at which it begins. The next one if it is not
+  /// given.
   std::uint32_t state_at = 0xffffffffu;
 };
 
@@ -138,18 +139,14 @@ struct StaticOutput {
 };
 
 /// @name What hand-written programs list as their inputs.
-[[nodiscard]] constexpr StaticInput user_input() noexcept {
-  return {};
-}
+[[nodiscard]] constexpr StaticInput user_input() noexcept { return {}; }
 template <class T, std::size_t N>
 [[nodiscard]] constexpr StaticInput constant_input(const std::array<T, N>& array,
                                                    WeightLayout layout = WeightLayout::contiguous) noexcept {
   return {.role = StaticRole::constant, .layout = layout, .data = ConstantData::in_array(array)};
 }
 /// A buffer that starts as zeros.
-[[nodiscard]] constexpr StaticInput state_input() noexcept {
-  return {.role = StaticRole::state};
-}
+[[nodiscard]] constexpr StaticInput state_input() noexcept { return {.role = StaticRole::state}; }
 template <class T, std::size_t N>
 [[nodiscard]] constexpr StaticInput state_input(const std::array<T, N>& initial) noexcept {
   return {.role = StaticRole::state, .data = ConstantData::in_array(initial)};
@@ -159,9 +156,7 @@ template <class T, std::size_t N>
   state.state_at = at;
   return state;
 }
-[[nodiscard]] constexpr StaticOutput user_output() noexcept {
-  return {};
-}
+[[nodiscard]] constexpr StaticOutput user_output() noexcept { return {}; }
 [[nodiscard]] constexpr StaticOutput mutation_of(std::uint32_t input) noexcept {
   return {.role = StaticOutputRole::mutation, .target = input};
 }

@@ -20,9 +20,10 @@ namespace davit {
 /// What the inputs of a static program's sub-graphs are.
 struct StaticControlSources {
   enum Use : std::uint8_t { unused, called, shared };
-  std::vector<std::uint8_t> uses;      ///< per graph: a Use; one is called if its inputs fit the node, and no other calls it
-  std::vector<ValueId> same;           ///< per value: itself, or of a sub-graph's input the operand or the loop's output it is
-  std::vector<NodeId> node_of;         ///< per value that is a sub-graph's input: the node that calls it; else no_id
+  std::vector<std::uint8_t>
+      uses;                     ///< per graph: a Use; one is called if its inputs fit the node, and no other calls it
+  std::vector<ValueId> same;    ///< per value: itself, or of a sub-graph's input the operand or the loop's output it is
+  std::vector<NodeId> node_of;  ///< per value that is a sub-graph's input: the node that calls it; else no_id
 };
 
 namespace detail {
@@ -66,7 +67,9 @@ class ControlSourceFinder {
       }
     }
   }
-  [[nodiscard]] constexpr List items(const Argument& a) const noexcept { return a.is_list() ? graph_.args(a.items) : List(); }
+  [[nodiscard]] constexpr List items(const Argument& a) const noexcept {
+    return a.is_list() ? graph_.args(a.items) : List();
+  }
 
   /// The inputs of a body: what a loop carries, `slices` values of its own, and operands as they are.
   constexpr void bind(NodeId n, const Argument& body, List carried, List operands, std::size_t slices, int depth) {
@@ -78,10 +81,12 @@ class ControlSourceFinder {
     }
     const List in = graph_.args(graph_.graphs[body.graph()].inputs);
     std::vector<ValueId> outputs;
-    for (const Argument& a : graph_.outputs(graph_.nodes[n])) graph_.for_each_value(a, [&](ValueId v) { outputs.push_back(v); });
+    for (const Argument& a : graph_.outputs(graph_.nodes[n]))
+      graph_.for_each_value(a, [&](ValueId v) { outputs.push_back(v); });
     if (in.size() != carried.size() + slices + operands.size() || outputs.size() < carried.size()) return;
     for (std::size_t i = 0; i < in.size(); ++i)
-      if (!in[i].is_value() || (i >= carried.size() + slices && !operands[i - carried.size() - slices].is_value())) return;
+      if (!in[i].is_value() || (i >= carried.size() + slices && !operands[i - carried.size() - slices].is_value()))
+        return;
     for (std::size_t i = 0; i < in.size(); ++i) {
       const ValueId v = in[i].value();
       found_.node_of[v] = n;
@@ -100,8 +105,8 @@ class ControlSourceFinder {
 
 }  // namespace detail
 
-/// What the inputs of a program's sub-graphs are in its static form. A node has no graph in the static program that other nodes
-/// call too, or whose inputs do not fit. O(size of the program).
+/// What the inputs of a program's sub-graphs are in its static form. A node has no graph in the static program that
+/// other nodes call too, or whose inputs do not fit. O(size of the program).
 template <class = void>
 [[nodiscard]] constexpr StaticControlSources static_control_sources(GraphModuleView graph) {
   return detail::ControlSourceFinder(graph).run();

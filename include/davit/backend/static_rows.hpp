@@ -51,9 +51,9 @@ struct StaticNode {
   std::uint32_t first_output, outputs;  ///< the same
 };
 
-/// A graph of a static program with control flow: its nodes, and rows of the arguments. The first is the root, of which the
-/// nodes alone count. Inputs of sub-graphs that are operands of their node are not values of their own: those who read them
-/// read the operand, or of what a loop carries, the loop's output.
+/// A graph of a static program with control flow: its nodes, and rows of the arguments. The first is the root, of which
+/// the nodes alone count. Inputs of sub-graphs that are operands of their node are not values of their own: those who
+/// read them read the operand, or of what a loop carries, the loop's output.
 struct StaticSubgraph {
   std::uint32_t first_node, nodes;
   std::uint32_t first_input, inputs;
@@ -77,7 +77,7 @@ struct StaticGraph {
   const StaticNode* nodes = nullptr;
   const char* const* strings = nullptr;
   std::uint32_t value_count = 0, input_count = 0, output_count = 0, node_count = 0;
-  bool has_literals = false;  ///< names are literals, which constant evaluation compares in one step
+  bool has_literals = false;      ///< names are literals, which constant evaluation compares in one step
   std::uint32_t graph_count = 0;  ///< 0: all nodes are the root's
   const StaticSubgraph* graphs = nullptr;
 
@@ -144,9 +144,10 @@ class BasicStaticGraphRows {
     for (const Value& v : graph.values) symbols_.push_back(v.constant);
     make();
   }
-  /// `dims` are the numbers of the graph's dims, `symbols` those of its symbolic values; a float's bits, NaN if it is not known.
+  /// `dims` are the numbers of the graph's dims, `symbols` those of its symbolic values; a float's bits, NaN if it is
+  /// not known.
   constexpr BasicStaticGraphRows(GraphModuleView graph, std::span<const std::int64_t> dims,
-                            std::span<const std::int64_t> symbols)
+                                 std::span<const std::int64_t> symbols)
       : graph_(graph), dims_(dims.begin(), dims.end()), symbols_(symbols.begin(), symbols.end()) {
     make();
   }

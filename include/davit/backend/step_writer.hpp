@@ -82,7 +82,7 @@ struct StaticStep {
   KernelId kernel = nullptr;
   NodeId node = no_id;
   Range operands{};
-  Range params{};                                     ///< of int32
+  Range params{};                                   ///< of int32
   std::array<ValueId, 2> overwrites{no_id, no_id};  ///< inputs that the first output may be written over
   std::uint8_t backend = 0;
   StaticControl control = StaticControl::none;
@@ -131,8 +131,8 @@ struct StepTables {
   Table<StaticAlias> aliases;
   StaticTables tables;
   enum Need : std::uint8_t { unneeded, needed_by_some, written };
-  Table<std::uint8_t> needs;   ///< per value: a Need
-  Table<std::uint8_t> tags;    ///< per value: the backend's own mark
+  Table<std::uint8_t> needs;  ///< per value: a Need
+  Table<std::uint8_t> tags;   ///< per value: the backend's own mark
 
   constexpr void need(ValueId v) noexcept {
     if (needs[v] == unneeded) needs[v] = needed_by_some;

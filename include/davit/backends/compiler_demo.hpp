@@ -153,13 +153,12 @@ struct compiler_demo {
   [[nodiscard]] static Error unsupported(Name what);
   [[nodiscard]] static Error refusal(GraphModuleView graph, NodeId id, const char* reason, DebugHandle handle);
 
-
   [[nodiscard]] static EValue find(const Handle& handle, demo::Operand operand, std::span<const EValue> inputs,
                                    const Workspace& workspace) noexcept;
 
   template <class Context>
-  [[nodiscard]] static Status execute_arithmetic(const Handle& handle, std::size_t index, std::span<const EValue> inputs,
-                                      Context& context) {
+  [[nodiscard]] static Status execute_arithmetic(const Handle& handle, std::size_t index,
+                                                 std::span<const EValue> inputs, Context& context) {
     const Instruction& instruction = handle.instructions[index];
     const std::span<const demo::Operand> operands = handle.operands_of(instruction);
     const auto operand = [&](std::size_t i) { return find(handle, operands[i], inputs, context.workspace()); };
@@ -202,7 +201,8 @@ struct compiler_demo {
     Walk(const Walk&) = delete;
     float next() noexcept {
       const float value = *at_;
-      next_index(tensor_.rank, index_, tensor_.sizes(), [&](std::size_t d, std::ptrdiff_t steps) { at_ += tensor_.stride(d) * steps; });
+      next_index(tensor_.rank, index_, tensor_.sizes(),
+                 [&](std::size_t d, std::ptrdiff_t steps) { at_ += tensor_.stride(d) * steps; });
       return value;
     }
 

@@ -22,13 +22,15 @@ namespace davit {
 template <class B>
 inline constinit std::atomic<bool> default_fast_math{false};
 
-/// Runs a partition of another backend on portable's kernels: what a library does that loses NaN and infinities falls back on
-/// where it has met some (value_checks.hpp). Compiled when it is first needed, kept by a session; takes heap memory then.
+/// Runs a partition of another backend on portable's kernels: what a library does that loses NaN and infinities falls
+/// back on where it has met some (value_checks.hpp). Compiled when it is first needed, kept by a session; takes heap
+/// memory then.
 class ExactRun {
  public:
-  /// Writes the outputs as the backend's own execute does. Its scratch is at most `max_memory` bytes; `why` is what went wrong.
-  [[nodiscard]] Status run(const std::shared_ptr<const ProgramBody>& body, std::span<const EValue> inputs, std::span<EValue> outputs,
-                           std::uint64_t max_memory, RunEvents events, Name& why) {
+  /// Writes the outputs as the backend's own execute does. Its scratch is at most `max_memory` bytes; `why` is what
+  /// went wrong.
+  [[nodiscard]] Status run(const std::shared_ptr<const ProgramBody>& body, std::span<const EValue> inputs,
+                           std::span<EValue> outputs, std::uint64_t max_memory, RunEvents events, Name& why) {
     const auto fail = [&](Error&& error) {
       why = std::move(error.what);
       return std::unexpected(Fault(error.code, error.debug_handle));

@@ -24,7 +24,7 @@ enum class Growth : std::uint8_t {
   bias_first,  ///< the same, the bias first
   layer_norm,
   batch_norm,
-  scaled,      ///< bytes less a zero point, times a scale that is a number or the second operand
+  scaled,  ///< bytes less a zero point, times a scale that is a number or the second operand
 };
 
 struct GrowthRow {

@@ -26,9 +26,10 @@ struct RunState;
 /// Execute takes no heap memory for programs of static shape; outputs whose sizes depend on data do. Outputs may view
 /// inputs, constants and the session's scratch: they hold until the next run.
 ///
-/// With `threads` above 1 (as many as the machine has CPUs, at most 64) most operators that are large are shared by that many: the thread
-/// that runs a session, and others that it keeps until it ends, for all its sessions; beside a library in the list, the library's. What
-/// another does not come to do, the thread does itself. Results are the same bits.
+/// With `threads` above 1 (as many as the machine has CPUs, at most 64) most operators that are large are shared by
+/// that many: the thread that runs a session, and others that it keeps until it ends, for all its sessions; beside a
+/// library in the list, the library's. What another does not come to do, the thread does itself. Results are the same
+/// bits.
 struct portable {
   static constexpr std::string_view name = "portable";
   static constexpr bool never_views_inputs = true;  ///< where an output has a destination
@@ -82,7 +83,8 @@ struct portable {
   [[nodiscard]] static Status execute(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
                                       Context& context) {
     Workspace& ws = context.workspace();
-    const Status done = run(handle, inputs, outputs, ws, context.scratch().data(), context.max_memory(), context.undo(), RunEvents(context));
+    const Status done = run(handle, inputs, outputs, ws, context.scratch().data(), context.max_memory(), context.undo(),
+                            RunEvents(context));
     if (!done) [[unlikely]]
       return context.fail(done.error().code(), done.error().debug_handle(), ws.why);
     return done;
@@ -96,13 +98,15 @@ struct portable {
 
  private:
   [[nodiscard]] static Status run(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
-                                  Workspace& ws, std::byte* scratch, std::uint64_t max_memory, UndoLog* undo, RunEvents events);
+                                  Workspace& ws, std::byte* scratch, std::uint64_t max_memory, UndoLog* undo,
+                                  RunEvents events);
 };
 
-/// portable with operators of your own. `Custom::operators` is a constexpr array of CustomOperator; its names must be new ones.
+/// portable with operators of your own. `Custom::operators` is a constexpr array of CustomOperator; its names must be
+/// new ones.
 ///
-/// A kernel writes to the arguments that its schema says are written, "Tensor(a!) x", and to no others: these are copies of the
-/// program's values, which what comes after sees.
+/// A kernel writes to the arguments that its schema says are written, "Tensor(a!) x", and to no others: these are
+/// copies of the program's values, which what comes after sees.
 template <class Custom>
 struct portable_with : portable {
   static_assert(portable_kernels::are_complete(Custom::operators),

@@ -17,7 +17,8 @@ inline void shape_key(std::span<const EValue> inputs, ShapeKey& key) {
   key.clear();
   for (const EValue& input : inputs) {
     if (input.is_int()) key.push_back(input.as_int());
-    if (const TensorView* const tensor = input.tensor_if()) key.insert(key.end(), tensor->sizes().begin(), tensor->sizes().end());
+    if (const TensorView* const tensor = input.tensor_if())
+      key.insert(key.end(), tensor->sizes().begin(), tensor->sizes().end());
   }
 }
 

@@ -29,10 +29,11 @@
 
 /// Where a library of primitives loses NaN and infinities, and what to look at so that this is noticed.
 ///
-/// Libraries compute relu as a maximum that drops a NaN, mix neighbours in Winograd's algorithm, and so on. That matters only
-/// where a number is not finite, which is rare. So a backend looks at few values while it runs a partition: at inputs, and at
-/// results that may be infinite though what they are made of is not. Where it finds something it runs the partition again,
-/// on kernels that are exact (ExactRun). From the magnitudes that were looked at follows that all others are finite.
+/// Libraries compute relu as a maximum that drops a NaN, mix neighbours in Winograd's algorithm, and so on. That
+/// matters only where a number is not finite, which is rare. So a backend looks at few values while it runs a
+/// partition: at inputs, and at results that may be infinite though what they are made of is not. Where it finds
+/// something it runs the partition again, on kernels that are exact (ExactRun). From the magnitudes that were looked at
+/// follows that all others are finite.
 namespace davit {
 
 enum class ValueCheck : std::uint8_t {
@@ -70,7 +71,9 @@ struct AllOrdinary {
 }  // namespace detail
 
 /// True if no magnitude is above largest_checked: no NaN either. O(n).
-[[nodiscard]] inline bool all_ordinary(const float* x, std::int64_t n) noexcept { return kernels::run_widest<detail::AllOrdinary>(x, n); }
+[[nodiscard]] inline bool all_ordinary(const float* x, std::int64_t n) noexcept {
+  return kernels::run_widest<detail::AllOrdinary>(x, n);
+}
 
 /// The same of bfloat16.
 [[nodiscard, gnu::noinline]] inline bool all_ordinary(const BFloat16* x, std::int64_t n) noexcept {
@@ -118,15 +121,19 @@ namespace detail {
 /// True for a padding with -infinity that one max pool alone takes, none of whose windows lies in it whole. O(1).
 [[nodiscard]] inline bool only_bounds_pool(const GraphModuleView g, const Uses& uses, NodeId n) {
   operators::PadView pad;
-  if (operators::read_pad(operators::NodeArguments(g, n), pad) || pad.value != -std::numeric_limits<double>::infinity()) return false;
+  if (operators::read_pad(operators::NodeArguments(g, n), pad) || pad.value != -std::numeric_limits<double>::infinity())
+    return false;
   const ValueId padded = operators::NodeArguments(g, n).output();
   const NodeId user = padded == no_id ? no_id : uses.only_user(padded);
   operators::PoolView pool;
-  if (user == no_id || operators::read_pool(operators::NodeArguments(g, user), pool) || !pool.maximum || pool.input != padded || pool.ceil_mode || pool.dims > pad.rank)
+  if (user == no_id || operators::read_pool(operators::NodeArguments(g, user), pool) || !pool.maximum ||
+      pool.input != padded || pool.ceil_mode || pool.dims > pad.rank)
     return false;
   for (std::size_t d = 0; d < pool.dims; ++d) {
     const std::size_t at = pad.rank - 1 - d, spatial = 2 - d;
-    if (pool.dilation[spatial] != 1 || std::max(pad.before[at], pad.after[at]) + pool.padding[spatial] >= pool.kernel[spatial]) return false;
+    if (pool.dilation[spatial] != 1 ||
+        std::max(pad.before[at], pad.after[at]) + pool.padding[spatial] >= pool.kernel[spatial])
+      return false;
   }
   for (std::size_t d = 0; d < pad.rank - pool.dims; ++d)
     if (pad.before[d] > 0 || pad.after[d] > 0) return false;
@@ -135,9 +142,9 @@ namespace detail {
 
 }  // namespace detail
 
-/// Which values of a graph are to be looked at, so that no operator that loses NaN or infinities meets any. Of softmax that is what it
-/// makes: its operand may hold infinities, as masks do. `products_lose`: products of matrices and batch norms lose them, too.
-/// O(nodes + elements of constants).
+/// Which values of a graph are to be looked at, so that no operator that loses NaN or infinities meets any. Of softmax
+/// that is what it makes: its operand may hold infinities, as masks do. `products_lose`: products of matrices and batch
+/// norms lose them, too. O(nodes + elements of constants).
 [[nodiscard]] inline std::vector<ValueCheck> find_value_checks(const ProgramBody& body, bool products_lose) {
   using detail::Growth;
   const GraphModuleView g = body.graph.view();
@@ -149,14 +156,20 @@ namespace detail {
   std::vector<std::uint8_t> grown(g.values.size(), 0);
   std::vector<std::uint8_t> not_negative(g.values.size(), 0);
   const Uses uses(g);
-  std::vector<std::uint8_t> convolved(g.values.size(), 0);  // whose batch norm may go into weights: that hides infinities
-  std::deque<Tensor> dense;  // of constants that are not, and show no element twice; and of bfloat16
+  std::vector<std::uint8_t> convolved(g.values.size(),
+                                      0);  // whose batch norm may go into weights: that hides infinities
+  std::deque<Tensor> dense;                // of constants that are not, and show no element twice; and of bfloat16
   constexpr double largest_byte = 256;
-  const auto is_byte = [&](ValueId v) { return g.values[v].dtype == ScalarType::int8 || g.values[v].dtype == ScalarType::uint8; };
-  const auto is_float = [&](ValueId v) {
-    return g.values[v].kind == ValueKind::tensor && (g.values[v].dtype == ScalarType::float32 || g.values[v].dtype == ScalarType::bfloat16);
+  const auto is_byte = [&](ValueId v) {
+    return g.values[v].dtype == ScalarType::int8 || g.values[v].dtype == ScalarType::uint8;
   };
-  const auto is_whole = [&](ValueId v) { return g.values[v].kind == ValueKind::tensor && is_integral(g.values[v].dtype) && !is_byte(v); };
+  const auto is_float = [&](ValueId v) {
+    return g.values[v].kind == ValueKind::tensor &&
+           (g.values[v].dtype == ScalarType::float32 || g.values[v].dtype == ScalarType::bfloat16);
+  };
+  const auto is_whole = [&](ValueId v) {
+    return g.values[v].kind == ValueKind::tensor && is_integral(g.values[v].dtype) && !is_byte(v);
+  };
   const auto largest_whole = [&](ValueId v) { return g.values[v].dtype == ScalarType::bool_ ? 1 : 0x1p63; };
   for (ValueId v = 0; v < g.values.size(); ++v)
     if (is_whole(v)) limit[v] = largest_whole(v);
@@ -167,19 +180,22 @@ namespace detail {
     const Tensor* tensor = constant ? &body.constants[constants++] : nullptr;
     if (tensor == nullptr || !input.is_value()) continue;
     const bool is_half = tensor->dtype == ScalarType::bfloat16;
-    if ((is_half || (tensor->dtype == ScalarType::float32 && !tensor->view().is_contiguous())) && tensor->view().nbytes() <= tensor->storage.size())
-      if (Tensor copy = detail::dense_floats(*tensor); !copy.storage.empty()) tensor = &dense.emplace_back(std::move(copy));
+    if ((is_half || (tensor->dtype == ScalarType::float32 && !tensor->view().is_contiguous())) &&
+        tensor->view().nbytes() <= tensor->storage.size())
+      if (Tensor copy = detail::dense_floats(*tensor); !copy.storage.empty())
+        tensor = &dense.emplace_back(std::move(copy));
     constant_of[input.value()] = tensor;
     double& most = limit[input.value()] = 0;
     const TensorView view = tensor->view();
     if (tensor->dtype == ScalarType::int64 && view.is_contiguous()) {
-      for (const std::int64_t* x = view.as<std::int64_t>(), *end = x + tensor->numel(); x != end; ++x) most = std::max(most, std::fabs(static_cast<double>(*x)));
+      for (const std::int64_t *x = view.as<std::int64_t>(), *end = x + tensor->numel(); x != end; ++x)
+        most = std::max(most, std::fabs(static_cast<double>(*x)));
       constant_of[input.value()] = nullptr;
     } else if (tensor->dtype != ScalarType::float32 || !view.is_contiguous()) {
       most = is_byte(input.value()) ? largest_byte : infinity;
       constant_of[input.value()] = nullptr;
     } else {
-      for (const float* x = view.as<float>(), *end = x + tensor->numel(); x != end; ++x)
+      for (const float *x = view.as<float>(), *end = x + tensor->numel(); x != end; ++x)
         most = std::fabs(*x) <= most ? most : std::isfinite(*x) ? std::fabs(*x) : infinity;
     }
     grown[input.value()] = most > largest;
@@ -209,7 +225,8 @@ namespace detail {
     const auto add = [&](double x) { most = std::max(most, x), sum += x, product *= x; };
     for (const Argument& a : g.inputs(node)) {
       if (a.kind == ArgumentKind::float_ || a.kind == ArgumentKind::int_) {
-        const double number = std::fabs(a.kind == ArgumentKind::int_ ? static_cast<double>(a.payload) : a.float_value());
+        const double number =
+            std::fabs(a.kind == ArgumentKind::int_ ? static_cast<double>(a.payload) : a.float_value());
         if (a.kind == ArgumentKind::float_ && std::isfinite(number)) numbers *= number;
         exponent = number;
         if (std::isfinite(number)) add(std::max(number, 1.0));
@@ -218,14 +235,14 @@ namespace detail {
       flag = flag || (a.kind == ArgumentKind::bool_ && a.payload != 0);
       g.for_each_value(a, [&](ValueId v) {
         operands.push_back(v);
-        if (row.operator_name != "embedding" || !is_whole(v)) add(limit[v]);  // an index says nothing of what is looked up
+        if (row.operator_name != "embedding" || !is_whole(v))
+          add(limit[v]);  // an index says nothing of what is looked up
       });
     }
     const auto of = [&](std::size_t k) { return k < operands.size() ? limit[operands[k]] : 0.0; };
     double made = infinity;
     ValueId out = no_id;
-    for (const Argument& a : g.outputs(node))
-      g.for_each_value(a, [&](ValueId v) { out = out == no_id ? v : out; });
+    for (const Argument& a : g.outputs(node)) g.for_each_value(a, [&](ValueId v) { out = out == no_id ? v : out; });
     if (operands.empty() && row.growth != Growth::largest) continue;
     switch (row.growth) {
       case Growth::unknown: break;
@@ -236,7 +253,9 @@ namespace detail {
       case Growth::quotient: made = operands.size() == 1 && exponent > 0 ? of(0) / exponent : infinity; break;
       case Growth::total: made = of(0) * std::max(1.0, count(operands[0]) / std::max(1.0, count(out))); break;
       case Growth::one: made = 1; break;
-      case Growth::scaled: made = (largest_byte + (operands.size() > 2 ? of(2) : largest_byte)) * (operands.size() > 1 ? of(1) : numbers); break;
+      case Growth::scaled:
+        made = (largest_byte + (operands.size() > 2 ? of(2) : largest_byte)) * (operands.size() > 1 ? of(1) : numbers);
+        break;
       case Growth::products:
       case Growth::bias_first: {
         const std::size_t first = row.growth == Growth::bias_first ? 1 : 0;
@@ -244,13 +263,16 @@ namespace detail {
         const bool convolves = row.operator_name.starts_with("conv");
         const bool by_rows = (convolves && !flag) || row.operator_name == "linear";
         const double terms = convolves ? count(operands[1]) : size(operands[first], 0);
-        const double weight = by_rows && constant_of[operands[1]] != nullptr ? detail::largest_row(*constant_of[operands[1]])
-                                                                             : of(first + 1) * terms;
+        const double weight = by_rows && constant_of[operands[1]] != nullptr
+                                  ? detail::largest_row(*constant_of[operands[1]])
+                                  : of(first + 1) * terms;
         const double bias = of(first == 1 ? 0 : 2);
         made = of(first) * weight + bias;
         const double otherwise = largest_checked * weight + bias;
-        if (made > room && otherwise <= largest && limit[operands[first]] > largest_checked && g.values[operands[first]].producer != no_id &&
-            count(operands[first]) <= 2 * count(out)) {  // what it takes is looked at, not what it gives: that stays inside of a primitive
+        if (made > room && otherwise <= largest && limit[operands[first]] > largest_checked &&
+            g.values[operands[first]].producer != no_id &&
+            count(operands[first]) <=
+                2 * count(out)) {  // what it takes is looked at, not what it gives: that stays inside of a primitive
           grown[operands[first]] = 1;
           limit[operands[first]] = largest_checked;
           made = otherwise;
@@ -260,8 +282,10 @@ namespace detail {
       case Growth::layer_norm: {
         double eps = 0;
         const operators::Parameter where{"eps", row.operator_name == "native_group_norm" ? 7u : 4u};
-        const bool divides = operators::read_number(operators::NodeArguments(g, n), where, 1e-5, eps) && eps >= double{std::numeric_limits<float>::min()};
-        made = of(0) > 1e15 || !divides ? infinity : std::sqrt(count(operands[0])) * (operands.size() > 1 ? of(1) : 1) + of(2);
+        const bool divides = operators::read_number(operators::NodeArguments(g, n), where, 1e-5, eps) &&
+                             eps >= double{std::numeric_limits<float>::min()};
+        made = of(0) > 1e15 || !divides ? infinity
+                                        : std::sqrt(count(operands[0])) * (operands.size() > 1 ? of(1) : 1) + of(2);
         break;
       }
       case Growth::batch_norm: {
@@ -308,16 +332,20 @@ namespace detail {
     const Node& node = g.nodes[n];
     const detail::GrowthRow row = detail::growth_of(g.target(node));
     const bool softmax = row.operator_name.ends_with("softmax") && row.growth == Growth::one;
-    const bool product = row.growth == Growth::products || row.growth == Growth::bias_first || row.growth == Growth::batch_norm;
+    const bool product =
+        row.growth == Growth::products || row.growth == Growth::bias_first || row.growth == Growth::batch_norm;
     bool needs = row.loses || (products_lose && product);
     bool exact = true;  // it makes integers and bools alone, by portable's kernels: they are finite
-    for (const Argument& a : g.outputs(node)) g.for_each_value(a, [&](ValueId v) { exact = exact && !is_float(v) && !is_byte(v); });
+    for (const Argument& a : g.outputs(node))
+      g.for_each_value(a, [&](ValueId v) { exact = exact && !is_float(v) && !is_byte(v); });
     if (exact) continue;
     for (const Argument& a : g.outputs(node))
       g.for_each_value(a, [&](ValueId v) {
         if (needed[v] == 0) return;
-        if (grown[v] != 0 || softmax) checks[v] = ValueCheck::finite;
-        else needs = true;
+        if (grown[v] != 0 || softmax)
+          checks[v] = ValueCheck::finite;
+        else
+          needs = true;
       });
     for (const Argument& a : g.inputs(node))
       g.for_each_value(a, [&](ValueId v) {
@@ -338,7 +366,8 @@ namespace detail {
 /// True if the numbers of a constant float32 tensor are ordinary, and those that lie between them.
 [[nodiscard]] inline bool is_ordinary(const Tensor& constant) {
   const Footprint all = footprint(constant.view());
-  return all_ordinary(reinterpret_cast<const float*>(all.begin), (all.end - all.begin) / static_cast<std::ptrdiff_t>(sizeof(float)));
+  return all_ordinary(reinterpret_cast<const float*>(all.begin),
+                      (all.end - all.begin) / static_cast<std::ptrdiff_t>(sizeof(float)));
 }
 
 /// True if a constant that is to be looked at is not ordinary: then no run is.
@@ -346,7 +375,8 @@ namespace detail {
   const GraphModuleView g = body.graph.view();
   std::size_t i = 0;
   for (const Argument& input : g.args(g.root().inputs))
-    if (body.roles[i++] == InputRole::constant && input.is_value() && checks[input.value()] != ValueCheck::none) return true;
+    if (body.roles[i++] == InputRole::constant && input.is_value() && checks[input.value()] != ValueCheck::none)
+      return true;
   return false;
 }
 

@@ -37,19 +37,19 @@ struct Workspace;
 /// matrix or a kernel is no constant: it is packed at every call.
 ///
 /// Numbers: sums are in another order than torch's and with fused multiply-adds; exp, sigmoid and the like are within
-/// some units in the last place. NaN and infinities are torch's. XNNPACK's clamps, pooling and softmax lose some; so inputs
-/// are looked at before they reach one, and results in between that may have overflowed. A run that meets a NaN, an infinity
-/// or a magnitude above 1e9 there is done again by the portable backend's kernels: slower, and with heap memory the first
-/// time. `fast_math` gives that up.
+/// some units in the last place. NaN and infinities are torch's. XNNPACK's clamps, pooling and softmax lose some; so
+/// inputs are looked at before they reach one, and results in between that may have overflowed. A run that meets a NaN,
+/// an infinity or a magnitude above 1e9 there is done again by the portable backend's kernels: slower, and with heap
+/// memory the first time. `fast_math` gives that up.
 ///
-/// Int8 programs (PT2E: dequantize, compute, quantize) stay int8 where numbers only move or are compared, and, where the CPU has AVX2
-/// and sizes are fixed, in products and sums, which are davit's own kernels; what else computes with them does so in float. Both give
-/// torch's int8 results. With `int8_kernels` XNNPACK's int8 arithmetic does the products, on any CPU. A result may then be one step off,
-/// and later layers may carry that on: torch adds a float bias to dequantized products and rounds once, XNNPACK rounds the bias to
-/// the products' unit first.
+/// Int8 programs (PT2E: dequantize, compute, quantize) stay int8 where numbers only move or are compared, and, where
+/// the CPU has AVX2 and sizes are fixed, in products and sums, which are davit's own kernels; what else computes with
+/// them does so in float. Both give torch's int8 results. With `int8_kernels` XNNPACK's int8 arithmetic does the
+/// products, on any CPU. A result may then be one step off, and later layers may carry that on: torch adds a float bias
+/// to dequantized products and rounds once, XNNPACK rounds the bias to the products' unit first.
 ///
-/// XNNPACK does convolutions, products with constant weights and poolings; what else a partition holds, davit's own kernels do. The
-/// library is of 2022-02 (Debian 12) or 2024-11 (Debian 13).
+/// XNNPACK does convolutions, products with constant weights and poolings; what else a partition holds, davit's own
+/// kernels do. The library is of 2022-02 (Debian 12) or 2024-11 (Debian 13).
 struct xnnpack {
   static constexpr std::string_view name = "xnnpack";
   static constexpr bool never_views_inputs = true;  ///< where an output has a destination
@@ -82,8 +82,8 @@ struct xnnpack {
 
   /// nullptr if the backend takes the node, else why not.
   [[nodiscard]] static const char* refuses(GraphModuleView graph, NodeId node) noexcept;
-  /// Regions of nothing but views, copies and arithmetic are left to other backends, and those that lose more at their border than they
-  /// gain: see region_worth.hpp.
+  /// Regions of nothing but views, copies and arithmetic are left to other backends, and those that lose more at their
+  /// border than they gain: see region_worth.hpp.
   [[nodiscard]] static bool is_worthwhile(GraphModuleView graph, std::span<const NodeId> nodes);
 
   /// Errors: unsupported_operator for nodes that `refuses` refuses, not_found for constants that the program does not
@@ -100,7 +100,8 @@ struct xnnpack {
   [[nodiscard]] static Status execute(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
                                       Context& context) {
     Workspace& ws = context.workspace();
-    const Status done = run(handle, inputs, outputs, ws, context.scratch().data(), context.max_memory(), RunEvents(context));
+    const Status done =
+        run(handle, inputs, outputs, ws, context.scratch().data(), context.max_memory(), RunEvents(context));
     if (!done) [[unlikely]]
       return context.fail(done.error().code(), done.error().debug_handle(), ws.why);
     return done;
@@ -116,7 +117,8 @@ struct xnnpack {
                                   Workspace& ws, std::byte* scratch, std::uint64_t max_memory, RunEvents events);
 };
 
-static_assert(check_backend<xnnpack>() && SelectsNodes<xnnpack> && FillsDestinations<xnnpack> && SavesSegments<xnnpack>);
+static_assert(check_backend<xnnpack>() && SelectsNodes<xnnpack> && FillsDestinations<xnnpack> &&
+              SavesSegments<xnnpack>);
 
 #if defined(DAVIT_COMPILED)
 template <>

@@ -34,17 +34,19 @@ struct ChoosingOptions {
 namespace detail {
 
 /// A check of a choosing partitioner's backends. Errors: out_of_range; invalid_argument for one that is named twice.
-[[nodiscard]] Result<std::vector<std::uint32_t>> choosing_order(BackendTables backends, std::vector<std::uint32_t> order);
+[[nodiscard]] Result<std::vector<std::uint32_t>> choosing_order(BackendTables backends,
+                                                                std::vector<std::uint32_t> order);
 /// Asks the backends of `order` which nodes they take. O(backends * nodes) beside what they do.
-[[nodiscard]] RegionChoice make_choice(BackendTables backends, const Method& method, const std::vector<std::uint32_t>& order,
-                                              RegionOptions options, std::vector<NodeRefusal>* refusals = nullptr);
+[[nodiscard]] RegionChoice make_choice(BackendTables backends, const Method& method,
+                                       const std::vector<std::uint32_t>& order, RegionOptions options,
+                                       std::vector<NodeRefusal>* refusals = nullptr);
 /// The partitioning that a plan describes.
 [[nodiscard]] PartitionResult apply_plan(BackendTables backends, GraphModuleView graph, const RegionPlan& plan,
-                                                std::span<const std::uint32_t> order, bool fallbacks);
+                                         std::span<const std::uint32_t> order, bool fallbacks);
 /// A group of nodes for people: first and last operator, and how many there are.
 [[nodiscard]] Name describe_nodes(GraphModuleView graph, std::span<const NodeId> nodes);
-[[nodiscard]] Result<PartitionResult> choose_partitions(BackendTables backends, const CostTable& table, const ChoosingOptions& options,
-                                                               const Method& method);
+[[nodiscard]] Result<PartitionResult> choose_partitions(BackendTables backends, const CostTable& table,
+                                                        const ChoosingOptions& options, const Method& method);
 
 }  // namespace detail
 

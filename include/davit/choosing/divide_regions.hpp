@@ -44,8 +44,8 @@ namespace detail {
 /// Divides a program. See divide_regions.
 class RegionDivider {
  public:
-  constexpr RegionDivider(const ProgramTables& program, std::span<const std::uint64_t> support,
-                          const ValueUsers& users, RegionOptions options)
+  constexpr RegionDivider(const ProgramTables& program, std::span<const std::uint64_t> support, const ValueUsers& users,
+                          RegionOptions options)
       : graph_(program.view()), sources_(value_sources(program)), support_(support), users_(users), options_(options) {}
 
   constexpr Regions run() {

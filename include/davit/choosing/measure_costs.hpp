@@ -41,10 +41,12 @@ struct OneBackend {
 
 /// Lowers a program and makes a session for it that gives up on long loops.
 template <class P>
-[[nodiscard]] Result<Session> session_of(BackendTables backends, const ExportedProgram& program, const P& partitioner, const LowerOptions& options) {
+[[nodiscard]] Result<Session> session_of(BackendTables backends, const ExportedProgram& program, const P& partitioner,
+                                         const LowerOptions& options) {
   const ProgramMethod method{"forward", &program};
-  const PartitionCall call{"forward", &partitioner,
-                           [](const void* self, const Method& each) { return static_cast<const P*>(self)->partition(each); }};
+  const PartitionCall call{"forward", &partitioner, [](const void* self, const Method& each) {
+                             return static_cast<const P*>(self)->partition(each);
+                           }};
   Result<LoweredProgram> lowered = lower_program(backends, std::span(&method, 1), std::span(&call, 1), options);
   if (!lowered) return std::unexpected(std::move(lowered.error()));
   return Session::make(*std::move(lowered), {.limits = {.max_loop_iterations = 1000}});
@@ -73,8 +75,8 @@ template <class P>
 template <class Clock>
 class CostMeasurement {
  public:
-  CostMeasurement(BackendTables backends, const Method& method, std::vector<std::uint32_t> order, const ChoosingOptions& options,
-                  CostTable& table, const TimingOptions& timing)
+  CostMeasurement(BackendTables backends, const Method& method, std::vector<std::uint32_t> order,
+                  const ChoosingOptions& options, CostTable& table, const TimingOptions& timing)
       : backends_(backends),
         program_(*method.program),
         order_(std::move(order)),
@@ -185,7 +187,8 @@ class CostMeasurement {
     const ExportedProgram submodule = cut_nodes(program_, job.nodes);
     Result<Session> session = std::unexpected(Error{});
     if (backends_[order_[job.backend]].is_available())
-      session = session_of(backends_, submodule, OneBackend{backends_, order_[job.backend]}, {.require_full_delegation = true});
+      session = session_of(backends_, submodule, OneBackend{backends_, order_[job.backend]},
+                           {.require_full_delegation = true});
     if (!session) {
       note(job, CostOutcome::refused);
       return false;
@@ -209,7 +212,8 @@ class CostMeasurement {
     if (std::ranges::none_of(plans.candidates, unknown)) return false;
     std::vector<TimedProgram> programs;
     for (const PlanCandidate& c : plans.candidates) {
-      Result<Session> session = session_of(backends_, program_, PlanPartitioner{backends_, &c.plan, order_}, {.validate = false});
+      Result<Session> session =
+          session_of(backends_, program_, PlanPartitioner{backends_, &c.plan, order_}, {.validate = false});
       Result<MadeUpInputs> inputs = made_up_inputs(program_, timing_.seed);
       if (!session || !inputs) return false;
       programs.emplace_back(*std::move(session), *std::move(inputs), std::uint64_t{0}, std::size_t{0});

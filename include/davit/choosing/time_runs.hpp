@@ -61,10 +61,7 @@ struct TimedProgram {
   bool stopped = false;
 
   TimedProgram(Session session_, MadeUpInputs made_up, std::uint64_t work_, std::size_t other_bytes_)
-      : session(std::move(session_)),
-        inputs(std::move(made_up)),
-        work(work_),
-        other_bytes(other_bytes_) {}
+      : session(std::move(session_)), inputs(std::move(made_up)), work(work_), other_bytes(other_bytes_) {}
 };
 
 /// Times programs against each other: in rounds, in which each runs once, so that what disturbs the machine meets all

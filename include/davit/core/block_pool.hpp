@@ -9,8 +9,8 @@
 
 namespace davit {
 
-/// Blocks for the tensors of one program or partition: those of middling size lie side by side in larger ones, so that huge pages hold
-/// them, which are read up to 1.8 times as fast. A larger one is freed when all that lie in it are.
+/// Blocks for the tensors of one program or partition: those of middling size lie side by side in larger ones, so that
+/// huge pages hold them, which are read up to 1.8 times as fast. A larger one is freed when all that lie in it are.
 class BlockPool {
  public:
   /// Zeroed bytes, aligned to 64; none if there is no memory (and size > 0). O(size).
@@ -21,7 +21,7 @@ class BlockPool {
  private:
   [[nodiscard]] SharedBytes uninitialized(std::size_t size) noexcept;
 
-  SharedBytes rest_;            ///< of the larger block
+  SharedBytes rest_;           ///< of the larger block
   std::size_t allocated_ = 0;  ///< of middling size
 };
 

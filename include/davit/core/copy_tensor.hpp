@@ -23,7 +23,8 @@ struct Footprint {
   return a.begin < b.end && b.begin < a.end;
 }
 
-/// True if two indices may name the same element because a stride is 0: an expanded tensor, which cannot be written in place.
+/// True if two indices may name the same element because a stride is 0: an expanded tensor, which cannot be written in
+/// place.
 [[nodiscard]] inline bool repeats_elements(const TensorView& t) noexcept {
   if (t.numel() == 0) return false;
   for (std::size_t d = 0; d < t.rank; ++d)

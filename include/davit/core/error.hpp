@@ -133,8 +133,8 @@ using Result = std::expected<T, Error>;
   return concat(name_of(error.stage), backend, ": ", where, what, handle, fix, source);
 }
 
-/// A text of unknown origin (a name in a file, a source line) as a terminal may get it: control characters but for line ends and
-/// tabs become "\x1b". O(size).
+/// A text of unknown origin (a name in a file, a source line) as a terminal may get it: control characters but for line
+/// ends and tabs become "\x1b". O(size).
 [[nodiscard]] std::string printable(std::string_view text);
 
 /// The same as to_name(), printable.

@@ -24,8 +24,8 @@ concept HasTensorView = requires(const T& tensor) {
 
 /// A value that passes through a delegate call: nothing, a tensor, a number, text, or a list of such values.
 ///
-/// Trivially copyable; tensors, text and lists are views whose owner outlives the call. Every integer type converts whose
-/// values an int64_t holds; pointers do not. The name is ExecuTorch's.
+/// Trivially copyable; tensors, text and lists are views whose owner outlives the call. Every integer type converts
+/// whose values an int64_t holds; pointers do not. The name is ExecuTorch's.
 class EValue {
  public:
   enum class Tag : std::uint8_t { none, tensor, int_, float_, bool_, string, list };
@@ -36,14 +36,16 @@ class EValue {
   constexpr EValue(const T& tensor) noexcept : EValue(tensor.view()) {}
   template <detail::HasTensorView T>
   constexpr EValue(const T&& tensor) noexcept : EValue(tensor.view()) {
-    static_assert(std::is_trivially_destructible_v<T>,
-                  "davit: an EValue views its tensor, and this one is a temporary that ends before it; give the tensor a name");
+    static_assert(
+        std::is_trivially_destructible_v<T>,
+        "davit: an EValue views its tensor, and this one is a temporary that ends before it; give the tensor a name");
   }
   constexpr EValue(std::int64_t value) noexcept : int_(value), tag_(Tag::int_) {}
   template <std::integral T>
   constexpr EValue(T value) noexcept : EValue(static_cast<std::int64_t>(value)) {
     static_assert(std::numeric_limits<T>::digits <= 63,
-                  "davit: the int of an EValue is an int64_t, which does not hold all values of this type; cast it to std::int64_t "
+                  "davit: the int of an EValue is an int64_t, which does not hold all values of this type; cast it to "
+                  "std::int64_t "
                   "where you know that it fits");
   }
   constexpr EValue(double value) noexcept : float_(value), tag_(Tag::float_) {}
@@ -51,13 +53,15 @@ class EValue {
   constexpr EValue(bool value) noexcept : bool_(value), tag_(Tag::bool_) {}
   constexpr EValue(std::string_view value) noexcept : string_(value), tag_(Tag::string) {}
   template <std::size_t N>
-  constexpr EValue(const char (&literal)[N]) noexcept : EValue(std::string_view(literal, N).substr(0, std::string_view(literal, N).find('\0'))) {}
+  constexpr EValue(const char (&literal)[N]) noexcept
+      : EValue(std::string_view(literal, N).substr(0, std::string_view(literal, N).find('\0'))) {}
   constexpr EValue(std::span<const EValue> items) noexcept : list_{items.data(), items.size()}, tag_(Tag::list) {}
   template <class T>
     requires(std::is_pointer_v<T> || std::is_null_pointer_v<T>)
   constexpr EValue(T) noexcept : EValue() {
     static_assert(!std::is_same_v<T, T>,
-                  "davit: a pointer is no EValue, for it does not say how much it points at; pass davit::tensor(std::span(pointer, count), "
+                  "davit: a pointer is no EValue, for it does not say how much it points at; pass "
+                  "davit::tensor(std::span(pointer, count), "
                   "sizes), or std::string_view(pointer) for text");
   }
 
@@ -75,8 +79,8 @@ class EValue {
   /// An int, a float or a bool: what an operator schema calls `Scalar`.
   [[nodiscard]] constexpr bool is_number() const noexcept { return is_int() || is_float() || is_bool(); }
 
-  // Each accessor requires the tag of its name, and asserts it where it answers memory (unless NDEBUG is defined: a check would cost at
-  // each call of a backend); the pointer forms answer nullptr for another tag.
+  // Each accessor requires the tag of its name, and asserts it where it answers memory (unless NDEBUG is defined: a
+  // check would cost at each call of a backend); the pointer forms answer nullptr for another tag.
   [[nodiscard]] constexpr const TensorView& tensor() const noexcept {
     assert(is_tensor());
     return tensor_;

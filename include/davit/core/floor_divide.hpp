@@ -8,7 +8,8 @@
 
 namespace davit {
 
-/// True if b divides: it is not zero, and the quotient is a number of the type, which the most negative one by -1 is not.
+/// True if b divides: it is not zero, and the quotient is a number of the type, which the most negative one by -1 is
+/// not.
 template <std::integral T>
 [[nodiscard]] constexpr bool has_quotient(T a, T b) noexcept {
   if constexpr (std::is_signed_v<T>)
@@ -17,8 +18,8 @@ template <std::integral T>
     return b != 0;
 }
 
-/// The quotient rounded towards minus infinity, as Python's //, modulo 2^n: the most negative number by -1 is itself. By
-/// zero it is zero.
+/// The quotient rounded towards minus infinity, as Python's //, modulo 2^n: the most negative number by -1 is itself.
+/// By zero it is zero.
 template <std::integral T>
 [[nodiscard]] constexpr T floor_divide(T a, T b) noexcept {
   if (b == 0) return 0;

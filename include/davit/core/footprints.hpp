@@ -10,8 +10,8 @@
 
 namespace davit {
 
-/// Many footprints, which may overlap each other: says whether a tensor meets one of them, without a look at each. Takes no memory
-/// for as many as it reserved.
+/// Many footprints, which may overlap each other: says whether a tensor meets one of them, without a look at each.
+/// Takes no memory for as many as it reserved.
 class Footprints {
  public:
   Footprints() = default;

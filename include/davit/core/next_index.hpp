@@ -5,10 +5,12 @@
 
 namespace davit {
 
-/// Goes on to the next of the indices of `rank` dimensions in row-major order: the last dimension goes first. Calls move(d, steps) for
-/// each dimension that the index moves along. False after the last index; the first follows. No size may be 0.
+/// Goes on to the next of the indices of `rank` dimensions in row-major order: the last dimension goes first. Calls
+/// move(d, steps) for each dimension that the index moves along. False after the last index; the first follows. No size
+/// may be 0.
 template <class Index, class Sizes, class Move>
-[[gnu::always_inline]] constexpr bool next_index(std::size_t rank, Index& index, const Sizes& sizes, Move&& move) noexcept {
+[[gnu::always_inline]] constexpr bool next_index(std::size_t rank, Index& index, const Sizes& sizes,
+                                                 Move&& move) noexcept {
   for (std::size_t d = rank; d-- > 0;) {
     move(d, std::ptrdiff_t{1});
     if (++index[d] < sizes[d]) return true;

@@ -12,8 +12,9 @@
 
 namespace davit::detail {
 
-/// What `make` answers, or `answer(code, sentence)` if it throws: memory that it cannot have is out_of_memory, other exceptions are
-/// failed, with what they say. Without exceptions it is a call of `make`, and operator new ends the program.
+/// What `make` answers, or `answer(code, sentence)` if it throws: memory that it cannot have is out_of_memory, other
+/// exceptions are failed, with what they say. Without exceptions it is a call of `make`, and operator new ends the
+/// program.
 template <class Make, class Answer>
 [[gnu::always_inline]] inline auto or_caught(Make&& make, [[maybe_unused]] Answer&& answer) -> decltype(make()) {
 #if defined(__cpp_exceptions)
@@ -35,7 +36,9 @@ template <class Make, class Answer>
 /// What `make` answers; memory that it cannot have, or another exception of what it calls, is an Error of this stage.
 template <class Make>
 [[nodiscard, gnu::always_inline]] inline auto or_no_memory(Stage stage, Make&& make) -> decltype(make()) {
-  return or_caught(make, [stage](ErrorCode code, Name what) -> decltype(make()) { return std::unexpected(Error{.code = code, .stage = stage, .what = std::move(what)}); });
+  return or_caught(make, [stage](ErrorCode code, Name what) -> decltype(make()) {
+    return std::unexpected(Error{.code = code, .stage = stage, .what = std::move(what)});
+  });
 }
 
 }  // namespace davit::detail

@@ -11,8 +11,11 @@ namespace davit {
   if (a == b) return a;
   if (a == ScalarType::undefined) return b;
   if (b == ScalarType::undefined) return a;
-  const auto category = [](ScalarType t) { return t == ScalarType::bool_ ? 0 : is_integral(t) ? 1 : is_floating(t) ? 2 : 3; };
-  if (category(a) + category(b) == 5) return complex_of(promote(real_of(a), real_of(b)));  // a float and a complex number
+  const auto category = [](ScalarType t) {
+    return t == ScalarType::bool_ ? 0 : is_integral(t) ? 1 : is_floating(t) ? 2 : 3;
+  };
+  if (category(a) + category(b) == 5)
+    return complex_of(promote(real_of(a), real_of(b)));  // a float and a complex number
   if (category(a) != category(b)) return category(a) > category(b) ? a : b;
   if (is_integral(a)) {
     const auto is_unsigned = [](ScalarType t) {
@@ -28,9 +31,8 @@ namespace davit {
   return size_of(a) > size_of(b) ? a : b;
 }
 
-/// The operands of an operator by rank: tensors with dimensions count first, 0-dimensional tensors next, plain numbers last;
-/// a lower one counts only if it is of a higher category.
-/// Source: at::native::result_type.
+/// The operands of an operator by rank: tensors with dimensions count first, 0-dimensional tensors next, plain numbers
+/// last; a lower one counts only if it is of a higher category. Source: at::native::result_type.
 struct PromotedType {
   ScalarType dimensioned = ScalarType::undefined;
   ScalarType zero = ScalarType::undefined;

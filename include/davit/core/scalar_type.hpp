@@ -186,18 +186,22 @@ inline constexpr std::array<ScalarTypeName, 21> scalar_type_names{{
 /// Complex numbers of parts of this dtype; complex64 where there are none. Source: c10::toComplexType.
 [[nodiscard]] constexpr ScalarType complex_of(ScalarType type) noexcept {
   const ScalarType real = real_of(type);
-  return real == ScalarType::float64 ? ScalarType::complex128 : real == ScalarType::float16 ? ScalarType::complex32 : ScalarType::complex64;
+  return real == ScalarType::float64   ? ScalarType::complex128
+         : real == ScalarType::float16 ? ScalarType::complex32
+                                       : ScalarType::complex64;
 }
 [[nodiscard]] constexpr bool is_floating(ScalarType type) noexcept {
   return type == ScalarType::float16 || type == ScalarType::bfloat16 || type == ScalarType::float32 ||
-         type == ScalarType::float64 || (type >= ScalarType::float8_e5m2 && type <= ScalarType::float8_e4m3fnuz) || type == ScalarType::float8_e8m0fnu;
+         type == ScalarType::float64 || (type >= ScalarType::float8_e5m2 && type <= ScalarType::float8_e4m3fnuz) ||
+         type == ScalarType::float8_e8m0fnu;
 }
 /// A number as a float of that dtype holds it; of other than 16 bits the number itself. Source: c10::Scalar::to.
 [[nodiscard]] constexpr double rounded_to(ScalarType type, double v) noexcept {
   if (type == ScalarType::float16) return double{Half(static_cast<float>(v))};
   return type == ScalarType::bfloat16 ? double{BFloat16(static_cast<float>(v))} : v;
 }
-/// What the next number above 1 is larger by, of dtypes that are not floats 0. Source: std::numeric_limits of c10's types.
+/// What the next number above 1 is larger by, of dtypes that are not floats 0. Source: std::numeric_limits of c10's
+/// types.
 [[nodiscard]] constexpr double epsilon_of(ScalarType type) noexcept {
   switch (type) {
     case ScalarType::float16: return 0x1p-10;
@@ -215,19 +219,58 @@ inline constexpr std::array<ScalarTypeName, 21> scalar_type_names{{
 namespace detail {
 template <class T>
 struct ScalarTypeOf;
-template <> struct ScalarTypeOf<std::uint8_t> { static constexpr auto value = ScalarType::uint8; };
-template <> struct ScalarTypeOf<std::int8_t> { static constexpr auto value = ScalarType::int8; };
-template <> struct ScalarTypeOf<std::int16_t> { static constexpr auto value = ScalarType::int16; };
-template <> struct ScalarTypeOf<std::int32_t> { static constexpr auto value = ScalarType::int32; };
-template <> struct ScalarTypeOf<std::int64_t> { static constexpr auto value = ScalarType::int64; };
-template <> struct ScalarTypeOf<std::uint16_t> { static constexpr auto value = ScalarType::uint16; };
-template <> struct ScalarTypeOf<std::uint32_t> { static constexpr auto value = ScalarType::uint32; };
-template <> struct ScalarTypeOf<std::uint64_t> { static constexpr auto value = ScalarType::uint64; };
-template <> struct ScalarTypeOf<Half> { static constexpr auto value = ScalarType::float16; };
-template <> struct ScalarTypeOf<BFloat16> { static constexpr auto value = ScalarType::bfloat16; };
-template <> struct ScalarTypeOf<float> { static constexpr auto value = ScalarType::float32; };
-template <> struct ScalarTypeOf<double> { static constexpr auto value = ScalarType::float64; };
-template <> struct ScalarTypeOf<bool> { static constexpr auto value = ScalarType::bool_; };
+template <>
+struct ScalarTypeOf<std::uint8_t> {
+  static constexpr auto value = ScalarType::uint8;
+};
+template <>
+struct ScalarTypeOf<std::int8_t> {
+  static constexpr auto value = ScalarType::int8;
+};
+template <>
+struct ScalarTypeOf<std::int16_t> {
+  static constexpr auto value = ScalarType::int16;
+};
+template <>
+struct ScalarTypeOf<std::int32_t> {
+  static constexpr auto value = ScalarType::int32;
+};
+template <>
+struct ScalarTypeOf<std::int64_t> {
+  static constexpr auto value = ScalarType::int64;
+};
+template <>
+struct ScalarTypeOf<std::uint16_t> {
+  static constexpr auto value = ScalarType::uint16;
+};
+template <>
+struct ScalarTypeOf<std::uint32_t> {
+  static constexpr auto value = ScalarType::uint32;
+};
+template <>
+struct ScalarTypeOf<std::uint64_t> {
+  static constexpr auto value = ScalarType::uint64;
+};
+template <>
+struct ScalarTypeOf<Half> {
+  static constexpr auto value = ScalarType::float16;
+};
+template <>
+struct ScalarTypeOf<BFloat16> {
+  static constexpr auto value = ScalarType::bfloat16;
+};
+template <>
+struct ScalarTypeOf<float> {
+  static constexpr auto value = ScalarType::float32;
+};
+template <>
+struct ScalarTypeOf<double> {
+  static constexpr auto value = ScalarType::float64;
+};
+template <>
+struct ScalarTypeOf<bool> {
+  static constexpr auto value = ScalarType::bool_;
+};
 /// std::complex, whose header not every user needs.
 template <class T>
 concept Complex = requires(const T& z) {
@@ -237,10 +280,14 @@ concept Complex = requires(const T& z) {
 };
 template <Complex T>
   requires std::same_as<typename T::value_type, float>
-struct ScalarTypeOf<T> { static constexpr auto value = ScalarType::complex64; };
+struct ScalarTypeOf<T> {
+  static constexpr auto value = ScalarType::complex64;
+};
 template <Complex T>
   requires std::same_as<typename T::value_type, double>
-struct ScalarTypeOf<T> { static constexpr auto value = ScalarType::complex128; };
+struct ScalarTypeOf<T> {
+  static constexpr auto value = ScalarType::complex128;
+};
 }  // namespace detail
 
 /// A C++ type of which there are tensors.

@@ -66,7 +66,8 @@ class SharedBytes {
   [[nodiscard]] static SharedBytes allocate(std::size_t size) noexcept;
   /// The same, not zeroed.
   [[nodiscard]] static SharedBytes uninitialized(std::size_t size) noexcept;
-  /// The bytes as elements of bool: themselves if each is 0 or 1, else a copy that is so, or nothing if there is no memory.
+  /// The bytes as elements of bool: themselves if each is 0 or 1, else a copy that is so, or nothing if there is no
+  /// memory.
   [[nodiscard]] static SharedBytes bools(SharedBytes bytes) noexcept;
   /// A heap copy of `bytes`.
   [[nodiscard]] static SharedBytes copy_of(std::span<const std::byte> bytes) noexcept;

@@ -18,7 +18,8 @@
 namespace davit {
 
 namespace detail {
-/// Errors: invalid_dtype, invalid_shape if the tensor's elements cannot be seen as a span of that type; `what` names it.
+/// Errors: invalid_dtype, invalid_shape if the tensor's elements cannot be seen as a span of that type; `what` names
+/// it.
 [[nodiscard]] Result<void> check_elements(const TensorView& tensor, ScalarType dtype, std::string_view what);
 }  // namespace detail
 
@@ -37,8 +38,9 @@ struct Tensor {
   [[nodiscard]] TensorView view() const noexcept {
     std::byte* data = storage.writable();
     if (data != nullptr) data += static_cast<std::size_t>(storage_offset) * size_of(dtype);
-    return {data, sizes.data(), strides.data(), static_cast<std::uint8_t>(sizes.size()), dtype,
-            static_cast<std::uint32_t>(storage_offset)};
+    return {data,           sizes.data(),
+            strides.data(), static_cast<std::uint8_t>(sizes.size()),
+            dtype,          static_cast<std::uint32_t>(storage_offset)};
   }
   [[nodiscard]] constexpr std::int64_t numel() const noexcept {
     std::int64_t count = 1;
@@ -46,7 +48,8 @@ struct Tensor {
     return count;
   }
 
-  /// The elements, in row-major order. Errors: invalid_dtype if they are no T; invalid_shape if they are not contiguous.
+  /// The elements, in row-major order. Errors: invalid_dtype if they are no T; invalid_shape if they are not
+  /// contiguous.
   template <class T>
   [[nodiscard]] Result<std::span<T>> as() const {
     static_assert(TensorElement<T>, "davit: no tensor has elements of this type");
@@ -55,8 +58,8 @@ struct Tensor {
     return std::span<T>(view().template as<T>(), static_cast<std::size_t>(numel()));
   }
 
-  /// A zeroed contiguous tensor on the heap; its storage is empty if its elements do not fit in memory, or no memory could
-  /// hold them (see checked_numel).
+  /// A zeroed contiguous tensor on the heap; its storage is empty if its elements do not fit in memory, or no memory
+  /// could hold them (see checked_numel).
   [[nodiscard]] static Tensor zeros(ScalarType dtype, std::span<const std::int64_t> sizes);
 };
 
@@ -68,14 +71,17 @@ template <class T>
 
 namespace detail {
 
-/// A contiguous tensor over `count` elements in `storage`. Errors: invalid_shape if the sizes make another number of elements.
-[[nodiscard]] Result<Tensor> tensor_over(SharedBytes storage, ScalarType dtype, std::size_t count, std::span<const std::int64_t> sizes);
+/// A contiguous tensor over `count` elements in `storage`. Errors: invalid_shape if the sizes make another number of
+/// elements.
+[[nodiscard]] Result<Tensor> tensor_over(SharedBytes storage, ScalarType dtype, std::size_t count,
+                                         std::span<const std::int64_t> sizes);
 
 /// A size in a list of them, of any integer type; INT64_MAX, which no tensor has, stands for more.
 struct Size {
   template <std::integral T>
     requires(!std::same_as<T, bool>)
-  constexpr Size(T size) noexcept : value(std::in_range<std::int64_t>(size) ? static_cast<std::int64_t>(size) : INT64_MAX) {}
+  constexpr Size(T size) noexcept
+      : value(std::in_range<std::int64_t>(size) ? static_cast<std::int64_t>(size) : INT64_MAX) {}
   std::int64_t value;
 };
 /// The sizes as tensors have them.
@@ -93,8 +99,9 @@ template <>
 }
 /// Sizes of other integers than int64_t.
 template <class Sizes>
-concept OtherSizes = std::ranges::input_range<Sizes> && !std::convertible_to<const Sizes&, std::span<const std::int64_t>> &&
-                     requires(std::ranges::range_reference_t<Sizes> size) { Size(size); };
+concept OtherSizes =
+    std::ranges::input_range<Sizes> && !std::convertible_to<const Sizes&, std::span<const std::int64_t>> &&
+    requires(std::ranges::range_reference_t<Sizes> size) { Size(size); };
 
 /// A vector that a tensor owns.
 template <class T>
@@ -106,24 +113,27 @@ struct OwnedVector : SharedBytes::Owner {
 
 }  // namespace detail
 
-/// A contiguous tensor over the elements of a span, a vector or an array, which must outlive it: nothing is copied. Elements
-/// that are const are read only, unless a program changes its inputs.
+/// A contiguous tensor over the elements of a span, a vector or an array, which must outlive it: nothing is copied.
+/// Elements that are const are read only, unless a program changes its inputs.
 ///
 /// Errors: invalid_shape if the sizes make another number of elements. Source: torch::from_blob.
 template <class Elements>
 [[nodiscard]] Result<Tensor> tensor(Elements&& elements, std::span<const std::int64_t> sizes) {
   constexpr bool is_range = std::ranges::contiguous_range<Elements> && std::ranges::sized_range<Elements>;
-  static_assert(is_range, "davit: tensor() takes elements that lie side by side and can be counted: a std::vector, a std::array, "
-                          "std::span(pointer, count)");
+  static_assert(is_range,
+                "davit: tensor() takes elements that lie side by side and can be counted: a std::vector, a std::array, "
+                "std::span(pointer, count)");
   if constexpr (is_range) {
     using Element = std::ranges::range_value_t<Elements>;
     static_assert(TensorElement<Element>, "davit: no tensor has elements of this type; see davit::scalar_type_of");
     static_assert(std::ranges::borrowed_range<Elements>,
-                  "davit: tensor() views its elements, and these are a temporary that ends before the tensor; give them a name, or "
+                  "davit: tensor() views its elements, and these are a temporary that ends before the tensor; give "
+                  "them a name, or "
                   "let davit::owned_tensor() keep them");
     if constexpr (TensorElement<Element>)
-      return detail::tensor_over(SharedBytes(std::as_bytes(std::span(std::ranges::data(elements), std::ranges::size(elements)))),
-                                 scalar_type_of<Element>, std::ranges::size(elements), sizes);
+      return detail::tensor_over(
+          SharedBytes(std::as_bytes(std::span(std::ranges::data(elements), std::ranges::size(elements)))),
+          scalar_type_of<Element>, std::ranges::size(elements), sizes);
   }
 }
 /// The same with sizes of any integers: `tensor(v, {1, v.size()})`.
@@ -155,15 +165,15 @@ template <class T, detail::OtherSizes Sizes>
   return owned_tensor(std::move(elements), std::span<const std::int64_t>(detail::sizes_of(sizes)));
 }
 
-/// What a view shows, as a tensor that lasts: a part of `storage` if it begins there, else a copy in the same layout, which has
-/// no storage if there is no memory. O(1), or O(bytes that the view reaches over).
+/// What a view shows, as a tensor that lasts: a part of `storage` if it begins there, else a copy in the same layout,
+/// which has no storage if there is no memory. O(1), or O(bytes that the view reaches over).
 [[nodiscard]] Tensor keep_tensor(const TensorView& view, const SharedBytes& storage = {});
 
 /// Bytes from the start of a storage that a tensor of these sizes and strides touches, or -1 on overflow or a
 /// negative size or stride.
 [[nodiscard]] constexpr std::int64_t storage_extent(std::span<const std::int64_t> sizes,
-                                                    std::span<const std::int64_t> strides,
-                                                    std::int64_t storage_offset, std::size_t element_size) noexcept {
+                                                    std::span<const std::int64_t> strides, std::int64_t storage_offset,
+                                                    std::size_t element_size) noexcept {
   constexpr std::int64_t limit = INT64_MAX / 64;
   if (storage_offset < 0 || storage_offset > limit) return -1;
   std::int64_t last = storage_offset;

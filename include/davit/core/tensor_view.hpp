@@ -12,8 +12,8 @@ namespace davit {
 /// The largest rank a tensor may have.
 inline constexpr std::size_t max_rank = 16;
 
-/// A dimension that counts from the end if it is negative; false if the rank has no such dimension. A tensor without dimensions
-/// has dimension 0, as in ATen. Source: c10::maybe_wrap_dim.
+/// A dimension that counts from the end if it is negative; false if the rank has no such dimension. A tensor without
+/// dimensions has dimension 0, as in ATen. Source: c10::maybe_wrap_dim.
 [[nodiscard]] constexpr bool wrap_dim(std::int64_t& dim, std::size_t rank) noexcept {
   const auto n = static_cast<std::int64_t>(rank == 0 ? 1 : rank);
   if (dim < -n || dim >= n) return false;
@@ -21,9 +21,9 @@ inline constexpr std::size_t max_rank = 16;
   return true;
 }
 
-/// The product of the sizes; -1 if one is negative or the product, sizes of 0 left out, is more than `most`: then so many
-/// elements are in no memory, and products of some of the sizes may overflow. Tensors of unknown origin (a file, a shape
-/// that arguments make) pass it before anything else multiplies their sizes. O(rank).
+/// The product of the sizes; -1 if one is negative or the product, sizes of 0 left out, is more than `most`: then so
+/// many elements are in no memory, and products of some of the sizes may overflow. Tensors of unknown origin (a file, a
+/// shape that arguments make) pass it before anything else multiplies their sizes. O(rank).
 [[nodiscard]] constexpr std::int64_t checked_numel(std::span<const std::int64_t> sizes,
                                                    std::int64_t most = INT64_MAX / 64) noexcept {
   std::int64_t count = 1;
@@ -71,10 +71,11 @@ struct TensorView {
     }
     return !gaps || expected == 0;
   }
-  /// The element that lies `elements` behind the first one (a sum of indices times strides); null where a tensor without
-  /// elements has no memory.
+  /// The element that lies `elements` behind the first one (a sum of indices times strides); null where a tensor
+  /// without elements has no memory.
   [[nodiscard]] std::byte* element_at(std::int64_t elements) const noexcept {
-    return data == nullptr ? nullptr : static_cast<std::byte*>(data) + elements * static_cast<std::int64_t>(size_of(dtype));
+    return data == nullptr ? nullptr
+                           : static_cast<std::byte*>(data) + elements * static_cast<std::int64_t>(size_of(dtype));
   }
   /// The elements as `T`; the caller has checked `dtype`.
   template <class T>

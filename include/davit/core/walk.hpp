@@ -88,8 +88,8 @@ class Walk {
     }
     return true;
   }
-  /// The dimension along which operand n's elements of so many bytes are neighbours, if that is not the innermost and its size is at least `least`; else
-  /// 0.
+  /// The dimension along which operand n's elements of so many bytes are neighbours, if that is not the innermost and
+  /// its size is at least `least`; else 0.
   [[nodiscard]] std::size_t turned_dimension(std::size_t n, std::size_t element, std::int64_t least) const noexcept {
     const auto bytes = static_cast<std::int64_t>(element);
     if (strides[n][0] == bytes) return 0;
@@ -117,7 +117,8 @@ class Walk {
   }
   /// The same for an index alone; move(d, steps) is called for each dimension that it moves along.
   template <class Move>
-  [[gnu::always_inline]] bool next(std::array<std::int64_t, max_dims>& index, std::size_t first, Move&& move) const noexcept {
+  [[gnu::always_inline]] bool next(std::array<std::int64_t, max_dims>& index, std::size_t first,
+                                   Move&& move) const noexcept {
     for (std::size_t d = first; d < rank; ++d) {
       move(d, std::int64_t{1});
       if (++index[d] < sizes[d]) return true;
@@ -126,7 +127,8 @@ class Walk {
     }
     return false;
   }
-  /// Calls f(offsets) for each innermost row, or what the `first` innermost dimensions make up. The sizes must not be 0.
+  /// Calls f(offsets) for each innermost row, or what the `first` innermost dimensions make up. The sizes must not be
+  /// 0.
   template <class F>
   void for_each_row(F&& f, std::size_t first = 1) const {
     Row row;

@@ -18,8 +18,8 @@ class c_model {
  public:
   constexpr c_model() noexcept = default;
 
-  /// Gives the model the memory of its runs, and its state the initial value. Errors: out_of_memory, invalid_argument: the
-  /// memory is less than arena_bytes, or not aligned to static_alignment.
+  /// Gives the model the memory of its runs, and its state the initial value. Errors: out_of_memory, invalid_argument:
+  /// the memory is less than arena_bytes, or not aligned to static_alignment.
   [[nodiscard]] int init(void* arena, std::size_t bytes) noexcept {
     arena_ = {static_cast<std::byte*>(arena), arena == nullptr ? 0 : bytes};
     module_.reset();
@@ -27,8 +27,8 @@ class c_model {
   }
   /// Gives the state its initial value.
   void reset() noexcept { module_.reset(); }
-  /// Runs method M, or the program itself, on its dims, if it has any, and spans of its tensors. Errors: those of forward;
-  /// invalid_argument: a null pointer.
+  /// Runs method M, or the program itself, on its dims, if it has any, and spans of its tensors. Errors: those of
+  /// forward; invalid_argument: a null pointer.
   template <class M, class... Tensors>
   [[nodiscard]] int call(Tensors... tensors) noexcept {
     if ((is_null(tensors) || ...)) return status(ErrorCode::invalid_argument);

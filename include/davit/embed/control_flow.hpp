@@ -36,7 +36,8 @@ struct control_flow {
     template <class T>
     static constexpr void run(const Params& p, T* to, const T* from, const std::int32_t* at) noexcept {
       const std::int32_t first = (p.last != 0 ? p.last - *at : *at) * p.inner;
-      for (std::int32_t o = 0; o < p.outer; ++o) move::run({p.inner}, to + o * p.inner, from + first + o * p.rows * p.inner);
+      for (std::int32_t o = 0; o < p.outer; ++o)
+        move::run({p.inner}, to + o * p.inner, from + first + o * p.rows * p.inner);
     }
   };
   /// Row `at` of a tensor, or if last is not 0 the row last - at.

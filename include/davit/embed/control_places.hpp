@@ -12,15 +12,15 @@
 
 namespace davit::detail {
 
-/// What control flow changes about where values lie: how long they live in loops, and which moves between them are needless.
-/// `Planner` knows places, lifetimes and what is an alias of what.
+/// What control flow changes about where values lie: how long they live in loops, and which moves between them are
+/// needless. `Planner` knows places, lifetimes and what is an alias of what.
 template <class Planner>
 class ControlPlaces {
  public:
   constexpr explicit ControlPlaces(Planner& planner) : planner_(planner), tables_(planner.plan_.selected.tables) {}
 
-  /// Before lifetimes are known: a value that a loop carries moves straight into its place, unless it lies where another
-  /// one's place is.
+  /// Before lifetimes are known: a value that a loop carries moves straight into its place, unless it lies where
+  /// another one's place is.
   constexpr void drop_detours() {
     Table<std::uint8_t> is_carried(planner_.root_.size());
     for (StaticStep& step : tables_.steps)
@@ -69,7 +69,8 @@ class ControlPlaces {
       if (step.control == StaticControl::branch) sides.push_back(s);
       if (step.control == StaticControl::otherwise) sides.back() = s;
       if (step.control == StaticControl::join) sides.shrink(sides.size() - 1);
-      if (!is_move(step) || to(step).kind != StepOperand::Kind::output || from(step).kind != StepOperand::Kind::input) continue;
+      if (!is_move(step) || to(step).kind != StepOperand::Kind::output || from(step).kind != StepOperand::Kind::input)
+        continue;
       const std::uint32_t place = planner_.block_of(to(step)), made = planner_.block_of(from(step));
       if (place == made || !planner_.in_arena(made) || planner_.values_[made].source < 0) continue;
       Lifetime& whole = planner_.life_[place];
@@ -87,12 +88,19 @@ class ControlPlaces {
   [[nodiscard]] constexpr bool is_move(const StaticStep& step) const noexcept {
     return step.kernel == kernel_id<control_flow::move> && step.control == StaticControl::none;
   }
-  [[nodiscard]] constexpr StepOperand& to(const StaticStep& step) noexcept { return tables_.operands[step.operands.first]; }
-  [[nodiscard]] constexpr StepOperand& from(const StaticStep& step) noexcept { return tables_.operands[step.operands.first + 1]; }
+  [[nodiscard]] constexpr StepOperand& to(const StaticStep& step) noexcept {
+    return tables_.operands[step.operands.first];
+  }
+  [[nodiscard]] constexpr StepOperand& from(const StaticStep& step) noexcept {
+    return tables_.operands[step.operands.first + 1];
+  }
   /// True if the move is one of those at the end of a branch's side.
   [[nodiscard]] constexpr bool ends_side(std::uint32_t s) noexcept {
-    while (s < tables_.steps.size() && (is_move(tables_.steps[s]) || tables_.steps[s].control == StaticControl::nothing)) ++s;
-    return s < tables_.steps.size() && (tables_.steps[s].control == StaticControl::otherwise || tables_.steps[s].control == StaticControl::join);
+    while (s < tables_.steps.size() &&
+           (is_move(tables_.steps[s]) || tables_.steps[s].control == StaticControl::nothing))
+      ++s;
+    return s < tables_.steps.size() &&
+           (tables_.steps[s].control == StaticControl::otherwise || tables_.steps[s].control == StaticControl::join);
   }
 
   Planner& planner_;

@@ -11,12 +11,12 @@
 
 namespace davit::detail {
 
-/// Writes the steps of one node of control flow, or of an assertion: as a backend does, last to first. `Selector` visits
-/// the nodes of sub-graphs.
+/// Writes the steps of one node of control flow, or of an assertion: as a backend does, last to first. `Selector`
+/// visits the nodes of sub-graphs.
 ///
-/// A branch's results move into the node's outputs. What a loop carries lives in the node's outputs from before the loop on,
-/// which the bodies read; rows that a scan makes move into their place as they are made.
-/// Source: torch._higher_order_ops: cond, while_loop, map and generic_scan.
+/// A branch's results move into the node's outputs. What a loop carries lives in the node's outputs from before the
+/// loop on, which the bodies read; rows that a scan makes move into their place as they are made. Source:
+/// torch._higher_order_ops: cond, while_loop, map and generic_scan.
 template <class Selector>
 class ControlSteps {
  public:
@@ -62,14 +62,22 @@ class ControlSteps {
   using Body = const StaticSubgraph*;
 
   [[nodiscard]] constexpr bool is(std::string_view target) const noexcept { return target == node_.target; }
-  [[nodiscard]] constexpr const StaticArgument& argument(std::uint32_t i) const noexcept { return graph_.arguments[node_.first_input + i]; }
+  [[nodiscard]] constexpr const StaticArgument& argument(std::uint32_t i) const noexcept {
+    return graph_.arguments[node_.first_input + i];
+  }
   [[nodiscard]] constexpr Body body(std::uint32_t i) const noexcept {
     return argument(i).kind == ArgumentKind::graph ? graph_.graphs + argument(i).payload : nullptr;
   }
-  [[nodiscard]] constexpr const StaticArgument& result(Body body, std::uint32_t i) const noexcept { return graph_.arguments[body->first_output + i]; }
-  [[nodiscard]] constexpr ValueId input(Body body, std::uint32_t i) const noexcept { return graph_.arguments[body->first_input + i].value(); }
+  [[nodiscard]] constexpr const StaticArgument& result(Body body, std::uint32_t i) const noexcept {
+    return graph_.arguments[body->first_output + i];
+  }
+  [[nodiscard]] constexpr ValueId input(Body body, std::uint32_t i) const noexcept {
+    return graph_.arguments[body->first_input + i].value();
+  }
   [[nodiscard]] constexpr const StaticValue& value(ValueId v) const noexcept { return graph_.values[v]; }
-  [[nodiscard]] constexpr std::uint32_t items(std::uint32_t i) const noexcept { return argument(i).is_list() ? argument(i).count : 0; }
+  [[nodiscard]] constexpr std::uint32_t items(std::uint32_t i) const noexcept {
+    return argument(i).is_list() ? argument(i).count : 0;
+  }
   [[nodiscard]] constexpr const StaticArgument& item(std::uint32_t i, std::uint32_t k) const noexcept {
     return graph_.arguments[static_cast<std::size_t>(argument(i).payload) + k];
   }
@@ -82,7 +90,9 @@ class ControlSteps {
     return a.is_value() && value(a.value()).dtype == value(b).dtype && value(b).dtype != ScalarType::undefined &&
            value(a.value()).numel == value(b).numel;
   }
-  [[nodiscard]] static constexpr bool is_number(const StaticArgument& a) noexcept { return a.kind == ArgumentKind::int_ || a.kind == ArgumentKind::bool_; }
+  [[nodiscard]] static constexpr bool is_number(const StaticArgument& a) noexcept {
+    return a.kind == ArgumentKind::int_ || a.kind == ArgumentKind::bool_;
+  }
   [[nodiscard]] constexpr bool is_truth(const StaticArgument& a) const noexcept {
     return a.is_value() && value(a.value()).dtype == ScalarType::bool_ && value(a.value()).numel == 1;
   }
@@ -101,7 +111,8 @@ class ControlSteps {
   constexpr void group(Write write) {
     const auto first = static_cast<std::uint32_t>(tables_.steps.size());
     write();
-    if (tables_.steps.size() > first) tables_.groups.push_back({first, static_cast<std::uint32_t>(tables_.steps.size()) - first});
+    if (tables_.steps.size() > first)
+      tables_.groups.push_back({first, static_cast<std::uint32_t>(tables_.steps.size()) - first});
   }
   constexpr StepOperands mark(StaticControl control, std::int32_t number = 0) {
     StaticStep step{.node = id_, .backend = control_flow::marker, .control = control};
@@ -116,10 +127,13 @@ class ControlSteps {
     return StepWriter(tables_, seen_, id_).template step<K>(params);
   }
   constexpr void move(ValueId to, ValueId from) { step<control_flow::move>({elements(to)}).out(to).in(from); }
-  [[nodiscard]] constexpr std::int32_t elements(ValueId v) const noexcept { return static_cast<std::int32_t>(value(v).numel); }
+  [[nodiscard]] constexpr std::int32_t elements(ValueId v) const noexcept {
+    return static_cast<std::int32_t>(value(v).numel);
+  }
 
   constexpr const char* assertion() {
-    if (node_.inputs == 0 || !argument(0).is_value() || value(argument(0).value()).numel != 1 || value(argument(0).value()).dtype == ScalarType::undefined)
+    if (node_.inputs == 0 || !argument(0).is_value() || value(argument(0).value()).numel != 1 ||
+        value(argument(0).value()).dtype == ScalarType::undefined)
       return "what it asserts is no tensor of one element";
     group([&] { step<control_flow::check>({}).in(argument(0).value()); });
     return nullptr;
@@ -132,7 +146,9 @@ class ControlSteps {
     for (const Body side : sides) {
       if (side->outputs != out.size()) return "its branches return another number of values";
       for (std::uint32_t k = 0; k < out.size(); ++k)
-        if (is_needed(out[k]) && !same_type(result(side, k), out[k])) return "its branches return values of other sizes than it has: sizes that depend on data have no place in a static program";
+        if (is_needed(out[k]) && !same_type(result(side, k), out[k]))
+          return "its branches return values of other sizes than it has: sizes that depend on data have no place in a "
+                 "static program";
     }
     const auto moves = [&](Body side) {
       for (std::uint32_t k = 0; k < out.size(); ++k)
@@ -171,8 +187,8 @@ class ControlSteps {
   constexpr void begin_carried(const Table<ValueId>& out, std::uint32_t list, std::uint32_t carried) {
     for (std::uint32_t k = 0; k < carried; ++k) move(out[k], item(list, k).value());
   }
-  /// New values move into their places by way of temporaries: one may be what another place holds. The planner drops those that
-  /// are needless.
+  /// New values move into their places by way of temporaries: one may be what another place holds. The planner drops
+  /// those that are needless.
   constexpr void end_carried(const Table<ValueId>& out, Body body, std::uint32_t carried) {
     Table<std::uint32_t> aside;
     for (std::uint32_t k = 0; k < carried && carried > 1; ++k) {
@@ -187,16 +203,20 @@ class ControlSteps {
         from_scratch(out[k], aside[k]);
     }
   }
-  constexpr void from_scratch(ValueId to, std::uint32_t temporary) { step<control_flow::move>({elements(to)}).out(to).scratch(temporary); }
+  constexpr void from_scratch(ValueId to, std::uint32_t temporary) {
+    step<control_flow::move>({elements(to)}).out(to).scratch(temporary);
+  }
 
   constexpr const char* while_loop() {
     const Body condition = body(0), round = body(1);
     if (condition == nullptr || round == nullptr) return "a sub-graph of it does not fit, or is called elsewhere too";
     const Table<ValueId> out = outputs();
     const std::uint32_t carried = items(2);
-    if (out.size() != carried || round->outputs != carried) return "its body returns another number of values than it carries";
+    if (out.size() != carried || round->outputs != carried)
+      return "its body returns another number of values than it carries";
     if (const char* wrong = carries(out, 2, round, carried)) return wrong;
-    if (condition->outputs != 1 || !is_truth(result(condition, 0))) return "its condition is no bool tensor of one element";
+    if (condition->outputs != 1 || !is_truth(result(condition, 0)))
+      return "its condition is no bool tensor of one element";
     for (const ValueId v : out) tables_.needs[v] = StepTables::written;
     group([&] {
       end_carried(out, round, carried);
@@ -218,7 +238,8 @@ class ControlSteps {
     if (round == nullptr) return "its sub-graph does not fit, or is called elsewhere too";
     const Table<ValueId> out = outputs();
     const std::uint32_t carried = initial == 0 ? 0 : items(initial), slices = items(sliced);
-    if (slices == 0 || out.size() < carried || round->outputs != out.size()) return "its body returns another number of values";
+    if (slices == 0 || out.size() < carried || round->outputs != out.size())
+      return "its body returns another number of values";
     if (const char* wrong = carries(out, initial, round, carried)) return wrong;
     std::int64_t count = -1;
     Table<control_flow::slice::Params> rows;
@@ -233,10 +254,11 @@ class ControlSteps {
       if (length != count || count == 0) return "the tensors it runs over have different lengths, or none";
       if (row.dtype != whole.dtype || row.numel != whole.numel / count) return "its body takes slices of other sizes";
       std::int64_t inner = 1;
-      for (std::int64_t i = d + 1; i < whole.rank; ++i) inner *= graph_.sizes[whole.first_size + static_cast<std::size_t>(i)];
+      for (std::int64_t i = d + 1; i < whole.rank; ++i)
+        inner *= graph_.sizes[whole.first_size + static_cast<std::size_t>(i)];
       const std::int64_t outer = inner == 0 ? 0 : row.numel / inner;
-      rows.push_back({static_cast<std::int32_t>(outer), static_cast<std::int32_t>(count), static_cast<std::int32_t>(inner),
-                      static_cast<std::int32_t>(reverse ? count - 1 : 0)});
+      rows.push_back({static_cast<std::int32_t>(outer), static_cast<std::int32_t>(count),
+                      static_cast<std::int32_t>(inner), static_cast<std::int32_t>(reverse ? count - 1 : 0)});
     }
     for (std::uint32_t k = carried; k < out.size(); ++k) {
       const StaticArgument& made = result(round, k);
@@ -251,7 +273,10 @@ class ControlSteps {
       for (std::uint32_t k = carried; k < out.size(); ++k) {
         if (!is_needed(out[k])) continue;
         const ValueId made = result(round, k).value();
-        step<control_flow::stack>({elements(made), static_cast<std::int32_t>(reverse ? count - 1 : 0)}).out(out[k]).in(made).scratch(at);
+        step<control_flow::stack>({elements(made), static_cast<std::int32_t>(reverse ? count - 1 : 0)})
+            .out(out[k])
+            .in(made)
+            .scratch(at);
       }
       end_carried(out, round, carried);
       mark(StaticControl::repeat).scratch(at);

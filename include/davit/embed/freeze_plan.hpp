@@ -21,7 +21,8 @@ namespace davit {
 /// How long the tables of a frozen plan are.
 struct PlanSizes {
   // Zeros are written out, see StatePools::counts.
-  std::size_t steps = 0, operands = 0, params = 0, ports = 0, copies = 0, i8 = 0, i16 = 0, i32 = 0, f32 = 0, blocks = 0, problem = 0;
+  std::size_t steps = 0, operands = 0, params = 0, ports = 0, copies = 0, i8 = 0, i16 = 0, i32 = 0, f32 = 0, blocks = 0,
+              problem = 0;
   std::size_t width = 0;     ///< operands a step has at most
   std::size_t controls = 0;  ///< steps that are no calls
   std::uint32_t arena_bytes = 0, constant_bytes = 0;
@@ -86,10 +87,11 @@ struct StepRows {
   NodeId nodes[Steps + 1];
   std::uint32_t like[Steps + 1];  ///< the first step, among itself and those shortly before, that does just the same
   std::uint64_t codes[Steps * Width + 1];  ///< of step i from i * Width; 0 behind the last
-  std::uint32_t jumps[Jumps + 1];          ///< per step, if there is control flow: of a branch's and a loop's parts the next
+  std::uint32_t jumps[Jumps + 1];  ///< per step, if there is control flow: of a branch's and a loop's parts the next
 
   [[nodiscard]] constexpr StaticControl control(std::size_t step) const noexcept {
-    return kernels[step] < control_kernels ? StaticControl::none : static_cast<StaticControl>(kernels[step] - control_kernels);
+    return kernels[step] < control_kernels ? StaticControl::none
+                                           : static_cast<StaticControl>(kernels[step] - control_kernels);
   }
   /// Finds `jumps`.
   constexpr void join() {
@@ -207,15 +209,17 @@ constexpr std::uint16_t kernel_index(std::uint8_t backend, KernelId id) noexcept
 
 }  // namespace detail
 
-/// The plan of a program on these backends (their static faces), with inputs and outputs in the arena or not. Planning runs
-/// once if the plan fits the room that the program's size suggests, else twice.
+/// The plan of a program on these backends (their static faces), with inputs and outputs in the arena or not. Planning
+/// runs once if the plan fits the room that the program's size suggests, else twice.
 template <class P, bool InArena, class... Bs>
 struct planned_for {
   static constexpr StaticGraph graph = P::tables.view();
   static constexpr std::size_t node_count = P::tables.nodes.size();
   static constexpr std::size_t input_count = P::inputs.size();
 
-  static constexpr PlannedProgram make() { return plan_static<Bs...>(graph, P::inputs.data(), P::outputs.data(), InArena); }
+  static constexpr PlannedProgram make() {
+    return plan_static<Bs...>(graph, P::inputs.data(), P::outputs.data(), InArena);
+  }
 
   [[nodiscard]] static constexpr PlanSizes sizes_of(const PlannedProgram& p) {
     const StepTables& t = p.selected.tables;
@@ -270,11 +274,17 @@ struct planned_for {
       const StaticStep& s = t.steps[i];
       all.steps[i] = {s.control != StaticControl::none
                           ? control_kernels + static_cast<std::uint32_t>(s.control)
-                          : static_cast<std::uint32_t>(s.backend) << 16 | detail::kernel_index<Bs..., detail::control_flow>(s.backend, s.kernel),
-                      s.operands.first, s.operands.count, s.params.first, s.params.count, s.node};
+                          : static_cast<std::uint32_t>(s.backend) << 16 |
+                                detail::kernel_index<Bs..., detail::control_flow>(s.backend, s.kernel),
+                      s.operands.first,
+                      s.operands.count,
+                      s.params.first,
+                      s.params.count,
+                      s.node};
     }
     for (std::size_t i = 0; i < all.sizes.operands; ++i) all.codes[i] = operand_code(p.operands[i]);
-    for (std::size_t i = 0; has_bytes && i < all.sizes.operands; ++i) all.bytes[i] = detail::operand_bytes(t, graph, t.operands[i]);
+    for (std::size_t i = 0; has_bytes && i < all.sizes.operands; ++i)
+      all.bytes[i] = detail::operand_bytes(t, graph, t.operands[i]);
     detail::copy_to(all.params, t.params);
     detail::copy_to(all.ports, p.ports);
     detail::copy_to(all.copies, p.copies);

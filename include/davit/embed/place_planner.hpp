@@ -180,8 +180,9 @@ class PlacePlanner {
     const ValueId target = graph_.inputs[input];
     const StaticOperand to = mutated(target);
     const StaticOperand& from = place_[root(v)];
-    const bool is_input = from.place == StaticPlace::state ||
-                          (from.place == (tensors_in_arena_ ? StaticPlace::nowhere : StaticPlace::argument) && input_of(root(v)));
+    const bool is_input =
+        from.place == StaticPlace::state ||
+        (from.place == (tensors_in_arena_ ? StaticPlace::nowhere : StaticPlace::argument) && input_of(root(v)));
     if (root(v) == target) return touch(target, steps);
     if (is_input && from.place != StaticPlace::nowhere && same_address(from, to) && from.dtype == to.dtype) return;
     const bool to_arena = to.place == StaticPlace::nowhere;

@@ -54,8 +54,9 @@ struct StaticCopy {
 
 /// How many elements of each type the state has.
 struct StatePools {
-  /// By state_pool. The zeros are written out: g++ 12 takes two template arguments for one if the members that were ever written have
-  /// equal values, whichever they are: states of four floats and of four integers had one set of functions.
+  /// By state_pool. The zeros are written out: g++ 12 takes two template arguments for one if the members that were
+  /// ever written have equal values, whichever they are: states of four floats and of four integers had one set of
+  /// functions.
   std::array<std::uint32_t, 8> counts{0, 0, 0, 0, 0, 0, 0, 0};
 
   [[nodiscard]] constexpr std::uint32_t bytes() const noexcept {

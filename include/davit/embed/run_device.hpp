@@ -78,8 +78,8 @@ struct DeviceRows<Planned, Faces, true> {
   }();
 };
 
-/// The code of a program's steps as one that stops at commands for a device and goes on when they are done. What it must know
-/// to go on is a row's number: all else, loops' counters too, is in memory.
+/// The code of a program's steps as one that stops at commands for a device and goes on when they are done. What it
+/// must know to go on is a row's number: all else, loops' counters too, is in memory.
 template <class P, class Planned, class Faces, class Policies, class Memory, class Hook, std::uint32_t first_call = 0>
 struct DeviceCode : StepCode<P, Planned, Faces, Policies, Memory, Hook, first_call> {
   using Code = StepCode<P, Planned, Faces, Policies, Memory, Hook, first_call>;
@@ -119,14 +119,18 @@ struct DeviceCode : StepCode<P, Planned, Faces, Policies, Memory, Hook, first_ca
   template <std::uint32_t I>
   using Kernel = kernel_at<typename Face<I>::Kernels, (Planned::rows.kernels[I] & 0xffff)>;
 
-  static constexpr bool is_call(std::uint32_t i) { return Planned::rows.control(i) == StaticControl::none && !Device::flags[i]; }
+  static constexpr bool is_call(std::uint32_t i) {
+    return Planned::rows.control(i) == StaticControl::none && !Device::flags[i];
+  }
   /// The loop that a `repeat` ends.
   static constexpr std::uint32_t head_of(std::uint32_t repeat) {
     constexpr auto& r = Planned::rows;
     std::uint32_t i = repeat;
     while (i-- > 0) {
       const StaticControl c = r.control(i);
-      if ((c == StaticControl::loop && r.jumps[r.jumps[i]] == repeat) || (c == StaticControl::count && r.jumps[i] == repeat)) break;
+      if ((c == StaticControl::loop && r.jumps[r.jumps[i]] == repeat) ||
+          (c == StaticControl::count && r.jumps[i] == repeat))
+        break;
     }
     return i;
   }
@@ -232,7 +236,8 @@ struct DeviceCode : StepCode<P, Planned, Faces, Policies, Memory, Hook, first_ca
   static constexpr auto with_operands(Memory& memory, Call&& call) {
     constexpr auto& r = Planned::rows;
     return [&]<std::size_t... O>(std::index_sequence<O...>) {
-      return call(Planned::template params<Kernel<I>, r.params[I]>, Code::template pointer_of<r.codes[I * Rows::width + O]>(memory)...);
+      return call(Planned::template params<Kernel<I>, r.params[I]>,
+                  Code::template pointer_of<r.codes[I * Rows::width + O]>(memory)...);
     }(std::make_index_sequence<r.counts[I]>{});
   }
   /// Calls the backend's clean (of what it can have in its cache) or invalidate (of what the device writes).
@@ -250,16 +255,22 @@ struct DeviceCode : StepCode<P, Planned, Faces, Policies, Memory, Hook, first_ca
     constexpr std::uint64_t code = Planned::rows.codes[I * Rows::width + O];
     constexpr auto place = static_cast<StaticPlace>(code >> 16 & 0xff);
     constexpr std::size_t bytes = Planned::frozen.bytes[Planned::frozen.steps[I].first_operand + O];
-    if constexpr (bytes == 0 || (place != StaticPlace::arena && place != StaticPlace::argument && place != StaticPlace::state)) return;
-    else if constexpr (!Invalidate) Face<I>::clean(Code::template pointer_of<code>(memory), bytes);
-    else if constexpr ((code & 1) != 0) Face<I>::invalidate(Code::template pointer_of<code>(memory), bytes);
+    if constexpr (bytes == 0 ||
+                  (place != StaticPlace::arena && place != StaticPlace::argument && place != StaticPlace::state))
+      return;
+    else if constexpr (!Invalidate)
+      Face<I>::clean(Code::template pointer_of<code>(memory), bytes);
+    else if constexpr ((code & 1) != 0)
+      Face<I>::invalidate(Code::template pointer_of<code>(memory), bytes);
   }
 
   template <std::uint32_t I>
   static constexpr void start(Memory& memory, RunProgress& p) {
     constexpr NodeId node = Planned::rows.nodes[I];
     if constexpr (requires { Hook::before(info<I>()); })
-      if !consteval { Hook::before(info<I>()); }
+      if !consteval {
+        Hook::before(info<I>());
+      }
     maintain_cache<I, false>(memory);
     const ErrorCode code = with_operands<I>(memory, [](const auto& params, auto... pointers) {
       if constexpr (std::is_void_v<decltype(Kernel<I>::start(params, pointers...))>)
@@ -283,7 +294,9 @@ struct DeviceCode : StepCode<P, Planned, Faces, Policies, Memory, Hook, first_ca
         return ErrorCode::ok;
     });
     if constexpr (requires { Hook::after(info<I>()); })
-      if !consteval { Hook::after(info<I>()); }
+      if !consteval {
+        Hook::after(info<I>());
+      }
     if (!passed(code, p.fault, Planned::rows.nodes[I])) return fail(p), true;
     p.at = I + 1;
     p.state = RunState::running;

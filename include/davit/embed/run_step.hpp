@@ -73,12 +73,13 @@ template <class K, auto params, class... Ts>
   return false;
 }
 
-/// The code of a program's steps. Faces are the backends' static faces, Policies their policies; a hook counts calls from
-/// `first_call` on.
+/// The code of a program's steps. Faces are the backends' static faces, Policies their policies; a hook counts calls
+/// from `first_call` on.
 ///
 /// Compile time per node: what a step is stands in plain arrays of numbers, a step is one function (equal steps share
 /// it), what does not depend on the program stands outside, and calls are generated in chunks.
-template <class P, class Planned, class Faces, class Policies, class Memory, class Hook = void, std::uint32_t first_call = 0>
+template <class P, class Planned, class Faces, class Policies, class Memory, class Hook = void,
+          std::uint32_t first_call = 0>
 struct StepCode {
   using Rows = decltype(Planned::rows);
   static constexpr std::size_t chunk = 32;
@@ -133,7 +134,8 @@ struct StepCode {
                   "davit: a backend wrote a step of a kernel that is not in its Kernels; add it to the kernel_list");
     using K = kernel_at<typename Face::Kernels, (kernel & 0xffff)>;
     constexpr auto& params = Planned::template params<K, r.params[I]>;
-    if constexpr (has_sizes || std::tuple_element_t<(kernel >> 16), Policies>::template specialise<K> || count == 0 || count > 6)
+    if constexpr (has_sizes || std::tuple_element_t<(kernel >> 16), Policies>::template specialise<K> || count == 0 ||
+                  count > 6)
       return run_any<K, I>(memory, std::make_index_sequence<count>{});
     else if constexpr (count == 1)
       return call<K>(params, pointer<std::uint32_t(r.codes[at])>(memory, r.codes[at] >> 32));
@@ -186,10 +188,14 @@ struct StepCode {
     constexpr auto& r = Planned::rows;
     constexpr StepInfo info{calls_before<I>(), r.nodes[I], P::tables.nodes[r.nodes[I]].target};
     if constexpr (requires { Hook::before(info); })
-      if !consteval { Hook::before(info); }
+      if !consteval {
+        Hook::before(info);
+      }
     const bool ok = passed(run_row<r.like[I]>(memory), fault, r.nodes[I]);
     if constexpr (requires { Hook::after(info); })
-      if !consteval { Hook::after(info); }
+      if !consteval {
+        Hook::after(info);
+      }
     return ok;
   }
   template <std::size_t First, std::size_t... I>
@@ -232,7 +238,8 @@ struct StepCode {
       return steps<First>(memory, fault, std::make_index_sequence<Count>{});
     else
       return [&]<std::size_t... C>(std::index_sequence<C...>) {
-        return (run_chunk<First + C * chunk, (Count - C * chunk < chunk ? Count - C * chunk : chunk)>(memory, fault) && ...);
+        return (run_chunk<First + C * chunk, (Count - C * chunk < chunk ? Count - C * chunk : chunk)>(memory, fault) &&
+                ...);
       }(std::make_index_sequence<(Count + chunk - 1) / chunk>{});
   }
 
@@ -261,7 +268,9 @@ struct StepCode {
       if constexpr (control == StaticControl::nothing) {
         return run_region<at + 1, Last>(memory, fault);
       } else if constexpr (control == StaticControl::branch) {
-        if (!(truth<at>(memory) ? run_region<at + 1, next>(memory, fault) : run_region<next + 1, r.jumps[next]>(memory, fault))) return false;
+        if (!(truth<at>(memory) ? run_region<at + 1, next>(memory, fault)
+                                : run_region<next + 1, r.jumps[next]>(memory, fault)))
+          return false;
         return run_region<r.jumps[next] + 1, Last>(memory, fault);
       } else if constexpr (control == StaticControl::loop) {
         while (true) {

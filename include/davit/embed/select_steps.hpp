@@ -29,7 +29,8 @@ struct SelectedSteps {
 
 namespace detail {
 
-/// True if no output of the node has an element: there is nothing to compute, and kernels need not know of such tensors.
+/// True if no output of the node has an element: there is nothing to compute, and kernels need not know of such
+/// tensors.
 [[nodiscard]] constexpr bool is_empty(const StaticGraph& graph, NodeId n) {
   bool empty = graph.nodes[n].outputs != 0;
   graph.for_each_output(n, [&](ValueId v) { empty = empty && graph.values[v].numel == 0; });

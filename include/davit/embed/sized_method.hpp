@@ -54,7 +54,8 @@ struct SizeTable<static_sizes<Ps...>, Settings> {
   /// Per size, its number among those of the same code.
   static constexpr std::array<std::uint32_t, count> place_of = [] {
     std::array<std::uint32_t, count> all{};
-    for (std::uint32_t i = 0; i < count; ++i) all[i] = static_cast<std::uint32_t>(std::count(code_of.begin(), code_of.begin() + i, code_of[i]));
+    for (std::uint32_t i = 0; i < count; ++i)
+      all[i] = static_cast<std::uint32_t>(std::count(code_of.begin(), code_of.begin() + i, code_of[i]));
     return all;
   }();
   static constexpr std::uint32_t codes = [] {
@@ -90,8 +91,9 @@ struct SizeTable<static_sizes<Ps...>, Settings> {
     return 0;
   }
   static consteval std::size_t table_bytes() {
-    return []<std::uint32_t... I>(std::integer_sequence<std::uint32_t, I...>) { return (std::size_t{0} + ... + table_bytes_of<I>()); }(
-        std::make_integer_sequence<std::uint32_t, count>{});
+    return []<std::uint32_t... I>(std::integer_sequence<std::uint32_t, I...>) {
+      return (std::size_t{0} + ... + table_bytes_of<I>());
+    }(std::make_integer_sequence<std::uint32_t, count>{});
   }
 
   /// Per size, how many elements the tensor of port I has, and the most of them.
@@ -114,8 +116,10 @@ struct SizeTable<static_sizes<Ps...>, Settings> {
     const auto& largest = Planned<Largest>::frozen.ports;
     bool same = Planned<P>::sizes.ports == ports;
     for (std::size_t i = 0; same && i < ports; ++i) {
-      const StaticValue &a = Planned<P>::graph.values[all[i].value], &b = Planned<Largest>::graph.values[largest[i].value];
-      same = all[i].is_output == largest[i].is_output && all[i].is_mutated == largest[i].is_mutated && a.dtype == b.dtype && a.rank == b.rank;
+      const StaticValue &a = Planned<P>::graph.values[all[i].value],
+                        &b = Planned<Largest>::graph.values[largest[i].value];
+      same = all[i].is_output == largest[i].is_output && all[i].is_mutated == largest[i].is_mutated &&
+             a.dtype == b.dtype && a.rank == b.rank;
     }
     return same;
   }
@@ -123,8 +127,8 @@ struct SizeTable<static_sizes<Ps...>, Settings> {
 
 }  // namespace detail
 
-/// One method of a static_module whose sizes come with the call: its memory is enough for each of them, and sizes that differ in
-/// numbers alone share their code, which looks these up.
+/// One method of a static_module whose sizes come with the call: its memory is enough for each of them, and sizes that
+/// differ in numbers alone share their code, which looks these up.
 template <HasStaticSizes P, class Settings>
 class static_method<P, Settings> {
   template <class List>
@@ -133,10 +137,14 @@ class static_method<P, Settings> {
   struct Each<static_sizes<Ps...>> {
     using Sizes = detail::SizeTable<static_sizes<Ps...>, Settings>;
     using State = detail::SharedStaticState<static_method<Ps, Settings>...>;
-    static_assert((!static_method<Ps, Settings>::has_device && ...), "davit: a device's steps are of one size: embed the model with numbers for its symbols");
-    static_assert((Sizes::template has_same_ports<Ps>() && ...), "davit: the sizes of a method take other tensors; embed the model again");
-    static_assert(detail::agree(State::rows.data(), State::rows.size()) && ((static_method<Ps, Settings>::state_pools.counts == State::pools.counts) && ...),
-                  "davit: state has other sizes, or other initial values, in one size of a method than in another; embed the model again");
+    static_assert((!static_method<Ps, Settings>::has_device && ...),
+                  "davit: a device's steps are of one size: embed the model with numbers for its symbols");
+    static_assert((Sizes::template has_same_ports<Ps>() && ...),
+                  "davit: the sizes of a method take other tensors; embed the model again");
+    static_assert(detail::agree(State::rows.data(), State::rows.size()) &&
+                      ((static_method<Ps, Settings>::state_pools.counts == State::pools.counts) && ...),
+                  "davit: state has other sizes, or other initial values, in one size of a method than in another; "
+                  "embed the model again");
     static constexpr std::size_t arena_bytes = std::max({static_method<Ps, Settings>::arena_bytes...});
     static constexpr std::size_t step_count = std::max({static_method<Ps, Settings>::step_count...});
     template <class Visit>
@@ -147,8 +155,10 @@ class static_method<P, Settings> {
   using All = Each<typename P::sizes>;
   using Sizes = typename All::Sizes;
   using Largest = static_method<typename Sizes::Largest, Settings>;
-  static_assert(!Settings::has_tensors, "davit: tensors whose sizes come with the call are arguments of forward: leave out tensors_in_arena");
-  static_assert(Sizes::are_told_apart, "davit: two sizes of a method have the same numbers of its symbols; embed the model again");
+  static_assert(!Settings::has_tensors,
+                "davit: tensors whose sizes come with the call are arguments of forward: leave out tensors_in_arena");
+  static_assert(Sizes::are_told_apart,
+                "davit: two sizes of a method have the same numbers of its symbols; embed the model again");
 
  public:
   using program = P;
@@ -183,13 +193,16 @@ class static_method<P, Settings> {
     Largest::template reset<Row>(state);
   }
 
-  /// Runs the size of these dims, in an arena of arena_bytes; of each tensor the elements that it has in that size, from the first
-  /// on. Errors: invalid_shape: there is no such size, or a tensor has fewer elements. O(sizes) to find it.
+  /// Runs the size of these dims, in an arena of arena_bytes; of each tensor the elements that it has in that size,
+  /// from the first on. Errors: invalid_shape: there is no such size, or a tensor has fewer elements. O(sizes) to find
+  /// it.
   template <class, std::uint32_t first_call, class State, class Dims, class... Arguments>
   static constexpr Status run(std::byte* arena, State& state, Dims& dims, Arguments&... arguments) noexcept {
     using Memory = detail::SizedMemory<RunMemory<State, Sizes::ports>>;
-    static_assert(std::is_same_v<std::remove_const_t<Dims>, StaticDims<std::tuple_size_v<std::remove_const_t<decltype(Sizes::Largest::symbols)>>>>,
-                  "davit: the first argument of forward is what its sizes follow from: davit::with_dims(...), a number for each symbol");
+    static_assert(std::is_same_v<std::remove_const_t<Dims>,
+                                 StaticDims<std::tuple_size_v<std::remove_const_t<decltype(Sizes::Largest::symbols)>>>>,
+                  "davit: the first argument of forward is what its sizes follow from: davit::with_dims(...), a number "
+                  "for each symbol");
     check<Arguments...>(std::make_index_sequence<Sizes::ports>{});
     std::uint32_t size = 0;
     while (size < Sizes::count && Sizes::symbols[size] != dims.numbers) ++size;
@@ -221,8 +234,9 @@ class static_method<P, Settings> {
   template <std::uint32_t First, std::uint32_t first_call, class Memory>
   static constexpr bool run_code(Memory& memory, Fault& fault) {
     if constexpr (Sizes::code_of[First] == First)
-      return detail::StepCode<typename Sizes::template Program<First>, typename Sizes::template Plan<First>, typename Settings::Faces, typename Settings::Policies,
-                              Memory, typename Settings::Hook, first_call>::run(memory, fault);
+      return detail::StepCode<typename Sizes::template Program<First>, typename Sizes::template Plan<First>,
+                              typename Settings::Faces, typename Settings::Policies, Memory, typename Settings::Hook,
+                              first_call>::run(memory, fault);
     return false;
   }
 
@@ -233,19 +247,24 @@ class static_method<P, Settings> {
     constexpr StaticValue value = Planned::graph.values[port.value];
     constexpr ArgumentShape shape = argument_shape<A>;
     static_assert(shape.dtype != ScalarType::undefined && shape.is_flat && shape.rank == 1,
-                  "davit: an argument of forward is no flat tensor, and its sizes come with the call; pass a std::span<T> or an array");
-    static_assert(shape.dtype == value.dtype, "davit: an argument of forward has another element type than the program's tensor");
+                  "davit: an argument of forward is no flat tensor, and its sizes come with the call; pass a "
+                  "std::span<T> or an array");
+    static_assert(shape.dtype == value.dtype,
+                  "davit: an argument of forward has another element type than the program's tensor");
     static_assert(shape.writable || (port.is_output == 0 && port.is_mutated == 0),
-                  "davit: an argument of forward is const, but forward writes it (an output, or an input that the program mutates)");
+                  "davit: an argument of forward is const, but forward writes it (an output, or an input that the "
+                  "program mutates)");
   }
   /// True if each tensor has the elements that it has in that size.
   template <std::size_t... I, class... Arguments>
-  [[gnu::always_inline]] static constexpr bool are_enough(std::uint32_t size, std::index_sequence<I...>, const Arguments&... arguments) noexcept {
+  [[gnu::always_inline]] static constexpr bool are_enough(std::uint32_t size, std::index_sequence<I...>,
+                                                          const Arguments&... arguments) noexcept {
     return (is_enough<I>(size, arguments) && ...);
   }
   template <std::size_t I, class A>
   [[gnu::always_inline]] static constexpr bool is_enough(std::uint32_t size, const A& argument) noexcept {
-    if constexpr (argument_shape<A>.known && argument_shape<A>.sizes[0] >= Sizes::template most_elements<I>) return true;  // for every size
+    if constexpr (argument_shape<A>.known && argument_shape<A>.sizes[0] >= Sizes::template most_elements<I>)
+      return true;  // for every size
     return std::size(argument) >= Sizes::template elements_of<I>[size];
   }
   template <class... As, std::size_t... I>

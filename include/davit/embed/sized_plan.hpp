@@ -35,23 +35,29 @@ struct PlanView {
 template <class P, class Planned>
 [[nodiscard]] consteval PlanView view_of_plan() noexcept {
   const auto& f = Planned::frozen;
-  return {f.steps, Planned::sizes.steps, f.codes, f.params, f.copies, Planned::sizes.copies, P::inputs.data(), P::inputs.size()};
+  return {f.steps,  Planned::sizes.steps,  f.codes,          f.params,
+          f.copies, Planned::sizes.copies, P::inputs.data(), P::inputs.size()};
 }
 
 /// True if the two plans are the same code but for numbers: of parameters, and of where operands lie.
 [[nodiscard]] constexpr bool same_code(const PlanView& a, const PlanView& b) noexcept {
-  const auto same_kind = [](std::uint64_t x, std::uint64_t y) { return static_cast<std::uint32_t>(x) == static_cast<std::uint32_t>(y); };
+  const auto same_kind = [](std::uint64_t x, std::uint64_t y) {
+    return static_cast<std::uint32_t>(x) == static_cast<std::uint32_t>(y);
+  };
   if (a.step_count != b.step_count || a.copy_count != b.copy_count || a.input_count != b.input_count) return false;
   for (std::size_t i = 0; i < a.input_count; ++i)
     if (a.inputs[i].role != b.inputs[i].role || !same_data(a.inputs[i].data, b.inputs[i].data)) return false;
   for (std::size_t i = 0; i < a.step_count; ++i) {
     const FrozenStep &s = a.steps[i], &t = b.steps[i];
-    if (s.kernel != t.kernel || s.operand_count != t.operand_count || s.param_count != t.param_count || s.node != t.node) return false;
+    if (s.kernel != t.kernel || s.operand_count != t.operand_count || s.param_count != t.param_count ||
+        s.node != t.node)
+      return false;
     for (std::size_t o = 0; o < s.operand_count; ++o)
       if (!same_kind(a.code(i, o), b.code(i, o))) return false;
   }
   for (std::size_t i = 0; i < a.copy_count; ++i)
-    if (!same_kind(operand_code(a.copies[i].from), operand_code(b.copies[i].from)) || !same_kind(operand_code(a.copies[i].to), operand_code(b.copies[i].to)))
+    if (!same_kind(operand_code(a.copies[i].from), operand_code(b.copies[i].from)) ||
+        !same_kind(operand_code(a.copies[i].to), operand_code(b.copies[i].to)))
       return false;
   return true;
 }
@@ -66,11 +72,12 @@ struct PlanDifferences {
   static constexpr std::uint32_t none = no_id;  ///< no column: the same for all
   std::vector<Range> params_of;                 ///< per step, into `sized_params`
   std::vector<SizedNumber> sized_params;
-  std::vector<std::uint32_t> offsets;           ///< per step and operand, of `width` each: the column
-  std::vector<std::uint32_t> copies;            ///< per copy: from, to, count
-  std::vector<std::int32_t> columns;            ///< one after the other, a number per plan each
+  std::vector<std::uint32_t> offsets;  ///< per step and operand, of `width` each: the column
+  std::vector<std::uint32_t> copies;   ///< per copy: from, to, count
+  std::vector<std::int32_t> columns;   ///< one after the other, a number per plan each
 
-  constexpr PlanDifferences(const std::vector<PlanView>& plans, const std::vector<std::array<std::uint32_t, 4>>& table_bases, std::size_t width) {
+  constexpr PlanDifferences(const std::vector<PlanView>& plans,
+                            const std::vector<std::array<std::uint32_t, 4>>& table_bases, std::size_t width) {
     // constant evaluation pays for every call: plain loops, and numbers that are all the same make no list
     const PlanView& one = plans[0];
     const std::size_t count = plans.size();
@@ -87,7 +94,9 @@ struct PlanDifferences {
     const auto offset = [&](std::size_t plan, std::uint64_t code) {
       const bool is_table = static_cast<StaticPlace>(code >> 16 & 0xff) == StaticPlace::table;
       return static_cast<std::int32_t>(code >> 32) +
-             (is_table ? static_cast<std::int32_t>(table_bases[plan][table_number(static_cast<ScalarType>(code >> 8 & 0xff))]) : 0);
+             (is_table ? static_cast<std::int32_t>(
+                             table_bases[plan][table_number(static_cast<ScalarType>(code >> 8 & 0xff))])
+                       : 0);
     };
     std::vector<const std::int32_t*> params;
     for (std::size_t i = 0; i < one.step_count; ++i) {
@@ -96,10 +105,13 @@ struct PlanDifferences {
       const std::int32_t* const* const from = params.data();
       params_of.push_back({static_cast<std::uint32_t>(sized_params.size()), 0});
       for (std::uint32_t k = 0; k < one.steps[i].param_count; ++k)
-        if (const std::uint32_t column = each([&](std::size_t p) { return from[p][k]; }); column != none) sized_params.push_back({k, column});
+        if (const std::uint32_t column = each([&](std::size_t p) { return from[p][k]; }); column != none)
+          sized_params.push_back({k, column});
       params_of.back().count = static_cast<std::uint32_t>(sized_params.size()) - params_of.back().first;
       for (std::size_t o = 0; o < width; ++o)
-        offsets.push_back(o < one.steps[i].operand_count ? each([&](std::size_t p) { return offset(p, plans[p].code(i, o)); }) : none);
+        offsets.push_back(o < one.steps[i].operand_count
+                              ? each([&](std::size_t p) { return offset(p, plans[p].code(i, o)); })
+                              : none);
     }
     for (std::size_t i = 0; i < one.copy_count; ++i) {
       copies.push_back(each([&](std::size_t p) { return offset(p, operand_code(plans[p].copies[i].from)); }));
@@ -134,7 +146,8 @@ struct JoinedTable {
 
   constexpr void add(const T* own, std::size_t count) {
     for (const std::uint32_t base : bases)
-      if (base + count <= all.size() && std::equal(own, own + count, all.data() + base, same_bits)) return bases.push_back(base);
+      if (base + count <= all.size() && std::equal(own, own + count, all.data() + base, same_bits))
+        return bases.push_back(base);
     bases.push_back(static_cast<std::uint32_t>(all.size()));
     all.insert(all.end(), own, own + count);
   }
@@ -146,8 +159,8 @@ struct JoinedTable {
   }
 };
 
-/// The plans of sizes that are the same code, as one that StepCode takes: the first one's rows, and columns of what differs.
-/// Programs are StaticPrograms, each with its planned_for. O(sizes * (steps * operands + parameters)).
+/// The plans of sizes that are the same code, as one that StepCode takes: the first one's rows, and columns of what
+/// differs. Programs are StaticPrograms, each with its planned_for. O(sizes * (steps * operands + parameters)).
 template <class Programs, class Plans>
 struct SizedPlan;
 template <class... Ps, class... Planned>
@@ -191,7 +204,8 @@ struct SizedPlan<std::tuple<Ps...>, std::tuple<Planned...>> {
   }();
   static constexpr PlanDifferences differences() {
     std::vector<std::array<std::uint32_t, 4>> bases;
-    for (std::size_t p = 0; p < count; ++p) bases.push_back({bases_of<0>[p], bases_of<1>[p], bases_of<2>[p], bases_of<3>[p]});
+    for (std::size_t p = 0; p < count; ++p)
+      bases.push_back({bases_of<0>[p], bases_of<1>[p], bases_of<2>[p], bases_of<3>[p]});
     return PlanDifferences({view_of_plan<Ps, Planned>()...}, bases, One::rows.width);
   }
   struct Counts {
@@ -226,7 +240,8 @@ struct SizedPlan<std::tuple<Ps...>, std::tuple<Planned...>> {
     return out;
   }();
   template <std::uint32_t Column>
-  static constexpr std::array<std::int32_t, count> column = numbers.columns[Column];  // an image holds those that are read
+  static constexpr std::array<std::int32_t, count> column =
+      numbers.columns[Column];  // an image holds those that are read
   template <std::uint32_t I>
   static constexpr auto params_of_first = [] {
     std::array<std::int32_t, frozen.steps[I].param_count> encoded{};
@@ -245,7 +260,8 @@ struct SizedPlan<std::tuple<Ps...>, std::tuple<Planned...>> {
   /// Where operand O of step I lies in that size.
   template <std::uint32_t I, std::size_t O>
   [[nodiscard, gnu::always_inline]] static constexpr std::uint32_t offset(std::uint32_t size) noexcept {
-    return number<numbers.offsets[I * One::rows.width + O]>(size, static_cast<std::uint32_t>(One::rows.codes[I * One::rows.width + O] >> 32));
+    return number<numbers.offsets[I * One::rows.width + O]>(
+        size, static_cast<std::uint32_t>(One::rows.codes[I * One::rows.width + O] >> 32));
   }
   /// Of copy I: where it comes from (0), where it goes (1), how many elements it has (2).
   template <std::size_t I, std::size_t What>
@@ -271,16 +287,21 @@ struct SizedPlan<std::tuple<Ps...>, std::tuple<Planned...>> {
 
  private:
   template <std::uint32_t Column>
-  [[nodiscard, gnu::always_inline]] static constexpr std::uint32_t number(std::uint32_t size, std::uint32_t same) noexcept {
-    if constexpr (Column == PlanDifferences::none) return same;
-    else return static_cast<std::uint32_t>(column<Column>.data()[size]);
+  [[nodiscard, gnu::always_inline]] static constexpr std::uint32_t number(std::uint32_t size,
+                                                                          std::uint32_t same) noexcept {
+    if constexpr (Column == PlanDifferences::none)
+      return same;
+    else
+      return static_cast<std::uint32_t>(column<Column>.data()[size]);
   }
   template <std::uint32_t I>
   [[nodiscard, gnu::always_inline]] static constexpr auto encoded_params_in(std::uint32_t size) noexcept {
     constexpr Range range = numbers.params_of[I];
     auto encoded = params_of_first<I>;
     [&]<std::size_t... N>(std::index_sequence<N...>) {
-      ((encoded[numbers.sized_params[range.first + N].at] = column<numbers.sized_params[range.first + N].column>.data()[size]), ...);
+      ((encoded[numbers.sized_params[range.first + N].at] =
+            column<numbers.sized_params[range.first + N].column>.data()[size]),
+       ...);
     }(std::make_index_sequence<range.count>{});
     return encoded;
   }

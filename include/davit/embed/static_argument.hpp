@@ -19,7 +19,8 @@ inline constexpr std::size_t max_static_rank = 8;
 struct ArgumentShape {
   ScalarType dtype = ScalarType::undefined;
   bool writable = false;
-  bool known = false;   ///< the type is one that can be passed, and its extents are fixed (a span's may not be: a flat one, not known)
+  bool known = false;   ///< the type is one that can be passed, and its extents are fixed (a span's may not be: a flat
+                        ///< one, not known)
   bool is_flat = true;  ///< only the number of elements is known: a span or a plain array
   std::size_t rank = 0;
   std::array<std::int64_t, max_static_rank> sizes{};

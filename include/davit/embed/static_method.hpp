@@ -42,21 +42,24 @@ template <auto First, auto...>
 inline constexpr auto first_of = First;
 }  // namespace detail
 
-/// The compiler's message for an argument that does not fit: after the fault which one it is, what it must be and what it is,
-/// "argument 0, input 'x': float32[1, 64] (64 elements) is wanted, float32[65] is given".
+/// The compiler's message for an argument that does not fit: after the fault which one it is, what it must be and what
+/// it is, "argument 0, input 'x': float32[1, 64] (64 elements) is wanted, float32[65] is given".
 template <auto... Argument>
 struct this_argument_does_not_fit {
   static constexpr ArgumentFault fault = detail::first_of<Argument...>;
   static_assert(fault != ArgumentFault::no_tensor,
                 "davit: an argument of forward is no tensor of fixed extent; pass a std::span<T, N>, an array, or a "
                 "davit::StaticTensor");
-  static_assert(fault != ArgumentFault::dtype, "davit: an argument of forward has another element type than the program's tensor");
+  static_assert(fault != ArgumentFault::dtype,
+                "davit: an argument of forward has another element type than the program's tensor");
   static_assert(fault != ArgumentFault::constant,
                 "davit: an argument of forward is const, but forward writes it (an output, or an input that the "
                 "program mutates)");
-  static_assert(fault != ArgumentFault::rank, "davit: an argument of forward has another rank than the program's tensor");
+  static_assert(fault != ArgumentFault::rank,
+                "davit: an argument of forward has another rank than the program's tensor");
   static_assert(fault != ArgumentFault::sizes,
-                "davit: an argument of forward has other sizes than the program's tensor (the line with this_argument_does_not_fit names both)");
+                "davit: an argument of forward has other sizes than the program's tensor (the line with "
+                "this_argument_does_not_fit names both)");
   static constexpr bool none = false;
 };
 
@@ -66,12 +69,15 @@ class static_method {
   static_assert(StaticProgram<P>,
                 "davit: static_module<Program, ...> needs a StaticProgram: name, tables, inputs, outputs; `davit "
                 "embed` writes one");
-  static_assert(P::inputs.size() == P::tables.inputs.size() && P::outputs.size() == P::tables.outputs.size(),
-                "davit: a static program lists one StaticInput and one StaticOutput for each input and output of its graph");
+  static_assert(
+      P::inputs.size() == P::tables.inputs.size() && P::outputs.size() == P::tables.outputs.size(),
+      "davit: a static program lists one StaticInput and one StaticOutput for each input and output of its graph");
   static_assert(detail::value_with_wrong_sizes<P>() == no_id,
-                "davit: the value of this number has sizes that are not its number of elements, or more than a static program can have");
+                "davit: the value of this number has sizes that are not its number of elements, or more than a static "
+                "program can have");
   static_assert(detail::input_with_wrong_data<P>() == no_id,
-                "davit: the constant or state of this number does not have the elements that the program's graph says; embed the model again");
+                "davit: the constant or state of this number does not have the elements that the program's graph says; "
+                "embed the model again");
   using Planned = typename Settings::template with_backends<planned_for, P, Settings::has_tensors>;
   static constexpr auto problem_ = Planned::problem();
   static_assert(decltype(detail::in_parts<these_nodes_have_no_backend, problem_>())::none);
@@ -103,15 +109,18 @@ class static_method {
 
   /// The memory of a run in `arena`, on tensors whose types are checked.
   template <class Memory, class State, class... Arguments>
-  [[nodiscard, gnu::always_inline]] static constexpr Memory memory_of(typename Memory::Arena arena, State& state, Arguments&... arguments) {
+  [[nodiscard, gnu::always_inline]] static constexpr Memory memory_of(typename Memory::Arena arena, State& state,
+                                                                      Arguments&... arguments) {
     check<Arguments...>(std::make_index_sequence<argument_count>{});
     return Memory{arena, &state, {detail::first_element(arguments)...}};
   }
   /// The steps as code that runs to its end, and as code that stops where a device has a command.
   template <class Memory, std::uint32_t first_call>
-  using Code = detail::StepCode<P, Planned, typename Settings::Faces, typename Settings::Policies, Memory, typename Settings::Hook, first_call>;
+  using Code = detail::StepCode<P, Planned, typename Settings::Faces, typename Settings::Policies, Memory,
+                                typename Settings::Hook, first_call>;
   template <class Memory, std::uint32_t first_call>
-  using DeviceCode = detail::DeviceCode<P, Planned, typename Settings::Faces, typename Settings::Policies, Memory, typename Settings::Hook, first_call>;
+  using DeviceCode = detail::DeviceCode<P, Planned, typename Settings::Faces, typename Settings::Policies, Memory,
+                                        typename Settings::Hook, first_call>;
 
   /// Runs the steps in an arena of arena_bytes; waits for devices.
   template <class Memory, std::uint32_t first_call, class State, class... Arguments>
@@ -148,7 +157,8 @@ class static_method {
     for (std::uint32_t i = 0, n = 0; i < P::inputs.size(); ++i) {
       if (P::inputs[i].role != StaticRole::state) continue;
       const StaticValue& value = Planned::graph.values[Planned::graph.inputs[i]];
-      rows[n++] = {i, Planned::frozen.state_offset[i], static_cast<std::uint32_t>(value.numel), value.dtype, P::inputs[i].data};
+      rows[n++] = {i, Planned::frozen.state_offset[i], static_cast<std::uint32_t>(value.numel), value.dtype,
+                   P::inputs[i].data};
     }
     return rows;
   }();
@@ -198,7 +208,8 @@ class static_method {
   /// The port of the I-th input or output; the number of ports if there is none.
   static consteval std::size_t port_of(std::size_t i, bool is_output) {
     std::size_t port = 0;
-    while (port < Planned::sizes.ports && ((Planned::frozen.ports[port].is_output != 0) != is_output || i-- != 0)) ++port;
+    while (port < Planned::sizes.ports && ((Planned::frozen.ports[port].is_output != 0) != is_output || i-- != 0))
+      ++port;
     return port;
   }
   template <std::size_t I, class A>
@@ -209,7 +220,8 @@ class static_method {
     if constexpr (constexpr int fault = fault_of(shape, port, value); fault >= 0) {
       constexpr auto whole = argument_text<I, A>();
       constexpr auto text = detail::text_part<whole, 0, std::string_view(whole.text).size()>();
-      static_assert(decltype(detail::in_parts<this_argument_does_not_fit, text, 0, static_cast<ArgumentFault>(fault)>())::none);
+      static_assert(
+          decltype(detail::in_parts<this_argument_does_not_fit, text, 0, static_cast<ArgumentFault>(fault)>())::none);
     }
   }
   /// The number of an ArgumentFault, or -1.

@@ -20,58 +20,69 @@ namespace davit {
 
 /// A program lowered by the compiler onto the first of `Backends` that takes each node.
 ///
-/// Partitioning, the backends' preprocess and memory planning run in constant evaluation; `forward` (see call) is straight code over
-/// one arena. No heap, no registry. Runs on a device, on a host, and in static_assert. Before the backends may stand
-/// `external_arena`, `tensors_in_arena` and `step_hook<H>`. Control flow (cond, while_loop, scan, map) is code of the same
-/// kind, its values are in the same arena; a loop that depends on data runs as long as its condition says.
+/// Partitioning, the backends' preprocess and memory planning run in constant evaluation; `forward` (see call) is
+/// straight code over one arena. No heap, no registry. Runs on a device, on a host, and in static_assert. Before the
+/// backends may stand `external_arena`, `tensors_in_arena` and `step_hook<H>`. Control flow (cond, while_loop, scan,
+/// map) is code of the same kind, its values are in the same arena; a loop that depends on data runs as long as its
+/// condition says.
 ///
-/// A program of several methods (`davit embed prefill=FILE decode=FILE --name P`) has a function for each instead of forward,
-/// `module.prefill(...)`, `module.decode(...)`, that takes what forward would. They share the state, by the names of the
-/// model's buffers, and the arena, which is as large as the largest of theirs: none of them runs while another does.
+/// A program of several methods (`davit embed prefill=FILE decode=FILE --name P`) has a function for each instead of
+/// forward, `module.prefill(...)`, `module.decode(...)`, that takes what forward would. They share the state, by the
+/// names of the model's buffers, and the arena, which is as large as the largest of theirs: none of them runs while
+/// another does.
 template <class P, class... Backends>
 class static_module : public detail::MethodsOf<P>::template calls<static_module<P, Backends...>> {
   using Settings = detail::StaticSettings<Backends...>;
   static_assert(Settings::backend_count > 0,
                 "davit: static_module<Program, Backends...> needs at least one backend, such as davit::portable");
   static_assert(!Settings::lacks_portable,
-                "davit: static_module<Program, davit::portable> needs davit/backends/portable/embed.hpp; include it: what davit/davit.hpp has of "
+                "davit: static_module<Program, davit::portable> needs davit/backends/portable/embed.hpp; include it: "
+                "what davit/davit.hpp has of "
                 "portable runs where there is a heap");
   static_assert(Settings::are_backends || Settings::lacks_portable,
                 "davit: a backend of static_module is no StaticBackend: it needs name, Kernels and embed(node, steps), "
                 "see davit/backend/embed_contract.hpp; include the header of its static part");
   using Methods = detail::MethodTable<typename detail::MethodsOf<P>::methods, Settings>;
   static_assert(Methods::count == 1 || detail::agree(Methods::State::rows.data(), Methods::State::rows.size()),
-                "davit: methods of the program have other sizes or another initial value for the same state, or state that overlaps; "
+                "davit: methods of the program have other sizes or another initial value for the same state, or state "
+                "that overlaps; "
                 "embed the models again");
   using State = StaticState<Methods::State::pools>;
-  static constexpr bool has_initial_state = detail::have_initial_value(Methods::State::rows.data(), Methods::State::rows.size());
+  static constexpr bool has_initial_state =
+      detail::have_initial_value(Methods::State::rows.data(), Methods::State::rows.size());
   /// Of method M's runs; with a device of all methods' runs.
   template <class M>
-  using Memory = RunMemory<State, Methods::has_device ? Methods::most_arguments : static_method<M, Settings>::argument_count>;
+  using Memory =
+      RunMemory<State, Methods::has_device ? Methods::most_arguments : static_method<M, Settings>::argument_count>;
   template <class M>
   static constexpr std::uint32_t first_call = [] {
-    if constexpr (std::is_void_v<typename Settings::Hook>) return 0u;
-    else return Methods::template calls_before<M>();
+    if constexpr (std::is_void_v<typename Settings::Hook>)
+      return 0u;
+    else
+      return Methods::template calls_before<M>();
   }();
 
  public:
-  /// Method M, one of P::methods or P itself: its arena_bytes, weight_bytes, table_bytes, step_count, backend_of(), partition_of(),
-  /// operators().
+  /// Method M, one of P::methods or P itself: its arena_bytes, weight_bytes, table_bytes, step_count, backend_of(),
+  /// partition_of(), operators().
   template <class M>
   using method = static_method<M, Settings>;
 
   /// The program's name, and those of the backends, in order.
   static constexpr std::string_view name = P::name;
   static constexpr std::array<std::string_view, Settings::backend_count> backends = Settings::names();
-  /// Bytes of the arena: what intermediate values and scratch need at most (and with tensors_in_arena, inputs and outputs).
+  /// Bytes of the arena: what intermediate values and scratch need at most (and with tensors_in_arena, inputs and
+  /// outputs).
   static constexpr std::size_t arena_bytes = Methods::arena_bytes;
   /// Bytes of mutable state (buffers).
   static constexpr std::size_t state_bytes = Methods::State::pools.bytes();
   /// True if a device carries out a step of the program: then there are start (forward_start), step and done.
   static constexpr bool has_device = Methods::has_device;
-  /// All the memory that a module writes: arena (its own or the caller's) and state (and, with a device, where a run is).
+  /// All the memory that a module writes: arena (its own or the caller's) and state (and, with a device, where a run
+  /// is).
   static constexpr std::size_t ram_bytes =
-      arena_bytes + state_bytes + (has_device ? sizeof(detail::RunProgress) + sizeof(Memory<typename Methods::First>) : 0);
+      arena_bytes + state_bytes +
+      (has_device ? sizeof(detail::RunProgress) + sizeof(Memory<typename Methods::First>) : 0);
   /// Bytes of what the backends computed from constants (folded biases, multipliers).
   static constexpr std::size_t table_bytes = Methods::table_bytes;
   /// Bytes of constants that forward or another method reads: the program's, and the backends' tables.
@@ -88,15 +99,16 @@ class static_module : public detail::MethodsOf<P>::template calls<static_module<
 
   constexpr static_module() noexcept = default;
 
-  /// Runs method M, one of P::methods or P itself, as `module.forward(...)` or the method's own function does: with external_arena
-  /// the arena, then user inputs in order, then user outputs in order, each a std::span of fixed extent, an array, nested arrays
-  /// of the tensor's sizes or a StaticTensor. Another dtype, rank or extent does not compile. Arguments must not overlap. An
-  /// arena is a static_arena, or std::bytes whose number is checked when compiling if it is known then. Errors: the code of the
-  /// kernel that failed and its node's number as debug handle; state is then unchanged. out_of_memory, invalid_argument: the
-  /// arena is too small, or not aligned to static_alignment.
+  /// Runs method M, one of P::methods or P itself, as `module.forward(...)` or the method's own function does: with
+  /// external_arena the arena, then user inputs in order, then user outputs in order, each a std::span of fixed extent,
+  /// an array, nested arrays of the tensor's sizes or a StaticTensor. Another dtype, rank or extent does not compile.
+  /// Arguments must not overlap. An arena is a static_arena, or std::bytes whose number is checked when compiling if it
+  /// is known then. Errors: the code of the kernel that failed and its node's number as debug handle; state is then
+  /// unchanged. out_of_memory, invalid_argument: the arena is too small, or not aligned to static_alignment.
   template <class M, class... Arguments>
   constexpr Status call(Arguments&&... arguments) noexcept {
-    static_assert(Methods::template has<M>, "davit: the program has no such method; its methods are the types in P::methods");
+    static_assert(Methods::template has<M>,
+                  "davit: the program has no such method; its methods are the types in P::methods");
     static_assert(sizeof...(Arguments) == expected<M>,
                   "davit: forward takes the program's user inputs and then its user outputs, one argument each (with "
                   "external_arena behind the arena; with tensors_in_arena none)");
@@ -106,20 +118,23 @@ class static_module : public detail::MethodsOf<P>::template calls<static_module<
   /// @name Runs during which the CPU may do something else: of modules with a device. See "Devices" in
   /// davit/backend/embed_contract.hpp for what interrupts may call.
   /// @{
-  /// Begins a run of method M, as `module.forward_start(...)` does, with the arguments of call, which must stay until it has
-  /// ended, and returns when the device has its first command (or the run has ended). The module must not be moved meanwhile.
-  /// Errors: those of call; not_available: a run is under way.
+  /// Begins a run of method M, as `module.forward_start(...)` does, with the arguments of call, which must stay until
+  /// it has ended, and returns when the device has its first command (or the run has ended). The module must not be
+  /// moved meanwhile. Errors: those of call; not_available: a run is under way.
   template <class M, class... Arguments>
   constexpr Status start(Arguments&&... arguments) noexcept {
     static_assert(has_device, "davit: no step of this static_module is a device's: call forward");
-    static_assert(Methods::template has<M>, "davit: the program has no such method; its methods are the types in P::methods");
+    static_assert(Methods::template has<M>,
+                  "davit: the program has no such method; its methods are the types in P::methods");
     static_assert(sizeof...(Arguments) == expected<M>, "davit: forward_start takes the arguments of forward");
     static_assert(((std::is_lvalue_reference_v<Arguments> || detail::is_view<std::remove_cvref_t<Arguments>>) && ...),
-                  "davit: forward_start needs its arguments until the run has ended, and this one is a temporary that ends before");
+                  "davit: forward_start needs its arguments until the run has ended, and this one is a temporary that "
+                  "ends before");
     if constexpr (has_device) return dispatch<M, true>(arguments...);
     return {};
   }
-  /// Goes on with the run if the device is done: until it has a command and is not done with it, or the end. O(1) if it is not.
+  /// Goes on with the run if the device is done: until it has a command and is not done with it, or the end. O(1) if it
+  /// is not.
   RunState step() noexcept {
     static_assert(has_device, "davit: no step of this static_module is a device's: call forward");
     if constexpr (has_device) {
@@ -138,7 +153,8 @@ class static_module : public detail::MethodsOf<P>::template calls<static_module<
   [[nodiscard]] Status status() const noexcept {
     static_assert(has_device, "davit: no step of this static_module is a device's: call forward");
     if constexpr (has_device)
-      if (__atomic_load_n(&run_.state, __ATOMIC_ACQUIRE) == static_cast<std::uint8_t>(RunState::failed)) return std::unexpected(run_.progress.fault);
+      if (__atomic_load_n(&run_.state, __ATOMIC_ACQUIRE) == static_cast<std::uint8_t>(RunState::failed))
+        return std::unexpected(run_.progress.fault);
     return {};
   }
   /// @}
@@ -151,8 +167,8 @@ class static_module : public detail::MethodsOf<P>::template calls<static_module<
     return std::span<std::byte, arena_bytes>(arena_.bytes, arena_bytes);
   }
 
-  /// @name With tensors_in_arena: where user input or output I, of method M if there are several, lies, as a std::span of its
-  /// elements. See tensors_in_arena for when they may be written and read. With external_arena, in that arena.
+  /// @name With tensors_in_arena: where user input or output I, of method M if there are several, lies, as a std::span
+  /// of its elements. See tensors_in_arena for when they may be written and read. With external_arena, in that arena.
   /// @{
   template <std::size_t I, class... Arena>
   [[nodiscard]] auto input(Arena&&... arena) noexcept {
@@ -176,17 +192,21 @@ class static_module : public detail::MethodsOf<P>::template calls<static_module<
   /// The program's one method.
   template <class M>
   struct OnlyMethod : method<M> {
-    static_assert(Methods::count == 1, "davit: the program has several methods: name one, as in Module::method<P::decode>::operators()");
+    static_assert(Methods::count == 1,
+                  "davit: the program has several methods: name one, as in Module::method<P::decode>::operators()");
   };
   using only = OnlyMethod<typename Methods::First>;
   template <int>
   struct Nothing {};
-  /// The bytes have no value before a run, and a module can still be constinit: a global one needs no static constructor.
+  /// The bytes have no value before a run, and a module can still be constinit: a global one needs no static
+  /// constructor.
   union OwnArena {
     constexpr OwnArena() noexcept : none() {}
     std::byte none;
     static constexpr std::size_t line = Methods::maintains_cache ? static_cache_line : 1;
-    alignas(Methods::maintains_cache ? static_cache_line : static_alignment) std::byte bytes[arena_bytes == 0 ? 1 : (arena_bytes + line - 1) / line * line];
+    alignas(Methods::maintains_cache
+                ? static_cache_line
+                : static_alignment) std::byte bytes[arena_bytes == 0 ? 1 : (arena_bytes + line - 1) / line * line];
   };
   /// A run that is under way.
   template <int>
@@ -236,8 +256,8 @@ class static_module : public detail::MethodsOf<P>::template calls<static_module<
     const auto state = static_cast<RunState>(__atomic_load_n(&run_.state, __ATOMIC_ACQUIRE));
     return state == RunState::running || state == RunState::waiting;
   }
-  /// Goes on with a run whose `state` says that somebody does. A device that is done before `state` says that the run waits may
-  /// have had its interrupt already: its step has met this one.
+  /// Goes on with a run whose `state` says that somebody does. A device that is done before `state` says that the run
+  /// waits may have had its interrupt already: its step has met this one.
   RunState advance() noexcept {
     while (true) {
       RunState state{};
@@ -256,14 +276,16 @@ class static_module : public detail::MethodsOf<P>::template calls<static_module<
   /// Makes a waiting run a running one; answers what it was.
   RunState take() noexcept {
     auto seen = static_cast<std::uint8_t>(RunState::waiting);
-    (void)__atomic_compare_exchange_n(&run_.state, &seen, static_cast<std::uint8_t>(RunState::running), false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE);
+    (void)__atomic_compare_exchange_n(&run_.state, &seen, static_cast<std::uint8_t>(RunState::running), false,
+                                      __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE);
     return static_cast<RunState>(seen);
   }
   template <class Arena>
   static consteval void check_arena() {
-    static_assert(detail::ArenaMemory<Arena>,
-                  "davit: with external_arena the first argument is the arena: a davit::static_arena<N>, a std::span or an "
-                  "array of std::byte");
+    static_assert(
+        detail::ArenaMemory<Arena>,
+        "davit: with external_arena the first argument is the arena: a davit::static_arena<N>, a std::span or an "
+        "array of std::byte");
     if constexpr (detail::ArenaMemory<Arena>)
       static_assert(decltype(detail::given_arena(std::declval<Arena&>()))::extent >= arena_bytes,
                     "davit: the arena has less bytes than the module's arena_bytes");
@@ -274,7 +296,8 @@ class static_module : public detail::MethodsOf<P>::template calls<static_module<
     if constexpr (detail::ArenaMemory<Arena>) {
       const auto given = detail::given_arena(arena);
       if !consteval {
-        if (const ErrorCode wrong = given.check(arena_bytes); wrong != ErrorCode::ok) return std::unexpected(Fault(wrong));
+        if (const ErrorCode wrong = given.check(arena_bytes); wrong != ErrorCode::ok)
+          return std::unexpected(Fault(wrong));
       }
       return run<M, Starts>(given.bytes.data(), arguments...);
     }
@@ -284,8 +307,10 @@ class static_module : public detail::MethodsOf<P>::template calls<static_module<
   /// Where the arena with the tensors begins.
   template <class... Arena>
   [[nodiscard]] std::byte* base(Arena&... arena) noexcept {
-    static_assert(Settings::has_tensors, "davit: inputs and outputs are arguments of forward; name tensors_in_arena before the backends");
-    static_assert(sizeof...(Arena) == (Settings::owns_arena ? 0 : 1), "davit: the arena is given if it is the caller's, and only then");
+    static_assert(Settings::has_tensors,
+                  "davit: inputs and outputs are arguments of forward; name tensors_in_arena before the backends");
+    static_assert(sizeof...(Arena) == (Settings::owns_arena ? 0 : 1),
+                  "davit: the arena is given if it is the caller's, and only then");
     if constexpr (Settings::owns_arena) {
       return arena_.bytes;
     } else {

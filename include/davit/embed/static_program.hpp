@@ -35,8 +35,8 @@ concept StaticProgram = requires {
 ///       using methods = davit::static_methods<add, read>;  // shared_state(0, ...) stands for the same state in both
 ///     };
 ///
-/// Their calls are `module.call<add>(...)`; davit embed also writes `template <class Module> struct calls`, which a module
-/// derives from, with a function for each.
+/// Their calls are `module.call<add>(...)`; davit embed also writes `template <class Module> struct calls`, which a
+/// module derives from, with a function for each.
 template <class... Methods>
 struct static_methods {
   static constexpr std::size_t count = sizeof...(Methods);
@@ -46,15 +46,17 @@ struct static_methods {
 template <class P>
 concept HasStaticMethods = requires { typename P::methods; };
 
-/// A method whose sizes come with the call: the StaticProgram of each size that there may be, over one state and one blob. Each has
-/// `static constexpr std::array<std::int64_t, N> symbols`, the numbers of the symbols that its sizes follow from.
+/// A method whose sizes come with the call: the StaticProgram of each size that there may be, over one state and one
+/// blob. Each has `static constexpr std::array<std::int64_t, N> symbols`, the numbers of the symbols that its sizes
+/// follow from.
 ///
 ///     struct tagger {
 ///       static constexpr std::string_view name = "tagger";
 ///       using sizes = davit::static_sizes<tagger_of<1>, tagger_of<2>, tagger_of<3>>;
 ///     };
 ///
-/// A call says which one is meant: `module.forward(davit::with_dims(2), x, y)`. `davit embed --dim s0=1..3` writes such a type.
+/// A call says which one is meant: `module.forward(davit::with_dims(2), x, y)`. `davit embed --dim s0=1..3` writes such
+/// a type.
 template <class... Programs>
 struct static_sizes {
   static constexpr std::size_t count = sizeof...(Programs);
@@ -76,7 +78,8 @@ concept HasStaticSizes = requires { typename P::sizes; };
 
 namespace detail {
 
-/// True if the data of a constant or a state has just the elements that the graph's value has, padded as its layout says.
+/// True if the data of a constant or a state has just the elements that the graph's value has, padded as its layout
+/// says.
 [[nodiscard]] constexpr bool data_fits(const StaticGraph& graph, const StaticInput& input, ValueId v) noexcept {
   if (input.role != StaticRole::constant && input.role != StaticRole::state) return true;
   if (v == no_id || v >= graph.value_count) return false;
@@ -94,7 +97,8 @@ namespace detail {
   return value.numel == checked_numel({graph.sizes + value.first_size, value.rank}, INT32_MAX / 16);
 }
 
-/// The first graph input of a static program whose data does not fit it, the first value whose sizes do not; no_id if all do.
+/// The first graph input of a static program whose data does not fit it, the first value whose sizes do not; no_id if
+/// all do.
 template <class P>
 [[nodiscard]] consteval std::uint32_t input_with_wrong_data() {
   constexpr StaticGraph graph = P::tables.view();
@@ -119,8 +123,9 @@ struct FrozenRows {
   static constexpr Counts n = [] {
     const GraphModule module = make();
     const StaticGraphRows rows(module.view());
-    return Counts{rows.text.size(),      rows.sizes.size(), rows.values.size(),  rows.inputs.size(), rows.outputs.size(),
-                  rows.arguments.size(), rows.nodes.size(), rows.strings.size(), rows.graphs.size()};
+    return Counts{rows.text.size(),   rows.sizes.size(),   rows.values.size(),
+                  rows.inputs.size(), rows.outputs.size(), rows.arguments.size(),
+                  rows.nodes.size(),  rows.strings.size(), rows.graphs.size()};
   }();
   static constexpr auto text = [] {
     std::array<char, n.text + 1> all{};

@@ -22,7 +22,8 @@ namespace davit {
 
 /// The arena is the caller's: `forward(arena, inputs..., outputs...)`. The module itself holds the state alone.
 ///
-/// Several modules may be given the same arena, of `max_arena<A, B, ...>` bytes, if none of them runs while another does.
+/// Several modules may be given the same arena, of `max_arena<A, B, ...>` bytes, if none of them runs while another
+/// does.
 struct external_arena {};
 
 /// Inputs and outputs lie in the arena: `module.input<0>()`, `module.output<0>()` say where, and forward takes none.
@@ -34,9 +35,11 @@ struct external_arena {};
 struct tensors_in_arena {};
 
 /// `Hook::before(step)` and `Hook::after(step)`, static functions, are called around each step with a `StepInfo`; the
-/// functions that it does not have cost nothing. Not called in constant evaluation, nor for what is copied after the steps.
+/// functions that it does not have cost nothing. Not called in constant evaluation, nor for what is copied after the
+/// steps.
 ///
-///     struct cycles {                                                    // of each step, by a Cortex-M's cycle counter
+///     struct cycles {                                                    // of each step, by a Cortex-M's cycle
+///     counter
 ///       static inline std::uint32_t begin, of[Model::step_count];       // count them with a module that has no hook
 ///       static void before(const davit::StepInfo&) { begin = DWT->CYCCNT; }
 ///       static void after(const davit::StepInfo& step) { of[step.index] += DWT->CYCCNT - begin; }
@@ -48,8 +51,9 @@ struct step_hook {};
 
 /// What a step_hook is told of a step.
 struct StepInfo {
-  std::uint32_t index = 0;  ///< below step_count, in the order of execution but for loops and branches; method by method
-  NodeId node = no_id;      ///< whose outputs it computes: the debug handle of its errors
+  std::uint32_t index =
+      0;                ///< below step_count, in the order of execution but for loops and branches; method by method
+  NodeId node = no_id;  ///< whose outputs it computes: the debug handle of its errors
   const char* target = "";  ///< the node's operator
 };
 
@@ -110,7 +114,8 @@ struct GivenArena {
   /// What is wrong with it, if not everything is known when compiling.
   [[nodiscard]] ErrorCode check(std::size_t needed) const noexcept {
     if (Extent == std::dynamic_extent && bytes.size() < needed) return ErrorCode::out_of_memory;
-    if (!is_aligned && reinterpret_cast<std::uintptr_t>(bytes.data()) % static_alignment != 0) return ErrorCode::invalid_argument;
+    if (!is_aligned && reinterpret_cast<std::uintptr_t>(bytes.data()) % static_alignment != 0)
+      return ErrorCode::invalid_argument;
     return ErrorCode::ok;
   }
 };
@@ -122,8 +127,9 @@ template <class Bytes>
   requires requires(Bytes& bytes) { std::span(bytes); }
 [[nodiscard]] constexpr auto given_arena(Bytes& bytes) noexcept {
   const std::span memory(bytes);
-  static_assert(std::is_same_v<typename decltype(memory)::element_type, std::byte>,
-                "davit: an arena is a davit::static_arena<N>, or a std::span, an array of std::byte that can be written");
+  static_assert(
+      std::is_same_v<typename decltype(memory)::element_type, std::byte>,
+      "davit: an arena is a davit::static_arena<N>, or a std::span, an array of std::byte that can be written");
   return GivenArena<decltype(memory)::extent, false>{memory};
 }
 template <class T>

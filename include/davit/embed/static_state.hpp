@@ -59,7 +59,9 @@ class DistinctConstants {
 
 /// True if the two rows are the same state or have no element in common.
 [[nodiscard]] constexpr bool agree(const StaticStateRow& a, const StaticStateRow& b) noexcept {
-  if (a.dtype != b.dtype || a.count == 0 || b.count == 0 || a.first + a.count <= b.first || b.first + b.count <= a.first) return true;
+  if (a.dtype != b.dtype || a.count == 0 || b.count == 0 || a.first + a.count <= b.first ||
+      b.first + b.count <= a.first)
+    return true;
   return a.first == b.first && a.count == b.count && same_data(a.data, b.data);
 }
 /// True if all rows do. O(rows^2).
@@ -82,8 +84,8 @@ class DistinctConstants {
   return false;
 }
 
-/// The state of static methods (static_method<...>) that share it, and its rows in their order. What does not depend on the
-/// methods stands outside, which the compiler is quicker with.
+/// The state of static methods (static_method<...>) that share it, and its rows in their order. What does not depend on
+/// the methods stands outside, which the compiler is quicker with.
 template <class... Methods>
 struct SharedStaticState {
   static constexpr StatePools pools = [] {

@@ -30,7 +30,8 @@ class CaseFiles {
     files.prefix_ = std::move(prefix);
     return files;
   }
-  /// The bytes of a file of the case; a name that leaves the case's folder, or a link out of where its files lie, is refused.
+  /// The bytes of a file of the case; a name that leaves the case's folder, or a link out of where its files lie, is
+  /// refused.
   [[nodiscard]] Result<SharedBytes> read(std::string_view name) const;
   /// What errors call the file.
   [[nodiscard]] std::string place(std::string_view name) const;

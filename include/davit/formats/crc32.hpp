@@ -19,8 +19,11 @@ namespace detail {
 #if defined(__x86_64__)
 /// Carries a checksum (inverted) over n bytes, a multiple of 16 and at least 64, 64 bytes at a time.
 /// Source: V. Gopal and others, Fast CRC Computation for Generic Polynomials Using PCLMULQDQ Instruction.
-[[nodiscard, gnu::target("pclmul,sse4.1")]] inline std::uint32_t fold_crc32(std::uint32_t crc, const std::byte* data, std::size_t n) noexcept {
-  const auto load = [&data](std::size_t i) __attribute__((target("pclmul,sse4.1"))) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(data) + i); };
+[[nodiscard, gnu::target("pclmul,sse4.1")]] inline std::uint32_t fold_crc32(std::uint32_t crc, const std::byte* data,
+                                                                            std::size_t n) noexcept {
+  const auto load = [&data](std::size_t i) __attribute__((target("pclmul,sse4.1"))) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(data) + i);
+  };
   // what x carries over to 512 or 128 bits further on, and what lies there
   const auto fold = [](__m128i x, __m128i by, __m128i there) __attribute__((target("pclmul,sse4.1"))) {
     return _mm_xor_si128(_mm_xor_si128(_mm_clmulepi64_si128(x, by, 0x00), _mm_clmulepi64_si128(x, by, 0x11)), there);
@@ -37,17 +40,19 @@ namespace detail {
   for (; n >= 16; data += 16, n -= 16) x = fold(x, by_128, load(0));
   const __m128i low = _mm_setr_epi32(-1, 0, -1, 0);
   x = _mm_xor_si128(_mm_srli_si128(x, 8), _mm_clmulepi64_si128(x, by_128, 0x10));
-  x = _mm_xor_si128(_mm_srli_si128(x, 4), _mm_clmulepi64_si128(_mm_and_si128(x, low), _mm_set_epi64x(0, 0x163cd6124), 0x00));
+  x = _mm_xor_si128(_mm_srli_si128(x, 4),
+                    _mm_clmulepi64_si128(_mm_and_si128(x, low), _mm_set_epi64x(0, 0x163cd6124), 0x00));
   const __m128i polynomial = _mm_set_epi64x(0x1f7011641, 0x1db710641);
   const __m128i quotient = _mm_and_si128(_mm_clmulepi64_si128(_mm_and_si128(x, low), polynomial, 0x10), low);
-  return static_cast<std::uint32_t>(_mm_extract_epi32(_mm_xor_si128(x, _mm_clmulepi64_si128(quotient, polynomial, 0x00)), 1));
+  return static_cast<std::uint32_t>(
+      _mm_extract_epi32(_mm_xor_si128(x, _mm_clmulepi64_si128(quotient, polynomial, 0x00)), 1));
 }
 #endif
 
 }  // namespace detail
 
-/// The CRC-32 of bytes that follow those whose CRC-32 is `crc`. O(size), where the CPU multiplies without carry 16 bytes an
-/// instruction.
+/// The CRC-32 of bytes that follow those whose CRC-32 is `crc`. O(size), where the CPU multiplies without carry 16
+/// bytes an instruction.
 [[nodiscard]] inline std::uint32_t crc32_of(std::span<const std::byte> bytes, std::uint32_t crc = 0) noexcept {
 #if defined(__x86_64__)
   static const bool folds = __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("sse4.1");

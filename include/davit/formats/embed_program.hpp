@@ -23,16 +23,19 @@ struct EmbeddedProgram {
 };
 
 /// Writes a program as a C++ header with a StaticProgram, and its larger constants as a blob. Sizes must be numbers, or
-/// be given ones, which those that depend on data cannot. Texts of the program stand in the header as literals and comments
-/// that they cannot leave. Guards are checked here: numbers that break one are an error (invalid_shape), and of several sizes those
-/// that do are left out, so that their calls are an error. O(size of the program). Errors: stage save.
+/// be given ones, which those that depend on data cannot. Texts of the program stand in the header as literals and
+/// comments that they cannot leave. Guards are checked here: numbers that break one are an error (invalid_shape), and
+/// of several sizes those that do are left out, so that their calls are an error. O(size of the program). Errors: stage
+/// save.
 [[nodiscard]] Result<EmbeddedProgram> embed_program(const ExportedProgram& program, const EmbedOptions& options = {});
 
-/// Writes methods as one program: a StaticProgram each, `NAME::METHOD`, over one state and one blob, in which equal constants are
-/// kept once. What a method changes is state of all that have a parameter or buffer of that name. Errors, beside those above:
-/// names that are no two methods' or that a static_module has itself; state of one name that has other element types, sizes or
-/// initial values. Source: executorch.exir.to_edge of a dict of programs, and its shared mutable buffers.
-[[nodiscard]] Result<EmbeddedProgram> embed_program(std::span<const ProgramMethod> methods, const EmbedOptions& options = {});
+/// Writes methods as one program: a StaticProgram each, `NAME::METHOD`, over one state and one blob, in which equal
+/// constants are kept once. What a method changes is state of all that have a parameter or buffer of that name. Errors,
+/// beside those above: names that are no two methods' or that a static_module has itself; state of one name that has
+/// other element types, sizes or initial values. Source: executorch.exir.to_edge of a dict of programs, and its shared
+/// mutable buffers.
+[[nodiscard]] Result<EmbeddedProgram> embed_program(std::span<const ProgramMethod> methods,
+                                                    const EmbedOptions& options = {});
 
 }  // namespace davit::formats
 

@@ -26,27 +26,31 @@ struct SaveOptions {
 [[nodiscard]] Result<std::vector<std::byte>> save_program(const LoweredProgram& program, SaveOptions options = {});
 
 /// Saves to a file. Errors: as above, io_error; a file that cannot be written whole is removed.
-[[nodiscard]] Result<void> save_program(const LoweredProgram& program, const std::string& path, SaveOptions options = {});
+[[nodiscard]] Result<void> save_program(const LoweredProgram& program, const std::string& path,
+                                        SaveOptions options = {});
 
 /// Not of a Result: this says so, and does not compile.
 template <class R, class... Rest>
   requires std::same_as<R, Result<LoweredProgram>>
 Result<void> save_program(const R&, const Rest&...) {
   static_assert(!std::same_as<R, Result<LoweredProgram>>,
-                "davit: save_program takes a lowered program, and this is a davit::Result, which may hold an Error; check it, then pass *lowered, or "
+                "davit: save_program takes a lowered program, and this is a davit::Result, which may hold an Error; "
+                "check it, then pass *lowered, or "
                 "pass davit::value_or_exit(lowered)");
   return {};
 }
 
 /// Loads what save_program wrote, matches backends by name against the list, and compiles. Tensors view `bytes`.
 ///
-/// Errors: corrupt_data and version_mismatch with the place; not_available for a backend that is not in the list, or that
-/// cannot run here and has no fallback in the package; what the backends' load and compile report.
-[[nodiscard]] Result<LoweredProgram> load_program(BackendTables backends, const SharedBytes& bytes, Diagnostics* diagnostics = nullptr);
+/// Errors: corrupt_data and version_mismatch with the place; not_available for a backend that is not in the list, or
+/// that cannot run here and has no fallback in the package; what the backends' load and compile report.
+[[nodiscard]] Result<LoweredProgram> load_program(BackendTables backends, const SharedBytes& bytes,
+                                                  Diagnostics* diagnostics = nullptr);
 
-/// The same from a file, which is mapped: it must not change or become shorter while the program or a session of it lives. A new file
-/// that is renamed to its name does not matter.
-[[nodiscard]] Result<LoweredProgram> load_program(BackendTables backends, const std::string& path, Diagnostics* diagnostics = nullptr);
+/// The same from a file, which is mapped: it must not change or become shorter while the program or a session of it
+/// lives. A new file that is renamed to its name does not matter.
+[[nodiscard]] Result<LoweredProgram> load_program(BackendTables backends, const std::string& path,
+                                                  Diagnostics* diagnostics = nullptr);
 
 /// The same for a list of backends; `from` is a path, or bytes.
 template <class List, class From>

@@ -55,7 +55,8 @@ struct PackageParts {
   std::vector<std::span<const std::byte>> parts{};
 };
 /// Lays a package out: header, section table, program table, segments, and last the debug map (empty: none). O(size).
-[[nodiscard]] PackageParts package_parts(std::span<const std::byte> table, std::span<const std::span<const std::byte>> segments,
+[[nodiscard]] PackageParts package_parts(std::span<const std::byte> table,
+                                         std::span<const std::span<const std::byte>> segments,
                                          std::span<const std::byte> debug_map);
 /// The same as one copy.
 [[nodiscard]] std::vector<std::byte> write_package(std::span<const std::byte> table,

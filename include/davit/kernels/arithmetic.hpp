@@ -101,13 +101,14 @@ template <class T>
 struct AddRoundedProduct {
   T factor;
   ScalarType type;
-  constexpr explicit AddRoundedProduct(Parameters& p) noexcept : factor(p.number<T>(0)), type(static_cast<ScalarType>(p.reals[1])) {}
+  constexpr explicit AddRoundedProduct(Parameters& p) noexcept
+      : factor(p.number<T>(0)), type(static_cast<ScalarType>(p.reals[1])) {}
   [[gnu::always_inline]] constexpr T operator()(T a, T b) const noexcept {
     return wrap_add(a, static_cast<T>(rounded_to(type, static_cast<double>(wrap_mul(factor, b)))));
   }
 };
-/// Of sums of 16 bits with a factor, so many elements of a row at a time are rounded once; what is left of the row is also rounded after the product.
-/// Source: vectorized_loop of ATen's Loops.h, with AVX2 and AVX-512.
+/// Of sums of 16 bits with a factor, so many elements of a row at a time are rounded once; what is left of the row is
+/// also rounded after the product. Source: vectorized_loop of ATen's Loops.h, with AVX2 and AVX-512.
 inline constexpr std::int64_t rounded_once = 32;
 template <class T>
 struct Multiply {
@@ -210,12 +211,14 @@ struct Power {
     }
   }
 };
-/// The first operand to the power of integer 0, which is small, by products. Source: pow_tensor_scalar_optimized_kernel in ATen.
+/// The first operand to the power of integer 0, which is small, by products. Source: pow_tensor_scalar_optimized_kernel
+/// in ATen.
 template <class T>
 struct SmallPower {
   std::int64_t factors;
   bool inverse;
-  constexpr explicit SmallPower(Parameters& p) noexcept : factors(p.integers[0] < 0 ? -p.integers[0] : p.integers[0]), inverse(p.integers[0] < 0) {}
+  constexpr explicit SmallPower(Parameters& p) noexcept
+      : factors(p.integers[0] < 0 ? -p.integers[0] : p.integers[0]), inverse(p.integers[0] < 0) {}
   constexpr T operator()(T a, T) const noexcept {
     T power = a;
     for (std::int64_t i = 1; i < factors; ++i) power *= a;
@@ -378,9 +381,11 @@ struct LogicalXor {
 namespace detail {
 struct SelectBits {
   template <std::size_t, class Bits>
-  [[gnu::always_inline]] static void run(const std::uint8_t* condition, const Bits* a, const Bits* b, Bits* to, std::int64_t n) noexcept {
+  [[gnu::always_inline]] static void run(const std::uint8_t* condition, const Bits* a, const Bits* b, Bits* to,
+                                         std::int64_t n) noexcept {
     for (std::int64_t i = 0; i < n; ++i) {
-      const auto mask = static_cast<Bits>(Bits{} - static_cast<Bits>(condition[i] != 0));  // no branch: conditions are hard to foretell
+      const auto mask = static_cast<Bits>(
+          Bits{} - static_cast<Bits>(condition[i] != 0));  // no branch: conditions are hard to foretell
       to[i] = static_cast<Bits>(b[i] ^ ((a[i] ^ b[i]) & mask));
     }
   }
@@ -390,7 +395,8 @@ struct SelectBits {
 /// condition ? a : b of elements of one width; the condition's bytes are the first operand.
 template <class Bits>
 void select_loop(const void* const* in, void* out, std::int64_t n, Parameters&) {
-  run_widest<detail::SelectBits>(static_cast<const std::uint8_t*>(in[0]), static_cast<const Bits*>(in[1]), static_cast<const Bits*>(in[2]), static_cast<Bits*>(out), n);
+  run_widest<detail::SelectBits>(static_cast<const std::uint8_t*>(in[0]), static_cast<const Bits*>(in[1]),
+                                 static_cast<const Bits*>(in[2]), static_cast<Bits*>(out), n);
 }
 
 }  // namespace davit::kernels

@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <limits>
 
-/// Bessel functions of orders 0 and 1, and Airy's Ai. Where one oscillates behind its series, its phase is rounded to T as
-/// PyTorch's kernels round theirs: at 1e6 a float32 phase is wrong by 0.03, and so are their values.
-/// Source: ATen's Math.h for what zeros, infinities and negative numbers give.
+/// Bessel functions of orders 0 and 1, and Airy's Ai. Where one oscillates behind its series, its phase is rounded to T
+/// as PyTorch's kernels round theirs: at 1e6 a float32 phase is wrong by 0.03, and so are their values. Source: ATen's
+/// Math.h for what zeros, infinities and negative numbers give.
 namespace davit::kernels::detail {
 
 inline constexpr double euler_gamma = 0.57721566490153286061;
@@ -36,8 +36,8 @@ template <class T>
   return std::exp(std::fabs(x)) * static_cast<T>(scaled_bessel_i(n, static_cast<double>(x)));
 }
 
-/// exp(x) K_v(x), 0 <= v <= 1, x > 0, by the trapezoidal rule on the integral of exp(-x (cosh(t) - 1)) cosh(v t): its error falls
-/// exponentially with the steps, of which about 13 to 60 matter where x >= 1.
+/// exp(x) K_v(x), 0 <= v <= 1, x > 0, by the trapezoidal rule on the integral of exp(-x (cosh(t) - 1)) cosh(v t): its
+/// error falls exponentially with the steps, of which about 13 to 60 matter where x >= 1.
 [[nodiscard]] inline double scaled_bessel_k(double v, double x) noexcept {
   const double h = x < 32 ? 0.125 : 0.7 / std::sqrt(x);
   double sum = 0.5;
@@ -50,7 +50,8 @@ template <class T>
 /// K_n(x), n 0 or 1, for 0 < x <= 1, by the series of its logarithmic part.
 [[nodiscard]] inline double small_bessel_k(int n, double x) noexcept {
   const double log = std::log(x / 2), q = x * x / 4;
-  double term = n == 0 ? 1 : x / 2, psi = n == 0 ? -2 * euler_gamma : 1 - 2 * euler_gamma;  // psi(k + 1) + psi(k + n + 1)
+  double term = n == 0 ? 1 : x / 2,
+         psi = n == 0 ? -2 * euler_gamma : 1 - 2 * euler_gamma;  // psi(k + 1) + psi(k + n + 1)
   double sum = n == 0 ? 0 : 1 / x;
   for (double k = 0; k < 14; ++k) {
     sum += (n == 0 ? -1 : 1) * term * (log - psi / 2);
@@ -79,8 +80,8 @@ template <class T>
   }
   return sums;
 }
-/// J_n(x) and Y_n(x), n 0 or 1, for 0 < x < 25: their power series to 5; Miller's backward recurrence of J and Neumann's
-/// series of Y in it behind them.
+/// J_n(x) and Y_n(x), n 0 or 1, for 0 < x < 25: their power series to 5; Miller's backward recurrence of J and
+/// Neumann's series of Y in it behind them.
 [[nodiscard]] inline std::array<double, 2> small_bessel_jy(int n, double x) noexcept {
   const double log = std::log(x / 2) + euler_gamma, q = x * x / 4, two_over_pi = 0.5 / quarter_pi;
   if (x <= 5) {
@@ -96,7 +97,9 @@ template <class T>
   std::array<double, 72> f{};
   int k = static_cast<int>(x) / 2 * 2 + 40;
   f[static_cast<std::size_t>(k)] = 1e-90;
-  for (; k > 0; --k) f[static_cast<std::size_t>(k) - 1] = 2 * k / x * f[static_cast<std::size_t>(k)] - f[static_cast<std::size_t>(k) + 1];
+  for (; k > 0; --k)
+    f[static_cast<std::size_t>(k) - 1] =
+        2 * k / x * f[static_cast<std::size_t>(k)] - f[static_cast<std::size_t>(k) + 1];
   double one = f[0], y = 0, slope = 0;
   for (std::size_t m = 2; m + 1 < f.size(); m += 2) {
     const double weight = (m % 4 == 0 ? 2.0 : -2.0) / static_cast<double>(m);
@@ -179,7 +182,8 @@ template <class T>
     sums[k % 2] += k % 4 < 2 ? term : -term;
   }
   const auto phase = static_cast<double>(static_cast<T>(zeta) + static_cast<T>(quarter_pi));
-  return static_cast<T>((std::sin(phase) * sums[0] - std::cos(phase) * sums[1]) / std::sqrt(4 * quarter_pi * static_cast<double>(root)));
+  return static_cast<T>((std::sin(phase) * sums[0] - std::cos(phase) * sums[1]) /
+                        std::sqrt(4 * quarter_pi * static_cast<double>(root)));
 }
 
 }  // namespace davit::kernels::detail

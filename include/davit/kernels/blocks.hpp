@@ -133,7 +133,8 @@ class BlockReader {
                                                           ScalarType to_type,
                                                           std::span<const std::int64_t> to_strides) noexcept {
   const std::size_t element = size_of(to_type);
-  if (from_type == to_type && is_movable(to_type)) return move_in_parallel(element, sizes, from, from_strides, to, to_strides), true;
+  if (from_type == to_type && is_movable(to_type))
+    return move_in_parallel(element, sizes, from, from_strides, to, to_strides), true;
   const Conversion conversion = Conversion::between(from_type, to_type);
   if (!conversion.ok) return false;
   Walk walk(sizes);

@@ -18,8 +18,9 @@
 
 namespace davit::kernels {
 
-/// What the sums become: the byte quantized(sum * scale + bias), with a scale and a bias for each channel, in one product by scale *
-/// inverse. The lists are as long as `padded_channels` says. No sum may become a number beyond 32 bits (`sums_fit`).
+/// What the sums become: the byte quantized(sum * scale + bias), with a scale and a bias for each channel, in one
+/// product by scale * inverse. The lists are as long as `padded_channels` says. No sum may become a number beyond 32
+/// bits (`sums_fit`).
 struct ByteResult {
   const float* scales = nullptr;
   const float* biases = nullptr;
@@ -43,7 +44,8 @@ inline constexpr std::int64_t byte_block = 16;  // channels of the result that a
 
 /// True if this CPU adds products to sums in one instruction, on vectors of 512 bits.
 [[nodiscard]] inline bool has_wide_byte_products() noexcept {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
          __builtin_cpu_supports("avx512vnni");
 }
 
@@ -60,10 +62,12 @@ struct ByteStore {
   ByteInts order;                   // of four channels at a time
 };
 /// Sums of a depthwise convolution are those of channels 0 to 3 and 8 to 11, and of the others.
-[[gnu::target("avx2,fma"), gnu::always_inline]] inline void read_store(const ByteResult& result, std::int64_t first, bool depthwise, ByteStore& store) noexcept {
+[[gnu::target("avx2,fma"), gnu::always_inline]] inline void read_store(const ByteResult& result, std::int64_t first,
+                                                                       bool depthwise, ByteStore& store) noexcept {
   using Floats = Vector<float, 32>;
   const ByteRange& range = result.range;
-  for (const auto& [from, to] : {std::pair(result.scales + first, store.scales), std::pair(result.biases + first, store.biases)}) {
+  for (const auto& [from, to] :
+       {std::pair(result.scales + first, store.scales), std::pair(result.biases + first, store.biases)}) {
     const Floats one = vector_at<32>(from) * range.inverse, other = vector_at<32>(from + 8) * range.inverse;
     to[0] = depthwise ? __builtin_shufflevector(one, other, 0, 1, 2, 3, 8, 9, 10, 11) : one;
     to[1] = depthwise ? __builtin_shufflevector(one, other, 4, 5, 6, 7, 12, 13, 14, 15) : other;
@@ -75,12 +79,16 @@ struct ByteStore {
   store.sign = static_cast<std::int8_t>(-middle) + Vector<std::int8_t, 32>{};
   store.order = depthwise ? ByteInts{0, 1, 4, 5, 2, 3, 6, 7} : ByteInts{0, 4, 1, 5, 2, 6, 3, 7};
 }
-/// The bytes of a pixel as numbers of 16 bits, in an order of their own. What these do not hold is cut, and beyond the bounds either way.
-[[gnu::target("avx2,fma"), gnu::always_inline]] inline void round_sums(const ByteInts& first, const ByteInts& second, const ByteStore& s, BytePairs& out) noexcept {
+/// The bytes of a pixel as numbers of 16 bits, in an order of their own. What these do not hold is cut, and beyond the
+/// bounds either way.
+[[gnu::target("avx2,fma"), gnu::always_inline]] inline void round_sums(const ByteInts& first, const ByteInts& second,
+                                                                       const ByteStore& s, BytePairs& out) noexcept {
   using Floats = Vector<float, 32>;
   // the same rounding however it is compiled
-  const auto low = __builtin_ia32_cvtps2dq256(__builtin_ia32_vfmaddps256(__builtin_convertvector(first, Floats), s.scales[0], s.biases[0]));
-  const auto high = __builtin_ia32_cvtps2dq256(__builtin_ia32_vfmaddps256(__builtin_convertvector(second, Floats), s.scales[1], s.biases[1]));
+  const auto low = __builtin_ia32_cvtps2dq256(
+      __builtin_ia32_vfmaddps256(__builtin_convertvector(first, Floats), s.scales[0], s.biases[0]));
+  const auto high = __builtin_ia32_cvtps2dq256(
+      __builtin_ia32_vfmaddps256(__builtin_convertvector(second, Floats), s.scales[1], s.biases[1]));
   BytePairs x = __builtin_bit_cast(BytePairs, __builtin_ia32_packssdw256(low, high));
   x = x < s.low ? s.low : x;
   x = x > s.high ? s.high : x;
@@ -88,8 +96,9 @@ struct ByteStore {
 }
 /// Stores the bytes of some pixels, whose sums lie in two vectors each; those of either dtype are the same bits.
 template <int Pixels>
-[[gnu::target("avx2,fma"), gnu::always_inline]] inline void store_bytes(const ByteInts (&first)[Pixels], const ByteInts (&second)[Pixels], const ByteStore& s,
-                                                                        std::uint8_t* to) noexcept {
+[[gnu::target("avx2,fma"), gnu::always_inline]] inline void store_bytes(const ByteInts (&first)[Pixels],
+                                                                        const ByteInts (&second)[Pixels],
+                                                                        const ByteStore& s, std::uint8_t* to) noexcept {
 #pragma GCC unroll 8
   for (int p = 0; p < Pixels; p += 2, to += 2 * s.all_channels) {
     const int q = p + 1 < Pixels ? p + 1 : p;
@@ -97,7 +106,8 @@ template <int Pixels>
     round_sums(first[p], second[p], s, one);
     round_sums(first[q], second[q], s, other);
     const auto both = __builtin_bit_cast(Vector<std::int8_t, 32>, __builtin_ia32_packsswb256(one, other)) ^ s.sign;
-    const auto bytes = __builtin_bit_cast(Vector<std::int64_t, 32>, __builtin_ia32_permvarsi256(__builtin_bit_cast(ByteInts, both), s.order));
+    const auto bytes = __builtin_bit_cast(Vector<std::int64_t, 32>,
+                                          __builtin_ia32_permvarsi256(__builtin_bit_cast(ByteInts, both), s.order));
     const auto low = __builtin_shufflevector(bytes, bytes, 0, 1), high = __builtin_shufflevector(bytes, bytes, 2, 3);
     const auto count = static_cast<std::size_t>(s.channels);
     if (s.channels >= byte_block) {
@@ -112,7 +122,7 @@ template <int Pixels>
 
 /// A block of channels of some pixels.
 struct ByteBlock {
-  std::int64_t runs, pairs;         // stretches of the source that a pixel is made of, and products of two numbers in each
+  std::int64_t runs, pairs;  // stretches of the source that a pixel is made of, and products of two numbers in each
   const std::int16_t* source;
   const std::int64_t* pixels;       // where each begins
   const std::int64_t* run_offsets;  // from there
@@ -120,9 +130,11 @@ struct ByteBlock {
   ByteStore store;
   std::uint8_t* to;
 };
-/// Makes the bytes of the pixels from `first` on, `Pixels` at a time, and 8 * `Vectors` channels. Answers where fewer are left.
+/// Makes the bytes of the pixels from `first` on, `Pixels` at a time, and 8 * `Vectors` channels. Answers where fewer
+/// are left.
 template <int Pixels, int Vectors>
-[[gnu::target("avx2,fma")]] inline std::int64_t multiply_bytes(const ByteBlock& block, std::int64_t first, std::int64_t end) noexcept {
+[[gnu::target("avx2,fma")]] inline std::int64_t multiply_bytes(const ByteBlock& block, std::int64_t first,
+                                                               std::int64_t end) noexcept {
   for (; first + Pixels <= end; first += Pixels) {
     ByteInts sums[2][Pixels];
 #pragma GCC unroll 8
@@ -142,7 +154,8 @@ template <int Pixels, int Vectors>
           std::memcpy(&pair, x[p] + 2 * k, sizeof pair);
           const auto repeated = __builtin_bit_cast(BytePairs, pair + ByteInts{});
 #pragma GCC unroll 8
-          for (int v = 0; v < Vectors; ++v) sums[v][p] += __builtin_bit_cast(ByteInts, __builtin_ia32_pmaddwd256(repeated, w[v]));
+          for (int v = 0; v < Vectors; ++v)
+            sums[v][p] += __builtin_bit_cast(ByteInts, __builtin_ia32_pmaddwd256(repeated, w[v]));
         }
       }
     }
@@ -207,7 +220,8 @@ template <int Pixels, int Blocks>
 
 /// What `multiply_bytes` makes of 16 channels, each by itself.
 template <int Pixels>
-[[gnu::target("avx2,fma")]] inline std::int64_t multiply_bytes_depthwise(const ByteBlock& block, std::int64_t first, std::int64_t end) noexcept {
+[[gnu::target("avx2,fma")]] inline std::int64_t multiply_bytes_depthwise(const ByteBlock& block, std::int64_t first,
+                                                                         std::int64_t end) noexcept {
   for (; first + Pixels <= end; first += Pixels) {
     ByteInts low[Pixels], high[Pixels];  // channels 0 to 3 and 8 to 11, the others
     const std::int16_t* x[Pixels];

@@ -11,33 +11,40 @@
 #include "davit/kernels/quantize.hpp"
 #include "davit/kernels/thread_team.hpp"
 
-/// Convolutions of bytes in integers, exact to the last sum, where the CPU multiplies pairs of 16 bits (AVX2; faster, where it adds
-/// them up in the same instruction, on 512 bits). Images lie with their channels innermost.
+/// Convolutions of bytes in integers, exact to the last sum, where the CPU multiplies pairs of 16 bits (AVX2; faster,
+/// where it adds them up in the same instruction, on 512 bits). Images lie with their channels innermost.
 namespace davit::kernels {
 
 /// The sizes of a convolution. A product with a matrix is one of images of one pixel.
 struct ByteConvolution {
   std::int64_t images = 1, height = 1, width = 1, channels = 1;  ///< of the source
   std::int64_t out_height = 1, out_width = 1, out_channels = 1;
-  std::int64_t kernel_height = 1, kernel_width = 1, stride_height = 1, stride_width = 1, dilation_height = 1, dilation_width = 1;
+  std::int64_t kernel_height = 1, kernel_width = 1, stride_height = 1, stride_width = 1, dilation_height = 1,
+               dilation_width = 1;
   std::int64_t top = 0, left = 0;  ///< padding before; behind, whatever the sizes of the result need
   bool depthwise = false;          ///< each channel by itself; else all of them make each
 
   /// Products that are added up.
-  [[nodiscard]] std::int64_t terms() const noexcept { return kernel_height * kernel_width * (depthwise ? 1 : channels); }
+  [[nodiscard]] std::int64_t terms() const noexcept {
+    return kernel_height * kernel_width * (depthwise ? 1 : channels);
+  }
   [[nodiscard]] bool is_pointwise() const noexcept {
-    return kernel_height == 1 && kernel_width == 1 && !depthwise && stride_height == 1 && stride_width == 1 && top == 0 && left == 0 && out_height == height && out_width == width;
+    return kernel_height == 1 && kernel_width == 1 && !depthwise && stride_height == 1 && stride_width == 1 &&
+           top == 0 && left == 0 && out_height == height && out_width == width;
   }
 };
 
 /// False for sizes that no image has: the work of a thread would take more than 64 MB, or cannot be counted.
 [[nodiscard]] inline bool is_countable(const ByteConvolution& c) noexcept {
   constexpr std::int64_t most = 1 << 24;
-  for (const std::int64_t size : {c.images, c.height, c.width, c.channels, c.out_height, c.out_width, c.out_channels, c.kernel_height, c.kernel_width, c.stride_height,
-                                  c.stride_width, c.dilation_height, c.dilation_width})
+  for (const std::int64_t size :
+       {c.images, c.height, c.width, c.channels, c.out_height, c.out_width, c.out_channels, c.kernel_height,
+        c.kernel_width, c.stride_height, c.stride_width, c.dilation_height, c.dilation_width})
     if (size < 1 || size > most) return false;
-  if (c.top < 0 || c.top > most || c.left < 0 || c.left > most || c.images * c.height > most * 8 / c.width) return false;
-  const std::int64_t window = (c.kernel_height - 1) * c.dilation_height + 1, line = (c.out_width - 1) * c.stride_width + (c.kernel_width - 1) * c.dilation_width + 1;
+  if (c.top < 0 || c.top > most || c.left < 0 || c.left > most || c.images * c.height > most * 8 / c.width)
+    return false;
+  const std::int64_t window = (c.kernel_height - 1) * c.dilation_height + 1,
+                     line = (c.out_width - 1) * c.stride_width + (c.kernel_width - 1) * c.dilation_width + 1;
   return window <= most && line <= most && line * c.channels <= most && window * line * c.channels <= most;
 }
 
@@ -46,18 +53,20 @@ struct ByteConvolution {
   constexpr double most = 2147483000.0;
   const double sum = 255.0 * 128.0 * static_cast<double>(c.terms());
   const double inverse = static_cast<double>(range.inverse);
-  return sum < most && (sum * std::abs(static_cast<double>(scale)) + std::abs(static_cast<double>(bias))) * std::abs(inverse) < most;
+  return sum < most &&
+         (sum * std::abs(static_cast<double>(scale)) + std::abs(static_cast<double>(bias))) * std::abs(inverse) < most;
 }
 
 namespace detail {
 
-/// How a convolution goes over the memory: the source of some lines of the result, as numbers of 16 bits around zero, padded.
+/// How a convolution goes over the memory: the source of some lines of the result, as numbers of 16 bits around zero,
+/// padded.
 struct BytePlan {
   ByteConvolution c;
-  std::int64_t line = 0;      // elements of a line
-  std::int64_t runs = 0;      // stretches of the source that a pixel is made of, and how many elements each has
+  std::int64_t line = 0;  // elements of a line
+  std::int64_t runs = 0;  // stretches of the source that a pixel is made of, and how many elements each has
   std::int64_t run = 0;
-  std::int64_t rows = 0;      // of the result, at once: a stripe
+  std::int64_t rows = 0;  // of the result, at once: a stripe
 
   explicit BytePlan(const ByteConvolution& convolution) noexcept : c(convolution) {
     if (c.is_pointwise()) {  // every pixel is a line
@@ -83,8 +92,11 @@ struct BytePlan {
     return c.depthwise ? pairs() * 2 * byte_block : runs * pairs() * 2 * (channels > 8 ? 16 : 8);
   }
   /// Numbers of a stripe; what is read behind the last is multiplied by zero.
-  [[nodiscard]] std::int64_t stripe_elements() const noexcept { return (((rows - 1) * c.stride_height + window_lines()) * line + 3 * byte_block) / byte_block * byte_block; }
-  [[nodiscard]] std::int64_t work_of_thread() const noexcept {  // in bytes: the numbers, then where each pixel begins, then the runs
+  [[nodiscard]] std::int64_t stripe_elements() const noexcept {
+    return (((rows - 1) * c.stride_height + window_lines()) * line + 3 * byte_block) / byte_block * byte_block;
+  }
+  [[nodiscard]] std::int64_t work_of_thread()
+      const noexcept {  // in bytes: the numbers, then where each pixel begins, then the runs
     const std::int64_t bytes = stripe_elements() * 2 + (rows * c.out_width + runs + 1) * 8;
     return (bytes + 63) / 64 * 64;
   }
@@ -93,7 +105,9 @@ struct BytePlan {
 }  // namespace detail
 
 /// Numbers in each list of a ByteResult: those behind the channels' are not looked at.
-[[nodiscard]] inline std::int64_t padded_channels(const ByteConvolution& c) noexcept { return (c.out_channels + 15) / 16 * 16; }
+[[nodiscard]] inline std::int64_t padded_channels(const ByteConvolution& c) noexcept {
+  return (c.out_channels + 15) / 16 * 16;
+}
 
 /// Elements that `pack_bytes` writes.
 [[nodiscard]] inline std::int64_t packed_bytes_size(const ByteConvolution& c) noexcept {
@@ -101,12 +115,14 @@ struct BytePlan {
   const std::int64_t blocks = c.out_channels / detail::byte_block, rest = c.out_channels % detail::byte_block;
   return blocks * plan.block_weights(detail::byte_block) + (rest == 0 ? 0 : plan.block_weights(rest));
 }
-/// Weights (out_channels, channels or 1, kernel_height, kernel_width) in the order that `convolve_bytes` takes them. O(size).
+/// Weights (out_channels, channels or 1, kernel_height, kernel_width) in the order that `convolve_bytes` takes them.
+/// O(size).
 inline void pack_bytes(const ByteConvolution& c, const std::int8_t* weights, std::int16_t* to) noexcept {
   const detail::BytePlan plan(c);
   const std::int64_t window = c.kernel_height * c.kernel_width, depth = c.depthwise ? 1 : c.channels;
   const auto weight = [&](std::int64_t o, std::int64_t channel, std::int64_t tap) {
-    return o < c.out_channels ? static_cast<std::int16_t>(weights[(o * depth + channel) * window + tap]) : std::int16_t{0};
+    return o < c.out_channels ? static_cast<std::int16_t>(weights[(o * depth + channel) * window + tap])
+                              : std::int16_t{0};
   };
   for (std::int64_t b = 0; b < c.out_channels; b += detail::byte_block) {
     if (c.depthwise) {
@@ -120,7 +136,8 @@ inline void pack_bytes(const ByteConvolution& c, const std::int8_t* weights, std
     for (std::int64_t r = 0; r < plan.runs; ++r, to += plan.pairs() * 2 * channels) {
       std::int64_t channel = 0, tap = plan.runs == c.kernel_height ? r * c.kernel_width : r;
       for (std::int64_t e = 0; e < 2 * plan.pairs(); ++e) {
-        for (std::int64_t o = 0; o < channels; ++o) to[e / 2 * 2 * channels + 2 * o + e % 2] = e < plan.run ? weight(b + o, channel, tap) : std::int16_t{0};
+        for (std::int64_t o = 0; o < channels; ++o)
+          to[e / 2 * 2 * channels + 2 * o + e % 2] = e < plan.run ? weight(b + o, channel, tap) : std::int16_t{0};
         if (++channel == c.channels) channel = 0, ++tap;
       }
     }
@@ -128,7 +145,9 @@ inline void pack_bytes(const ByteConvolution& c, const std::int8_t* weights, std
 }
 
 /// Bytes of work space for `convolve_bytes`, on all threads of the team.
-[[nodiscard]] inline std::int64_t convolve_bytes_work(const ByteConvolution& c) noexcept { return detail::BytePlan(c).work_of_thread() * team_size(); }
+[[nodiscard]] inline std::int64_t convolve_bytes_work(const ByteConvolution& c) noexcept {
+  return detail::BytePlan(c).work_of_thread() * team_size();
+}
 
 #if DAVIT_BYTE_CONVOLUTION
 
@@ -136,7 +155,8 @@ namespace detail {
 
 /// Numbers around zero: what a byte stands for, in steps of its scale.
 template <class From>
-[[gnu::target("avx2,fma")]] inline void widen_bytes(const From* from, std::int64_t n, std::int16_t zero_point, std::int16_t* to) noexcept {
+[[gnu::target("avx2,fma")]] inline void widen_bytes(const From* from, std::int64_t n, std::int16_t zero_point,
+                                                    std::int16_t* to) noexcept {
   std::int64_t i = 0;
   for (; i + 16 <= n; i += 16) {
     Vector<From, 16> bytes;
@@ -148,11 +168,13 @@ template <class From>
 
 /// The source of `rows` lines of the result from `y`.
 template <class From>
-void widen_stripe(const BytePlan& plan, const From* image, std::int64_t y, std::int64_t rows, std::int16_t zero_point, std::int16_t* to) noexcept {
+void widen_stripe(const BytePlan& plan, const From* image, std::int64_t y, std::int64_t rows, std::int16_t zero_point,
+                  std::int16_t* to) noexcept {
   const ByteConvolution& c = plan.c;
   const std::int64_t first = y * c.stride_height - c.top, lines = (rows - 1) * c.stride_height + plan.window_lines();
   const std::int64_t own = c.width * c.channels, before = c.left * c.channels;
-  if (own == plan.line && before == 0 && first >= 0 && first + lines <= c.height) return widen_bytes(image + first * own, lines * own, zero_point, to);
+  if (own == plan.line && before == 0 && first >= 0 && first + lines <= c.height)
+    return widen_bytes(image + first * own, lines * own, zero_point, to);
   const std::int64_t count = std::clamp<std::int64_t>(plan.line - before, 0, own), zeros = std::min(before, plan.line);
   for (std::int64_t l = first; l < first + lines; ++l, to += plan.line) {
     if (l < 0 || l >= c.height) {
@@ -167,15 +189,18 @@ void widen_stripe(const BytePlan& plan, const From* image, std::int64_t y, std::
 
 /// The bytes of the pixels from `first` on, of some whole blocks of channels, as many at a time as registers allow.
 template <int Blocks>
-[[gnu::target("avx2,fma")]] inline void multiply_all_wide(const ByteBlock (&blocks)[Blocks], std::int64_t count) noexcept {
+[[gnu::target("avx2,fma")]] inline void multiply_all_wide(const ByteBlock (&blocks)[Blocks],
+                                                          std::int64_t count) noexcept {
   std::int64_t p = multiply_bytes_wide<8>(blocks, 0, count);
   p = multiply_bytes_wide<3>(blocks, p, count);
   multiply_bytes_wide<1>(blocks, p, count);
 }
 
 /// Some lines of the result, from its numbers.
-[[gnu::target("avx2,fma")]] inline void convolve_stripe(const BytePlan& plan, const std::int16_t* source, const std::int64_t* pixels, std::int64_t count,
-                                                        const std::int64_t* run_offsets, const std::int16_t* weights, const ByteResult& result, std::uint8_t* to) noexcept {
+[[gnu::target("avx2,fma")]] inline void convolve_stripe(const BytePlan& plan, const std::int16_t* source,
+                                                        const std::int64_t* pixels, std::int64_t count,
+                                                        const std::int64_t* run_offsets, const std::int16_t* weights,
+                                                        const ByteResult& result, std::uint8_t* to) noexcept {
   const auto block_at = [&](std::int64_t b) __attribute__((target("avx2,fma"))) {
     ByteBlock block{plan.runs, plan.pairs(), source, pixels, run_offsets, weights, {}, to + b};
     block.store.channels = std::min(byte_block, plan.c.out_channels - b);
@@ -213,27 +238,32 @@ template <int Blocks>
 
 }  // namespace detail
 
-/// Convolves images of bytes, `zero_point` standing for zero, with weights that were packed. Sums are exact, on any number of threads, if
-/// `sums_fit`. `work` lies at a multiple of 64; `to` are the bytes of either dtype.
+/// Convolves images of bytes, `zero_point` standing for zero, with weights that were packed. Sums are exact, on any
+/// number of threads, if `sums_fit`. `work` lies at a multiple of 64; `to` are the bytes of either dtype.
 template <class From>
-void convolve_bytes(const ByteConvolution& c, const From* source, std::int32_t zero_point, const std::int16_t* weights, const ByteResult& result, std::byte* work,
-                    std::uint8_t* to) noexcept {
+void convolve_bytes(const ByteConvolution& c, const From* source, std::int32_t zero_point, const std::int16_t* weights,
+                    const ByteResult& result, std::byte* work, std::uint8_t* to) noexcept {
   const detail::BytePlan plan(c);
   const std::int64_t work_size = plan.work_of_thread();
-  const double all = operations(plan.c.images, plan.c.out_height, plan.c.out_width, plan.c.out_channels, c.terms()) / (c.depthwise ? 1 : 4);
+  const double all = operations(plan.c.images, plan.c.out_height, plan.c.out_width, plan.c.out_channels, c.terms()) /
+                     (c.depthwise ? 1 : 4);
   in_parallel(plan.c.images * plan.c.out_height, 1, all, [&](std::size_t part, std::int64_t first, std::int64_t end) {
     std::byte* const own = work + static_cast<std::int64_t>(part) * work_size;
     auto* const numbers = reinterpret_cast<std::int16_t*>(own);
     auto* const pixels = reinterpret_cast<std::int64_t*>(numbers + plan.stripe_elements());
     std::int64_t* const run_offsets = pixels + plan.rows * plan.c.out_width;
     for (std::int64_t i = 0; i < plan.rows * plan.c.out_width; ++i)
-      pixels[i] = i / plan.c.out_width * plan.c.stride_height * plan.line + i % plan.c.out_width * plan.c.stride_width * plan.c.channels;
+      pixels[i] = i / plan.c.out_width * plan.c.stride_height * plan.line +
+                  i % plan.c.out_width * plan.c.stride_width * plan.c.channels;
     for (std::int64_t r = 0; r < plan.runs + 1; ++r) run_offsets[r] = plan.run_offset(std::min(r, plan.runs - 1));
     std::fill_n(numbers + plan.stripe_elements() - 2 * detail::byte_block, 2 * detail::byte_block, std::int16_t{0});
     while (first < end) {
-      const std::int64_t image = first / plan.c.out_height, y = first % plan.c.out_height, rows = std::min({plan.rows, plan.c.out_height - y, end - first});
-      detail::widen_stripe(plan, source + image * plan.c.height * plan.c.width * plan.c.channels, y, rows, static_cast<std::int16_t>(zero_point), numbers);
-      detail::convolve_stripe(plan, numbers, pixels, rows * plan.c.out_width, run_offsets, weights, result, to + first * plan.c.out_width * plan.c.out_channels);
+      const std::int64_t image = first / plan.c.out_height, y = first % plan.c.out_height,
+                         rows = std::min({plan.rows, plan.c.out_height - y, end - first});
+      detail::widen_stripe(plan, source + image * plan.c.height * plan.c.width * plan.c.channels, y, rows,
+                           static_cast<std::int16_t>(zero_point), numbers);
+      detail::convolve_stripe(plan, numbers, pixels, rows * plan.c.out_width, run_offsets, weights, result,
+                              to + first * plan.c.out_width * plan.c.out_channels);
       first += rows;
     }
   });

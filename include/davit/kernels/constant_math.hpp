@@ -11,9 +11,7 @@ namespace detail {
 
 inline constexpr double ln2 = 0.693147180559945309417232121458;
 
-[[nodiscard]] constexpr bool is_nan(double v) noexcept {
-  return v != v;
-}
+[[nodiscard]] constexpr bool is_nan(double v) noexcept { return v != v; }
 
 [[nodiscard]] constexpr double power_of_two(int n) noexcept {
   double result = 1;

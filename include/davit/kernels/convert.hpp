@@ -20,15 +20,19 @@ inline constexpr bool is_reduced_float = std::is_same_v<T, Half> || std::is_same
 
 namespace detail {
 
-/// Whether floats become elements of To by way of int32: of uint8 they do by int64. Source: c10::static_cast_with_inter_type.
+/// Whether floats become elements of To by way of int32: of uint8 they do by int64. Source:
+/// c10::static_cast_with_inter_type.
 template <class To>
 inline constexpr bool comes_by_int32 = sizeof(To) < 8 && (std::is_signed_v<To> || sizeof(To) == 2);
 
-/// A float without its fraction, of which To takes the low bits. In C++ a conversion of NaN, or of more than the type holds, is undefined: the
-/// result is x86's, as torch's is: INT_MIN or INT64_MIN; of uint64 also x + 2^63 where 2^63 is the most, else 0.
+/// A float without its fraction, of which To takes the low bits. In C++ a conversion of NaN, or of more than the type
+/// holds, is undefined: the result is x86's, as torch's is: INT_MIN or INT64_MIN; of uint64 also x + 2^63 where 2^63 is
+/// the most, else 0.
 template <class To, class From>
 [[nodiscard]] constexpr std::int64_t whole_part(From value) noexcept {
-  const auto wide = [](From v) { return v > From(-0x1p63) && v < From(0x1p63) ? static_cast<std::int64_t>(v) : INT64_MIN; };
+  const auto wide = [](From v) {
+    return v > From(-0x1p63) && v < From(0x1p63) ? static_cast<std::int64_t>(v) : INT64_MIN;
+  };
   if constexpr (comes_by_int32<To>) {
     const std::int64_t whole = wide(value);
     return whole >= INT32_MIN && whole <= INT32_MAX ? whole : INT32_MIN;
@@ -107,10 +111,11 @@ namespace detail {
 
 /// Bools in memory may hold any byte.
 template <class T>
-using Stored = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, std::conditional_t<is_whole_of<T>, std::int64_t, T>>;
+using Stored =
+    std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, std::conditional_t<is_whole_of<T>, std::int64_t, T>>;
 
-/// Whether a conversion is compiled for wider vectors: half_vectors.hpp has those between half types and float, and the compilers make those of
-/// integers to int64, back, and to float.
+/// Whether a conversion is compiled for wider vectors: half_vectors.hpp has those between half types and float, and the
+/// compilers make those of integers to int64, back, and to float.
 template <class From, class To>
 [[nodiscard]] consteval bool converts_on_vectors() noexcept {
   if (is_whole_of<To>) return false;
@@ -125,7 +130,8 @@ struct ConvertBlockOf {
   template <std::size_t Bytes>
   [[gnu::always_inline]] static void run(const Stored<From>* from, Stored<To>* to, std::int64_t n) noexcept {
     std::int64_t i = 0;
-    if constexpr (walks_vectors<Bytes> && converts_on_vectors<From, To>() && (is_reduced_float<From> || is_reduced_float<To>)) {
+    if constexpr (walks_vectors<Bytes> && converts_on_vectors<From, To>() &&
+                  (is_reduced_float<From> || is_reduced_float<To>)) {
       constexpr std::int64_t lane = lanes<float, Bytes>;
       for (const std::int64_t end = n / lane * lane; i < end; i += lane) {
         if constexpr (is_reduced_float<From>)
@@ -136,7 +142,8 @@ struct ConvertBlockOf {
     }
     for (; i < n; ++i) {
       if constexpr (is_whole_of<To>)
-        to[i] = whole_part<typename To::Element>(convert<std::conditional_t<std::is_same_v<From, double>, double, float>>(from[i]));
+        to[i] = whole_part<typename To::Element>(
+            convert<std::conditional_t<std::is_same_v<From, double>, double, float>>(from[i]));
       else if constexpr (std::is_same_v<From, bool>)
         to[i] = static_cast<Stored<To>>(convert<To>(from[i] != 0));
       else
@@ -201,8 +208,9 @@ inline constexpr std::array<ConvertBlock, no_place> storers{convert_block<float,
 
 /// From floats into the int64 elements that those of a whole dtype are made of.
 template <class To>
-inline constexpr std::array<ConvertBlock, 4> whole_loaders{convert_block<float, WholeOf<To>>, convert_block<double, WholeOf<To>>, convert_block<Half, WholeOf<To>>,
-                                                           convert_block<BFloat16, WholeOf<To>>};
+inline constexpr std::array<ConvertBlock, 4> whole_loaders{
+    convert_block<float, WholeOf<To>>, convert_block<double, WholeOf<To>>, convert_block<Half, WholeOf<To>>,
+    convert_block<BFloat16, WholeOf<To>>};
 /// The loader from a dtype into int64, for what is stored as `to` afterwards.
 [[nodiscard]] inline ConvertBlock whole_loader(ScalarType from, ScalarType to) noexcept {
   const std::size_t place = place_of(from);
@@ -232,9 +240,7 @@ inline constexpr std::array<ConvertBlock, 4> whole_loaders{convert_block<float, 
 }  // namespace detail
 
 /// Whether elements of a dtype are real numbers that can be converted.
-[[nodiscard]] constexpr bool is_real(ScalarType type) noexcept {
-  return detail::place_of(type) != detail::no_place;
-}
+[[nodiscard]] constexpr bool is_real(ScalarType type) noexcept { return detail::place_of(type) != detail::no_place; }
 
 /// Whether elements are copied as they are by what moves them: those of real and of complex dtypes.
 [[nodiscard]] constexpr bool is_movable(ScalarType type) noexcept {
@@ -296,7 +302,8 @@ class Conversion {
     if (from == to || !ok) return;
     if (to == ScalarType::bool_) return push(detail::loader(from, to));
     const ScalarType middle = wide(to);
-    if (from != middle) push(middle == ScalarType::int64 ? detail::whole_loader(from, to) : detail::loader(from, middle));
+    if (from != middle)
+      push(middle == ScalarType::int64 ? detail::whole_loader(from, to) : detail::loader(from, middle));
     if (to != middle) push(detail::storers[detail::place_of(to)]);
   }
 };

@@ -20,8 +20,8 @@
 
 namespace davit::kernels {
 
-/// An operator's loop over n elements of its operands, which are contiguous; `out` is no operand's memory, unless that operand's
-/// elements are as wide.
+/// An operator's loop over n elements of its operands, which are contiguous; `out` is no operand's memory, unless that
+/// operand's elements are as wide.
 using BlockLoop = void (*)(const void* const* in, void* out, std::int64_t n, Parameters& parameters);
 
 /// The loops of an operator for the types it computes in; nullptr where it has none.
@@ -48,14 +48,17 @@ inline constexpr bool takes_vectors = false;
 template <class F>
 inline constexpr bool takes_vectors<F, 1> = std::is_invocable_v<const F&, const Vector<float>&, Vector<float>&>;
 template <class F>
-inline constexpr bool takes_vectors<F, 2> = std::is_invocable_v<const F&, const Vector<float>&, const Vector<float>&, Vector<float>&>;
+inline constexpr bool takes_vectors<F, 2> =
+    std::is_invocable_v<const F&, const Vector<float>&, const Vector<float>&, Vector<float>&>;
 
-/// The loop of a functor that takes vectors, over n elements; what is left of them fills a vector with others, or of two operands goes through
-/// shorter vectors and one by one. An operand whose step is 0, not 1, is the start of a vector of equal numbers.
+/// The loop of a functor that takes vectors, over n elements; what is left of them fills a vector with others, or of
+/// two operands goes through shorter vectors and one by one. An operand whose step is 0, not 1, is the start of a
+/// vector of equal numbers.
 template <class F, std::size_t Arity>
 struct VectorLoop {
   template <std::size_t Bytes>
-  [[gnu::always_inline]] static void run(const F* f, const float* a, std::int64_t a_step, const float* b, std::int64_t b_step, float* to, std::int64_t n) {
+  [[gnu::always_inline]] static void run(const F* f, const float* a, std::int64_t a_step, const float* b,
+                                         std::int64_t b_step, float* to, std::int64_t n) {
     constexpr std::int64_t step = lanes<float, Bytes>;
     std::int64_t i = 0;
     if constexpr (Arity == 1)
@@ -97,9 +100,11 @@ struct VectorLoop {
 template <class F>
 struct PairLoop {
   template <std::size_t Bytes>
-  [[gnu::always_inline]] static void run(const F* f, const float* a, bool a_steps, const float* b, bool b_steps, float* to, std::int64_t n) {
+  [[gnu::always_inline]] static void run(const F* f, const float* a, bool a_steps, const float* b, bool b_steps,
+                                         float* to, std::int64_t n) {
     constexpr Vector<float, Bytes> zeros{};
-    const Vector<float, Bytes> numbers[2]{(a_steps ? 0 : *a) - zeros, (b_steps ? 0 : *b) - zeros};  // which keeps the sign of a zero
+    const Vector<float, Bytes> numbers[2]{(a_steps ? 0 : *a) - zeros,
+                                          (b_steps ? 0 : *b) - zeros};  // which keeps the sign of a zero
     if (!a_steps) a = reinterpret_cast<const float*>(&numbers[0]);
     if (!b_steps) b = reinterpret_cast<const float*>(&numbers[1]);
     VectorLoop<F, 2>::template run<Bytes>(f, a, std::int64_t{a_steps}, b, std::int64_t{b_steps}, to, n);
@@ -182,12 +187,11 @@ template <template <class> class F, std::size_t Arity>
 inline constexpr BlockLoop float32_loop = detail::block_loop<F<float>, Arity, float, float>;
 /// The loops of a functor template over the compute types, with results of the same type.
 template <template <class> class F, std::size_t Arity>
-inline constexpr Loops number_loops{float32_loop<F, Arity>,
-                                    detail::block_loop<F<double>, Arity, double, double>,
+inline constexpr Loops number_loops{float32_loop<F, Arity>, detail::block_loop<F<double>, Arity, double, double>,
                                     detail::block_loop<F<std::int64_t>, Arity, std::int64_t, std::int64_t>};
 template <template <class> class F, std::size_t Arity>
-inline constexpr Loops float_loops{float32_loop<F, Arity>,
-                                   detail::block_loop<F<double>, Arity, double, double>, nullptr};
+inline constexpr Loops float_loops{float32_loop<F, Arity>, detail::block_loop<F<double>, Arity, double, double>,
+                                   nullptr};
 template <template <class> class F, std::size_t Arity>
 inline constexpr Loops integer_loops{nullptr, nullptr,
                                      detail::block_loop<F<std::int64_t>, Arity, std::int64_t, std::int64_t>};
@@ -220,7 +224,8 @@ namespace detail {
   }
   return ready;
 }
-/// Calls share(run) where run(part, f) calls f with the parameters, on several threads with ones of its own; those of the operator learn what they met.
+/// Calls share(run) where run(part, f) calls f with the parameters, on several threads with ones of its own; those of
+/// the operator learn what they met.
 template <class F>
 void with_own_parameters(Parameters& parameters, F&& share) {
   if (current_team == nullptr) return share([&](std::size_t, auto&& f) { f(parameters); });
@@ -234,20 +239,23 @@ void with_own_parameters(Parameters& parameters, F&& share) {
     if (code != ErrorCode::ok) parameters.code = code;
 }
 /// Runs the loop over all elements where they lie, on the threads of the team where that is worth it.
-[[gnu::noinline]] inline void run_in_place(std::span<const Operand> operands, const TensorView& out, std::int64_t count, BlockLoop loop,
-                                           Parameters& parameters) noexcept {
+[[gnu::noinline]] inline void run_in_place(std::span<const Operand> operands, const TensorView& out, std::int64_t count,
+                                           BlockLoop loop, Parameters& parameters) noexcept {
   const auto run = [&](std::int64_t first, std::int64_t end, Parameters& own) {
     std::array<const void*, Walk::max_operands> in;
     for (std::size_t k = 0; k < operands.size(); ++k) {
       const bool number = parameters.second_is_number && k == 1;
-      in[k] = static_cast<const std::byte*>(operands[k].tensor->data) + (number ? 0 : static_cast<std::size_t>(first) * size_of(operands[k].tensor->dtype));
+      in[k] = static_cast<const std::byte*>(operands[k].tensor->data) +
+              (number ? 0 : static_cast<std::size_t>(first) * size_of(operands[k].tensor->dtype));
     }
-    loop(in.data(), static_cast<std::byte*>(out.data) + static_cast<std::size_t>(first) * size_of(out.dtype), end - first, own);
+    loop(in.data(), static_cast<std::byte*>(out.data) + static_cast<std::size_t>(first) * size_of(out.dtype),
+         end - first, own);
   };
   with_own_parameters(parameters, [&](auto&& with_own) {
-    in_parallel(count, elements_of_thread, operations(count, 8), [&](std::size_t part, std::int64_t first, std::int64_t end) {
-      with_own(part, [&](Parameters& own) { run(first, end, own); });
-    });
+    in_parallel(count, elements_of_thread, operations(count, 8),
+                [&](std::size_t part, std::int64_t first, std::int64_t end) {
+                  with_own(part, [&](Parameters& own) { run(first, end, own); });
+                });
   });
 }
 }  // namespace detail
@@ -256,33 +264,38 @@ namespace detail {
 inline constexpr std::int64_t tile_rows = 16;
 inline constexpr std::int64_t tile_columns = block_length / tile_rows;
 
-/// The dimension along which an operand's elements are neighbours where that is not the innermost: its rows would take a line of the cache for each
-/// element. 0 if there is none.
+/// The dimension along which an operand's elements are neighbours where that is not the innermost: its rows would take
+/// a line of the cache for each element. 0 if there is none.
 [[nodiscard]] inline std::size_t tiled_dimension(const Walk& walk, std::span<const Operand> operands) noexcept {
   if (walk.sizes[0] < tile_columns) return 0;
   for (std::size_t k = 0; k < operands.size(); ++k)
     if (walk.strides[k][0] != 0)
-      if (const std::size_t d = walk.turned_dimension(k, size_of(operands[k].tensor->dtype), tile_rows); d != 0) return d;
+      if (const std::size_t d = walk.turned_dimension(k, size_of(operands[k].tensor->dtype), tile_rows); d != 0)
+        return d;
   return 0;
 }
 /// Where each operand begins, and then the output.
 using Starts = std::array<std::byte*, Walk::max_operands>;
 /// map_blocks by tiles of the two innermost dimensions.
-[[gnu::noinline]] inline void map_tiles(const Walk& walk, std::span<const Operand> operands, const Starts& starts, const TensorView& out, const Conversion& store,
-                                        BlockLoop loop, Parameters& parameters) noexcept {
+[[gnu::noinline]] inline void map_tiles(const Walk& walk, std::span<const Operand> operands, const Starts& starts,
+                                        const TensorView& out, const Conversion& store, BlockLoop loop,
+                                        Parameters& parameters) noexcept {
   std::array<Block, Walk::max_operands> blocks;
   Block scratch;
   Block result;
   const auto element = static_cast<std::int64_t>(size_of(out.dtype));
-  const auto tile = [&](const auto& at, std::int64_t row, std::int64_t column, std::int64_t rows, std::int64_t columns) {
+  const auto tile = [&](const auto& at, std::int64_t row, std::int64_t column, std::int64_t rows,
+                        std::int64_t columns) {
     std::array<const void*, Walk::max_operands> in;
     for (std::size_t k = 0; k < operands.size(); ++k) {
       const auto& [tensor, conversion] = operands[k];
       const auto bytes = static_cast<std::int64_t>(size_of(tensor->dtype));
       Walk part;
-      part.push(columns, std::array{walk.strides[k][0], bytes}).push(rows, std::array{walk.strides[k][1], bytes * columns});
+      part.push(columns, std::array{walk.strides[k][0], bytes})
+          .push(rows, std::array{walk.strides[k][1], bytes * columns});
       std::byte* const gathered = block_before(conversion, blocks[k], scratch);
-      move_elements(size_of(tensor->dtype), part, starts[k] + at[k] + row * walk.strides[k][1] + column * walk.strides[k][0], gathered);
+      move_elements(size_of(tensor->dtype), part,
+                    starts[k] + at[k] + row * walk.strides[k][1] + column * walk.strides[k][0], gathered);
       if (conversion.count != 0) conversion.run(gathered, blocks[k].bytes.data(), scratch.bytes.data(), rows * columns);
       in[k] = blocks[k].bytes.data();
     }
@@ -294,13 +307,17 @@ using Starts = std::array<std::byte*, Walk::max_operands>;
     }
     const std::size_t k = operands.size();
     std::byte* to = starts[k] + at[k] + row * walk.strides[k][1] + column * element;
-    for (; rows > 0; --rows, to += walk.strides[k][1], from += columns * element) std::memcpy(to, from, static_cast<std::size_t>(columns * element));
+    for (; rows > 0; --rows, to += walk.strides[k][1], from += columns * element)
+      std::memcpy(to, from, static_cast<std::size_t>(columns * element));
   };
-  walk.for_each_row([&](const auto& at) {
-    for (std::int64_t row = 0; row < walk.sizes[1]; row += tile_rows)
-      for (std::int64_t column = 0; column < walk.sizes[0]; column += tile_columns)
-        tile(at, row, column, std::min(tile_rows, walk.sizes[1] - row), std::min(tile_columns, walk.sizes[0] - column));
-  }, 2);
+  walk.for_each_row(
+      [&](const auto& at) {
+        for (std::int64_t row = 0; row < walk.sizes[1]; row += tile_rows)
+          for (std::int64_t column = 0; column < walk.sizes[0]; column += tile_columns)
+            tile(at, row, column, std::min(tile_rows, walk.sizes[1] - row),
+                 std::min(tile_columns, walk.sizes[0] - column));
+      },
+      2);
 }
 }  // namespace detail
 
@@ -309,8 +326,9 @@ inline constexpr std::int64_t short_row = 64;
 
 namespace detail {
 /// map_blocks by rows, or blocks of several.
-[[gnu::noinline]] inline void map_rows(const Walk& walk, bool by_rows, std::span<const Operand> operands, const Starts& starts, const TensorView& out,
-                                       const Conversion& store, BlockLoop loop, Parameters& parameters) noexcept {
+[[gnu::noinline]] inline void map_rows(const Walk& walk, bool by_rows, std::span<const Operand> operands,
+                                       const Starts& starts, const TensorView& out, const Conversion& store,
+                                       BlockLoop loop, Parameters& parameters) noexcept {
   std::array<BlockReader, Walk::max_operands> readers;
   std::array<Block, Walk::max_operands> blocks;
   Block scratch;
@@ -353,7 +371,8 @@ namespace detail {
                                          const Conversion& store, BlockLoop loop, Parameters& parameters) noexcept {
   const std::int64_t count = out.numel();
   if (count == 0) return;
-  if (detail::lie_as_needed(operands, count, store, parameters)) return detail::run_in_place(operands, out, count, loop, parameters);
+  if (detail::lie_as_needed(operands, count, store, parameters))
+    return detail::run_in_place(operands, out, count, loop, parameters);
   Walk walk(out.sizes());
   for (const Operand& operand : operands)
     walk.add(broadcast_strides(*operand.tensor, out.sizes()), size_of(operand.tensor->dtype));
@@ -361,7 +380,9 @@ namespace detail {
   const std::size_t turned = detail::tiled_dimension(walk, operands);
   if (turned != 0) walk.swap(1, turned);
   const bool by_rows = walk.rank == 1 || walk.sizes[0] >= short_row;
-  const std::int64_t step = walk.rank == 1 ? elements_of_thread : by_rows && turned == 0 ? 1 : detail::tile_rows;  // whole tiles, whole vectors
+  const std::int64_t step = walk.rank == 1           ? elements_of_thread
+                            : by_rows && turned == 0 ? 1
+                                                     : detail::tile_rows;  // whole tiles, whole vectors
   detail::with_own_parameters(parameters, [&](auto&& with_own) {
     walk_in_parallel(walk, step, 8, [&](std::size_t number, const WalkPart& part) {
       detail::Starts starts;

@@ -19,7 +19,8 @@ struct BatchNormChannels {
 /// weight * s and (bias - mean) * s + shift, with s = scale / sqrt(variance + epsilon).
 ///
 /// `weight` is [channels, each], `bias` is [channels]. O(weights). Source: torch.nn.utils.fusion.fuse_conv_bn_weights.
-inline void fold_batch_norm(const BatchNormChannels& norm, std::size_t channels, std::size_t each, float* weight, float* bias) noexcept {
+inline void fold_batch_norm(const BatchNormChannels& norm, std::size_t channels, std::size_t each, float* weight,
+                            float* bias) noexcept {
   for (std::size_t c = 0; c < channels; ++c, weight += each) {
     const double scale = norm.scale == nullptr ? 1.0 : static_cast<double>(norm.scale[c]);
     const double shift = norm.shift == nullptr ? 0.0 : static_cast<double>(norm.shift[c]);

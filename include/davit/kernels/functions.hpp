@@ -12,9 +12,10 @@
 
 /// Functors of elementwise operators with one operand.
 ///
-/// Values are PyTorch's on a CPU without its own accelerator libraries: where vectors and single elements differ, or a tensor's layout decides,
-/// the plain ATen kernel is right. This holds for all kernels, in constant folding and static programs too; a backend whose library differs falls
-/// back (value_checks.hpp). One exception: gelu of infinity, which every build of PyTorch computes by oneDNN as NaN (see Gelu).
+/// Values are PyTorch's on a CPU without its own accelerator libraries: where vectors and single elements differ, or a
+/// tensor's layout decides, the plain ATen kernel is right. This holds for all kernels, in constant folding and static
+/// programs too; a backend whose library differs falls back (value_checks.hpp). One exception: gelu of infinity, which
+/// every build of PyTorch computes by oneDNN as NaN (see Gelu).
 namespace davit::kernels {
 
 template <class T>
@@ -314,7 +315,9 @@ struct Tanh {
 };
 template <class T>
 struct Hardsigmoid {
-  [[gnu::always_inline]] constexpr T operator()(T v) const noexcept { return nan_min(nan_max(v + T(3), T(0)), T(6)) / T(6); }
+  [[gnu::always_inline]] constexpr T operator()(T v) const noexcept {
+    return nan_min(nan_max(v + T(3), T(0)), T(6)) / T(6);
+  }
   template <FloatVector V>
   [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
     nan_clamp<V>(v + 3.0f, 0, 6, to);
@@ -323,7 +326,9 @@ struct Hardsigmoid {
 };
 template <class T>
 struct Hardswish {
-  [[gnu::always_inline]] constexpr T operator()(T v) const noexcept { return v * nan_min(nan_max(v + T(3), T(0)), T(6)) / T(6); }
+  [[gnu::always_inline]] constexpr T operator()(T v) const noexcept {
+    return v * nan_min(nan_max(v + T(3), T(0)), T(6)) / T(6);
+  }
   template <FloatVector V>
   [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
     nan_clamp<V>(v + 3.0f, 0, 6, to);
@@ -347,8 +352,11 @@ struct Elu {
   T alpha;
   T scale;
   T input_scale;
-  constexpr explicit Elu(Parameters& p) noexcept : alpha(p.number<T>(0)), scale(p.number<T>(1)), input_scale(p.number<T>(2)) {}
-  constexpr T operator()(T v) const noexcept { return v <= 0 ? std::expm1(v * input_scale) * alpha * scale : v * scale; }
+  constexpr explicit Elu(Parameters& p) noexcept
+      : alpha(p.number<T>(0)), scale(p.number<T>(1)), input_scale(p.number<T>(2)) {}
+  constexpr T operator()(T v) const noexcept {
+    return v <= 0 ? std::expm1(v * input_scale) * alpha * scale : v * scale;
+  }
   template <FloatVector V>
   [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
     V e;

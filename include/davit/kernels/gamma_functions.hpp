@@ -22,8 +22,16 @@ namespace davit::kernels::detail {
   }
   sum += term * at / (x - 1) - term / 2;
   // B_2k / (2 k)!
-  constexpr double coefficients[] = {1.0 / 12,           -1.0 / 720,           1.0 / 30240,          -1.0 / 1209600,      1.0 / 47900160,
-                                     -5.284190138687493e-10, 1.3382536530684679e-11, -3.389680296322583e-13, 8.586062056277845e-15, -2.174868698558062e-16};
+  constexpr double coefficients[] = {1.0 / 12,
+                                     -1.0 / 720,
+                                     1.0 / 30240,
+                                     -1.0 / 1209600,
+                                     1.0 / 47900160,
+                                     -5.284190138687493e-10,
+                                     1.3382536530684679e-11,
+                                     -3.389680296322583e-13,
+                                     8.586062056277845e-15,
+                                     -2.174868698558062e-16};
   double factor = 1, k = 0;
   for (const double c : coefficients) {
     factor *= x + k;
@@ -37,8 +45,8 @@ namespace davit::kernels::detail {
   }
   return sum;
 }
-/// zeta(x, q). Where q < 0, which only whole x take, the terms below 0 are added one by one, or if they are many, are those of two
-/// sums over positive numbers. O(min(-q, 10000)).
+/// zeta(x, q). Where q < 0, which only whole x take, the terms below 0 are added one by one, or if they are many, are
+/// those of two sums over positive numbers. O(min(-q, 10000)).
 [[nodiscard]] inline double hurwitz_zeta(double x, double q) noexcept {
   if (x == 1) return std::numeric_limits<double>::infinity();
   if (x < 1) return std::numeric_limits<double>::quiet_NaN();
@@ -57,7 +65,8 @@ template <class T>
   if (n == 1) {
     if (std::isinf(x) && x > 0) return 0;
     if (!(x < T{0.5})) return static_cast<T>(hurwitz_zeta(2, wide));
-    const auto sine = static_cast<double>(std::sin(static_cast<T>(pi) * x));  // not quite 0 at whole numbers, as torch's
+    const auto sine =
+        static_cast<double>(std::sin(static_cast<T>(pi) * x));  // not quite 0 at whole numbers, as torch's
     return static_cast<T>(pi * pi / (sine * sine) - hurwitz_zeta(2, 1 - wide));
   }
   const auto order = static_cast<double>(n);
@@ -71,11 +80,13 @@ template <class T>
   const double d = (x - a) / a, r = 1 / (a * a);
   return std::exp(a * (std::log1p(d) - d) - (1.0 / 12 - r * (1.0 / 360 - r / 1260)) / a) / std::sqrt(2 * pi * a);
 }
-/// P(a, x), or Q(a, x) if `upper`, for a large a, by Temme's uniform expansion of which two terms are left out: 1e-13 at 1e6.
+/// P(a, x), or Q(a, x) if `upper`, for a large a, by Temme's uniform expansion of which two terms are left out: 1e-13
+/// at 1e6.
 [[nodiscard]] inline double large_incomplete_gamma(double a, double x, bool upper) noexcept {
   const double d = (x - a) / a, half_square = d - std::log1p(d);
   const double eta = std::copysign(std::sqrt(2 * std::fmax(half_square, 0.0)), d);
-  const double c = std::fabs(eta) < 1e-2 ? -1.0 / 3 + eta * (1.0 / 12 - eta * (2.0 / 135 - eta / 864)) : 1 / d - 1 / eta;
+  const double c =
+      std::fabs(eta) < 1e-2 ? -1.0 / 3 + eta * (1.0 / 12 - eta * (2.0 / 135 - eta / 864)) : 1 / d - 1 / eta;
   const double rest = std::exp(-a * half_square) / std::sqrt(2 * pi * a) * c;
   const double tail = eta * std::sqrt(a / 2);
   return upper ? 0.5 * std::erfc(tail) + rest : 0.5 * std::erfc(-tail) - rest;

@@ -8,8 +8,8 @@
 #include "davit/core/scalar_type.hpp"
 #include "davit/kernels/vectors.hpp"
 
-/// Elements of float16 and bfloat16 as vectors of float, by integer arithmetic, which every instruction set has; exactly what Half and BFloat16
-/// convert to.
+/// Elements of float16 and bfloat16 as vectors of float, by integer arithmetic, which every instruction set has;
+/// exactly what Half and BFloat16 convert to.
 namespace davit::kernels {
 
 namespace detail {
@@ -28,7 +28,8 @@ template <std::size_t Bytes>
 [[gnu::always_inline]] inline void widen(const Half* from, float* to) noexcept {
   using Words = detail::WordsOf<Bytes>;
   using Floats = Vector<float, Bytes>;
-  const Words word = __builtin_convertvector((vector_at<Bytes / 2>(reinterpret_cast<const std::uint16_t*>(from))), Words);
+  const Words word =
+      __builtin_convertvector((vector_at<Bytes / 2>(reinterpret_cast<const std::uint16_t*>(from))), Words);
   const Words magnitude = word & 0x7fffu;
   const Words normal = (magnitude << 13) + 0x38000000u;
   const auto subnormal = __builtin_bit_cast(Words, __builtin_bit_cast(Floats, normal + 0x00800000u) - 0x1p-14f);
@@ -40,7 +41,8 @@ template <std::size_t Bytes>
 template <std::size_t Bytes>
 [[gnu::always_inline]] inline void widen(const BFloat16* from, float* to) noexcept {
   using Words = detail::WordsOf<Bytes>;
-  const Words word = __builtin_convertvector((vector_at<Bytes / 2>(reinterpret_cast<const std::uint16_t*>(from))), Words);
+  const Words word =
+      __builtin_convertvector((vector_at<Bytes / 2>(reinterpret_cast<const std::uint16_t*>(from))), Words);
   vector_at<Bytes>(to) = __builtin_bit_cast(Vector<float, Bytes>, word << 16);
 }
 /// Narrows the floats of a vector, to the nearest, halves to even; NaN to the NaN that torch writes.
@@ -51,7 +53,8 @@ template <std::size_t Bytes>
   const auto word = __builtin_bit_cast(Words, value);
   const Words magnitude = word & 0x7fffffffu;
   const Words normal = (magnitude + 0xc8000fffu + ((magnitude >> 13) & 1u)) >> 13;
-  const auto subnormal = __builtin_bit_cast(Words, __builtin_bit_cast(Vector<float, Bytes>, magnitude) + 0.5f) - 0x3f000000u;
+  const auto subnormal =
+      __builtin_bit_cast(Words, __builtin_bit_cast(Vector<float, Bytes>, magnitude) + 0.5f) - 0x3f000000u;
   Words result;
   take_where(magnitude < 0x38800000u, subnormal, normal, result);
   take_where(magnitude >= 0x47800000u, Words{} + 0x7c00u, result, result);
@@ -65,7 +68,8 @@ template <std::size_t Bytes>
   const Vector<float, Bytes> value = vector_at<Bytes>(from);
   const auto word = __builtin_bit_cast(Words, value);
   Words result;
-  take_where((word & 0x7fffffffu) > 0x7f800000u, Words{} + 0x7fc0u, (word + 0x7fffu + ((word >> 16) & 1u)) >> 16, result);
+  take_where((word & 0x7fffffffu) > 0x7f800000u, Words{} + 0x7fc0u, (word + 0x7fffu + ((word >> 16) & 1u)) >> 16,
+             result);
   detail::store_low_halves<Bytes>(result, reinterpret_cast<std::uint16_t*>(to));
 }
 

@@ -9,13 +9,14 @@
 
 /// Kernels that are compiled for several instruction sets, of which the CPU's widest is taken when they run.
 ///
-/// A kernel is a type with `template <std::size_t Bytes> static R run(arguments)`, always inlined, on vectors of `Bytes` bytes.
-/// `run_widest<Kernel>(arguments)` calls it in a function that is compiled for the instruction set that has such vectors. What
-/// the kernel calls is always inlined, too, or it is compiled for the translation unit's target and may not see vectors.
+/// A kernel is a type with `template <std::size_t Bytes> static R run(arguments)`, always inlined, on vectors of
+/// `Bytes` bytes. `run_widest<Kernel>(arguments)` calls it in a function that is compiled for the instruction set that
+/// has such vectors. What the kernel calls is always inlined, too, or it is compiled for the translation unit's target
+/// and may not see vectors.
 ///
-/// AVX2 and AVX-512 come with fused multiply-add, so that results differ from one machine to another in their last places.
-/// With DAVIT_ONE_INSTRUCTION_SET defined in every file, kernels run as they are compiled: the same bits on every machine, where
-/// the C library's functions give them.
+/// AVX2 and AVX-512 come with fused multiply-add, so that results differ from one machine to another in their last
+/// places. With DAVIT_ONE_INSTRUCTION_SET defined in every file, kernels run as they are compiled: the same bits on
+/// every machine, where the C library's functions give them.
 #if defined(__x86_64__) && __STDC_HOSTED__ && !defined(DAVIT_ONE_INSTRUCTION_SET) && !defined(__AVX512F__)
 #define DAVIT_WIDER_VECTORS 1
 #else

@@ -13,7 +13,8 @@ namespace detail {
 
 /// y[i] = (x[i] - mean) * factor * weight[i] + bias[i] from `i` on; weight and bias may be nullptr.
 template <std::size_t Bytes, class C, class N>
-[[gnu::always_inline]] constexpr void normalize_row(const C* x, N i, N n, C mean, C factor, const C* weight, const C* bias, C* y) noexcept {
+[[gnu::always_inline]] constexpr void normalize_row(const C* x, N i, N n, C mean, C factor, const C* weight,
+                                                    const C* bias, C* y) noexcept {
   if !consteval {
     if constexpr (Bytes >= 16) {
       constexpr auto step = static_cast<N>(lanes<C, Bytes>);
@@ -36,14 +37,14 @@ template <std::size_t Bytes, class C, class N>
 
 }  // namespace detail
 
-/// Rows of `length` elements, each y = (x - mean) / sqrt(variance + eps) * weight + bias of its own mean and variance, which are
-/// summed in type Sum. Weight and bias may be nullptr, so may be where the means and 1 / deviations go; `y` may be `x`.
-/// O(rows * length). Source: at::native_layer_norm.
+/// Rows of `length` elements, each y = (x - mean) / sqrt(variance + eps) * weight + bias of its own mean and variance,
+/// which are summed in type Sum. Weight and bias may be nullptr, so may be where the means and 1 / deviations go; `y`
+/// may be `x`. O(rows * length). Source: at::native_layer_norm.
 template <class Sum>
 struct LayerNormRows {
   template <std::size_t Bytes, class C, class N>
-  [[gnu::always_inline]] static constexpr void run(N rows, N length, Sum eps, const C* x, const C* weight, const C* bias, C* y, C* means,
-                                                          C* inverses) noexcept {
+  [[gnu::always_inline]] static constexpr void run(N rows, N length, Sum eps, const C* x, const C* weight,
+                                                   const C* bias, C* y, C* means, C* inverses) noexcept {
     for (; rows > 0; --rows, x += length, y += length) {
       const Moments<Sum> m = moments_on<Bytes, Sum>(x, length, N{1}, N{0});
       const auto mean = static_cast<C>(m.mean);
@@ -60,18 +61,19 @@ struct ScaleAndShift {
   template <std::size_t Bytes, class C>
   [[gnu::always_inline]] static void run(C factor, C shift, const C* x, C* y, std::int64_t n) noexcept {
     std::int64_t i = 0;
-    for (; i + lanes<C, Bytes> <= n; i += lanes<C, Bytes>) vector_at<Bytes>(y + i) = vector_at<Bytes>(x + i) * factor + shift;
+    for (; i + lanes<C, Bytes> <= n; i += lanes<C, Bytes>)
+      vector_at<Bytes>(y + i) = vector_at<Bytes>(x + i) * factor + shift;
     for (; i < n; ++i) y[i] = factor * x[i] + shift;
   }
 };
 
-/// A group of channels, each a plane of `plane` elements: y = (x - mean) / sqrt(variance + eps) * weight + bias of the group's own mean and
-/// variance, which are summed in double. Weight and bias may be nullptr, so may be where the mean and 1 / the deviation go; `y` may be `x`.
-/// O(channels * plane). Source: at::native_group_norm.
+/// A group of channels, each a plane of `plane` elements: y = (x - mean) / sqrt(variance + eps) * weight + bias of the
+/// group's own mean and variance, which are summed in double. Weight and bias may be nullptr, so may be where the mean
+/// and 1 / the deviation go; `y` may be `x`. O(channels * plane). Source: at::native_group_norm.
 struct GroupNorm {
   template <std::size_t Bytes, class C>
-  [[gnu::always_inline]] static void run(std::int64_t channels, std::int64_t plane, double eps, const C* x, const C* weight, const C* bias, C* y, C* mean_to,
-                                         C* inverse_to) noexcept {
+  [[gnu::always_inline]] static void run(std::int64_t channels, std::int64_t plane, double eps, const C* x,
+                                         const C* weight, const C* bias, C* y, C* mean_to, C* inverse_to) noexcept {
     const Moments<> m = moments_on<Bytes, double>(x, channels * plane, std::int64_t{1}, std::int64_t{0});
     const auto mean = static_cast<C>(m.mean);
     const auto inverse = static_cast<C>(m.inverse_deviation(eps));

@@ -20,18 +20,21 @@ using davit::move_elements;
 using davit::move_row;
 
 /// move_elements on the threads of the team.
-[[gnu::noinline]] inline void move_in_parallel(std::size_t element, const Walk& walk, const void* from, void* to) noexcept {
+[[gnu::noinline]] inline void move_in_parallel(std::size_t element, const Walk& walk, const void* from,
+                                               void* to) noexcept {
   if (current_team == nullptr) return move_elements(element, walk, from, to);
   std::size_t d = walk.rank - 1;
   for (std::size_t k = 0; k + 1 < walk.rank; ++k)
     if (walk.sizes[d] < team_size() && walk.sizes[k] > walk.sizes[d]) d = k;
   constexpr std::int64_t tile = 64;  // a thread's are whole tiles, and whole lines of the cache
   walk_in_parallel(walk, d, walk.sizes[d] < 4 * tile ? 1 : tile, 8, [&](std::size_t, const WalkPart& part) {
-    move_elements(element, part.walk, static_cast<const std::byte*>(from) + part.at[0], static_cast<std::byte*>(to) + part.at[1]);
+    move_elements(element, part.walk, static_cast<const std::byte*>(from) + part.at[0],
+                  static_cast<std::byte*>(to) + part.at[1]);
   });
 }
-[[gnu::noinline]] inline void move_in_parallel(std::size_t element, std::span<const std::int64_t> sizes, const void* from,
-                                               std::span<const std::int64_t> from_strides, void* to, std::span<const std::int64_t> to_strides) noexcept {
+[[gnu::noinline]] inline void move_in_parallel(std::size_t element, std::span<const std::int64_t> sizes,
+                                               const void* from, std::span<const std::int64_t> from_strides, void* to,
+                                               std::span<const std::int64_t> to_strides) noexcept {
   Walk walk(sizes);
   walk.add(from_strides, element).add(to_strides, element).collapse();
   move_in_parallel(element, walk, from, to);

@@ -9,7 +9,16 @@
 /// Source: ATen's Math.h, which says where a recurrence gives way to a cosine and what the ends of the interval give.
 namespace davit::kernels {
 
-enum class Polynomial : std::uint8_t { chebyshev_t, chebyshev_u, chebyshev_v, chebyshev_w, hermite_h, hermite_he, laguerre_l, legendre_p };
+enum class Polynomial : std::uint8_t {
+  chebyshev_t,
+  chebyshev_u,
+  chebyshev_v,
+  chebyshev_w,
+  hermite_h,
+  hermite_he,
+  laguerre_l,
+  legendre_p
+};
 
 namespace detail {
 

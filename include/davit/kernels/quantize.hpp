@@ -39,7 +39,8 @@ template <class Byte>
 /// The same of a vector. The bounds come before the rounding, which they do not change: they are whole numbers; and no
 /// compiler makes one operation of the product and what is added to it, which would round once less.
 template <std::size_t Bytes, class Byte>
-[[gnu::always_inline]] inline void quantize_vector(const Vector<float, Bytes>& x, Byte* out, const ByteRange& range) noexcept {
+[[gnu::always_inline]] inline void quantize_vector(const Vector<float, Bytes>& x, Byte* out,
+                                                   const ByteRange& range) noexcept {
   using Ints = Vector<std::int32_t, Bytes>;
   using Narrow = Vector<Byte, Bytes / sizeof(float)>;
   constexpr float round = 12582912.0f;  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
@@ -72,13 +73,17 @@ struct ByteScale {
   float zero_point = 0;
 };
 template <std::size_t Bytes, class Byte>
-[[gnu::always_inline]] inline void dequantize_vector(const Byte* x, const ByteScale& s, Vector<float, Bytes>& out) noexcept {
+[[gnu::always_inline]] inline void dequantize_vector(const Byte* x, const ByteScale& s,
+                                                     Vector<float, Bytes>& out) noexcept {
   using Narrow = Vector<Byte, Bytes / sizeof(float)>;
   using Shorts = Vector<std::int16_t, Bytes / 2>;  // in two steps, of which g++ 12 has instructions
   using Ints = Vector<std::int32_t, Bytes>;
   Narrow bytes;
   std::memcpy(&bytes, x, sizeof bytes);
-  out = (__builtin_convertvector(__builtin_convertvector(__builtin_convertvector(bytes, Shorts), Ints), Vector<float, Bytes>) - s.zero_point) * s.scale;
+  out = (__builtin_convertvector(__builtin_convertvector(__builtin_convertvector(bytes, Shorts), Ints),
+                                 Vector<float, Bytes>) -
+         s.zero_point) *
+        s.scale;
 }
 template <class Byte>
 [[nodiscard, gnu::always_inline]] inline float dequantized(Byte x, const ByteScale& s) noexcept {
@@ -99,12 +104,12 @@ struct Dequantize {
   }
 };
 
-/// out[i] = quantized(dequantized(a[i]) + dequantized(b[i])): a sum of two quantized tensors. Block by block through memory, or
-/// compilers make one operation of a product and the sum, which rounds once less than PyTorch.
+/// out[i] = quantized(dequantized(a[i]) + dequantized(b[i])): a sum of two quantized tensors. Block by block through
+/// memory, or compilers make one operation of a product and the sum, which rounds once less than PyTorch.
 struct AddQuantized {
   template <std::size_t Bytes, class Byte>
-  [[gnu::always_inline]] static void run(const Byte* a, const Byte* b, Byte* out, std::int64_t n, const ByteScale* sa, const ByteScale* sb,
-                                         const ByteRange* range) noexcept {
+  [[gnu::always_inline]] static void run(const Byte* a, const Byte* b, Byte* out, std::int64_t n, const ByteScale* sa,
+                                         const ByteScale* sb, const ByteRange* range) noexcept {
     constexpr std::int64_t block = 1024;
     float x[block], y[block];
     for (std::int64_t first = 0; first < n; first += block) {

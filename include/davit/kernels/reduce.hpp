@@ -28,11 +28,12 @@ class Groups {
     outer_.add(kept_strides, element_).collapse();
     inner_.add(reduced_strides, element_).collapse();
     const auto bytes = static_cast<std::int64_t>(element_);
-    in_columns_ = inner_.count > 1 && outer_.strides[0][0] == bytes && inner_.strides[0][0] != bytes && outer_.sizes[0] >= fewest_columns;
+    in_columns_ = inner_.count > 1 && outer_.strides[0][0] == bytes && inner_.strides[0][0] != bytes &&
+                  outer_.sizes[0] >= fewest_columns;
   }
 
-  /// Calls each(first element, groups) for all groups in order, most_at_once at a time where their elements lie side by side and
-  /// `loop` can take them, otherwise one.
+  /// Calls each(first element, groups) for all groups in order, most_at_once at a time where their elements lie side by
+  /// side and `loop` can take them, otherwise one.
   template <class F>
   void for_each(const ReduceLoop& loop, F&& each) const {
     if (outer_.count == 0) return;
@@ -50,16 +51,18 @@ class Groups {
   void in_parallel(F&& f) const {
     if (outer_.count == 0) return;
     const bool together = in_columns_ && outer_.rank == 1;
-    walk_in_parallel(outer_, together ? static_cast<std::int64_t>(most_at_once) : 1, operations(inner_.count, 4), [&](std::size_t, const WalkPart& part) {
-      Groups own = *this;
-      own.outer_ = part.walk;
-      own.data_ += part.at[0];
-      f(own, part.before);
-    });
+    walk_in_parallel(outer_, together ? static_cast<std::int64_t>(most_at_once) : 1, operations(inner_.count, 4),
+                     [&](std::size_t, const WalkPart& part) {
+                       Groups own = *this;
+                       own.outer_ = part.walk;
+                       own.data_ += part.at[0];
+                       f(own, part.before);
+                     });
   }
-  /// Works the elements of one group, or of as many as `for_each` gave, converted, into what is accumulated; the loop is that of what they are
-  /// converted to.
-  [[gnu::noinline]] void reduce(const std::byte* first, const Conversion& conversion, const ReduceLoop& loop, std::span<Accumulated> so_far) const {
+  /// Works the elements of one group, or of as many as `for_each` gave, converted, into what is accumulated; the loop
+  /// is that of what they are converted to.
+  [[gnu::noinline]] void reduce(const std::byte* first, const Conversion& conversion, const ReduceLoop& loop,
+                                std::span<Accumulated> so_far) const {
     if (inner_.count == 0) return;
     const std::int64_t step = inner_.strides[0][0];
     if (so_far.size() > 1) return reduce_columns(first, conversion, loop, so_far);
@@ -87,7 +90,8 @@ class Groups {
   Walk inner_;
   bool in_columns_;
 
-  [[gnu::noinline]] void reduce_columns(const std::byte* first, const Conversion& conversion, const ReduceLoop& loop, std::span<Accumulated> groups) const {
+  [[gnu::noinline]] void reduce_columns(const std::byte* first, const Conversion& conversion, const ReduceLoop& loop,
+                                        std::span<Accumulated> groups) const {
     AccumulatedColumns so_far(groups);
     const std::int64_t step = inner_.strides[0][0];
     Block own;
@@ -95,10 +99,12 @@ class Groups {
     inner_.for_each_row([&](const auto& at) {
       const std::byte* const row = first + at[0];
       if (conversion.count == 0) return loop.columns(row, step, inner_.sizes[0], so_far);
-      const std::int64_t most = block_length / so_far.count, bytes = so_far.count * static_cast<std::int64_t>(conversion.element);
+      const std::int64_t most = block_length / so_far.count,
+                         bytes = so_far.count * static_cast<std::int64_t>(conversion.element);
       for (std::int64_t i = 0, n = 0; i < inner_.sizes[0]; i += n) {
         n = std::min(most, inner_.sizes[0] - i);
-        for (std::int64_t k = 0; k < n; ++k) conversion.run(row + (i + k) * step, own.bytes.data() + k * bytes, scratch.bytes.data(), so_far.count);
+        for (std::int64_t k = 0; k < n; ++k)
+          conversion.run(row + (i + k) * step, own.bytes.data() + k * bytes, scratch.bytes.data(), so_far.count);
         loop.columns(own.bytes.data(), bytes, n, so_far);
       }
     });

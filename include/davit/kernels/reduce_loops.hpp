@@ -44,7 +44,8 @@ struct AccumulatedColumns {
   std::int64_t seen;
   std::int64_t count;
 
-  explicit AccumulatedColumns(std::span<const Accumulated> groups) noexcept : seen(groups[0].seen), count(static_cast<std::int64_t>(groups.size())) {
+  explicit AccumulatedColumns(std::span<const Accumulated> groups) noexcept
+      : seen(groups[0].seen), count(static_cast<std::int64_t>(groups.size())) {
     for (std::size_t i = 0; i < groups.size(); ++i) {
       real[i] = groups[i].real;
       integer[i] = groups[i].integer;
@@ -135,7 +136,8 @@ struct SquaredDeviationColumns {
 template <class Kernel, class T>
 struct EachRow {
   template <std::size_t>
-  [[gnu::always_inline]] static void run(const std::byte* from, std::int64_t step, std::int64_t n, AccumulatedColumns* to) noexcept {
+  [[gnu::always_inline]] static void run(const std::byte* from, std::int64_t step, std::int64_t n,
+                                         AccumulatedColumns* to) noexcept {
     auto* const __restrict so_far = to->of<T>();
     constexpr auto most = static_cast<std::int64_t>(AccumulatedColumns::most);
     for (; n > 0; --n, from += step) {
@@ -164,7 +166,8 @@ struct RowExtreme {
     std::int64_t i = 0;
     if constexpr (walks_vectors<Bytes>) {
       constexpr std::int64_t lane = lanes<T, Bytes>;
-      for (const std::int64_t end = n / (4 * lane) * (4 * lane); i < end; i += 4 * lane) {  // finds the four vectors that hold it
+      for (const std::int64_t end = n / (4 * lane) * (4 * lane); i < end;
+           i += 4 * lane) {  // finds the four vectors that hold it
         Vector<PlaceOf<T>, Bytes> found{};
         for (std::int64_t k = 0; k < 4; ++k) {
           const Vector<T, Bytes> v = vector_at<Bytes>(x + i + k * lane);
@@ -210,7 +213,8 @@ void extreme_row(const std::byte* from, std::int64_t step, std::int64_t n, Accum
 template <class T, bool Largest>
 struct ExtremeColumns {
   template <std::size_t Bytes>
-  [[gnu::always_inline]] static void run(const std::byte* from, std::int64_t step, std::int64_t n, AccumulatedColumns* to) noexcept {
+  [[gnu::always_inline]] static void run(const std::byte* from, std::int64_t step, std::int64_t n,
+                                         AccumulatedColumns* to) noexcept {
     constexpr std::size_t most = AccumulatedColumns::most;
     alignas(64) std::array<T, most> best;
     alignas(64) std::array<PlaceOf<T>, most> place;  // the row, or -1
@@ -268,17 +272,22 @@ void any_row(const std::byte* from, std::int64_t step, std::int64_t n, Accumulat
 }
 
 template <int Power, class T>
-inline constexpr ReduceLoop power_loop{power_row<Power, T>, each_row<std::conditional_t<Power == 1, SumColumns, SquaredDeviationColumns>, T>};
+inline constexpr ReduceLoop power_loop{
+    power_row<Power, T>, each_row<std::conditional_t<Power == 1, SumColumns, SquaredDeviationColumns>, T>};
 template <class T, bool Largest>
 inline constexpr ReduceLoop extreme_loop{extreme_row<T, Largest>, extreme_columns<T, Largest>};
 
 }  // namespace detail
 
-/// Sums, products, the largest or the smallest, and sums of squared deviations. Floats are accumulated in double, integers in
-/// wrapping 64 bits.
-inline constexpr ReduceLoops sum_loops{detail::power_loop<1, float>, detail::power_loop<1, double>,
-                                       {detail::fold_row<Add, std::int64_t>, detail::each_row<detail::SumColumns, std::int64_t>}};
-inline constexpr ReduceLoops product_loops{{detail::fold_row<Multiply, float>}, {detail::fold_row<Multiply, double>}, {detail::fold_row<Multiply, std::int64_t>}};
+/// Sums, products, the largest or the smallest, and sums of squared deviations. Floats are accumulated in double,
+/// integers in wrapping 64 bits.
+inline constexpr ReduceLoops sum_loops{
+    detail::power_loop<1, float>,
+    detail::power_loop<1, double>,
+    {detail::fold_row<Add, std::int64_t>, detail::each_row<detail::SumColumns, std::int64_t>}};
+inline constexpr ReduceLoops product_loops{{detail::fold_row<Multiply, float>},
+                                           {detail::fold_row<Multiply, double>},
+                                           {detail::fold_row<Multiply, std::int64_t>}};
 template <bool Largest>
 inline constexpr ReduceLoops extreme_loops{detail::extreme_loop<float, Largest>, detail::extreme_loop<double, Largest>,
                                            detail::extreme_loop<std::int64_t, Largest>};

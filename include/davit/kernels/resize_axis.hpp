@@ -26,8 +26,8 @@ struct ResizeAxis {
     const R place = static_cast<R>(at) * step<R>(false);
     return place < static_cast<R>(in) ? std::min(static_cast<std::int64_t>(place), in - 1) : in - 1;
   }
-  /// The input element whose centre is nearest to that of output element `at`. Source: HelperInterpNearestExact of ATen's UpSampleKernel.cpp,
-  /// whose product and difference are rounded once.
+  /// The input element whose centre is nearest to that of output element `at`. Source: HelperInterpNearestExact of
+  /// ATen's UpSampleKernel.cpp, whose product and difference are rounded once.
   template <class R>
   [[nodiscard]] constexpr std::int64_t nearest_exact(std::int64_t at) const noexcept {
     const R centre = static_cast<R>((static_cast<double>(at) + 0.5) * static_cast<double>(step<R>(false)) - 0.5);
@@ -73,21 +73,27 @@ struct ResizeFilter {
   }
 };
 
-/// The taps of one axis: for each output element some input elements and their weights. Elements beyond the ends are those at the ends.
-/// Only they are read, so that a NaN or an infinity stays with its neighbours.
+/// The taps of one axis: for each output element some input elements and their weights. Elements beyond the ends are
+/// those at the ends. Only they are read, so that a NaN or an infinity stays with its neighbours.
 template <class C>
 class ResizeTaps {
  public:
   constexpr ResizeTaps(const ResizeAxis& axis, ResizeFilter filter, bool align_corners) noexcept
-      : axis_(axis), filter_(filter), align_corners_(align_corners), step_(axis.step<C>(align_corners)), reach_(filter.cubic ? C{2} : C{1}) {
+      : axis_(axis),
+        filter_(filter),
+        align_corners_(align_corners),
+        step_(axis.step<C>(align_corners)),
+        reach_(filter.cubic ? C{2} : C{1}) {
     if (filter.smooth && step_ > 1) reach_ *= step_;
   }
   /// The most taps of an element; more than `limit` are `limit`.
   [[nodiscard]] constexpr std::int64_t most(std::int64_t limit) const noexcept {
     if (!filter_.smooth) return filter_.cubic ? 4 : 2;
-    return reach_ < static_cast<C>(axis_.in) ? std::min(2 * (static_cast<std::int64_t>(reach_) + 1) + 1, limit) : std::min(axis_.in, limit);
+    return reach_ < static_cast<C>(axis_.in) ? std::min(2 * (static_cast<std::int64_t>(reach_) + 1) + 1, limit)
+                                             : std::min(axis_.in, limit);
   }
-  /// Writes the taps of output element i; returns how many there are. Source: compute_indices_weights of ATen's UpSampleKernel.cpp.
+  /// Writes the taps of output element i; returns how many there are. Source: compute_indices_weights of ATen's
+  /// UpSampleKernel.cpp.
   constexpr std::int64_t write(std::int64_t i, std::int64_t most, std::int64_t* elements, C* weights) const noexcept {
     const auto at = static_cast<C>(i);
     const std::int64_t last = axis_.in - 1;

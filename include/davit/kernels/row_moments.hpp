@@ -16,12 +16,15 @@ struct Moments {
   Sum mean = 0;
   Sum variance = 0;
 
-  [[nodiscard, gnu::always_inline]] constexpr Sum inverse_deviation(Sum eps) const noexcept { return Sum{1} / sqrt(variance + eps); }
+  [[nodiscard, gnu::always_inline]] constexpr Sum inverse_deviation(Sum eps) const noexcept {
+    return Sum{1} / sqrt(variance + eps);
+  }
 };
 
 namespace detail {
 
-/// The largest (or smallest) of `count` elements, at least one, that lie `step` apart; a NaN if there is one. Of zeros either.
+/// The largest (or smallest) of `count` elements, at least one, that lie `step` apart; a NaN if there is one. Of zeros
+/// either.
 template <bool Largest, std::size_t Bytes, class C, class N>
 [[nodiscard, gnu::always_inline]] constexpr C extreme_of(const C* x, N count, N step) noexcept {
   C extreme = x[0];
@@ -94,8 +97,8 @@ template <int Power, std::size_t Bytes, class Sum, class C, class N>
 
 }  // namespace detail
 
-/// The moments of `parts` arrays of `n` elements that lie `step` apart, summed in type Sum on vectors of `Bytes` bytes; mean 0
-/// and variance NaN for no elements.
+/// The moments of `parts` arrays of `n` elements that lie `step` apart, summed in type Sum on vectors of `Bytes` bytes;
+/// mean 0 and variance NaN for no elements.
 template <std::size_t Bytes, class Sum = double, class C, class N>
 [[nodiscard, gnu::always_inline]] constexpr Moments<Sum> moments_on(const C* x, N n, N parts, N step) noexcept {
   const auto count = static_cast<Sum>(n * parts);

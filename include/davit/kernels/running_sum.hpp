@@ -70,7 +70,8 @@ void running_sum_loop(Accumulated& so_far, const std::byte* from, std::int64_t f
     const auto* const first = static_cast<const std::byte*>(x.data) + part.at[0];
     auto* const first_sum = static_cast<std::byte*>(out.data) + part.at[1];
     part.walk.for_each_row([&](const auto& at) {
-      for (std::int64_t i = 0; i < part.walk.sizes[0]; ++i) run(first + at[0] + i * lines.strides[0][0], first_sum + at[1] + i * lines.strides[1][0]);
+      for (std::int64_t i = 0; i < part.walk.sizes[0]; ++i)
+        run(first + at[0] + i * lines.strides[0][0], first_sum + at[1] + i * lines.strides[1][0]);
     });
   });
   return true;

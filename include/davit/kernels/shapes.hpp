@@ -62,9 +62,7 @@ struct Sizes {
 }
 
 /// The strides of a tensor as Sizes.
-[[nodiscard]] constexpr Sizes strides_of(const TensorView& t) noexcept {
-  return Sizes(t.strides());
-}
+[[nodiscard]] constexpr Sizes strides_of(const TensorView& t) noexcept { return Sizes(t.strides()); }
 
 /// The walk over `sizes` of operands with these strides, in elements.
 [[nodiscard]] inline Walk walk_over(std::span<const std::int64_t> sizes, std::span<const Sizes> strides) noexcept {
@@ -85,8 +83,7 @@ void for_each_index(const Walk& walk, F&& f) {
       [&]<std::size_t... I>(std::index_sequence<I...>) {
         f(at[I]...);
         ((at[I] += walk.strides[I][0]), ...);
-      }
-      (std::make_index_sequence<N>{});
+      }(std::make_index_sequence<N>{});
     }
   });
 }

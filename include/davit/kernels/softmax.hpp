@@ -39,8 +39,8 @@ template <std::size_t Bytes, class C, class N, class F>
 
 }  // namespace detail
 
-/// y = softmax(x) of `count` elements that lie `step` apart, summed in type Sum; `y` may be `x`. A NaN makes all of them NaN; with
-/// `safe` set, minus infinities alone give zeros. O(count). Source: at::_softmax and at::_safe_softmax.
+/// y = softmax(x) of `count` elements that lie `step` apart, summed in type Sum; `y` may be `x`. A NaN makes all of
+/// them NaN; with `safe` set, minus infinities alone give zeros. O(count). Source: at::_softmax and at::_safe_softmax.
 template <class Sum>
 struct SoftmaxLine {
   template <std::size_t Bytes, class C, class N>
@@ -51,7 +51,8 @@ struct SoftmaxLine {
       return;
     }
     const auto factor = static_cast<C>(Sum{1} / exp_shifted_on<Sum, Bytes>(x, largest, y, count, step));
-    detail::map_line<Bytes>(static_cast<const C*>(y), count, step, y, [=](auto& v) __attribute__((always_inline)) { v *= factor; });
+    detail::map_line<Bytes>(static_cast<const C*>(y), count, step, y,
+                            [=](auto& v) __attribute__((always_inline)) { v *= factor; });
   }
 };
 
@@ -70,14 +71,16 @@ struct LogSoftmaxLine {
           for (N n; i < count; i += n) {
             n = std::min<N>(256, count - i);
             exp_shifted_on<Sum, Bytes>(x + i, largest, part, n, N{1});
-            sum += detail::sum_of_powers<1, Bytes, Sum>(part, n, Sum{});  // where Sum is double, small ones count beside a 1
+            sum += detail::sum_of_powers<1, Bytes, Sum>(part, n,
+                                                        Sum{});  // where Sum is double, small ones count beside a 1
           }
         }
     }
     for (; i < count; ++i) sum += static_cast<Sum>(exp(x[i * step] - largest));
     const auto shift = static_cast<C>(log(sum));
     // in this order, or -0 stays -0
-    detail::map_line<Bytes>(x, count, step, y, [=](auto& v) __attribute__((always_inline)) { v = v - largest - shift; });
+    detail::map_line<Bytes>(x, count, step, y,
+                            [=](auto& v) __attribute__((always_inline)) { v = v - largest - shift; });
   }
 };
 
@@ -91,8 +94,8 @@ struct MiddleLines {
   }
 };
 
-/// SoftmaxLine, or with `Log` LogSoftmaxLine, along the middle of (outer, count, inner) where inner is not 1: of float, on as many lines at once as
-/// vectors have lanes.
+/// SoftmaxLine, or with `Log` LogSoftmaxLine, along the middle of (outer, count, inner) where inner is not 1: of float,
+/// on as many lines at once as vectors have lanes.
 template <class Sum, bool Log = false>
 struct SoftmaxAcross {
   template <std::size_t Bytes, class C, class N>
@@ -101,7 +104,8 @@ struct SoftmaxAcross {
       N i = 0;
       if constexpr (walks_vectors<Bytes> && std::is_same_v<C, float>) {
         constexpr auto lane = static_cast<N>(lanes<C, Bytes>);
-        for (; i + 4 * lane <= inner; i += 4 * lane) columns<Bytes, 4>(x + i, count, inner, y + i, safe);  // 64 bytes of a row would not do for the caches
+        for (; i + 4 * lane <= inner; i += 4 * lane)
+          columns<Bytes, 4>(x + i, count, inner, y + i, safe);  // 64 bytes of a row would not do for the caches
         for (; i + lane <= inner; i += lane) columns<Bytes, 1>(x + i, count, inner, y + i, safe);
       }
       for (; i < inner; ++i) {
@@ -161,9 +165,11 @@ struct SoftmaxAcross {
   }
 };
 
-/// Softmax, or its logarithm, along the middle of (outer, count, inner), by the CPU's widest vectors; `safe` as in SoftmaxLine. O(elements).
+/// Softmax, or its logarithm, along the middle of (outer, count, inner), by the CPU's widest vectors; `safe` as in
+/// SoftmaxLine. O(elements).
 template <class C>
-void softmax_lines(const C* x, std::int64_t outer, std::int64_t count, std::int64_t inner, C* y, bool logarithm, bool safe) {
+void softmax_lines(const C* x, std::int64_t outer, std::int64_t count, std::int64_t inner, C* y, bool logarithm,
+                   bool safe) {
   if (logarithm && inner != 1)
     run_widest_for<C, SoftmaxAcross<double, true>>(x, outer, count, inner, y, false);
   else if (logarithm)

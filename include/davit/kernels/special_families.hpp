@@ -10,19 +10,33 @@
 #include "davit/kernels/orthogonal_polynomials.hpp"
 #include "davit/kernels/parameters.hpp"
 
-/// The special functions of which programs use few: one functor for those of a number, and one for those of two, so that they
-/// share a loop for each type.
+/// The special functions of which programs use few: one functor for those of a number, and one for those of two, so
+/// that they share a loop for each type.
 namespace davit::kernels {
 
 enum class Special : std::uint8_t {
-  airy_ai, bessel_j0, bessel_j1, bessel_y0, bessel_y1, i0e, i1, i1e, k0, k1, scaled_k0, scaled_k1, spherical_bessel_j0, polygamma
+  airy_ai,
+  bessel_j0,
+  bessel_j1,
+  bessel_y0,
+  bessel_y1,
+  i0e,
+  i1,
+  i1e,
+  k0,
+  k1,
+  scaled_k0,
+  scaled_k1,
+  spherical_bessel_j0,
+  polygamma
 };
 enum class SpecialPair : std::uint8_t { zeta, igamma, igammac, nextafter, polynomial };
 
 /// A function of one number: integer 0 says which, integer 1 the order of polygamma.
 template <class T>
 struct SpecialFunction {
-  explicit constexpr SpecialFunction(Parameters& p) noexcept : which(static_cast<Special>(p.integers[0])), order(p.integers[1]) {}
+  explicit constexpr SpecialFunction(Parameters& p) noexcept
+      : which(static_cast<Special>(p.integers[0])), order(p.integers[1]) {}
   T operator()(T x) const noexcept {
     switch (which) {
       case Special::airy_ai: return detail::airy_ai(x);
@@ -65,11 +79,12 @@ template <class T>
 }
 }  // namespace detail
 
-/// A function of two numbers: integer 0 says which, integer 1 the polynomial or the bits of nextafter's dtype where it is none of
-/// C++ (16 for float16, 8 for bfloat16), integer 2 whether the polynomial is shifted.
+/// A function of two numbers: integer 0 says which, integer 1 the polynomial or the bits of nextafter's dtype where it
+/// is none of C++ (16 for float16, 8 for bfloat16), integer 2 whether the polynomial is shifted.
 template <class T>
 struct SpecialPairFunction {
-  explicit constexpr SpecialPairFunction(Parameters& p) noexcept : which(static_cast<SpecialPair>(p.integers[0])), kind(p.integers[1]), shifted(p.integers[2] != 0) {}
+  explicit constexpr SpecialPairFunction(Parameters& p) noexcept
+      : which(static_cast<SpecialPair>(p.integers[0])), kind(p.integers[1]), shifted(p.integers[2] != 0) {}
   T operator()(T a, T b) const noexcept {
     const auto wide = static_cast<double>(a), other = static_cast<double>(b);
     switch (which) {

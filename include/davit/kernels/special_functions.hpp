@@ -16,14 +16,17 @@ inline constexpr double pi = 3.14159265358979323846;
 
 /// Newton's method from an approximation. Source: M. Giles, Approximating the erfinv function.
 [[nodiscard]] inline double inverse_erf(double y) noexcept {
-  if (!(std::fabs(y) < 1)) return std::fabs(y) == 1 ? y * std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+  if (!(std::fabs(y) < 1))
+    return std::fabs(y) == 1 ? y * std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
   const double w = -std::log((1 - y) * (1 + y));
   double x = 0;
   if (w < 5) {
-    for (const double c : {2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087, -0.00125372503, -0.00417768164, 0.246640727, 1.50140941})
+    for (const double c : {2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087,
+                           -0.00125372503, -0.00417768164, 0.246640727, 1.50140941})
       x = x * (w - 2.5) + c;
   } else {
-    for (const double c : {-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773, -0.0076224613, 0.00943887047, 1.00167406, 2.83297682})
+    for (const double c : {-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773, -0.0076224613,
+                           0.00943887047, 1.00167406, 2.83297682})
       x = x * (std::sqrt(w) - 3) + c;
   }
   x *= y;
@@ -33,10 +36,12 @@ inline constexpr double pi = 3.14159265358979323846;
   }
   return x;
 }
-/// The x below which a share p of the normal distribution lies: from its asymptotic form or the inverse error function, then Halley's method on
-/// erfc, whose relative error is small wherever p is.
+/// The x below which a share p of the normal distribution lies: from its asymptotic form or the inverse error function,
+/// then Halley's method on erfc, whose relative error is small wherever p is.
 [[nodiscard]] inline double normal_quantile(double p) noexcept {
-  if (!(p > 0 && p < 1)) return p == 0 || p == 1 ? (p - 0.5) * std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+  if (!(p > 0 && p < 1))
+    return p == 0 || p == 1 ? (p - 0.5) * std::numeric_limits<double>::infinity()
+                            : std::numeric_limits<double>::quiet_NaN();
   if (p > 0.5) return -normal_quantile(1 - p);
   const double root = std::sqrt(-2 * std::log(p));
   double x = p < 1e-4 ? std::log(root * std::sqrt(2 * pi)) / root - root : inverse_erf(2 * p - 1) * std::sqrt(2.0);
@@ -46,10 +51,13 @@ inline constexpr double pi = 3.14159265358979323846;
   }
   return x;
 }
-/// By the recurrence to 10 and the asymptotic series; reflected below 0, by the fraction of x, which is exact. Source: calc_digamma of ATen.
+/// By the recurrence to 10 and the asymptotic series; reflected below 0, by the fraction of x, which is exact. Source:
+/// calc_digamma of ATen.
 [[nodiscard]] inline double digamma(double x) noexcept {
   if (x == 0) return std::copysign(std::numeric_limits<double>::infinity(), -x);
-  if (x < 0) return x == std::floor(x) ? std::numeric_limits<double>::quiet_NaN() : digamma(1 - x) - pi / std::tan(pi * (x - std::trunc(x)));
+  if (x < 0)
+    return x == std::floor(x) ? std::numeric_limits<double>::quiet_NaN()
+                              : digamma(1 - x) - pi / std::tan(pi * (x - std::trunc(x)));
   double sum = 0;
   for (; x < 10; ++x) sum -= 1 / x;
   const double r = 1 / (x * x);

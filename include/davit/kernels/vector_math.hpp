@@ -89,7 +89,8 @@ template <FloatVector V>
   to = result;
 }
 
-/// exp of each element, also where it is infinite or subnormal. Method: 2^n times a polynomial on [-ln 2 / 2, ln 2 / 2].
+/// exp of each element, also where it is infinite or subnormal. Method: 2^n times a polynomial on [-ln 2 / 2, ln 2 /
+/// 2].
 template <FloatVector V>
 [[gnu::always_inline]] inline void vector_exp(const V& x, V& to) noexcept {
   V bounded = x < -104.0f ? V{} - 104.0f : x;
@@ -241,7 +242,8 @@ template <bool Cosine>
 [[gnu::noinline, gnu::cold]] inline void sines_of_large(const float* x, float* to, std::int64_t n) noexcept {
   for (std::int64_t i = 0; i < n; ++i) to[i] = Cosine ? std::cos(x[i]) : std::sin(x[i]);
 }
-/// The sine or the cosine, to an ulp of 1. Method: of x less the nearest multiple of pi / 2, which is taken away in three parts, their series.
+/// The sine or the cosine, to an ulp of 1. Method: of x less the nearest multiple of pi / 2, which is taken away in
+/// three parts, their series.
 template <bool Cosine, FloatVector V>
 [[gnu::always_inline]] inline void vector_sine(const V& x, V& to) noexcept {
   V a;
@@ -285,8 +287,8 @@ template <FloatVector V>
   detail::vector_sine<true>(x, to);
 }
 
-/// y[i * step] = exp(x[i * step] - shift), of float 0 where that is subnormal, and their sum; on vectors of `Bytes` bytes where the
-/// elements lie side by side. `y` may be `x`. For shift >= every x; NaN stays NaN. O(n).
+/// y[i * step] = exp(x[i * step] - shift), of float 0 where that is subnormal, and their sum; on vectors of `Bytes`
+/// bytes where the elements lie side by side. `y` may be `x`. For shift >= every x; NaN stays NaN. O(n).
 template <class Sum, std::size_t Bytes, class T, class N>
 [[gnu::always_inline]] constexpr Sum exp_shifted_on(const T* x, T shift, T* y, N n, N step) noexcept {
   Sum sum = 0;

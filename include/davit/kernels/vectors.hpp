@@ -6,9 +6,9 @@
 #include <cstring>
 #include <type_traits>
 
-/// Vectors as GCC and clang provide them. Functions on them are always inlined: they are then compiled for the instruction set
-/// of the function that they are used in (instruction_set.hpp). They return none: what calls of such functions would do
-/// depends on the instruction set, of which g++ warns even if there are no calls.
+/// Vectors as GCC and clang provide them. Functions on them are always inlined: they are then compiled for the
+/// instruction set of the function that they are used in (instruction_set.hpp). They return none: what calls of such
+/// functions would do depends on the instruction set, of which g++ warns even if there are no calls.
 namespace davit::kernels {
 
 /// Bytes of a vector register of the target the translation unit is compiled for.
@@ -66,16 +66,16 @@ template <std::size_t Bytes = vector_bytes, class T>
   else
     return *reinterpret_cast<typename VectorAt<T, Bytes>::type*>(elements);
 }
-/// Makes a comparison's result bits like any others, before it is combined with that of another: g++ 12 would take such conditions apart,
-/// element by element of 64 bytes.
+/// Makes a comparison's result bits like any others, before it is combined with that of another: g++ 12 would take such
+/// conditions apart, element by element of 64 bytes.
 template <class Mask>
 [[gnu::always_inline]] inline void keep_bits([[maybe_unused]] Mask& mask) noexcept {
 #if defined(__x86_64__) && !defined(__clang__)
   asm("" : "+x"(mask));
 #endif
 }
-/// The elements of `a` where `mask`, of a comparison, is set, and of `b` elsewhere, written to `to`. Bit by bit: of two comparisons that make
-/// one choice g++ 12 makes a branch per element of 64 bytes.
+/// The elements of `a` where `mask`, of a comparison, is set, and of `b` elsewhere, written to `to`. Bit by bit: of two
+/// comparisons that make one choice g++ 12 makes a branch per element of 64 bytes.
 template <class Mask, class V>
 [[gnu::always_inline]] inline void take_where(const Mask& mask, const V& a, const V& b, V& to) noexcept {
   to = __builtin_bit_cast(V, (__builtin_bit_cast(Mask, a) & mask) | (__builtin_bit_cast(Mask, b) & ~mask));

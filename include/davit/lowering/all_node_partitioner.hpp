@@ -21,9 +21,11 @@ struct AllNodePartitioner {
 
   [[nodiscard]] std::vector<std::uint32_t> preference() const { return {backend}; }
   [[nodiscard]] Result<Partitioning<List>> partition(const Method& method) const {
-    if (backend >= List::size) return std::unexpected(detail::no_such_backend(List::tables(), "AllNodePartitioner", backend));
+    if (backend >= List::size)
+      return std::unexpected(detail::no_such_backend(List::tables(), "AllNodePartitioner", backend));
     const GraphModuleView graph = method.view();
-    return Partitioning<List>(assign_nodes(List::tables(), graph, std::vector<std::uint32_t>(graph.nodes.size(), backend)));
+    return Partitioning<List>(
+        assign_nodes(List::tables(), graph, std::vector<std::uint32_t>(graph.nodes.size(), backend)));
   }
 };
 

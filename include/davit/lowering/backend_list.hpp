@@ -76,7 +76,8 @@ struct BackendList {
     }
     return true;
   }();
-  static_assert(names_differ, "davit: two backends of a BackendList have the same name; saved programs could not tell them apart");
+  static_assert(names_differ,
+                "davit: two backends of a BackendList have the same name; saved programs could not tell them apart");
 };
 
 /// Says that a partition goes to backend B, compiled by this spec.
@@ -103,8 +104,9 @@ using DelegationSpec = typename detail::DelegationSpecOf<List>::type;
 /// The DelegationSpec for backend B. Naming a backend that is not in the list does not compile.
 template <class List, class B>
 [[nodiscard]] constexpr DelegationSpec<List> delegate_to(typename B::CompileSpec spec = {}) {
-  static_assert(List::template contains<B>,
-                "davit: delegate_to<List, B> names a backend that is not in the partitioner's list; add B to its BackendList");
+  static_assert(
+      List::template contains<B>,
+      "davit: delegate_to<List, B> names a backend that is not in the partitioner's list; add B to its BackendList");
   if constexpr (List::template contains<B>) return DelegateTo<B>{std::move(spec)};
 }
 

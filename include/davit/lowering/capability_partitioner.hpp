@@ -15,8 +15,9 @@ namespace davit {
 
 /// How a CapabilityPartitioner chooses.
 struct CapabilityOptions {
-  std::vector<std::uint32_t> order{};  ///< backends by preference, as indices of the list; empty: all, in the list's order
-  std::size_t min_nodes = 1;           ///< smaller groups go to the next backend; the last one takes any size
+  std::vector<std::uint32_t>
+      order{};                ///< backends by preference, as indices of the list; empty: all, in the list's order
+  std::size_t min_nodes = 1;  ///< smaller groups go to the next backend; the last one takes any size
   std::size_t max_partitions = SIZE_MAX;  ///< per backend but the last: the largest groups are kept
   bool only_available = false;            ///< pass over backends that are not available on this machine
   bool fallbacks = true;                  ///< name the backends after a partition's own as its fallbacks
@@ -25,14 +26,16 @@ struct CapabilityOptions {
 };
 
 /// What a CapabilityPartitioner does, for any list of backends.
-[[nodiscard]] Result<PartitionResult> partition_by_capability(BackendTables backends, const CapabilityOptions& options, const Method& method);
+[[nodiscard]] Result<PartitionResult> partition_by_capability(BackendTables backends, const CapabilityOptions& options,
+                                                              const Method& method);
 
 /// Gives every node to the first backend that takes it, and joins neighbours to few large partitions.
 ///
-/// A region that computes nothing (only_moves), or that its backend says it gains nothing by (JudgesRegions), goes to the next
-/// backend, if there is one that takes all of it. A backend without `refuses` takes everything. Control flow stays with the lowered program; nodes of its sub-graphs are
-/// partitioned like others. Why a backend refused a node is in the answer. O(backends * (nodes + edges)).
-/// Source: torch.fx.passes.infra.partitioner.CapabilityBasedPartitioner, in linear time and without mutual dependencies.
+/// A region that computes nothing (only_moves), or that its backend says it gains nothing by (JudgesRegions), goes to
+/// the next backend, if there is one that takes all of it. A backend without `refuses` takes everything. Control flow
+/// stays with the lowered program; nodes of its sub-graphs are partitioned like others. Why a backend refused a node is
+/// in the answer. O(backends * (nodes + edges)). Source: torch.fx.passes.infra.partitioner.CapabilityBasedPartitioner,
+/// in linear time and without mutual dependencies.
 template <class List>
 class CapabilityPartitioner {
  public:

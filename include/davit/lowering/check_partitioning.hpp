@@ -29,7 +29,8 @@ class PartitionChecker {
     }
     for (const auto& [graph, tag] : tags_.outputs)
       violation(concat("outputs of graph '", graph_.str(graph_.graphs[graph].name), "'"),
-                concat("the output node is tagged '", tag_name(tag), "'"), "tag nodes only: outputs belong to the caller");
+                concat("the output node is tagged '", tag_name(tag), "'"),
+                "tag nodes only: outputs belong to the caller");
     for (const auto& [node, tag] : tags_.conflicts)
       violation(place(node), concat("the node is tagged '", tag_name(tags_.nodes[node]), "' and '", tag_name(tag), "'"),
                 "put every node into one partition");
@@ -40,8 +41,11 @@ class PartitionChecker {
 
  private:
   constexpr void violation(Name where, Name what, Name fix) {
-    violations_.push_back(Error{.code = ErrorCode::invalid_argument, .stage = Stage::partition, .where = std::move(where),
-                                .what = std::move(what), .fix = std::move(fix)});
+    violations_.push_back(Error{.code = ErrorCode::invalid_argument,
+                                .stage = Stage::partition,
+                                .where = std::move(where),
+                                .what = std::move(what),
+                                .fix = std::move(fix)});
   }
   [[nodiscard]] constexpr Name place(NodeId n) const {
     return concat("node '", node_label(graph_, n), "' (", graph_.target(graph_.nodes[n]), ")");
@@ -88,10 +92,11 @@ class PartitionChecker {
       for (const Argument& input : graph_.inputs(graph_.nodes[n]))
         graph_.for_each_value(input, [&](ValueId v) {
           if (graph_.values[v].producer != no_id || tag_of(v) == no_id || tag_of(v) == tags_.nodes[n]) return;
-          violation(concat("constant '", graph_.name(v), "'"),
-                    concat("it is tagged '", tag_name(tag_of(v)), "', but its user ", place(n), " is ",
-                           tags_.nodes[n] == no_id ? Name("not tagged") : concat("tagged '", tag_name(tags_.nodes[n]), "'")),
-                    "leave the constant without a tag: it is shared by the partitions that use it");
+          violation(
+              concat("constant '", graph_.name(v), "'"),
+              concat("it is tagged '", tag_name(tag_of(v)), "', but its user ", place(n), " is ",
+                     tags_.nodes[n] == no_id ? Name("not tagged") : concat("tagged '", tag_name(tags_.nodes[n]), "'")),
+              "leave the constant without a tag: it is shared by the partitions that use it");
         });
   }
 
@@ -103,9 +108,10 @@ class PartitionChecker {
 
 }  // namespace detail
 
-/// Everything a partitioning does against the rules: a tagged output or user input, a constant whose users carry another
-/// tag, a tag without a delegation, a node in two tags, a tagged control-flow node, a tag in two graphs. O(nodes + edges).
-/// Source: executorch.exir.lowered_backend_module.create_submodule_from_nodes and executorch.exir.backend.backend_api.
+/// Everything a partitioning does against the rules: a tagged output or user input, a constant whose users carry
+/// another tag, a tag without a delegation, a node in two tags, a tagged control-flow node, a tag in two graphs.
+/// O(nodes + edges). Source: executorch.exir.lowered_backend_module.create_submodule_from_nodes and
+/// executorch.exir.backend.backend_api.
 [[nodiscard]] constexpr std::vector<Error> check_partitioning(const ProgramTables& program, const PartitionTags& tags) {
   return detail::PartitionChecker(program, tags).run();
 }
@@ -129,14 +135,17 @@ class PartitionChecker {
           const NodeId p = graph.values[v].producer;
           if (value.empty() && p != no_id && q.vertex_of_node[p] == producer) value = Name(graph.name(v));
         });
-    path = value.empty() ? concat(path, " must run after ", label(producer)) : concat(path, " needs '", value, "' of ", label(producer));
+    path = value.empty() ? concat(path, " must run after ", label(producer))
+                         : concat(path, " needs '", value, "' of ", label(producer));
     if (i == 15 && cycle.size() > 17) {
       path = concat(path, " ... (", cycle.size(), " in all)");
       break;
     }
     if (i + 1 < cycle.size()) path = concat(path, ", which");
   }
-  return Error{.code = ErrorCode::invalid_argument, .stage = Stage::partition, .where = label(cycle[0]),
+  return Error{.code = ErrorCode::invalid_argument,
+               .stage = Stage::partition,
+               .where = label(cycle[0]),
                .what = concat("the partitions depend on each other: ", path),
                .fix = "split one of them: group_nodes makes groups without cycles"};
 }

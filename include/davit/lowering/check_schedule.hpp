@@ -24,7 +24,12 @@ class ScheduleChecker {
  public:
   ScheduleChecker(const ExportedProgram& parent, const MethodInterface& interface,
                   std::span<const MethodInterface* const> delegates, const Schedule& schedule, Stage stage)
-      : parent_(parent), graph_(parent.view()), interface_(interface), delegates_(delegates), schedule_(schedule), stage_(stage) {}
+      : parent_(parent),
+        graph_(parent.view()),
+        interface_(interface),
+        delegates_(delegates),
+        schedule_(schedule),
+        stage_(stage) {}
 
   [[nodiscard]] Result<void> run() {
     find_types();
@@ -86,19 +91,23 @@ class ScheduleChecker {
     return dims;
   }
 
-  /// True if what has the type `from` may be taken for a `to`: a size that `to` knows is known to be the same in `from`.
+  /// True if what has the type `from` may be taken for a `to`: a size that `to` knows is known to be the same in
+  /// `from`.
   [[nodiscard]] static bool passes(const PortType& from, const PortType& to) noexcept {
     return from.tag == to.tag && from.dtype == to.dtype && sizes_pass(from.dims, to.dims);
   }
   [[nodiscard]] static bool sizes_pass(std::span<const Dim> from, std::span<const Dim> to) noexcept {
-    return std::ranges::equal(from, to, [](const Dim& f, const Dim& t) { return !t.is_static() || (f.is_static() && f.value == t.value); });
+    return std::ranges::equal(
+        from, to, [](const Dim& f, const Dim& t) { return !t.is_static() || (f.is_static() && f.value == t.value); });
   }
   [[nodiscard]] bool pass(std::span<const std::uint32_t> from, std::span<const std::uint32_t> to) const {
     return std::ranges::equal(from, to, [&](std::uint32_t f, std::uint32_t t) { return passes(types_[f], types_[t]); });
   }
   /// What goes out of a sub-graph to the outputs of its node; one that nobody wants has no value.
   [[nodiscard]] bool pass_wanted(std::span<const std::uint32_t> made, std::span<const std::uint32_t> wanted) const {
-    return std::ranges::equal(made, wanted, [&](std::uint32_t m, std::uint32_t w) { return w >= graph_.values.size() || passes(types_[m], types_[w]); });
+    return std::ranges::equal(made, wanted, [&](std::uint32_t m, std::uint32_t w) {
+      return w >= graph_.values.size() || passes(types_[m], types_[w]);
+    });
   }
   /// Takes the dimension `dim` out of the type of a tensor and answers it; nothing if there is none.
   [[nodiscard]] static std::optional<Dim> take_dim(PortType& type, std::int64_t dim) {
@@ -128,7 +137,8 @@ class ScheduleChecker {
           if (!pass(in.subspan(1), inputs_of(branch)) || !pass_wanted(outputs_of(branch), out)) return false;
         return true;
       case StepKind::while_loop:
-        if (step.carried > in.size() || !pass(in, inputs_of(step.graph)) || !pass(in, inputs_of(step.other))) return false;
+        if (step.carried > in.size() || !pass(in, inputs_of(step.graph)) || !pass(in, inputs_of(step.other)))
+          return false;
         for (const GraphId next : {step.graph, step.other})
           if (!pass(outputs_of(step.other), inputs_of(next).first(step.carried))) return false;
         return pass_wanted(in.first(step.carried), out) && pass_wanted(outputs_of(step.other), out);
@@ -142,7 +152,9 @@ class ScheduleChecker {
                                std::span<const std::uint32_t> body_out) const {
     const std::size_t first = step.carried;
     const std::size_t last = first + step.sliced;
-    if (last > in.size() || in.size() != body_in.size() || out.size() != body_out.size() || first > out.size() || first == last) return false;
+    if (last > in.size() || in.size() != body_in.size() || out.size() != body_out.size() || first > out.size() ||
+        first == last)
+      return false;
     Dim count{};
     for (std::size_t i = last; i-- > first;) {
       PortType slice = types_[in[i]];
@@ -157,8 +169,8 @@ class ScheduleChecker {
       if (stacked.tag != EValue::Tag::tensor || !passes(stacked, types_[out[i]])) return false;
     }
     const auto next = body_in.first(first);
-    return pass(in.first(first), next) && pass(in.subspan(last), body_in.subspan(last)) && pass(body_out.first(first), next) &&
-           pass_wanted(body_out.first(first), out.first(first));
+    return pass(in.first(first), next) && pass(in.subspan(last), body_in.subspan(last)) &&
+           pass(body_out.first(first), next) && pass_wanted(body_out.first(first), out.first(first));
   }
 
   const ExportedProgram& parent_;
@@ -172,11 +184,13 @@ class ScheduleChecker {
 
 }  // namespace detail
 
-/// Checks that whatever a lowered program passes on arrives with the kind, dtype, rank and known sizes that it left with: between
-/// caller, partitions, control flow and its sub-graphs. Kernels trust the sizes that their graph knows. Errors: of that stage,
-/// corrupt_data if it is load and invalid_program else, with the place. O(n log n) for a parent and an interface of size n.
+/// Checks that whatever a lowered program passes on arrives with the kind, dtype, rank and known sizes that it left
+/// with: between caller, partitions, control flow and its sub-graphs. Kernels trust the sizes that their graph knows.
+/// Errors: of that stage, corrupt_data if it is load and invalid_program else, with the place. O(n log n) for a parent
+/// and an interface of size n.
 [[nodiscard]] inline Result<void> check_schedule(const ExportedProgram& parent, const MethodInterface& interface,
-                                                 std::span<const MethodInterface* const> delegates, const Schedule& schedule, Stage stage) {
+                                                 std::span<const MethodInterface* const> delegates,
+                                                 const Schedule& schedule, Stage stage) {
   return detail::ScheduleChecker(parent, interface, delegates, schedule, stage).run();
 }
 

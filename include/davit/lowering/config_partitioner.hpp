@@ -24,14 +24,16 @@ struct PartitionConfig {
   Name source{};  ///< of the lines, for errors
 
   /// See ConfigPartitioner.
-  [[nodiscard]] static Result<PartitionConfig> parse(BackendTables backends, std::string_view text, std::string_view source);
+  [[nodiscard]] static Result<PartitionConfig> parse(BackendTables backends, std::string_view text,
+                                                     std::string_view source);
   [[nodiscard]] Result<PartitionResult> partition(BackendTables backends, const Method& method) const;
 };
 
 /// Gives nodes to the backends that a table names: lines "pattern = backend".
 ///
 /// A pattern is a glob (see matches_glob) over node names and operator targets, such as "linear_3" or "aten.conv*"; the
-/// first line that matches a node decides. Empty lines, and what follows a `#`, are passed over. O(lines * nodes + edges).
+/// first line that matches a node decides. Empty lines, and what follows a `#`, are passed over. O(lines * nodes +
+/// edges).
 template <class List>
 class ConfigPartitioner {
  public:
@@ -41,8 +43,8 @@ class ConfigPartitioner {
   ConfigPartitioner() = default;
   explicit ConfigPartitioner(std::vector<Rule> rules) : config_{.rules = std::move(rules)} {}
 
-  /// Reads a table; `source` names it in errors. Errors: corrupt_data for a line that is none, not_found for a backend that
-  /// the list does not have; each with the line.
+  /// Reads a table; `source` names it in errors. Errors: corrupt_data for a line that is none, not_found for a backend
+  /// that the list does not have; each with the line.
   [[nodiscard]] static Result<ConfigPartitioner> parse(std::string_view text, std::string_view source = "config") {
     Result<PartitionConfig> config = PartitionConfig::parse(List::tables(), text, source);
     if (!config) return std::unexpected(std::move(config.error()));

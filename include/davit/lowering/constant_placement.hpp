@@ -20,8 +20,8 @@ enum class SharedConstants : std::uint8_t {
 struct ConstantPlacement {
   enum class Fate : std::uint8_t { kept, moved, shared, duplicated };
   Name target;
-  Fate fate = Fate::kept;          ///< kept: the lowered program itself still needs it
-  std::uint32_t partitions = 0;    ///< how many partitions use it
+  Fate fate = Fate::kept;        ///< kept: the lowered program itself still needs it
+  std::uint32_t partitions = 0;  ///< how many partitions use it
   std::size_t bytes = 0;
 };
 

@@ -21,28 +21,30 @@ namespace davit {
 
 /// Cuts a program along its partitions: a program per tag, and the parent that calls them.
 ///
-/// Built once in O(program); a submodule costs O(its size). The program and the tags must be checked, every node but control
-/// flow tagged, and both must outlive the cutter. Source: executorch.exir.lowered_backend_module
+/// Built once in O(program); a submodule costs O(its size). The program and the tags must be checked, every node but
+/// control flow tagged, and both must outlive the cutter. Source: executorch.exir.lowered_backend_module
 /// (create_exported_program_from_submodule, create_submodule_from_nodes).
 class ProgramCutter {
  public:
-  ProgramCutter(const ExportedProgram& program, const PartitionTags& tags, const QuotientGraph& quotient, std::span<const std::uint32_t> order, SharedConstants shared);
+  ProgramCutter(const ExportedProgram& program, const PartitionTags& tags, const QuotientGraph& quotient,
+                std::span<const std::uint32_t> order, SharedConstants shared);
 
   /// The constants of the program and where they go; those that nothing uses are left out. In the signature's order.
   [[nodiscard]] const std::vector<ConstantPlacement>& placements() const noexcept { return placements_; }
 
-  /// The program of one partition: constants and mutated buffers that are its own, then what it is passed as user inputs.
+  /// The program of one partition: constants and mutated buffers that are its own, then what it is passed as user
+  /// inputs.
   [[nodiscard]] ExportedProgram submodule(TagId tag);
 
   /// The program that calls the submodules; every submodule must have been cut before. Each graph keeps its number.
   [[nodiscard]] ExportedProgram parent();
 
  private:
-  static constexpr TagId many = no_id - 1;    ///< several partitions
+  static constexpr TagId many = no_id - 1;     ///< several partitions
   static constexpr TagId outside = no_id - 2;  ///< the parent, perhaps among others
 
   struct Call {
-    std::vector<ValueId> inputs;   ///< tokens, then what is passed
+    std::vector<ValueId> inputs;  ///< tokens, then what is passed
     std::vector<ValueId> outputs;
   };
 
@@ -65,8 +67,8 @@ class ProgramCutter {
   /// True if the partitions that use an input hold it themselves.
   [[nodiscard]] bool moves(std::uint32_t spec) const noexcept;
   [[nodiscard]] bool mutation_moves(std::size_t output) const noexcept { return state_of_output_[output] != no_id; }
-  /// The parent still needs an input if something outside the partitions does, if it is passed to them, or if an output is
-  /// its gradient.
+  /// The parent still needs an input if something outside the partitions does, if it is passed to them, or if an output
+  /// is its gradient.
   [[nodiscard]] bool stays(std::uint32_t spec) const noexcept;
   [[nodiscard]] TagId tag_of(ValueId v) const noexcept;
   [[nodiscard]] bool is_inside(ValueId v, TagId tag) const noexcept { return tag_of(v) == tag; }
@@ -110,21 +112,21 @@ class ProgramCutter {
   std::vector<std::uint32_t> vertex_of_tag_;
   std::vector<std::uint32_t> spec_of_value_;
   std::vector<std::uint8_t> escapes_;
-  std::vector<std::uint32_t> output_of_;         ///< per value: its first place among the outputs of its graph
+  std::vector<std::uint32_t> output_of_;  ///< per value: its first place among the outputs of its graph
   std::vector<Call> calls_;
   std::vector<TensorEntry> tensors_;
   std::vector<InputRole> roles_;
-  std::vector<TagId> owner_;                     ///< per input spec: the one partition that uses it, many, outside, or no_id
-  std::vector<std::uint32_t> users_;             ///< per input spec: partitions that use it
+  std::vector<TagId> owner_;          ///< per input spec: the one partition that uses it, many, outside, or no_id
+  std::vector<std::uint32_t> users_;  ///< per input spec: partitions that use it
   std::vector<TagId> last_user_;
-  std::vector<std::uint32_t> mutation_of_;       ///< per input spec: the output that is its new value
-  std::vector<std::uint8_t> has_gradient_;       ///< per input spec
-  std::vector<std::uint32_t> state_of_output_;   ///< per output: the input spec it moves into a partition with
-  std::vector<std::uint32_t> outputs_of_tag_;    ///< first row of moved_outputs_ per tag
+  std::vector<std::uint32_t> mutation_of_;      ///< per input spec: the output that is its new value
+  std::vector<std::uint8_t> has_gradient_;      ///< per input spec
+  std::vector<std::uint32_t> state_of_output_;  ///< per output: the input spec it moves into a partition with
+  std::vector<std::uint32_t> outputs_of_tag_;   ///< first row of moved_outputs_ per tag
   std::vector<std::uint32_t> moved_outputs_;
   std::vector<ConstantPlacement> placements_;
-  std::vector<TagId> seen_;                      ///< per value: the partition whose inputs were last found to hold it
-  std::vector<std::uint32_t> ranges_;            ///< per expression: the constraint of that symbol
+  std::vector<TagId> seen_;            ///< per value: the partition whose inputs were last found to hold it
+  std::vector<std::uint32_t> ranges_;  ///< per expression: the constraint of that symbol
   GraphCopier copier_;
 };
 

@@ -19,12 +19,13 @@ constexpr void for_each_producer(GraphModuleView graph, NodeId node, Visit&& vis
     });
 }
 
-/// Which nodes must come before which: the one relation that grouping, the search for cycles, cutting and scheduling follow.
+/// Which nodes must come before which: the one relation that grouping, the search for cycles, cutting and scheduling
+/// follow.
 ///
-/// A node needs the nodes that define what it reads (tokens of effects are values like others). Where operators write in
-/// place, a node that reads memory needs the one that wrote it last, and a node that writes it needs those that read it since,
-/// and the last that wrote it; what may lie in one memory counts as one. Order edges lead from later to earlier nodes of one
-/// graph; there are at most as many as reads and writes.
+/// A node needs the nodes that define what it reads (tokens of effects are values like others). Where operators write
+/// in place, a node that reads memory needs the one that wrote it last, and a node that writes it needs those that read
+/// it since, and the last that wrote it; what may lie in one memory counts as one. Order edges lead from later to
+/// earlier nodes of one graph; there are at most as many as reads and writes.
 class Dependencies {
  public:
   /// O(nodes + edges); where nothing is written in place, a scan of the nodes.

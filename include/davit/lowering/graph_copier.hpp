@@ -11,13 +11,18 @@
 
 namespace davit {
 
-/// Copies rows of one graph module's tables into another that it builds, each at most once per module. Copying a row costs
-/// O(what it refers to).
+/// Copies rows of one graph module's tables into another that it builds, each at most once per module. Copying a row
+/// costs O(what it refers to).
 class GraphCopier {
  public:
   explicit GraphCopier(GraphModuleView graph)
-      : graph_(graph), new_value_(graph.values.size()), value_stamp_(graph.values.size(), 0), new_expr_(graph.exprs.size()),
-        expr_stamp_(graph.exprs.size(), 0), new_metadata_(graph.metadata.size()), metadata_stamp_(graph.metadata.size(), 0) {}
+      : graph_(graph),
+        new_value_(graph.values.size()),
+        value_stamp_(graph.values.size(), 0),
+        new_expr_(graph.exprs.size()),
+        expr_stamp_(graph.exprs.size(), 0),
+        new_metadata_(graph.metadata.size()),
+        metadata_stamp_(graph.metadata.size(), 0) {}
 
   GraphBuilder builder;                ///< of the module that is being made
   std::vector<ExprId> used_symbols{};  ///< of the old graph, in the order in which they were copied

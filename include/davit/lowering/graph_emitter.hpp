@@ -18,11 +18,12 @@
 
 namespace davit {
 
-/// An argument before it is in a table: a literal, a value, or a list. A size that no value stands for carries its expression.
+/// An argument before it is in a table: a literal, a value, or a list. A size that no value stands for carries its
+/// expression.
 struct Item {
   Argument argument{};
-  ExprId expr = no_id;       ///< of an int that is an expression's example
-  std::string_view text{};   ///< of a string that is not in the tables; it outlives the pass
+  ExprId expr = no_id;      ///< of an int that is an expression's example
+  std::string_view text{};  ///< of a string that is not in the tables; it outlives the pass
   std::vector<Item> items{};
 
   [[nodiscard]] bool is(ArgumentKind kind) const noexcept { return argument.kind == kind; }
@@ -52,15 +53,15 @@ struct TensorMeta {
   std::vector<Dim> strides{};
 };
 
-/// Appends nodes to a copy of a program's tables, which keep what they had: ids stay valid. What was appended last can be
-/// taken back. `finish` leaves out what is not needed any more.
+/// Appends nodes to a copy of a program's tables, which keep what they had: ids stay valid. What was appended last can
+/// be taken back. `finish` leaves out what is not needed any more.
 class GraphEmitter {
  public:
   explicit GraphEmitter(const GraphModule& from);
 
-  GraphId graph = root_graph;       ///< where nodes go; the graphs must be gone through in order
-  std::uint32_t metadata = no_id;   ///< of the nodes
-  const char* fault = nullptr;      ///< why what was asked for cannot be emitted; stays until it is cleared
+  GraphId graph = root_graph;      ///< where nodes go; the graphs must be gone through in order
+  std::uint32_t metadata = no_id;  ///< of the nodes
+  const char* fault = nullptr;     ///< why what was asked for cannot be emitted; stays until it is cleared
 
   [[nodiscard]] GraphModuleView view() noexcept { return tables_.module().view(); }
   [[nodiscard]] GraphModule& module() noexcept { return tables_.module(); }
@@ -97,7 +98,9 @@ class GraphEmitter {
   [[nodiscard]] Argument argument(const Item& item);
   /// What an argument of the tables says.
   [[nodiscard]] Item read(const Argument& argument);
-  [[nodiscard]] std::string_view text(const Item& item) noexcept { return item.text.empty() ? view().string(item.argument) : item.text; }
+  [[nodiscard]] std::string_view text(const Item& item) noexcept {
+    return item.text.empty() ? view().string(item.argument) : item.text;
+  }
   [[nodiscard]] Range list(std::span<const Argument> items) { return tables_.list(items, ArgumentKind::none).items; }
   [[nodiscard]] Text intern(std::string_view text) { return tables_.intern(text); }
   /// Gives a value a new name.
@@ -106,35 +109,39 @@ class GraphEmitter {
   [[nodiscard]] ValueId declare(Value value, std::string_view base);
   [[nodiscard]] ValueId declare(const TensorMeta& meta, std::string_view base);
 
-  /// Nodes that may be emitted, and 256 for each that there was: a few bytes of a file may ask for any number. More are a fault.
+  /// Nodes that may be emitted, and 256 for each that there was: a few bytes of a file may ask for any number. More are
+  /// a fault.
   std::size_t most_nodes = std::size_t{1} << 16;
 
   /// Appends a call of an operator; answers its result, or the list of its results.
-  [[nodiscard]] Item call(std::string_view target, std::span<const NamedItem> inputs, std::span<const TensorMeta> outputs, bool many);
+  [[nodiscard]] Item call(std::string_view target, std::span<const NamedItem> inputs,
+                          std::span<const TensorMeta> outputs, bool many);
   /// Appends arithmetic on symbolic numbers, a size for one; answers what the same has answered before in this graph.
   [[nodiscard]] Item symbolic(std::string_view target, std::span<const NamedItem> inputs, ValueKind kind, Dim result);
 
-  /// The tables with the nodes appended since the constructor in place of the old ones, without emitted nodes that nothing
-  /// needs, values that nothing defines, and graphs that nothing calls. A node in place of an old one also has the metadata of the
-  /// old nodes before it that went with it, up to max_merged. O(size of the tables).
+  /// The tables with the nodes appended since the constructor in place of the old ones, without emitted nodes that
+  /// nothing needs, values that nothing defines, and graphs that nothing calls. A node in place of an old one also has
+  /// the metadata of the old nodes before it that went with it, up to max_merged. O(size of the tables).
   [[nodiscard]] GraphModule finish();
 
  private:
-  [[nodiscard]] Text new_name(std::string_view base) { return tables_.text(concat("d", prefix_, "_", base, "_", names_++)); }
+  [[nodiscard]] Text new_name(std::string_view base) {
+    return tables_.text(concat("d", prefix_, "_", base, "_", names_++));
+  }
   /// What tells arithmetic on symbolic numbers apart; empty for other nodes.
   [[nodiscard]] std::string symbolic_key(const Node& node);
-  /// Says which old nodes went into each new one: `out` gets rows of metadata, and the new nodes' rows. `used`: per value, if what
-  /// is left uses it.
+  /// Says which old nodes went into each new one: `out` gets rows of metadata, and the new nodes' rows. `used`: per
+  /// value, if what is left uses it.
   void merge_metadata(std::span<const std::uint8_t> used, std::span<const std::uint8_t> needed, GraphModule& out);
   [[nodiscard]] bool is_original(NodeId n) const noexcept { return kept_[n - old_nodes_] != 0; }
 
   GraphBuilder tables_;
-  std::vector<ValueId> ints_;  ///< symbolic ones, in the order of their ids
-  std::map<std::string, ValueId> symbols_;  ///< of the current graph, by their keys
+  std::vector<ValueId> ints_;                                             ///< symbolic ones, in the order of their ids
+  std::map<std::string, ValueId> symbols_;                                ///< of the current graph, by their keys
   std::vector<std::map<std::string, ValueId>::iterator> newest_symbols_;  ///< in the order they were emitted
   std::size_t old_nodes_ = 0;
-  std::size_t made_ = 0;  ///< nodes emitted, also those that were taken back
-  std::uint64_t prefix_ = 0;   ///< new names begin with "d<prefix>_"
+  std::size_t made_ = 0;      ///< nodes emitted, also those that were taken back
+  std::uint64_t prefix_ = 0;  ///< new names begin with "d<prefix>_"
   std::uint64_t names_ = 0;
   std::vector<std::uint8_t> kept_;  ///< per new node: it is needed even if nothing uses its outputs
 };

@@ -16,22 +16,29 @@ namespace davit {
 struct NodeGroups {
   std::vector<std::uint32_t> group_of_node;
   std::vector<std::uint32_t> class_of_group;
-  [[nodiscard]] constexpr std::uint32_t count() const noexcept { return static_cast<std::uint32_t>(class_of_group.size()); }
+  [[nodiscard]] constexpr std::uint32_t count() const noexcept {
+    return static_cast<std::uint32_t>(class_of_group.size());
+  }
 };
 
 namespace detail {
 
 /// Merges groups of one class as long as no path leaves one and comes back to the other.
 ///
-/// A merge of two vertices between which only a direct edge leads keeps an acyclic graph acyclic. The search for another
-/// path gives up after `budget` edges and then leaves the groups apart, so that the whole is linear.
+/// A merge of two vertices between which only a direct edge leads keeps an acyclic graph acyclic. The search for
+/// another path gives up after `budget` edges and then leaves the groups apart, so that the whole is linear.
 class GroupMerger {
  public:
   static constexpr int budget = 256;
 
   constexpr GroupMerger(const QuotientGraph& q, std::span<const std::uint32_t> class_of_vertex, std::uint32_t classes)
-      : q_(q), class_(class_of_vertex), latest_(classes, no_id), parent_(q.size, 0), next_member_(q.size, no_id),
-        last_member_(q.size, 0), seen_(q.size, no_id) {
+      : q_(q),
+        class_(class_of_vertex),
+        latest_(classes, no_id),
+        parent_(q.size, 0),
+        next_member_(q.size, no_id),
+        last_member_(q.size, 0),
+        seen_(q.size, no_id) {
     for (std::uint32_t v = 0; v < q.size; ++v) parent_[v] = last_member_[v] = v;
   }
 
@@ -92,15 +99,16 @@ class GroupMerger {
   std::uint32_t stamp_ = no_id;
 };
 
-/// Raises the levels of vertices that are made of constants alone to that of their first user: no group passes another what that could
-/// make itself. Nothing where the view does not know constants.
+/// Raises the levels of vertices that are made of constants alone to that of their first user: no group passes another
+/// what that could make itself. Nothing where the view does not know constants.
 constexpr void follow_users(GraphModuleView graph, const QuotientGraph& fixed, std::span<const std::uint32_t> order,
                             std::span<const std::uint32_t> vertex_class, std::vector<std::uint32_t>& level) {
   if (graph.constant == nullptr) return;
   const auto is_constant = [&](std::uint32_t v) {
     bool constant = vertex_class[v] != no_id;
     for (const NodeId n : fixed.nodes_of(v))
-      for (const Argument& output : graph.outputs(graph.nodes[n])) graph.for_each_value(output, [&](ValueId made) { constant = constant && graph.constant[made] != 0; });
+      for (const Argument& output : graph.outputs(graph.nodes[n]))
+        graph.for_each_value(output, [&](ValueId made) { constant = constant && graph.constant[made] != 0; });
     return constant;
   };
   std::vector<std::uint32_t> highest(fixed.size, no_id);
@@ -121,8 +129,9 @@ constexpr void follow_users(GraphModuleView graph, const QuotientGraph& fixed, s
 /// `class_of_node` holds a class below `classes`, or no_id for a node that stays alone. Nodes that `fixed` already
 /// put together count as one that stays alone (empty: none). Groups never span two graphs. The groups of one class are
 /// the levels of the program: a node's level is the largest number of changes of class on a way to it; neighbouring
-/// groups are then merged where no path leaves and re-enters. What is made of constants alone joins its first user. Deterministic, O(nodes + edges).
-/// Better than torch.fx's CapabilityBasedPartitioner, which is quadratic and proposes groups that depend on each other.
+/// groups are then merged where no path leaves and re-enters. What is made of constants alone joins its first user.
+/// Deterministic, O(nodes + edges). Better than torch.fx's CapabilityBasedPartitioner, which is quadratic and proposes
+/// groups that depend on each other.
 [[nodiscard]] constexpr NodeGroups group_nodes(GraphModuleView graph, std::span<const std::uint32_t> class_of_node,
                                                std::uint32_t classes, const QuotientGraph& fixed,
                                                std::span<const std::uint32_t> order) {

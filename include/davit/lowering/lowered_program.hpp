@@ -20,13 +20,13 @@ namespace davit {
 /// A partition of a lowered program: which backend runs it, and all that running it takes.
 struct LoweredDelegate {
   Name tag;
-  std::uint32_t backend = 0;                           ///< index of the program's backends
-  std::vector<std::uint32_t> fallbacks{};              ///< backends to try where the first is not available
-  std::shared_ptr<const ExportedProgram> original{};   ///< kept if fallbacks may have to preprocess it
+  std::uint32_t backend = 0;                          ///< index of the program's backends
+  std::vector<std::uint32_t> fallbacks{};             ///< backends to try where the first is not available
+  std::shared_ptr<const ExportedProgram> original{};  ///< kept if fallbacks may have to preprocess it
   MethodInterface interface{};
   BackendObject spec{};
   BackendObject processed{};
-  BackendObject handle{};                              ///< null if it was not compiled: the backend was not available
+  BackendObject handle{};  ///< null if it was not compiled: the backend was not available
 };
 
 /// @name What a backend made of a partition, by its type: B must be the partition's backend.
@@ -56,9 +56,9 @@ struct LoweredMethod {
   bool storage_matters = false;  ///< partitions must pass on values themselves, not copies of them
 };
 
-/// A program lowered onto backends: immutable, cheap to copy (copies share everything), safe to share between threads. Run
-/// it through a Session.
-/// Source: the LoweredModule of torch's `to_backend`, and executorch.exir's program of lowered methods.
+/// A program lowered onto backends: immutable, cheap to copy (copies share everything), safe to share between threads.
+/// Run it through a Session. Source: the LoweredModule of torch's `to_backend`, and executorch.exir's program of
+/// lowered methods.
 class LoweredProgram {
  public:
   struct Parts {
@@ -98,8 +98,8 @@ namespace detail {
 
 /// Compiles every partition whose backend is available. One whose backend is not goes to the next of its chain, if its
 /// program was kept; else `strict` makes it an error, and otherwise it is left uncompiled, with a warning.
-[[nodiscard]] Result<void> compile_delegates(BackendTables backends, std::span<LoweredMethod> methods, bool strict, DebugMap& debug_map,
-                                             Diagnostics* diagnostics);
+[[nodiscard]] Result<void> compile_delegates(BackendTables backends, std::span<LoweredMethod> methods, bool strict,
+                                             DebugMap& debug_map, Diagnostics* diagnostics);
 
 }  // namespace detail
 

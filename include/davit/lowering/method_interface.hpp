@@ -49,10 +49,12 @@ struct OutputPort {
   OutputKind kind = OutputKind::user_output;
   Name target{};  ///< of a mutation: the buffer, parameter or user input that takes the value
   PortType type{};
-  Name keys{};    ///< of a value that forward() returns in a dict: the keys that lead to it, "past.0"; else empty
+  Name keys{};  ///< of a value that forward() returns in a dict: the keys that lead to it, "past.0"; else empty
 
   /// Whether forward() returns it; the loss is such a value too.
-  [[nodiscard]] constexpr bool is_returned() const noexcept { return kind == OutputKind::user_output || kind == OutputKind::loss_output; }
+  [[nodiscard]] constexpr bool is_returned() const noexcept {
+    return kind == OutputKind::user_output || kind == OutputKind::loss_output;
+  }
   /// What users call the value: by its keys, or as the graph does.
   [[nodiscard]] constexpr const Name& user_name() const noexcept { return keys.empty() ? name : keys; }
 };
@@ -68,8 +70,9 @@ struct MethodInterface {
   std::vector<OutputPort> outputs;
   std::vector<Expr> exprs;
   std::vector<SymbolRange> ranges;
-  Guards guards{};                    ///< what must hold of the user inputs; leaves number the inputs of that role
-  std::uint32_t added_mutations = 0;  ///< the last outputs: functionalization added them, and the program does not list them
+  Guards guards{};  ///< what must hold of the user inputs; leaves number the inputs of that role
+  std::uint32_t added_mutations =
+      0;  ///< the last outputs: functionalization added them, and the program does not list them
 
   /// True if no size of any input or output is symbolic, and no int among the inputs.
   [[nodiscard]] constexpr bool is_static() const noexcept {

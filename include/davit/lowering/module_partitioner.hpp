@@ -46,8 +46,8 @@ constexpr void for_each_module(std::string_view nn_module_stack, Visit&& visit) 
 
 }  // namespace detail
 
-/// Gives the nodes of modules to backends: those whose nn_module_stack holds the module's path, such as "encoder.layers.0",
-/// or one below it. The rule with the longest path decides; an empty path is the whole model.
+/// Gives the nodes of modules to backends: those whose nn_module_stack holds the module's path, such as
+/// "encoder.layers.0", or one below it. The rule with the longest path decides; an empty path is the whole model.
 ///
 /// Errors: not_found for a module without nodes; out_of_range for a backend that the list does not have.
 /// O(nodes + edges + rules * distinct stacks).

@@ -25,19 +25,19 @@ struct PartitionedGraph {
   struct Box {
     BoxKind kind = BoxKind::partition;
     GraphId graph = no_id;
-    Name label;                      ///< a partition's tag, a control-flow node's name, "inputs" or "outputs"
-    Name detail{};                   ///< the backend's name, or the operator
-    std::uint32_t partition = no_id; ///< row of the report's partitions
-    std::uint32_t backend = no_id;   ///< of a partition
-    std::size_t nodes = 0;           ///< of a partition; 0: not known
-    std::vector<GraphId> graphs{};   ///< of control flow: what it runs
+    Name label;                       ///< a partition's tag, a control-flow node's name, "inputs" or "outputs"
+    Name detail{};                    ///< the backend's name, or the operator
+    std::uint32_t partition = no_id;  ///< row of the report's partitions
+    std::uint32_t backend = no_id;    ///< of a partition
+    std::size_t nodes = 0;            ///< of a partition; 0: not known
+    std::vector<GraphId> graphs{};    ///< of control flow: what it runs
   };
   struct Edge {
     std::uint32_t from = 0;  ///< box
     std::uint32_t to = 0;    ///< box
     Name value;
-    Name type;               ///< such as "float32[1, 8]"; symbolic sizes by name, or as ~example
-    std::size_t bytes = 0;   ///< of a tensor of static sizes (with symbolic ones: of the example)
+    Name type;              ///< such as "float32[1, 8]"; symbolic sizes by name, or as ~example
+    std::size_t bytes = 0;  ///< of a tensor of static sizes (with symbolic ones: of the example)
   };
   struct Block {
     Name name;
@@ -55,8 +55,8 @@ struct PartitionReport {
   struct Partition {
     Name tag;
     Name backend;
-    std::size_t nodes = 0;       ///< 0: not known
-    std::size_t inputs = 0;      ///< values passed at each call
+    std::size_t nodes = 0;   ///< 0: not known
+    std::size_t inputs = 0;  ///< values passed at each call
     std::size_t outputs = 0;
     std::size_t constant_bytes = 0;  ///< of the constants it holds
     std::uint64_t ns = UINT64_MAX;   ///< in one run; UINT64_MAX: not measured

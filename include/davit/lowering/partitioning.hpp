@@ -63,11 +63,11 @@ struct Delegation {
   std::vector<std::uint32_t> fallbacks{};  ///< backends to try, in order, where the first is not available
 };
 
-/// What a partitioner answers: tags, a destination per tag, and why nodes were not taken. Backends are indices of a list.
-/// Source: executorch.exir.backend.partitioner.PartitionResult.
+/// What a partitioner answers: tags, a destination per tag, and why nodes were not taken. Backends are indices of a
+/// list. Source: executorch.exir.backend.partitioner.PartitionResult.
 struct PartitionResult {
   PartitionTags tags;
-  std::vector<Delegation> delegations;    ///< per tag
+  std::vector<Delegation> delegations;  ///< per tag
   std::vector<NodeRefusal> refusals;
   std::vector<CostCandidate> candidates;  ///< for the report; of a partitioner that goes by costs
 
@@ -105,10 +105,9 @@ struct Partitioning : PartitionResult {
   }
 };
 
-/// Decides which nodes go where. It sees the program, and cannot change it. One that uses some backends of its list, or prefers
-/// them in another order, says so: `preference()` answers their indices, none for the list as it is; then composite operators
-/// are kept whole for these alone.
-/// Source: executorch.exir.backend.partitioner.Partitioner.
+/// Decides which nodes go where. It sees the program, and cannot change it. One that uses some backends of its list, or
+/// prefers them in another order, says so: `preference()` answers their indices, none for the list as it is; then
+/// composite operators are kept whole for these alone. Source: executorch.exir.backend.partitioner.Partitioner.
 template <class P>
 concept Partitioner = requires(const P& partitioner, const Method& method) {
   typename P::Backends;

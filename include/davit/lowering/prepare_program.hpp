@@ -11,10 +11,12 @@
 
 namespace davit {
 
-/// A program as partitioners and static programs see it: functional, simplified, recurrent layers whole, and composite operators taken
-/// apart that none of `options` takes whole; nothing if the program is so already. `validate`: what verify says of the program, before and
-/// after, is an error. O(nodes + edges).
-[[nodiscard]] Result<std::optional<ExportedProgram>> prepare_program(const ExportedProgram& program, const DecomposeOptions& options, bool validate = true);
+/// A program as partitioners and static programs see it: functional, simplified, recurrent layers whole, and composite
+/// operators taken apart that none of `options` takes whole; nothing if the program is so already. `validate`: what
+/// verify says of the program, before and after, is an error. O(nodes + edges).
+[[nodiscard]] Result<std::optional<ExportedProgram>> prepare_program(const ExportedProgram& program,
+                                                                     const DecomposeOptions& options,
+                                                                     bool validate = true);
 
 namespace detail {
 

@@ -34,7 +34,7 @@ struct ConstantBytes {
 
 /// What the nodes of one operator on one backend took in one run.
 struct OperatorTime {
-  std::string target;     ///< empty: what a backend's partitions took beyond the nodes that it tells apart
+  std::string target;  ///< empty: what a backend's partitions took beyond the nodes that it tells apart
   std::string backend;
   std::size_t nodes = 0;  ///< that were measured
   std::uint64_t ns = 0;   ///< all of them together
@@ -43,7 +43,8 @@ struct OperatorTime {
 /// The operators of a report that was measured, the longest first. O(n log n).
 [[nodiscard]] std::vector<OperatorTime> operator_times(const PartitionReport& report);
 
-/// The partitions, the operators by time, the candidates by cost, the constants and the refusals of a report, as tables.
+/// The partitions, the operators by time, the candidates by cost, the constants and the refusals of a report, as
+/// tables.
 struct ReportTables {
   TextTable partitions;
   TextTable operators;
@@ -55,8 +56,8 @@ struct ReportTables {
 /// One sentence with the totals of nodes, partitions and bytes.
 [[nodiscard]] std::string report_totals(const PartitionReport& report);
 
-/// The report as text: totals, then the tables of partitions, operators, costs, constants and refusals. Control characters in names are
-/// printed as '?'. O(n log n).
+/// The report as text: totals, then the tables of partitions, operators, costs, constants and refusals. Control
+/// characters in names are printed as '?'. O(n log n).
 [[nodiscard]] std::string print_report(const PartitionReport& report);
 /// Of a report that was measured, only the times of partitions and operators.
 [[nodiscard]] std::string print_times(const PartitionReport& report);

@@ -28,8 +28,9 @@ struct QuotientGraph {
   }
 };
 
-/// Contracts groups: nodes with the same entry in `group_of_node` become one vertex, nodes with no_id one each. Vertices
-/// are numbered by their first node; a vertex needs others as its nodes do (see Dependencies). O(nodes + edges).
+/// Contracts groups: nodes with the same entry in `group_of_node` become one vertex, nodes with no_id one each.
+/// Vertices are numbered by their first node; a vertex needs others as its nodes do (see Dependencies). O(nodes +
+/// edges).
 [[nodiscard]] constexpr QuotientGraph contract(GraphModuleView graph, std::span<const std::uint32_t> group_of_node,
                                                std::uint32_t groups) {
   QuotientGraph q;

@@ -16,17 +16,17 @@ enum class StepKind : std::uint8_t { call_delegate, cond, while_loop, map, scan 
 /// One step of a lowered program. Ranges are rows of Schedule::slots.
 struct ScheduleStep {
   StepKind kind = StepKind::call_delegate;
-  std::uint8_t reverse = 0;           ///< scan: from the last slice to the first
+  std::uint8_t reverse = 0;  ///< scan: from the last slice to the first
   std::uint16_t reserved = 0;
-  std::uint32_t delegate = no_id;     ///< call_delegate: the delegate's number
-  NodeId node = no_id;                ///< of the parent program
-  GraphId graph = no_id;              ///< cond: if true; while_loop: the condition; map and scan: the body
-  GraphId other = no_id;              ///< cond: if false; while_loop: the body
-  std::uint32_t carried = 0;          ///< while_loop, scan: how many of the inputs are carried
-  std::uint32_t sliced = 0;           ///< map, scan: how many of the inputs after those are taken slice by slice
-  Range inputs{};                     ///< cond: the predicate first
+  std::uint32_t delegate = no_id;  ///< call_delegate: the delegate's number
+  NodeId node = no_id;             ///< of the parent program
+  GraphId graph = no_id;           ///< cond: if true; while_loop: the condition; map and scan: the body
+  GraphId other = no_id;           ///< cond: if false; while_loop: the body
+  std::uint32_t carried = 0;       ///< while_loop, scan: how many of the inputs are carried
+  std::uint32_t sliced = 0;        ///< map, scan: how many of the inputs after those are taken slice by slice
+  Range inputs{};                  ///< cond: the predicate first
   Range outputs{};
-  std::int64_t dim = 0;               ///< scan: the dimension of the slices
+  std::int64_t dim = 0;  ///< scan: the dimension of the slices
   friend constexpr bool operator==(const ScheduleStep&, const ScheduleStep&) = default;
 };
 
@@ -40,8 +40,8 @@ struct ScheduleGraph {
 
 /// How a lowered program runs: delegate calls and control flow over numbered slots.
 ///
-/// The first slots are the values of the parent program; then come literals, the buffers that partitions took along, and
-/// those buffers' new values.
+/// The first slots are the values of the parent program; then come literals, the buffers that partitions took along,
+/// and those buffers' new values.
 struct Schedule {
   struct Literal {
     std::uint32_t slot = 0;
@@ -68,7 +68,8 @@ struct Schedule {
 
 /// Lays out how a parent program runs; `interface` is that of the whole method, `delegates` holds the interface of each
 /// delegate it calls. O(size of the parent).
-/// Errors: invalid_program for a node that is neither a delegate call nor control flow, and for a second call of a delegate.
+/// Errors: invalid_program for a node that is neither a delegate call nor control flow, and for a second call of a
+/// delegate.
 [[nodiscard]] Result<Schedule> make_schedule(const ExportedProgram& parent, const MethodInterface& interface,
                                              std::span<const MethodInterface* const> delegates);
 

@@ -23,13 +23,14 @@ namespace davit::detail {
 [[nodiscard]] inline std::vector<Name> changed_attributes(const ExportedProgram& program) {
   std::vector<Name> changed = written_in_place(program);
   for (const OutputSpec& spec : program.signature.output_specs)
-    if (kind(spec) == OutputKind::buffer_mutation || kind(spec) == OutputKind::parameter_mutation) changed.push_back(*target(spec));
+    if (kind(spec) == OutputKind::buffer_mutation || kind(spec) == OutputKind::parameter_mutation)
+      changed.push_back(*target(spec));
   std::ranges::sort(changed);
   return changed;
 }
 
-/// An error if a tensor that a program changes shares memory with one of another name that it reads: as state each would be a copy of its own.
-/// The program must be verified. O(n log n).
+/// An error if a tensor that a program changes shares memory with one of another name that it reads: as state each
+/// would be a copy of its own. The program must be verified. O(n log n).
 [[nodiscard]] inline Result<void> check_shared_storage(const ExportedProgram& program) {
   struct Attribute {
     Footprint place;
@@ -62,7 +63,8 @@ namespace davit::detail {
                                    .fix = "keep one of them in the model, and take views of it in forward()"});
     }
     if (furthest == nullptr || furthest->place.end < one.place.end) furthest = &one;
-    if (one.changes && (furthest_changed == nullptr || furthest_changed->place.end < one.place.end)) furthest_changed = &one;
+    if (one.changes && (furthest_changed == nullptr || furthest_changed->place.end < one.place.end))
+      furthest_changed = &one;
   }
   return {};
 }
@@ -78,23 +80,27 @@ struct StateHolder {
   const TensorView x = a.view(), y = b.view();
   if (x.data == y.data && (std::ranges::equal(x.strides(), y.strides()) || x.numel() == 0)) return true;
   if (x.data == nullptr || y.data == nullptr) return x.numel() == 0;
-  const auto dense = [](const TensorView& t) { return t.is_contiguous() ? Tensor{} : Tensor::zeros(t.dtype, t.sizes()); };
+  const auto dense = [](const TensorView& t) {
+    return t.is_contiguous() ? Tensor{} : Tensor::zeros(t.dtype, t.sizes());
+  };
   Tensor own[2] = {dense(x), dense(y)};
   const void* at[2] = {x.data, y.data};
   for (const std::size_t i : {0u, 1u}) {
     const TensorView& from = i == 0 ? x : y;
     if (from.is_contiguous()) continue;
     if (own[i].storage.size() < from.nbytes())
-      return std::unexpected(Error{.code = ErrorCode::out_of_memory, .stage = Stage::preprocess, .what = "no memory to compare the initial values of state"});
+      return std::unexpected(Error{.code = ErrorCode::out_of_memory,
+                                   .stage = Stage::preprocess,
+                                   .what = "no memory to compare the initial values of state"});
     copy_tensor(from, own[i].view());
     at[i] = own[i].view().data;
   }
   return std::memcmp(at[0], at[1], x.nbytes()) == 0;
 }
 
-/// State is shared by name: a tensor that one method changes is one tensor, with one initial value, for all that hold it. `names`: of
-/// what is changed, in any order. Errors: unsupported_argument where two methods have it with other element types, sizes or initial
-/// values. O(names * methods + bytes of state).
+/// State is shared by name: a tensor that one method changes is one tensor, with one initial value, for all that hold
+/// it. `names`: of what is changed, in any order. Errors: unsupported_argument where two methods have it with other
+/// element types, sizes or initial values. O(names * methods + bytes of state).
 [[nodiscard]] inline Result<void> check_same_state(std::span<const StateHolder> methods, std::vector<Name> names) {
   std::ranges::sort(names);
   names.erase(std::ranges::unique(names).begin(), names.end());
@@ -121,20 +127,25 @@ struct StateHolder {
       const Owner own{&method, tensor};
       if (first.tensor == nullptr) first = own;
       if (first.method == &method) continue;
-      Error error{.code = ErrorCode::unsupported_argument, .stage = Stage::preprocess, .where = concat("state ", *name),
+      Error error{.code = ErrorCode::unsupported_argument,
+                  .stage = Stage::preprocess,
+                  .where = concat("state ", *name),
                   .fix = "export the methods from one module, or give the buffers other names"};
       error.what = concat("methods share state by name: ", described(first), ", ", described(own));
-      if (tensor->dtype != first.tensor->dtype || tensor->sizes != first.tensor->sizes) return std::unexpected(std::move(error));
+      if (tensor->dtype != first.tensor->dtype || tensor->sizes != first.tensor->sizes)
+        return std::unexpected(std::move(error));
       const Result<bool> same = same_elements(*first.tensor, *tensor);
       if (!same) return std::unexpected(same.error());
-      error.what = concat("methods '", first.method->method, "' and '", method.method, "' share it by name, and have other initial values for it");
+      error.what = concat("methods '", first.method->method, "' and '", method.method,
+                          "' share it by name, and have other initial values for it");
       if (!*same) return std::unexpected(std::move(error));
     }
   }
   return {};
 }
 
-/// The state of programs that are lowered together: what one of them changes is state for all that hold it (see check_same_state).
+/// The state of programs that are lowered together: what one of them changes is state for all that hold it (see
+/// check_same_state).
 class SharedState {
  public:
   /// The programs must be verified. O(their sizes).
@@ -155,7 +166,8 @@ class SharedState {
     const std::vector<InputRole> roles = input_roles(program.signature);
     for (std::size_t i = 0; i < roles.size(); ++i)
       if (const Name* attribute = target(program.signature.input_specs[i]);
-          roles[i] == InputRole::constant && std::ranges::binary_search(changed_, *attribute) && tensors.find(*attribute) != nullptr)
+          roles[i] == InputRole::constant && std::ranges::binary_search(changed_, *attribute) &&
+          tensors.find(*attribute) != nullptr)
         unlisted.push_back(*attribute);
     if (unlisted.empty()) return &program;
     own = program;

@@ -36,10 +36,14 @@ namespace detail {
 template <class B>
 consteval void check_target() {
   constexpr bool is_list = requires { B::tables(); };
-  static_assert(!is_list, "davit: to_backend of a BackendList needs a partitioner: to_backend(program, davit::CapabilityPartitioner<List>())");
+  static_assert(!is_list,
+                "davit: to_backend of a BackendList needs a partitioner: to_backend(program, "
+                "davit::CapabilityPartitioner<List>())");
   if constexpr (is_list) {
   } else if constexpr (requires { typename B::Backends; }) {
-    static_assert(Partitioner<B>, "davit: a partitioner needs davit::Result<davit::Partitioning<Backends>> partition(const davit::Method&) const");
+    static_assert(Partitioner<B>,
+                  "davit: a partitioner needs davit::Result<davit::Partitioning<Backends>> partition(const "
+                  "davit::Method&) const");
   } else {
     check_backend<B>();
   }
@@ -72,7 +76,8 @@ template <Partitioner P>
 
 /// The methods that `specs` name, each as a whole on the one backend of `backends`.
 [[nodiscard]] Result<LoweredProgram> lower_whole(BackendTables backends, std::span<const ProgramMethod> methods,
-                                                 std::span<const std::pair<Name, BackendObject>> specs, Diagnostics* diagnostics);
+                                                 std::span<const std::pair<Name, BackendObject>> specs,
+                                                 Diagnostics* diagnostics);
 
 /// A Result of a program, which is no program yet.
 template <class T>
@@ -80,14 +85,15 @@ concept ProgramResult = std::same_as<std::remove_cvref_t<T>, Result<ExportedProg
 
 }  // namespace detail
 
-/// Lowers the methods named in `specs` onto backend B: the partitioning of everything onto `BackendList<B>`. The programs stay
-/// untouched. Control flow is carried out by the lowered program.
+/// Lowers the methods named in `specs` onto backend B: the partitioning of everything onto `BackendList<B>`. The
+/// programs stay untouched. Control flow is carried out by the lowered program.
 ///
-/// If B is not available here, lowering succeeds with a warning: the program can be saved, and runs where it is loaded with
-/// B available. Errors: not_found, what verify, preprocess and compile report. O(nodes) beside the backend's own work.
-/// Source: torch::jit::detail::codegen_backend_module.
+/// If B is not available here, lowering succeeds with a warning: the program can be saved, and runs where it is loaded
+/// with B available. Errors: not_found, what verify, preprocess and compile report. O(nodes) beside the backend's own
+/// work. Source: torch::jit::detail::codegen_backend_module.
 template <class B>
-[[nodiscard]] Result<LoweredProgram> to_backend(std::span<const ProgramMethod> methods, std::span<const MethodCompileSpec<B>> specs,
+[[nodiscard]] Result<LoweredProgram> to_backend(std::span<const ProgramMethod> methods,
+                                                std::span<const MethodCompileSpec<B>> specs,
                                                 Diagnostics* diagnostics = nullptr) {
   detail::check_target<B>();
   if constexpr (Backend<B>) {
@@ -114,18 +120,21 @@ template <class B>
   detail::check_target<B>();
   detail::check_default_spec<B>();
   if constexpr (Backend<B>)
-    if constexpr (std::default_initializable<typename B::CompileSpec>) return to_backend<B>(program, typename B::CompileSpec{});
+    if constexpr (std::default_initializable<typename B::CompileSpec>)
+      return to_backend<B>(program, typename B::CompileSpec{});
 }
 
 /// Lowers the methods of a program onto the partitioners' backends: see lower_program.
 template <Partitioner P>
-[[nodiscard]] Result<LoweredProgram> to_backend(std::span<const ProgramMethod> methods, std::span<const MethodPartitioner<P>> partitioners,
+[[nodiscard]] Result<LoweredProgram> to_backend(std::span<const ProgramMethod> methods,
+                                                std::span<const MethodPartitioner<P>> partitioners,
                                                 const LowerOptions& options = {}, Diagnostics* diagnostics = nullptr) {
   using List = typename P::Backends;
   static_assert(detail::check_backends(static_cast<List*>(nullptr)));
   return detail::or_no_memory(Stage::partition, [&] {
     std::vector<PartitionCall> calls;
-    for (const MethodPartitioner<P>& each : partitioners) calls.push_back(detail::partition_call(each.method, each.partitioner));
+    for (const MethodPartitioner<P>& each : partitioners)
+      calls.push_back(detail::partition_call(each.method, each.partitioner));
     return lower_program(List::tables(), methods, calls, options, diagnostics);
   });
 }
@@ -145,8 +154,8 @@ template <Partitioner P>
 
 /// Lowers a program of one method, "forward".
 template <Partitioner P>
-[[nodiscard]] Result<LoweredProgram> to_backend(const ExportedProgram& program, const P& partitioner, const LowerOptions& options = {},
-                                                Diagnostics* diagnostics = nullptr) {
+[[nodiscard]] Result<LoweredProgram> to_backend(const ExportedProgram& program, const P& partitioner,
+                                                const LowerOptions& options = {}, Diagnostics* diagnostics = nullptr) {
   const ProgramMethod method{"forward", &program};
   return to_backend(std::span(&method, 1), partitioner, options, diagnostics);
 }
@@ -159,8 +168,9 @@ template <Partitioner P>
 /// @{
 template <class B, detail::ProgramResult R, class... Rest>
 Result<LoweredProgram> to_backend(const R&, const Rest&...) {
-  static_assert(!detail::ProgramResult<R>, "davit: to_backend takes a program, and this is a davit::Result, which may hold an Error; check it, "
-                                           "then pass *program, or pass davit::value_or_exit(program)");
+  static_assert(!detail::ProgramResult<R>,
+                "davit: to_backend takes a program, and this is a davit::Result, which may hold an Error; check it, "
+                "then pass *program, or pass davit::value_or_exit(program)");
   return std::unexpected(Error{});
 }
 template <detail::ProgramResult R, class P>

@@ -14,9 +14,9 @@ namespace davit {
 
 /// Where a value comes from, as a partition sees it.
 enum class ValueSource : std::uint8_t {
-  passed,  ///< a user input, or what a node made
+  passed,    ///< a user input, or what a node made
   constant,  ///< a parameter, buffer, constant or object that the program does not change
-  state,   ///< one that it changes
+  state,     ///< one that it changes
 };
 
 /// The source of every value. O(values + specs log specs).
@@ -41,15 +41,16 @@ enum class ValueSource : std::uint8_t {
   return sources;
 }
 
-/// Notes where the values that a node makes come from; true if from constants alone, so that they can be computed when the program
-/// is lowered. `sources` grows to all of the graph's values. O(values of the node).
+/// Notes where the values that a node makes come from; true if from constants alone, so that they can be computed when
+/// the program is lowered. `sources` grows to all of the graph's values. O(values of the node).
 [[nodiscard]] constexpr bool note_source(GraphModuleView graph, const Node& node, std::vector<ValueSource>& sources) {
   if (sources.size() < graph.values.size()) sources.resize(graph.values.size(), ValueSource::passed);
   bool constant = true;
   for (const Argument& input : graph.inputs(node))
     graph.for_each_value(input, [&](ValueId v) { constant = constant && sources[v] == ValueSource::constant; });
   for (const Argument& output : graph.outputs(node))
-    graph.for_each_value(output, [&](ValueId v) { sources[v] = constant ? ValueSource::constant : ValueSource::passed; });
+    graph.for_each_value(output,
+                         [&](ValueId v) { sources[v] = constant ? ValueSource::constant : ValueSource::passed; });
   return constant;
 }
 

@@ -17,8 +17,8 @@ inline constexpr int max_list_depth = 4;
 
 /// Checks that every id and range of the tables stays inside them, so that every other algorithm may follow them
 /// blindly: references of expressions and lists point backwards, each argument belongs to one list, node or graph,
-/// sub-graphs form a tree, each node and value says which graph it is in. Tables of unknown origin (a file, a saved blob) must pass it first. O(size of the tables).
-/// Errors: the first violation, with table and row.
+/// sub-graphs form a tree, each node and value says which graph it is in. Tables of unknown origin (a file, a saved
+/// blob) must pass it first. O(size of the tables). Errors: the first violation, with table and row.
 template <class = void>
 [[nodiscard]] constexpr Result<void> check_tables(GraphModuleView g) {
   const auto bad = [](std::string_view table, std::size_t row, std::string_view what) {
@@ -35,7 +35,8 @@ template <class = void>
     const Expr& e = g.exprs[i];
     const auto operand = [&](std::uint32_t id) { return id == no_id || id < i; };
     if (e.op > ExprOp::real) return bad("exprs", i, "unknown operator");
-    if (!operand(e.a) || !operand(e.b) || !(operand(e.c) || e.op == ExprOp::rational)) return bad("exprs", i, "an operand does not precede its use");
+    if (!operand(e.a) || !operand(e.b) || !(operand(e.c) || e.op == ExprOp::rational))
+      return bad("exprs", i, "an operand does not precede its use");
     if (!text(e.name)) return bad("exprs", i, "text outside the table");
   }
   for (std::size_t i = 0; i < g.dims.size(); ++i)
@@ -51,9 +52,11 @@ template <class = void>
     if (v.graph >= g.graphs.size()) return bad("values", i, "unknown graph");
     if (v.producer != no_id && v.producer >= g.nodes.size()) return bad("values", i, "unknown producer");
     if (v.kind > ValueKind::token) return bad("values", i, "unknown kind");
-    if (v.kind != ValueKind::tensor && v.kind != ValueKind::token && v.sizes.count != 0) return bad("values", i, "sizes of what is no tensor");
+    if (v.kind != ValueKind::tensor && v.kind != ValueKind::token && v.sizes.count != 0)
+      return bad("values", i, "sizes of what is no tensor");
     if (v.dtype != ScalarType::undefined && size_of(v.dtype) == 0) return bad("values", i, "unknown dtype");
-    if (v.layout > Layout::strided || v.requires_grad > 1) return bad("values", i, "unknown layout, or a truth value that is none");
+    if (v.layout > Layout::strided || v.requires_grad > 1)
+      return bad("values", i, "unknown layout, or a truth value that is none");
   }
   std::vector<std::uint8_t> owned(g.arguments.size(), 0);
   const auto own = [&](Range r) {  // else lists of lists of the same items are trees of any size
@@ -66,7 +69,8 @@ template <class = void>
   for (std::size_t i = 0; i < g.arguments.size(); ++i) {
     const Argument& a = g.arguments[i];
     if (!text(a.name)) return bad("arguments", i, "text outside the table");
-    if (a.element > ArgumentKind::list || a.keyword > 1) return bad("arguments", i, "unknown kind of elements, or a truth value that is none");
+    if (a.element > ArgumentKind::list || a.keyword > 1)
+      return bad("arguments", i, "unknown kind of elements, or a truth value that is none");
     const auto up_to = [&](std::int64_t last) { return a.payload >= 0 && a.payload <= last; };
     switch (a.kind) {
       case ArgumentKind::value:
@@ -97,7 +101,8 @@ template <class = void>
         if (!up_to(UINT8_MAX)) return bad("arguments", i, "unknown dtype");
         break;
       case ArgumentKind::memory_format:
-        if (!up_to(static_cast<std::int64_t>(MemoryFormat::preserve))) return bad("arguments", i, "unknown memory format");
+        if (!up_to(static_cast<std::int64_t>(MemoryFormat::preserve)))
+          return bad("arguments", i, "unknown memory format");
         break;
       case ArgumentKind::layout:
         if (!up_to(static_cast<std::int64_t>(Layout::strided))) return bad("arguments", i, "unknown layout");
@@ -114,11 +119,13 @@ template <class = void>
     if (graph.is_single_tensor_return > 1) return bad("graphs", i, "a truth value that is none");
     if (!inside(graph.inputs, g.arguments.size()) || !inside(graph.outputs, g.arguments.size()))
       return bad("graphs", i, "inputs or outputs outside the table");
-    if (!own(graph.inputs) || !own(graph.outputs)) return bad("graphs", i, "an argument that belongs to something else");
+    if (!own(graph.inputs) || !own(graph.outputs))
+      return bad("graphs", i, "an argument that belongs to something else");
     if (!inside(graph.nodes, g.nodes.size())) return bad("graphs", i, "nodes outside the table");
     covered += graph.nodes.count;
     for (std::uint32_t n = 0; n < graph.nodes.count; ++n)
-      if (g.nodes[graph.nodes.first + n].graph != i) return bad("nodes", graph.nodes.first + n, "is not in the graph that lists it");
+      if (g.nodes[graph.nodes.first + n].graph != i)
+        return bad("nodes", graph.nodes.first + n, "is not in the graph that lists it");
     if (i != root_graph && graph_uses[i] != 1) return bad("graphs", i, "a sub-graph that nothing uses");
   }
   if (covered != g.nodes.size()) return bad("nodes", 0, "nodes outside every graph");
@@ -130,15 +137,18 @@ template <class = void>
     if (!own(n.inputs) || !own(n.outputs)) return bad("nodes", i, "an argument that belongs to something else");
     if (n.metadata != no_id && n.metadata >= g.metadata.size()) return bad("nodes", i, "unknown metadata row");
     for (const Argument& a : g.inputs(n))
-      if (a.kind == ArgumentKind::graph && a.graph() <= n.graph) return bad("nodes", i, "a sub-graph must follow its graph");
+      if (a.kind == ArgumentKind::graph && a.graph() <= n.graph)
+        return bad("nodes", i, "a sub-graph must follow its graph");
   }
   std::vector<std::uint8_t> listed(g.metadata.size(), 1);  // rows of each list
   for (std::size_t i = 0; i < g.metadata.size(); ++i) {
     const NodeMetadata& m = g.metadata[i];
-    if (!text(m.stack_trace) || !text(m.nn_module_stack) || !text(m.source_fn_stack) || !text(m.torch_fn) || !text(m.custom))
+    if (!text(m.stack_trace) || !text(m.nn_module_stack) || !text(m.source_fn_stack) || !text(m.torch_fn) ||
+        !text(m.custom))
       return bad("metadata", i, "text outside the table");
     if (m.merged == no_id) continue;
-    if (m.merged >= i || listed[m.merged] == max_merged) return bad("metadata", i, "what was merged into a node is no earlier row, or too many");
+    if (m.merged >= i || listed[m.merged] == max_merged)
+      return bad("metadata", i, "what was merged into a node is no earlier row, or too many");
     listed[i] += listed[m.merged];
   }
   return {};

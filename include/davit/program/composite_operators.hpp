@@ -6,13 +6,13 @@
 
 namespace davit {
 
-/// Schemas of composite operators that a backend may take whole, which have rules as well (decomposition_rules.hpp), and of one that this project
-/// makes itself: a bilinear resize in the arithmetic of decomposed programs. Sorted by name.
-/// Source: as operator_schemas.
+/// Schemas of composite operators that a backend may take whole, which have rules as well (decomposition_rules.hpp),
+/// and of one that this project makes itself: a bilinear resize in the arithmetic of decomposed programs. Sorted by
+/// name. Source: as operator_schemas.
 inline constexpr auto composite_schemas = [] {
   using namespace std::string_view_literals;
   return std::to_array<std::string_view>({
-    // clang-format off
+      // clang-format off
     "aten._upsample_bicubic2d_aa.default(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"sv,
     "aten._upsample_bicubic2d_aa.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor"sv,
     "aten._upsample_bilinear2d_aa.default(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"sv,
@@ -33,7 +33,7 @@ inline constexpr auto composite_schemas = [] {
     "aten.upsample_bicubic2d.default(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"sv,
     "aten.upsample_bicubic2d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor"sv,
     "aten.upsample_bilinear2d.lerp(Tensor input, SymInt[] output_size, bool align_corners) -> Tensor"sv,
-    // clang-format on
+      // clang-format on
   });
 }();
 

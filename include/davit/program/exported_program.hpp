@@ -46,7 +46,8 @@ struct ModuleCallEntry {
   Name in_spec{};   ///< pytree spec as JSON text
   Name out_spec{};  ///< pytree spec as JSON text
   std::vector<Name> forward_arg_names{};
-  std::vector<Name> output_names{};  ///< of the root: what leads to each value that forward() returns, "past.0"; empty where no dict is among it
+  std::vector<Name> output_names{};  ///< of the root: what leads to each value that forward() returns, "past.0"; empty
+                                     ///< where no dict is among it
 };
 
 /// The version of an operator namespace, such as {"aten", 10}.
@@ -61,8 +62,8 @@ using ExampleInput = std::variant<std::monostate, std::int64_t, double, bool, Na
 /// Which rules the program was exported under, from the file's `verifiers`.
 enum class Dialect : std::uint8_t { aten, training, edge, other };
 
-/// What a program consists of: graphs, signature, weights, and what was recorded beside them. A literal type, which can be
-/// made and read in constant evaluation.
+/// What a program consists of: graphs, signature, weights, and what was recorded beside them. A literal type, which can
+/// be made and read in constant evaluation.
 struct ProgramTables {
   GraphModule graph_module;
   ExportGraphSignature signature;
@@ -77,8 +78,9 @@ struct ProgramTables {
   std::int64_t schema_minor = 0;
   Dialect dialect = Dialect::aten;
   Name torch_version;
-  std::optional<std::vector<ExampleInput>> example_inputs{};  ///< one for each user input, in their order; nothing if the file has none, or some that
-                                                              ///< cannot be read; packages do not keep them
+  std::optional<std::vector<ExampleInput>>
+      example_inputs{};  ///< one for each user input, in their order; nothing if the file has none, or some that
+                         ///< cannot be read; packages do not keep them
 
   template <class Self = ProgramTables>
   [[nodiscard]] constexpr GraphModuleView view() const noexcept {
@@ -97,7 +99,8 @@ struct ProgramTables {
   }
 };
 
-/// Finds the tensors of a program by name, as tensor_named does, in O(log entries); views the program. Built in O(n log n).
+/// Finds the tensors of a program by name, as tensor_named does, in O(log entries); views the program. Built in O(n log
+/// n).
 class TensorIndex {
  public:
   template <class Tables>

@@ -13,7 +13,8 @@ namespace davit {
 }
 
 /// The schema of the operator of that name among some that are sorted; empty if there is none. O(log n).
-[[nodiscard]] constexpr std::string_view find_schema(std::span<const std::string_view> schemas, std::string_view name) noexcept {
+[[nodiscard]] constexpr std::string_view find_schema(std::span<const std::string_view> schemas,
+                                                     std::string_view name) noexcept {
   std::size_t low = 0, high = schemas.size();
   while (low < high) {
     const std::size_t middle = (low + high) / 2;

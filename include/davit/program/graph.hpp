@@ -20,8 +20,8 @@ using ExprId = std::uint32_t;
 inline constexpr std::uint32_t no_id = 0xffffffffu;
 /// The graph a program starts with.
 inline constexpr GraphId root_graph = 0;
-/// The operator that calls a partition; its first argument is the partition's number. What it has in static programs: see
-/// davit/backend/embed_delegate.hpp.
+/// The operator that calls a partition; its first argument is the partition's number. What it has in static programs:
+/// see davit/backend/embed_delegate.hpp.
 inline constexpr std::string_view call_delegate_target = "higher_order.executorch_call_delegate";
 
 /// A stretch of a table.
@@ -48,20 +48,37 @@ struct Dim {
 
 /// Operators of symbolic expressions (sympy's names in torch's printed form).
 enum class ExprOp : std::uint32_t {
-  integer,     ///< `value`
-  symbol,      ///< `name`
-  add, mul,    ///< a, b
-  floor_div, mod, python_mod, pow, max, min,  // a, b
-  ceil_to_int, ///< a
-  int_true_div, true_div,
-  eq, ne, lt, le, gt, ge,
-  logical_and, logical_or, logical_not,
-  where,       ///< a ? b : c
+  integer,  ///< `value`
+  symbol,   ///< `name`
+  add,
+  mul,  ///< a, b
+  floor_div,
+  mod,
+  python_mod,
+  pow,
+  max,
+  min,          // a, b
+  ceil_to_int,  ///< a
+  int_true_div,
+  true_div,
+  eq,
+  ne,
+  lt,
+  le,
+  gt,
+  ge,
+  logical_and,
+  logical_or,
+  logical_not,
+  where,             ///< a ? b : c
   modular_indexing,  ///< (a // b) % c
-  rational,    ///< value / c as numbers (c holds the denominator)
-  to_float, trunc_to_int, floor_to_int, round_to_int,
-  boolean,     ///< `value` is 0 or 1
-  real,        ///< a float whose bits are `value`
+  rational,          ///< value / c as numbers (c holds the denominator)
+  to_float,
+  trunc_to_int,
+  floor_to_int,
+  round_to_int,
+  boolean,  ///< `value` is 0 or 1
+  real,     ///< a float whose bits are `value`
 };
 
 /// A node of a symbolic expression. Operands are older entries of the table (smaller ids).
@@ -93,14 +110,14 @@ enum class MemoryFormat : std::uint8_t { unknown = 0, contiguous, channels_last,
 /// An SSA value: defined once, by a graph input or a node output.
 struct Value {
   Text name{};
-  GraphId graph = no_id;              ///< the graph that defines it
-  NodeId producer = no_id;            ///< the node that defines it; no_id for a graph input
-  Range sizes{};                        ///< tensor: dims
-  Range strides{};                      ///< tensor: dims, empty if not recorded
-  std::int64_t constant = 0;          ///< sym_*: example or constant value (float bits for sym_float); tensor: storage offset
-  ExprId expr = no_id;                ///< sym_*: expression, if it is not constant
-  Text class_fqn{};                     ///< custom_obj
-  Text device{};                        ///< tensor: "cpu", "cuda:0"
+  GraphId graph = no_id;      ///< the graph that defines it
+  NodeId producer = no_id;    ///< the node that defines it; no_id for a graph input
+  Range sizes{};              ///< tensor: dims
+  Range strides{};            ///< tensor: dims, empty if not recorded
+  std::int64_t constant = 0;  ///< sym_*: example or constant value (float bits for sym_float); tensor: storage offset
+  ExprId expr = no_id;        ///< sym_*: expression, if it is not constant
+  Text class_fqn{};           ///< custom_obj
+  Text device{};              ///< tensor: "cpu", "cuda:0"
   ValueKind kind = ValueKind::tensor;
   ScalarType dtype = ScalarType::undefined;
   Layout layout = Layout::strided;
@@ -109,7 +126,7 @@ struct Value {
 
 enum class ArgumentKind : std::uint8_t {
   none,
-  value,          ///< an SSA value (tensor, symbolic number, custom object, token)
+  value,  ///< an SSA value (tensor, symbolic number, custom object, token)
   int_,
   float_,
   bool_,
@@ -126,12 +143,12 @@ enum class ArgumentKind : std::uint8_t {
 
 /// An argument of a node, an element of a list argument, a graph input or a graph output, a node output.
 struct Argument {
-  Text name{};                  ///< the parameter's name in the operator's schema, or empty (positional)
-  std::int64_t payload = 0;   ///< number, float bits, bool, enum value, ValueId or GraphId
-  Range items{};                ///< list: arguments; string, device and operator: text
+  Text name{};               ///< the parameter's name in the operator's schema, or empty (positional)
+  std::int64_t payload = 0;  ///< number, float bits, bool, enum value, ValueId or GraphId
+  Range items{};             ///< list: arguments; string, device and operator: text
   ArgumentKind kind = ArgumentKind::none;
   ArgumentKind element = ArgumentKind::none;
-  std::uint8_t keyword = 0;   ///< 1 if the file says that it was passed by keyword
+  std::uint8_t keyword = 0;  ///< 1 if the file says that it was passed by keyword
   std::uint8_t reserved = 0;
   std::uint32_t reserved2 = 0;
 
@@ -148,8 +165,8 @@ struct Argument {
 /// An operator call: `target` is "aten.add.Tensor", "higher_order.cond", "_operator.add", "sym_size"...
 struct Node {
   Text target{};
-  Range inputs{};            ///< arguments, in the order of the file
-  Range outputs{};           ///< arguments: value, none, or a list of values
+  Range inputs{};                  ///< arguments, in the order of the file
+  Range outputs{};                 ///< arguments: value, none, or a list of values
   std::uint32_t metadata = no_id;  ///< row of the metadata table
   GraphId graph = no_id;
 };
@@ -186,8 +203,10 @@ struct GraphModuleView {
   std::span<const Node> nodes;
   std::span<const Graph> graphs;
   std::span<const NodeMetadata> metadata;
-  const std::uint8_t* used = nullptr;  ///< per value, if somebody looked (see used_values): how often nodes and graph outputs use it, at most 255
-  const std::uint8_t* constant = nullptr;  ///< per value, if somebody looked: 1 if the program holds it and does not change it, or it is made of such values alone
+  const std::uint8_t* used = nullptr;  ///< per value, if somebody looked (see used_values): how often nodes and graph
+                                       ///< outputs use it, at most 255
+  const std::uint8_t* constant = nullptr;  ///< per value, if somebody looked: 1 if the program holds it and does not
+                                           ///< change it, or it is made of such values alone
 
   [[nodiscard]] constexpr std::string_view str(Text t) const noexcept { return text.substr(t.first, t.size); }
   [[nodiscard]] constexpr std::string_view str(Range r) const noexcept { return text.substr(r.first, r.count); }
@@ -225,14 +244,16 @@ struct GraphModuleView {
   }
 };
 
-/// Per value, how often nodes and graph outputs use it, at most 255: for GraphModuleView::used, so that asking is no search. O(arguments).
+/// Per value, how often nodes and graph outputs use it, at most 255: for GraphModuleView::used, so that asking is no
+/// search. O(arguments).
 template <class = void>
 [[nodiscard]] constexpr std::vector<std::uint8_t> used_values(GraphModuleView graph) {
   std::vector<std::uint8_t> used(graph.values.size(), 0);
   const auto mark = [&](Range list) {
-    for (const Argument& a : graph.args(list)) graph.for_each_value(a, [&](ValueId v) {
-      if (used[v] != 255) ++used[v];
-    });
+    for (const Argument& a : graph.args(list))
+      graph.for_each_value(a, [&](ValueId v) {
+        if (used[v] != 255) ++used[v];
+      });
   };
   for (const Node& n : graph.nodes) mark(n.inputs);
   for (const Graph& g : graph.graphs) mark(g.outputs);
@@ -253,11 +274,16 @@ struct GraphModule {
   template <class Self = GraphModule>
   [[nodiscard]] constexpr GraphModuleView view() const noexcept {
     const Self& m = *this;  // dependent, so that only who calls it instantiates the spans' constructors
-    return {{m.text.data(), m.text.size()},           {m.dims.data(), m.dims.size()},
-            {m.exprs.data(), m.exprs.size()},         {m.values.data(), m.values.size()},
-            {m.arguments.data(), m.arguments.size()}, {m.nodes.data(), m.nodes.size()},
-            {m.graphs.data(), m.graphs.size()},       {m.metadata.data(), m.metadata.size()},
-            nullptr, nullptr};
+    return {{m.text.data(), m.text.size()},
+            {m.dims.data(), m.dims.size()},
+            {m.exprs.data(), m.exprs.size()},
+            {m.values.data(), m.values.size()},
+            {m.arguments.data(), m.arguments.size()},
+            {m.nodes.data(), m.nodes.size()},
+            {m.graphs.data(), m.graphs.size()},
+            {m.metadata.data(), m.metadata.size()},
+            nullptr,
+            nullptr};
   }
 };
 

@@ -99,7 +99,8 @@ class BasicGraphBuilder {
       sized[d].value = sizes[d];
       strided[d].value = strides[d];
     }
-    return declare({.name = text(name), .sizes = dims(sized), .strides = dims(strided), .device = cpu(), .dtype = dtype});
+    return declare(
+        {.name = text(name), .sizes = dims(sized), .strides = dims(strided), .device = cpu(), .dtype = dtype});
   }
   constexpr ValueId tensor(std::string_view name, ScalarType dtype, std::initializer_list<std::int64_t> sizes) {
     return tensor(name, dtype, std::span<const std::int64_t>(sizes.begin(), sizes.size()));
@@ -157,7 +158,10 @@ class BasicGraphBuilder {
   constexpr void node(std::string_view target, std::span<const Argument> inputs, std::span<const Argument> outputs,
                       std::uint32_t metadata = no_id) {
     Open& open = open_.back();
-    Node n{.target = intern(target), .inputs = append(inputs), .outputs = append(outputs), .metadata = metadata,
+    Node n{.target = intern(target),
+           .inputs = append(inputs),
+           .outputs = append(outputs),
+           .metadata = metadata,
            .graph = open.id};
     const auto local = static_cast<std::uint32_t>(open.nodes.size());
     for (const Argument& output : outputs)
@@ -166,8 +170,7 @@ class BasicGraphBuilder {
   }
   /// Adds a node with one output, a contiguous tensor of that name, dtype and sizes.
   constexpr ValueId call(std::string_view target, std::initializer_list<Arg> inputs, std::string_view output,
-                         ScalarType dtype, std::initializer_list<std::int64_t> sizes,
-                         std::uint32_t metadata = no_id) {
+                         ScalarType dtype, std::initializer_list<std::int64_t> sizes, std::uint32_t metadata = no_id) {
     const ValueId out = tensor(output, dtype, sizes);
     std::vector<Argument> arguments;
     for (const Arg& a : inputs) {
@@ -180,9 +183,10 @@ class BasicGraphBuilder {
   }
   /// Adds a row of node metadata. `merged`: an earlier row, of what was merged into the node.
   constexpr std::uint32_t metadata(std::string_view stack_trace, std::string_view nn_module_stack = {},
-                                   std::string_view source_fn_stack = {}, std::string_view torch_fn = {}, std::string_view custom = {},
-                                   std::uint32_t merged = no_id) {
-    module_.metadata.push_back({text(stack_trace), text(nn_module_stack), text(source_fn_stack), text(torch_fn), text(custom), merged});
+                                   std::string_view source_fn_stack = {}, std::string_view torch_fn = {},
+                                   std::string_view custom = {}, std::uint32_t merged = no_id) {
+    module_.metadata.push_back(
+        {text(stack_trace), text(nn_module_stack), text(source_fn_stack), text(torch_fn), text(custom), merged});
     return static_cast<std::uint32_t>(module_.metadata.size() - 1);
   }
 
@@ -218,9 +222,7 @@ class BasicGraphBuilder {
     module_.arguments.insert(module_.arguments.end(), list.begin(), list.end());
     return r;
   }
-  constexpr Text cpu() {
-    return intern("cpu");
-  }
+  constexpr Text cpu() { return intern("cpu"); }
   [[nodiscard]] constexpr std::size_t slot(std::string_view s) const noexcept {
     std::uint64_t hash = 0xcbf29ce484222325u;
     for (const char c : s) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;

@@ -40,19 +40,23 @@ class InPlaceWrites {
     while (class_[v] != v) v = class_[v] = class_[class_[v]];
     return v;
   }
-  /// Calls `visit(ValueId)` for each value whose storage a node writes to; which operand a sub-graph writes to is not followed.
+  /// Calls `visit(ValueId)` for each value whose storage a node writes to; which operand a sub-graph writes to is not
+  /// followed.
   template <class Visit>
   constexpr void for_each_written(const Node& node, Visit&& visit) const {
     for (const Argument& input : graph_.inputs(node))
       if (input.kind == ArgumentKind::graph && writes_[input.graph()] != 0)
         for (const Argument& operand : graph_.inputs(node)) graph_.for_each_value(operand, visit);
-    davit::for_each_written(graph_, operator_call(graph_, node), [&](const Argument& written) { graph_.for_each_value(written, visit); });
+    davit::for_each_written(graph_, operator_call(graph_, node),
+                            [&](const Argument& written) { graph_.for_each_value(written, visit); });
   }
 
  private:
   constexpr void follow(const Node& node) {
     const OperatorCall call = operator_call(graph_, node);
-    davit::for_each_written(graph_, call, [&](const Argument& written) { graph_.for_each_value(written, [&](ValueId v) { written_[v] = 1; }); });
+    davit::for_each_written(graph_, call, [&](const Argument& written) {
+      graph_.for_each_value(written, [&](ValueId v) { written_[v] = 1; });
+    });
     follow(call);
     const ViewKind kind = view_kind(graph_, call);
     if (in_place(call.target) == InPlace::no && kind == ViewKind::none) return;
@@ -68,7 +72,8 @@ class InPlaceWrites {
       for (const Argument& input : call.inputs) graph_.for_each_value(input, shown);
     }
   }
-  /// A sub-graph is passed its operator's operands in their order, and its results are the operator's; a loop passes them to itself again.
+  /// A sub-graph is passed its operator's operands in their order, and its results are the operator's; a loop passes
+  /// them to itself again.
   constexpr void follow(const OperatorCall& call) {
     std::size_t first = 0;  // operand
     for (std::size_t i = 0; i < call.inputs.size(); ++i)
@@ -94,8 +99,10 @@ class InPlaceWrites {
   constexpr void flatten(std::span<const Argument> arguments, std::vector<ValueId>& out) const {
     const auto add = [&](const Argument& a) { out.push_back(a.is_value() ? a.value() : no_id); };
     for (const Argument& a : arguments) {
-      if (a.is_list()) std::ranges::for_each(graph_.args(a.items), add);
-      else add(a);
+      if (a.is_list())
+        std::ranges::for_each(graph_.args(a.items), add);
+      else
+        add(a);
     }
   }
   /// The first of one list are those of the other, and so on; any may be any, if the lists do not fit.
@@ -110,7 +117,9 @@ class InPlaceWrites {
   constexpr void join(ValueId a, ValueId b) {
     if (is_tensor(a) && is_tensor(b)) class_[root(a)] = root(b);
   }
-  [[nodiscard]] constexpr bool is_tensor(ValueId v) const noexcept { return v != no_id && graph_.values[v].kind == ValueKind::tensor; }
+  [[nodiscard]] constexpr bool is_tensor(ValueId v) const noexcept {
+    return v != no_id && graph_.values[v].kind == ValueKind::tensor;
+  }
 
   GraphModuleView graph_;
   std::vector<ValueId> class_;

@@ -92,9 +92,7 @@ struct InputTokenSpec {
 using InputSpec = std::variant<UserInputSpec, InputToParameterSpec, InputToBufferSpec, InputToTensorConstantSpec,
                                InputToCustomObjSpec, InputTokenSpec>;
 
-[[nodiscard]] constexpr InputKind kind(const InputSpec& spec) noexcept {
-  return detail::spec_kind<InputKind>(spec);
-}
+[[nodiscard]] constexpr InputKind kind(const InputSpec& spec) noexcept { return detail::spec_kind<InputKind>(spec); }
 
 /// A copy of the input's argument.
 template <class = void>
@@ -103,14 +101,10 @@ template <class = void>
 }
 
 /// The name of the input's argument.
-[[nodiscard]] constexpr const Name& arg_name(const InputSpec& spec) noexcept {
-  return detail::spec_arg_name(spec);
-}
+[[nodiscard]] constexpr const Name& arg_name(const InputSpec& spec) noexcept { return detail::spec_arg_name(spec); }
 
 /// The name in the state dict or the constants; nullptr for user inputs and tokens.
-[[nodiscard]] constexpr const Name* target(const InputSpec& spec) noexcept {
-  return detail::spec_target(spec);
-}
+[[nodiscard]] constexpr const Name* target(const InputSpec& spec) noexcept { return detail::spec_target(spec); }
 
 /// Whether a buffer is persistent; nothing for every other kind.
 [[nodiscard]] constexpr std::optional<bool> persistent(const InputSpec& spec) noexcept {

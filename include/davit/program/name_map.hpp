@@ -42,7 +42,9 @@ class NameIndex {
   static constexpr std::size_t not_found = static_cast<std::size_t>(-1);
 
   template <class = void>
-  [[nodiscard]] constexpr bool contains(std::string_view name) const noexcept { return last(name) != not_found; }
+  [[nodiscard]] constexpr bool contains(std::string_view name) const noexcept {
+    return last(name) != not_found;
+  }
   /// Where the name stands for the first time, or not_found.
   template <class = void>
   [[nodiscard]] constexpr std::size_t first(std::string_view name) const noexcept {

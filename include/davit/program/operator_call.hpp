@@ -31,13 +31,14 @@ struct OperatorCall {
   return {graph.string(inputs[1]), inputs.subspan(2), outputs.subspan(1), &outputs[0]};
 }
 
-/// The call of an operator that writes to arguments in its functional form, auto_functionalized(operator, arguments...): the operator,
-/// its arguments by their names, and its results (None if it has none) before what each written argument becomes. Its target is empty
-/// for every other call. O(1).
-/// Source: torch._higher_order_ops.auto_functionalize.AutoFunctionalized.
+/// The call of an operator that writes to arguments in its functional form, auto_functionalized(operator,
+/// arguments...): the operator, its arguments by their names, and its results (None if it has none) before what each
+/// written argument becomes. Its target is empty for every other call. O(1). Source:
+/// torch._higher_order_ops.auto_functionalize.AutoFunctionalized.
 [[nodiscard]] constexpr OperatorCall functional_call(GraphModuleView graph, const OperatorCall& call) noexcept {
-  const bool wraps = call.target == "higher_order.auto_functionalized" && !call.inputs.empty() && !call.outputs.empty() &&
-                     (call.inputs[0].kind == ArgumentKind::operator_name || call.inputs[0].kind == ArgumentKind::string);
+  const bool wraps =
+      call.target == "higher_order.auto_functionalized" && !call.inputs.empty() && !call.outputs.empty() &&
+      (call.inputs[0].kind == ArgumentKind::operator_name || call.inputs[0].kind == ArgumentKind::string);
   if (!wraps) return {};
   return {graph.string(call.inputs[0]), call.inputs.subspan(1), call.outputs, call.token};
 }
@@ -63,16 +64,15 @@ enum class InPlace : std::uint8_t {
   if (overload == "out" || overload.starts_with("out_") || overload.ends_with("_out")) return InPlace::out;
   if (!target.starts_with("aten.")) return InPlace::no;
   // what out= forms that have no "out" in their names are called
-  for (const std::string_view name :
-       {"L", "Q", "U", "X", "dim_max", "dim_min", "dim_values", "eigenvalues", "eigvals", "grad_input", "inverse", "output", "result", "sign",
-        "values", "values_stable"})
+  for (const std::string_view name : {"L", "Q", "U", "X", "dim_max", "dim_min", "dim_values", "eigenvalues", "eigvals",
+                                      "grad_input", "inverse", "output", "result", "sign", "values", "values_stable"})
     if (overload == name) return InPlace::out;
   return InPlace::no;
 }
 
 /// The argument of that name, or the one without a name at that place; nullptr if there is none.
-[[nodiscard]] constexpr const Argument* find_argument(GraphModuleView graph, const OperatorCall& call, std::string_view name,
-                                                      std::uint32_t place) noexcept {
+[[nodiscard]] constexpr const Argument* find_argument(GraphModuleView graph, const OperatorCall& call,
+                                                      std::string_view name, std::uint32_t place) noexcept {
   for (const Argument& input : call.inputs)
     if (graph.str(input.name) == name) return &input;
   return place < call.inputs.size() && call.inputs[place].name.size == 0 ? &call.inputs[place] : nullptr;
@@ -90,9 +90,9 @@ template <class = void>
 /// An operator that keeps statistics in some of its arguments, which neither its name nor, for some, its schema says.
 struct StatisticsOperator {
   std::string_view target;
-  std::uint32_t first = 0;                  ///< the place of the first of them
+  std::uint32_t first = 0;  ///< the place of the first of them
   std::array<std::string_view, 4> names{};
-  std::string_view flag = {};               ///< the argument that says whether it does so; none: always
+  std::string_view flag = {};  ///< the argument that says whether it does so; none: always
   std::uint32_t flag_place = 0;
 };
 /// Source: ATen's native_functions.yaml, and for batch_norm, native_batch_norm and instance_norm their kernels.
@@ -115,7 +115,9 @@ constexpr void for_each_statistic(GraphModuleView graph, const OperatorCall& cal
     const Argument* flag = row.flag.empty() ? nullptr : find_argument(graph, call, row.flag, row.flag_place);
     if (!row.flag.empty() && (flag == nullptr || (flag->kind == ArgumentKind::bool_ && flag->payload == 0))) return;
     for (std::uint32_t i = 0; i < row.names.size() && !row.names[i].empty(); ++i)
-      if (const Argument* kept = find_argument(graph, call, row.names[i], row.first + i); kept != nullptr && kept->is_value()) visit(*kept);
+      if (const Argument* kept = find_argument(graph, call, row.names[i], row.first + i);
+          kept != nullptr && kept->is_value())
+        visit(*kept);
   }
 }
 [[nodiscard]] constexpr bool keeps_statistics(GraphModuleView graph, const OperatorCall& call) noexcept {
@@ -139,7 +141,8 @@ constexpr void for_each_written(GraphModuleView graph, const OperatorCall& call,
   }
   if (kind == InPlace::out) {
     const Argument* out = find_argument(graph, call, "out", no_id);
-    const std::size_t count = out != nullptr || call.outputs.empty() ? 1 : std::min(call.outputs.size(), call.inputs.size());
+    const std::size_t count =
+        out != nullptr || call.outputs.empty() ? 1 : std::min(call.outputs.size(), call.inputs.size());
     for (const Argument& last : out != nullptr ? std::span(out, 1) : call.inputs.last(count)) visit(last);
   }
   for_each_statistic(graph, call, visit);
@@ -148,7 +151,9 @@ constexpr void for_each_written(GraphModuleView graph, const OperatorCall& call,
 /// True if a node takes or gives complex tensors. O(values of the node).
 [[nodiscard]] constexpr bool has_complex(GraphModuleView graph, const Node& node) noexcept {
   bool found = false;
-  const auto look = [&](ValueId v) { found = found || (graph.values[v].kind == ValueKind::tensor && is_complex(graph.values[v].dtype)); };
+  const auto look = [&](ValueId v) {
+    found = found || (graph.values[v].kind == ValueKind::tensor && is_complex(graph.values[v].dtype));
+  };
   for (const Argument& a : graph.inputs(node)) graph.for_each_value(a, look);
   for (const Argument& a : graph.outputs(node)) graph.for_each_value(a, look);
   return found;
@@ -161,15 +166,16 @@ constexpr void for_each_written(GraphModuleView graph, const OperatorCall& call,
   return false;
 }
 
-/// True if an operator of the program writes to its arguments, or asks how they lie in memory: then a copy of a value is
-/// not as good as the value itself. O(nodes).
+/// True if an operator of the program writes to its arguments, or asks how they lie in memory: then a copy of a value
+/// is not as good as the value itself. O(nodes).
 [[nodiscard]] constexpr bool storage_matters(GraphModuleView graph) noexcept {
   for (const Node& node : graph.nodes) {
     const OperatorCall call = operator_call(graph, node);
     if (writes_arguments(graph, call)) return true;
     const std::string_view target = call.target;
     const std::string_view base = target.substr(0, target.rfind('.'));
-    for (const std::string_view asks : {"aten.as_strided", "aten.sym_stride", "aten.sym_storage_offset", "aten.is_contiguous"})
+    for (const std::string_view asks :
+         {"aten.as_strided", "aten.sym_stride", "aten.sym_storage_offset", "aten.is_contiguous"})
       if (base == asks) return true;
   }
   return false;

@@ -56,16 +56,20 @@ namespace detail {
 }
 [[nodiscard]] constexpr bool is_identifier(std::string_view text, std::string_view others = "_") noexcept {
   for (const char c : text)
-    if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && others.find(c) == std::string_view::npos) return false;
+    if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') &&
+        others.find(c) == std::string_view::npos)
+      return false;
   return !text.empty();
 }
 
 }  // namespace detail
 
-/// True for the schema of an operator with an overload, "ns.op.overload(Type name=default, ...) -> Type", as torch writes it. O(size).
+/// True for the schema of an operator with an overload, "ns.op.overload(Type name=default, ...) -> Type", as torch
+/// writes it. O(size).
 [[nodiscard]] constexpr bool is_schema(std::string_view text) noexcept {
   const std::size_t open = text.find('('), arrow = text.rfind(") -> ");
-  if (open == std::string_view::npos || arrow == std::string_view::npos || arrow < open || arrow + 5 == text.size()) return false;
+  if (open == std::string_view::npos || arrow == std::string_view::npos || arrow < open || arrow + 5 == text.size())
+    return false;
   const std::string_view name = text.substr(0, open);
   if (!detail::is_identifier(name, "_.") || name.find('.') == name.rfind('.')) return false;
   std::string_view list = text.substr(open + 1, arrow - open - 1);
@@ -73,14 +77,19 @@ namespace detail {
     const std::size_t size = list.size();
     std::string_view part = detail::take_parameter(list);
     const std::size_t rest = size - part.size();
-    if (rest != 0 && (rest < 3 || text.substr(static_cast<std::size_t>(part.data() - text.data()) + part.size(), 2) != ", ")) return false;
+    if (rest != 0 &&
+        (rest < 3 || text.substr(static_cast<std::size_t>(part.data() - text.data()) + part.size(), 2) != ", "))
+      return false;
     if (part == "*") continue;
     part = part.substr(0, part.find('='));
     const std::size_t space = part.rfind(' ');
     if (space == std::string_view::npos || !detail::is_identifier(part.substr(space + 1))) return false;
     const std::string_view type = part.substr(0, space);
-    const std::size_t alias = std::min(type.find('('), space), end = std::min(type.find(')', alias), space);  // "Tensor(a -> *)[]"
-    if ((alias != space && end == space) || !detail::is_identifier(type.substr(0, alias), "_.[]?") || (end != space && end + 1 != space && !detail::is_identifier(type.substr(end + 1), "[]?"))) return false;
+    const std::size_t alias = std::min(type.find('('), space),
+                      end = std::min(type.find(')', alias), space);  // "Tensor(a -> *)[]"
+    if ((alias != space && end == space) || !detail::is_identifier(type.substr(0, alias), "_.[]?") ||
+        (end != space && end + 1 != space && !detail::is_identifier(type.substr(end + 1), "[]?")))
+      return false;
   }
   return true;
 }
@@ -111,11 +120,14 @@ template <class = void>
     const std::size_t space = part.rfind(' ');
     parameter.name = part.substr(space + 1);
     parameter.type = part.substr(0, space);
-    if (const std::size_t alias = parameter.type.find('('); alias != std::string_view::npos) {  // only a Tensor is annotated
+    if (const std::size_t alias = parameter.type.find('(');
+        alias != std::string_view::npos) {  // only a Tensor is annotated
       parameter.is_written = parameter.type.find('!', alias) != std::string_view::npos;
       const std::size_t end = parameter.type.find(')', alias);
-      if (end + 1 == parameter.type.size()) parameter.type = parameter.type.substr(0, alias);
-      else parameter.type = parameter.type.substr(end).starts_with(")[") ? "Tensor[]" : "Tensor?";
+      if (end + 1 == parameter.type.size())
+        parameter.type = parameter.type.substr(0, alias);
+      else
+        parameter.type = parameter.type.substr(end).starts_with(")[") ? "Tensor[]" : "Tensor?";
     }
     schema.parameters.push_back(parameter);
   }

@@ -12,12 +12,13 @@
 namespace davit {
 
 /// Schemas of the operators davit knows: core ATen, what torch.export leaves beside it, the training IR operators of
-/// common models, quantized_decomposed, ExecuTorch's dim_order_ops, and the arithmetic on symbolic numbers. Sorted by name.
-/// Source: `torch.ops.<name>._schema`, torch 2.6; tests/cases/operators.py prints the table.
-inline constexpr auto operator_schemas = [] {
-  using namespace std::string_view_literals;  // which know their sizes: counting characters takes the compiler long
-  return std::to_array<std::string_view>({
-    // clang-format off
+/// common models, quantized_decomposed, ExecuTorch's dim_order_ops, and the arithmetic on symbolic numbers. Sorted by
+/// name. Source: `torch.ops.<name>._schema`, torch 2.6; tests/cases/operators.py prints the table.
+inline constexpr auto operator_schemas =
+    [] {
+      using namespace std::string_view_literals;  // which know their sizes: counting characters takes the compiler long
+      return std::to_array<std::string_view>({
+          // clang-format off
     "_operator.add(Scalar a, Scalar b) -> Scalar"sv,
     "_operator.and_(Scalar a, Scalar b) -> Scalar"sv,
     "_operator.eq(Scalar a, Scalar b) -> Scalar"sv,
@@ -380,14 +381,15 @@ inline constexpr auto operator_schemas = [] {
     "torchvision.deform_conv2d.default(Tensor input, Tensor weight, Tensor offset, Tensor mask, Tensor bias, SymInt stride_h, SymInt stride_w, SymInt pad_h, SymInt pad_w, SymInt dilation_h, SymInt dilation_w, SymInt groups, SymInt offset_groups, bool use_mask) -> Tensor"sv,
     "torchvision.nms.default(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"sv,
     "torchvision.roi_align.default(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, SymInt pooled_width, int sampling_ratio, bool aligned) -> Tensor"sv,
-    // clang-format on
-  });
-}();
+          // clang-format on
+      });
+    }();
 
 /// The schema of the operator of that name ("aten.add.Tensor"); empty if davit does not know it. O(log n).
 [[nodiscard]] constexpr std::string_view find_operator(std::string_view name) noexcept {
-  for (const std::span<const std::string_view> schemas : {std::span<const std::string_view>(operator_schemas), std::span<const std::string_view>(composite_schemas),
-                                                          std::span<const std::string_view>(special_operator_schemas)})
+  for (const std::span<const std::string_view> schemas :
+       {std::span<const std::string_view>(operator_schemas), std::span<const std::string_view>(composite_schemas),
+        std::span<const std::string_view>(special_operator_schemas)})
     if (const std::string_view found = find_schema(schemas, name); !found.empty()) return found;
   return {};
 }

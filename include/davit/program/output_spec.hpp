@@ -112,9 +112,7 @@ using OutputSpec =
     std::variant<UserOutputSpec, LossOutputSpec, BufferMutationSpec, ParameterMutationSpec, GradientToParameterSpec,
                  GradientToUserInputSpec, UserInputMutationSpec, OutputTokenSpec>;
 
-[[nodiscard]] constexpr OutputKind kind(const OutputSpec& spec) noexcept {
-  return detail::spec_kind<OutputKind>(spec);
-}
+[[nodiscard]] constexpr OutputKind kind(const OutputSpec& spec) noexcept { return detail::spec_kind<OutputKind>(spec); }
 
 /// A copy of the output's argument.
 template <class = void>
@@ -123,13 +121,9 @@ template <class = void>
 }
 
 /// The name of the output's argument; empty for a constant.
-[[nodiscard]] constexpr const Name& arg_name(const OutputSpec& spec) noexcept {
-  return detail::spec_arg_name(spec);
-}
+[[nodiscard]] constexpr const Name& arg_name(const OutputSpec& spec) noexcept { return detail::spec_arg_name(spec); }
 
 /// The buffer, parameter or user input that the output belongs to; nullptr for user outputs, losses and tokens.
-[[nodiscard]] constexpr const Name* target(const OutputSpec& spec) noexcept {
-  return detail::spec_target(spec);
-}
+[[nodiscard]] constexpr const Name* target(const OutputSpec& spec) noexcept { return detail::spec_target(spec); }
 
 }  // namespace davit

@@ -15,7 +15,8 @@ void write_constant(ByteWriter& out, const ConstantValue& constant);
 void write_guards(ByteWriter& out, const Guards& guards);
 [[nodiscard]] Guards read_guards(ByteReader& in);
 
-/// Appends a program: graphs, signature, tensors (to segments), objects, ranges, guards, versions. Not the module call graph.
+/// Appends a program: graphs, signature, tensors (to segments), objects, ranges, guards, versions. Not the module call
+/// graph.
 void write_program(ByteWriter& out, const ExportedProgram& program, SegmentWriter& segments);
 
 /// Reads what write_program wrote and checks its tables; the rest is for verify(). Errors: corrupt_data with the place.

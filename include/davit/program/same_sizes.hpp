@@ -11,9 +11,10 @@
 
 namespace davit {
 
-/// True if two expressions of a program's table are written alike, whatever their ids. False for different ones, and for those that are too
-/// large to tell. `text`: the table's names. O(1).
-[[nodiscard]] constexpr bool same_expr(std::span<const Expr> exprs, std::string_view text, ExprId a, ExprId b) noexcept {
+/// True if two expressions of a program's table are written alike, whatever their ids. False for different ones, and
+/// for those that are too large to tell. `text`: the table's names. O(1).
+[[nodiscard]] constexpr bool same_expr(std::span<const Expr> exprs, std::string_view text, ExprId a,
+                                       ExprId b) noexcept {
   std::array<std::pair<ExprId, ExprId>, 64> open{};
   open[0] = {a, b};
   std::size_t count = 1;
@@ -24,7 +25,9 @@ namespace davit {
     if (left == no_id || right == no_id) return false;
     const Expr& x = exprs[left];
     const Expr& y = exprs[right];
-    if (x.op != y.op || x.value != y.value || text.substr(x.name.first, x.name.size) != text.substr(y.name.first, y.name.size) || count + 3 > open.size()) return false;
+    if (x.op != y.op || x.value != y.value ||
+        text.substr(x.name.first, x.name.size) != text.substr(y.name.first, y.name.size) || count + 3 > open.size())
+      return false;
     if (x.op == ExprOp::rational) {
       if (x.c != y.c) return false;  // the denominator, which is no expression
       continue;
@@ -38,9 +41,11 @@ namespace davit {
 
 /// The same of sizes: equal numbers, or expressions that are written alike.
 [[nodiscard]] constexpr bool same_size(GraphModuleView graph, const Dim& a, const Dim& b) noexcept {
-  return a.is_static() == b.is_static() && (a.is_static() ? a.value == b.value : same_expr(graph.exprs, graph.text, a.expr, b.expr));
+  return a.is_static() == b.is_static() &&
+         (a.is_static() ? a.value == b.value : same_expr(graph.exprs, graph.text, a.expr, b.expr));
 }
-[[nodiscard]] constexpr bool same_sizes(GraphModuleView graph, std::span<const Dim> a, std::span<const Dim> b) noexcept {
+[[nodiscard]] constexpr bool same_sizes(GraphModuleView graph, std::span<const Dim> a,
+                                        std::span<const Dim> b) noexcept {
   if (a.size() != b.size()) return false;
   for (std::size_t d = 0; d < a.size(); ++d)
     if (!same_size(graph, a[d], b[d])) return false;

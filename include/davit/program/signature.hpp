@@ -151,7 +151,9 @@ struct ExportGraphSignature {
     return detail::map_of<InputToParameterSpec>(input_specs);
   }
   template <class = void>
-  [[nodiscard]] constexpr NameMap inputs_to_buffers() const { return detail::map_of<InputToBufferSpec>(input_specs); }
+  [[nodiscard]] constexpr NameMap inputs_to_buffers() const {
+    return detail::map_of<InputToBufferSpec>(input_specs);
+  }
   template <class = void>
   [[nodiscard]] constexpr NameMap inputs_to_lifted_tensor_constants() const {
     return detail::map_of<InputToTensorConstantSpec>(input_specs);
@@ -163,7 +165,9 @@ struct ExportGraphSignature {
 
   /// @name Names of graph outputs, and what they are the new value of.
   template <class = void>
-  [[nodiscard]] constexpr NameMap buffers_to_mutate() const { return detail::map_of<BufferMutationSpec>(output_specs); }
+  [[nodiscard]] constexpr NameMap buffers_to_mutate() const {
+    return detail::map_of<BufferMutationSpec>(output_specs);
+  }
   template <class = void>
   [[nodiscard]] constexpr NameMap parameters_to_mutate() const {
     return detail::map_of<ParameterMutationSpec>(output_specs);

@@ -11,7 +11,7 @@ namespace davit {
 inline constexpr auto special_operator_schemas = [] {
   using namespace std::string_view_literals;
   return std::to_array<std::string_view>({
-    // clang-format off
+      // clang-format off
     "aten.igamma.default(Tensor self, Tensor other) -> Tensor"sv,
     "aten.igammac.default(Tensor self, Tensor other) -> Tensor"sv,
     "aten.nextafter.default(Tensor self, Tensor other) -> Tensor"sv,
@@ -70,7 +70,7 @@ inline constexpr auto special_operator_schemas = [] {
     "aten.special_zeta.default(Tensor self, Tensor other) -> Tensor"sv,
     "aten.special_zeta.other_scalar(Tensor self, Scalar other) -> Tensor"sv,
     "aten.special_zeta.self_scalar(Scalar self, Tensor other) -> Tensor"sv,
-    // clang-format on
+      // clang-format on
   });
 }();
 

@@ -36,8 +36,9 @@ template <auto make, bool KeepMetadata = true>
   };
   constexpr Sizes n = [] {
     const GraphModule built = make();
-    return Sizes{built.text.size(),      built.dims.size(),  built.exprs.size(),  built.values.size(),
-                 built.arguments.size(), built.nodes.size(), built.graphs.size(), KeepMetadata ? built.metadata.size() : 0};
+    return Sizes{
+        built.text.size(),      built.dims.size(),  built.exprs.size(),  built.values.size(),
+        built.arguments.size(), built.nodes.size(), built.graphs.size(), KeepMetadata ? built.metadata.size() : 0};
   }();
   StaticGraphModule<n.text, n.dims, n.exprs, n.values, n.arguments, n.nodes, n.graphs, n.metadata> frozen{};
   const GraphModule built = make();

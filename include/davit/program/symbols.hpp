@@ -88,13 +88,23 @@ class SymbolValues {
     const std::int64_t c = e.c == no_id ? 0 : values_[e.c];
     std::int64_t r = 0;
     switch (e.op) {
-      case ExprOp::add: if (!__builtin_add_overflow(a, b, &r)) set(id, r); return;
-      case ExprOp::mul: if (!__builtin_mul_overflow(a, b, &r)) set(id, r); return;
-      case ExprOp::floor_div: if (has_quotient(a, b)) set(id, floor_divide(a, b)); return;
+      case ExprOp::add:
+        if (!__builtin_add_overflow(a, b, &r)) set(id, r);
+        return;
+      case ExprOp::mul:
+        if (!__builtin_mul_overflow(a, b, &r)) set(id, r);
+        return;
+      case ExprOp::floor_div:
+        if (has_quotient(a, b)) set(id, floor_divide(a, b));
+        return;
       case ExprOp::int_true_div:
-      case ExprOp::true_div: if (has_quotient(a, b) && a % b == 0) set(id, a / b); return;
+      case ExprOp::true_div:
+        if (has_quotient(a, b) && a % b == 0) set(id, a / b);
+        return;
       case ExprOp::mod:
-      case ExprOp::python_mod: if (has_quotient(a, b)) set(id, floor_modulo(a, b)); return;
+      case ExprOp::python_mod:
+        if (has_quotient(a, b)) set(id, floor_modulo(a, b));
+        return;
       case ExprOp::modular_indexing:
         if (has_quotient(a, b) && has_quotient(floor_divide(a, b), c)) {
           const std::int64_t q = floor_divide(a, b);

@@ -9,8 +9,8 @@
 
 namespace davit {
 
-/// How often the values of a graph are used, and by whom. What its outputs, or others, need besides counts twice, so that nothing
-/// takes it for a value with a single use.
+/// How often the values of a graph are used, and by whom. What its outputs, or others, need besides counts twice, so
+/// that nothing takes it for a value with a single use.
 class Uses {
  public:
   /// Of no value yet.

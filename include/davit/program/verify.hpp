@@ -19,8 +19,8 @@ namespace davit {
 ///
 /// Each name is defined once and before use; signature and graph agree in name, order and number; mutation targets
 /// exist; outputs come in torch's order; operators are known or custom; sub-graphs have the arity their operator needs;
-/// weights are where the signature says; guards ask what the user inputs can answer. O(n log n) for n nodes, values, inputs and outputs.
-/// Source: torch._export.verifier.Verifier and _verify_exported_program_signature.
+/// weights are where the signature says; guards ask what the user inputs can answer. O(n log n) for n nodes, values,
+/// inputs and outputs. Source: torch._export.verifier.Verifier and _verify_exported_program_signature.
 template <class = void>
 [[nodiscard]] constexpr std::vector<Error> verify(const ProgramTables& program, VerifyOptions options = {}) {
   const GraphModuleView graph = program.view();
@@ -38,8 +38,10 @@ template <class = void>
   }
   detail::verify_signature_inputs(program, report);
   detail::verify_signature_outputs(program, report);
-  if ((!program.guards.nodes.empty() || !program.guards.roots.empty()) && !guards_fit(program.guards, guard_inputs(program)))
-    report.violation("guards", "one asks what no user input of the program can answer, or its table does not hold together");
+  if ((!program.guards.nodes.empty() || !program.guards.roots.empty()) &&
+      !guards_fit(program.guards, guard_inputs(program)))
+    report.violation("guards",
+                     "one asks what no user input of the program can answer, or its table does not hold together");
   return std::move(report).take();
 }
 

@@ -64,14 +64,16 @@ constexpr void verify_sizes(const GraphModuleView& g, Violations& report) {
     const Range dims = g.values[v].sizes;
     std::array<std::int64_t, max_rank> sizes{};
     if (dims.count > max_rank) {
-      report.violation(concat("value '", g.name(v), "'"), concat("it has ", dims.count, " dimensions; at most ", max_rank, " are supported"));
+      report.violation(concat("value '", g.name(v), "'"),
+                       concat("it has ", dims.count, " dimensions; at most ", max_rank, " are supported"));
       continue;
     }
     for (std::size_t d = 0; d < dims.count; ++d) {
       sizes[d] = g.dims[dims.first + d].value;  // of a symbolic one its example
     }
     if (checked_numel({sizes.data(), dims.count}) < 0)
-      report.violation(concat("value '", g.name(v), "'"), "its sizes are negative, or multiply to more elements than a tensor can have");
+      report.violation(concat("value '", g.name(v), "'"),
+                       "its sizes are negative, or multiply to more elements than a tensor can have");
   }
 }
 
@@ -112,7 +114,8 @@ constexpr void verify_names(const GraphModuleView& g, const std::vector<std::uin
   }
 }
 
-/// Every value has a name of its own, sizes that a tensor can have, and is defined once, before its uses. O(nodes + values).
+/// Every value has a name of its own, sizes that a tensor can have, and is defined once, before its uses. O(nodes +
+/// values).
 template <class = void>
 constexpr void verify_values(const GraphModuleView& g, Violations& report) {
   std::vector<std::uint8_t> defined(g.values.size(), 0);

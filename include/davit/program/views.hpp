@@ -26,10 +26,10 @@ enum class ViewKind : std::uint8_t {
   select,
   slice,
   diagonal,
-  unbind,       ///< a list of selections
-  split,        ///< a list of slices
-  other,        ///< in another way
-  unknown,      ///< all of them, parts, or a copy, and not of the first argument alone: its parts tell
+  unbind,   ///< a list of selections
+  split,    ///< a list of slices
+  other,    ///< in another way
+  unknown,  ///< all of them, parts, or a copy, and not of the first argument alone: its parts tell
 };
 
 struct ViewOperator {
@@ -37,8 +37,8 @@ struct ViewOperator {
   ViewKind kind = ViewKind::none;
   bool apart = false;  ///< its parts say more: functionalize takes it apart first
 };
-/// Sorted by name. Source: the alias annotations of torch's operator schemas, and what the kernels of those without answer in
-/// torch 2.6 (data_ptr): dropout its input when not training, einsum of one tensor a view.
+/// Sorted by name. Source: the alias annotations of torch's operator schemas, and what the kernels of those without
+/// answer in torch 2.6 (data_ptr): dropout its input when not training, einsum of one tensor a view.
 inline constexpr auto view_operators = std::to_array<ViewOperator>({
     {"aten._autocast_to_full_precision", ViewKind::maybe_same},
     {"aten._autocast_to_reduced_precision", ViewKind::maybe_same},
@@ -155,7 +155,8 @@ template <class = void>
   return kind;
 }
 
-/// Operators that let a tensor show its own storage in another form: who reads it later reads what they answer, which is a view.
+/// Operators that let a tensor show its own storage in another form: who reads it later reads what they answer, which
+/// is a view.
 struct FormChange {
   std::string_view target, view;
 };
@@ -178,13 +179,14 @@ inline constexpr auto form_changes = std::to_array<FormChange>({
   return {};
 }
 
-/// True for operators that compute nothing: views, copies, what puts tensors together or fills one, arithmetic on sizes.
+/// True for operators that compute nothing: views, copies, what puts tensors together or fills one, arithmetic on
+/// sizes.
 template <class = void>
 [[nodiscard]] constexpr bool only_moves(std::string_view target) noexcept {
   if (!target.starts_with("aten.")) return target.starts_with("_operator.");
   const std::string_view name = target.substr(5, target.rfind('.') - 5);
-  for (const std::string_view one : {"_to_copy", "_unsafe_view", "arange", "cat", "clone", "constant_pad_nd", "copy", "empty", "full", "full_like", "repeat",
-                                     "sym_size", "zeros", "ones"})
+  for (const std::string_view one : {"_to_copy", "_unsafe_view", "arange", "cat", "clone", "constant_pad_nd", "copy",
+                                     "empty", "full", "full_like", "repeat", "sym_size", "zeros", "ones"})
     if (name == one) return true;
   return view_kind(target) != ViewKind::none && name != "conj_physical" && name != "einsum" && name != "sum_to_size";
 }
@@ -198,10 +200,12 @@ template <class = void>
   return self_argument(graph, call);
 }
 
-/// True if a value's strides are those of a dense tensor, as far as the export saw: by the example values of sizes and strides.
+/// True if a value's strides are those of a dense tensor, as far as the export saw: by the example values of sizes and
+/// strides.
 template <class = void>
 [[nodiscard]] constexpr bool is_contiguous(GraphModuleView graph, ValueId v) noexcept {
-  const std::span<const Dim> sizes = graph.dims_of(graph.values[v].sizes), strides = graph.dims_of(graph.values[v].strides);
+  const std::span<const Dim> sizes = graph.dims_of(graph.values[v].sizes),
+                             strides = graph.dims_of(graph.values[v].strides);
   std::int64_t step = 1;
   for (std::size_t d = strides.size() == sizes.size() ? sizes.size() : 0; d-- > 0;) {
     if (sizes[d].value != 1 && strides[d].value != step) return false;
@@ -210,7 +214,8 @@ template <class = void>
   return true;
 }
 
-/// True if an output of a call shows the storage of its first argument; of what may be a copy, as far as the export saw.
+/// True if an output of a call shows the storage of its first argument; of what may be a copy, as far as the export
+/// saw.
 template <class = void>
 [[nodiscard]] constexpr bool shows_storage(GraphModuleView graph, const OperatorCall& call, ValueId output) noexcept {
   const ViewKind kind = view_kind(graph, call);
@@ -222,7 +227,8 @@ template <class = void>
   if (kind != ViewKind::maybe_same) return true;
   const Argument* copies = find_argument(graph, call, "copy", no_id);
   const auto equal = [](const Dim& x, const Dim& y) { return x.value == y.value && x.is_static() == y.is_static(); };
-  return v.dtype == of.dtype && std::ranges::equal(graph.dims_of(v.strides), graph.dims_of(of.strides), equal) && (copies == nullptr || copies->payload == 0);
+  return v.dtype == of.dtype && std::ranges::equal(graph.dims_of(v.strides), graph.dims_of(of.strides), equal) &&
+         (copies == nullptr || copies->payload == 0);
 }
 
 }  // namespace davit

@@ -15,7 +15,9 @@ class Violations {
   constexpr explicit Violations(GraphModuleView graph) noexcept : graph_(graph) {}
 
   template <class = void>
-  constexpr void add(Error error) { list_.push_back(std::move(error)); }
+  constexpr void add(Error error) {
+    list_.push_back(std::move(error));
+  }
   /// A broken rule, with its place; an error of code invalid_program and stage verify.
   template <class = void>
   constexpr void violation(Name where, Name what, Name fix = "export the program again") {
@@ -37,7 +39,9 @@ class Violations {
     return concat("node ", id, " '", name, "' (", graph_.target(node), ")");
   }
   template <class = void>
-  [[nodiscard]] constexpr std::vector<Error> take() && { return std::move(list_); }
+  [[nodiscard]] constexpr std::vector<Error> take() && {
+    return std::move(list_);
+  }
 
  private:
   GraphModuleView graph_;

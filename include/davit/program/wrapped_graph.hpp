@@ -66,34 +66,123 @@ struct WrappedCall {
   return call;
 }
 
-/// What a graph computes in lower precision that is wrapped by a call in another whose precision is `outer`; undefined for none.
-/// The CPU's autocast alone counts. Source: torch.autocast.
+/// What a graph computes in lower precision that is wrapped by a call in another whose precision is `outer`; undefined
+/// for none. The CPU's autocast alone counts. Source: torch.autocast.
 [[nodiscard]] constexpr ScalarType autocast_of(GraphModuleView graph, const Node& node, ScalarType outer) noexcept {
   const std::span<const Argument> inputs = graph.inputs(node);
   if (graph.target(node) != "higher_order.wrap_with_autocast" || inputs.size() < 3) return outer;
   if (inputs[0].kind == ArgumentKind::string && graph.string(inputs[0]) != "cpu") return outer;
   if (inputs[2].payload == 0) return ScalarType::undefined;
-  return inputs[1].kind == ArgumentKind::scalar_type ? static_cast<ScalarType>(inputs[1].payload) : ScalarType::bfloat16;
+  return inputs[1].kind == ArgumentKind::scalar_type ? static_cast<ScalarType>(inputs[1].payload)
+                                                     : ScalarType::bfloat16;
 }
 
 /// In what autocast computes an operator: as it is, in the lower precision, or in float32.
 enum class AutocastPolicy : std::uint8_t { none, lower, full };
 /// einsum and the like, which are not in its lists, are made of what is. Source: aten/src/ATen/autocast_mode.cpp, CPU.
 [[nodiscard]] constexpr AutocastPolicy autocast_policy(std::string_view target) noexcept {
-  constexpr std::string_view lower[] = {"_convolution", "_native_multi_head_attention", "addbmm", "addmm", "baddbmm", "bmm", "chain_matmul", "conv1d", "conv2d",
-                                        "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "einsum", "linalg_multi_dot",
-                                        "linalg_vecdot", "linear", "matmul", "mkldnn_rnn_layer", "mm", "scaled_dot_product_attention"};
-  constexpr std::string_view full[] = {"adaptive_avg_pool3d", "adaptive_max_pool3d", "avg_pool3d", "binary_cross_entropy", "binary_cross_entropy_with_logits", "cdist",
-                                       "cholesky", "cholesky_inverse", "cholesky_solve", "cosine_embedding_loss", "cross_entropy_loss", "ctc_loss",
-                                       "fake_quantize_per_tensor_affine", "fft_fft", "fft_fft2", "fft_fftn", "fft_hfft", "fft_ifft", "fft_ifft2", "fft_ifftn", "fft_ihfft",
-                                       "fft_irfft", "fft_irfft2", "fft_irfftn", "fft_rfft", "fft_rfft2", "fft_rfftn", "fractional_max_pool2d", "fractional_max_pool3d",
-                                       "grid_sampler", "hinge_embedding_loss", "huber_loss", "inverse", "kl_div", "l1_loss", "linalg_cholesky", "linalg_cholesky_ex",
-                                       "linalg_cond", "linalg_eig", "linalg_eigh", "linalg_eigvals", "linalg_eigvalsh", "linalg_householder_product", "linalg_inv",
-                                       "linalg_inv_ex", "linalg_lstsq", "linalg_matrix_rank", "linalg_qr", "linalg_solve", "linalg_svd", "linalg_svdvals", "linalg_tensorinv",
-                                       "linalg_tensorsolve", "margin_ranking_loss", "max_pool3d", "mse_loss", "multi_margin_loss", "multilabel_margin_loss", "nanquantile",
-                                       "nll_loss", "nll_loss2d", "pinverse", "poisson_nll_loss", "polar", "prod", "qr", "quantile", "reflection_pad1d", "reflection_pad2d",
-                                       "replication_pad1d", "replication_pad2d", "replication_pad3d", "smooth_l1_loss", "soft_margin_loss", "stft", "svd", "trace",
-                                       "triangular_solve", "triplet_margin_loss", "view_as_complex"};
+  constexpr std::string_view lower[] = {"_convolution",
+                                        "_native_multi_head_attention",
+                                        "addbmm",
+                                        "addmm",
+                                        "baddbmm",
+                                        "bmm",
+                                        "chain_matmul",
+                                        "conv1d",
+                                        "conv2d",
+                                        "conv3d",
+                                        "conv_tbc",
+                                        "conv_transpose1d",
+                                        "conv_transpose2d",
+                                        "conv_transpose3d",
+                                        "einsum",
+                                        "linalg_multi_dot",
+                                        "linalg_vecdot",
+                                        "linear",
+                                        "matmul",
+                                        "mkldnn_rnn_layer",
+                                        "mm",
+                                        "scaled_dot_product_attention"};
+  constexpr std::string_view full[] = {"adaptive_avg_pool3d",
+                                       "adaptive_max_pool3d",
+                                       "avg_pool3d",
+                                       "binary_cross_entropy",
+                                       "binary_cross_entropy_with_logits",
+                                       "cdist",
+                                       "cholesky",
+                                       "cholesky_inverse",
+                                       "cholesky_solve",
+                                       "cosine_embedding_loss",
+                                       "cross_entropy_loss",
+                                       "ctc_loss",
+                                       "fake_quantize_per_tensor_affine",
+                                       "fft_fft",
+                                       "fft_fft2",
+                                       "fft_fftn",
+                                       "fft_hfft",
+                                       "fft_ifft",
+                                       "fft_ifft2",
+                                       "fft_ifftn",
+                                       "fft_ihfft",
+                                       "fft_irfft",
+                                       "fft_irfft2",
+                                       "fft_irfftn",
+                                       "fft_rfft",
+                                       "fft_rfft2",
+                                       "fft_rfftn",
+                                       "fractional_max_pool2d",
+                                       "fractional_max_pool3d",
+                                       "grid_sampler",
+                                       "hinge_embedding_loss",
+                                       "huber_loss",
+                                       "inverse",
+                                       "kl_div",
+                                       "l1_loss",
+                                       "linalg_cholesky",
+                                       "linalg_cholesky_ex",
+                                       "linalg_cond",
+                                       "linalg_eig",
+                                       "linalg_eigh",
+                                       "linalg_eigvals",
+                                       "linalg_eigvalsh",
+                                       "linalg_householder_product",
+                                       "linalg_inv",
+                                       "linalg_inv_ex",
+                                       "linalg_lstsq",
+                                       "linalg_matrix_rank",
+                                       "linalg_qr",
+                                       "linalg_solve",
+                                       "linalg_svd",
+                                       "linalg_svdvals",
+                                       "linalg_tensorinv",
+                                       "linalg_tensorsolve",
+                                       "margin_ranking_loss",
+                                       "max_pool3d",
+                                       "mse_loss",
+                                       "multi_margin_loss",
+                                       "multilabel_margin_loss",
+                                       "nanquantile",
+                                       "nll_loss",
+                                       "nll_loss2d",
+                                       "pinverse",
+                                       "poisson_nll_loss",
+                                       "polar",
+                                       "prod",
+                                       "qr",
+                                       "quantile",
+                                       "reflection_pad1d",
+                                       "reflection_pad2d",
+                                       "replication_pad1d",
+                                       "replication_pad2d",
+                                       "replication_pad3d",
+                                       "smooth_l1_loss",
+                                       "soft_margin_loss",
+                                       "stft",
+                                       "svd",
+                                       "trace",
+                                       "triangular_solve",
+                                       "triplet_margin_loss",
+                                       "view_as_complex"};
   if (!target.starts_with("aten.")) return AutocastPolicy::none;
   const std::string_view name = target.substr(5, target.find('.', 5) - 5);
   for (const std::string_view each : lower)

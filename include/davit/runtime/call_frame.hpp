@@ -23,10 +23,12 @@ namespace davit {
 
 /// Makes `tensor` a contiguous tensor of this dtype and these sizes, reusing its storage if it is one. False, and
 /// unchanged, if there is no memory.
-[[nodiscard]] bool reuse_tensor(Tensor& tensor, ScalarType dtype, std::span<const std::int64_t> sizes, std::uint64_t max_bytes = UINT64_MAX);
+[[nodiscard]] bool reuse_tensor(Tensor& tensor, ScalarType dtype, std::span<const std::int64_t> sizes,
+                                std::uint64_t max_bytes = UINT64_MAX);
 
 /// The copies of a session's buffers that its runs change. Errors: out_of_memory.
-[[nodiscard]] Result<std::vector<NamedTensor>> copy_state(std::span<const NamedTensor> initial, std::uint64_t max_bytes = UINT64_MAX);
+[[nodiscard]] Result<std::vector<NamedTensor>> copy_state(std::span<const NamedTensor> initial,
+                                                          std::uint64_t max_bytes = UINT64_MAX);
 
 /// What every call of a method goes through, whatever runs it: arguments in, checks, outputs, write-back of mutations.
 ///
@@ -34,12 +36,13 @@ namespace davit {
 class CallFrame {
  public:
   /// O(n log n) for n inputs, outputs and buffers.
-  CallFrame(const Name& method, std::string_view backend, const MethodInterface& interface, std::span<NamedTensor> state);
+  CallFrame(const Name& method, std::string_view backend, const MethodInterface& interface,
+            std::span<NamedTensor> state);
 
   [[nodiscard]] const MethodInterface& interface() const noexcept { return *interface_; }
   [[nodiscard]] std::span<const EValue> inputs() const noexcept { return inputs_; }
   [[nodiscard]] std::span<EValue> outputs() noexcept { return outputs_; }
-  [[nodiscard]] bool gathers() const noexcept { return gathers_; }          ///< inputs are more than what the caller passes
+  [[nodiscard]] bool gathers() const noexcept { return gathers_; }  ///< inputs are more than what the caller passes
   [[nodiscard]] bool writes_back() const noexcept { return writes_back_; }
   [[nodiscard]] bool keeps_state() const noexcept { return gathers_ || writes_back_; }
   [[nodiscard]] bool inputs_fit(std::span<const EValue> inputs) const noexcept { return input_checks_.match(inputs); }
@@ -50,15 +53,17 @@ class CallFrame {
   [[nodiscard]] Result<void> gather(std::span<const EValue> user, std::span<const NamedTensor> state);
 
   /// Puts inputs given by name where they belong. O(n log n). Errors: invalid_argument.
-  [[nodiscard]] Result<std::vector<EValue>> arrange(std::span<const EValue> args, std::span<const NamedValue> kwargs) const;
+  [[nodiscard]] Result<std::vector<EValue>> arrange(std::span<const EValue> args,
+                                                    std::span<const NamedValue> kwargs) const;
 
-  /// The slow check: says what does not fit, follows dynamic sizes and checks guards. Answers whether sizes changed since settle().
+  /// The slow check: says what does not fit, follows dynamic sizes and checks guards. Answers whether sizes changed
+  /// since settle().
   [[nodiscard]] Result<bool> check_inputs(std::span<const EValue> user, std::span<const EValue> inputs);
 
   [[nodiscard]] Result<void> check_outputs() const;
 
-  /// Copies mutations to the state and to user inputs. Outputs that view what is about to change are copied first. Then the mutation
-  /// of a buffer is the buffer, and so is an output of the same value that lay in the caller's memory.
+  /// Copies mutations to the state and to user inputs. Outputs that view what is about to change are copied first. Then
+  /// the mutation of a buffer is the buffer, and so is an output of the same value that lay in the caller's memory.
   /// Source: torch.export._unlift._insert_copy_for_mutations.
   /// Errors: invalid_shape, before anything has changed. O(bytes + n log n) for n outputs and inputs that are written.
   [[nodiscard]] Result<void> write_back(std::span<const EValue> inputs, std::span<NamedTensor> state);
@@ -82,7 +87,8 @@ class CallFrame {
     const Name* target;
   };
 
-  /// State or a user input that operators write to in place; a run works on a copy, so that one that fails changes nothing.
+  /// State or a user input that operators write to in place; a run works on a copy, so that one that fails changes
+  /// nothing.
   struct Written {
     std::size_t input;
     TensorView to;
@@ -105,7 +111,8 @@ class CallFrame {
   [[nodiscard]] Name call_it_as() const { return concat("call it as ", detail::signature_of(*method_, *interface_)); }
 
   /// Where output i is written back to, or none.
-  [[nodiscard]] EValue destination(std::size_t i, std::span<const EValue> inputs, std::span<const NamedTensor> state) const noexcept;
+  [[nodiscard]] EValue destination(std::size_t i, std::span<const EValue> inputs,
+                                   std::span<const NamedTensor> state) const noexcept;
   /// True if a new value lies where it belongs: it was made there.
   [[nodiscard]] static bool is_there(const EValue& value, const TensorView& to) noexcept;
   /// Lets no new value of an input view memory of another one, which is the caller's; false if there is no memory.
@@ -125,13 +132,14 @@ class CallFrame {
   std::vector<std::uint32_t> state_of_input_;   ///< per input: index of the state, or no_id
   std::vector<std::uint32_t> state_of_output_;  ///< per output: the state it replaces, or no_id
   std::vector<std::uint32_t> input_of_output_;  ///< per output: the user input it replaces, or no_id
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> returned_state_;  ///< outputs that are the new value of a buffer, and its mutation
+  std::vector<std::pair<std::uint32_t, std::uint32_t>>
+      returned_state_;  ///< outputs that are the new value of a buffer, and its mutation
   std::vector<Written> written_;
   std::vector<Lent> lent_;
   std::vector<Write> writes_;
-  Footprints memory_;                           ///< that the writes change
-  Footprints callers_;                          ///< of user inputs, where outputs must not lie in one
-  std::vector<Tensor> copies_;                  ///< outputs that viewed what a write-back changed
+  Footprints memory_;           ///< that the writes change
+  Footprints callers_;          ///< of user inputs, where outputs must not lie in one
+  std::vector<Tensor> copies_;  ///< outputs that viewed what a write-back changed
   std::size_t used_copies_ = 0;
   SymbolValues symbols_;
   SizeMemory sizes_;

@@ -24,7 +24,10 @@ class PortChecks {
  public:
   /// Appends a port; `any` lets every value pass (an input that the export fixed is compared elsewhere).
   void add(const PortType& type, bool any) {
-    ports_.push_back({.sizes = {}, .tag = type.tag, .any = any, .form = {.rank = static_cast<std::uint8_t>(type.dims.size()), .dtype = type.dtype}});
+    ports_.push_back({.sizes = {},
+                      .tag = type.tag,
+                      .any = any,
+                      .form = {.rank = static_cast<std::uint8_t>(type.dims.size()), .dtype = type.dtype}});
     ++count_;
     only_tensors_ = only_tensors_ && type.tag == EValue::Tag::tensor && !any;
     is_static_ = is_static_ && type.has_static_sizes();
@@ -94,7 +97,8 @@ class PortChecks {
     return port.tag != EValue::Tag::tensor || has_form(port, value.tensor(), also);
   }
   template <class Also>
-  [[nodiscard, gnu::always_inline]] static bool has_form(const Port& port, const TensorView& tensor, Also& also) noexcept {
+  [[nodiscard, gnu::always_inline]] static bool has_form(const Port& port, const TensorView& tensor,
+                                                         Also& also) noexcept {
     std::uint16_t form = 0;
     std::memcpy(&form, reinterpret_cast<const std::byte*>(&tensor) + offsetof(TensorView, rank), sizeof(form));
     if (form != std::bit_cast<std::uint16_t>(port.form)) return false;
@@ -133,8 +137,9 @@ namespace detail {
 
 /// Finds the values of a method's symbols from the sizes of its inputs (already of the right kinds and ranks), and
 /// checks that they agree with each other and with their ranges. Errors: invalid_shape.
-[[nodiscard]] Result<void> bind_symbols(std::string_view method, std::string_view backend, const MethodInterface& interface,
-                                        std::span<const EValue> inputs, SymbolValues& symbols);
+[[nodiscard]] Result<void> bind_symbols(std::string_view method, std::string_view backend,
+                                        const MethodInterface& interface, std::span<const EValue> inputs,
+                                        SymbolValues& symbols);
 
 /// An input that the export fixed, as a value; text views the constant.
 [[nodiscard]] EValue constant_value(const ConstantValue& constant) noexcept;

@@ -23,14 +23,15 @@
 /// What a session keeps for each of its methods, and the functions that run them.
 namespace davit::detail {
 
-/// Where the outputs of a method's last run lie, but for those in memory of the caller's, where the sizes and strides of these lie,
-/// and the buffers that the method changes: the next run overwrites it.
+/// Where the outputs of a method's last run lie, but for those in memory of the caller's, where the sizes and strides
+/// of these lie, and the buffers that the method changes: the next run overwrites it.
 class LastOutputs {
  public:
   /// True if one of the values may begin there, or has its sizes there. O(values * log(outputs + buffers)).
   [[nodiscard, gnu::always_inline]] bool may_hold(std::span<const EValue> values) const noexcept {
     for (const EValue& value : values)
-      if (value.is_tensor() && (!is_apart(value.tensor()) || holds_dims(value.tensor()) || is_state(value.tensor()))) return true;
+      if (value.is_tensor() && (!is_apart(value.tensor()) || holds_dims(value.tensor()) || is_state(value.tensor())))
+        return true;
     return false;
   }
   /// True for a tensor that begins elsewhere.
@@ -39,19 +40,20 @@ class LastOutputs {
   }
   /// Where each output that is a tensor lay.
   [[nodiscard]] const void* const* places() const noexcept { return at_.data(); }
-  /// Remembers the outputs of a run that was passed `passed` and used `inputs`: the same, or copies of some. O(n log n) for n inputs
-  /// and outputs.
+  /// Remembers the outputs of a run that was passed `passed` and used `inputs`: the same, or copies of some. O(n log n)
+  /// for n inputs and outputs.
   void note(std::span<const EValue> passed, std::span<const EValue> inputs, std::span<const EValue> outputs);
-  /// Answers the values with copies of those that lie there, or of their sizes; nothing if there is no memory. Values of which
-  /// none does, such as one between two outputs, are answered as they are. The copies hold until a run after the
-  /// next one, refused and failed ones not counted: an output may view one and be fed back itself.
+  /// Answers the values with copies of those that lie there, or of their sizes; nothing if there is no memory. Values
+  /// of which none does, such as one between two outputs, are answered as they are. The copies hold until a run after
+  /// the next one, refused and failed ones not counted: an output may view one and be fed back itself.
   [[nodiscard]] std::optional<std::span<const EValue>> replace(std::span<const EValue> values);
 
   /// True if an output views memory of the caller's in other sizes or strides.
   [[nodiscard]] bool views_callers() const noexcept { return !dims_.empty(); }
 
   /// Takes all the memory that note() needs: noting comes after state has been written, and must not fail.
-  LastOutputs(std::size_t inputs, std::size_t outputs, std::vector<Footprint> state) : at_(outputs, nullptr), state_(std::move(state)) {
+  LastOutputs(std::size_t inputs, std::size_t outputs, std::vector<Footprint> state)
+      : at_(outputs, nullptr), state_(std::move(state)) {
     own_.reserve(outputs);
     dims_.reserve(2 * outputs);
     callers_.reserve(inputs);
@@ -64,7 +66,8 @@ class LastOutputs {
   }
   [[nodiscard]] bool holds_dims(const TensorView& tensor) const noexcept {
     return !dims_.empty() && tensor.rank != 0 &&
-           (std::ranges::binary_search(dims_, tensor.sizes_data) || std::ranges::binary_search(dims_, tensor.strides_data));
+           (std::ranges::binary_search(dims_, tensor.sizes_data) ||
+            std::ranges::binary_search(dims_, tensor.strides_data));
   }
   /// Finds callers_dims_; `passed` and `inputs` as note().
   void note_callers_dims(std::span<const EValue> passed, std::span<const EValue> inputs);
@@ -76,10 +79,10 @@ class LastOutputs {
   std::uintptr_t first_ = 0;
   std::uintptr_t size_ = 0;
   std::vector<const void*> at_;
-  Footprints own_;      ///< of the outputs that are not the caller's
+  Footprints own_;  ///< of the outputs that are not the caller's
   Footprints state_;
-  Footprints callers_;  ///< of the inputs that are the caller's
-  std::vector<const std::int64_t*> dims_;          ///< sizes and strides of the others, where they are not the caller's; sorted
+  Footprints callers_;                     ///< of the inputs that are the caller's
+  std::vector<const std::int64_t*> dims_;  ///< sizes and strides of the others, where they are not the caller's; sorted
   std::vector<const std::int64_t*> callers_dims_;  ///< sizes and strides of inputs; sorted
   std::vector<EValue> values_;
   std::vector<Copy> copies_[2];  ///< of the last run that needed some, and what the next one writes
@@ -92,8 +95,8 @@ struct StepCall {
 };
 inline StepCall control_flow_call;
 
-/// What a session keeps for one partition. Inputs and outputs lie in the session's slots where those are neighbours, and
-/// are gathered from or scattered to them where they are not.
+/// What a session keeps for one partition. Inputs and outputs lie in the session's slots where those are neighbours,
+/// and are gathered from or scattered to them where they are not.
 struct DelegateState : StepCall {
   DelegateState(const BackendTable& table, const LoweredDelegate& lowered, TextReport& report, TracerRef* tracer);
   /// Ties the partition to the slots of its call.
@@ -101,31 +104,35 @@ struct DelegateState : StepCall {
 
   /// True if nothing is to be gathered, scattered, traced or checked with care.
   [[nodiscard]] bool can_be_direct() const noexcept {
-    return input_slots.empty() && output_slots.empty() && call.tracer == nullptr && checks.is_whole_of_tensors() && (always_runs || backend->asks_availability == nullptr);
+    return input_slots.empty() && output_slots.empty() && call.tracer == nullptr && checks.is_whole_of_tensors() &&
+           (always_runs || backend->asks_availability == nullptr);
   }
 
   /// True if an output may view an input.
-  [[nodiscard]] bool may_view() const noexcept { return !backend->never_views_inputs || (backend->fills_destinations && !planned); }
+  [[nodiscard]] bool may_view() const noexcept {
+    return !backend->never_views_inputs || (backend->fills_destinations && !planned);
+  }
 
-  bool always_runs = false;           ///< it is of the root graph: its backend is asked before each run whether it is available, and not before each call
-  bool ready = false;                 ///< prepared
-  bool planned = false;               ///< outputs have destinations and scratch is lent from the session's arena
-  bool dynamic = false;               ///< sizes may change from call to call
-  DelegateCall call;                  ///< what execute gets
+  bool always_runs = false;  ///< it is of the root graph: its backend is asked before each run whether it is available,
+                             ///< and not before each call
+  bool ready = false;        ///< prepared
+  bool planned = false;      ///< outputs have destinations and scratch is lent from the session's arena
+  bool dynamic = false;      ///< sizes may change from call to call
+  DelegateCall call;         ///< what execute gets
   Status (*execute)(const DelegateCall&) = nullptr;
   const BackendTable* backend = nullptr;
   const LoweredDelegate* lowered = nullptr;
   std::span<const std::uint32_t> input_slots;   ///< what to gather; empty: nothing
   std::span<const std::uint32_t> output_slots;  ///< where to scatter; empty: nowhere
   PortChecks checks;
-  SymbolValues unknown;               ///< the symbols' values where nothing is known of them
+  SymbolValues unknown;  ///< the symbols' values where nothing is known of them
   SizeMemory sizes;
   std::vector<EValue> own_inputs;
   std::vector<EValue> own_outputs;
-  std::vector<EValue> destinations;   ///< of a planned partition: per output, a tensor or none
+  std::vector<EValue> destinations;  ///< of a planned partition: per output, a tensor or none
   std::shared_ptr<void> workspace;
   Scratch own_scratch;
-  std::span<EValue> inputs;           ///< where call.inputs are written
+  std::span<EValue> inputs;  ///< where call.inputs are written
 };
 
 /// What a session keeps for one loop.
@@ -160,18 +167,19 @@ struct MethodState {
   std::vector<LoopState> loops;          ///< per step
   std::vector<EValue> slots;
   ProgramPlan plan;
-  std::vector<std::uint8_t> views;       ///< per delegate: what the plan took its outputs for
-  bool planned = false;                  ///< for the sizes of the last run
-  DelegateState* ready_call = nullptr;   ///< `only`, where a call of it that fits is a whole run
-  DelegateState* only = nullptr;         ///< the one partition of a method that does nothing but call it with its own inputs
-  std::vector<const DelegateState*> asked;  ///< of the root graph, the first of each backend that may become unavailable
+  std::vector<std::uint8_t> views;      ///< per delegate: what the plan took its outputs for
+  bool planned = false;                 ///< for the sizes of the last run
+  DelegateState* ready_call = nullptr;  ///< `only`, where a call of it that fits is a whole run
+  DelegateState* only = nullptr;  ///< the one partition of a method that does nothing but call it with its own inputs
+  std::vector<const DelegateState*>
+      asked;  ///< of the root graph, the first of each backend that may become unavailable
   Scratch arena;
-  std::vector<std::int64_t> dims;        ///< sizes and strides of planned values
+  std::vector<std::int64_t> dims;  ///< sizes and strides of planned values
 
   /// True if a call of `only` with inputs that fit is a whole run.
   [[nodiscard]] bool can_be_ready() const noexcept {
-    return only != nullptr && only->direct && planned && !frame.keeps_state() && !last.views_callers() && only->backend->asks_availability == nullptr &&
-           frame.input_checks().is_whole();
+    return only != nullptr && only->direct && planned && !frame.keeps_state() && !last.views_callers() &&
+           only->backend->asks_availability == nullptr && frame.input_checks().is_whole();
   }
 
  private:
@@ -185,8 +193,8 @@ struct MethodState {
 /// Sizes every value and every scratch that can be known before the run, places them, and tells the partitions.
 [[nodiscard]] bool plan_run(MethodState& m, Error& error);
 
-/// Lets the new value of a buffer be made in the buffer's own memory, where a partition can and nobody needs the old one after it.
-/// O(size of the schedule).
+/// Lets the new value of a buffer be made in the buffer's own memory, where a partition can and nobody needs the old
+/// one after it. O(size of the schedule).
 void update_state(MethodState& m);
 
 /// Runs the steps of a graph over the slots; `depth` counts control flow in control flow.

@@ -28,8 +28,8 @@ class NamedModule {
  public:
   explicit NamedModule(Session session) : session_(std::move(session)) {}
 
-  /// The method of that name: a callable from what Session::run takes to Result<Outputs>. It refers to the module, which must stay
-  /// where it is as long.
+  /// The method of that name: a callable from what Session::run takes to Result<Outputs>. It refers to the module,
+  /// which must stay where it is as long.
   template <class Key>
   [[nodiscard]] auto operator[](Key) {
     check_key<Key>();
@@ -52,9 +52,10 @@ class NamedModule {
  private:
   template <class Key>
   static consteval void check_key() {
-    static_assert((std::is_same_v<Key, Keys> || ...),
-                  "davit: the program was not lowered with a method of this name; the names are those of the map given to "
-                  "to_backend");
+    static_assert(
+        (std::is_same_v<Key, Keys> || ...),
+        "davit: the program was not lowered with a method of this name; the names are those of the map given to "
+        "to_backend");
   }
   template <class Key>
   [[nodiscard]] static consteval std::size_t index_of() {
@@ -87,11 +88,13 @@ template <class B, class Map>
 /// Lowers the methods of these names, `"forward"_s` and more, with the backend's default compile spec.
 template <class B, char... method, class... More>
   requires(sizeof...(method) > 0)  // {} is a compile spec
-[[nodiscard]] auto to_backend(std::span<const ProgramMethod> methods, boost::hana::string<method...> name, More... more) {
+[[nodiscard]] auto to_backend(std::span<const ProgramMethod> methods, boost::hana::string<method...> name,
+                              More... more) {
   detail::check_target<B>();
   detail::check_default_spec<B>();
   const typename B::CompileSpec spec{};
-  return to_backend<B>(methods, boost::hana::make_map(boost::hana::make_pair(name, spec), boost::hana::make_pair(more, spec)...));
+  return to_backend<B>(
+      methods, boost::hana::make_map(boost::hana::make_pair(name, spec), boost::hana::make_pair(more, spec)...));
 }
 /// @name The same for a program of one method, "forward".
 /// @{

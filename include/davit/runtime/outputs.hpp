@@ -28,12 +28,12 @@ class Output {
   [[nodiscard]] const EValue& value() const noexcept { return *value_; }
   operator const EValue&() const noexcept { return *value_; }
   const EValue* operator->() const noexcept { return value_; }
-  /// Where forward() returns a dict, the keys that lead to the value, "past.0"; else its name in the exported graph. Of a mutation, the
-  /// buffer, parameter or input that took it.
+  /// Where forward() returns a dict, the keys that lead to the value, "past.0"; else its name in the exported graph. Of
+  /// a mutation, the buffer, parameter or input that took it.
   [[nodiscard]] std::string_view name() const noexcept { return name_; }
 
-  /// The elements of a tensor, in row-major order. Errors: not_found; invalid_argument if it is no tensor; invalid_dtype if its
-  /// elements are no T; invalid_shape if they are not contiguous.
+  /// The elements of a tensor, in row-major order. Errors: not_found; invalid_argument if it is no tensor;
+  /// invalid_dtype if its elements are no T; invalid_shape if they are not contiguous.
   template <class T>
   [[nodiscard]] Result<std::span<const T>> as() const {
     static_assert(TensorElement<T>, "davit: no tensor has elements of this type; what is no tensor is in value()");
@@ -42,8 +42,8 @@ class Output {
     return std::span<const T>(tensor.template as<T>(), static_cast<std::size_t>(tensor.numel()));
   }
 
-  /// A contiguous copy of a tensor, which outlives later runs and the session. Errors: not_found; invalid_argument if it is no
-  /// tensor; out_of_memory.
+  /// A contiguous copy of a tensor, which outlives later runs and the session. Errors: not_found; invalid_argument if
+  /// it is no tensor; out_of_memory.
   [[nodiscard]] Result<Tensor> clone() const;
 
  private:
@@ -69,27 +69,35 @@ namespace detail {
 /// @name The outputs of a method that forward() returns (the loss among them), or its mutations. O(outputs).
 /// @{
 [[nodiscard]] std::size_t count_outputs(const MethodInterface& interface, bool mutations) noexcept;
-[[nodiscard]] Output find_output(const EValue* values, const MethodInterface& interface, bool mutations, std::size_t index) noexcept;
-[[nodiscard]] Output find_output(const EValue* values, const MethodInterface& interface, bool mutations, std::string_view name) noexcept;
+[[nodiscard]] Output find_output(const EValue* values, const MethodInterface& interface, bool mutations,
+                                 std::size_t index) noexcept;
+[[nodiscard]] Output find_output(const EValue* values, const MethodInterface& interface, bool mutations,
+                                 std::string_view name) noexcept;
 /// @}
 /// The first port at or after `port` that is one of them, or the number of ports.
 [[nodiscard]] std::size_t next_output(const MethodInterface& interface, bool mutations, std::size_t port) noexcept;
 /// The output of that port, which is one of them.
-[[nodiscard]] Output output_at(const EValue* values, const MethodInterface& interface, bool mutations, std::size_t port) noexcept;
+[[nodiscard]] Output output_at(const EValue* values, const MethodInterface& interface, bool mutations,
+                               std::size_t port) noexcept;
 
 /// Outputs of one sort, by number and by name.
 template <bool is_mutations>
 class OutputList {
  public:
   /// `values` are all outputs of the method.
-  OutputList(const EValue* values, const MethodInterface& interface) noexcept : values_(values), interface_(&interface) {}
+  OutputList(const EValue* values, const MethodInterface& interface) noexcept
+      : values_(values), interface_(&interface) {}
 
   [[nodiscard]] std::size_t size() const noexcept { return count_outputs(*interface_, is_mutations); }
   [[nodiscard]] bool empty() const noexcept { return size() == 0; }
   /// Output `index`, in order. O(outputs).
-  [[nodiscard]] Output operator[](std::size_t index) const noexcept { return find_output(values_, *interface_, is_mutations, index); }
+  [[nodiscard]] Output operator[](std::size_t index) const noexcept {
+    return find_output(values_, *interface_, is_mutations, index);
+  }
   /// The output of that name: see Output::name.
-  [[nodiscard]] Output operator[](std::string_view name) const noexcept { return find_output(values_, *interface_, is_mutations, name); }
+  [[nodiscard]] Output operator[](std::string_view name) const noexcept {
+    return find_output(values_, *interface_, is_mutations, name);
+  }
 
   /// Visits each in turn: all of them in O(outputs).
   class Iterator {
@@ -97,8 +105,11 @@ class OutputList {
     using difference_type = std::ptrdiff_t;
     using value_type = Output;
     Iterator() = default;
-    Iterator(const OutputList& list, std::size_t port) noexcept : list_(&list), port_(next_output(*list.interface_, is_mutations, port)) {}
-    [[nodiscard]] Output operator*() const noexcept { return output_at(list_->values_, *list_->interface_, is_mutations, port_); }
+    Iterator(const OutputList& list, std::size_t port) noexcept
+        : list_(&list), port_(next_output(*list.interface_, is_mutations, port)) {}
+    [[nodiscard]] Output operator*() const noexcept {
+      return output_at(list_->values_, *list_->interface_, is_mutations, port_);
+    }
     Iterator& operator++() noexcept {
       port_ = next_output(*list_->interface_, is_mutations, port_ + 1);
       return *this;
@@ -127,15 +138,17 @@ class OutputList {
 /// The values that a run wrote to buffers, parameters and user inputs, by the signature or in place.
 using Mutations = detail::OutputList<true>;
 
-/// What a run answers: what the model's forward() returns, by number and by name, and apart from it what the run changed. Two
-/// pointers; views that hold until the session's next run (see Output::clone).
+/// What a run answers: what the model's forward() returns, by number and by name, and apart from it what the run
+/// changed. Two pointers; views that hold until the session's next run (see Output::clone).
 class Outputs : public detail::OutputList<false> {
  public:
   using OutputList::OutputList;
 
   [[nodiscard]] Mutations mutations() const noexcept { return {values_, *interface_}; }
   /// All outputs of the program as it was exported, in its order: tokens, mutations, what forward() returns, gradients.
-  [[nodiscard]] std::span<const EValue> all() const noexcept { return {values_, interface_->outputs.size() - interface_->added_mutations}; }
+  [[nodiscard]] std::span<const EValue> all() const noexcept {
+    return {values_, interface_->outputs.size() - interface_->added_mutations};
+  }
 };
 
 }  // namespace davit

@@ -18,11 +18,11 @@ namespace davit {
 struct PlannedBlock {
   enum class Kind : std::uint8_t { value, scratch };
   Kind kind = Kind::value;
-  std::uint32_t slot = no_id;  ///< of a value
-  std::uint32_t step = no_id;  ///< of the schedule: the one that makes the value or uses the scratch
-  std::uint32_t shares = no_id;  ///< the earlier block in whose place this one lies
+  std::uint32_t slot = no_id;      ///< of a value
+  std::uint32_t step = no_id;      ///< of the schedule: the one that makes the value or uses the scratch
+  std::uint32_t shares = no_id;    ///< the earlier block in whose place this one lies
   std::uint32_t in_state = no_id;  ///< the slot of the buffer in whose memory it is made: it takes none of the arena
-  Lifetime life{};             ///< in ticks: every step has its own, control flow one at each end
+  Lifetime life{};                 ///< in ticks: every step has its own, control flow one at each end
   std::size_t offset = 0;
 };
 
@@ -42,7 +42,8 @@ struct ProgramPlan {
     return sum;
   }
 
-  /// A line per block, in order of offsets: what it is, when it is needed, where it lies. `graph` is the parent program.
+  /// A line per block, in order of offsets: what it is, when it is needed, where it lies. `graph` is the parent
+  /// program.
   [[nodiscard]] Name report(GraphModuleView graph) const;
   /// The same for the report of the method that was planned.
   [[nodiscard]] PartitionReport::Memory memory(const Schedule& schedule, GraphModuleView graph) const;
@@ -54,15 +55,16 @@ struct ProgramPlan {
 
   /// True if `after` is computed in the place of `before`, which is needed for the last time by the step that does so.
   [[nodiscard]] constexpr bool handed_over(const PlannedBlock& before, const PlannedBlock& after) const noexcept {
-    return place_of(before) == place_of(after) && before.life.last == after.life.first && before.life.first < after.life.first;
+    return place_of(before) == place_of(after) && before.life.last == after.life.first &&
+           before.life.first < after.life.first;
   }
 
   /// True if no two blocks that are needed at the same time overlap, and all lie in the arena. O(n log n + n * alive).
   [[nodiscard]] bool is_sound() const;
 };
 
-/// The blocks that a lowered program's partitions need, with lifetimes; sizes are still 0. `views` says per delegate whether
-/// its outputs may view its inputs, which then live as long; a missing entry is a no. O(size of the schedule).
+/// The blocks that a lowered program's partitions need, with lifetimes; sizes are still 0. `views` says per delegate
+/// whether its outputs may view its inputs, which then live as long; a missing entry is a no. O(size of the schedule).
 [[nodiscard]] ProgramPlan plan_lifetimes(const Schedule& schedule, std::span<const std::uint8_t> views = {});
 
 /// Where the blocks of each value stand in a plan. Built in O(blocks + slots).
@@ -79,11 +81,12 @@ class BlocksOfSlots {
   std::vector<std::uint32_t> blocks_;
 };
 
-/// Gives an output the place of an input that is not needed after the step, if both have the same size and `may(in, out)`
-/// allows it. `scratch` is the block of the step's scratch; those of its outputs follow. O(inputs, and outputs for each of those
-/// inputs).
+/// Gives an output the place of an input that is not needed after the step, if both have the same size and `may(in,
+/// out)` allows it. `scratch` is the block of the step's scratch; those of its outputs follow. O(inputs, and outputs
+/// for each of those inputs).
 template <class May>
-void overwrite_inputs(ProgramPlan& plan, const BlocksOfSlots& made, std::size_t scratch, std::span<const std::uint32_t> inputs, std::size_t outputs, May&& may) {
+void overwrite_inputs(ProgramPlan& plan, const BlocksOfSlots& made, std::size_t scratch,
+                      std::span<const std::uint32_t> inputs, std::size_t outputs, May&& may) {
   std::vector<PlannedBlock>& blocks = plan.blocks;
   for (std::size_t i = 0; i < inputs.size(); ++i)
     for (const std::uint32_t b : made.of(inputs[i])) {
@@ -98,8 +101,8 @@ void overwrite_inputs(ProgramPlan& plan, const BlocksOfSlots& made, std::size_t 
     }
 }
 
-/// Gives every block its offset. Up to some thousand blocks the largest go first if that makes a smaller arena, else they
-/// go in order of time.
+/// Gives every block its offset. Up to some thousand blocks the largest go first if that makes a smaller arena, else
+/// they go in order of time.
 void place_blocks(ProgramPlan& plan);
 
 }  // namespace davit

@@ -68,14 +68,16 @@ inline constexpr bool is_tuple<std::tuple<T...>> = true;
 
 }  // namespace detail
 
-/// What forward() returns as R: one value, or a std::tuple of them in order (a tuple of one differs from one value only in its
-/// type). Errors: invalid_argument if number or kinds differ.
-/// Source: the isinstance checks that torch's lowered methods make on what a backend returns.
+/// What forward() returns as R: one value, or a std::tuple of them in order (a tuple of one differs from one value only
+/// in its type). Errors: invalid_argument if number or kinds differ. Source: the isinstance checks that torch's lowered
+/// methods make on what a backend returns.
 template <class R>
 [[nodiscard]] Result<R> convert_outputs(const Outputs& outputs) {
   constexpr std::size_t wanted = detail::is_tuple<R> ? detail::tuple_size<R> : 1;
   const auto bad = [](Name what) {
-    return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::execute, .what = std::move(what),
+    return std::unexpected(Error{.code = ErrorCode::invalid_argument,
+                                 .stage = Stage::execute,
+                                 .what = std::move(what),
                                  .fix = "ask for the type that the method returns"});
   };
   if (const std::size_t found = outputs.size(); found != wanted)
@@ -83,8 +85,11 @@ template <class R>
   if constexpr (detail::is_tuple<R>) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) -> Result<R> {
       std::size_t mismatch = wanted;
-      ((mismatch == wanted && !detail::Converter<std::tuple_element_t<I, R>>::fits(outputs[I]) ? void(mismatch = I) : void()), ...);
-      if (mismatch != wanted) return bad(concat("output ", mismatch, " is of type '", name_of(outputs[mismatch]->tag()), "'"));
+      ((mismatch == wanted && !detail::Converter<std::tuple_element_t<I, R>>::fits(outputs[I]) ? void(mismatch = I)
+                                                                                               : void()),
+       ...);
+      if (mismatch != wanted)
+        return bad(concat("output ", mismatch, " is of type '", name_of(outputs[mismatch]->tag()), "'"));
       return R(detail::Converter<std::tuple_element_t<I, R>>::get(outputs[I])...);
     }(std::make_index_sequence<wanted>{});
   } else {

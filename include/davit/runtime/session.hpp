@@ -48,7 +48,8 @@ inline constexpr bool are_lists<First, Rest...> = std::is_convertible_v<const Fi
 template <class... Args>
 [[nodiscard]] Result<std::array<EValue, sizeof...(Args)>> values_of(const Args&... args) {
   static_assert((is_argument<Args>() && ...),
-                "davit: an argument of run is no value: pass tensors (davit::tensor(elements, sizes) of a span or a vector), numbers, "
+                "davit: an argument of run is no value: pass tensors (davit::tensor(elements, sizes) of a span or a "
+                "vector), numbers, "
                 "bools or text");
   if constexpr ((is_argument<Args>() && ...)) {
     [[maybe_unused]] const Error* failed = nullptr;
@@ -79,21 +80,23 @@ struct SessionOptions {
 
 /// Runs a lowered program: owns the mutable state and the working memory, shares everything else.
 ///
-/// Outputs of a run are views that hold until the next run, as long as the session, and where the model returns an argument or a view of
-/// it, as long as that (Output::clone copies). Mutations of buffers and of user inputs are written back at the
-/// end of a successful run; a failed one leaves them alone. Not for use from several threads at once, nor by a tracer or a backend
-/// of its own run; sessions of one program are independent of each other. No heap memory is taken in steady state if all shapes are static.
+/// Outputs of a run are views that hold until the next run, as long as the session, and where the model returns an
+/// argument or a view of it, as long as that (Output::clone copies). Mutations of buffers and of user inputs are
+/// written back at the end of a successful run; a failed one leaves them alone. Not for use from several threads at
+/// once, nor by a tracer or a backend of its own run; sessions of one program are independent of each other. No heap
+/// memory is taken in steady state if all shapes are static.
 class Session {
  public:
-  /// A session of `program`, its state as the program was saved or exported with. Errors: out_of_memory for the state, or if it
-  /// is more than the limits allow.
+  /// A session of `program`, its state as the program was saved or exported with. Errors: out_of_memory for the state,
+  /// or if it is more than the limits allow.
   [[nodiscard]] static Result<Session> make(LoweredProgram program, SessionOptions options = {});
   /// Not of a Result: this says so, and does not compile.
   template <class R>
     requires std::same_as<R, Result<LoweredProgram>>
   [[nodiscard]] static Result<Session> make(const R&, SessionOptions = {}) {
     static_assert(!std::same_as<R, Result<LoweredProgram>>,
-                  "davit: Session::make takes a lowered program, and this is a davit::Result, which may hold an Error; check it, then pass *lowered, "
+                  "davit: Session::make takes a lowered program, and this is a davit::Result, which may hold an Error; "
+                  "check it, then pass *lowered, "
                   "or pass davit::value_or_exit(lowered)");
     return std::unexpected(Error{});
   }
@@ -101,21 +104,26 @@ class Session {
   [[nodiscard]] const LoweredProgram& program() const noexcept;
   /// The session's buffers, by name.
   [[nodiscard]] std::span<const NamedTensor> state() const noexcept;
-  /// Gives the buffers their initial values again, between runs, as a new session of the program has them. O(bytes of state).
+  /// Gives the buffers their initial values again, between runs, as a new session of the program has them. O(bytes of
+  /// state).
   void reset() noexcept;
-  /// Where the values and the scratch of method `index`, one of program().methods(), lie; without sizes until its first run. A partition whose backend
-  /// does not fill destinations, or whose sizes depend on data, keeps memory of its own and is not in it.
+  /// Where the values and the scratch of method `index`, one of program().methods(), lie; without sizes until its first
+  /// run. A partition whose backend does not fill destinations, or whose sizes depend on data, keeps memory of its own
+  /// and is not in it.
   [[nodiscard]] const ProgramPlan& plan(std::size_t index) const noexcept;
 
-  /// Runs method `index`, which must be one of program().methods(), on its user inputs, in order. One that is an output of the
-  /// method's last run is copied first. Inputs that the export fixed may be left out: all of them, or the last ones.
+  /// Runs method `index`, which must be one of program().methods(), on its user inputs, in order. One that is an output
+  /// of the method's last run is copied first. Inputs that the export fixed may be left out: all of them, or the last
+  /// ones.
   ///
   /// Errors: not_available; invalid_argument, invalid_dtype, invalid_shape for inputs that do not fit (before anything
-  /// runs) and for what a backend answers; out_of_range for a loop without end; what a backend reports, with source line.
+  /// runs) and for what a backend answers; out_of_range for a loop without end; what a backend reports, with source
+  /// line.
   [[nodiscard]] Result<Outputs> run(std::size_t index, std::span<const EValue> user_inputs);
 
   /// Runs the method of that name. Inputs may also be given by name; inputs that the export fixed may be left out.
-  [[nodiscard]] Result<Outputs> run(std::string_view name, std::span<const EValue> args, std::span<const NamedValue> kwargs = {});
+  [[nodiscard]] Result<Outputs> run(std::string_view name, std::span<const EValue> args,
+                                    std::span<const NamedValue> kwargs = {});
 
   /// Runs the method of that name on tensors, numbers and text: `session.run("forward", x, 0.5)`. Of arguments that are
   /// Results (`davit::tensor(...)`, `read_npy(...)`) an Error is answered as it is.
@@ -127,8 +135,9 @@ class Session {
     return run(name, std::span<const EValue>(*values));
   }
 
-  /// Runs a method and converts its user outputs: a TensorView, int64_t, double, bool, string_view, std::optional of one, or
-  /// a std::tuple of those (one element too). Errors as run(), and invalid_argument if the outputs are not of that type.
+  /// Runs a method and converts its user outputs: a TensorView, int64_t, double, bool, string_view, std::optional of
+  /// one, or a std::tuple of those (one element too). Errors as run(), and invalid_argument if the outputs are not of
+  /// that type.
   template <class R, class... Args>
   [[nodiscard]] Result<R> call(std::string_view name, const Args&... args) {
     const Result<Outputs> outputs = run(name, args...);

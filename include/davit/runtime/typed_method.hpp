@@ -21,10 +21,11 @@ namespace davit {
 
 namespace detail {
 
-/// The one partition of a method of tensors only, if it runs on the backend of `table` and takes and returns what `inputs`
-/// and `outputs` (without data) say. Errors: as TypedMethod::bind.
-[[nodiscard]] Result<const LoweredDelegate*> typed_delegate(const LoweredProgram& program, std::string_view name, const BackendTable& table,
-                                                            std::span<const EValue> inputs, std::span<const EValue> outputs);
+/// The one partition of a method of tensors only, if it runs on the backend of `table` and takes and returns what
+/// `inputs` and `outputs` (without data) say. Errors: as TypedMethod::bind.
+[[nodiscard]] Result<const LoweredDelegate*> typed_delegate(const LoweredProgram& program, std::string_view name,
+                                                            const BackendTable& table, std::span<const EValue> inputs,
+                                                            std::span<const EValue> outputs);
 
 template <class Signature>
 inline constexpr bool is_no_signature = false;
@@ -34,10 +35,12 @@ consteval void check_typed_argument() {
   constexpr bool is_static_tensor = requires { Argument::sizes.size() + Argument::numel; };
   static_assert(is_static_tensor, "davit: an argument of a typed method is no davit::StaticTensor");
   if constexpr (is_static_tensor) {
-    static_assert(Argument::dtype == Port::dtype, "davit: an argument of a typed method has another element type than its signature says");
+    static_assert(Argument::dtype == Port::dtype,
+                  "davit: an argument of a typed method has another element type than its signature says");
     static_assert(Argument::dtype != Port::dtype || std::ranges::equal(Argument::sizes, Port::sizes),
                   "davit: an argument of a typed method has other sizes than its signature says");
-    static_assert(Argument::dtype != Port::dtype || !std::ranges::equal(Argument::sizes, Port::sizes) || std::is_convertible_v<Argument, Port>,
+    static_assert(Argument::dtype != Port::dtype || !std::ranges::equal(Argument::sizes, Port::sizes) ||
+                      std::is_convertible_v<Argument, Port>,
                   "davit: an argument of a typed method is not of the type that its signature says");
   }
 }
@@ -46,21 +49,26 @@ consteval void check_typed_argument() {
 template <class Ports, class... Args>
 consteval void check_typed_arguments() {
   constexpr bool count_fits = std::tuple_size_v<Ports> == sizeof...(Args);
-  static_assert(count_fits, "davit: a typed method takes its inputs and then its outputs, one davit::StaticTensor each");
+  static_assert(count_fits,
+                "davit: a typed method takes its inputs and then its outputs, one davit::StaticTensor each");
   if constexpr (count_fits)
-    []<std::size_t... I>(std::index_sequence<I...>) { (check_typed_argument<Args, std::tuple_element_t<I, Ports>>(), ...); }(std::index_sequence_for<Args...>{});
+    []<std::size_t... I>(std::index_sequence<I...>) {
+      (check_typed_argument<Args, std::tuple_element_t<I, Ports>>(), ...);
+    }(std::index_sequence_for<Args...>{});
 }
 
 }  // namespace detail
 
-/// A lowered method whose tensors have dtypes and sizes known when compiling: `TypedMethod<B, std::tuple<Outs...>(Ins...)>`
-/// with StaticTensor types. All checks are made once, by `bind`; a call only passes pointers.
+/// A lowered method whose tensors have dtypes and sizes known when compiling: `TypedMethod<B,
+/// std::tuple<Outs...>(Ins...)>` with StaticTensor types. All checks are made once, by `bind`; a call only passes
+/// pointers.
 ///
-/// For methods without state and without mutations. A call writes the outputs into the caller's tensors, which may overlap neither
-/// each other nor the inputs: nothing checks that.
+/// For methods without state and without mutations. A call writes the outputs into the caller's tensors, which may
+/// overlap neither each other nor the inputs: nothing checks that.
 template <class B, class Signature>
 class TypedMethod {
-  static_assert(detail::is_no_signature<Signature>, "davit: the signature of a typed method is std::tuple<Outs...>(Ins...), of davit::StaticTensor types");
+  static_assert(detail::is_no_signature<Signature>,
+                "davit: the signature of a typed method is std::tuple<Outs...>(Ins...), of davit::StaticTensor types");
 };
 
 template <class B, class... Outs, class... Ins>
@@ -68,7 +76,8 @@ class TypedMethod<B, std::tuple<Outs...>(Ins...)> {
   static_assert(check_runtime_backend<B>());
 
  public:
-  /// Errors: not_available, not_found; invalid_argument, invalid_dtype, invalid_shape if the method is not of this type.
+  /// Errors: not_available, not_found; invalid_argument, invalid_dtype, invalid_shape if the method is not of this
+  /// type.
   [[nodiscard]] static Result<TypedMethod> bind(LoweredProgram program, std::string_view name) {
     const EValue inputs[sizeof...(Ins) + 1] = {EValue(Ins{}.view())...};
     const EValue outputs[sizeof...(Outs) + 1] = {EValue(Outs{}.view())...};
@@ -77,7 +86,9 @@ class TypedMethod<B, std::tuple<Outs...>(Ins...)> {
     Result<const LoweredDelegate*> delegate = detail::typed_delegate(program, name, backend_table<B>, in, out);
     if (!delegate) return std::unexpected(std::move(delegate.error()));
     TypedMethod typed(std::move(program), handle_of<B>(**delegate));
-    if (Result<void> prepared = prepare_delegate(backend_table<B>, typed.handle_, in, out, typed.workspace_.get(), typed.scratch_); !prepared) {
+    if (Result<void> prepared =
+            prepare_delegate(backend_table<B>, typed.handle_, in, out, typed.workspace_.get(), typed.scratch_);
+        !prepared) {
       if (prepared.error().where.empty()) prepared.error().where = concat("method '", name, "'");
       return std::unexpected(std::move(prepared.error()));
     }
@@ -91,7 +102,8 @@ class TypedMethod<B, std::tuple<Outs...>(Ins...)> {
     NullTracer tracer;
     NoReport report;
     ExecuteContext<NullTracer, NoReport, workspace_of<B>> context(tracer, report, *workspace_, scratch_.span());
-    const Status status = B::execute(*handle_, std::span(inputs, sizeof...(Ins)), std::span(outputs, sizeof...(Outs)), context);
+    const Status status =
+        B::execute(*handle_, std::span(inputs, sizeof...(Ins)), std::span(outputs, sizeof...(Outs)), context);
     if (!status) return status;
     return [&]<std::size_t... I>(std::index_sequence<I...>) -> Status {
       bool good = true;
@@ -108,7 +120,8 @@ class TypedMethod<B, std::tuple<Outs...>(Ins...)> {
   }
 
  private:
-  TypedMethod(LoweredProgram program, const typename B::Handle& handle) : program_(std::move(program)), handle_(&handle) {}
+  TypedMethod(LoweredProgram program, const typename B::Handle& handle)
+      : program_(std::move(program)), handle_(&handle) {}
 
   template <class Out>
   [[nodiscard]] static bool deliver(const EValue& from, const Out& to) {

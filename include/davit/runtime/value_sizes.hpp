@@ -13,7 +13,8 @@
 
 namespace davit {
 
-/// What can be said of a program's values before it runs: contiguous tensors of known sizes and no data, and symbolic ints.
+/// What can be said of a program's values before it runs: contiguous tensors of known sizes and no data, and symbolic
+/// ints.
 class ValueSizes {
  public:
   /// `dims` keeps the sizes and strides; it must outlive what value() answers. O(values).
@@ -37,7 +38,8 @@ class ValueSizes {
     const Value& value = graph_.values[v];
     if (first_[v] != no_id) {
       const std::int64_t* sizes = dims_.data() + first_[v];
-      return EValue(TensorView{nullptr, sizes, sizes + value.sizes.count, static_cast<std::uint8_t>(value.sizes.count), value.dtype});
+      return EValue(TensorView{nullptr, sizes, sizes + value.sizes.count, static_cast<std::uint8_t>(value.sizes.count),
+                               value.dtype});
     }
     if (value.kind != ValueKind::sym_int) return {};
     const std::optional<std::int64_t> number = value.expr == no_id ? std::nullopt : symbols_.value(value.expr);

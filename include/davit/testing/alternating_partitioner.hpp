@@ -34,10 +34,12 @@ struct AlternatingPartitioner {
     std::vector<std::uint32_t> classes(graph.nodes.size(), no_id);
     std::uint32_t next = 0;
     for (NodeId n = 0; n < graph.nodes.size(); ++n)
-      if (!is_control_flow(graph, graph.nodes[n])) classes[n] = taker(graph, n, dealt, seed == 0 ? next++ : static_cast<std::uint32_t>(Random(seed + n).next()));
+      if (!is_control_flow(graph, graph.nodes[n]))
+        classes[n] = taker(graph, n, dealt, seed == 0 ? next++ : static_cast<std::uint32_t>(Random(seed + n).next()));
     const NodeGroups groups = group_nodes(graph, classes, static_cast<std::uint32_t>(dealt.size()));
     for (std::uint32_t g = 0; g < groups.count(); ++g)
-      out.add(concat(List::name(dealt[groups.class_of_group[g]]), "_", g), Delegation{.backend = dealt[groups.class_of_group[g]]});
+      out.add(concat(List::name(dealt[groups.class_of_group[g]]), "_", g),
+              Delegation{.backend = dealt[groups.class_of_group[g]]});
     out.tags.nodes = groups.group_of_node;
     return out;
   }

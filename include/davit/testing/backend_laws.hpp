@@ -23,7 +23,8 @@
 //  functional   execute is a function of handle and inputs: the same inputs give the same outputs, now and later.
 //  inputs       execute leaves its inputs as they were (mutations are outputs; the session writes them back).
 //  outputs      as many outputs as the program declares, of its kinds, dtypes and sizes.
-//  destination  an output that comes with a destination is filled or replaced; the result is the same. Nothing is written
+//  destination  an output that comes with a destination is filled or replaced; the result is the same. Nothing is
+//  written
 //               behind a destination that is smaller than the output (a damaged file may say so).
 //  checked      inputs of wrong number, kind, dtype or rank are an Error before execute, and do no harm.
 //  sessions     sessions of one program do not see each other.
@@ -65,7 +66,8 @@ void check_purity(LawCase<B>& c) {
   DebugHandleRecorder recorder(map);
   recorder.begin_method("forward", c.program.view());
   (void)preprocessor_of<B>::preprocess(Method{"forward", &c.program}, c.spec, recorder);
-  if (!graph_equal(before.view(), c.program.view(), {.metadata = true})) c.broken("pure", "preprocess changed the program");
+  if (!graph_equal(before.view(), c.program.view(), {.metadata = true}))
+    c.broken("pure", "preprocess changed the program");
 }
 
 /// Checks all laws of B; the violations stand in `c`.

@@ -51,9 +51,7 @@ template <class T>
   char buffer[40];
   return {buffer, std::to_chars(buffer, buffer + sizeof(buffer), value).ptr};
 }
-[[nodiscard]] inline std::string text_of(bool value) {
-  return value ? "true" : "false";
-}
+[[nodiscard]] inline std::string text_of(bool value) { return value ? "true" : "false"; }
 template <std::integral T>
 [[nodiscard]] std::string text_of(T value) {
   return std::to_string(value);

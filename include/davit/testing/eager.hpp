@@ -26,18 +26,22 @@
 
 namespace davit::testing {
 
-/// Runs a program as it is written: node by node, in program order, each storage owned and shared by those that view it.
+/// Runs a program as it is written: node by node, in program order, each storage owned and shared by those that view
+/// it.
 ///
 /// There is no partition, no plan, no fusion, no rewriting and no memory that is used twice: this is what every lowered
-/// program is judged by. Each node is carried out alone, by the first of `kernels` that takes it. An in-place operator is the
-/// operator without the underscore and a copy into `self`. Slow: everything is copied. Source: torch.fx.Interpreter.
+/// program is judged by. Each node is carried out alone, by the first of `kernels` that takes it. An in-place operator
+/// is the operator without the underscore and a copy into `self`. Slow: everything is copied. Source:
+/// torch.fx.Interpreter.
 class EagerProgram {
  public:
   /// The program must be verified, and outlive this.
-  EagerProgram(const ExportedProgram& program, BackendTables kernels) : program_(program), graph_(program.view()), kernels_(kernels) {
+  EagerProgram(const ExportedProgram& program, BackendTables kernels)
+      : program_(program), graph_(program.view()), kernels_(kernels) {
     for (const InputSpec& spec : program.signature.input_specs)
       if (const Name* name = target(spec); name != nullptr)
-        if (const Tensor* tensor = program.tensor_named(*name); tensor != nullptr) state_.push_back({*name, copy_of(*tensor)});
+        if (const Tensor* tensor = program.tensor_named(*name); tensor != nullptr)
+          state_.push_back({*name, copy_of(*tensor)});
   }
 
   /// A value as it was when a node had made it.
@@ -47,24 +51,26 @@ class EagerProgram {
   };
   /// Keeps copies of all that nodes make from now on, in the order of the run; null: no longer.
   void record(std::vector<Made>* made) noexcept { record_ = made; }
-  /// From now on all float32 and float64 that runs are given and that nodes make are off by a few units of the last place of a
-  /// float32: another run tells how far rounding alone carries. Small integers stay what they are.
+  /// From now on all float32 and float64 that runs are given and that nodes make are off by a few units of the last
+  /// place of a float32: another run tells how far rounding alone carries. Small integers stay what they are.
   void round_at_random(std::uint64_t seed) { rounding_.emplace(seed); }
-  /// Whether a run that rounded at random met finite numbers so large that a sum of a few of their products is infinite, NaN or
-  /// finite by the order of its terms: above 2^60 in float32, 2^508 in float64.
+  /// Whether a run that rounded at random met finite numbers so large that a sum of a few of their products is
+  /// infinite, NaN or finite by the order of its terms: above 2^60 in float32, 2^508 in float64.
   [[nodiscard]] bool met_large_numbers() const noexcept { return rounding_ && rounding_->met_large_numbers(); }
 
-  /// All outputs of the program in its own order. Inputs that the export fixed may be left out, all of them. Inputs that the program changes are changed after a successful run; a failed
-  /// one leaves them and the state alone. Errors: unsupported_operator; what the kernels report; out_of_range.
+  /// All outputs of the program in its own order. Inputs that the export fixed may be left out, all of them. Inputs
+  /// that the program changes are changed after a successful run; a failed one leaves them and the state alone. Errors:
+  /// unsupported_operator; what the kernels report; out_of_range.
   [[nodiscard]] Result<std::vector<EagerValue>> run(std::span<const EValue> user_inputs) {
     values_.assign(graph_.values.size(), {});
     std::vector<NamedTensor> state;
     for (const NamedTensor& entry : state_) state.push_back({entry.name, copy_of(entry.tensor)});
     std::vector<EagerValue> users;
-    for (const EValue& input : user_inputs) users.push_back(input.is_tensor() ? EagerValue{.tensor = copy_of(input.tensor())} : EagerValue{input});
+    for (const EValue& input : user_inputs)
+      users.push_back(input.is_tensor() ? EagerValue{.tensor = copy_of(input.tensor())} : EagerValue{input});
     const std::span<const Argument> inputs = graph_.args(graph_.root().inputs);
-    const auto wanted = static_cast<std::size_t>(
-        std::ranges::count_if(program_.signature.input_specs, [](const InputSpec& spec) { return kind(spec) == InputKind::user_input; }));
+    const auto wanted = static_cast<std::size_t>(std::ranges::count_if(
+        program_.signature.input_specs, [](const InputSpec& spec) { return kind(spec) == InputKind::user_input; }));
     for (const NamedTensor& entry : state) round(entry.tensor);
     for (const EagerValue& each : users)
       if (each.tensor) round(*each.tensor);
@@ -74,7 +80,8 @@ class EagerProgram {
       EagerValue value;
       if (users.size() < wanted && is_fixed(spec)) continue;
       if (kind(spec) == InputKind::user_input) {
-        if (user == users.size()) return std::unexpected(wrong("inputs", "there are fewer inputs than the program takes"));
+        if (user == users.size())
+          return std::unexpected(wrong("inputs", "there are fewer inputs than the program takes"));
         value = users[user++];
       } else if (const Name* name = target(spec); name != nullptr) {
         for (const NamedTensor& entry : state)
@@ -94,7 +101,8 @@ class EagerProgram {
         user = 0;
         for (const InputSpec& input : program_.signature.input_specs) {
           if (kind(input) != InputKind::user_input || (users.size() < wanted && is_fixed(input))) continue;
-          if (arg_name(input) == *target(spec) && users[user].tensor) copy_tensor(outputs[i].tensor->view(), users[user].tensor->view());
+          if (arg_name(input) == *target(spec) && users[user].tensor)
+            copy_tensor(outputs[i].tensor->view(), users[user].tensor->view());
           ++user;
         }
       } else {
@@ -103,7 +111,8 @@ class EagerProgram {
       }
     }
     for (std::size_t i = 0; i < users.size(); ++i)
-      if (users[i].tensor && differs(*users[i].tensor, user_inputs[i].tensor())) copy_tensor(users[i].tensor->view(), user_inputs[i].tensor());
+      if (users[i].tensor && differs(*users[i].tensor, user_inputs[i].tensor()))
+        copy_tensor(users[i].tensor->view(), user_inputs[i].tensor());
     state_ = std::move(state);
     return outputs;
   }
@@ -128,11 +137,15 @@ class EagerProgram {
     return user != nullptr && std::holds_alternative<ConstantArgument>(user->arg);
   }
   [[nodiscard]] static Error wrong(std::string_view where, Name what) {
-    return Error{.code = ErrorCode::invalid_program, .stage = Stage::execute, .where = Name::own(where), .what = std::move(what),
+    return Error{.code = ErrorCode::invalid_program,
+                 .stage = Stage::execute,
+                 .where = Name::own(where),
+                 .what = std::move(what),
                  .fix = "verify() the program first"};
   }
   [[nodiscard]] Error wrong(NodeId node, Name what) const {
-    return wrong(concat("node '", node_label(graph_, node), "' (", graph_.target(graph_.nodes[node]), ")"), std::move(what));
+    return wrong(concat("node '", node_label(graph_, node), "' (", graph_.target(graph_.nodes[node]), ")"),
+                 std::move(what));
   }
 
   [[nodiscard]] EagerValue value_of(const Argument& a) const {
@@ -167,7 +180,8 @@ class EagerProgram {
     }
     return {};
   }
-  [[nodiscard]] Result<std::vector<EagerValue>> run_body(NodeId node, GraphId id, const std::vector<EagerValue>& inputs, int depth) {
+  [[nodiscard]] Result<std::vector<EagerValue>> run_body(NodeId node, GraphId id, const std::vector<EagerValue>& inputs,
+                                                         int depth) {
     const std::span<const Argument> in = graph_.args(graph_.graphs[id].inputs);
     if (depth > 60) return std::unexpected(wrong(node, "control flow is nested too deeply"));
     if (in.size() != inputs.size()) return std::unexpected(wrong(node, "its sub-graph takes another number of values"));
@@ -188,8 +202,9 @@ class EagerProgram {
     if (record_ != nullptr) record_->push_back({v, copy_of(value)});
   }
   [[nodiscard]] static bool truth(const EagerValue& value) {
-    return value.tensor ? value.tensor->numel() == 1 && *static_cast<const unsigned char*>(value.tensor->view().data) != 0
-                        : value.plain.is_number() && value.plain.number() != 0;
+    return value.tensor
+               ? value.tensor->numel() == 1 && *static_cast<const unsigned char*>(value.tensor->view().data) != 0
+               : value.plain.is_number() && value.plain.number() != 0;
   }
 
   [[nodiscard]] Result<void> run_control_flow(NodeId n, int depth) {
@@ -217,17 +232,22 @@ class EagerProgram {
       }
       return std::unexpected(wrong(n, "the loop does not end"));
     }
-    if (target == "higher_order.map_impl" && in.size() >= 2) return scan(n, in[0].graph(), {}, values_in(in.subspan(1, 1)), values_in(in.subspan(2)), 0, false, depth);
+    if (target == "higher_order.map_impl" && in.size() >= 2)
+      return scan(n, in[0].graph(), {}, values_in(in.subspan(1, 1)), values_in(in.subspan(2)), 0, false, depth);
     if (target == "higher_order.scan" && in.size() >= 5)
-      return scan(n, in[0].graph(), values_in(in.subspan(1, 1)), values_in(in.subspan(2, 1)), values_in(in.subspan(5)), in[3].payload, in[4].payload != 0, depth);
+      return scan(n, in[0].graph(), values_in(in.subspan(1, 1)), values_in(in.subspan(2, 1)), values_in(in.subspan(5)),
+                  in[3].payload, in[4].payload != 0, depth);
     return std::unexpected(wrong(n, "this kind of control flow is unknown"));
   }
 
-  /// The body over the rows of `sliced` along `dim`; what it makes beyond `carried` is stacked in a new first dimension.
-  [[nodiscard]] Result<void> scan(NodeId n, GraphId body, std::vector<EagerValue> carried, const std::vector<EagerValue>& sliced,
-                                  const std::vector<EagerValue>& rest, std::int64_t dim, bool reverse, int depth) {
+  /// The body over the rows of `sliced` along `dim`; what it makes beyond `carried` is stacked in a new first
+  /// dimension.
+  [[nodiscard]] Result<void> scan(NodeId n, GraphId body, std::vector<EagerValue> carried,
+                                  const std::vector<EagerValue>& sliced, const std::vector<EagerValue>& rest,
+                                  std::int64_t dim, bool reverse, int depth) {
     if (sliced.empty() || !sliced[0].tensor) return std::unexpected(wrong(n, "it has nothing to run over"));
-    const auto along = static_cast<std::size_t>(dim < 0 ? dim + static_cast<std::int64_t>(sliced[0].tensor->sizes.size()) : dim);
+    const auto along =
+        static_cast<std::size_t>(dim < 0 ? dim + static_cast<std::int64_t>(sliced[0].tensor->sizes.size()) : dim);
     const std::int64_t count = sliced[0].tensor->sizes[along];
     const std::size_t first_stacked = carried.size();
     std::vector<EagerValue> stacked;
@@ -244,7 +264,8 @@ class EagerProgram {
       inputs.insert(inputs.end(), rest.begin(), rest.end());
       const auto made = run_body(n, body, inputs, depth);
       if (!made) return std::unexpected(made.error());
-      if (made->size() < first_stacked) return std::unexpected(wrong(n, "its body returns fewer values than it carries"));
+      if (made->size() < first_stacked)
+        return std::unexpected(wrong(n, "its body returns fewer values than it carries"));
       carried.clear();
       for (std::size_t k = 0; k < first_stacked; ++k) carried.push_back(copy_of((*made)[k]));
       for (std::size_t k = first_stacked; k < made->size(); ++k) {
@@ -284,7 +305,8 @@ class EagerProgram {
     if (at != steps_.end()) return at->second.get();
     const std::string_view target = graph_.target(graph_.nodes[n]);
     const std::size_t underscore = target.find("_.");
-    const bool in_place = target.starts_with("aten.") && underscore != std::string_view::npos && target[underscore - 1] != '_';
+    const bool in_place =
+        target.starts_with("aten.") && underscore != std::string_view::npos && target[underscore - 1] != '_';
     Result<std::unique_ptr<Step>> step(nullptr);
     if (in_place) {
       step = compile(n, concat(target.substr(0, underscore), target.substr(underscore + 1)));
@@ -305,14 +327,16 @@ class EagerProgram {
     const TensorView* tensor = made.tensor_if();
     if (tensor == nullptr) return {made};
     for (const ValueId v : step.inputs)
-      if (values_[v].tensor && values_[v].tensor->storage.holds(tensor->data)) return {.tensor = keep_tensor(*tensor, values_[v].tensor->storage)};
+      if (values_[v].tensor && values_[v].tensor->storage.holds(tensor->data))
+        return {.tensor = keep_tensor(*tensor, values_[v].tensor->storage)};
     return {.tensor = copy_of(*tensor)};
   }
 
   /// True for what answers its first argument itself: dropout only where it does not train.
   [[nodiscard]] bool is_identity(NodeId n) const {
     const std::span<const Argument> given = graph_.inputs(graph_.nodes[n]);
-    if (std::ranges::find(identities, graph_.target(graph_.nodes[n])) == identities.end() || given.empty()) return false;
+    if (std::ranges::find(identities, graph_.target(graph_.nodes[n])) == identities.end() || given.empty())
+      return false;
     return !(given.back().kind == ArgumentKind::bool_ && given.back().payload != 0);
   }
 
@@ -332,10 +356,12 @@ class EagerProgram {
     }
     std::vector<EagerValue> made;
     for (const EValue& output : outputs) made.push_back(kept(output, step));
-    if (rounding_ && !made.empty() && made[0].tensor) rounding_->after(graph_.target(graph_.nodes[n]), *made[0].tensor, inputs);
+    if (rounding_ && !made.empty() && made[0].tensor)
+      rounding_->after(graph_.target(graph_.nodes[n]), *made[0].tensor, inputs);
     if (step.writes_self) {
       const std::optional<Tensor>& self = values_[step.inputs[0]].tensor;
-      if (made.empty() || !made[0].tensor || !self || self->dtype != made[0].tensor->dtype || self->sizes != made[0].tensor->sizes)
+      if (made.empty() || !made[0].tensor || !self || self->dtype != made[0].tensor->dtype ||
+          self->sizes != made[0].tensor->sizes)
         return std::unexpected(wrong(n, "what it writes does not fit the tensor that it is written to"));
       copy_tensor(copy_of(*made[0].tensor).view(), self->view());
       made[0].tensor = *self;

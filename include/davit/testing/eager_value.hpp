@@ -11,7 +11,7 @@ namespace davit::testing {
 
 /// A value of an eager run: a tensor that shares its storage with all values that view it, or what is no tensor.
 struct EagerValue {
-  EValue plain{};                ///< a number or text; none beside a tensor
+  EValue plain{};  ///< a number or text; none beside a tensor
   std::optional<Tensor> tensor{};
 
   [[nodiscard]] EValue value() const { return tensor ? EValue(*tensor) : plain; }

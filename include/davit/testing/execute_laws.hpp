@@ -16,7 +16,8 @@ namespace davit::testing::detail {
 
 enum class Destinations : std::uint8_t { none, fitting, small };
 
-/// Memory for an output; of one that is made `small`, the first dimension is said to be shorter by one than what lies there.
+/// Memory for an output; of one that is made `small`, the first dimension is said to be shorter by one than what lies
+/// there.
 class Destination {
  public:
   Destination(const PortType& type, bool small) : dtype_(type.dtype) {
@@ -32,7 +33,8 @@ class Destination {
   [[nodiscard]] bool is_smaller() const noexcept { return view().nbytes() < whole_.storage.size(); }
   /// True if nothing was written behind it.
   [[nodiscard]] bool is_clean() const noexcept {
-    return std::ranges::all_of(whole_.storage.bytes().subspan(view().nbytes()), [](std::byte b) { return b == std::byte{}; });
+    return std::ranges::all_of(whole_.storage.bytes().subspan(view().nbytes()),
+                               [](std::byte b) { return b == std::byte{}; });
   }
 
  private:
@@ -41,8 +43,8 @@ class Destination {
   Tensor whole_;
 };
 
-/// functional, inputs, destination: calls execute itself, with and without destinations, for methods that are one partition
-/// without state.
+/// functional, inputs, destination: calls execute itself, with and without destinations, for methods that are one
+/// partition without state.
 template <Backend B>
 void check_execute(LawCase<B>& c, const LoweredProgram& program) {
   const LoweredMethod& method = program.methods()[0];
@@ -77,7 +79,8 @@ void check_execute(LawCase<B>& c, const LoweredProgram& program) {
         outputs[k] = destinations.back().view();
       }
       if (given == Destinations::small && std::ranges::none_of(destinations, &Destination::is_smaller)) continue;
-      if (Result<void> prepared = prepare_delegate(backend_table<B>, &handle, inputs, outputs, &workspace, scratch); !prepared) {
+      if (Result<void> prepared = prepare_delegate(backend_table<B>, &handle, inputs, outputs, &workspace, scratch);
+          !prepared) {
         if (given == Destinations::small) continue;
         return c.broken("outputs", "prepare: ", to_name(prepared.error()));
       }
@@ -86,9 +89,12 @@ void check_execute(LawCase<B>& c, const LoweredProgram& program) {
       ExecuteContext<NullTracer, NoReport, workspace_of<B>> context(tracer, report, workspace, scratch.span());
       const Status status = B::execute(handle, inputs, std::span<EValue>(outputs), context);
       for (const Destination& each : destinations)
-        if (!each.is_clean()) return c.broken("destination", "execute wrote behind a destination that is smaller than the output");
+        if (!each.is_clean())
+          return c.broken("destination", "execute wrote behind a destination that is smaller than the output");
       const auto is_destination = [&](const EValue& output) {
-        return output.is_tensor() && std::ranges::any_of(destinations, [&](const Destination& each) { return each.view().data == output.tensor().data; });
+        return output.is_tensor() && std::ranges::any_of(destinations, [&](const Destination& each) {
+                 return each.view().data == output.tensor().data;
+               });
       };
       if (given == Destinations::small && (!status || std::ranges::any_of(outputs, is_destination))) continue;
       if (!status) return c.broken("functional", "execute without a session failed: ", name_of(status.error().code()));
@@ -100,7 +106,8 @@ void check_execute(LawCase<B>& c, const LoweredProgram& program) {
         answered.push_back(outputs[at]);
       }
       if (!c.mutates_inputs() && Snapshot(answered) != c.expected[i])
-        c.broken(given == Destinations::none ? "functional" : "destination", "execute without a session gave another result");
+        c.broken(given == Destinations::none ? "functional" : "destination",
+                 "execute without a session gave another result");
     }
   }
 }

@@ -24,10 +24,10 @@ namespace davit::testing {
 struct JudgeOptions {
   std::uint64_t runs = 3;
   Tolerance tolerance{1e-4, 1e-5};  ///< of what is no more than rounding in an eager run either
-  bool feed_back = true;   ///< outputs of a run are passed to the next one
-  std::uint64_t seed = 0;  ///< of what is fed back
-  /// Makes a backend of the list fail at its call number `call` from now; 0: never. Then every run is made to fail at each call
-  /// in turn (of many, at the first 50) before it is judged, and nothing is fed back. Null: no run may fail.
+  bool feed_back = true;            ///< outputs of a run are passed to the next one
+  std::uint64_t seed = 0;           ///< of what is fed back
+  /// Makes a backend of the list fail at its call number `call` from now; 0: never. Then every run is made to fail at
+  /// each call in turn (of many, at the first 50) before it is judged, and nothing is fed back. Null: no run may fail.
   void (*fail_at)(std::uint64_t call) = nullptr;
 };
 
@@ -58,17 +58,21 @@ namespace detail {
 }
 
 /// Eager runs that each round otherwise, by seeds that follow each other.
-[[nodiscard]] inline std::vector<EagerProgram> rounding_programs(const ExportedProgram& program, BackendTables kernels, std::uint64_t seed, std::size_t count) {
+[[nodiscard]] inline std::vector<EagerProgram> rounding_programs(const ExportedProgram& program, BackendTables kernels,
+                                                                 std::uint64_t seed, std::size_t count) {
   std::vector<EagerProgram> out;
   for (std::size_t i = 0; i < count; ++i) out.emplace_back(program, kernels).round_at_random(seed + i);
   return out;
 }
 
 /// The truths that are expected; those of `actual` where a run that rounds otherwise gives the same.
-[[nodiscard]] inline Tensor possible_truths(const TensorView& actual, const TensorView& expected, std::span<const EValue> rounded) {
+[[nodiscard]] inline Tensor possible_truths(const TensorView& actual, const TensorView& expected,
+                                            std::span<const EValue> rounded) {
   Tensor out = dense(expected);
   const Tensor answered = dense(actual);
-  const auto bytes = [](const Tensor& t) { return t.view().as<std::uint8_t>(); };  // what a backend wrote there may be no bool
+  const auto bytes = [](const Tensor& t) {
+    return t.view().as<std::uint8_t>();
+  };  // what a backend wrote there may be no bool
   for (const EValue& each : rounded) {
     if (!each.is_tensor() || !same_type(each.tensor(), expected)) continue;
     const Tensor other = dense(each.tensor());
@@ -78,48 +82,60 @@ namespace detail {
   return out;
 }
 
-/// How a value differs from that of an eager run, if it does. Beside eager runs that round at random (`rounding`, and what they give)
-/// what differs may be eight times as far off as one of them is, a truth what it is in one of them, and where one meets numbers whose sums overflow by the order of
-/// their terms, dtype and shape are compared only.
-[[nodiscard]] inline std::string difference(const EValue& actual, const EValue& expected, std::span<const EValue> rounded,
-                                            std::span<const EagerProgram> rounding, Tolerance tolerance) {
+/// How a value differs from that of an eager run, if it does. Beside eager runs that round at random (`rounding`, and
+/// what they give) what differs may be eight times as far off as one of them is, a truth what it is in one of them, and
+/// where one meets numbers whose sums overflow by the order of their terms, dtype and shape are compared only.
+[[nodiscard]] inline std::string difference(const EValue& actual, const EValue& expected,
+                                            std::span<const EValue> rounded, std::span<const EagerProgram> rounding,
+                                            Tolerance tolerance) {
   double gap = 0;
   for (const EValue& each : rounded) gap = std::max(gap, numeric_gap(each, expected).absolute);
   tolerance.atol += 8 * gap;
   const bool large = std::ranges::any_of(rounding, &EagerProgram::met_large_numbers);
   const bool anything = large || std::isinf(tolerance.atol);  // it divides by what is 0 or next to it
-  const bool truths = actual.is_tensor() && expected.is_tensor() && expected.tensor().dtype == ScalarType::bool_ && same_type(actual.tensor(), expected.tensor());
+  const bool truths = actual.is_tensor() && expected.is_tensor() && expected.tensor().dtype == ScalarType::bool_ &&
+                      same_type(actual.tensor(), expected.tensor());
   const Tensor possible = truths ? possible_truths(actual.tensor(), expected.tensor(), rounded) : Tensor{};
   return compare(actual, truths ? EValue(possible) : expected, tolerance, anything ? Check::shape_dtype : Check::close);
 }
 
-/// Where an output lies that lies elsewhere in the eager run's program: a tensor of the caller's, a buffer, another output. Empty if none does.
-[[nodiscard]] inline std::string misplaced(const EagerProgram& eager, std::span<const EValue> outputs, std::span<const EValue> inputs,
-                                           std::span<const Tensor> own, std::span<const NamedTensor> state) {
-  const auto meet = [](const EValue& a, const TensorView& b) { return a.is_tensor() && overlap(footprint(a.tensor()), footprint(b)); };
+/// Where an output lies that lies elsewhere in the eager run's program: a tensor of the caller's, a buffer, another
+/// output. Empty if none does.
+[[nodiscard]] inline std::string misplaced(const EagerProgram& eager, std::span<const EValue> outputs,
+                                           std::span<const EValue> inputs, std::span<const Tensor> own,
+                                           std::span<const NamedTensor> state) {
+  const auto meet = [](const EValue& a, const TensorView& b) {
+    return a.is_tensor() && overlap(footprint(a.tensor()), footprint(b));
+  };
   for (std::size_t k = 0; k < outputs.size(); ++k) {
     const std::string name = "output " + std::to_string(k);
     for (std::size_t i = 0; i < own.size(); ++i)
-      if (inputs[i].tensor().data == own[i].view().data && meet(outputs[k], own[i].view()) && !eager.storages().may_lie_in_input(k, i))
+      if (inputs[i].tensor().data == own[i].view().data && meet(outputs[k], own[i].view()) &&
+          !eager.storages().may_lie_in_input(k, i))
         return name + " lies in the memory of input " + std::to_string(i);
     for (const NamedTensor& entry : state)
-      if (meet(outputs[k], entry.tensor.view()) && !eager.storages().may_lie_in_state(k, entry.name.view())) return name + " lies in the state '" + std::string(entry.name.view()) + "'";
+      if (meet(outputs[k], entry.tensor.view()) && !eager.storages().may_lie_in_state(k, entry.name.view()))
+        return name + " lies in the state '" + std::string(entry.name.view()) + "'";
     for (std::size_t j = 0; j < k; ++j)
-      if (outputs[j].is_tensor() && meet(outputs[k], outputs[j].tensor()) && !eager.storages().may_share(k, j)) return name + " shares memory with output " + std::to_string(j);
+      if (outputs[j].is_tensor() && meet(outputs[k], outputs[j].tensor()) && !eager.storages().may_share(k, j))
+        return name + " shares memory with output " + std::to_string(j);
   }
   return {};
 }
 
-/// Overwrites and frees the caller's tensors that no output may show. What `outputs` and the mutations of buffers hold must not follow; a sentence if it does.
-[[nodiscard]] inline std::string seal(const EagerProgram& eager, const Outputs& outputs, std::span<const EValue> inputs, std::vector<Tensor>& own,
-                                      std::span<const NamedTensor> state) {
+/// Overwrites and frees the caller's tensors that no output may show. What `outputs` and the mutations of buffers hold
+/// must not follow; a sentence if it does.
+[[nodiscard]] inline std::string seal(const EagerProgram& eager, const Outputs& outputs, std::span<const EValue> inputs,
+                                      std::vector<Tensor>& own, std::span<const NamedTensor> state) {
   std::vector<EValue> seen(outputs.all().begin(), outputs.all().end());
   for (const Output& mutation : outputs.mutations())
-    if (std::ranges::any_of(state, [&](const NamedTensor& entry) { return entry.name == mutation.name(); })) seen.push_back(mutation.value());
+    if (std::ranges::any_of(state, [&](const NamedTensor& entry) { return entry.name == mutation.name(); }))
+      seen.push_back(mutation.value());
   const Snapshot before(seen);
   std::vector<Tensor> gone;
   for (std::size_t i = 0; i < own.size(); ++i) {
-    bool shown = own[i].numel() == 0 || inputs[i].tensor().data != own[i].view().data;  // the latter: an output of the run before
+    bool shown = own[i].numel() == 0 ||
+                 inputs[i].tensor().data != own[i].view().data;  // the latter: an output of the run before
     for (std::size_t k = 0; k < outputs.all().size() && !shown; ++k) shown = eager.storages().may_lie_in_input(k, i);
     if (shown) continue;
     std::ranges::fill(std::span(own[i].storage.writable(), own[i].storage.size()), std::byte{0x5a});
@@ -131,8 +147,8 @@ namespace detail {
 }
 
 /// judge(), beside so many eager runs that round at random.
-[[nodiscard]] inline std::string judge_once(const RandomProgram& random_program, const LoweredProgram& lowered, BackendTables kernels,
-                                            const JudgeOptions& options, std::size_t roundings) {
+[[nodiscard]] inline std::string judge_once(const RandomProgram& random_program, const LoweredProgram& lowered,
+                                            BackendTables kernels, const JudgeOptions& options, std::size_t roundings) {
   const ExportedProgram& program = random_program.program();
   EagerProgram eager(program, kernels);
   std::vector<EagerProgram> rounding = rounding_programs(program, kernels, options.seed, roundings);
@@ -142,7 +158,8 @@ namespace detail {
     return difference(actual, expected, rounded, rounding, options.tolerance);
   };
   const GraphModuleView graph = program.view();
-  const bool sees_storage = std::ranges::any_of(graph.nodes, [&](const Node& n) { return graph.target(n) == "aten.as_strided.default"; });
+  const bool sees_storage =
+      std::ranges::any_of(graph.nodes, [&](const Node& n) { return graph.target(n) == "aten.as_strided.default"; });
   Result<Session> session = Session::make(lowered);
   if (!session) return "no session: " + to_string(session.error());
   std::vector<EagerValue> last;
@@ -167,12 +184,19 @@ namespace detail {
       const std::size_t k = random.below(last.size());  // an output is fed back where it lies
       if (!last[k].tensor || !detail::same_type(last[k].tensor->view(), own[i].view())) continue;
       // an input that another input or the state shares memory with would change while the program runs, as in torch
-      // what was expanded or overlaps itself cannot be written, or is written in several places at once; whether an answer still is depends on the backend
-      if (detail::may_overlap_itself(answered[k].tensor()) || detail::may_overlap_itself(last[k].tensor->view())) continue;
-      if (sees_storage && !(answered[k].tensor().is_contiguous() && last[k].tensor->view().is_contiguous())) continue;  // only one may have gaps
+      // what was expanded or overlaps itself cannot be written, or is written in several places at once; whether an
+      // answer still is depends on the backend
+      if (detail::may_overlap_itself(answered[k].tensor()) || detail::may_overlap_itself(last[k].tensor->view()))
+        continue;
+      if (sees_storage && !(answered[k].tensor().is_contiguous() && last[k].tensor->view().is_contiguous()))
+        continue;  // only one may have gaps
       const Footprint fed = footprint(answered[k].tensor());
-      if (std::ranges::any_of(std::span(inputs).first(i), [&](const EValue& other) { return overlap(fed, footprint(other.tensor())); })) continue;
-      if (std::ranges::any_of(session->state(), [&](const NamedTensor& entry) { return overlap(fed, footprint(entry.tensor.view())); })) continue;
+      if (std::ranges::any_of(std::span(inputs).first(i),
+                              [&](const EValue& other) { return overlap(fed, footprint(other.tensor())); }))
+        continue;
+      if (std::ranges::any_of(session->state(),
+                              [&](const NamedTensor& entry) { return overlap(fed, footprint(entry.tensor.view())); }))
+        continue;
       inputs[i] = answered[k];
       expected_inputs[i] = copy_of(last[k].tensor->view());
       for (std::size_t r = 0; r < roundings; ++r) rounded_inputs[r][i] = copy_of(last_rounded[r][k].tensor->view());
@@ -202,20 +226,29 @@ namespace detail {
     const std::span<const EValue> all = outputs->all();
     if (all.size() != expected->size()) return place + "another number of outputs";
     for (std::size_t k = 0; k < all.size(); ++k)
-      if (const std::string differs = differing(all[k], (*expected)[k].value(), [&](std::size_t r) { return rounded[r][k].value(); }); !differs.empty())
+      if (const std::string differs =
+              differing(all[k], (*expected)[k].value(), [&](std::size_t r) { return rounded[r][k].value(); });
+          !differs.empty())
         return place + "output " + std::to_string(k) + ": " + differs;
     for (std::size_t i = 0; i < own.size(); ++i)
       if (inputs[i].tensor().data == own[i].view().data)
-        if (const std::string differs = differing(EValue(own[i]), EValue(expected_inputs[i]), [&](std::size_t r) { return EValue(rounded_inputs[r][i]); }); !differs.empty())
+        if (const std::string differs = differing(EValue(own[i]), EValue(expected_inputs[i]),
+                                                  [&](std::size_t r) { return EValue(rounded_inputs[r][i]); });
+            !differs.empty())
           return place + "input " + std::to_string(i) + " afterwards: " + differs;
     for (const NamedTensor& entry : session->state())
       for (std::size_t i = 0; i < eager.state().size(); ++i)
         if (const NamedTensor& other = eager.state()[i]; entry.name == other.name)
-          if (const std::string differs = differing(EValue(entry.tensor), EValue(other.tensor), [&](std::size_t r) { return EValue(rounding[r].state()[i].tensor); }); !differs.empty())
+          if (const std::string differs =
+                  differing(EValue(entry.tensor), EValue(other.tensor),
+                            [&](std::size_t r) { return EValue(rounding[r].state()[i].tensor); });
+              !differs.empty())
             return place + "state '" + std::string(entry.name.view()) + "': " + differs;
     if (!session->plan(0).is_sound()) return place + "the plan is not sound";
-    if (const std::string found = misplaced(eager, all, inputs, own, session->state()); !found.empty()) return place + found;
-    if (const std::string found = seal(eager, *outputs, inputs, own, session->state()); !found.empty()) return place + found;
+    if (const std::string found = misplaced(eager, all, inputs, own, session->state()); !found.empty())
+      return place + found;
+    if (const std::string found = seal(eager, *outputs, inputs, own, session->state()); !found.empty())
+      return place + found;
     last = std::move(*expected);
     std::swap(last_rounded, rounded);
     answered.assign(all.begin(), all.end());
@@ -225,17 +258,19 @@ namespace detail {
 
 }  // namespace detail
 
-/// Runs a lowered program several times beside an eager run of the program that it was made from, and compares all outputs,
-/// all inputs that it may have changed, and the state. Then what was passed is overwritten and freed, unless the eager run answers it,
-/// and the outputs must be as they were; nor may one lie in state or in another one where the eager run's does not. From the second run on, outputs of the run before are passed as inputs
-/// where they fit: the session's own, as they lie. Empty if all is the same, else a sentence.
+/// Runs a lowered program several times beside an eager run of the program that it was made from, and compares all
+/// outputs, all inputs that it may have changed, and the state. Then what was passed is overwritten and freed, unless
+/// the eager run answers it, and the outputs must be as they were; nor may one lie in state or in another one where the
+/// eager run's does not. From the second run on, outputs of the run before are passed as inputs where they fit: the
+/// session's own, as they lie. Empty if all is the same, else a sentence.
 ///
-/// Where the reference itself would be as far off if it rounded otherwise (numbers that cancel out), that is no difference; nor
-/// is what numbers near the end of their range become.
-[[nodiscard]] inline std::string judge(const RandomProgram& random_program, const LoweredProgram& lowered, BackendTables kernels,
-                                       const JudgeOptions& options = {}) {
+/// Where the reference itself would be as far off if it rounded otherwise (numbers that cancel out), that is no
+/// difference; nor is what numbers near the end of their range become.
+[[nodiscard]] inline std::string judge(const RandomProgram& random_program, const LoweredProgram& lowered,
+                                       BackendTables kernels, const JudgeOptions& options = {}) {
   std::string differs = detail::judge_once(random_program, lowered, kernels, options, 0);
-  // which of two equal numbers is the larger, and which way the middle between two steps is rounded, rounding tells once in a while
+  // which of two equal numbers is the larger, and which way the middle between two steps is rounded, rounding tells
+  // once in a while
   if (!differs.empty()) differs = detail::judge_once(random_program, lowered, kernels, options, 32);
   return differs;
 }

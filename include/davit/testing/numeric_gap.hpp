@@ -42,7 +42,8 @@ template <class T>
 [[nodiscard]] NumericGap gap_as(const Tensor& a, const Tensor& b) noexcept {
   NumericGap gap;
   const std::size_t count = a.storage.size() / sizeof(T);
-  for (std::size_t i = 0; i < count; ++i) gap.widen(gap_of(comparable(a.view().as<T>()[i]), comparable(b.view().as<T>()[i])));
+  for (std::size_t i = 0; i < count; ++i)
+    gap.widen(gap_of(comparable(a.view().as<T>()[i]), comparable(b.view().as<T>()[i])));
   return gap;
 }
 
@@ -50,7 +51,8 @@ template <class T>
 
 /// The gap between two tensors; the parts of complex numbers count one by one. O(elements).
 [[nodiscard]] inline NumericGap numeric_gap(const TensorView& actual, const TensorView& reference) {
-  if (actual.dtype != reference.dtype || !std::ranges::equal(actual.sizes(), reference.sizes())) return detail::unbounded;
+  if (actual.dtype != reference.dtype || !std::ranges::equal(actual.sizes(), reference.sizes()))
+    return detail::unbounded;
   const Tensor a = detail::dense(actual);
   const Tensor b = detail::dense(reference);
   if (a.storage.size() != actual.nbytes() || b.storage.size() != a.storage.size()) return detail::unbounded;
@@ -78,7 +80,8 @@ template <class T>
   if (actual.tag() != reference.tag()) return detail::unbounded;
   if (actual.is_tensor()) return numeric_gap(actual.tensor(), reference.tensor());
   if (actual.is_float()) return detail::gap_of(actual.as_float(), reference.as_float());
-  if (actual.is_number()) return detail::gap_of(static_cast<long double>(actual.integer()), static_cast<long double>(reference.integer()));
+  if (actual.is_number())
+    return detail::gap_of(static_cast<long double>(actual.integer()), static_cast<long double>(reference.integer()));
   if (actual.is_string() && actual.as_string() != reference.as_string()) return detail::unbounded;
   return {};
 }

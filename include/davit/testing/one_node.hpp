@@ -32,8 +32,14 @@ struct OneNode {
   ProgramTables& out = step.tables;
   const GraphModuleView graph = all.view();
   GraphModule& own = out.graph_module;
-  own = {.text = all.text, .dims = all.dims, .exprs = all.exprs, .values = all.values, .arguments = all.arguments, .nodes = {graph.nodes[n]},
-         .graphs = {}, .metadata = {}};
+  own = {.text = all.text,
+         .dims = all.dims,
+         .exprs = all.exprs,
+         .values = all.values,
+         .arguments = all.arguments,
+         .nodes = {graph.nodes[n]},
+         .graphs = {},
+         .metadata = {}};
   Node& node = own.nodes[0];
   node.graph = root_graph;
   node.metadata = no_id;

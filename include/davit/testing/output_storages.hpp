@@ -15,14 +15,15 @@
 
 namespace davit::testing {
 
-/// In which storages the outputs of a run may lie: those that the program answers, and no others. What a mutation answers is, by
-/// torch, its buffer or input: never the memory of another one that it takes its elements from.
+/// In which storages the outputs of a run may lie: those that the program answers, and no others. What a mutation
+/// answers is, by torch, its buffer or input: never the memory of another one that it takes its elements from.
 class OutputStorages {
  public:
   OutputStorages() = default;
-  /// The user inputs, the state and the outputs of an eager run, before anything is written back. Keeps what it names from being
-  /// freed. O(outputs * (outputs + inputs)).
-  OutputStorages(const ExportedProgram& program, std::span<const EagerValue> users, std::span<const NamedTensor> state, std::span<const EagerValue> made)
+  /// The user inputs, the state and the outputs of an eager run, before anything is written back. Keeps what it names
+  /// from being freed. O(outputs * (outputs + inputs)).
+  OutputStorages(const ExportedProgram& program, std::span<const EagerValue> users, std::span<const NamedTensor> state,
+                 std::span<const EagerValue> made)
       : held_(made.begin(), made.end()) {
     held_.insert(held_.end(), users.begin(), users.end());
     for (const EagerValue& each : users) of_users_.push_back(storage_of(each));
@@ -38,16 +39,20 @@ class OutputStorages {
       bool is_written = false;
       for (std::size_t j = 0; j < made.size(); ++j) {
         if (targets[j] == nullptr) continue;
-        is_written = is_written || j == k || (outputs[j].is_value() && outputs[k].is_value() && outputs[j].value() == outputs[k].value());
+        is_written = is_written || j == k ||
+                     (outputs[j].is_value() && outputs[k].is_value() && outputs[j].value() == outputs[k].value());
         if (j == k || storage_of(made[j]) == own) all.push_back(targets[j]);
       }
       if (!is_written || !is_given(own)) all.push_back(own);
     }
   }
 
-  [[nodiscard]] bool may_lie_in_input(std::size_t output, std::size_t user_input) const { return shows(output, of_users_[user_input]); }
+  [[nodiscard]] bool may_lie_in_input(std::size_t output, std::size_t user_input) const {
+    return shows(output, of_users_[user_input]);
+  }
   [[nodiscard]] bool may_lie_in_state(std::size_t output, std::string_view name) const {
-    return std::ranges::any_of(of_state_, [&](const auto& entry) { return entry.first == name && shows(output, entry.second); });
+    return std::ranges::any_of(of_state_,
+                               [&](const auto& entry) { return entry.first == name && shows(output, entry.second); });
   }
   [[nodiscard]] bool may_share(std::size_t output, std::size_t other) const {
     return std::ranges::any_of(of_outputs_[output], [&](Storage storage) { return shows(other, storage); });
@@ -55,12 +60,15 @@ class OutputStorages {
 
  private:
   using Storage = const SharedBytes::Owner*;  ///< null for a value without elements
-  [[nodiscard]] static Storage storage_of(const EagerValue& value) { return value.tensor && value.tensor->numel() != 0 ? value.tensor->storage.owner() : nullptr; }
+  [[nodiscard]] static Storage storage_of(const EagerValue& value) {
+    return value.tensor && value.tensor->numel() != 0 ? value.tensor->storage.owner() : nullptr;
+  }
   [[nodiscard]] bool shows(std::size_t output, Storage storage) const {
     return storage != nullptr && std::ranges::find(of_outputs_[output], storage) != of_outputs_[output].end();
   }
   [[nodiscard]] bool is_given(Storage storage) const {
-    return std::ranges::find(of_users_, storage) != of_users_.end() || std::ranges::find(of_state_, storage, &std::pair<Name, Storage>::second) != of_state_.end();
+    return std::ranges::find(of_users_, storage) != of_users_.end() ||
+           std::ranges::find(of_state_, storage, &std::pair<Name, Storage>::second) != of_state_.end();
   }
   /// Per output: the storage of the buffer or input that a mutation changes; null for what is none.
   [[nodiscard]] std::vector<Storage> targets_of(const ExportedProgram& program, std::size_t outputs) const {

@@ -12,7 +12,9 @@ namespace davit::testing {
 class Random {
  public:
   /// The numbers of different seeds have nothing to do with each other.
-  explicit constexpr Random(std::uint64_t seed) noexcept : state_(seed * 0x9e3779b97f4a7c15u + 0x2545f4914f6cdd1du) { state_ = next(); }
+  explicit constexpr Random(std::uint64_t seed) noexcept : state_(seed * 0x9e3779b97f4a7c15u + 0x2545f4914f6cdd1du) {
+    state_ = next();
+  }
   constexpr std::uint64_t next() noexcept {
     std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
@@ -43,11 +45,13 @@ struct ProgramRecipe {
   template <class Fails>
   [[nodiscard]] ProgramRecipe shrunk(Fails&& fails) const {
     ProgramRecipe best = *this;
-    for (std::size_t size = best.steps.size(), before = size + 1; size > 0; size = size == 1 && before > best.steps.size() ? 1 : size / 2) {
+    for (std::size_t size = best.steps.size(), before = size + 1; size > 0;
+         size = size == 1 && before > best.steps.size() ? 1 : size / 2) {
       before = best.steps.size();
       for (std::size_t at = 0; at + size <= best.steps.size();) {
         ProgramRecipe less = best;
-        less.steps.erase(less.steps.begin() + static_cast<std::ptrdiff_t>(at), less.steps.begin() + static_cast<std::ptrdiff_t>(at + size));
+        less.steps.erase(less.steps.begin() + static_cast<std::ptrdiff_t>(at),
+                         less.steps.begin() + static_cast<std::ptrdiff_t>(at + size));
         if (fails(less)) {
           best = std::move(less);
         } else {

@@ -14,8 +14,8 @@
 
 namespace davit::testing {
 
-/// Steps of a random program that take elements by index, put them elsewhere, join and repeat them, sort them, or go along a
-/// dimension.
+/// Steps of a random program that take elements by index, put them elsewhere, join and repeat them, sort them, or go
+/// along a dimension.
 class RandomMoves : protected RandomSteps {
  protected:
   using RandomSteps::RandomSteps;
@@ -25,24 +25,28 @@ class RandomMoves : protected RandomSteps {
     switch (random_.below(8)) {
       case 0: return by_index();
       case 1: return to_index();
-      case 2: case 3: return view_of_dims();
+      case 2:
+      case 3: return view_of_dims();
       case 4: return repeated();
       case 5: return along();
       case 6: return statistics();
       default: return arithmetic();
     }
   }
-  /// True for inputs, whose numbers no rounding has touched: what is made of their order or of their integers is the same everywhere.
+  /// True for inputs, whose numbers no rounding has touched: what is made of their order or of their integers is the
+  /// same everywhere.
   [[nodiscard]] bool is_given(const Known& k) const { return k.id < given_; }
 
   /// A value of that type and those sizes that is no input.
   [[nodiscard]] std::optional<Known> like(const Known& other) {
-    return some_of_all([&](const Known& k) { return !is_given(k) && k.dtype == other.dtype && same(k.sizes, other.sizes); });
+    return some_of_all(
+        [&](const Known& k) { return !is_given(k) && k.dtype == other.dtype && same(k.sizes, other.sizes); });
   }
   /// A buffer with other numbers in some places, as caches are written; false if it cannot be.
   bool update(const Known& buffer) {
     const auto at = std::ranges::find_if(buffer.sizes, [](const Dim& d) { return d.is_static() && d.value > 0; });
-    return buffer.dtype == ScalarType::float32 && at != buffer.sizes.end() && put(buffer, static_cast<std::size_t>(at - buffer.sizes.begin()));
+    return buffer.dtype == ScalarType::float32 && at != buffer.sizes.end() &&
+           put(buffer, static_cast<std::size_t>(at - buffer.sizes.begin()));
   }
   /// What a buffer becomes: that, if a step made it, or any value like it.
   [[nodiscard]] std::optional<Known> next_state(const Known& buffer) {
@@ -60,11 +64,14 @@ class RandomMoves : protected RandomSteps {
   }
   [[nodiscard]] Argument dim_of(std::size_t d) { return i(static_cast<std::int64_t>(d)); }
   [[nodiscard]] static bool is_in(const Dim& part, const Dim& whole) {
-    return part.is_static() && whole.is_static() ? part.value <= whole.value : part.value == whole.value && part.expr == whole.expr;
+    return part.is_static() && whole.is_static() ? part.value <= whole.value
+                                                 : part.value == whole.value && part.expr == whole.expr;
   }
   /// A value with a static dimension of at least `least` elements, and that dimension.
   [[nodiscard]] std::optional<std::pair<Known, std::size_t>> with_dim(std::int64_t least, bool any_dtype = true) {
-    const auto has = [&](const Known& k) { return std::ranges::any_of(k.sizes, [&](const Dim& d) { return d.is_static() && d.value >= least; }); };
+    const auto has = [&](const Known& k) {
+      return std::ranges::any_of(k.sizes, [&](const Dim& d) { return d.is_static() && d.value >= least; });
+    };
     const auto x = any_dtype ? some_of_all(has) : some(has);
     if (!x) return std::nullopt;
     std::size_t at = random_.below(x->sizes.size());
@@ -74,14 +81,20 @@ class RandomMoves : protected RandomSteps {
   /// Indices below `limit`, made of some integers that fit, or two equal ones.
   template <class Fits>
   [[nodiscard]] std::optional<Known> indices(std::int64_t limit, bool may_be_new, Fits&& fits) {
-    const auto x = some_of_all([&](const Known& k) { return k.dtype != ScalarType::float32 && k.dtype != ScalarType::bool_ && fits(k); });
+    const auto x = some_of_all(
+        [&](const Known& k) { return k.dtype != ScalarType::float32 && k.dtype != ScalarType::bool_ && fits(k); });
     if (!x && !may_be_new) return std::nullopt;
     if (!x) {
       const auto value = static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(limit)));
-      return emit("aten.full.default", {{"size", b_.ints({2})}, {"fill_value", i(value)}, {"dtype", b_.scalar_type(ScalarType::int64)}}, {dim(2)}, ScalarType::int64);
+      return emit("aten.full.default",
+                  {{"size", b_.ints({2})}, {"fill_value", i(value)}, {"dtype", b_.scalar_type(ScalarType::int64)}},
+                  {dim(2)}, ScalarType::int64);
     }
     const Known wide =
-        x->dtype == ScalarType::int64 ? *x : emit("aten._to_copy.default", {{"self", v(*x)}, {"dtype", b_.scalar_type(ScalarType::int64)}}, x->sizes, ScalarType::int64);
+        x->dtype == ScalarType::int64
+            ? *x
+            : emit("aten._to_copy.default", {{"self", v(*x)}, {"dtype", b_.scalar_type(ScalarType::int64)}}, x->sizes,
+                   ScalarType::int64);
     return emit("aten.remainder.Scalar", {{"self", v(wide)}, {"other", i(limit)}}, x->sizes, ScalarType::int64);
   }
   [[nodiscard]] static std::vector<Dim> without(std::vector<Dim> sizes, std::size_t at) {
@@ -111,13 +124,15 @@ class RandomMoves : protected RandomSteps {
         const Known index = *indices(x.sizes[at].value, true, [](const Known& k) { return k.sizes.size() == 1; });
         std::vector<Dim> sizes = x.sizes;
         sizes[at] = index.sizes[0];
-        keep(emit("aten.index_select.default", {{"self", v(x)}, {"dim", dim_of(at)}, {"index", v(index)}}, std::move(sizes), x.dtype));
+        keep(emit("aten.index_select.default", {{"self", v(x)}, {"dim", dim_of(at)}, {"index", v(index)}},
+                  std::move(sizes), x.dtype));
         return true;
       }
       case 1: {
         const auto index = indices_into(x, at);
         if (!index) return false;
-        keep(emit("aten.gather.default", {{"self", v(x)}, {"dim", dim_of(at)}, {"index", v(*index)}}, index->sizes, x.dtype));
+        keep(emit("aten.gather.default", {{"self", v(x)}, {"dim", dim_of(at)}, {"index", v(*index)}}, index->sizes,
+                  x.dtype));
         return true;
       }
       default: {
@@ -127,7 +142,8 @@ class RandomMoves : protected RandomSteps {
         sizes.insert(sizes.end(), x.sizes.begin() + 1, x.sizes.end());
         const bool embeds = x.sizes.size() == 2 && x.dtype == ScalarType::float32 && random_.one_in(2);
         keep(embeds ? emit("aten.embedding.default", {{"weight", v(x)}, {"indices", v(index)}}, std::move(sizes))
-                    : emit("aten.index.Tensor", {{"self", v(x)}, {"indices", b_.tensors({index.id})}}, std::move(sizes), x.dtype));
+                    : emit("aten.index.Tensor", {{"self", v(x)}, {"indices", b_.tensors({index.id})}}, std::move(sizes),
+                           x.dtype));
         return true;
       }
     }
@@ -143,15 +159,27 @@ class RandomMoves : protected RandomSteps {
       std::vector<Dim> sizes = x.sizes;
       const auto start = static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(sizes[at].value)));
       if (kind == 0) {
-        const Known part = emit("aten.select.int", {{"self", v(x)}, {"dim", dim_of(at)}, {"index", i(start)}}, without(sizes, at));
+        const Known part =
+            emit("aten.select.int", {{"self", v(x)}, {"dim", dim_of(at)}, {"index", i(start)}}, without(sizes, at));
         const Known made = emit("aten.neg.default", {{"self", v(part)}}, part.sizes);
-        put_back(x, emit("aten.select_scatter.default", {{"self", v(x)}, {"src", v(made)}, {"dim", dim_of(at)}, {"index", i(start)}}, std::move(sizes)));
+        put_back(x,
+                 emit("aten.select_scatter.default",
+                      {{"self", v(x)}, {"src", v(made)}, {"dim", dim_of(at)}, {"index", i(start)}}, std::move(sizes)));
       } else {
         sizes[at] = dim((sizes[at].value - start + 1) / 2);
         const Argument end = i(INT64_MAX);
-        const Known part = emit("aten.slice.Tensor", {{"self", v(x)}, {"dim", dim_of(at)}, {"start", i(start)}, {"end", end}, {"step", i(2)}}, sizes);
+        const Known part =
+            emit("aten.slice.Tensor",
+                 {{"self", v(x)}, {"dim", dim_of(at)}, {"start", i(start)}, {"end", end}, {"step", i(2)}}, sizes);
         const Known made = emit("aten.neg.default", {{"self", v(part)}}, part.sizes);
-        put_back(x, emit("aten.slice_scatter.default", {{"self", v(x)}, {"src", v(made)}, {"dim", dim_of(at)}, {"start", i(start)}, {"end", end}, {"step", i(2)}}, x.sizes));
+        put_back(x, emit("aten.slice_scatter.default",
+                         {{"self", v(x)},
+                          {"src", v(made)},
+                          {"dim", dim_of(at)},
+                          {"start", i(start)},
+                          {"end", end},
+                          {"step", i(2)}},
+                         x.sizes));
       }
       return true;
     }
@@ -165,14 +193,20 @@ class RandomMoves : protected RandomSteps {
         return all && same(*all, sizes);
       });
       if (!values) return false;
-      put_back(x, emit("aten.index_put.default", {{"self", v(x)}, {"indices", b_.tensors({index.id})}, {"values", v(*values)}, {"accumulate", b_.boolean(random_.one_in(2))}}, x.sizes));
+      put_back(x, emit("aten.index_put.default",
+                       {{"self", v(x)},
+                        {"indices", b_.tensors({index.id})},
+                        {"values", v(*values)},
+                        {"accumulate", b_.boolean(random_.one_in(2))}},
+                       x.sizes));
       return true;
     }
     const auto index = indices_into(x, at);
     if (!index) return false;
     const auto source = some([&](const Known& k) { return same(k.sizes, index->sizes); });
     if (!source) return false;
-    put_back(x, emit(random_.one_in(2) ? "aten.scatter_add.default" : "aten.scatter.src", {{"self", v(x)}, {"dim", dim_of(at)}, {"index", v(*index)}, {"src", v(*source)}}, x.sizes));
+    put_back(x, emit(random_.one_in(2) ? "aten.scatter_add.default" : "aten.scatter.src",
+                     {{"self", v(x)}, {"dim", dim_of(at)}, {"index", v(*index)}, {"src", v(*source)}}, x.sizes));
     return true;
   }
   bool view_of_dims() {
@@ -184,25 +218,38 @@ class RandomMoves : protected RandomSteps {
     switch (random_.below(5)) {
       case 0:
         std::swap(sizes[at], sizes[other]);
-        keep(view_like(emit("aten.transpose.int", {{"self", v(x)}, {"dim0", dim_of(at)}, {"dim1", i(static_cast<std::int64_t>(other) - static_cast<std::int64_t>(sizes.size()))}}, std::move(sizes), x.dtype), x));
+        keep(view_like(emit("aten.transpose.int",
+                            {{"self", v(x)},
+                             {"dim0", dim_of(at)},
+                             {"dim1", i(static_cast<std::int64_t>(other) - static_cast<std::int64_t>(sizes.size()))}},
+                            std::move(sizes), x.dtype),
+                       x));
         return true;
       case 1:
         if (!sizes[at].is_static()) return false;
-        keep(view_like(emit("aten.squeeze.dim", {{"self", v(x)}, {"dim", dim_of(at)}}, sizes[at].value == 1 ? without(sizes, at) : sizes, x.dtype), x));
+        keep(view_like(emit("aten.squeeze.dim", {{"self", v(x)}, {"dim", dim_of(at)}},
+                            sizes[at].value == 1 ? without(sizes, at) : sizes, x.dtype),
+                       x));
         return true;
       case 2: {
         if (at == other || !sizes[at].is_static() || !sizes[other].is_static()) return false;
         const std::int64_t count = std::min(sizes[at].value, sizes[other].value);
         sizes = without(without(sizes, std::max(at, other)), std::min(at, other));
         sizes.push_back(dim(count));
-        keep(view_like(emit("aten.diagonal.default", {{"self", v(x)}, {"offset", i(0)}, {"dim1", dim_of(at)}, {"dim2", dim_of(other)}}, std::move(sizes), x.dtype), x));
+        keep(view_like(emit("aten.diagonal.default",
+                            {{"self", v(x)}, {"offset", i(0)}, {"dim1", dim_of(at)}, {"dim2", dim_of(other)}},
+                            std::move(sizes), x.dtype),
+                       x));
         return true;
       }
       case 3: {
         if (sizes.size() > 4 || !sizes[at].is_static() || sizes[at].value < 2) return false;
         sizes[at] = dim(sizes[at].value - 1);
         sizes.push_back(dim(2));
-        Known made = view_like(emit("aten.unfold.default", {{"self", v(x)}, {"dimension", dim_of(at)}, {"size", i(2)}, {"step", i(1)}}, std::move(sizes), x.dtype), x);
+        Known made = view_like(
+            emit("aten.unfold.default", {{"self", v(x)}, {"dimension", dim_of(at)}, {"size", i(2)}, {"step", i(1)}},
+                 std::move(sizes), x.dtype),
+            x);
         made.overlaps = true;
         keep(std::move(made));
         return true;
@@ -238,34 +285,44 @@ class RandomMoves : protected RandomSteps {
     std::vector<Dim> sizes = x.sizes;
     const std::size_t at = random_.below(sizes.size());
     switch (random_.below(5)) {
-      case 0: keep(emit("aten.flip.default", {{"self", v(x)}, {"dims", b_.ints({static_cast<std::int64_t>(at)})}}, std::move(sizes), x.dtype)); return true;
+      case 0:
+        keep(emit("aten.flip.default", {{"self", v(x)}, {"dims", b_.ints({static_cast<std::int64_t>(at)})}},
+                  std::move(sizes), x.dtype));
+        return true;
       case 1: {
         const auto shift = static_cast<std::int64_t>(random_.below(7)) - 3;
-        keep(emit("aten.roll.default", {{"self", v(x)}, {"shifts", b_.ints({shift})}, {"dims", b_.ints({static_cast<std::int64_t>(at)})}}, std::move(sizes), x.dtype));
+        keep(emit("aten.roll.default",
+                  {{"self", v(x)}, {"shifts", b_.ints({shift})}, {"dims", b_.ints({static_cast<std::int64_t>(at)})}},
+                  std::move(sizes), x.dtype));
         return true;
       }
       case 2: {
         const auto y = some_of_all([&](const Known& k) { return k.dtype == x.dtype && same(k.sizes, x.sizes); });
         sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(at), dim(2));
-        keep(emit("aten.stack.default", {{"tensors", b_.tensors({x.id, y->id})}, {"dim", dim_of(at)}}, std::move(sizes), x.dtype));
+        keep(emit("aten.stack.default", {{"tensors", b_.tensors({x.id, y->id})}, {"dim", dim_of(at)}}, std::move(sizes),
+                  x.dtype));
         return true;
       }
       case 3: {
         std::vector<Argument> times;
         for (Dim& d : sizes) {
-          const std::int64_t count = d.is_static() && d.value <= 4 ? 1 + static_cast<std::int64_t>(random_.below(2)) : 1;
+          const std::int64_t count =
+              d.is_static() && d.value <= 4 ? 1 + static_cast<std::int64_t>(random_.below(2)) : 1;
           times.push_back(i(count));
           d.value *= count;
         }
-        keep(emit("aten.repeat.default", {{"self", v(x)}, {"repeats", b_.list(times, ArgumentKind::int_)}}, std::move(sizes), x.dtype));
+        keep(emit("aten.repeat.default", {{"self", v(x)}, {"repeats", b_.list(times, ArgumentKind::int_)}},
+                  std::move(sizes), x.dtype));
         return true;
       }
       default: {
         if (x.dtype != ScalarType::float32 || !sizes.back().is_static() || sizes.back().value < 1) return false;
-        const std::int64_t before = static_cast<std::int64_t>(random_.below(3)) - 1, after = static_cast<std::int64_t>(random_.below(3));
+        const std::int64_t before = static_cast<std::int64_t>(random_.below(3)) - 1,
+                           after = static_cast<std::int64_t>(random_.below(3));
         if (sizes.back().value + before + after < 0) return false;
         sizes.back().value += before + after;
-        keep(emit("aten.constant_pad_nd.default", {{"self", v(x)}, {"pad", b_.ints({before, after})}, {"value", b_.real(0.5)}}, std::move(sizes)));
+        keep(emit("aten.constant_pad_nd.default",
+                  {{"self", v(x)}, {"pad", b_.ints({before, after})}, {"value", b_.real(0.5)}}, std::move(sizes)));
         return true;
       }
     }
@@ -279,21 +336,27 @@ class RandomMoves : protected RandomSteps {
       case 1: keep(emit("aten.cumprod.default", {{"self", v(*found)}, {"dim", dim_of(at)}}, found->sizes)); return true;
       default: break;
     }
-    const auto given = some([&](const Known& k) { return is_given(k) && !k.sizes.empty() && k.sizes.back().is_static() && k.sizes.back().value > 0; });
+    const auto given = some([&](const Known& k) {
+      return is_given(k) && !k.sizes.empty() && k.sizes.back().is_static() && k.sizes.back().value > 0;
+    });
     if (!given) return false;
     std::vector<Dim> sizes = given->sizes;
     if (random_.one_in(3)) {
-      keep(emit("aten.argmax.default", {{"self", v(*given)}, {"dim", i(-1)}, {"keepdim", b_.boolean(false)}}, without(sizes, sizes.size() - 1), ScalarType::int64));
+      keep(emit("aten.argmax.default", {{"self", v(*given)}, {"dim", i(-1)}, {"keepdim", b_.boolean(false)}},
+                without(sizes, sizes.size() - 1), ScalarType::int64));
       return true;
     }
     const bool some_only = random_.one_in(2);
-    if (some_only) sizes.back().value = 1 + static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(sizes.back().value)));
+    if (some_only)
+      sizes.back().value = 1 + static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(sizes.back().value)));
     const Known values{.id = declare(fresh("sorted"), sizes), .sizes = sizes};
-    const Known order{.id = declare(fresh("order"), sizes, ScalarType::int64), .dtype = ScalarType::int64, .sizes = sizes};
+    const Known order{
+        .id = declare(fresh("order"), sizes, ScalarType::int64), .dtype = ScalarType::int64, .sizes = sizes};
     const Argument made[] = {v(values), v(order)};
     const Argument down = b_.boolean(random_.one_in(2));
     if (some_only)
-      node("aten.topk.default", {{"self", v(*given)}, {"k", i(sizes.back().value)}, {"dim", i(-1)}, {"largest", down}}, made);
+      node("aten.topk.default", {{"self", v(*given)}, {"k", i(sizes.back().value)}, {"dim", i(-1)}, {"largest", down}},
+           made);
     else
       node("aten.sort.default", {{"self", v(*given)}, {"dim", i(-1)}, {"descending", down}}, made);
     keep(values);
@@ -309,9 +372,17 @@ class RandomMoves : protected RandomSteps {
     if (keeps) sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(at), dim(1));
     const Argument dims = b_.ints({static_cast<std::int64_t>(at)}), keepdim = b_.boolean(keeps);
     switch (random_.below(5)) {
-      case 0: keep(emit("aten.prod.dim_int", {{"self", v(x)}, {"dim", dim_of(at)}, {"keepdim", keepdim}}, std::move(sizes))); break;
-      case 1: keep(emit("aten.var.correction", {{"self", v(x)}, {"dim", dims}, {"correction", i(random_.one_in(2) ? 0 : 1)}, {"keepdim", keepdim}}, std::move(sizes))); break;
-      case 2: keep(emit("aten.amin.default", {{"self", v(x)}, {"dim", dims}, {"keepdim", keepdim}}, std::move(sizes))); break;
+      case 0:
+        keep(emit("aten.prod.dim_int", {{"self", v(x)}, {"dim", dim_of(at)}, {"keepdim", keepdim}}, std::move(sizes)));
+        break;
+      case 1:
+        keep(emit("aten.var.correction",
+                  {{"self", v(x)}, {"dim", dims}, {"correction", i(random_.one_in(2) ? 0 : 1)}, {"keepdim", keepdim}},
+                  std::move(sizes)));
+        break;
+      case 2:
+        keep(emit("aten.amin.default", {{"self", v(x)}, {"dim", dims}, {"keepdim", keepdim}}, std::move(sizes)));
+        break;
       case 3: keep(emit("aten.mean.default", {{"self", v(x)}}, {})); break;
       default: keep(emit("aten.sum.default", {{"self", v(x)}}, {})); break;
     }
@@ -321,18 +392,24 @@ class RandomMoves : protected RandomSteps {
     const Known x = some_float();
     const auto y = some([&](const Known& k) { return broadcast(x.sizes, k.sizes).has_value(); });
     switch (random_.below(5)) {
-      case 0: keep(emit("aten.pow.Tensor_Scalar", {{"self", v(x)}, {"exponent", random_.one_in(2) ? i(2) : i(3)}}, x.sizes)); return true;
-      case 1: keep(emit("aten.div.Tensor", {{"self", v(x)}, {"other", v(*y)}}, *broadcast(x.sizes, y->sizes))); return true;
+      case 0:
+        keep(emit("aten.pow.Tensor_Scalar", {{"self", v(x)}, {"exponent", random_.one_in(2) ? i(2) : i(3)}}, x.sizes));
+        return true;
+      case 1:
+        keep(emit("aten.div.Tensor", {{"self", v(x)}, {"other", v(*y)}}, *broadcast(x.sizes, y->sizes)));
+        return true;
       case 2: {
         const auto given = some([&](const Known& k) { return is_given(k); });
-        constexpr std::string_view targets[] = {"aten.floor.default", "aten.ceil.default", "aten.round.default", "aten.trunc.default", "aten.sign.default"};
+        constexpr std::string_view targets[] = {"aten.floor.default", "aten.ceil.default", "aten.round.default",
+                                                "aten.trunc.default", "aten.sign.default"};
         keep(emit(targets[random_.below(std::size(targets))], {{"self", v(*given)}}, given->sizes));
         return true;
       }
       case 3: {
         const Known size = emit("aten.abs.default", {{"self", v(x)}}, x.sizes);
-        constexpr std::string_view targets[] = {"aten.sqrt.default",        "aten.log1p.default",       "aten.sin.default",
-                                                "aten.cos.default",         "aten.mish.default",        "aten.special_i0e.default",
+        constexpr std::string_view targets[] = {"aten.sqrt.default",        "aten.log1p.default",
+                                                "aten.sin.default",         "aten.cos.default",
+                                                "aten.mish.default",        "aten.special_i0e.default",
                                                 "aten.special_i1e.default", "aten.special_bessel_j0.default"};
         keep(emit(targets[random_.below(std::size(targets))], {{"self", v(size)}}, size.sizes));
         return true;
@@ -342,11 +419,14 @@ class RandomMoves : protected RandomSteps {
         const std::size_t rank = x.sizes.size();
         const auto z = some([&](const Known& k) {
           const std::size_t own = k.sizes.size();
-          if (own < 2 || k.sizes[own - 2].value != x.sizes[rank - 1].value || k.sizes[own - 2].expr != x.sizes[rank - 1].expr) return false;
+          if (own < 2 || k.sizes[own - 2].value != x.sizes[rank - 1].value ||
+              k.sizes[own - 2].expr != x.sizes[rank - 1].expr)
+            return false;
           return broadcast({x.sizes.begin(), x.sizes.end() - 2}, {k.sizes.begin(), k.sizes.end() - 2}).has_value();
         });
         if (!z) return false;
-        std::vector<Dim> sizes = *broadcast({x.sizes.begin(), x.sizes.end() - 2}, {z->sizes.begin(), z->sizes.end() - 2});
+        std::vector<Dim> sizes =
+            *broadcast({x.sizes.begin(), x.sizes.end() - 2}, {z->sizes.begin(), z->sizes.end() - 2});
         sizes.push_back(x.sizes[rank - 2]);
         sizes.push_back(z->sizes.back());
         keep(emit("aten.matmul.default", {{"self", v(x)}, {"other", v(*z)}}, std::move(sizes)));

@@ -16,9 +16,10 @@
 
 namespace davit::testing {
 
-/// A verified program made at random, of the kinds that torch.export writes: views, in-place writes of intermediates, buffers
-/// and inputs (training IR) or mutations in the signature (core IR), several outputs, lists, symbolic sizes, control flow, NaN
-/// and infinities in the data, tensors without elements, integers and bools, effects, layers of networks, quantized ones, bfloat16 and float16.
+/// A verified program made at random, of the kinds that torch.export writes: views, in-place writes of intermediates,
+/// buffers and inputs (training IR) or mutations in the signature (core IR), several outputs, lists, symbolic sizes,
+/// control flow, NaN and infinities in the data, tensors without elements, integers and bools, effects, layers of
+/// networks, quantized ones, bfloat16 and float16.
 class RandomProgram : RandomQuantized {
  public:
   explicit RandomProgram(const ProgramRecipe& recipe) : RandomQuantized(recipe) {
@@ -113,7 +114,8 @@ class RandomProgram : RandomQuantized {
     if (token_ != no_id) output(OutputTokenSpec{TokenArgument{name(token_)}}, token_);
     if (!training_) {
       for (const auto& [target, buffer] : buffers_)
-        if (const auto made = next_state(buffer); made && !random_.one_in(3)) output(BufferMutationSpec({name(made->id)}, target), made->id);
+        if (const auto made = next_state(buffer); made && !random_.one_in(3))
+          output(BufferMutationSpec({name(made->id)}, target), made->id);
       if (const auto made = like(users_[0]); made && random_.one_in(3))
         output(UserInputMutationSpec({name(made->id)}, user_names_[0]), made->id);
     }
@@ -134,30 +136,41 @@ class RandomProgram : RandomQuantized {
     switch (random_.below(training_ ? 27 : 21)) {
       case 0: return keep(unary(some_float()));
       case 1: return effect() ? void() : keep(unary(some_float()));
-      case 2: case 3: return binary();
+      case 2:
+      case 3: return binary();
       case 4: return symbolic_size() ? void() : binary();
-      case 14: case 15: case 16: case 17: return integers() ? void() : binary();
+      case 14:
+      case 15:
+      case 16:
+      case 17: return integers() ? void() : binary();
       case 5: return compare();
       case 6: return reduce();
-      case 7: case 8: case 9: return view();
+      case 7:
+      case 8:
+      case 9: return view();
       case 10: return join();
       case 11: return product() ? void() : binary();
       case 12: return control_flow();
       case 13: return several();
-      case 18: case 19: case 20: return layer() ? void() : binary();
+      case 18:
+      case 19:
+      case 20: return layer() ? void() : binary();
       default: return write();
     }
   }
   Known unary(const Known& x) {
-    constexpr std::string_view targets[] = {"aten.relu.default",        "aten.neg.default",     "aten.sigmoid.default", "aten.tanh.default",
-                                            "aten.abs.default",         "aten.relu6.default",   "aten.hardswish.default", "aten.silu.default",
-                                            "aten.hardsigmoid.default", "aten.hardtanh.default"};
+    constexpr std::string_view targets[] = {"aten.relu.default",      "aten.neg.default",  "aten.sigmoid.default",
+                                            "aten.tanh.default",      "aten.abs.default",  "aten.relu6.default",
+                                            "aten.hardswish.default", "aten.silu.default", "aten.hardsigmoid.default",
+                                            "aten.hardtanh.default"};
     switch (random_.below(9)) {
       case 3: return emit("aten.clamp.default", {{"self", v(x)}, {"min", b_.real(0.5)}, {"max", b_.real(3)}}, x.sizes);
       case 0: return emit("aten.add.Scalar", {{"self", v(x)}, {"other", b_.real(1.25)}}, x.sizes);
       case 1: return emit("aten.mul.Scalar", {{"self", v(x)}, {"other", b_.real(-0.5)}}, x.sizes);
-      case 2: return x.sizes.empty() ? emit("aten.exp.default", {{"self", v(x)}}, x.sizes)
-                                     : emit("aten._softmax.default", {{"self", v(x)}, {"dim", i(-1)}, {"half_to_float", b_.boolean(false)}}, x.sizes);
+      case 2:
+        return x.sizes.empty() ? emit("aten.exp.default", {{"self", v(x)}}, x.sizes)
+                               : emit("aten._softmax.default",
+                                      {{"self", v(x)}, {"dim", i(-1)}, {"half_to_float", b_.boolean(false)}}, x.sizes);
       default: return emit(targets[random_.below(std::size(targets))], {{"self", v(x)}}, x.sizes);
     }
   }
@@ -168,12 +181,15 @@ class RandomProgram : RandomQuantized {
     keep(binary(x, *y));
   }
   Known binary(const Known& x, const Known& y) {
-    constexpr std::string_view targets[] = {"aten.add.Tensor", "aten.sub.Tensor", "aten.mul.Tensor", "aten.maximum.default", "aten.minimum.default"};
-    return emit(targets[random_.below(std::size(targets))], {{"self", v(x)}, {"other", v(y)}}, *broadcast(x.sizes, y.sizes));
+    constexpr std::string_view targets[] = {"aten.add.Tensor", "aten.sub.Tensor", "aten.mul.Tensor",
+                                            "aten.maximum.default", "aten.minimum.default"};
+    return emit(targets[random_.below(std::size(targets))], {{"self", v(x)}, {"other", v(y)}},
+                *broadcast(x.sizes, y.sizes));
   }
   void compare() {
     const Known x = some_float();
-    const Known mask = emit("aten.gt.Scalar", {{"self", v(x)}, {"other", b_.real(0.26)}}, x.sizes, ScalarType::bool_);  // no mean of a softmax
+    const Known mask = emit("aten.gt.Scalar", {{"self", v(x)}, {"other", b_.real(0.26)}}, x.sizes,
+                            ScalarType::bool_);  // no mean of a softmax
     const auto y = some([&](const Known& k) { return same(k.sizes, x.sizes); });
     keep(emit("aten.where.self", {{"condition", v(mask)}, {"self", v(x)}, {"other", v(y ? *y : x)}}, x.sizes));
     if (random_.one_in(2)) keep(mask);
@@ -190,7 +206,9 @@ class RandomProgram : RandomQuantized {
     } else {
       sizes.erase(sizes.begin() + static_cast<std::ptrdiff_t>(at));
     }
-    const std::string_view target = empty || random_.one_in(3) ? "aten.sum.dim_IntList" : random_.one_in(2) ? "aten.mean.dim" : "aten.amax.default";
+    const std::string_view target = empty || random_.one_in(3) ? "aten.sum.dim_IntList"
+                                    : random_.one_in(2)        ? "aten.mean.dim"
+                                                               : "aten.amax.default";
     const Argument dims = b_.ints({static_cast<std::int64_t>(at)});
     keep(emit(target, {{"self", v(*x)}, {"dim", dims}, {"keepdim", b_.boolean(keep_dim)}}, std::move(sizes)));
   }
@@ -206,14 +224,16 @@ class RandomProgram : RandomQuantized {
           order.push_back(i(static_cast<std::int64_t>(d)));
           sizes.push_back(x.sizes[d]);
         }
-        out = emit("aten.permute.default", {{"self", v(x)}, {"dims", b_.list(order, ArgumentKind::int_)}}, std::move(sizes), x.dtype);
+        out = emit("aten.permute.default", {{"self", v(x)}, {"dims", b_.list(order, ArgumentKind::int_)}},
+                   std::move(sizes), x.dtype);
         break;
       }
       case 1: {
         std::vector<Dim> sizes = x.sizes;
         const std::size_t place = random_.below(rank + 1);
         sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(place), dim(1));
-        out = emit("aten.unsqueeze.default", {{"self", v(x)}, {"dim", i(static_cast<std::int64_t>(place))}}, std::move(sizes), x.dtype);
+        out = emit("aten.unsqueeze.default", {{"self", v(x)}, {"dim", i(static_cast<std::int64_t>(place))}},
+                   std::move(sizes), x.dtype);
         break;
       }
       case 2: {
@@ -222,7 +242,13 @@ class RandomProgram : RandomQuantized {
         const std::int64_t start = static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(sizes[at].value)));
         const std::int64_t step = 1 + static_cast<std::int64_t>(random_.below(2));
         sizes[at] = dim((sizes[at].value - start + step - 1) / step);
-        out = emit("aten.slice.Tensor", {{"self", v(x)}, {"dim", i(static_cast<std::int64_t>(at))}, {"start", i(start)}, {"end", i(INT64_MAX)}, {"step", i(step)}}, std::move(sizes), x.dtype);
+        out = emit("aten.slice.Tensor",
+                   {{"self", v(x)},
+                    {"dim", i(static_cast<std::int64_t>(at))},
+                    {"start", i(start)},
+                    {"end", i(INT64_MAX)},
+                    {"step", i(step)}},
+                   std::move(sizes), x.dtype);
         break;
       }
       case 3: {
@@ -230,7 +256,8 @@ class RandomProgram : RandomQuantized {
         std::vector<Dim> sizes = x.sizes;
         const std::int64_t index = static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(sizes[at].value)));
         sizes.erase(sizes.begin() + static_cast<std::ptrdiff_t>(at));
-        out = emit("aten.select.int", {{"self", v(x)}, {"dim", i(static_cast<std::int64_t>(at))}, {"index", i(index)}}, std::move(sizes), x.dtype);
+        out = emit("aten.select.int", {{"self", v(x)}, {"dim", i(static_cast<std::int64_t>(at))}, {"index", i(index)}},
+                   std::move(sizes), x.dtype);
         break;
       }
       case 4: {
@@ -239,7 +266,8 @@ class RandomProgram : RandomQuantized {
         sizes.insert(sizes.begin(), dim(2));
         std::vector<Argument> items{i(2)};
         for (std::size_t d = 0; d < rank; ++d) items.push_back(i(-1));
-        out = emit("aten.expand.default", {{"self", v(x)}, {"size", b_.list(items, ArgumentKind::int_)}}, std::move(sizes), x.dtype);
+        out = emit("aten.expand.default", {{"self", v(x)}, {"size", b_.list(items, ArgumentKind::int_)}},
+                   std::move(sizes), x.dtype);
         out.overlaps = true;
         break;
       }
@@ -252,9 +280,11 @@ class RandomProgram : RandomQuantized {
   /// What answers x as it is.
   Known itself(const Known& x) {
     const std::size_t which = x.key % (identities.size() + 1);
-    if (which == identities.size() || x.dtype != ScalarType::float32) return emit("aten.alias.default", {{"self", v(x)}}, x.sizes, x.dtype);
+    if (which == identities.size() || x.dtype != ScalarType::float32)
+      return emit("aten.alias.default", {{"self", v(x)}}, x.sizes, x.dtype);
     if (identities[which].ends_with("dropout.default"))
-      return emit(identities[which], {{"input", v(x)}, {"p", b_.real(0.5)}, {"train", b_.boolean(false)}}, x.sizes, x.dtype);
+      return emit(identities[which], {{"input", v(x)}, {"p", b_.real(0.5)}, {"train", b_.boolean(false)}}, x.sizes,
+                  x.dtype);
     return emit(identities[which], {{"self", v(x)}}, x.sizes, x.dtype);
   }
   void join() {
@@ -265,16 +295,19 @@ class RandomProgram : RandomQuantized {
     std::vector<Dim> sizes = x->sizes;
     sizes[at].value *= 2;
     const Argument both = b_.tensors({x->id, y ? y->id : x->id});
-    keep(emit("aten.cat.default", {{"tensors", both}, {"dim", i(static_cast<std::int64_t>(at))}}, std::move(sizes), x->dtype));
+    keep(emit("aten.cat.default", {{"tensors", both}, {"dim", i(static_cast<std::int64_t>(at))}}, std::move(sizes),
+              x->dtype));
   }
   void several() {
-    const auto x = some([](const Known& k) { return !k.sizes.empty() && k.sizes[0].is_static() && k.sizes[0].value >= 2; });
+    const auto x =
+        some([](const Known& k) { return !k.sizes.empty() && k.sizes[0].is_static() && k.sizes[0].value >= 2; });
     if (!x) return binary();
     std::vector<Dim> first = x->sizes, second = x->sizes;
     if (random_.one_in(2)) {
       first.erase(first.begin());
       const Known values{.id = declare(fresh("max"), first), .sizes = first};
-      const Known indices{.id = declare(fresh("indices"), first, ScalarType::int64), .dtype = ScalarType::int64, .sizes = first};
+      const Known indices{
+          .id = declare(fresh("indices"), first, ScalarType::int64), .dtype = ScalarType::int64, .sizes = first};
       const Argument made[] = {v(values), v(indices)};
       node("aten.max.dim", {{"self", v(*x)}, {"dim", i(0)}}, made);
       keep(values);
@@ -291,10 +324,12 @@ class RandomProgram : RandomQuantized {
   }
   /// In-place operators, on whatever may be written.
   void write() {
-    if (Random(step_ ^ 0x2545f491u).one_in(4)) return fill_fresh();  // the other steps are what they were before there was this one
+    if (Random(step_ ^ 0x2545f491u).one_in(4))
+      return fill_fresh();  // the other steps are what they were before there was this one
     auto x = some_of_all([](const Known& k) { return !k.overlaps && !k.fixed; });
     if (!x) return binary();
-    if (is_given(*x) && random_.one_in(2) && std::ranges::all_of(x->sizes, [](const Dim& d) { return d.is_static() && d.value > 0; })) {
+    if (is_given(*x) && random_.one_in(2) &&
+        std::ranges::all_of(x->sizes, [](const Dim& d) { return d.is_static() && d.value > 0; })) {
       // a write that stays one: functionalization leaves those through as_strided
       std::vector<Argument> sizes, strides(x->sizes.size());
       std::int64_t stride = 1;
@@ -316,7 +351,9 @@ class RandomProgram : RandomQuantized {
       case 3: out = emit("aten.relu_.default", {{"self", v(*x)}}, x->sizes, x->dtype); break;
       case 4: out = emit("aten.sub_.Tensor", {{"self", v(*x)}, {"other", v(y ? *y : *x)}}, x->sizes); break;
       case 5: out = emit("aten.fill_.Scalar", {{"self", v(*x)}, {"value", b_.real(0.375)}}, x->sizes); break;
-      case 6: out = emit("aten.clamp_.default", {{"self", v(*x)}, {"min", b_.real(-1)}, {"max", b_.real(1)}}, x->sizes); break;
+      case 6:
+        out = emit("aten.clamp_.default", {{"self", v(*x)}, {"min", b_.real(-1)}, {"max", b_.real(1)}}, x->sizes);
+        break;
       default: out = emit("aten.copy_.default", {{"self", v(*x)}, {"src", v(y ? *y : *x)}}, x->sizes, x->dtype); break;
     }
     keep(std::move(out));
@@ -339,15 +376,20 @@ class RandomProgram : RandomQuantized {
   }
   /// A running sum of rows, and something of each.
   void scan() {
-    const auto x = some([](const Known& k) { return !k.sizes.empty() && k.sizes[0].is_static() && k.sizes[0].value > 0; });
+    const auto x =
+        some([](const Known& k) { return !k.sizes.empty() && k.sizes[0].is_static() && k.sizes[0].value > 0; });
     if (!x) return binary();
     std::vector<Dim> row(x->sizes.begin() + 1, x->sizes.end());
-    const Known start = emit("aten.amax.default", {{"self", v(*x)}, {"dim", b_.ints({0})}, {"keepdim", b_.boolean(false)}}, row);
+    const Known start =
+        emit("aten.amax.default", {{"self", v(*x)}, {"dim", b_.ints({0})}, {"keepdim", b_.boolean(false)}}, row);
     const Known operands[] = {start, {.sizes = row}};
-    const GraphId body = branch(operands, [&](const std::vector<Known>& in) { return std::vector<Known>{binary(in[0], in[1]), unary(in[1])}; });
+    const GraphId body = branch(
+        operands, [&](const std::vector<Known>& in) { return std::vector<Known>{binary(in[0], in[1]), unary(in[1])}; });
     const Known last{.id = declare(fresh("scan"), row), .sizes = row};
     const Known rows{.id = declare(fresh("scan"), x->sizes), .sizes = x->sizes};
-    const Argument in[] = {b_.subgraph(body), b_.tensors({start.id}), b_.tensors({x->id}), i(0), b_.boolean(random_.one_in(2)), b_.tensors({})};
+    const Argument in[] = {
+        b_.subgraph(body), b_.tensors({start.id}), b_.tensors({x->id}), i(0), b_.boolean(random_.one_in(2)),
+        b_.tensors({})};
     const Argument made[] = {v(last), v(rows)};
     b_.node("higher_order.scan", in, made);
     keep(last);
@@ -359,12 +401,16 @@ class RandomProgram : RandomQuantized {
     const auto found = some([&](const Known& k) { return same(k.sizes, x.sizes); });
     const Known y = found ? *found : x;
     const Known operands[] = {x, y};
-    const auto elementwise = [&](const std::vector<Known>& in) { return std::vector<Known>{random_.one_in(2) ? unary(binary(in[0], in[1])) : binary(unary(in[1]), in[0])}; };
+    const auto elementwise = [&](const std::vector<Known>& in) {
+      return std::vector<Known>{random_.one_in(2) ? unary(binary(in[0], in[1])) : binary(unary(in[1]), in[0])};
+    };
     if (random_.one_in(2)) {
       const Known mask = emit("aten.gt.Scalar", {{"self", v(x)}, {"other", b_.real(0.0)}}, x.sizes, ScalarType::bool_);
       const Known any = emit("aten.any.default", {{"self", v(mask)}}, {}, ScalarType::bool_);
       const bool copies = training_ && Random(step_ ^ 0x9e3779b9u).one_in(3);
-      const GraphId yes = branch(operands, [&](const std::vector<Known>& in) { return copies ? std::vector{copied(in[0], in[0].sizes, 2)} : elementwise(in); });
+      const GraphId yes = branch(operands, [&](const std::vector<Known>& in) {
+        return copies ? std::vector{copied(in[0], in[0].sizes, 2)} : elementwise(in);
+      });
       const GraphId no = branch(operands, elementwise);
       const Known out{.id = declare(fresh("cond"), x.sizes), .sizes = x.sizes};
       const Argument in[] = {v(any), b_.subgraph(yes), b_.subgraph(no), b_.tensors({x.id, y.id})};
@@ -372,17 +418,26 @@ class RandomProgram : RandomQuantized {
       b_.node("higher_order.cond", in, {&made, 1});
       return keep(out);
     }
-    Known count = emit("aten.full.default", {{"size", b_.ints({})}, {"fill_value", i(0)}, {"dtype", b_.scalar_type(ScalarType::int64)}}, {}, ScalarType::int64);
+    Known count = emit("aten.full.default",
+                       {{"size", b_.ints({})}, {"fill_value", i(0)}, {"dtype", b_.scalar_type(ScalarType::int64)}}, {},
+                       ScalarType::int64);
     const Known carried[] = {count, x, y};
     const std::int64_t times = static_cast<std::int64_t>(random_.below(4));
-    const GraphId go_on = branch(carried, [&](const std::vector<Known>& in) { return std::vector<Known>{emit("aten.lt.Scalar", {{"self", v(in[0])}, {"other", i(times)}}, {}, ScalarType::bool_)}; });
+    const GraphId go_on = branch(carried, [&](const std::vector<Known>& in) {
+      return std::vector<Known>{
+          emit("aten.lt.Scalar", {{"self", v(in[0])}, {"other", i(times)}}, {}, ScalarType::bool_)};
+    });
     const GraphId body = branch(carried, [&](const std::vector<Known>& in) {
       std::vector<Known> out{emit("aten.add.Scalar", {{"self", v(in[0])}, {"other", i(1)}}, {}, ScalarType::int64)};
       out.push_back(elementwise({in[1], in[2]})[0]);
       return out;
     });
-    const Known last{.id = declare(fresh("while_count"), {}, ScalarType::int64), .dtype = ScalarType::int64, .sizes = {}};
-    const Known out{.id = declare(fresh("while"), x.sizes), .sizes = x.sizes, .overlaps = x.overlaps, .fixed = x.fixed};  // x itself, of no turns
+    const Known last{
+        .id = declare(fresh("while_count"), {}, ScalarType::int64), .dtype = ScalarType::int64, .sizes = {}};
+    const Known out{.id = declare(fresh("while"), x.sizes),
+                    .sizes = x.sizes,
+                    .overlaps = x.overlaps,
+                    .fixed = x.fixed};  // x itself, of no turns
     const Argument in[] = {b_.subgraph(go_on), b_.subgraph(body), b_.tensors({count.id, x.id}), b_.tensors({y.id})};
     const Argument made[] = {v(last), v(out)};
     b_.node("higher_order.while_loop", in, made);

@@ -12,19 +12,26 @@
 
 namespace davit::testing {
 
-/// Steps of a random program as PT2E quantizes them: layers and other operators on dequantized bytes, quantized again behind
-/// them. Ranges, zero points, dtypes and who else reads a value differ as no quantizer would choose them.
+/// Steps of a random program as PT2E quantizes them: layers and other operators on dequantized bytes, quantized again
+/// behind them. Ranges, zero points, dtypes and who else reads a value differ as no quantizer would choose them.
 class RandomQuantized : protected RandomLayers {
  protected:
   /// One program of four is quantized.
-  explicit RandomQuantized(const ProgramRecipe& recipe) : RandomLayers(recipe), quantized_(Random(recipe.seed ^ 0x9d2c5680u).one_in(4)), dtype_(Random(recipe.seed ^ 0x6c078965u).one_in(5) ? ScalarType::bfloat16 : Random(recipe.seed ^ 0x2545f491u).one_in(8) ? ScalarType::float16 : ScalarType::float32) {}
+  explicit RandomQuantized(const ProgramRecipe& recipe)
+      : RandomLayers(recipe),
+        quantized_(Random(recipe.seed ^ 0x9d2c5680u).one_in(4)),
+        dtype_(Random(recipe.seed ^ 0x6c078965u).one_in(5)   ? ScalarType::bfloat16
+               : Random(recipe.seed ^ 0x2545f491u).one_in(8) ? ScalarType::float16
+                                                             : ScalarType::float32) {}
 
-  /// Declares the bytes too that weights are parts of, and their scales. NaN stands for no byte: data that has some is not quantized.
+  /// Declares the bytes too that weights are parts of, and their scales. NaN stands for no byte: data that has some is
+  /// not quantized.
   void declare_weights(ProgramTables& tables) {
     RandomLayers::declare_weights(tables);
     quantized_ = quantized_ && !strange_;
     if (!quantized_) return;
-    bytes_ = parameter<std::int8_t>(tables, "bytes", 512, [](int k) { return static_cast<std::int8_t>((k * 101 + 7) % 255 - 127); });
+    bytes_ = parameter<std::int8_t>(tables, "bytes", 512,
+                                    [](int k) { return static_cast<std::int8_t>((k * 101 + 7) % 255 - 127); });
     scales_ = parameter<float>(tables, "scales", 64, [](int k) { return static_cast<float>(1 + (k * 13) % 11) / 512; });
     zeros_ = parameter<std::int64_t>(tables, "zeros", 64, [](int) { return 0; });
   }
@@ -38,7 +45,9 @@ class RandomQuantized : protected RandomLayers {
     const std::size_t kind = random_.below(8);
     const auto bytes = [this](std::initializer_list<std::int64_t> sizes) { return byte_weight(sizes); };
     const auto small = [](const Known& k) {
-      return !k.sizes.empty() && std::ranges::all_of(k.sizes, [](const Dim& d) { return d.value > 0 && (!d.is_static() || d.value <= 16); });
+      return !k.sizes.empty() && std::ranges::all_of(k.sizes, [](const Dim& d) {
+        return d.value > 0 && (!d.is_static() || d.value <= 16);
+      });
     };
     if (kind < 3) {
       auto x = image();
@@ -50,12 +59,15 @@ class RandomQuantized : protected RandomLayers {
     if (!x) return false;
     const Known in = through_bytes(*x);
     switch (kind) {
-      case 3: case 4: return keep_bytes(bounded(linear(in, bytes)));
-      case 5: case 6: {
+      case 3:
+      case 4: return keep_bytes(bounded(linear(in, bytes)));
+      case 5:
+      case 6: {
         const auto y = some([&](const Known& k) { return small(k) && broadcast(in.sizes, k.sizes).has_value(); });
         if (!y) return false;
         const Known other = through_bytes(*y);
-        return keep_bytes(bounded(emit(kind == 5 ? "aten.add.Tensor" : "aten.mul.Tensor", {{"self", v(in)}, {"other", v(other)}}, *broadcast(in.sizes, other.sizes))));
+        return keep_bytes(bounded(emit(kind == 5 ? "aten.add.Tensor" : "aten.mul.Tensor",
+                                       {{"self", v(in)}, {"other", v(other)}}, *broadcast(in.sizes, other.sizes))));
       }
       default: {
         if (random_.one_in(2)) return keep_bytes(function(in));
@@ -63,7 +75,8 @@ class RandomQuantized : protected RandomLayers {
         std::vector<Dim> sizes = in.sizes;
         if (!sizes[0].is_static()) return keep_bytes(function(other));
         sizes[0].value *= 2;
-        return keep_bytes(emit("aten.cat.default", {{"tensors", b_.tensors({in.id, other.id})}, {"dim", i(0)}}, std::move(sizes)));
+        return keep_bytes(
+            emit("aten.cat.default", {{"tensors", b_.tensors({in.id, other.id})}, {"dim", i(0)}}, std::move(sizes)));
       }
     }
   }
@@ -77,17 +90,28 @@ class RandomQuantized : protected RandomLayers {
 
   [[nodiscard]] Bytes some_bytes() {
     constexpr double scales[] = {1.0 / 16, 0.25, 0.03, 0.1, 0.011, 1};
-    Bytes out{.scale = scales[random_.below(std::size(scales))], .dtype = random_.one_in(3) ? ScalarType::uint8 : ScalarType::int8};
-    if (out.dtype == ScalarType::uint8) out.low = 0, out.high = 255;
-    else if (random_.one_in(3)) out.low = -127;
+    Bytes out{.scale = scales[random_.below(std::size(scales))],
+              .dtype = random_.one_in(3) ? ScalarType::uint8 : ScalarType::int8};
+    if (out.dtype == ScalarType::uint8)
+      out.low = 0, out.high = 255;
+    else if (random_.one_in(3))
+      out.low = -127;
     const std::int64_t middle = (out.low + out.high + 1) / 2;
-    out.zero_point = random_.one_in(3) ? middle : out.low + static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(out.high - out.low + 1)));
+    out.zero_point =
+        random_.one_in(3)
+            ? middle
+            : out.low + static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(out.high - out.low + 1)));
     if (random_.one_in(6)) out.low = middle, out.zero_point = std::max(out.zero_point, middle);
     return out;
   }
   [[nodiscard]] Known converted(const Known& x, const Bytes& bytes, bool quantizes) {
-    return emit(quantizes ? "quantized_decomposed.quantize_per_tensor.default" : "quantized_decomposed.dequantize_per_tensor.default",
-                {{"input", v(x)}, {"scale", b_.real(bytes.scale)}, {"zero_point", i(bytes.zero_point)}, {"quant_min", i(bytes.low)}, {"quant_max", i(bytes.high)},
+    return emit(quantizes ? "quantized_decomposed.quantize_per_tensor.default"
+                          : "quantized_decomposed.dequantize_per_tensor.default",
+                {{"input", v(x)},
+                 {"scale", b_.real(bytes.scale)},
+                 {"zero_point", i(bytes.zero_point)},
+                 {"quant_min", i(bytes.low)},
+                 {"quant_max", i(bytes.high)},
                  {"dtype", b_.scalar_type(bytes.dtype)}},
                 x.sizes, quantizes ? bytes.dtype : ScalarType::float32);
   }
@@ -112,8 +136,11 @@ class RandomQuantized : protected RandomLayers {
   }
   [[nodiscard]] Known bounded(const Known& x) {
     switch (random_.below(6)) {
-      case 0: case 1: return emit("aten.relu.default", {{"self", v(x)}}, x.sizes);
-      case 2: return emit("aten.hardtanh.default", {{"self", v(x)}, {"min_val", b_.real(-0.75)}, {"max_val", b_.real(3)}}, x.sizes);
+      case 0:
+      case 1: return emit("aten.relu.default", {{"self", v(x)}}, x.sizes);
+      case 2:
+        return emit("aten.hardtanh.default", {{"self", v(x)}, {"min_val", b_.real(-0.75)}, {"max_val", b_.real(3)}},
+                    x.sizes);
       case 3: return emit("aten.clamp.default", {{"self", v(x)}, {"min", b_.real(0)}, {"max", b_.real(6)}}, x.sizes);
       default: return x;
     }
@@ -126,7 +153,12 @@ class RandomQuantized : protected RandomLayers {
     const std::int64_t channels = sizes.begin()[axis];
     const Known scales = part(scales_, {channels}), zeros = part(zeros_, {channels});
     return emit("quantized_decomposed.dequantize_per_channel.default",
-                {{"input", v(bytes)}, {"scales", v(scales)}, {"zero_points", v(zeros)}, {"axis", i(axis)}, {"quant_min", i(-127)}, {"quant_max", i(127)},
+                {{"input", v(bytes)},
+                 {"scales", v(scales)},
+                 {"zero_points", v(zeros)},
+                 {"axis", i(axis)},
+                 {"quant_min", i(-127)},
+                 {"quant_max", i(127)},
                  {"dtype", b_.scalar_type(ScalarType::int8)}},
                 bytes.sizes);
   }

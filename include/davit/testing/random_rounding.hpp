@@ -18,8 +18,8 @@
 
 namespace davit::testing {
 
-/// Rounds floats otherwise than a machine does, by a seed: a few units of the last place of a float32 up or down, two of 16 bits.
-/// Small integers stay what they are. What a run makes of that tells how far rounding alone carries.
+/// Rounds floats otherwise than a machine does, by a seed: a few units of the last place of a float32 up or down, two
+/// of 16 bits. Small integers stay what they are. What a run makes of that tells how far rounding alone carries.
 class RandomRounding {
  public:
   explicit RandomRounding(std::uint64_t seed) : random_(seed) {}
@@ -38,8 +38,8 @@ class RandomRounding {
     if (made.dtype == ScalarType::bfloat16) after_as<BFloat16>(target, made, inputs);
     if (made.dtype == ScalarType::float16) after_as<Half>(target, made, inputs);
   }
-  /// Whether it met finite numbers so large that a sum of a few of their products is infinite, NaN or finite by the order of its
-  /// terms: above 2^60 in float32 and bfloat16, 2^508 in float64, 2^8 in float16.
+  /// Whether it met finite numbers so large that a sum of a few of their products is infinite, NaN or finite by the
+  /// order of its terms: above 2^60 in float32 and bfloat16, 2^508 in float64, 2^8 in float16.
   [[nodiscard]] bool met_large_numbers() const noexcept { return large_; }
 
  private:
@@ -52,15 +52,19 @@ class RandomRounding {
   }
   /// Which of 0 and -0 these give depends on the machine: PyTorch's vectors and what is left of them differ too.
   [[nodiscard]] static bool chooses_a_zero(std::string_view name) noexcept {
-    constexpr std::string_view names[] = {"amax", "amin", "clamp", "clamp_max", "clamp_min", "hardtanh", "maximum", "minimum", "relu", "relu6"};
+    constexpr std::string_view names[] = {"amax",     "amin",    "clamp",   "clamp_max", "clamp_min",
+                                          "hardtanh", "maximum", "minimum", "relu",      "relu6"};
     return std::ranges::find(names, name) != std::end(names);
   }
   /// At most four units of the last place of 1; of 16 bits one, which is two below 1.
   template <class T>
   [[nodiscard]] auto off() {
-    if constexpr (std::is_same_v<T, BFloat16>) return (static_cast<float>(random_.below(3)) - 1) * 0x1p-7f;
-    else if constexpr (std::is_same_v<T, Half>) return (static_cast<float>(random_.below(3)) - 1) * 0x1p-10f;
-    else return (static_cast<T>(random_.below(9)) - 4) * std::numeric_limits<float>::epsilon();
+    if constexpr (std::is_same_v<T, BFloat16>)
+      return (static_cast<float>(random_.below(3)) - 1) * 0x1p-7f;
+    else if constexpr (std::is_same_v<T, Half>)
+      return (static_cast<float>(random_.below(3)) - 1) * 0x1p-10f;
+    else
+      return (static_cast<T>(random_.below(9)) - 4) * std::numeric_limits<float>::epsilon();
   }
   template <class T>
   void after_as(std::string_view target, const Tensor& made, std::span<const EValue> inputs) {
@@ -76,7 +80,8 @@ class RandomRounding {
     const Tensor x = copy_of(inputs[0].tensor());  // far below 0, gelu is its input times what is left of 1 - 1
     if (x.dtype != made.dtype || x.numel() != made.numel() || !x.view().is_contiguous()) return;
     for (std::size_t i = 0; i < elements.size(); ++i)
-      if (const float input = x.view().as<T>()[i]; std::isfinite(input)) elements[i] = T(elements[i] + input * off<float>());
+      if (const float input = x.view().as<T>()[i]; std::isfinite(input))
+        elements[i] = T(elements[i] + input * off<float>());
   }
   /// These have so few digits that any number may be a rounded one.
   [[nodiscard]] static bool is_rounded(BFloat16) noexcept { return true; }

@@ -23,7 +23,8 @@ class RandomSteps : protected RandomValues {
 
   /// float32 most often.
   [[nodiscard]] ScalarType some_dtype() {
-    constexpr ScalarType types[] = {ScalarType::int64, ScalarType::int32, ScalarType::int8, ScalarType::uint8, ScalarType::bool_};
+    constexpr ScalarType types[] = {ScalarType::int64, ScalarType::int32, ScalarType::int8, ScalarType::uint8,
+                                    ScalarType::bool_};
     return random_.one_in(3) ? types[random_.below(std::size(types))] : ScalarType::float32;
   }
 
@@ -44,16 +45,22 @@ class RandomSteps : protected RandomValues {
     if (way == 0 && fixed) {
       made = emit("aten.zeros.default", {{"size", size}, {"dtype", b_.scalar_type(x.dtype)}}, sizes, x.dtype);
     } else if (way == 1 && fixed) {
-      made = emit("aten.full.default", {{"size", size}, {"fill_value", i(1)}, {"dtype", b_.scalar_type(x.dtype)}}, sizes, x.dtype);
+      made = emit("aten.full.default", {{"size", size}, {"fill_value", i(1)}, {"dtype", b_.scalar_type(x.dtype)}},
+                  sizes, x.dtype);
     } else {
       if (!same(sizes, x.sizes)) return copied(x, x.sizes, way);
-      made = way == 2 ? emit("aten.full_like.default", {{"self", v(x)}, {"fill_value", i(1)}}, sizes, x.dtype) : emit("aten.zeros_like.default", {{"self", v(x)}}, sizes, x.dtype);
+      made = way == 2 ? emit("aten.full_like.default", {{"self", v(x)}, {"fill_value", i(1)}}, sizes, x.dtype)
+                      : emit("aten.zeros_like.default", {{"self", v(x)}}, sizes, x.dtype);
     }
-    if (fixed && !sizes.empty() && way < 2 && sizes[0].value > 0 && random_.one_in(3)) {  // a part, or all of it as a part
-      const std::int64_t start = same(sizes, x.sizes) ? 0 : static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(sizes[0].value)));
+    if (fixed && !sizes.empty() && way < 2 && sizes[0].value > 0 &&
+        random_.one_in(3)) {  // a part, or all of it as a part
+      const std::int64_t start =
+          same(sizes, x.sizes) ? 0 : static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(sizes[0].value)));
       std::vector<Dim> rest = sizes;
       rest[0] = dim(sizes[0].value - start);
-      const Known part = emit("aten.slice.Tensor", {{"self", v(made)}, {"dim", i(0)}, {"start", i(start)}, {"end", i(INT64_MAX)}}, rest, x.dtype);
+      const Known part =
+          emit("aten.slice.Tensor", {{"self", v(made)}, {"dim", i(0)}, {"start", i(start)}, {"end", i(INT64_MAX)}},
+               rest, x.dtype);
       const Known written = emit("aten.copy_.default", {{"self", v(part)}, {"src", v(x)}}, rest, x.dtype);
       return random_.one_in(2) ? written : made;
     }
@@ -69,8 +76,10 @@ class RandomSteps : protected RandomValues {
     const Dim inner = x->sizes[rank == 3 ? 1 : rank - 1];
     const auto y = some([&](const Known& k) {
       const std::size_t at = rank == 3 || !may_be_matrix ? 1 : 0;
-      return k.sizes.size() == rank && k.sizes[0].is_static() && k.sizes[at].is_static() && inner.is_static() && k.sizes[at].value == inner.value &&
-             (rank == 2 || (k.sizes[0].value > 0 && k.sizes[2].is_static() && x->sizes[2].is_static() && k.sizes[2].value > 0 && k.sizes[2].value <= x->sizes[2].value && inner.value > 0));
+      return k.sizes.size() == rank && k.sizes[0].is_static() && k.sizes[at].is_static() && inner.is_static() &&
+             k.sizes[at].value == inner.value &&
+             (rank == 2 || (k.sizes[0].value > 0 && k.sizes[2].is_static() && x->sizes[2].is_static() &&
+                            k.sizes[2].value > 0 && k.sizes[2].value <= x->sizes[2].value && inner.value > 0));
     });
     if (!y) return false;
     if (rank == 2 && may_be_matrix) {
@@ -87,14 +96,24 @@ class RandomSteps : protected RandomValues {
       return emit("aten.unsqueeze.default", {{"self", v(k)}, {"dim", i(3)}}, std::move(sizes));
     };
     const bool transposed = random_.one_in(4);
-    const Known filters = transposed ? emit("aten.transpose.int", {{"self", v(*y)}, {"dim0", i(0)}, {"dim1", i(1)}}, {y->sizes[1], y->sizes[0], y->sizes[2]}) : *y;
+    const Known filters = transposed ? emit("aten.transpose.int", {{"self", v(*y)}, {"dim0", i(0)}, {"dim1", i(1)}},
+                                            {y->sizes[1], y->sizes[0], y->sizes[2]})
+                                     : *y;
     const Known image = as_image(*x);
     const Known weight = as_image(filters);
     const std::int64_t stride = transposed ? 1 + static_cast<std::int64_t>(random_.below(2)) : 1;
-    const std::int64_t length = transposed ? (x->sizes[2].value - 1) * stride + y->sizes[2].value : x->sizes[2].value - y->sizes[2].value + 1;
+    const std::int64_t length =
+        transposed ? (x->sizes[2].value - 1) * stride + y->sizes[2].value : x->sizes[2].value - y->sizes[2].value + 1;
     keep(emit("aten.convolution.default",
-              {{"input", v(image)}, {"weight", v(weight)}, {"bias", b_.none()}, {"stride", b_.ints({stride, 1})}, {"padding", b_.ints({0, 0})},
-               {"dilation", b_.ints({1, 1})}, {"transposed", b_.boolean(transposed)}, {"output_padding", b_.ints({0, 0})}, {"groups", i(1)}},
+              {{"input", v(image)},
+               {"weight", v(weight)},
+               {"bias", b_.none()},
+               {"stride", b_.ints({stride, 1})},
+               {"padding", b_.ints({0, 0})},
+               {"dilation", b_.ints({1, 1})},
+               {"transposed", b_.boolean(transposed)},
+               {"output_padding", b_.ints({0, 0})},
+               {"groups", i(1)}},
               {x->sizes[0], y->sizes[0], dim(length), dim(1)}));
     return true;
   }
@@ -113,15 +132,24 @@ class RandomSteps : protected RandomValues {
     }
     const ScalarType dtype = promoted.get();
     const bool has_bool = x->dtype == ScalarType::bool_ || y.dtype == ScalarType::bool_;
-    constexpr std::string_view arithmetic[] = {"aten.add.Tensor",        "aten.mul.Tensor",         "aten.maximum.default",    "aten.minimum.default",
-                                               "aten.bitwise_or.Tensor", "aten.bitwise_and.Tensor", "aten.bitwise_xor.Tensor", "aten.sub.Tensor"};
-    constexpr std::string_view comparisons[] = {"aten.eq.Tensor", "aten.ne.Tensor", "aten.lt.Tensor", "aten.le.Tensor", "aten.gt.Tensor", "aten.ge.Tensor"};
-    constexpr std::string_view unary[] = {"aten.logical_not.default", "aten.bitwise_not.default", "aten.neg.default", "aten.abs.default"};
+    constexpr std::string_view arithmetic[] = {
+        "aten.add.Tensor",        "aten.mul.Tensor",         "aten.maximum.default",    "aten.minimum.default",
+        "aten.bitwise_or.Tensor", "aten.bitwise_and.Tensor", "aten.bitwise_xor.Tensor", "aten.sub.Tensor"};
+    constexpr std::string_view comparisons[] = {"aten.eq.Tensor", "aten.ne.Tensor", "aten.lt.Tensor",
+                                                "aten.le.Tensor", "aten.gt.Tensor", "aten.ge.Tensor"};
+    constexpr std::string_view unary[] = {"aten.logical_not.default", "aten.bitwise_not.default", "aten.neg.default",
+                                          "aten.abs.default"};
     switch (random_.below(10)) {
-      case 0: case 1: case 2:
-        keep(emit(arithmetic[random_.below(std::size(arithmetic) - (has_bool ? 1 : 0))], {{"self", v(*x)}, {"other", v(y)}}, both, dtype));
+      case 0:
+      case 1:
+      case 2:
+        keep(emit(arithmetic[random_.below(std::size(arithmetic) - (has_bool ? 1 : 0))],
+                  {{"self", v(*x)}, {"other", v(y)}}, both, dtype));
         break;
-      case 3: keep(emit(comparisons[random_.below(std::size(comparisons))], {{"self", v(*x)}, {"other", v(y)}}, both, ScalarType::bool_)); break;
+      case 3:
+        keep(emit(comparisons[random_.below(std::size(comparisons))], {{"self", v(*x)}, {"other", v(y)}}, both,
+                  ScalarType::bool_));
+        break;
       case 4: {
         const Known mask = emit("aten.ne.Scalar", {{"self", v(*x)}, {"other", i(1)}}, x->sizes, ScalarType::bool_);
         keep(emit("aten.where.self", {{"condition", v(mask)}, {"self", v(*x)}, {"other", v(y)}}, both, dtype));
@@ -141,7 +169,8 @@ class RandomSteps : protected RandomValues {
         if (x->sizes.empty()) return false;
         std::vector<Dim> sizes = x->sizes;
         sizes.erase(sizes.begin());
-        keep(emit("aten.sum.dim_IntList", {{"self", v(*x)}, {"dim", b_.ints({0})}}, std::move(sizes), ScalarType::int64));
+        keep(emit("aten.sum.dim_IntList", {{"self", v(*x)}, {"dim", b_.ints({0})}}, std::move(sizes),
+                  ScalarType::int64));
         break;
       }
       case 8: {
@@ -150,14 +179,18 @@ class RandomSteps : protected RandomValues {
         keep(emit("aten.mul.Tensor", {{"self", v(*f)}, {"other", v(*x)}}, *broadcast(f->sizes, x->sizes)));
         break;
       }
-      default: keep(emit("aten.add.Scalar", {{"self", v(*x)}, {"other", i(3)}}, x->sizes, x->dtype == ScalarType::bool_ ? ScalarType::int64 : x->dtype)); break;
+      default:
+        keep(emit("aten.add.Scalar", {{"self", v(*x)}, {"other", i(3)}}, x->sizes,
+                  x->dtype == ScalarType::bool_ ? ScalarType::int64 : x->dtype));
+        break;
     }
     return true;
   }
 
   /// The symbolic size as a number, and something that is made of it; false if no value has it.
   bool symbolic_size() {
-    const auto x = some([&](const Known& k) { return !k.sizes.empty() && !k.sizes[0].is_static() && k.sizes[0].expr == batch_.expr; });
+    const auto x = some(
+        [&](const Known& k) { return !k.sizes.empty() && !k.sizes[0].is_static() && k.sizes[0].expr == batch_.expr; });
     if (!x) return false;
     const ValueId size = number("aten.sym_size.int", {{"self", v(*x)}, {"dim", i(0)}}, batch_.expr);
     std::vector<Dim> sizes = x->sizes;
@@ -166,15 +199,25 @@ class RandomSteps : protected RandomValues {
       case 0: keep(emit("aten.mul.Scalar", {{"self", v(*x)}, {"other", b_.value(size)}}, x->sizes)); break;
       case 1: {
         const Argument items[] = {b_.value(size), i(2)};
-        keep(emit("aten.full.default", {{"size", b_.list(items, ArgumentKind::value)}, {"fill_value", b_.real(0.75)}, {"dtype", b_.scalar_type(ScalarType::float32)}}, {batch_, dim(2)}));
+        keep(emit("aten.full.default",
+                  {{"size", b_.list(items, ArgumentKind::value)},
+                   {"fill_value", b_.real(0.75)},
+                   {"dtype", b_.scalar_type(ScalarType::float32)}},
+                  {batch_, dim(2)}));
         break;
       }
       case 2: {
         const Argument items[] = {b_.value(number("_operator.mul", {{"", b_.value(size)}, {"", i(2)}}, twice_.expr))};
-        keep(emit("aten.full.default", {{"size", b_.list(items, ArgumentKind::value)}, {"fill_value", b_.real(-1.5)}, {"dtype", b_.scalar_type(ScalarType::float32)}}, {twice_}));
+        keep(emit("aten.full.default",
+                  {{"size", b_.list(items, ArgumentKind::value)},
+                   {"fill_value", b_.real(-1.5)},
+                   {"dtype", b_.scalar_type(ScalarType::float32)}},
+                  {twice_}));
         break;
       }
-      default: keep(emit("aten.cat.default", {{"tensors", b_.tensors({x->id, x->id})}, {"dim", i(0)}}, std::move(sizes))); break;
+      default:
+        keep(emit("aten.cat.default", {{"tensors", b_.tensors({x->id, x->id})}, {"dim", i(0)}}, std::move(sizes)));
+        break;
     }
     return true;
   }
@@ -192,10 +235,12 @@ class RandomSteps : protected RandomValues {
     keep(out);
     return true;
   }
-  [[nodiscard]] ValueId new_token(const Name& name) { return b_.declare({.name = b_.text(name), .kind = ValueKind::token}); }
+  [[nodiscard]] ValueId new_token(const Name& name) {
+    return b_.declare({.name = b_.text(name), .kind = ValueKind::token});
+  }
 
-  Dim twice_{};             ///< of the symbolic size
-  ValueId token_ = no_id;   ///< the last one
+  Dim twice_{};            ///< of the symbolic size
+  ValueId token_ = no_id;  ///< the last one
 
  private:
   [[nodiscard]] ValueId number(std::string_view target, std::initializer_list<Named> arguments, ExprId expr) {

@@ -18,11 +18,12 @@
 
 namespace davit::testing {
 
-/// Operators that answer their first argument itself, as random programs call them; there need be no kernel for them. The last
-/// ones drop elements when they train.
-inline constexpr auto identities = std::to_array<std::string_view>({"aten.detach.default", "aten.positive.default", "aten.lift_fresh.default", "aten.resolve_conj.default",
-                                                                     "aten.resolve_neg.default", "aten.conj.default", "aten.real.default", "aten.dropout.default",
-                                                                     "aten.feature_dropout.default", "aten.alpha_dropout.default", "aten.feature_alpha_dropout.default"});
+/// Operators that answer their first argument itself, as random programs call them; there need be no kernel for them.
+/// The last ones drop elements when they train.
+inline constexpr auto identities = std::to_array<std::string_view>(
+    {"aten.detach.default", "aten.positive.default", "aten.lift_fresh.default", "aten.resolve_conj.default",
+     "aten.resolve_neg.default", "aten.conj.default", "aten.real.default", "aten.dropout.default",
+     "aten.feature_dropout.default", "aten.alpha_dropout.default", "aten.feature_alpha_dropout.default"});
 
 /// The values of a random program so far, and what makes more of them.
 class RandomValues {
@@ -39,7 +40,8 @@ class RandomValues {
 
   explicit RandomValues(const ProgramRecipe& recipe) : random_(recipe.seed) {}
 
-  [[nodiscard]] Tensor tensor(std::span<const std::int64_t> sizes, Random& random, ScalarType dtype = ScalarType::float32) const {
+  [[nodiscard]] Tensor tensor(std::span<const std::int64_t> sizes, Random& random,
+                              ScalarType dtype = ScalarType::float32) const {
     Tensor out = Tensor::zeros(dtype, sizes);
     const auto fill = [&]<class T>(T* at, auto&& next) {
       for (T* const end = at + out.numel(); at != end; ++at) *at = static_cast<T>(next());
@@ -64,7 +66,8 @@ class RandomValues {
   [[nodiscard]] Dim dim(std::int64_t size) const { return {.value = size}; }
   [[nodiscard]] std::vector<Dim> sizes(bool may_be_symbolic) {
     std::vector<Dim> out;
-    for (std::size_t rank = random_.below(4); rank > 0; --rank) out.push_back(dim(random_.one_in(30) ? 0 : 1 + static_cast<std::int64_t>(random_.below(4))));
+    for (std::size_t rank = random_.below(4); rank > 0; --rank)
+      out.push_back(dim(random_.one_in(30) ? 0 : 1 + static_cast<std::int64_t>(random_.below(4))));
     if (symbolic_ && may_be_symbolic && !out.empty() && !random_.one_in(3)) out[0] = batch_;
     return out;
   }
@@ -74,7 +77,8 @@ class RandomValues {
     return out;
   }
   [[nodiscard]] Name fresh(std::string_view word) { return concat(word, "_", count_++); }
-  [[nodiscard]] ValueId declare(const Name& name, const std::vector<Dim>& sizes, ScalarType dtype = ScalarType::float32) {
+  [[nodiscard]] ValueId declare(const Name& name, const std::vector<Dim>& sizes,
+                                ScalarType dtype = ScalarType::float32) {
     return b_.declare({.name = b_.text(name), .sizes = b_.dims(sizes), .device = b_.intern("cpu"), .dtype = dtype});
   }
 
@@ -82,8 +86,8 @@ class RandomValues {
     return std::ranges::equal(a, b, [](const Dim& x, const Dim& y) { return x.value == y.value && x.expr == y.expr; });
   }
 
-  /// One of the values that fit. The choice does not depend on those that are not chosen, so that a program from which a
-  /// step was left out is else the same.
+  /// One of the values that fit. The choice does not depend on those that are not chosen, so that a program from which
+  /// a step was left out is else the same.
   template <class Fits>
   [[nodiscard]] std::optional<Known> some_of_all(Fits&& fits) {
     const std::uint64_t draw = random_.next();
@@ -104,8 +108,12 @@ class RandomValues {
   [[nodiscard]] std::optional<Known> some(Fits&& fits) {
     return some_of_all([&](const Known& k) { return k.dtype == ScalarType::float32 && fits(k); });
   }
-  [[nodiscard]] Known some_value() { return *some_of_all([](const Known&) { return true; }); }
-  [[nodiscard]] Known some_float() { return *some([](const Known&) { return true; }); }
+  [[nodiscard]] Known some_value() {
+    return *some_of_all([](const Known&) { return true; });
+  }
+  [[nodiscard]] Known some_float() {
+    return *some([](const Known&) { return true; });
+  }
   [[nodiscard]] static std::optional<std::vector<Dim>> broadcast(const std::vector<Dim>& a, const std::vector<Dim>& b) {
     std::vector<Dim> out = a.size() >= b.size() ? a : b;
     const std::vector<Dim>& less = a.size() >= b.size() ? b : a;
@@ -130,7 +138,8 @@ class RandomValues {
     }
     b_.node(target, in, outputs);
   }
-  Known emit(std::string_view target, std::initializer_list<Named> arguments, std::vector<Dim> sizes, ScalarType dtype = ScalarType::float32) {
+  Known emit(std::string_view target, std::initializer_list<Named> arguments, std::vector<Dim> sizes,
+             ScalarType dtype = ScalarType::float32) {
     const std::size_t dot = target.find('.') + 1;
     Known out{.dtype = dtype, .sizes = std::move(sizes)};
     out.id = declare(fresh(target.substr(dot, target.find('.', dot) - dot)), out.sizes, dtype);

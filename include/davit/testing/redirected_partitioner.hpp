@@ -27,8 +27,11 @@ struct RedirectedPartitioner {
     Result<Partitioning<Backends>> out = partitioner.partition(method);
     if (!out) return out;
     if (backend >= Backends::size)
-      return std::unexpected(Error{.code = ErrorCode::out_of_range, .stage = Stage::partition, .where = "RedirectedPartitioner",
-                                   .what = concat("there is no backend ", backend), .fix = concat("the list has: ", Backends::names())});
+      return std::unexpected(Error{.code = ErrorCode::out_of_range,
+                                   .stage = Stage::partition,
+                                   .where = "RedirectedPartitioner",
+                                   .what = concat("there is no backend ", backend),
+                                   .fix = concat("the list has: ", Backends::names())});
     add_rest(method.view(), *out);
     out->refusals.clear();
     for (Delegation& delegation : out->delegations) delegation = {.backend = backend};

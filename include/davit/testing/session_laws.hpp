@@ -43,7 +43,8 @@ void check_sessions(LawCase<B>& c, const LoweredProgram& program) {
     Result<Outputs> others = other.run(0, c.samples[opposite]);
     if (!outputs) return c.broken("sessions", to_name(outputs.error()));
     if (!others) return c.broken("sessions", to_name(others.error()));
-    if (Snapshot(outputs->all()) != c.expected[i]) c.broken("sessions", "sample ", i, " changed when another session ran");
+    if (Snapshot(outputs->all()) != c.expected[i])
+      c.broken("sessions", "sample ", i, " changed when another session ran");
     if (stateless && Snapshot(others->all()) != c.expected[opposite])
       c.broken("sessions", "sample ", opposite, " gave another result between calls of another session");
   }

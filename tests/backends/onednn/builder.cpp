@@ -71,7 +71,8 @@ TEST_CASE("a lazy constant is made where it is needed, and not at all where it i
   Building on;
   place_constant(on.builder, on.x, {1, 2, 3, 4, 5, 6});
   int made = 0;
-  const auto twice = [&made, from = reinterpret_cast<const float*>(on.builder.constant_data(on.builder.place_of(on.x)))](std::byte* to) {
+  const auto twice = [&made, from = reinterpret_cast<const float*>(
+                                 on.builder.constant_data(on.builder.place_of(on.x)))](std::byte* to) {
     ++made;
     for (int i = 0; i < 6; ++i) reinterpret_cast<float*>(to)[i] = 2 * from[i];
   };

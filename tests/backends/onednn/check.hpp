@@ -59,7 +59,8 @@ inline void place_input(davit::onednn_ops::Builder& b, davit::ValueId v) {
   b.place(v, {md, b.add_storage(davit::onednn_ops::StorageKind::input, md.get_size())});
 }
 /// The numbers of a constant, in the order they lie in.
-[[nodiscard]] inline std::vector<float> numbers_at(davit::onednn_ops::Builder& b, const davit::onednn_ops::Place& place) {
+[[nodiscard]] inline std::vector<float> numbers_at(davit::onednn_ops::Builder& b,
+                                                   const davit::onednn_ops::Place& place) {
   const auto* first = reinterpret_cast<const float*>(b.constant_data(place));
   return {first, first + place.md.get_size() / sizeof(float)};
 }

@@ -79,7 +79,8 @@ TEST_CASE("layouts that convolutions ask for where vectors are wide") {
 
 TEST_CASE("where the library chooses itself: few channels, groups, other ranks") {
   const auto chooses = [](const Operation& op, const Dims& source, const Dims& destination) {
-    const auto [s, d] = onednn_ops::convolution_layouts(op, {onednn_ops::plain(source, DataType::f32), 0}, source, destination, DataType::f32);
+    const auto [s, d] = onednn_ops::convolution_layouts(op, {onednn_ops::plain(source, DataType::f32), 0}, source,
+                                                        destination, DataType::f32);
     return s == onednn_ops::any(source, DataType::f32) && d == onednn_ops::any(destination, DataType::f32);
   };
   CHECK(chooses(square(3), {1, 64, 56, 56}, {1, 8, 56, 56}));

@@ -36,14 +36,14 @@ TEST_CASE("convolutions in the terms of oneDNN, and one that cannot be read") {
 TEST_CASE("transposed convolutions, and biases of another size") {
   const auto general = [](bool transposed, support::Sizes bias) {
     return drafted([&](Net& n) {
-             const auto x = n.input("x", {1, transposed ? 4 : 2, 5});
-             const auto w = n.weight("w", {4, 2, 3});
-             return n.op("aten.convolution.default", "y", {1, 4, 3},
-                         {{"input", n.v(x)},
-                          {"weight", n.v(w)},
-                          {"bias", n.v(n.weight("bias", bias))},
-                          {"transposed", GraphBuilder::boolean(transposed)}});
-           });
+      const auto x = n.input("x", {1, transposed ? 4 : 2, 5});
+      const auto w = n.weight("w", {4, 2, 3});
+      return n.op("aten.convolution.default", "y", {1, 4, 3},
+                  {{"input", n.v(x)},
+                   {"weight", n.v(w)},
+                   {"bias", n.v(n.weight("bias", bias))},
+                   {"transposed", GraphBuilder::boolean(transposed)}});
+    });
   };
   CHECK(general(false, {4}).why == "");
   CHECK(general(false, {4}).op.kind == onednn_ops::OpKind::convolution);

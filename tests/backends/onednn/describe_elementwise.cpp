@@ -102,7 +102,8 @@ TEST_CASE("a second operand that is a number is a function of the first") {
   CHECK(by_three.op.inputs == std::vector<ValueId>{0, no_id});
   CHECK(by_three.op.epsilon == 3);
   CHECK(with("aten.div.Scalar", 0x1p127).op.kind == OpKind::binary);
-  for (const double subnormal : {1e-39, -1e-39, 0x1p-140, 0.0, 1e-60}) CHECK(with("aten.div.Scalar", subnormal).why == "the divisor is out of float's range");
+  for (const double subnormal : {1e-39, -1e-39, 0x1p-140, 0.0, 1e-60})
+    CHECK(with("aten.div.Scalar", subnormal).why == "the divisor is out of float's range");
   CHECK(with("aten.maximum.default", 4).why == "the second operand is a number");
 }
 

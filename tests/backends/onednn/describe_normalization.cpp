@@ -42,7 +42,8 @@ TEST_CASE("batch norms with running statistics only") {
 TEST_CASE("what normalizes has the sizes of its input, whatever a program says") {
   const auto why = [](support::Sizes sizes) {
     return drafted([&](Net& n) {
-             return n.op("aten.layer_norm.default", "y", sizes, {{"input", n.v(n.input("x", {2, 4}))}, {"normalized_shape", n.ints({4})}});
+             return n.op("aten.layer_norm.default", "y", sizes,
+                         {{"input", n.v(n.input("x", {2, 4}))}, {"normalized_shape", n.ints({4})}});
            })
         .why;
   };

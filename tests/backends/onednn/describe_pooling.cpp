@@ -73,11 +73,10 @@ TEST_CASE("strides that are not given are the windows' sizes; maxima may be dila
 
 TEST_CASE("adaptive averages have windows of one size") {
   const auto adaptive = [](support::Sizes from, support::Sizes to) {
-    return drafted(
-        [&](Net& n) {
-          return n.op("aten.adaptive_avg_pool2d.default", "y", to,
-                      {{"self", n.v(n.input("x", from))}, {"output_size", n.ints({to.end()[-2], to.end()[-1]})}});
-        });
+    return drafted([&](Net& n) {
+      return n.op("aten.adaptive_avg_pool2d.default", "y", to,
+                  {{"self", n.v(n.input("x", from))}, {"output_size", n.ints({to.end()[-2], to.end()[-1]})}});
+    });
   };
   CHECK(adaptive({1, 2, 6, 8}, {1, 2, 3, 2}).op.kernel == Dims{2, 4});
   CHECK(adaptive({1, 2, 6, 8}, {1, 2, 3, 2}).op.strides == Dims{2, 4});

@@ -25,7 +25,9 @@ TEST_CASE("floats go to bytes and back by numbers, element by element") {
   const auto to = drafted([](QuantizedNet& n) { return n.quantize("q", n.input("x", {2, 3}), {2, 3}, {0.5, 3}); });
   CHECK(to.why == "");
   CHECK(to.op.kind == OpKind::convert);
-  const auto back = drafted([](QuantizedNet& n) { return n.through_bytes("d", n.input("x", {2, 3}), {2, 3}, {0.5, 200, ScalarType::uint8}); });
+  const auto back = drafted([](QuantizedNet& n) {
+    return n.through_bytes("d", n.input("x", {2, 3}), {2, 3}, {0.5, 200, ScalarType::uint8});
+  });
   CHECK(back.why == "");
   CHECK(back.op.kind == OpKind::convert);
 }
@@ -38,6 +40,7 @@ TEST_CASE("a scale per channel is a tensor, and one of portable's kernels") {
 }
 
 TEST_CASE("other integers than bytes are left to others") {
-  CHECK(drafted([](QuantizedNet& n) { return n.quantize("q", n.input("x", {2, 3}), {2, 3}, {0.5, 3, ScalarType::int32}); }).why ==
-        "a tensor is neither int8 nor uint8");
+  CHECK(drafted([](QuantizedNet& n) {
+          return n.quantize("q", n.input("x", {2, 3}), {2, 3}, {0.5, 3, ScalarType::int32});
+        }).why == "a tensor is neither int8 nor uint8");
 }

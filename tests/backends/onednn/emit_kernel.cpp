@@ -37,13 +37,15 @@ TEST_CASE("lookups, comparisons and choices run inside a partition: integers go 
   const ValueId w = n.weight("w", {8, 16});
   n.draft.program.signature.input_specs.push_back(UserInputSpec{TensorArgument{Name::own("tokens")}});
   const ValueId tokens = n.draft.b.input("tokens", ScalarType::int64, {5});
-  const ValueId rows = n.op("aten.embedding.default", "rows", {5, 16}, {{"weight", n.v(table)}, {"indices", n.v(tokens)}});
+  const ValueId rows =
+      n.op("aten.embedding.default", "rows", {5, 16}, {{"weight", n.v(table)}, {"indices", n.v(tokens)}});
   const ValueId y = n.op("aten.linear.default", "y", {5, 8}, {{"input", n.v(rows)}, {"weight", n.v(w)}});
   const ValueId positive = n.draft.b.tensor("positive", ScalarType::bool_, {5, 8});
   const Argument compared[] = {n.v(y), GraphBuilder::real(0)}, made[] = {n.v(positive)};
   n.draft.b.node("aten.gt.Scalar", compared, made, n.draft.metadata);
   const ValueId t = n.op("aten.tanh.default", "t", {5, 8}, {{"self", n.v(y)}});
-  const ValueId chosen = n.op("aten.where.self", "chosen", {5, 8}, {{"condition", n.v(positive)}, {"self", n.v(t)}, {"other", n.v(y)}});
+  const ValueId chosen =
+      n.op("aten.where.self", "chosen", {5, 8}, {{"condition", n.v(positive)}, {"self", n.v(t)}, {"other", n.v(y)}});
   const ExportedProgram program = n.finish({chosen, positive});
 
   const auto lowered = to_backend(program, CapabilityPartitioner<BackendList<onednn, portable>>());
@@ -62,7 +64,8 @@ TEST_CASE("lookups, comparisons and choices run inside a partition: integers go 
   REQUIRE(is);
   REQUIRE(should);
   for (std::int64_t i = 0; i < 40; ++i) {
-    CHECK(is->all()[0].tensor().as<float>()[i] == doctest::Approx(should->all()[0].tensor().as<float>()[i]).epsilon(1e-5));
+    CHECK(is->all()[0].tensor().as<float>()[i] ==
+          doctest::Approx(should->all()[0].tensor().as<float>()[i]).epsilon(1e-5));
     CHECK(is->all()[1].tensor().as<bool>()[i] == should->all()[1].tensor().as<bool>()[i]);
   }
   // what the kernel refuses is portable's to tell
@@ -78,8 +81,10 @@ TEST_CASE("a lookup of constants that the kernel refuses is an error of the run,
   beyond.view().as<std::int64_t>()[1] = 7;
   const ValueId tokens = n.draft.parameter("tokens", beyond);
   const ValueId x = n.input("x", {2, 16});
-  const ValueId rows = n.op("aten.embedding.default", "rows", {2, 16}, {{"weight", n.v(table)}, {"indices", n.v(tokens)}});
-  const ExportedProgram program = n.finish({n.op("aten.tanh.default", "t", {2, 16}, {{"self", n.v(n.add("sum", rows, x, {2, 16}))}})});
+  const ValueId rows =
+      n.op("aten.embedding.default", "rows", {2, 16}, {{"weight", n.v(table)}, {"indices", n.v(tokens)}});
+  const ExportedProgram program =
+      n.finish({n.op("aten.tanh.default", "t", {2, 16}, {{"self", n.v(n.add("sum", rows, x, {2, 16}))}})});
   const auto lowered = to_backend<onednn>(program);
   REQUIRE_MESSAGE(lowered, (lowered ? std::string() : to_string(lowered.error())));
   auto session = Session::make(*lowered);
@@ -99,8 +104,10 @@ TEST_CASE("what is made of constants and of a size is made for each size") {
   const ValueId size = b.declare({.name = b.text("size"), .constant = 4, .expr = s0, .kind = ValueKind::sym_int});
   node(n, "aten.sym_size.int", {n.v(x), n.i(0)}, size);
   const ValueId below = node(n, "aten.lt.Scalar", {n.v(places), n.v(size)}, b.tensor("below", ScalarType::bool_, {4}));
-  const ValueId chosen = node(n, "aten.where.self", {n.v(below), n.v(ones), n.v(minus)}, b.tensor("chosen", ScalarType::float32, {4}));
-  const ValueId under = node(n, "aten.lt.Tensor", {n.v(limits), n.v(chosen)}, b.tensor("under", ScalarType::bool_, {4}));
+  const ValueId chosen =
+      node(n, "aten.where.self", {n.v(below), n.v(ones), n.v(minus)}, b.tensor("chosen", ScalarType::float32, {4}));
+  const ValueId under =
+      node(n, "aten.lt.Tensor", {n.v(limits), n.v(chosen)}, b.tensor("under", ScalarType::bool_, {4}));
   const ValueId y = node(n, "aten.tanh.default", {n.v(x)}, n.draft.sized("y", s0));
   const auto lowered = to_backend(n.finish({y, below, under}), CapabilityPartitioner<BackendList<onednn, portable>>());
   REQUIRE_MESSAGE(lowered, (lowered ? std::string() : to_string(lowered.error())));
@@ -130,7 +137,9 @@ TEST_CASE("what is made of a size alone, integers and logarithms of zero among i
     return a;
   };
   node(n, "aten.sym_size.int", {n.v(x), n.i(0)}, size);
-  const ValueId positions = node(n, "aten.arange.start_step", {n.i(0), n.v(size), called("device", b.string("cpu", ArgumentKind::device))}, integers("positions"));
+  const ValueId positions =
+      node(n, "aten.arange.start_step", {n.i(0), n.v(size), called("device", b.string("cpu", ArgumentKind::device))},
+           integers("positions"));
   const ValueId twice = node(n, "aten.add.Tensor", {n.v(positions), n.v(positions)}, integers("twice"));
   const Argument as_floats = called("dtype", GraphBuilder::scalar_type(ScalarType::float32));
   const Argument as_integers = called("dtype", GraphBuilder::scalar_type(ScalarType::int64));
@@ -159,12 +168,14 @@ TEST_CASE("what is made of a size alone, integers and logarithms of zero among i
     REQUIRE(is);
     REQUIRE(should);
     for (std::int64_t i = 0; i < rows; ++i)
-      CHECK(is->all()[0].tensor().as<float>()[i] == doctest::Approx(should->all()[0].tensor().as<float>()[i]).epsilon(1e-5));
+      CHECK(is->all()[0].tensor().as<float>()[i] ==
+            doctest::Approx(should->all()[0].tensor().as<float>()[i]).epsilon(1e-5));
     ShapeKey key;
     shape_key({&value, 1}, key);
     const auto code = shapes.code_for(key, {&value, 1});
     REQUIRE(code != nullptr);
     CHECK(code->kernels.empty());
-    CHECK(std::ranges::count(code->steps, onednn_ops::StepKind::primitive, &onednn_ops::Step::kind) == 2);  // tanh, the sum
+    CHECK(std::ranges::count(code->steps, onednn_ops::StepKind::primitive, &onednn_ops::Step::kind) ==
+          2);  // tanh, the sum
   }
 }

@@ -30,11 +30,13 @@ TEST_CASE("a value of another dtype is float32 where it is needed so, a constant
     Builder builder(graph.view(), code, false);
     Tensor numbers = Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{2, 3});
     for (int i = 0; i < 6; ++i) numbers.view().as<float>()[i] = static_cast<float>(i + 1);
-    builder.place(x, builder.add_constant(onednn_ops::plain_of(graph.view(), x), testing::as_reduced(std::move(numbers), dtype).storage));
+    builder.place(x, builder.add_constant(onednn_ops::plain_of(graph.view(), x),
+                                          testing::as_reduced(std::move(numbers), dtype).storage));
     const Place floats = onednn_ops::floats(builder, x);
     CHECK(floats.md == plain({2, 3}, DataType::f32));
     CHECK(code.constants[code.storages[floats.storage].index].size() == 0);
-    CHECK(numbers_at(builder, builder.reordered(floats, strided({2, 3}, {1, 2}, DataType::f32))) == std::vector<float>{1, 4, 2, 5, 3, 6});
+    CHECK(numbers_at(builder, builder.reordered(floats, strided({2, 3}, {1, 2}, DataType::f32))) ==
+          std::vector<float>{1, 4, 2, 5, 3, 6});
     CHECK(code.constants[code.storages[floats.storage].index].size() == 0);
     CHECK(numbers_at(builder, floats) == std::vector<float>{1, 2, 3, 4, 5, 6});
     CHECK(code.steps.empty());
@@ -42,7 +44,8 @@ TEST_CASE("a value of another dtype is float32 where it is needed so, a constant
     onednn_ops::place_floats(builder, y, builder.add_scratch(plain({2, 3}, DataType::f32)));
     CHECK(builder.place_of(y).md.get_size() == 12);
     CHECK(code.steps.size() == 1);
-    CHECK(onednn_ops::type_of(builder.reordered(onednn_ops::floats(builder, y), plain({2, 3}, DataType::f32)).md) == DataType::f32);
+    CHECK(onednn_ops::type_of(builder.reordered(onednn_ops::floats(builder, y), plain({2, 3}, DataType::f32)).md) ==
+          DataType::f32);
     CHECK(code.steps.size() == 2);
   }
 }

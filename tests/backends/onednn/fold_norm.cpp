@@ -62,7 +62,8 @@ TEST_CASE("bfloat16 is folded in float32") {
   FoldedPair p{.type = ScalarType::bfloat16};
   const auto place = [&](ValueId v, std::initializer_list<float> numbers) {
     const onednn_ops::Place at = p.builder.add_constant(onednn_ops::plain_of(p.builder.graph(), v));
-    std::ranges::transform(numbers, reinterpret_cast<BFloat16*>(p.builder.constant_data(at)), [](float x) { return BFloat16(x); });
+    std::ranges::transform(numbers, reinterpret_cast<BFloat16*>(p.builder.constant_data(at)),
+                           [](float x) { return BFloat16(x); });
     p.builder.place(v, at);
   };
   place(p.weight, {1, 2, 3, 4});
@@ -91,7 +92,8 @@ TEST_CASE("a missing bias is 0, a missing gamma 1, a missing beta 0") {
 
 TEST_CASE("weights that lie in another order are read in row-major order") {
   FoldedPair p;
-  place_constant(p.builder, p.weight, onednn_ops::strided({2, 2, 1, 1}, {1, 2, 1, 1}, onednn_ops::DataType::f32), {1, 3, 2, 4});
+  place_constant(p.builder, p.weight, onednn_ops::strided({2, 2, 1, 1}, {1, 2, 1, 1}, onednn_ops::DataType::f32),
+                 {1, 3, 2, 4});
   place_constant(p.builder, p.bias, {5, 6});
   p.place_norm();
   const auto [weight, bias] = fold_norm(p.builder, p.base, p.norm);

@@ -68,7 +68,8 @@ TEST_CASE("a norm that comes later than at once is no part of the weights") {
 TEST_CASE("a norm takes a relu, and nothing else") {
   const auto program = [](std::string_view target) {
     Net n;
-    const auto r = n.op(target, "f", {1, 16, 6, 6}, {{"self", n.v(n.norm("n", n.input("x", {1, 16, 6, 6}), {1, 16, 6, 6}))}});
+    const auto r =
+        n.op(target, "f", {1, 16, 6, 6}, {{"self", n.v(n.norm("n", n.input("x", {1, 16, 6, 6}), {1, 16, 6, 6}))}});
     return n.finish({n.relu("r", r, {1, 16, 6, 6})});
   };
   CHECK(chains_of(program("aten.relu.default")) == "0+1 2");

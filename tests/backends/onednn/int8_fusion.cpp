@@ -37,11 +37,10 @@ namespace {
 
 using onednn_ops::has_int8_primitives;
 /// True if those or davit's own kernels compute products of bytes on this CPU.
-[[nodiscard]] bool has_int8_products() {
-  return has_int8_primitives() || kernels::can_convolve_bytes();
-}
+[[nodiscard]] bool has_int8_products() { return has_int8_primitives() || kernels::can_convolve_bytes(); }
 
-/// The kinds of a program's operations once they are joined: c(onvert), k(ernel), P(roduct), S(um), p(ool), v(iew), e(ltwise), o(ther).
+/// The kinds of a program's operations once they are joined: c(onvert), k(ernel), P(roduct), S(um), p(ool), v(iew),
+/// e(ltwise), o(ther).
 [[nodiscard]] std::string joined(const ExportedProgram& program) {
   std::vector<Operation> operations = onednn_check::operations(program.view());
   REQUIRE(!operations.empty());
@@ -49,7 +48,8 @@ using onednn_ops::has_int8_primitives;
   std::vector<const Tensor*> constants(g.values.size(), nullptr);
   const auto inputs = g.args(g.root().inputs);
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (const auto name = target(program.signature.input_specs[i])) constants[inputs[i].value()] = program.tensor_named(*name);
+    if (const auto name = target(program.signature.input_specs[i]))
+      constants[inputs[i].value()] = program.tensor_named(*name);
   const auto constant_of = [&](ValueId v) { return constants[v]; };
   onednn_ops::Int8Fusion(g, operations, constant_of, {}).run();
   std::string text;
@@ -97,7 +97,9 @@ TEST_CASE("a convolution between bytes is one operation, with the activation aft
 }
 
 TEST_CASE("what would be another result stays in float") {
-  for (const auto& [after, to] : {std::pair(support::after::tanh, Steps{0.01, 0}), std::pair(support::after::twice, Steps{0.05, 7}), std::pair(After(), Steps{1e-35, 0})}) {
+  for (const auto& [after, to] :
+       {std::pair(support::after::tanh, Steps{0.01, 0}), std::pair(support::after::twice, Steps{0.05, 7}),
+        std::pair(After(), Steps{1e-35, 0})}) {
     QuantizedNet n;
     const ExportedProgram program = quantized_convolution(n, after, to);
     CHECK(joined(program).find('P') == std::string::npos);
@@ -115,7 +117,8 @@ TEST_CASE("without int8 kernels a program of bytes is computed in float, as port
   const auto made = session->run(0, n.sample());
   REQUIRE(made);
   const auto expected = support::outputs_node_by_node(program, n.sample());
-  for (std::size_t i = 0; i < expected[0].size(); ++i) CHECK(std::abs(made->all()[0].tensor().as<std::int8_t>()[i] - static_cast<int>(expected[0][i])) <= 1);
+  for (std::size_t i = 0; i < expected[0].size(); ++i)
+    CHECK(std::abs(made->all()[0].tensor().as<std::int8_t>()[i] - static_cast<int>(expected[0][i])) <= 1);
   CHECK_FALSE(onednn::load_spec(onednn::save_spec({.int8_kernels = false}))->int8_kernels);
   CHECK(onednn::load_spec(onednn::save_spec({.fast_math = true}))->int8_kernels);
 }
@@ -143,13 +146,19 @@ TEST_CASE("sums, maxima, views and products of matrices keep their bytes") {
   const auto a = n.through_bytes("a", x, {3, 6, 8}, {0.01, 3});
   const auto b = n.through_bytes("b", y, {3, 6, 8}, {0.02, -128});
   const auto sum = n.through_bytes("sum", n.relu("r", n.add("s", a, b, {3, 6, 8}), {3, 6, 8}), {3, 6, 8}, same);
-  const auto view = n.through_bytes("view", n.op("aten.view.default", "v", {3, 1, 6, 8}, {{"self", n.v(sum)}, {"size", n.ints({3, 1, 6, 8})}}), {3, 1, 6, 8}, same);
-  const auto pool = n.op("aten.max_pool2d.default", "p", {3, 1, 3, 4}, {{"self", n.v(view)}, {"kernel_size", n.ints({2, 2})}});
+  const auto view = n.through_bytes(
+      "view", n.op("aten.view.default", "v", {3, 1, 6, 8}, {{"self", n.v(sum)}, {"size", n.ints({3, 1, 6, 8})}}),
+      {3, 1, 6, 8}, same);
+  const auto pool =
+      n.op("aten.max_pool2d.default", "p", {3, 1, 3, 4}, {{"self", n.v(view)}, {"kernel_size", n.ints({2, 2})}});
   const auto pooled = n.through_bytes("pooled", pool, {3, 1, 3, 4}, same);
-  const auto wide = n.op("aten.cat.default", "two", {3, 2, 3, 4}, {{"tensors", n.draft.b.tensors({pooled, pooled})}, {"dim", n.i(1)}});
+  const auto wide = n.op("aten.cat.default", "two", {3, 2, 3, 4},
+                         {{"tensors", n.draft.b.tensors({pooled, pooled})}, {"dim", n.i(1)}});
   const auto rows = n.op("aten.view.default", "rows", {3, 24}, {{"self", n.v(wide)}, {"size", n.ints({3, 24})}});
   const auto in = n.through_bytes("in", rows, {3, 24}, same);
-  const auto out = n.op("aten.linear.default", "l", {3, 12}, {{"input", n.v(in)}, {"weight", n.v(n.dequantize("wf", weights, {12, 24}))}, {"bias", n.v(bias)}});
+  const auto out =
+      n.op("aten.linear.default", "l", {3, 12},
+           {{"input", n.v(in)}, {"weight", n.v(n.dequantize("wf", weights, {12, 24}))}, {"bias", n.v(bias)}});
   const ExportedProgram program = n.finish({n.quantize("out", out, {3, 12}, {0.03, 11}), pooled});
   if (has_int8_products()) CHECK(joined(program) == "ccSvpcovcP");
   check_close(program, n.sample());
@@ -159,10 +168,11 @@ TEST_CASE("an activation between what moves bytes and the next bytes is not lost
   QuantizedNet n;
   const Steps same{0.013, -5};
   const auto in = n.through_bytes("in", n.input("x", {1, 4, 6, 6}), {1, 4, 6, 6}, same);
-  const auto pool = n.op("aten.max_pool2d.default", "p", {1, 4, 3, 3}, {{"self", n.v(in)}, {"kernel_size", n.ints({2, 2})}});
+  const auto pool =
+      n.op("aten.max_pool2d.default", "p", {1, 4, 3, 3}, {{"self", n.v(in)}, {"kernel_size", n.ints({2, 2})}});
   const auto view = n.op("aten.view.default", "v", {4, 36}, {{"self", n.v(in)}, {"size", n.ints({4, 36})}});
-  const ExportedProgram program =
-      n.finish({n.quantize("a", n.relu("r", pool, {1, 4, 3, 3}), {1, 4, 3, 3}, same), n.quantize("b", clamp(n, "c", view, {4, 36}, -0.2, 0.3), {4, 36}, same)});
+  const ExportedProgram program = n.finish({n.quantize("a", n.relu("r", pool, {1, 4, 3, 3}), {1, 4, 3, 3}, same),
+                                            n.quantize("b", clamp(n, "c", view, {4, 36}, -0.2, 0.3), {4, 36}, same)});
   check_close(program, n.sample());
 }
 
@@ -196,7 +206,8 @@ TEST_CASE("random chains of bytes without products are portable's to the last by
       if (what == 2) v = n.add(name("a"), v, seen.back(), sizes);
       if (what == 3 && size % 2 == 0) {
         size /= 2;
-        v = n.op("aten.max_pool2d.default", name("p"), {1, channels, size, size}, {{"self", n.v(v)}, {"kernel_size", n.ints({2, 2})}});
+        v = n.op("aten.max_pool2d.default", name("p"), {1, channels, size, size},
+                 {{"self", n.v(v)}, {"kernel_size", n.ints({2, 2})}});
         seen.clear();
       }
       seen.push_back(v);
@@ -233,7 +244,8 @@ TEST_CASE("products of few pixels write nothing behind their results") {
     for (std::size_t i = 0; i < weights.size(); ++i, scale *= 2) {
       const std::string name = "c" + std::to_string(i);
       v = n.dequantize(name + "_x", v, {1, 128, size, size}, {scale, 3});
-      v = n.conv(name, v, n.dequantize(name + "_w", weights[i], {128, 128, 1, 1}), no_id, {1, 128, size, size}, 1, 0, 1);
+      v = n.conv(name, v, n.dequantize(name + "_w", weights[i], {128, 128, 1, 1}), no_id, {1, 128, size, size}, 1, 0,
+                 1);
       v = n.quantize(name + "_q", v, {1, 128, size, size}, {scale * 2, 3});
     }
     const ExportedProgram program = n.finish({v});

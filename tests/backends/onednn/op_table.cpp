@@ -33,7 +33,8 @@ TEST_CASE("what oneDNN takes portable takes too: there is always a backend to fa
 }
 
 TEST_CASE("operators that are as exact as torch's elsewhere only run on portable's kernels") {
-  const auto made = drafted([](Net& n) { return n.op("aten.log.default", "y", {2}, {{"self", n.v(n.input("x", {2}))}}); });
+  const auto made =
+      drafted([](Net& n) { return n.op("aten.log.default", "y", {2}, {{"self", n.v(n.input("x", {2}))}}); });
   CHECK(made.why == "");
   CHECK(made.op.kind == onednn_ops::OpKind::kernel);
   CHECK(made.op.inputs.size() == 1);

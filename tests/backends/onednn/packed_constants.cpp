@@ -33,10 +33,14 @@ TEST_CASE("what is made of equal bytes in the same layout is made once, wherever
     return SharedBytes::allocate(64);
   };
   const SharedBytes source = bytes_of(1), equal = bytes_of(1), other = bytes_of(2);
-  const SharedBytes first = packed.get({source, 0, {}, plain({4, 4}, DataType::f32), plain({4, 4}, DataType::f32)}, make);
-  CHECK(packed.get({source, 0, {}, plain({4, 4}, DataType::f32), plain({4, 4}, DataType::f32)}, make).data() == first.data());
-  CHECK(packed.get({source, 16, {}, plain({4, 4}, DataType::f32), plain({4, 4}, DataType::f32)}, make).data() == first.data());
-  CHECK(packed.get({equal, 0, {}, plain({4, 4}, DataType::f32), plain({4, 4}, DataType::f32)}, make).data() == first.data());
+  const SharedBytes first =
+      packed.get({source, 0, {}, plain({4, 4}, DataType::f32), plain({4, 4}, DataType::f32)}, make);
+  CHECK(packed.get({source, 0, {}, plain({4, 4}, DataType::f32), plain({4, 4}, DataType::f32)}, make).data() ==
+        first.data());
+  CHECK(packed.get({source, 16, {}, plain({4, 4}, DataType::f32), plain({4, 4}, DataType::f32)}, make).data() ==
+        first.data());
+  CHECK(packed.get({equal, 0, {}, plain({4, 4}, DataType::f32), plain({4, 4}, DataType::f32)}, make).data() ==
+        first.data());
   CHECK(made == 1);
   const SharedBytes two = bytes_of(3).part(0, 8), others_two = bytes_of(4).part(0, 8);
   const std::uint64_t partition = PackedConstants::new_partition();
@@ -51,12 +55,15 @@ TEST_CASE("what is made of equal bytes in the same layout is made once, wherever
                                             {.partition = PackedConstants::new_partition()},
                                             {.partition = PackedConstants::new_partition()}};
   std::vector<SharedBytes> kept;
-  for (const PackedConstants::Others& each : others) kept.push_back(packed.get({source, 0, each, plain({4, 4}, DataType::f32), plain({4, 4}, DataType::f32)}, make));
+  for (const PackedConstants::Others& each : others)
+    kept.push_back(packed.get({source, 0, each, plain({4, 4}, DataType::f32), plain({4, 4}, DataType::f32)}, make));
   kept.push_back(packed.get({source, 0, {}, plain({4, 4}, DataType::f32), plain({2, 8}, DataType::f32)}, make));
   kept.push_back(packed.get({source, 0, {}, plain({2, 8}, DataType::f32), plain({4, 4}, DataType::f32)}, make));
   kept.push_back(packed.get({other, 0, {}, plain({4, 4}, DataType::f32), plain({4, 4}, DataType::f32)}, make));
   CHECK(made == 14);
-  for (std::size_t i = 0; i < std::size(others); ++i) CHECK(packed.get({equal, 0, others[i], plain({4, 4}, DataType::f32), plain({4, 4}, DataType::f32)}, make).data() == kept[i].data());
+  for (std::size_t i = 0; i < std::size(others); ++i)
+    CHECK(packed.get({equal, 0, others[i], plain({4, 4}, DataType::f32), plain({4, 4}, DataType::f32)}, make).data() ==
+          kept[i].data());
   CHECK(made == 14);
 }
 

@@ -45,9 +45,12 @@ TEST_CASE("what is refused, and why") {
   CHECK(reason(used.finish({pool[0], pool[1]})) == "the indices of the maxima are used");
   CHECK(reason(programs::binary("aten.add.Tensor", {2}, programs::trace_of_add, ScalarType::int64)) == "");
   for (const ScalarType dtype : {ScalarType::float64, ScalarType::complex64})
-    CHECK(reason(programs::binary("aten.add.Tensor", {2}, programs::trace_of_add, dtype)) == "a tensor is neither float32, bfloat16 nor float16");
-  CHECK(reason(programs::binary("aten.atan2.default", {2}, programs::trace_of_add, ScalarType::int64)) == "oneDNN has no such operator");
-  CHECK(reason(programs::binary("aten.mm.default", {2, 2}, programs::trace_of_add, ScalarType::int64)) == "a tensor is neither float32, bfloat16 nor float16");
+    CHECK(reason(programs::binary("aten.add.Tensor", {2}, programs::trace_of_add, dtype)) ==
+          "a tensor is neither float32, bfloat16 nor float16");
+  CHECK(reason(programs::binary("aten.atan2.default", {2}, programs::trace_of_add, ScalarType::int64)) ==
+        "oneDNN has no such operator");
+  CHECK(reason(programs::binary("aten.mm.default", {2, 2}, programs::trace_of_add, ScalarType::int64)) ==
+        "a tensor is neither float32, bfloat16 nor float16");
   CHECK(reason(programs::binary("aten.add.Tensor", {0})) == "a tensor has no elements");
 }
 

@@ -31,8 +31,10 @@ TEST_CASE("sizes may change from run to run, to none and back, beyond what is ke
     REQUIRE(numbers);
     REQUIRE(numbers->size() == static_cast<std::size_t>(n));
     for (std::size_t i = 0; i < numbers->size(); ++i) {
-      if (i == 2 && n == 6) CHECK(std::isnan((*numbers)[i]));
-      else CHECK((*numbers)[i] == doctest::Approx(std::tanh(static_cast<double>(i))).epsilon(1e-5));
+      if (i == 2 && n == 6)
+        CHECK(std::isnan((*numbers)[i]));
+      else
+        CHECK((*numbers)[i] == doctest::Approx(std::tanh(static_cast<double>(i))).epsilon(1e-5));
     }
   }
 }
@@ -42,8 +44,10 @@ TEST_CASE("sizes that do not fit together are an error of the run, whatever the 
     support::Draft d;
     const ExprId columns = d.b.symbol("s0");
     const ValueId x = d.user("x", {2, 3});
-    const Dim dims[] = {{.value = 4}, {.value = example, .expr = columns}}, strides[] = {{.value = example, .expr = columns}, {.value = 1}};
-    const ValueId weight = d.b.declare({.name = d.b.text("w"), .sizes = d.b.dims(dims), .strides = d.b.dims(strides), .dtype = ScalarType::float32});
+    const Dim dims[] = {{.value = 4}, {.value = example, .expr = columns}},
+              strides[] = {{.value = example, .expr = columns}, {.value = 1}};
+    const ValueId weight = d.b.declare(
+        {.name = d.b.text("w"), .sizes = d.b.dims(dims), .strides = d.b.dims(strides), .dtype = ScalarType::float32});
     d.program.signature.input_specs.push_back(UserInputSpec{TensorArgument{Name("w")}});
     d.b.input(GraphBuilder::value(weight));
     const ValueId bias = d.user("bias", {4}), y = d.b.tensor("y", ScalarType::float32, {2, 4});
@@ -54,7 +58,8 @@ TEST_CASE("sizes that do not fit together are an error of the run, whatever the 
     CHECK(lowered->methods()[0].delegates[0].backend == (example == 3 ? 0 : 1));
     auto session = Session::make(*lowered);
     REQUIRE(session);
-    const Tensor rows = Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{2, 3}), more = Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{4});
+    const Tensor rows = Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{2, 3}),
+                 more = Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{4});
     for (const std::int64_t n : {3, 10, 2, 3}) {
       const Tensor matrix = Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{4, n});
       const EValue inputs[] = {rows, matrix, more};

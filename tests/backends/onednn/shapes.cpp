@@ -24,7 +24,8 @@ struct Call {
   Tensor tensor;
   EValue input;
   ShapeKey key;
-  explicit Call(std::int64_t n, ScalarType dtype = ScalarType::float32) : tensor(Tensor::zeros(dtype, std::vector<std::int64_t>{n})), input(tensor.view()) {
+  explicit Call(std::int64_t n, ScalarType dtype = ScalarType::float32)
+      : tensor(Tensor::zeros(dtype, std::vector<std::int64_t>{n})), input(tensor.view()) {
     shape_key({&input, 1}, key);
   }
 };

@@ -19,8 +19,8 @@
 
 using namespace davit;
 using onednn_ops::algorithm;
-using onednn_ops::count_of;
 using onednn_ops::ConvolutionSizes;
+using onednn_ops::count_of;
 using onednn_ops::DataType;
 using onednn_ops::Dims;
 using onednn_ops::is_sound;
@@ -30,7 +30,8 @@ using onednn_ops::primitive_attr;
 TEST_CASE("what AMX's convolutions do wrong is known by their sizes") {
   // images of three tiles of pixels
   const auto pointwise = [](std::int64_t height, std::int64_t width) {
-    return ConvolutionSizes{{1, 64, height, width}, {64, 64, 1, 1}, {1, 64, height, width}, {1, 1}, {0, 0}, {0, 0}, true};
+    return ConvolutionSizes{
+        {1, 64, height, width}, {64, 64, 1, 1}, {1, 64, height, width}, {1, 1}, {0, 0}, {0, 0}, true};
   };
   constexpr auto amx_1x1 = "jit_1x1:avx512_core_amx_int8";
   for (const std::int64_t width : {27, 33, 36, 39, 42, 45, 48}) CHECK_FALSE(is_sound(amx_1x1, pointwise(1, width)));
@@ -47,19 +48,27 @@ TEST_CASE("what AMX's convolutions do wrong is known by their sizes") {
   CHECK_FALSE(is_sound("jit_bf16_1x1:avx512_core_bf16", odd));
   CHECK(is_sound("jit_int8:avx512_core_vnni", pointwise(6, 6)));
   // rows that a zero point pads
-  const auto padded = [](Dims kernel, Dims left, std::int64_t made_height, std::int64_t made_width, bool zero_point = true) {
-    return ConvolutionSizes{{1, 64, 8, 40}, {2, 32, 64, kernel[0], kernel[1]}, {1, 64, made_height, made_width}, {1, 1}, {0, 0}, std::move(left), zero_point};
+  const auto padded = [](Dims kernel, Dims left, std::int64_t made_height, std::int64_t made_width,
+                         bool zero_point = true) {
+    return ConvolutionSizes{{1, 64, 8, 40},
+                            {2, 32, 64, kernel[0], kernel[1]},
+                            {1, 64, made_height, made_width},
+                            {1, 1},
+                            {0, 0},
+                            std::move(left),
+                            zero_point};
   };
   constexpr auto amx = "jit:avx512_core_amx_int8";
   CHECK_FALSE(is_sound(amx, padded({3, 1}, {1, 0}, 8, 40)));
-  CHECK_FALSE(is_sound(amx, padded({3, 3}, {0, 0}, 7, 38)));       // padded below alone
+  CHECK_FALSE(is_sound(amx, padded({3, 3}, {0, 0}, 7, 38)));  // padded below alone
   CHECK(is_sound(amx, padded({3, 1}, {1, 0}, 8, 40, false)));
   CHECK(is_sound(amx, padded({3, 3}, {1, 1}, 8, 40)));
-  CHECK(is_sound(amx, padded({3, 3}, {1, 0}, 8, 39)));             // padded on the right
+  CHECK(is_sound(amx, padded({3, 3}, {1, 0}, 8, 39)));  // padded on the right
   CHECK(is_sound(amx, padded({3, 3}, {0, 0}, 6, 38)));
   // windows with rows between them
   const auto apart = [](std::int64_t stride, std::int64_t dilate, std::int64_t kernel) {
-    return ConvolutionSizes{{1, 64, 15, 15}, {64, 64, kernel, 3}, {1, 64, 5, 5}, {stride, stride}, {dilate, dilate}, {0, 0}};
+    return ConvolutionSizes{{1, 64, 15, 15},  {64, 64, kernel, 3}, {1, 64, 5, 5},
+                            {stride, stride}, {dilate, dilate},    {0, 0}};
   };
   for (const auto* name : {"brgconv:avx512_core_amx_bf16", "brgconv:avx512_core_amx_int8"}) {
     CHECK_FALSE(is_sound(name, apart(2, 0, 1)));
@@ -69,7 +78,9 @@ TEST_CASE("what AMX's convolutions do wrong is known by their sizes") {
   CHECK(is_sound("brgconv:avx512_core", apart(2, 0, 1)));
   // volumes
   const ConvolutionSizes volume{{1, 64, 3, 8, 8}, {64, 64, 1, 1, 1}, {1, 64, 3, 8, 8}, {1, 1, 1}, {0, 0, 0}, {0, 0, 0}};
-  for (const auto* name : {"brgconv_1x1:avx512_core_amx_bf16", "jit:avx512_core_amx_int8", "jit_1x1:avx512_core_amx_int8"}) CHECK_FALSE(is_sound(name, volume));
+  for (const auto* name :
+       {"brgconv_1x1:avx512_core_amx_bf16", "jit:avx512_core_amx_int8", "jit_1x1:avx512_core_amx_int8"})
+    CHECK_FALSE(is_sound(name, volume));
   for (const auto* name : {"brgconv:avx512_core_amx_bf16", "jit_int8:avx512_core_vnni"}) CHECK(is_sound(name, volume));
 }
 
@@ -108,15 +119,20 @@ class Guarded {
 
 struct Random {
   std::mt19937 numbers;
-  [[nodiscard]] std::int64_t operator()(std::int64_t low, std::int64_t high) { return low + static_cast<std::int64_t>(numbers() % static_cast<unsigned>(high - low + 1)); }
-  [[nodiscard]] std::int64_t of(std::initializer_list<std::int64_t> list) { return list.begin()[(*this)(0, static_cast<std::int64_t>(list.size()) - 1)]; }
+  [[nodiscard]] std::int64_t operator()(std::int64_t low, std::int64_t high) {
+    return low + static_cast<std::int64_t>(numbers() % static_cast<unsigned>(high - low + 1));
+  }
+  [[nodiscard]] std::int64_t of(std::initializer_list<std::int64_t> list) {
+    return list.begin()[(*this)(0, static_cast<std::int64_t>(list.size()) - 1)];
+  }
 };
 
-/// A convolution of random sizes by the implementation that davit takes and by another one, which uses no AMX; how many numbers differ, or -1
-/// if something behind a tensor was written. Sets `name`.
+/// A convolution of random sizes by the implementation that davit takes and by another one, which uses no AMX; how many
+/// numbers differ, or -1 if something behind a tensor was written. Sets `name`.
 [[nodiscard]] std::int64_t differences(std::uint32_t seed, bool bytes, std::string& name) {
   Random r{std::mt19937(seed)};
-  const Dims kernel{r.of({1, 1, 3}), r.of({1, 1, 3})}, strides = r(0, 2) != 0 ? Dims{1, 1} : Dims{2, 2}, dilates{kernel[0] > 1 ? r(0, 1) : 0, 0};
+  const Dims kernel{r.of({1, 1, 3}), r.of({1, 1, 3})}, strides = r(0, 2) != 0 ? Dims{1, 1} : Dims{2, 2},
+                                                       dilates{kernel[0] > 1 ? r(0, 1) : 0, 0};
   const std::int64_t groups = r.of({1, 1, 1, 2}), in = groups * r.of({3, 64, 96}), out = groups * r.of({1, 8, 17});
   const Dims left{r(0, kernel[0] / 2), r(0, kernel[1] / 2)}, right{left[0], r.of({0, left[1]})};
   const Dims source{1, in, r.of({1, 6, 15}), r.of({6, 15, 36})};
@@ -142,23 +158,30 @@ struct Random {
   }
   const auto x = onednn_ops::channels_last(source, type), y = onednn_ops::channels_last(made, type);
   const auto w = onednn_ops::plain(weight, type);
-  const auto pd = onednn_ops::describe_sound_convolution(algorithm::convolution_direct, attributes, zero_point, x, onednn_ops::any(weight, type), MemoryDesc(), y,
-                                                         strides, dilates, left, right);
+  const auto pd = onednn_ops::describe_sound_convolution(algorithm::convolution_direct, attributes, zero_point, x,
+                                                         onednn_ops::any(weight, type), MemoryDesc(), y, strides,
+                                                         dilates, left, right);
   if (!pd) return 0;
   name = pd.impl_info_str();
   if (bytes ? !onednn_ops::adds_exactly(pd) : onednn_ops::is_reference(pd)) return 0;  // davit takes no such
   const auto other = onednn_ops::describe_if<dnnl::convolution_forward>(
-      [&](std::string_view by) { return by != name && (by.ends_with("_vnni") || by == "jit_bf16:avx512_core_bf16" || by.starts_with("ref")); }, attributes,
-      dnnl::prop_kind::forward_inference, algorithm::convolution_direct, x, onednn_ops::any(weight, type), MemoryDesc(), y, strides, dilates, left, right);
+      [&](std::string_view by) {
+        return by != name && (by.ends_with("_vnni") || by == "jit_bf16:avx512_core_bf16" || by.starts_with("ref"));
+      },
+      attributes, dnnl::prop_kind::forward_inference, algorithm::convolution_direct, x, onednn_ops::any(weight, type),
+      MemoryDesc(), y, strides, dilates, left, right);
   if (!other) return 0;
   dnnl::stream stream(onednn_ops::cpu());
-  Guarded from(x), weights(w), packed(pd.weights_desc()), packed_for_other(other.weights_desc()), to(y), expected(y), scratch(pd.scratchpad_desc()), other_scratch(other.scratchpad_desc());
+  Guarded from(x), weights(w), packed(pd.weights_desc()), packed_for_other(other.weights_desc()), to(y), expected(y),
+      scratch(pd.scratchpad_desc()), other_scratch(other.scratchpad_desc());
   for (auto* each : {&from, &weights}) {
     const dnnl::memory m = each->memory();
     const std::size_t count = m.get_desc().get_size() / onednn_ops::size_of(type);
     for (std::size_t i = 0; i < count; ++i)
-      if (bytes) static_cast<std::int8_t*>(m.get_data_handle())[i] = static_cast<std::int8_t>(r(-128, 127));
-      else static_cast<BFloat16*>(m.get_data_handle())[i] = BFloat16(static_cast<float>(r(-100, 100)) / 50);
+      if (bytes)
+        static_cast<std::int8_t*>(m.get_data_handle())[i] = static_cast<std::int8_t>(r(-128, 127));
+      else
+        static_cast<BFloat16*>(m.get_data_handle())[i] = BFloat16(static_cast<float>(r(-100, 100)) / 50);
   }
   dnnl::memory a = weights.memory(), b = packed.memory(), c = packed_for_other.memory();
   dnnl::reorder(a, b).execute(stream, a, b);
@@ -182,10 +205,14 @@ struct Random {
   const dnnl::memory left_side = to.memory(), right_side = expected.memory();
   for (std::int64_t i = 0; i < count_of(made); ++i) {
     if (bytes) {
-      const auto at = [i](const dnnl::memory& m) { return static_cast<int>(static_cast<const std::int8_t*>(m.get_data_handle())[i]); };
+      const auto at = [i](const dnnl::memory& m) {
+        return static_cast<int>(static_cast<const std::int8_t*>(m.get_data_handle())[i]);
+      };
       differ += std::abs(at(left_side) - at(right_side)) > 1;
     } else {
-      const auto at = [i](const dnnl::memory& m) { return static_cast<float>(static_cast<const BFloat16*>(m.get_data_handle())[i]); };
+      const auto at = [i](const dnnl::memory& m) {
+        return static_cast<float>(static_cast<const BFloat16*>(m.get_data_handle())[i]);
+      };
       const float p = at(left_side), q = at(right_side);
       differ += !(std::abs(p - q) <= 0.02f * std::abs(q) + 0.1f);
     }

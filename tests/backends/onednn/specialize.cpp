@@ -31,7 +31,9 @@ namespace {
   body.handles.resize(2);
   return body;
 }
-[[nodiscard]] Tensor of_size(std::int64_t n) { return Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{n}); }
+[[nodiscard]] Tensor of_size(std::int64_t n) {
+  return Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{n});
+}
 
 }  // namespace
 

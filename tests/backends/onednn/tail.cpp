@@ -89,9 +89,11 @@ TEST_CASE("a sum goes over the operand that nobody needs any more") {
   CHECK(kinds(tail) == std::vector{sum_kind});
   CHECK(tail->sum == t.other);
   CHECK(tail->roles.empty());
-  CHECK(destination(t.builder, *tail, onednn_ops::plain({2, 4}, onednn_ops::DataType::f32)).storage == t.builder.place_of(t.other).storage);
+  CHECK(destination(t.builder, *tail, onednn_ops::plain({2, 4}, onednn_ops::DataType::f32)).storage ==
+        t.builder.place_of(t.other).storage);
   const Tail none;
-  CHECK(destination(t.builder, none, onednn_ops::plain({2, 4}, onednn_ops::DataType::f32)).storage != t.builder.place_of(t.other).storage);
+  CHECK(destination(t.builder, none, onednn_ops::plain({2, 4}, onednn_ops::DataType::f32)).storage !=
+        t.builder.place_of(t.other).storage);
 }
 
 TEST_CASE("a second sum, a product, an operand still in use, and a sum after operations on two tensors are none") {

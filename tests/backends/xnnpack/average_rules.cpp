@@ -44,12 +44,15 @@ TEST_CASE("pools: rounding up, averages, adaptive, global, and means over any di
   CHECK(faults(n.finish({pool, average, uneven, adaptive, global, spatial, last, outer, all}), n.sample()) == "");
 }
 
-TEST_CASE("a max pool whose stride is beyond its window is left to others, an average is not: not every version of XNNPACK has it") {
+TEST_CASE(
+    "a max pool whose stride is beyond its window is left to others, an average is not: not every version of XNNPACK "
+    "has it") {
   for (const bool maximum : {true, false}) {
     Net n;
     const auto x = n.input("x", {2, 3, 5, 7});
-    const ExportedProgram program = n.finish({n.op(maximum ? "aten.max_pool2d.default" : "aten.avg_pool2d.default", "p", {2, 3, 4, 4},
-                                                   {{"self", n.v(x)}, {"kernel_size", n.ints({2, 1})}, {"stride", n.ints({1, 2})}})});
+    const ExportedProgram program =
+        n.finish({n.op(maximum ? "aten.max_pool2d.default" : "aten.avg_pool2d.default", "p", {2, 3, 4, 4},
+                       {{"self", n.v(x)}, {"kernel_size", n.ints({2, 1})}, {"stride", n.ints({1, 2})}})});
     CHECK(xnnpack_check::reason(program) == (maximum ? "a stride beyond the window" : ""));
     if (!maximum) CHECK(faults(program, n.sample()) == "");
   }
@@ -66,8 +69,9 @@ TEST_CASE("means between bounds, of rows and of columns that do not fill a vecto
 }
 
 TEST_CASE("dilated max pools whose windows reach into the padding") {
-  const auto pool = [](std::initializer_list<std::int64_t> kernel, std::initializer_list<std::int64_t> padding, std::initializer_list<std::int64_t> dilation,
-                       support::Sizes in, support::Sizes out, std::string_view reason) {
+  const auto pool = [](std::initializer_list<std::int64_t> kernel, std::initializer_list<std::int64_t> padding,
+                       std::initializer_list<std::int64_t> dilation, support::Sizes in, support::Sizes out,
+                       std::string_view reason) {
     Net n;
     const auto x = n.input("x", in);
     const ExportedProgram program = n.finish({n.op("aten.max_pool2d.default", "m", out,

@@ -45,11 +45,15 @@ TEST_CASE("rows, lines and sums of bytes stay bytes") {
   const auto a = n.through_bytes("a", n.input("x", {3, 6, 8}), {3, 6, 8}, {0.01, 3});
   const auto b = n.through_bytes("b", n.input("y", {3, 6, 8}), {3, 6, 8}, {0.02, -128});
   const auto sum = n.through_bytes("sum", n.add("s", a, b, {3, 6, 8}), {3, 6, 8}, {0.013, -5});
-  const auto rows = n.op("aten.linear.default", "l", {3, 6, 12}, {{"input", n.v(sum)}, {"weight", n.v(n.dequantize("wf", weights, {12, 8}))}});
+  const auto rows = n.op("aten.linear.default", "l", {3, 6, 12},
+                         {{"input", n.v(sum)}, {"weight", n.v(n.dequantize("wf", weights, {12, 8}))}});
   const auto made = n.through_bytes("rows", rows, {3, 6, 12}, {0.03, 11});
-  const auto turned = n.op("aten.permute.default", "turned", {3, 12, 6}, {{"self", n.v(made)}, {"dims", n.ints({0, 2, 1})}});
+  const auto turned =
+      n.op("aten.permute.default", "turned", {3, 12, 6}, {{"self", n.v(made)}, {"dims", n.ints({0, 2, 1})}});
   const auto again = n.through_bytes("again", turned, {3, 12, 6}, {0.03, 11});
-  const auto line = n.op("aten.conv1d.default", "c", {3, 12, 6}, {{"input", n.v(again)}, {"weight", n.v(n.dequantize("tf", taps, {12, 12, 3}))}, {"padding", n.ints({1})}});
+  const auto line =
+      n.op("aten.conv1d.default", "c", {3, 12, 6},
+           {{"input", n.v(again)}, {"weight", n.v(n.dequantize("tf", taps, {12, 12, 3}))}, {"padding", n.ints({1})}});
   const ExportedProgram program = n.finish({n.quantize("out", line, {3, 12, 6}, {0.2, 0}), sum});
   const std::vector<Op> ops = steps(program);
   if (kernels::can_convolve_bytes()) CHECK(std::ranges::count(ops, Op::kernel) == 3);
@@ -62,7 +66,8 @@ TEST_CASE("kernels on bytes give the same on the pool's threads, in several sess
     const Sizes sizes{1, 64, 40, 40};
     const auto weights = n.weights("w", {64, 64, 3, 3});
     const auto in = n.through_bytes("in", n.input("x", sizes), sizes, {0.01, 3});
-    const ExportedProgram program = n.finish({n.quantize("out", n.conv("c", in, n.dequantize("wf", weights, {64, 64, 3, 3}), no_id, sizes, 1, 1, 1), sizes, {0.5, 7})});
+    const ExportedProgram program = n.finish({n.quantize(
+        "out", n.conv("c", in, n.dequantize("wf", weights, {64, 64, 3, 3}), no_id, sizes, 1, 1, 1), sizes, {0.5, 7})});
     const auto lowered = to_backend<xnnpack>(program, {.threads = threads});
     REQUIRE(lowered);
     std::vector<std::vector<std::int8_t>> all;

@@ -34,13 +34,16 @@ TEST_CASE("parts of a concatenation are made in their places") {
 }
 
 TEST_CASE("functions of one number read and write parts of a concatenation where they lie") {
-  for (const std::string_view target : {"aten.silu.default", "aten.hardswish.default", "aten.relu.default", "aten.leaky_relu.default"}) {
+  for (const std::string_view target :
+       {"aten.silu.default", "aten.hardswish.default", "aten.relu.default", "aten.leaky_relu.default"}) {
     CAPTURE(target);
     Net n;
     const auto x = n.input("x", {2, 4, 3, 3});
-    const auto a = n.op(target, "a", {2, 24, 3, 3}, {{"self", n.v(n.conv("c1", x, n.weight("w1", {24, 4, 1, 1}), {2, 24, 3, 3}))}});
+    const auto a = n.op(target, "a", {2, 24, 3, 3},
+                        {{"self", n.v(n.conv("c1", x, n.weight("w1", {24, 4, 1, 1}), {2, 24, 3, 3}))}});
     const auto b = n.op(target, "b", {2, 24, 3, 3}, {{"self", n.v(a)}});
-    const auto cat = n.op("aten.cat.default", "cat", {2, 48, 3, 3}, {{"tensors", n.draft.b.tensors({a, b})}, {"dim", n.i(1)}});
+    const auto cat =
+        n.op("aten.cat.default", "cat", {2, 48, 3, 3}, {{"tensors", n.draft.b.tensors({a, b})}, {"dim", n.i(1)}});
     const ExportedProgram program = n.finish({n.conv("c2", cat, n.weight("w2", {8, 48, 1, 1}), {2, 8, 3, 3})});
     CHECK(faults(program, n.sample()) == "");
     CHECK(std::ranges::count(steps(program), Op::copy) == 2);  // the input and the output change their order
@@ -66,7 +69,8 @@ TEST_CASE("a part whose sizes of one lie inside, as a softmax along them leaves 
   const auto p = n.op("aten._softmax.default", "p", {4, 4, 1, 1},
                       {{"self", n.v(x)}, {"dim", n.i(2)}, {"half_to_float", GraphBuilder::boolean(false)}});
   const auto h = n.op("aten.hardswish.default", "h", {4, 4, 1, 1}, {{"self", n.v(p)}});
-  const auto cat = n.op("aten.cat.default", "cat", {4, 8, 1, 1}, {{"tensors", n.draft.b.tensors({h, h})}, {"dim", n.i(1)}});
+  const auto cat =
+      n.op("aten.cat.default", "cat", {4, 8, 1, 1}, {{"tensors", n.draft.b.tensors({h, h})}, {"dim", n.i(1)}});
   CHECK(faults(n.finish({n.op("aten.neg.default", "neg", {4, 4, 1, 1}, {{"self", n.v(x)}}), cat}), n.sample()) == "");
 }
 
@@ -76,7 +80,8 @@ TEST_CASE("a part of one channel whose average asks for an order in which channe
   const auto x = n.input("x", {1, 2, 3, 2});
   const auto c = n.conv("c", x, w, {1, 1, 3, 2});
   const auto e = n.op("aten.elu.default", "e", {1, 1, 3, 2}, {{"self", n.v(c)}});
-  const auto cat = n.op("aten.cat.default", "cat", {1, 2, 3, 2}, {{"tensors", n.draft.b.tensors({e, e})}, {"dim", n.i(1)}});
+  const auto cat =
+      n.op("aten.cat.default", "cat", {1, 2, 3, 2}, {{"tensors", n.draft.b.tensors({e, e})}, {"dim", n.i(1)}});
   const auto mean = n.op("aten.mean.dim", "mean", {1, 3, 2}, {{"self", n.v(e)}, {"dim", n.ints({1})}});
   CHECK(faults(n.finish({e, cat, mean}), n.sample()) == "");
 }

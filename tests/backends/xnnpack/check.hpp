@@ -42,9 +42,7 @@ namespace xnnpack_check {
   return why == nullptr ? "" : why;
 }
 
-[[nodiscard]] inline davit::Argument real(double v) {
-  return davit::GraphBuilder::real(v);
-}
+[[nodiscard]] inline davit::Argument real(double v) { return davit::GraphBuilder::real(v); }
 
 /// conv, norm, relu, conv, norm, + shortcut, relu.
 [[nodiscard]] inline davit::ExportedProgram residual_block(support::Net& n) {

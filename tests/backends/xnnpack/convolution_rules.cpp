@@ -94,7 +94,8 @@ TEST_CASE("a batch norm goes into the weights of a transposed convolution; a pad
   const auto x = n.input("x", {1, 6, 5, 4});
   const auto padded = n.op("aten.constant_pad_nd.default", "p", {1, 6, 6, 5},
                            {{"self", n.v(x)}, {"pad", n.ints({1, 0, 0, 1})}, {"value", n.i(0)}});
-  const auto up = transposed(n, padded, n.weight("w", {6, 4, 3, 3}, 0.3), no_id, {1, 8, 13, 11}, {.stride = 2, .groups = 2});
+  const auto up =
+      transposed(n, padded, n.weight("w", {6, 4, 3, 3}, 0.3), no_id, {1, 8, 13, 11}, {.stride = 2, .groups = 2});
   const ExportedProgram program = n.finish({n.relu("r", n.norm("bn", up, {1, 8, 13, 11}), {1, 8, 13, 11})});
   CHECK(faults(program, n.sample()) == "");
   CHECK(std::ranges::count(steps(program), Op::pad) == 1);
@@ -102,14 +103,18 @@ TEST_CASE("a batch norm goes into the weights of a transposed convolution; a pad
   CHECK(std::ranges::count(steps(program), Op::convolution) == 0);
 }
 
-TEST_CASE("depthwise convolutions of taps that XNNPACK has no kernels for, and small groups, are portable's kernels, padding included") {
+TEST_CASE(
+    "depthwise convolutions of taps that XNNPACK has no kernels for, and small groups, are portable's kernels, padding "
+    "included") {
   const auto is_by_kernel = [](std::int64_t channels, std::int64_t filters, std::int64_t groups, std::int64_t size) {
     Net n;
     const auto w = n.weight("w", {filters, channels / groups, size, size}, 0.2);
     const auto x = n.input("x", {1, channels, 9, 9});
     const std::int64_t left = 9 - size + 2;
-    const auto padded = n.op("aten.constant_pad_nd.default", "p", {1, channels, 10, 10}, {{"self", n.v(x)}, {"pad", n.ints({1, 0, 0, 1})}, {"value", n.i(0)}});
-    const ExportedProgram program = n.finish({n.relu("r", n.conv("c", padded, w, {1, filters, left, left}, 1, 0, groups), {1, filters, left, left})});
+    const auto padded = n.op("aten.constant_pad_nd.default", "p", {1, channels, 10, 10},
+                             {{"self", n.v(x)}, {"pad", n.ints({1, 0, 0, 1})}, {"value", n.i(0)}});
+    const ExportedProgram program = n.finish(
+        {n.relu("r", n.conv("c", padded, w, {1, filters, left, left}, 1, 0, groups), {1, filters, left, left})});
     CHECK(faults(program, n.sample()) == "");
     return std::ranges::count(steps(program), Op::kernel) == 1;
   };
@@ -184,9 +189,11 @@ TEST_CASE("weights beyond the cache are cut into parts") {
 TEST_CASE("an overflow of a convolution stays one where a batch norm makes it small") {
   Net n;
   const auto w = n.weight("w", {2, 2, 1, 1}, 0, 1e31);
-  const auto gamma = n.weight("gamma", {2}, 0, 1), beta = n.weight("beta", {2}), mean = n.weight("mean", {2}), variance = n.weight("variance", {2}, 0, 1e36);
+  const auto gamma = n.weight("gamma", {2}, 0, 1), beta = n.weight("beta", {2}), mean = n.weight("mean", {2}),
+             variance = n.weight("variance", {2}, 0, 1e36);
   const auto x = n.input("x", {1, 2, 2, 2});
-  const ExportedProgram program = n.finish({n.norm("bn", n.conv("c", x, w, {1, 2, 2, 2}), gamma, beta, mean, variance, {1, 2, 2, 2})});
+  const ExportedProgram program =
+      n.finish({n.norm("bn", n.conv("c", x, w, {1, 2, 2, 2}), gamma, beta, mean, variance, {1, 2, 2, 2})});
   const std::vector<float> image(8, 1e8f);
   const Tensor pixels = *tensor(image, {1, 2, 2, 2});
   CHECK(faults(program, {EValue(pixels.view())}) == "");

@@ -21,7 +21,7 @@ namespace {
 
 /// What NHWC images become in other sizes; a rank of 0 if that takes a copy.
 [[nodiscard]] constexpr DimOrder view_of_image(std::initializer_list<std::int64_t> from,
-                                            std::initializer_list<std::int64_t> to) {
+                                               std::initializer_list<std::int64_t> to) {
   const std::vector<Dim> a = sizes(from);
   const std::vector<Dim> b = sizes(to);
   return xnnpack_parts::detail::order_of_view(a, DimOrder::channels_last(a.size()), b).value_or(DimOrder{});
@@ -33,7 +33,8 @@ static_assert(DimOrder::channels_last(1) == DimOrder::row_major(1));
 // dimensions of size 1 do not matter, others do
 static_assert(same_order(sizes({2, 1, 3, 4}), DimOrder::channels_last(4), DimOrder::row_major(4)));
 static_assert(!same_order(sizes({2, 5, 3, 4}), DimOrder::channels_last(4), DimOrder::row_major(4)));
-static_assert(!same_order(sizes({2, 1}), DimOrder::channels_last(4), DimOrder::channels_last(4)));  // of another number of sizes
+static_assert(!same_order(sizes({2, 1}), DimOrder::channels_last(4),
+                          DimOrder::channels_last(4)));  // of another number of sizes
 static_assert(!xnnpack_parts::detail::order_of_view(sizes({2, 1}), DimOrder::row_major(3), sizes({2})));
 // height and width join: they lie one after the other; channels and height do not
 static_assert(view_of_image({2, 8, 3, 4}, {2, 8, 12}) == DimOrder{.dim = {0, 2, 1}, .rank = 3});

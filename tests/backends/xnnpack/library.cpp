@@ -21,7 +21,8 @@ std::vector<int> calls;  ///< what the functions below were called with
 
 /// A pooling's functions as a version without reshape has them.
 struct Early {
-  static xnn_status create(int window, std::size_t channels, std::size_t, std::size_t, float, float, std::uint32_t, xnn_operator_t*) {
+  static xnn_status create(int window, std::size_t channels, std::size_t, std::size_t, float, float, std::uint32_t,
+                           xnn_operator_t*) {
     calls = {window, static_cast<int>(channels)};
     return xnn_status_success;
   }
@@ -37,8 +38,8 @@ struct Late {
     calls = {window};
     return xnn_status_success;
   }
-  static xnn_status reshape(xnn_operator_t, std::size_t batch, std::size_t channels, std::size_t, std::size_t, std::size_t* bytes, std::size_t* aligned,
-                            std::size_t*, std::size_t*, pthreadpool_t) {
+  static xnn_status reshape(xnn_operator_t, std::size_t batch, std::size_t channels, std::size_t, std::size_t,
+                            std::size_t* bytes, std::size_t* aligned, std::size_t*, std::size_t*, pthreadpool_t) {
     calls.push_back(static_cast<int>(batch));
     calls.push_back(static_cast<int>(channels));
     *bytes = wanted;
@@ -104,7 +105,8 @@ TEST_CASE("large weights are cut into whole numbers of the columns that a kernel
   constexpr std::int64_t in = 4096, out = 160;
   Plan plan;
   for (const std::int64_t size : {std::int64_t{64}, in, std::int64_t{64}, out}) plan.dims.push_back({.value = size});
-  plan.slots = {{.buffer = 0, .dims = {0, 2}, .order = DimOrder::row_major(2)}, {.buffer = 1, .dims = {2, 2}, .order = DimOrder::row_major(2)}};
+  plan.slots = {{.buffer = 0, .dims = {0, 2}, .order = DimOrder::row_major(2)},
+                {.buffer = 1, .dims = {2, 2}, .order = DimOrder::row_major(2)}};
   plan.weights.push_back({.kernel = Tensor::zeros(ScalarType::float32, std::array{out, in})});
   const Step step{.op = Op::fully_connected, .in = {0, no_id, no_id}, .out = 1, .weights = 0};
   REQUIRE(xnn_initialize(nullptr) == xnn_status_success);

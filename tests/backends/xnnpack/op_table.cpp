@@ -83,7 +83,8 @@ TEST_CASE("what is refused, and why") {
                                  {"output_padding", n.ints({1, 1})},
                                  {"groups", n.i(groups)}})})) ==
           (groups == 1 ? "an output padding that is not smaller than the stride"
-                       : "a transposed convolution of each channel by itself, which XNNPACK carries out as a product of matrices per channel"));
+                       : "a transposed convolution of each channel by itself, which XNNPACK carries out as a product "
+                         "of matrices per channel"));
   }
   {
     Net n;

@@ -20,23 +20,29 @@ TEST_CASE("sizes that the inputs do not tell are found by the kernels that run t
   if (!xnnpack::is_available()) return;
   support::Draft d;
   const ExprId s0 = d.b.symbol("s0");
-  const auto part = [&](std::int64_t of) { return d.b.expr({.op = ExprOp::floor_div, .a = s0, .b = d.b.expr({.value = of})}); };
+  const auto part = [&](std::int64_t of) {
+    return d.b.expr({.op = ExprOp::floor_div, .a = s0, .b = d.b.expr({.value = of})});
+  };
   const auto rows = [&](std::string_view name, ExprId size, std::int64_t example, std::int64_t columns) {
-    const Dim dims[] = {{.value = example, .expr = size}, {.value = columns}}, strides[] = {{.value = columns}, {.value = 1}};
-    return d.b.declare({.name = d.b.text(name), .sizes = d.b.dims(dims), .strides = d.b.dims(strides), .dtype = ScalarType::float32});
+    const Dim dims[] = {{.value = example, .expr = size}, {.value = columns}},
+              strides[] = {{.value = columns}, {.value = 1}};
+    return d.b.declare(
+        {.name = d.b.text(name), .sizes = d.b.dims(dims), .strides = d.b.dims(strides), .dtype = ScalarType::float32});
   };
   const auto named = [&](std::string_view parameter, Argument a) {
     a.name = d.b.text(parameter);
     return a;
   };
   d.program.signature.input_specs.push_back(UserInputSpec{TensorArgument{Name::own("x")}});
-  const ValueId x = rows("x", part(4), 2, 4);  // as a part of a program sees it: of these rows, s0 is one of four numbers
+  const ValueId x =
+      rows("x", part(4), 2, 4);  // as a part of a program sees it: of these rows, s0 is one of four numbers
   d.b.input(GraphBuilder::value(x));
   const ValueId y = d.like(x, "y"), z = rows("z", part(2), 4, 2);
   const Argument of_x[] = {named("self", GraphBuilder::value(x))}, to_y = GraphBuilder::value(y);
   d.b.node("aten.relu.default", of_x, {&to_y, 1}, d.metadata);
   const Argument sizes[] = {GraphBuilder::integer(-1), GraphBuilder::integer(2)};
-  const Argument of_y[] = {named("self", GraphBuilder::value(y)), named("size", d.b.list(sizes, ArgumentKind::int_))}, to_z = GraphBuilder::value(z);
+  const Argument of_y[] = {named("self", GraphBuilder::value(y)), named("size", d.b.list(sizes, ArgumentKind::int_))},
+                 to_z = GraphBuilder::value(z);
   d.b.node("aten.view.default", of_y, {&to_z, 1}, d.metadata);
   d.output(z);
   const auto lowered = to_backend<xnnpack>(ExportedProgram(d.finish()));

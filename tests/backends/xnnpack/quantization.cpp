@@ -36,9 +36,7 @@ template <class BiasOf>
 }
 
 /// A bias between the numbers that XNNPACK's int8 arithmetic has.
-[[nodiscard]] Tensor any_bias(const Tensor&) {
-  return Net::numbers({8}, 1, 0, 5);
-}
+[[nodiscard]] Tensor any_bias(const Tensor&) { return Net::numbers({8}, 1, 0, 5); }
 /// A bias of whole products of the input's scale and the weight's.
 [[nodiscard]] Tensor whole_bias(const Tensor& scales) {
   Tensor bias = Tensor::zeros(ScalarType::float32, std::array<std::int64_t, 1>{8});
@@ -80,7 +78,9 @@ TEST_CASE("a bound is rounded to its byte as the float that it is") {
   const auto a = n.through_bytes("a", n.input("x", {1, 8}), {1, 8}, {0.1, 0});
   const auto b = n.through_bytes("b", n.input("y", {1, 8}), {1, 8}, {0.1, 0});
   const auto bounded = n.op("aten.hardtanh.default", "r", {1, 8},
-                            {{"self", n.v(n.add("s", a, b, {1, 8}))}, {"min_val", xnnpack_check::real(-0.3)}, {"max_val", xnnpack_check::real(0.3)}});
+                            {{"self", n.v(n.add("s", a, b, {1, 8}))},
+                             {"min_val", xnnpack_check::real(-0.3)},
+                             {"max_val", xnnpack_check::real(0.3)}});
   const ExportedProgram program = n.finish({n.quantize("out", bounded, {1, 8}, {0.024, 0})});
   CHECK(std::ranges::count(steps(program, true), Op::add_s8) == 1);
   const Tensor ones = Net::numbers({1, 8}, 0, 1);
@@ -89,16 +89,19 @@ TEST_CASE("a bound is rounded to its byte as the float that it is") {
   CHECK(out[0].view().as<std::int8_t>()[0] == 13);
 }
 
-TEST_CASE("with int8 kernels functions of two give torch's bytes, one operand broadcast to the other and bounds between") {
+TEST_CASE(
+    "with int8 kernels functions of two give torch's bytes, one operand broadcast to the other and bounds between") {
   for (const std::string_view target : {"aten.add.Tensor", "aten.sub.Tensor", "aten.mul.Tensor"}) {
     CAPTURE(target);
     QuantizedNet n;
     const auto x = n.through_bytes("x", n.input("x0", {2, 5, 3, 37}), {2, 5, 3, 37}, {0.02, 3});
     const auto gate = n.through_bytes("gate", n.input("x1", {2, 5, 1, 1}), {2, 5, 1, 1}, {0.01, -7});
     const auto other = n.through_bytes("other", n.input("x2", {2, 5, 3, 37}), {2, 5, 3, 37}, {0.03, 0});
-    const auto sum = n.relu("r", n.op(target, "s", {2, 5, 3, 37}, {{"self", n.v(x)}, {"other", n.v(gate)}}), {2, 5, 3, 37});
+    const auto sum =
+        n.relu("r", n.op(target, "s", {2, 5, 3, 37}, {{"self", n.v(x)}, {"other", n.v(gate)}}), {2, 5, 3, 37});
     const auto more = n.op(target, "t", {2, 5, 3, 37}, {{"self", n.v(x)}, {"other", n.v(other)}});
-    const ExportedProgram program = n.finish({n.quantize("q", sum, {2, 5, 3, 37}, {0.015, -20}), n.quantize("p", more, {2, 5, 3, 37}, {0.04, 5})});
+    const ExportedProgram program =
+        n.finish({n.quantize("q", sum, {2, 5, 3, 37}, {0.015, -20}), n.quantize("p", more, {2, 5, 3, 37}, {0.04, 5})});
     CHECK(faults(program, n.sample(), {0, 0}, true) == "");
     const std::vector<Op> ops = steps(program, true);
     CHECK(std::ranges::count(ops, Op::dequantize) == 0);
@@ -109,7 +112,8 @@ TEST_CASE("what is quantized may lie in a concatenation") {
   QuantizedNet n;
   const auto w = n.weight("w", {3, 2, 1, 1});
   const auto c = n.relu("r", n.Net::conv("c", n.input("x", {2, 2, 4, 4}), w, {2, 3, 4, 4}), {2, 3, 4, 4});
-  const auto cat = n.op("aten.cat.default", "cat", {2, 6, 4, 4}, {{"tensors", n.draft.b.tensors({c, c})}, {"dim", n.i(1)}});
+  const auto cat =
+      n.op("aten.cat.default", "cat", {2, 6, 4, 4}, {{"tensors", n.draft.b.tensors({c, c})}, {"dim", n.i(1)}});
   const ExportedProgram program = n.finish({cat, n.through_bytes("q", c, {2, 3, 4, 4}, {0.05, 3})});
   for (const bool int8_kernels : {false, true}) CHECK(faults(program, n.sample(), {1e-5, 1e-5}, int8_kernels) == "");
 }
@@ -132,5 +136,6 @@ TEST_CASE("a NaN becomes the byte that PyTorch makes of it") {
   std::vector<float> numbers(16, 0.5f);
   numbers[5] = std::numeric_limits<float>::quiet_NaN();
   const Tensor input = *tensor(numbers, {2, 8});
-  for (const bool int8_kernels : {false, true}) CHECK(faults(program, {EValue(input.view())}, {0, 0}, int8_kernels) == "");
+  for (const bool int8_kernels : {false, true})
+    CHECK(faults(program, {EValue(input.view())}, {0, 0}, int8_kernels) == "");
 }

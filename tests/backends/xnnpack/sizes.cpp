@@ -23,7 +23,8 @@ struct Expressions {
 };
 
 /// What is known of `asked` where `told` has this value.
-[[nodiscard]] std::optional<std::int64_t> value_of(const GraphModule& module, ExprId told, std::int64_t value, ExprId asked) {
+[[nodiscard]] std::optional<std::int64_t> value_of(const GraphModule& module, ExprId told, std::int64_t value,
+                                                   ExprId asked) {
   SymbolSizes sizes(module.exprs, {module.text.data(), module.text.size()});
   for (const bool first : {true, false}) {
     sizes.bind(told, value, first);
@@ -37,9 +38,13 @@ struct Expressions {
 TEST_CASE("what an input says of a whole expression tells others that have the same in them") {
   Expressions e;
   e.b.begin_graph();
-  const ExprId wide = e.of(ExprOp::add, e.even(), 4), narrow = e.of(ExprOp::add, e.even(), 2), half = e.half(), twice = e.of(ExprOp::mul, wide, 2);
-  const ExprId sum = e.b.expr({.op = ExprOp::add, .a = e.b.symbol("s1"), .b = e.b.symbol("s2")}), more = e.of(ExprOp::add, e.b.expr({.op = ExprOp::add, .a = e.b.symbol("s1"), .b = e.b.symbol("s2")}), 1);
-  const ExprId quarter = e.of(ExprOp::floor_div, e.b.symbol("s0"), 4), sixth = e.of(ExprOp::floor_div, e.b.symbol("s0"), 6), third = e.of(ExprOp::floor_div, e.b.symbol("s0"), 3);
+  const ExprId wide = e.of(ExprOp::add, e.even(), 4), narrow = e.of(ExprOp::add, e.even(), 2), half = e.half(),
+               twice = e.of(ExprOp::mul, wide, 2);
+  const ExprId sum = e.b.expr({.op = ExprOp::add, .a = e.b.symbol("s1"), .b = e.b.symbol("s2")}),
+               more = e.of(ExprOp::add, e.b.expr({.op = ExprOp::add, .a = e.b.symbol("s1"), .b = e.b.symbol("s2")}), 1);
+  const ExprId quarter = e.of(ExprOp::floor_div, e.b.symbol("s0"), 4),
+               sixth = e.of(ExprOp::floor_div, e.b.symbol("s0"), 6),
+               third = e.of(ExprOp::floor_div, e.b.symbol("s0"), 3);
   const ExprId alone = e.b.symbol("s1");
   const ExprId s0 = e.b.symbol("s0");
   e.b.end_graph({});

@@ -19,9 +19,7 @@ std::string write(const ExportedProgram& program, bool source_lines) {
   const std::vector<std::int64_t> symbols(program.view().values.size(), 0);
   return formats::EmbedGraphText(program.view(), dims, symbols).write(source_lines);
 }
-bool has(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
+bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 

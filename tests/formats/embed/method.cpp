@@ -35,26 +35,35 @@ struct Tracker {
   ExportedProgram stream, read;
   std::array<ProgramMethod, 2> methods{{{"stream", &stream}, {"read", &read}}};
 
-  static Result<ExportedProgram> load(const std::string& name) { return formats::read_pt2(test_data("embed/tracker_" + name + ".pt2")); }
+  static Result<ExportedProgram> load(const std::string& name) {
+    return formats::read_pt2(test_data("embed/tracker_" + name + ".pt2"));
+  }
   Tracker() : stream(*load("stream")), read(*load("read")) {}
   Tracker(const Tracker&) = delete;
 };
 
-std::string place_of(const Result<formats::EmbeddedProgram>& result) { return result ? std::string() : std::string(result.error().where.view()); }
+std::string place_of(const Result<formats::EmbeddedProgram>& result) {
+  return result ? std::string() : std::string(result.error().where.view());
+}
 
 using Module = static_module<tracker, portable>;
 static_assert(Module::state_bytes == 4 * 4 + 8, "the level and the number of steps, once");
-static_assert(Module::arena_bytes == std::max(Module::method<tracker::stream>::arena_bytes, Module::method<tracker::read>::arena_bytes));
+static_assert(Module::arena_bytes ==
+              std::max(Module::method<tracker::stream>::arena_bytes, Module::method<tracker::read>::arena_bytes));
 static_assert(Module::method<tracker::stream>::state_pools.bytes() == Module::state_bytes);
-static_assert(Module::weight_bytes < Module::method<tracker::stream>::weight_bytes + Module::method<tracker::read>::weight_bytes);
-static_assert(Module::step_count == Module::method<tracker::stream>::step_count + Module::method<tracker::read>::step_count);
-static_assert(std::ranges::find(Module::method<tracker::stream>::operators(), "aten.relu.default") != Module::method<tracker::stream>::operators().end());
+static_assert(Module::weight_bytes <
+              Module::method<tracker::stream>::weight_bytes + Module::method<tracker::read>::weight_bytes);
+static_assert(Module::step_count ==
+              Module::method<tracker::stream>::step_count + Module::method<tracker::read>::step_count);
+static_assert(std::ranges::find(Module::method<tracker::stream>::operators(), "aten.relu.default") !=
+              Module::method<tracker::stream>::operators().end());
 
 }  // namespace
 
 TEST_CASE("methods over one state give the results of a session") {
   const Tracker tracker_methods;
-  const auto lowered = to_backend(std::span<const ProgramMethod>(tracker_methods.methods), CapabilityPartitioner<BackendList<portable>>{});
+  const auto lowered = to_backend(std::span<const ProgramMethod>(tracker_methods.methods),
+                                  CapabilityPartitioner<BackendList<portable>>{});
   REQUIRE_MESSAGE(lowered.has_value(), (lowered ? std::string() : to_string(lowered.error())));
   static Module module;
   for (int round = 0; round < 2; ++round) {  // the second from the initial values again
@@ -99,12 +108,15 @@ TEST_CASE("the carried header is what the methods are embedded as, with equal we
 
 TEST_CASE("C has a function for each method, and one arena") {
   const Tracker methods;
-  const auto embedded = formats::embed_program(methods.methods, {.name = "tracker", .plan = &plan_static<portable_static>});
+  const auto embedded =
+      formats::embed_program(methods.methods, {.name = "tracker", .plan = &plan_static<portable_static>});
   REQUIRE(embedded.has_value());
-  for (const std::string_view line : {"int tracker_stream(const float* x, float* relu);", "int tracker_read(const float* gain, float* mul, int64_t* mul_1);",
+  for (const std::string_view line : {"int tracker_stream(const float* x, float* relu);",
+                                      "int tracker_read(const float* gain, float* mul, int64_t* mul_1);",
                                       "void tracker_reset(void);", "#define TRACKER_READ_GAIN_COUNT 4\n"})
     CHECK_MESSAGE(embedded->c_header.find(line) != std::string::npos, embedded->c_header);
-  CHECK(embedded->c_header.find("#define TRACKER_ARENA_BYTES " + std::to_string(Module::arena_bytes) + "\n") != std::string::npos);
+  CHECK(embedded->c_header.find("#define TRACKER_ARENA_BYTES " + std::to_string(Module::arena_bytes) + "\n") !=
+        std::string::npos);
 }
 
 TEST_CASE("methods have names of their own") {

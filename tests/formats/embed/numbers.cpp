@@ -84,7 +84,9 @@ TEST_CASE("a symbol is one of all methods that have it, or of one") {
   const auto program = formats::read_pt2(test_data("models/digits_mlp/program.pt2"));
   REQUIRE(program.has_value());
   const std::array<ProgramMethod, 2> methods{{{"one", &*program}, {"many", &*program}}};
-  const auto embed = [&](std::vector<formats::EmbedSymbol> symbols) { return formats::embed_program(methods, {.name = "p", .symbols = std::move(symbols)}); };
+  const auto embed = [&](std::vector<formats::EmbedSymbol> symbols) {
+    return formats::embed_program(methods, {.name = "p", .symbols = std::move(symbols)});
+  };
   const auto both = embed({{"s0", 2}, {"many.s0", 7}});
   REQUIRE(both.has_value());
   CHECK(both->header.find("/// one: input float32 [2, 1, 8, 8]") != std::string::npos);

@@ -20,7 +20,8 @@ using namespace davit;
 using formats::EmbedState;
 
 /// A method that adds its input to a buffer, or reads the buffer alone.
-ExportedProgram adder(std::string_view buffer, ScalarType dtype, std::initializer_list<std::int64_t> sizes, float first, bool changes) {
+ExportedProgram adder(std::string_view buffer, ScalarType dtype, std::initializer_list<std::int64_t> sizes, float first,
+                      bool changes) {
   GraphBuilder b;
   b.begin_graph();
   const ValueId s = b.input("s", dtype, sizes), x = b.input("x", dtype, sizes);
@@ -31,7 +32,8 @@ ExportedProgram adder(std::string_view buffer, ScalarType dtype, std::initialize
     b.end_graph({y});
   ExportedProgram program;
   program.graph_module = std::move(b).finish();
-  program.signature.input_specs = {InputToBufferSpec({"s"}, Name::own(buffer), true), UserInputSpec{TensorArgument{"x"}}};
+  program.signature.input_specs = {InputToBufferSpec({"s"}, Name::own(buffer), true),
+                                   UserInputSpec{TensorArgument{"x"}}};
   if (changes) program.signature.output_specs.push_back(BufferMutationSpec{{"y"}, Name::own(buffer)});
   program.signature.output_specs.push_back(UserOutputSpec{TensorArgument{"y"}});
   Tensor initial = Tensor::zeros(dtype, std::vector<std::int64_t>(sizes));
@@ -51,7 +53,8 @@ constexpr auto f32 = ScalarType::float32;
 }  // namespace
 
 TEST_CASE("a buffer that one method changes is state of all that have it, from one element on") {
-  const ExportedProgram a = adder("a", f32, {3}, 0, true), b = adder("b", f32, {2, 2}, 0, true), c = adder("c", ScalarType::int64, {5}, 0, true);
+  const ExportedProgram a = adder("a", f32, {3}, 0, true), b = adder("b", f32, {2, 2}, 0, true),
+                        c = adder("c", ScalarType::int64, {5}, 0, true);
   const ExportedProgram read = adder("b", f32, {2, 2}, 0, false), other = adder("d", f32, {7}, 0, false);
   const std::array<ProgramMethod, 5> methods{{{"a", &a}, {"read", &read}, {"b", &b}, {"c", &c}, {"other", &other}}};
   const Result<EmbedState> state = EmbedState::make(methods);

@@ -53,9 +53,7 @@ TEST_CASE("elements read back as the same number") {
   CHECK(element(ScalarType::bool_, true) == "true");
 }
 
-TEST_CASE("literals are escaped") {
-  CHECK(text::escaped("a\"b\\c??\n\x01") == "a\\\"b\\\\c\\?\\?\\n\\001");
-}
+TEST_CASE("literals are escaped") { CHECK(text::escaped("a\"b\\c??\n\x01") == "a\\\"b\\\\c\\?\\?\\n\\001"); }
 
 TEST_CASE("comments are of one line and plain") {
   CHECK(text::comment("a\\") == "a/");

@@ -43,6 +43,7 @@ TEST_CASE("places of hostile documents stay short and printable") {
   CHECK(place.starts_with("root.a?k"));
 
   const std::uint32_t depth = 100000;
-  const JsonDocument deep = *parse_json(std::string(depth, '[') + std::string(depth, ']'), "root", {.max_depth = depth});
+  const JsonDocument deep =
+      *parse_json(std::string(depth, '[') + std::string(depth, ']'), "root", {.max_depth = depth});
   CHECK(place_of(deep, depth - 1).size() < 1100);
 }

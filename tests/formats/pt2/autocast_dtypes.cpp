@@ -19,7 +19,9 @@ struct Program {
   support::Draft d;
   ValueId linear = 0, sum = 0, loss = 0, given = 0, twice = 0, cast = 0, norm = 0, apart = 0;
 
-  [[nodiscard]] ValueId value(std::string_view name) { return d.b.tensor(name, ScalarType::float32, std::initializer_list<std::int64_t>{4, 4}); }
+  [[nodiscard]] ValueId value(std::string_view name) {
+    return d.b.tensor(name, ScalarType::float32, std::initializer_list<std::int64_t>{4, 4});
+  }
   [[nodiscard]] ValueId op(std::string_view target, std::string_view name, std::vector<Argument> in) {
     const ValueId out = value(name);
     const Argument made = GraphBuilder::value(out);
@@ -38,7 +40,8 @@ struct Program {
     loss = op("aten.prod.dim_int", "loss", {v(sum), d.b.integer(0)});
     d.b.end_graph({sum});
     given = value("given");
-    const Argument call[] = {d.b.string(device), d.b.scalar_type(ScalarType::bfloat16), d.b.boolean(true), d.b.none(), GraphBuilder::subgraph(inner), own[0]};
+    const Argument call[] = {d.b.string(device), d.b.scalar_type(ScalarType::bfloat16), d.b.boolean(true),
+                             d.b.none(),         GraphBuilder::subgraph(inner),         own[0]};
     const Argument made = v(given);
     d.b.node("higher_order.wrap_with_autocast", call, {&made, 1});
     twice = op("aten.mul.Tensor", "twice", {v(given), d.b.real(2)});
@@ -66,5 +69,6 @@ TEST_CASE("the autocast of another device changes nothing on a CPU") {
   Program p("cuda");
   ExportedProgram program = p.d.finish();
   formats::correct_autocast_dtypes(program);
-  for (const ValueId v : {p.linear, p.sum, p.given, p.twice, p.norm}) CHECK(program.view().values[v].dtype == ScalarType::float32);
+  for (const ValueId v : {p.linear, p.sum, p.given, p.twice, p.norm})
+    CHECK(program.view().values[v].dtype == ScalarType::float32);
 }

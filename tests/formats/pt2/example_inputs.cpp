@@ -39,9 +39,7 @@ std::string list_of(std::initializer_list<std::string> items) {
   for (const std::string& item : items) all += item;
   return all + "e";
 }
-std::string floats(std::int64_t offset) {
-  return tensor(storage("FloatStorage", "0", 4), offset, {2}, {1});
-}
+std::string floats(std::int64_t offset) { return tensor(storage("FloatStorage", "0", 4), offset, {2}, {1}); }
 
 Result<std::vector<ExampleInput>> read(const std::string& value, const std::string& in_spec,
                                        const Limits& limits = {}) {

@@ -76,26 +76,32 @@ TEST_CASE("a program is read, all of it") {
 
 TEST_CASE("a guard that cannot be read refuses the program, unless the caller wants it without") {
   ProgramText text;
-  text.rest = replaced(text.rest, R"("verifiers")", R"x("guards_code": ["L['x'].size()[0] == 2", "L['x'].size()[0] in (2, 3)"], "verifiers")x");
-  check_refused(text.text(), "json.guards_code[1], guard 'L['x'].size()[0] in (2, 3)', byte 17", ErrorCode::unsupported_argument);
+  text.rest = replaced(text.rest, R"("verifiers")",
+                       R"x("guards_code": ["L['x'].size()[0] == 2", "L['x'].size()[0] in (2, 3)"], "verifiers")x");
+  check_refused(text.text(), "json.guards_code[1], guard 'L['x'].size()[0] in (2, 3)', byte 17",
+                ErrorCode::unsupported_argument);
   const auto document = parse_json(text.text(), "json");
   REQUIRE(document);
   const auto program = read_exported_program(document->root(), true);
   REQUIRE(program);
   CHECK(program->guards.size() == 1);
   for (const char* const guards : {R"("L['x']")", "[1]", "{}"})
-    CHECK(!read(replaced(ProgramText().text(), R"("verifiers")", concat(R"("guards_code": )", guards, R"(, "verifiers")").view())));
+    CHECK(!read(replaced(ProgramText().text(), R"("verifiers")",
+                         concat(R"("guards_code": )", guards, R"(, "verifiers")").view())));
   for (const char* const guards : {"null", "[]"})
     CHECK(program_of([&] {
-      ProgramText none;
-      none.rest = replaced(none.rest, R"("verifiers")", concat(R"("guards_code": )", guards, R"(, "verifiers")").view());
-      return none;
-    }()).guards.empty());
+            ProgramText none;
+            none.rest =
+                replaced(none.rest, R"("verifiers")", concat(R"("guards_code": )", guards, R"(, "verifiers")").view());
+            return none;
+          }())
+              .guards.empty());
 }
 
 TEST_CASE("a bound beyond 64 bits is none") {
   const auto bounds = [](std::string_view text) {
-    const auto program = read(replaced(ProgramText().text(), R"("range_constraints": {})", concat(R"("range_constraints": {"s0": )", text, "}").view()));
+    const auto program = read(replaced(ProgramText().text(), R"("range_constraints": {})",
+                                       concat(R"("range_constraints": {"s0": )", text, "}").view()));
     REQUIRE(program);
     return program->range_constraints.at(0);
   };
@@ -145,8 +151,9 @@ TEST_CASE("damaged programs are refused with their place") {
   check_refused(replaced(text, "\"graph\"", "\"g\""), "json.graph_module.graph");
   check_refused(replaced(text, R"("range_constraints": {})", R"("range_constraints": {"s0": {"min_val": 1.5}})"),
                 "json.range_constraints.s0.min_val");
-  check_refused(replaced(text, R"("range_constraints": {})", R"("range_constraints": {"s0": {"min_val": 9223372036854775808}})"),
-                "json.range_constraints.s0.min_val");
+  check_refused(
+      replaced(text, R"("range_constraints": {})", R"("range_constraints": {"s0": {"min_val": 9223372036854775808}})"),
+      "json.range_constraints.s0.min_val");
   check_refused(replaced(text, R"("module_call_graph": [])", R"("module_call_graph": [{"fqn": ""}, {}])"),
                 "json.graph_module.module_call_graph[1].fqn");
   check_refused(replaced(text, R"("aten": 10)", R"("aten": "x")"), "json.opset_version.aten");

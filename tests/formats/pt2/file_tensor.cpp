@@ -37,9 +37,7 @@ static_assert(check_numel());
 
 }  // namespace
 
-TEST_CASE("the number of elements is bounded") {
-  CHECK(check_numel());
-}
+TEST_CASE("the number of elements is bounded") { CHECK(check_numel()); }
 
 TEST_CASE("tensors stay inside their storage") {
   CHECK(checked({2, 3}, {3, 1}, 0, 24));

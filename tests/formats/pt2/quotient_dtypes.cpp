@@ -18,8 +18,10 @@ TEST_CASE("quotients of integers are floats, and what is computed from them, wha
     d.b.node(target, in, {&made, 1}, d.metadata);
   };
   const Argument own = GraphBuilder::value(x);
-  const auto quotient = value("quotient", ScalarType::int64), sum = value("sum", ScalarType::int64), cast = value("cast", ScalarType::int64);
-  const auto largest = value("largest", ScalarType::int64), half = value("half", ScalarType::float32), floors = value("floors", ScalarType::int64);
+  const auto quotient = value("quotient", ScalarType::int64), sum = value("sum", ScalarType::int64),
+             cast = value("cast", ScalarType::int64);
+  const auto largest = value("largest", ScalarType::int64), half = value("half", ScalarType::float32),
+             floors = value("floors", ScalarType::int64);
   node("aten.div.Tensor", {own, own}, quotient);
   node("aten.add.Tensor", {GraphBuilder::value(quotient), own}, sum);
   Argument dtype = GraphBuilder::scalar_type(ScalarType::int64);

@@ -38,9 +38,7 @@ std::string read(Result<T> (*function)(Json), std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("the schema's scalar types are not c10's") {
-  CHECK(check_scalar_types());
-}
+TEST_CASE("the schema's scalar types are not c10's") { CHECK(check_scalar_types()); }
 
 TEST_CASE("numbers outside the schema are errors") {
   CHECK(read(read_scalar_type, "7") == "6");

@@ -42,9 +42,7 @@ class Reader {
   std::deque<std::string> texts_;
 };
 
-std::string op(ExprOp o) {
-  return std::to_string(static_cast<int>(o));
-}
+std::string op(ExprOp o) { return std::to_string(static_cast<int>(o)); }
 
 }  // namespace
 

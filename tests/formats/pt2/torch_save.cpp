@@ -19,12 +19,8 @@ Result<TorchDict> read(const ZipFile& file) {
   return opened->dict();
 }
 
-std::string one(std::int64_t offset) {
-  return tensor(storage("FloatStorage", "0", 4), offset, {2}, {1});
-}
-ZipFile with_storage(const std::string& value) {
-  return saved(value).add("archive/data/0", "0123456789abcdef");
-}
+std::string one(std::int64_t offset) { return tensor(storage("FloatStorage", "0", 4), offset, {2}, {1}); }
+ZipFile with_storage(const std::string& value) { return saved(value).add("archive/data/0", "0123456789abcdef"); }
 
 void check_refused(const ZipFile& file, std::string_view what, ErrorCode code = ErrorCode::corrupt_data) {
   const auto dict = read(file);

@@ -22,9 +22,7 @@ Result<Tensor> read(const std::string& value, std::size_t storage_size = 24) {
   return opened->tensor();
 }
 
-std::string floats() {
-  return storage("FloatStorage", "0", 6);
-}
+std::string floats() { return storage("FloatStorage", "0", 6); }
 
 void check_refused(const Result<Tensor>& tensor, std::string_view what, ErrorCode code = ErrorCode::corrupt_data) {
   REQUIRE(!tensor);

@@ -40,9 +40,7 @@ void for_each_change(const std::string& text, Check&& check) {
     }
 }
 
-ZipFile two() {
-  return ZipFile().add("b/second", "2222").add_deflated("a/first", std::string(3000, 'x'));
-}
+ZipFile two() { return ZipFile().add("b/second", "2222").add_deflated("a/first", std::string(3000, 'x')); }
 
 }  // namespace
 
@@ -79,7 +77,8 @@ TEST_CASE("the ZIP64 records of an archive in a member are not the archive's own
   const auto number = &ZipFile::number;
   const std::string name = "inner";
   const std::uint64_t content = 30 + name.size();  // where it lies in the archive
-  const std::string record = "PK\6\6" + number(44, 8) + number(45, 2) + number(45, 2) + number(0, 4) + number(0, 4) + number(7, 8) + number(7, 8) + number(70, 8) + number(0, 8);
+  const std::string record = "PK\6\6" + number(44, 8) + number(45, 2) + number(45, 2) + number(0, 4) + number(0, 4) +
+                             number(7, 8) + number(7, 8) + number(70, 8) + number(0, 8);
   ZipFile file;
   file.add(name, record + "PK\6\7" + number(0, 4) + number(content, 8) + number(1, 4)).add("other", "text");
   ZipArchive archive = opened(file);
@@ -123,8 +122,12 @@ TEST_CASE("members of 2 GB, and those behind, have their numbers in 64 bits") {
   };
   const std::size_t place = file.text().find("PK\3\4", 4);
   const std::string other = ZipFile::number(7, 2) + ZipFile::number(2, 2) + "xx";
-  const auto sizes = [](std::uint64_t size, std::uint64_t stored) { return ZipFile::number(1, 2) + ZipFile::number(16, 2) + ZipFile::number(size, 8) + ZipFile::number(stored, 8); };
-  const auto offset = [](std::uint64_t at) { return ZipFile::number(1, 2) + ZipFile::number(8, 2) + ZipFile::number(at, 8); };
+  const auto sizes = [](std::uint64_t size, std::uint64_t stored) {
+    return ZipFile::number(1, 2) + ZipFile::number(16, 2) + ZipFile::number(size, 8) + ZipFile::number(stored, 8);
+  };
+  const auto offset = [](std::uint64_t at) {
+    return ZipFile::number(1, 2) + ZipFile::number(8, 2) + ZipFile::number(at, 8);
+  };
   auto archive = ZipArchive::open(bytes_of(with(other + sizes(4, 4), offset(place) + other)), "large");
   REQUIRE(archive);
   CHECK(text_of(archive->read("a").value()) == "aaaa");
@@ -136,7 +139,8 @@ TEST_CASE("members of 2 GB, and those behind, have their numbers in 64 bits") {
   };
   refused("", offset(place), "beyond the end");
   refused(sizes(4, 4).substr(0, 12), offset(place), "header that is missing");
-  refused(ZipFile::number(1, 2) + ZipFile::number(8, 2) + ZipFile::number(4, 8), offset(place), "header that is missing");
+  refused(ZipFile::number(1, 2) + ZipFile::number(8, 2) + ZipFile::number(4, 8), offset(place),
+          "header that is missing");
   refused(sizes(4, 5), offset(place), "two different sizes");
   refused(sizes(1000, 1000), offset(place), "beyond the end");
   refused(sizes(~std::uint64_t{0}, ~std::uint64_t{0}), offset(place), "beyond the end");

@@ -46,13 +46,9 @@ static_assert(check_hostile());
 
 }  // namespace
 
-TEST_CASE("functions of two operands, one of which may be a number") {
-  CHECK(check_forms());
-}
+TEST_CASE("functions of two operands, one of which may be a number") { CHECK(check_forms()); }
 
-TEST_CASE("operands that are not known are refused") {
-  CHECK(check_hostile());
-}
+TEST_CASE("operands that are not known are refused") { CHECK(check_hostile()); }
 
 TEST_CASE("operands stand where their schemas say") {
   for (const operators::BinaryOperator& op : operators::binary_operators) {

@@ -38,20 +38,17 @@ static_assert(check_bounds());
 
 constexpr bool check_hostile() {
   return read("aten.clamp.default", {"min", GraphBuilder::value(0)}).why == "a bound is no number" &&
-         read("aten.hardtanh.default", {"max_val", GraphBuilder::scalar_type(ScalarType::int8)}).why == "a bound is no number" &&
+         read("aten.hardtanh.default", {"max_val", GraphBuilder::scalar_type(ScalarType::int8)}).why ==
+             "a bound is no number" &&
          read("aten.neg.default").why == "the operator keeps no bounds";
 }
 static_assert(check_hostile());
 
 }  // namespace
 
-TEST_CASE("activations that keep bounds") {
-  CHECK(check_bounds());
-}
+TEST_CASE("activations that keep bounds") { CHECK(check_bounds()); }
 
-TEST_CASE("bounds that are not known are refused") {
-  CHECK(check_hostile());
-}
+TEST_CASE("bounds that are not known are refused") { CHECK(check_hostile()); }
 
 TEST_CASE("bounds stand where their schemas say") {
   for (const operators::BoundsOperator& op : operators::bounds_operators) {

@@ -31,7 +31,9 @@ constexpr Made read(const Given& g) {
       [&](GraphBuilder& b) {
         const ValueId x = one_call::tensor(b, g.input), w = one_call::tensor(b, g.weight);
         const Argument bias = g.bias.size() == 0 ? b.none() : b.value(one_call::tensor(b, g.bias));
-        const auto ints = [&](std::initializer_list<std::int64_t> list) { return list.size() == 0 ? b.none() : b.ints(list); };
+        const auto ints = [&](std::initializer_list<std::int64_t> list) {
+          return list.size() == 0 ? b.none() : b.ints(list);
+        };
         return one_call::call(b, g.target,
                               {{"input", b.value(x)},
                                {"weight", b.value(w)},
@@ -75,20 +77,23 @@ constexpr bool check_words() {
 static_assert(check_words());
 
 constexpr bool check_aliases() {
-  const Made line = read({.target = "aten.conv1d.default", .input = {4, 9}, .weight = {6, 2, 5}, .stride = {2}, .groups = 2});
-  const Made general = read({.target = "aten.convolution.default", .input = {1, 6, 9, 9, 9}, .weight = {6, 4, 3, 1, 2}, .transposed = true});
+  const Made line =
+      read({.target = "aten.conv1d.default", .input = {4, 9}, .weight = {6, 2, 5}, .stride = {2}, .groups = 2});
+  const Made general = read(
+      {.target = "aten.convolution.default", .input = {1, 6, 9, 9, 9}, .weight = {6, 4, 3, 1, 2}, .transposed = true});
   return line.why.empty() && !line.view.batched && line.view.dims == 1 && line.view.kernel == Spatial{1, 1, 5} &&
-         line.view.stride == Spatial{1, 1, 2} && line.view.groups == 2 && general.why.empty() && general.view.transposed &&
-         general.view.dims == 3 && general.view.kernel == Spatial{3, 1, 2};
+         line.view.stride == Spatial{1, 1, 2} && line.view.groups == 2 && general.why.empty() &&
+         general.view.transposed && general.view.dims == 3 && general.view.kernel == Spatial{3, 1, 2};
 }
 static_assert(check_aliases());
 
 constexpr bool check_hostile() {
   const std::string_view range = "a window size, stride, padding or dilation is negative, zero or too large";
   const std::string_view length = "a list of window sizes, strides, paddings or dilations has the wrong length";
-  return read({.target = "aten.relu.default"}).why == "the operator is no convolution" && read({.stride = {0}}).why == range &&
-         read({.stride = {INT64_MAX}}).why == range && read({.padding = {-1, 0}}).why == range &&
-         read({.dilation = {INT64_MIN}}).why == range && read({.stride = {1, 2, 3}}).why == length &&
+  return read({.target = "aten.relu.default"}).why == "the operator is no convolution" &&
+         read({.stride = {0}}).why == range && read({.stride = {INT64_MAX}}).why == range &&
+         read({.padding = {-1, 0}}).why == range && read({.dilation = {INT64_MIN}}).why == range &&
+         read({.stride = {1, 2, 3}}).why == length &&
          read({.weight = {6, 4, 0, 3}}).why == "convolution: the kernel has no elements" &&
          read({.groups = 0}).why == "convolution: the weight's filters do not divide into the groups" &&
          read({.groups = 4}).why == "convolution: the weight's filters do not divide into the groups" &&
@@ -113,9 +118,7 @@ TEST_CASE("a convolution's defaults, lists of one, words and aliases") {
   CHECK(check_aliases());
 }
 
-TEST_CASE("a convolution that cannot be is told why") {
-  CHECK(check_hostile());
-}
+TEST_CASE("a convolution that cannot be is told why") { CHECK(check_hostile()); }
 
 TEST_CASE("convolutions have their arguments where their schemas say") {
   for (const operators::ConvolutionOperator& op : operators::convolution_operators) {

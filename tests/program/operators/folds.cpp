@@ -27,7 +27,8 @@ using Sizes = std::initializer_list<std::int64_t>;
 static_assert(operators::CallGraph<ProgramCalls> && operators::CallGraph<EmbedGraph>);
 constexpr double inf = std::numeric_limits<double>::infinity();
 
-/// What `ask(graph)` answers of the graph that `make(builder)` adds, a program's and a static program's; nothing if they differ.
+/// What `ask(graph)` answers of the graph that `make(builder)` adds, a program's and a static program's; nothing if
+/// they differ.
 template <class Answer, class Make, class Ask>
 [[nodiscard]] constexpr Answer answer(Make&& make, Ask&& ask) {
   B b;
@@ -45,7 +46,9 @@ template <class Answer, class Make, class Ask>
 }
 
 constexpr ValueId pad(B& b, ValueId x, Sizes widths, double value) {
-  return b.call("aten.constant_pad_nd.default", {{"self", B::value(x)}, {"pad", b.ints(widths)}, {"value", B::real(value)}}, "p", ScalarType::float32, {1, 3, 9, 9});
+  return b.call("aten.constant_pad_nd.default",
+                {{"self", B::value(x)}, {"pad", b.ints(widths)}, {"value", B::real(value)}}, "p", ScalarType::float32,
+                {1, 3, 9, 9});
 }
 /// The padding that goes into what reads it; of rank 0 if none does.
 constexpr PadView inner_padding(Sizes widths, double value = 0, bool is_output = false) {
@@ -64,19 +67,26 @@ constexpr PadView inner_padding(Sizes widths, double value = 0, bool is_output =
 }
 constexpr bool check_paddings() {
   return inner_padding({1, 2, 0, 2}) == PadView{.input = 0, .rank = 4, .before = {0, 0, 0, 1}, .after = {0, 0, 2, 2}} &&
-         inner_padding({1, 1}, 0.5).rank == 0 && inner_padding({1, 1}, 0, true).rank == 0 && inner_padding({-1, 1}).rank == 0 &&
-         inner_padding({0, 0, 0, 0, 1, 0}).rank == 0;
+         inner_padding({1, 1}, 0.5).rank == 0 && inner_padding({1, 1}, 0, true).rank == 0 &&
+         inner_padding({-1, 1}).rank == 0 && inner_padding({0, 0, 0, 0, 1, 0}).rank == 0;
 }
 static_assert(check_paddings());
 
-constexpr ValueId convert(B& b, std::string_view target, ValueId x, double scale, std::int64_t zero_point, ScalarType to) {
-  return b.call(target, {{"input", B::value(x)}, {"scale", B::real(scale)}, {"zero_point", B::integer(zero_point)}, {"quant_min", B::integer(-128)}, {"quant_max", B::integer(127)}},
+constexpr ValueId convert(B& b, std::string_view target, ValueId x, double scale, std::int64_t zero_point,
+                          ScalarType to) {
+  return b.call(target,
+                {{"input", B::value(x)},
+                 {"scale", B::real(scale)},
+                 {"zero_point", B::integer(zero_point)},
+                 {"quant_min", B::integer(-128)},
+                 {"quant_max", B::integer(127)}},
                 "q", to, {2, 3});
 }
 constexpr std::string_view to_bytes = "quantized_decomposed.quantize_per_tensor.default";
 constexpr std::string_view of_bytes = "quantized_decomposed.dequantize_per_tensor.default";
 constexpr ValueId clamp(B& b, ValueId x, double low, double high) {
-  return b.call("aten.clamp.default", {{"self", B::value(x)}, {"min", B::real(low)}, {"max", B::real(high)}}, "c", ScalarType::float32, {2, 3});
+  return b.call("aten.clamp.default", {{"self", B::value(x)}, {"min", B::real(low)}, {"max", B::real(high)}}, "c",
+                ScalarType::float32, {2, 3});
 }
 
 struct Bytes {
@@ -105,9 +115,10 @@ constexpr Bytes bounded(double low, double high, std::uint32_t most, bool is_out
 constexpr bool check_bounds() {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   const Bytes one{1, -30, 70};
-  return bounded(0, inf, 2) == Bytes{0, 10, 70} && bounded(-inf, 1.3, 2) == Bytes{0, -30, 13} && bounded(0, inf, 1) == one &&
-         bounded(0, inf, 0) == Bytes{2, -128, 127} && bounded(0, inf, 2, true) == one && bounded(nan, inf, 2) == one && bounded(1, 0, 2) == one &&
-         bounded(40, 50, 2) == Bytes{0, 90, 70} && bounded(-1e300, 1e300, 2) == Bytes{0, -30, 70};
+  return bounded(0, inf, 2) == Bytes{0, 10, 70} && bounded(-inf, 1.3, 2) == Bytes{0, -30, 13} &&
+         bounded(0, inf, 1) == one && bounded(0, inf, 0) == Bytes{2, -128, 127} && bounded(0, inf, 2, true) == one &&
+         bounded(nan, inf, 2) == one && bounded(1, 0, 2) == one && bounded(40, 50, 2) == Bytes{0, 90, 70} &&
+         bounded(-1e300, 1e300, 2) == Bytes{0, -30, 70};
 }
 static_assert(check_bounds());
 
@@ -116,7 +127,8 @@ constexpr double dequantized(std::string_view between, bool through_views) {
   return answer<double>(
       [&](B& b) {
         const ValueId x = convert(b, of_bytes, b.input("x", ScalarType::int8, {2, 3}), 0.25, 0, ScalarType::float32);
-        return std::vector{b.call(between, {{"self", B::value(x)}, {"size", b.ints({2, 3})}}, "y", ScalarType::float32, {2, 3})};
+        return std::vector{
+            b.call(between, {{"self", B::value(x)}, {"size", b.ints({2, 3})}}, "y", ScalarType::float32, {2, 3})};
       },
       [&](const auto& g) {
         QuantizationView view;
@@ -127,7 +139,8 @@ constexpr double weights(std::string_view between, bool transposed) {
   return answer<double>(
       [&](B& b) {
         const ValueId x = convert(b, of_bytes, b.input("x", ScalarType::int8, {2, 3}), 0.25, 0, ScalarType::float32);
-        return std::vector{b.call(between, {{"self", B::value(x)}, {"dims", b.ints({1, 0})}}, "y", ScalarType::float32, {3, 2})};
+        return std::vector{
+            b.call(between, {{"self", B::value(x)}, {"dims", b.ints({1, 0})}}, "y", ScalarType::float32, {3, 2})};
       },
       [&](const auto& g) {
         QuantizationView view;
@@ -135,8 +148,9 @@ constexpr double weights(std::string_view between, bool transposed) {
       });
 }
 constexpr bool check_dequantized() {
-  return dequantized("aten.view.default", true) == 0.25 && dequantized("aten.view.default", false) == 0 && dequantized("aten.neg.default", true) == 0 &&
-         weights("aten.permute.default", true) == 0.25 && weights("aten.t.default", true) == 0.25 && weights("aten.view.default", true) == 0 &&
+  return dequantized("aten.view.default", true) == 0.25 && dequantized("aten.view.default", false) == 0 &&
+         dequantized("aten.neg.default", true) == 0 && weights("aten.permute.default", true) == 0.25 &&
+         weights("aten.t.default", true) == 0.25 && weights("aten.view.default", true) == 0 &&
          weights("aten.neg.default", false) == 0.25;
 }
 static_assert(check_dequantized());
@@ -147,12 +161,15 @@ constexpr double channels(std::int64_t axis) {
       [&](B& b) {
         const ValueId w = b.input("w", ScalarType::int8, {3, 3});
         const ValueId s = b.input("s", ScalarType::float32, {3});
-        return std::vector{b.call("quantized_decomposed.dequantize_per_channel.default",
-                                  {{"input", B::value(w)}, {"scales", B::value(s)}, {"zero_points", B::none()}, {"axis", B::integer(axis)}}, "y", ScalarType::float32, {3, 3})};
+        return std::vector{b.call(
+            "quantized_decomposed.dequantize_per_channel.default",
+            {{"input", B::value(w)}, {"scales", B::value(s)}, {"zero_points", B::none()}, {"axis", B::integer(axis)}},
+            "y", ScalarType::float32, {3, 3})};
       },
       [&](const auto& g) {
         QuantizationView view, input;
-        return operators::read_weights(g, 2, false, view) && !operators::read_dequantized(g, 2, true, input) ? 1.0 : 0.0;
+        return operators::read_weights(g, 2, false, view) && !operators::read_dequantized(g, 2, true, input) ? 1.0
+                                                                                                             : 0.0;
       });
 }
 static_assert(channels(0) == 1 && channels(-2) == 1 && channels(1) == 0);
@@ -163,9 +180,7 @@ TEST_CASE("a padding with zeros goes into a convolution that alone reads it, unl
   CHECK(check_paddings());
 }
 
-TEST_CASE("bounds before a quantize are bounds on its bytes") {
-  CHECK(check_bounds());
-}
+TEST_CASE("bounds before a quantize are bounds on its bytes") { CHECK(check_bounds()); }
 
 TEST_CASE("operands and weights are found behind their dequantize") {
   CHECK(check_dequantized());

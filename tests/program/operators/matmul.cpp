@@ -13,8 +13,8 @@ namespace {
 using Made = one_call::Reading<MatmulView>;
 using Sizes = std::initializer_list<std::int64_t>;
 
-constexpr Made read(std::string_view target, std::string_view left_name, Sizes left, std::string_view right_name, Sizes right,
-                    Arg more = {"unused", GraphBuilder::none()}) {
+constexpr Made read(std::string_view target, std::string_view left_name, Sizes left, std::string_view right_name,
+                    Sizes right, Arg more = {"unused", GraphBuilder::none()}) {
   return one_call::reading<MatmulView>(
       [&](GraphBuilder& b) {
         const ValueId x = one_call::tensor(b, left), w = one_call::tensor(b, right), added = one_call::tensor(b, {4});
@@ -40,24 +40,22 @@ static_assert(check_forms());
 constexpr bool check_hostile() {
   return read("aten.relu.default", "self", {2, 3}, "mat2", {3, 4}).why == "the operator is no matrix product" &&
          read("aten.mm.default", "self", {2, 3}, "mat1", {3, 4}).why == "an operand is no tensor" &&
-         read("aten.mm.default", "self", {2, 3}, "mat2", {2, 4}).why == "the sizes of the operands do not fit a matrix product" &&
+         read("aten.mm.default", "self", {2, 3}, "mat2", {2, 4}).why ==
+             "the sizes of the operands do not fit a matrix product" &&
          read("aten.mm.default", "self", {2, 3}, "mat2", {5, 3, 4}).why == "the operands are no matrices" &&
          read("aten.matmul.default", "self", {}, "other", {1}).why == "the operands are no matrices" &&
          read("aten.linear.default", "input", {2, 3}, "weight", {4, 3}, {"bias", GraphBuilder::real(1)}).why ==
              "the bias is no tensor" &&
-         read("aten.addmm.default", "mat1", {2, 3}, "mat2", {3, 4}, {"alpha", third}).why == "alpha or beta is no number";
+         read("aten.addmm.default", "mat1", {2, 3}, "mat2", {3, 4}, {"alpha", third}).why ==
+             "alpha or beta is no number";
 }
 static_assert(check_hostile());
 
 }  // namespace
 
-TEST_CASE("matrix products by their forms") {
-  CHECK(check_forms());
-}
+TEST_CASE("matrix products by their forms") { CHECK(check_forms()); }
 
-TEST_CASE("matrix products that cannot be are told why") {
-  CHECK(check_hostile());
-}
+TEST_CASE("matrix products that cannot be are told why") { CHECK(check_hostile()); }
 
 TEST_CASE("matrix products have their arguments where their schemas say") {
   for (const operators::MatmulOperator& op : operators::matmul_operators) {

@@ -45,7 +45,8 @@ constexpr bool check_batch_norm() {
   BatchNormView expected{.input = 0, .weight = 1, .mean = 2, .variance = 2, .momentum = 0.25, .eps = 0.5};
   const bool plain = read({}).why.empty() && read({}).view == expected;
   const bool decomposed = read({.target = "aten._native_batch_norm_legit_no_training.default"}).view == expected;
-  const auto alone = read({.target = "aten._native_batch_norm_legit.no_stats", .training = GraphBuilder::boolean(true)});
+  const auto alone =
+      read({.target = "aten._native_batch_norm_legit.no_stats", .training = GraphBuilder::boolean(true)});
   expected.mean = expected.variance = no_id;
   expected.training = true;
   return plain && decomposed && alone.view == expected;
@@ -69,7 +70,8 @@ constexpr one_call::Reading<LayerNormView> layer(Sizes normalized, Sizes weight,
   return one_call::reading<LayerNormView>(
       [&](GraphBuilder& b) {
         const Argument x = b.value(one_call::tensor(b, input)), w = b.value(one_call::tensor(b, weight));
-        return one_call::call(b, "aten.layer_norm.default", {{"input", x}, {"normalized_shape", b.ints(normalized)}, {"weight", w}});
+        return one_call::call(b, "aten.layer_norm.default",
+                              {{"input", x}, {"normalized_shape", b.ints(normalized)}, {"weight", w}});
       },
       [](const auto& call, LayerNormView& view) { return operators::read_layer_norm(call, view); });
 }
@@ -79,18 +81,25 @@ constexpr bool check_layer_norm() {
   const std::string_view parameters = "layer_norm: weight and bias must have the sizes normalized_shape";
   return layer({3, 4}, {3, 4}).view == LayerNormView{.input = 0, .weight = 1, .dims = 2, .eps = 1e-5} &&
          layer({4}, {4}).view.dims == 1 && layer({3}, {3}).why == sizes && layer({}, {4}).why == rank &&
-         layer({1, 2, 3, 4}, {4}).why == rank && layer({3, 4}, {12}).why == parameters && layer({4}, {3}).why == parameters &&
-         layer({1}, {1}, {}).why == rank;
+         layer({1, 2, 3, 4}, {4}).why == rank && layer({3, 4}, {12}).why == parameters &&
+         layer({4}, {3}).why == parameters && layer({1}, {1}, {}).why == rank;
 }
 static_assert(check_layer_norm());
 
-constexpr one_call::Reading<GroupNormView> group_norm(Argument channels, std::int64_t groups, Argument eps = GraphBuilder::none()) {
+constexpr one_call::Reading<GroupNormView> group_norm(Argument channels, std::int64_t groups,
+                                                      Argument eps = GraphBuilder::none()) {
   return one_call::reading<GroupNormView>(
       [&](GraphBuilder& b) {
         const Argument x = b.value(one_call::tensor(b, {2, 6, 4}));
         return one_call::call(b, "aten.native_group_norm.default",
-                              {{"input", x}, {"weight", x}, {"bias", b.none()}, {"N", b.integer(2)}, {"C", channels}, {"HxW", b.integer(4)},
-                               {"group", b.integer(groups)}, {"eps", eps}});
+                              {{"input", x},
+                               {"weight", x},
+                               {"bias", b.none()},
+                               {"N", b.integer(2)},
+                               {"C", channels},
+                               {"HxW", b.integer(4)},
+                               {"group", b.integer(groups)},
+                               {"eps", eps}});
       },
       [](const auto& call, GroupNormView& view) { return operators::read_group_norm(call, view); });
 }
@@ -107,21 +116,13 @@ static_assert(check_group_norm());
 
 }  // namespace
 
-TEST_CASE("batch norms and their variants") {
-  CHECK(check_batch_norm());
-}
+TEST_CASE("batch norms and their variants") { CHECK(check_batch_norm()); }
 
-TEST_CASE("batch norms that cannot be are told why") {
-  CHECK(check_hostile_batch_norm());
-}
+TEST_CASE("batch norms that cannot be are told why") { CHECK(check_hostile_batch_norm()); }
 
-TEST_CASE("layer norms: the last sizes, which the parameters have") {
-  CHECK(check_layer_norm());
-}
+TEST_CASE("layer norms: the last sizes, which the parameters have") { CHECK(check_layer_norm()); }
 
-TEST_CASE("group norms: the groups divide the channels") {
-  CHECK(check_group_norm());
-}
+TEST_CASE("group norms: the groups divide the channels") { CHECK(check_group_norm()); }
 
 TEST_CASE("normalizations have their arguments where their schemas say") {
   for (const operators::BatchNormOperator& op : operators::batch_norm_operators) {

@@ -15,7 +15,8 @@ struct Dims {
   std::initializer_list<std::int64_t> list{};
   bool none = false;
 };
-constexpr one_call::Reading<ReductionView> read(std::string_view target, Dims dims, Arg more = {"", GraphBuilder::none()}) {
+constexpr one_call::Reading<ReductionView> read(std::string_view target, Dims dims,
+                                                Arg more = {"", GraphBuilder::none()}) {
   return one_call::reading<ReductionView>(
       [&](GraphBuilder& b) {
         const Argument over = dims.none ? b.none() : b.ints(dims.list);
@@ -41,8 +42,10 @@ constexpr bool check() {
          read("aten.sum.dim_IntList", {{0}}, {"dtype", B::scalar_type(ScalarType::float32)}).view.converts &&
          read("aten.mean.default", {}).view.dims == 7 && one("aten.argmax.default", B::integer(-3)).view.dims == 1 &&
          one("aten.argmin.default", B::none()).view.dims == 7 &&
-         one("aten.max.dim", B::integer(-1)).view == ReductionView{.function = ReductionFunction::maximum, .input = 0, .dims = 4} &&
-         read("aten.any.dims", {{0, 2}}).view == ReductionView{.function = ReductionFunction::any, .input = 0, .dims = 5} &&
+         one("aten.max.dim", B::integer(-1)).view ==
+             ReductionView{.function = ReductionFunction::maximum, .input = 0, .dims = 4} &&
+         read("aten.any.dims", {{0, 2}}).view ==
+             ReductionView{.function = ReductionFunction::any, .input = 0, .dims = 5} &&
          read("aten.prod.default", {}, {"dtype", B::scalar_type(ScalarType::float32)}).view ==
              ReductionView{.function = ReductionFunction::product, .input = 0, .dims = 7, .converts = true};
 }
@@ -59,13 +62,9 @@ static_assert(check_hostile());
 
 }  // namespace
 
-TEST_CASE("reductions: lists of dimensions, one, and all") {
-  CHECK(check());
-}
+TEST_CASE("reductions: lists of dimensions, one, and all") { CHECK(check()); }
 
-TEST_CASE("reductions that cannot be are told why") {
-  CHECK(check_hostile());
-}
+TEST_CASE("reductions that cannot be are told why") { CHECK(check_hostile()); }
 
 TEST_CASE("reductions have their arguments where their schemas say") {
   for (const operators::ReductionOperator& op : operators::reduction_operators) {

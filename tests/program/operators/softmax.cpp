@@ -10,7 +10,8 @@ using operators::SoftmaxView;
 
 namespace {
 
-constexpr one_call::Reading<SoftmaxView> read(std::string_view target, Argument dim, Arg more = {"", GraphBuilder::none()},
+constexpr one_call::Reading<SoftmaxView> read(std::string_view target, Argument dim,
+                                              Arg more = {"", GraphBuilder::none()},
                                               std::initializer_list<std::int64_t> sizes = {2, 3, 4}) {
   return one_call::reading<SoftmaxView>(
       [&](GraphBuilder& b) {
@@ -36,9 +37,7 @@ static_assert(check());
 
 }  // namespace
 
-TEST_CASE("softmaxes, exported and decomposed") {
-  CHECK(check());
-}
+TEST_CASE("softmaxes, exported and decomposed") { CHECK(check()); }
 
 TEST_CASE("softmaxes have their arguments where their schemas say") {
   for (const operators::SoftmaxOperator& op : operators::softmax_operators) {

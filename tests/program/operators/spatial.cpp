@@ -34,8 +34,10 @@ constexpr bool check() {
   return read(2, list({3, 4})).first == Spatial{1, 3, 4} && read(3, list({5})).first == Spatial{5, 5, 5} &&
          read(1, one(B::integer(6))).first == Spatial{1, 1, 6} && read(2, one(B::none())).first == Spatial{1, 1, 1} &&
          read(2, list({})).second == "a list of window sizes, strides, paddings or dilations has the wrong length" &&
-         read(2, list({1, 2, 3})).second == "a list of window sizes, strides, paddings or dilations has the wrong length" &&
-         read(2, one(B::real(2))).second == "a list of window sizes, strides, paddings or dilations has the wrong length" &&
+         read(2, list({1, 2, 3})).second ==
+             "a list of window sizes, strides, paddings or dilations has the wrong length" &&
+         read(2, one(B::real(2))).second ==
+             "a list of window sizes, strides, paddings or dilations has the wrong length" &&
          read(2, list({1, operators::max_window})).second.empty() &&
          read(2, list({1, operators::max_window + 1})).second ==
              "a window size, stride, padding or dilation is negative, zero or too large" &&
@@ -54,7 +56,8 @@ constexpr bool check_sizes() {
   b.end_graph({one_call::call(b, "toy.op.default", {{"self", b.value(x)}})});
   const GraphModule module = std::move(b).finish();
   const operators::NodeArguments call(module.view(), 0);
-  return operators::spatial_sizes(call, x, 1) == Spatial{1, 1, 7} && operators::spatial_sizes(call, x, 3) == Spatial{2, 5, 7};
+  return operators::spatial_sizes(call, x, 1) == Spatial{1, 1, 7} &&
+         operators::spatial_sizes(call, x, 3) == Spatial{2, 5, 7};
 }
 static_assert(check_sizes());
 

@@ -51,7 +51,8 @@ DAVIT_INLINE std::vector<std::byte> save_program_body(const ProgramBody& body, S
   return std::move(out).take();
 }
 
-DAVIT_INLINE Result<std::shared_ptr<const ProgramBody>> load_program_body(std::span<const std::byte> bytes, const SegmentReader& segments,
+DAVIT_INLINE Result<std::shared_ptr<const ProgramBody>> load_program_body(std::span<const std::byte> bytes,
+                                                                          const SegmentReader& segments,
                                                                           std::string_view backend) {
   ByteReader in(bytes);
   auto body = std::make_shared<ProgramBody>();

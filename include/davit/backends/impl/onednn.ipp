@@ -35,7 +35,8 @@ namespace onednn_ops {
   const std::array<std::int64_t, 2> sizes{1, weight.size(0)};
   if (const ErrorCode code = call.make(0, x.dtype, sizes); code != ErrorCode::ok) return code;
   float* const out = call.output(0).as<float>();
-  const portable_kernels::detail::Dots<float> dots{1, sizes[1], x.size(1), x.as<float>(), x.size(1), weight.as<float>(), x.size(1), out, sizes[1]};
+  const portable_kernels::detail::Dots<float> dots{
+      1, sizes[1], x.size(1), x.as<float>(), x.size(1), weight.as<float>(), x.size(1), out, sizes[1]};
   kernels::run_widest_for<float, portable_kernels::detail::MultiplyRow>(&dots);
   for (std::int64_t i = 0; call.has(2) && i < sizes[1]; ++i) out[i] += call.tensor(2).as<float>()[i];
   return ErrorCode::ok;
@@ -45,8 +46,8 @@ namespace detail {
 /// Calls f for each number of a convolution, in one order.
 template <class Convolution, class F>
 void for_each_number(Convolution& c, F&& f) {
-  for (auto* number : {&c.images, &c.channels, &c.height, &c.width, &c.out_channels, &c.out_height, &c.out_width,
-                       &c.top, &c.left})
+  for (auto* number :
+       {&c.images, &c.channels, &c.height, &c.width, &c.out_channels, &c.out_height, &c.out_width, &c.top, &c.left})
     f(*number);
   for (auto* image : {&c.source, &c.made})
     for (auto* number : {&image->image, &image->block, &image->row, &image->pixel}) f(*number);
@@ -78,7 +79,8 @@ void for_each_number(Convolution& c, F&& f) {
   return ErrorCode::ok;
 }
 
-DAVIT_INLINE void convert(ScalarType from_type, const std::byte* from, ScalarType to_type, std::byte* to, std::int64_t count) {
+DAVIT_INLINE void convert(ScalarType from_type, const std::byte* from, ScalarType to_type, std::byte* to,
+                          std::int64_t count) {
   const std::array sizes{count}, strides{std::int64_t{1}};
   if (!kernels::convert_elements(sizes, from, from_type, strides, to, to_type, strides))
     throw dnnl::error(dnnl_invalid_arguments, "numbers of this dtype cannot be converted");
@@ -102,15 +104,19 @@ DAVIT_INLINE void bind_input(const Code& code, Workspace& ws, const InputPort& p
   ws.set_address(code, port.storage, copy);
 }
 
-/// What is no primitive. `met`: something that is not ordinary was met, or a kernel refuses: portable says what is wrong.
-[[nodiscard]] DAVIT_INLINE dnnl_status_t run_own_step(const Code& code, Workspace& ws, const Step& step, bool& met) noexcept {
+/// What is no primitive. `met`: something that is not ordinary was met, or a kernel refuses: portable says what is
+/// wrong.
+[[nodiscard]] DAVIT_INLINE dnnl_status_t run_own_step(const Code& code, Workspace& ws, const Step& step,
+                                                      bool& met) noexcept {
   if (step.kind == StepKind::kernel) {
-    kernels::ThreadTeam team(OpenMp::loaded().parallel == nullptr ? 1 : static_cast<std::size_t>(std::max(step.threads, 1)), run_on_openmp);
+    kernels::ThreadTeam team(
+        OpenMp::loaded().parallel == nullptr ? 1 : static_cast<std::size_t>(std::max(step.threads, 1)), run_on_openmp);
     const kernels::TeamScope scope(team.size() > 1 ? &team : nullptr);
-    met = !ws.kernel(step).run(code.kernels[static_cast<std::size_t>(step.first)], ws.kernel_memory(), [&](std::size_t i) -> void* {
-      const auto [root, offset] = code.root_of(code.places[code.arguments[step.arguments.first + i].place]);
-      return ws.address(root) + offset;
-    });
+    met = !ws.kernel(step).run(
+        code.kernels[static_cast<std::size_t>(step.first)], ws.kernel_memory(), [&](std::size_t i) -> void* {
+          const auto [root, offset] = code.root_of(code.places[code.arguments[step.arguments.first + i].place]);
+          return ws.address(root) + offset;
+        });
     return dnnl_success;
   }
   const Place& place = code.places[code.arguments[step.arguments.first].place];
@@ -131,14 +137,17 @@ DAVIT_INLINE void bind_input(const Code& code, Workspace& ws, const InputPort& p
     return dnnl_success;
   }
   const auto look = [&](const auto* x) { return all_ordinary(x, static_cast<std::int64_t>(bytes / sizeof *x)); };
-  met = !(type_of(place.md) == DataType::bf16 ? look(reinterpret_cast<const BFloat16*>(at)) : look(reinterpret_cast<const float*>(at)));
+  met = !(type_of(place.md) == DataType::bf16 ? look(reinterpret_cast<const BFloat16*>(at))
+                                              : look(reinterpret_cast<const float*>(at)));
   return dnnl_success;
 }
 
-[[nodiscard]] DAVIT_INLINE dnnl_status_t run_step(const Code& code, Workspace& ws, const Step& step, bool& met) noexcept {
+[[nodiscard]] DAVIT_INLINE dnnl_status_t run_step(const Code& code, Workspace& ws, const Step& step,
+                                                  bool& met) noexcept {
   const std::span<const dnnl_exec_arg_t> arguments = ws.arguments(step);
   if (step.kind != StepKind::primitive) return run_own_step(code, ws, step, met);
-  return dnnl_primitive_execute(step.primitive.get(), ws.stream(), static_cast<int>(arguments.size()), arguments.data());
+  return dnnl_primitive_execute(step.primitive.get(), ws.stream(), static_cast<int>(arguments.size()),
+                                arguments.data());
 }
 
 [[nodiscard]] DAVIT_INLINE EValue result_of(const Code& code, const Workspace& ws, const Output& output,
@@ -167,7 +176,8 @@ DAVIT_INLINE void bind_input(const Code& code, Workspace& ws, const InputPort& p
 
 DAVIT_INLINE Result<std::size_t> onednn::prepare(const Handle& handle, std::span<const EValue> inputs,
                                                  std::span<const EValue> outputs, Workspace& ws) {
-  const bool fits = handle.shapes != nullptr || (onednn_ops::inputs_fit(*handle.code, inputs) && outputs.size() == handle.code->outputs.size());
+  const bool fits = handle.shapes != nullptr ||
+                    (onednn_ops::inputs_fit(*handle.code, inputs) && outputs.size() == handle.code->outputs.size());
   if (!fits)
     return std::unexpected(Error{.code = ErrorCode::invalid_shape,
                                  .stage = Stage::execute,
@@ -177,7 +187,8 @@ DAVIT_INLINE Result<std::size_t> onednn::prepare(const Handle& handle, std::span
   try {
     using State = onednn_ops::PartitionSession;
     if (ws.state == nullptr) ws.state = {new State, [](State* state) { delete state; }};
-    return handle.shapes != nullptr ? ws.state->prepare(*handle.shapes, inputs, outputs) : ws.state->prepare(handle.code, outputs);
+    return handle.shapes != nullptr ? ws.state->prepare(*handle.shapes, inputs, outputs)
+                                    : ws.state->prepare(handle.code, outputs);
   } catch (const dnnl::error& e) {
     return std::unexpected(Error{.code = ErrorCode::failed,
                                  .stage = Stage::execute,
@@ -190,16 +201,20 @@ DAVIT_INLINE Status onednn::run(const Handle& handle, std::span<const EValue> in
                                 Workspace& workspace, std::byte* scratch, std::uint64_t max_memory, RunEvents events) {
   onednn_ops::PartitionSession& session = *workspace.state;
   const std::shared_ptr<const ProgramBody>& body = handle.shapes != nullptr ? handle.shapes->body() : handle.code->body;
-  const auto run_exactly = [&] { return session.exact().run(body, inputs, outputs, max_memory, events, workspace.why); };
+  const auto run_exactly = [&] {
+    return session.exact().run(body, inputs, outputs, max_memory, events, workspace.why);
+  };
   // sizes that the library has no primitives for, or others than were prepared for
-  if (handle.shapes != nullptr && (session.code() == nullptr || !session.fits(inputs))) [[unlikely]] return run_exactly();
+  if (handle.shapes != nullptr && (session.code() == nullptr || !session.fits(inputs))) [[unlikely]]
+    return run_exactly();
   const onednn_ops::Code& code = *session.code();
   onednn_ops::Workspace& ws = session.workspace();
   const auto fail = [&](ErrorCode error, DebugHandle at, const auto&... parts) {
     workspace.why = concat(parts...);
     return std::unexpected(Fault(error, at));
   };
-  if (code.always_exact) [[unlikely]] return run_exactly();
+  if (code.always_exact) [[unlikely]]
+    return run_exactly();
   ws.move_scratch(code, scratch);
   for (std::size_t i = 0; i < code.inputs.size(); ++i) onednn_ops::bind_input(code, ws, code.inputs[i], inputs[i]);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -220,14 +235,16 @@ DAVIT_INLINE Status onednn::run(const Handle& handle, std::span<const EValue> in
     if (status != dnnl_success) [[unlikely]]
       return fail(ErrorCode::failed, step.handle, "oneDNN answered status ", static_cast<int>(status), " for ",
                   step.name);
-    if (met) [[unlikely]] return run_exactly();
+    if (met) [[unlikely]]
+      return run_exactly();
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const EValue made = onednn_ops::result_of(code, ws, code.outputs[i], inputs);
     const TensorView* const to = outputs[i].tensor_if();
     if (to != nullptr && made.is_tensor() && made.tensor().data != to->data) {
       if (!copy_if_same(made.tensor(), *to))
-        return fail(ErrorCode::invalid_shape, no_debug_handle, "output ", i, " does not have the sizes or the dtype that the program declares");
+        return fail(ErrorCode::invalid_shape, no_debug_handle, "output ", i,
+                    " does not have the sizes or the dtype that the program declares");
     } else {
       outputs[i] = made;
     }

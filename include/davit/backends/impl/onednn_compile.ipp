@@ -36,13 +36,15 @@ DAVIT_INLINE Shapes::Shapes(std::shared_ptr<const ProgramBody> body, const CodeO
   if (options_.exact) checks_ = find_value_checks(*body_, false);
 }
 
-[[nodiscard]] DAVIT_INLINE std::shared_ptr<const Code> Shapes::code_for(const ShapeKey& key, std::span<const EValue> inputs) {
+[[nodiscard]] DAVIT_INLINE std::shared_ptr<const Code> Shapes::code_for(const ShapeKey& key,
+                                                                        std::span<const EValue> inputs) {
   const std::scoped_lock lock(mutex_);
   for (const auto& [known, code] : codes_)
     if (known == key) return code;
   std::shared_ptr<const Code> code;
   if (const std::shared_ptr<const ProgramBody> own = specialize(*body_, inputs)) {
-    Result<std::shared_ptr<const Code>> made = Compiler(own, partition_).run(options_, options_.exact ? &checks_ : nullptr);
+    Result<std::shared_ptr<const Code>> made =
+        Compiler(own, partition_).run(options_, options_.exact ? &checks_ : nullptr);
     if (made && inputs_fit(**made, inputs)) code = *std::move(made);
   }
   if (codes_.size() == most) codes_.pop_front();
@@ -52,13 +54,9 @@ DAVIT_INLINE Shapes::Shapes(std::shared_ptr<const ProgramBody> body, const CodeO
 
 }  // namespace onednn_ops
 
-DAVIT_INLINE void onednn::set_threads(std::uint32_t threads) noexcept {
-  set_default_threads<onednn>(threads);
-}
+DAVIT_INLINE void onednn::set_threads(std::uint32_t threads) noexcept { set_default_threads<onednn>(threads); }
 
-DAVIT_INLINE void onednn::set_fast_math(bool may) noexcept {
-  default_fast_math<onednn> = may;
-}
+DAVIT_INLINE void onednn::set_fast_math(bool may) noexcept { default_fast_math<onednn> = may; }
 
 DAVIT_INLINE bool onednn::is_available() noexcept {
   static const bool works = onednn_ops::library_works();
@@ -67,40 +65,53 @@ DAVIT_INLINE bool onednn::is_available() noexcept {
 
 namespace onednn_ops {
 
-/// The value whose bytes davit's own kernels multiply on this CPU, as portable does; or that portable pools. no_id for other nodes.
+/// The value whose bytes davit's own kernels multiply on this CPU, as portable does; or that portable pools. no_id for
+/// other nodes.
 [[nodiscard]] DAVIT_INLINE ValueId source_of_kernels(GraphModuleView graph, NodeId n) noexcept {
   const operators::NodeArguments call(graph, n);
   operators::ConvolutionView convolution;
   operators::MatmulView matmul;
   operators::PoolView pool;
   operators::AdaptivePoolView adaptive;
-  if (!operators::read_convolution(call, convolution)) return convolution.transposed || convolution.dims > 2 ? no_id : convolution.input;
+  if (!operators::read_convolution(call, convolution))
+    return convolution.transposed || convolution.dims > 2 ? no_id : convolution.input;
   if (!operators::read_matmul(call, matmul)) return matmul.is_plain() ? matmul.left : no_id;
   if (!operators::read_pool(call, pool)) return pool.input;
   return operators::read_adaptive_pool(call, adaptive) ? no_id : adaptive.input;
 }
-/// True for a node of an int8 program that runs in a partition of portable as it runs here: the library has no primitives for
-/// products of bytes on this CPU, davit's kernels compute them, and what else is done between them is little. O(arguments).
+/// True for a node of an int8 program that runs in a partition of portable as it runs here: the library has no
+/// primitives for products of bytes on this CPU, davit's kernels compute them, and what else is done between them is
+/// little. O(arguments).
 [[nodiscard]] DAVIT_INLINE bool is_portables_as_well(GraphModuleView graph, NodeId n) noexcept {
   static const bool by_kernels = !has_int8_primitives() && kernels::can_convolve_bytes();
   const ValueId source = by_kernels ? source_of_kernels(graph, n) : no_id;
   const NodeId maker = source == no_id ? no_id : graph.values[source].producer;
   operators::QuantizationView bytes;
-  if (maker == no_id || operators::read_quantization(operators::NodeArguments(graph, maker), bytes) || bytes.quantizes || bytes.scales != no_id) return false;
-  const std::span<const Dim> dims = graph.dims_of(graph.values[source].sizes);  // portable has to know all but the batch
+  if (maker == no_id || operators::read_quantization(operators::NodeArguments(graph, maker), bytes) ||
+      bytes.quantizes || bytes.scales != no_id)
+    return false;
+  const std::span<const Dim> dims =
+      graph.dims_of(graph.values[source].sizes);  // portable has to know all but the batch
   return dims.size() > 1 && std::ranges::all_of(dims.subspan(1), [](const Dim& d) { return d.is_static(); });
 }
 
 }  // namespace onednn_ops
 
 DAVIT_INLINE bool onednn::is_worthwhile(GraphModuleView graph, std::span<const NodeId> nodes) {
-  constexpr LibraryRates rates{.convolution = 66, .convolution_of_few = 66, .convolution_to_few = 66, .depthwise_convolution = 16,
-                               .product = 200, .pooling = 4};
+  constexpr LibraryRates rates{.convolution = 66,
+                               .convolution_of_few = 66,
+                               .convolution_to_few = 66,
+                               .depthwise_convolution = 16,
+                               .product = 200,
+                               .pooling = 4};
   return std::ranges::any_of(nodes,
                              [&](NodeId n) {
                                return !onednn_ops::is_portables_as_well(graph, n) &&
-                                      is_worth_a_library(graph, n, {"avg_pool1d", "avg_pool2d", "avg_pool3d", "layer_norm", "max_pool1d", "max_pool2d",
-                                                                    "max_pool2d_with_indices", "max_pool3d_with_indices", "native_layer_norm", "upsample_nearest2d"});
+                                      is_worth_a_library(
+                                          graph, n,
+                                          {"avg_pool1d", "avg_pool2d", "avg_pool3d", "layer_norm", "max_pool1d",
+                                           "max_pool2d", "max_pool2d_with_indices", "max_pool3d_with_indices",
+                                           "native_layer_norm", "upsample_nearest2d"});
                              }) &&
          pays_its_border(graph, nodes, rates);
 }
@@ -133,7 +144,9 @@ DAVIT_INLINE Result<onednn::Handle> onednn::compile(const Processed& processed, 
                                  .backend = name,
                                  .what = "oneDNN does not work on this machine",
                                  .fix = "install libdnnl 2.6 or later"});
-  const onednn_ops::CodeOptions options{.threads = static_cast<int>(threads_of<onednn>(spec)), .exact = !spec.fast_math && !default_fast_math<onednn>, .int8_kernels = spec.int8_kernels};
+  const onednn_ops::CodeOptions options{.threads = static_cast<int>(threads_of<onednn>(spec)),
+                                        .exact = !spec.fast_math && !default_fast_math<onednn>,
+                                        .int8_kernels = spec.int8_kernels};
   if (onednn_ops::has_symbols(processed.body->graph.view()))
     return Handle{.code = nullptr, .shapes = std::make_shared<onednn_ops::Shapes>(processed.body, options)};
   Result<std::shared_ptr<const onednn_ops::Code>> code = onednn_ops::Compiler(processed.body).run(options);

@@ -67,30 +67,33 @@ DAVIT_INLINE void move_scratch(const Code& code, RunState& ws, std::byte* scratc
     const TensorView* const made = ws.slots[step.slots_out.first + i].tensor_if();
     if (made == nullptr) return concat("the kernel of ", step.op, " made no tensor ", i);
     if (made->dtype != graph.values[v].dtype)
-      return concat("the kernel of ", step.op, " made tensor ", i, " of ", davit::name_of(made->dtype), ", the program declares ", davit::name_of(graph.values[v].dtype));
+      return concat("the kernel of ", step.op, " made tensor ", i, " of ", davit::name_of(made->dtype),
+                    ", the program declares ", davit::name_of(graph.values[v].dtype));
     const std::span<const Dim> dims = graph.dims_of(graph.values[v].sizes);
     bool fits = made->rank == dims.size();
     for (std::size_t d = 0; fits && d < dims.size(); ++d) fits = !dims[d].is_static() || dims[d].value == made->size(d);
-    if (!fits) return concat("the kernel of ", step.op, " made tensor ", i, " of other sizes than the program declares");
+    if (!fits)
+      return concat("the kernel of ", step.op, " made tensor ", i, " of other sizes than the program declares");
   }
   return {};
 }
 
 }  // namespace portable_kernels
 
-DAVIT_INLINE void portable::set_threads(std::uint32_t threads) noexcept {
-  set_default_threads<portable>(threads);
-}
+DAVIT_INLINE void portable::set_threads(std::uint32_t threads) noexcept { set_default_threads<portable>(threads); }
 
 DAVIT_INLINE const char* portable::refuses_with(std::span<const portable_kernels::CustomOperator> own,
                                                 GraphModuleView graph, NodeId node) noexcept {
   const std::string_view target = called_operator(graph, graph.nodes[node]);
   const portable_kernels::OpRow* const row = portable_kernels::find_op(own, target).row;
   if (row == nullptr) return "no portable kernel for this operator";
-  const bool is_own = std::ranges::any_of(own, [row](const portable_kernels::CustomOperator& op) { return &op.row == row; });
-  if (!is_own && graph.target(graph.nodes[node]) == "higher_order.auto_functionalized") return "portable runs only operators of your own in this form";
+  const bool is_own =
+      std::ranges::any_of(own, [row](const portable_kernels::CustomOperator& op) { return &op.row == row; });
+  if (!is_own && graph.target(graph.nodes[node]) == "higher_order.auto_functionalized")
+    return "portable runs only operators of your own in this form";
   if (row->takes_complex || is_own) return nullptr;
-  return has_complex(graph, graph.nodes[node]) ? "the portable kernel of this operator takes no complex numbers" : nullptr;
+  return has_complex(graph, graph.nodes[node]) ? "the portable kernel of this operator takes no complex numbers"
+                                               : nullptr;
 }
 
 DAVIT_INLINE Result<portable::Processed> portable::preprocess_with(
@@ -115,14 +118,15 @@ DAVIT_INLINE Result<portable::Processed> portable::preprocess_with(
           concat(missing, "\n", source_with_caret(graph.str(graph.metadata[graph.nodes[id].metadata].stack_trace)));
   }
   if (count != 0)
-    return std::unexpected(
-        Error{.code = ErrorCode::unsupported_operator,
-              .stage = Stage::preprocess,
-              .debug_handle = first,
-              .backend = name,
-              .what = concat(count, count == 1 ? " node is" : " nodes are", " not supported:", missing),
-              .fix = has_foreign ? Name("give operators of your own kernels with portable_with, or name a backend that has them")
-                                 : Name("decompose them with run_decompositions() or name a backend that has them")});
+    return std::unexpected(Error{
+        .code = ErrorCode::unsupported_operator,
+        .stage = Stage::preprocess,
+        .debug_handle = first,
+        .backend = name,
+        .what = concat(count, count == 1 ? " node is" : " nodes are", " not supported:", missing),
+        .fix = has_foreign
+                   ? Name("give operators of your own kernels with portable_with, or name a backend that has them")
+                   : Name("decompose them with run_decompositions() or name a backend that has them")});
   return Processed{*std::move(body)};
 }
 
@@ -147,7 +151,8 @@ DAVIT_INLINE Result<std::size_t> portable::prepare(const Handle& handle, std::sp
               .what = concat("the method takes ", h.input_slots.size(), " inputs, not ", inputs.size()),
               .fix = "save the program again"});
   if (workspace.state == nullptr) {
-    decltype(workspace.state) made{new portable_kernels::RunState, [](portable_kernels::RunState* state) { delete state; }};
+    decltype(workspace.state) made{new portable_kernels::RunState,
+                                   [](portable_kernels::RunState* state) { delete state; }};
     portable_kernels::RunState& ws = *made;
     ws.slots.resize(h.value_of_slot.size());
     ws.places.resize(ws.slots.size());
@@ -157,7 +162,8 @@ DAVIT_INLINE Result<std::size_t> portable::prepare(const Handle& handle, std::sp
       ws.arguments[argument] = EValue(std::span<const EValue>(ws.arguments.data() + first, count));
     for (const auto& [argument, text] : h.arguments.strings) ws.arguments[argument] = EValue(graph.str(text));
     for (std::size_t c = 0; c < h.constant_slots.size(); ++c)
-      if (h.constant_slots[c] != no_id) ws.slots[h.constant_slots[c]] = portable_kernels::with_address(EValue(body.constants[c].view()));
+      if (h.constant_slots[c] != no_id)
+        ws.slots[h.constant_slots[c]] = portable_kernels::with_address(EValue(body.constants[c].view()));
     for (std::size_t o = 0; o < h.object_slots.size(); ++o) {
       const std::span<const std::byte> state = body.objects[o].bytes();
       if (h.object_slots[o] != no_id)
@@ -181,7 +187,7 @@ DAVIT_INLINE Result<std::size_t> portable::prepare(const Handle& handle, std::sp
     }
     ws.symbols = SymbolValues(graph.exprs);
     (void)kernels::team_of_this_thread(h.threads);  // now, rather than in the first run
-    workspace.state = std::move(made);  // whole, or not at all
+    workspace.state = std::move(made);              // whole, or not at all
   }
   portable_kernels::RunState& ws = *workspace.state;
   ws.symbols.reset();
@@ -227,7 +233,8 @@ DAVIT_INLINE Result<std::size_t> portable::prepare(const Handle& handle, std::sp
     ws.places[h.planned_slots[i]].capacity = bytes;
     ws.places[h.planned_slots[i]].is_destination = is_given && is_known;
   }
-  for (std::size_t i = 0; i < outputs.size() && i < h.made_slots.size(); ++i) {  // a destination may be smaller than the graph says
+  for (std::size_t i = 0; i < outputs.size() && i < h.made_slots.size();
+       ++i) {  // a destination may be smaller than the graph says
     if (!outputs[i].is_tensor() || h.made_slots[i] == no_id) continue;
     std::size_t& capacity = ws.places[h.made_slots[i]].capacity;
     capacity = std::min(capacity, outputs[i].tensor().nbytes());
@@ -239,7 +246,8 @@ DAVIT_INLINE Result<std::size_t> portable::prepare(const Handle& handle, std::sp
 }
 
 DAVIT_INLINE Status portable::run(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
-                                  Workspace& workspace, std::byte* scratch, std::uint64_t max_memory, UndoLog* undo, RunEvents events) {
+                                  Workspace& workspace, std::byte* scratch, std::uint64_t max_memory, UndoLog* undo,
+                                  RunEvents events) {
   const portable_kernels::Code& h = *handle.code;
   portable_kernels::RunState& ws = *workspace.state;
   const auto fail = [&](ErrorCode code, DebugHandle at, const auto&... parts) {
@@ -280,7 +288,8 @@ DAVIT_INLINE Status portable::run(const Handle& handle, std::span<const EValue> 
       return fail(code, step.handle, call.why != nullptr ? std::string_view(call.why) : name_of(code),
                   code == ErrorCode::invalid_dtype ? portable_kernels::operand_dtypes(call) : Name());
     if (step.is_own) [[unlikely]]
-      if (const Name wrong = portable_kernels::wrong_result(h, ws, step); !wrong.empty()) return fail(ErrorCode::failed, step.handle, wrong);
+      if (const Name wrong = portable_kernels::wrong_result(h, ws, step); !wrong.empty())
+        return fail(ErrorCode::failed, step.handle, wrong);
     if (!events.are_traced()) continue;
     for (const EValue& made : out)
       if (const TensorView* tensor = made.tensor_if()) events.memory(step.handle, tensor->nbytes());
@@ -306,7 +315,8 @@ DAVIT_INLINE bool portable::updates_input(const Handle& handle, std::size_t inpu
 DAVIT_INLINE std::vector<std::byte> portable::save(const Processed& processed, SegmentWriter& segments) {
   return save_program_body(*processed.body, segments);
 }
-DAVIT_INLINE Result<portable::Processed> portable::load(std::span<const std::byte> bytes, const SegmentReader& segments) {
+DAVIT_INLINE Result<portable::Processed> portable::load(std::span<const std::byte> bytes,
+                                                        const SegmentReader& segments) {
   Result<std::shared_ptr<const ProgramBody>> body = load_program_body(bytes, segments, name);
   if (!body) return std::unexpected(std::move(body.error()));
   return Processed{*std::move(body)};

@@ -37,7 +37,8 @@ namespace portable_kernels {
                .fix = "the node does not fit its operator's schema: export the program again"};
 }
 
-/// The slot of a step's first tensor argument, in the order of its schema, whatever order the file names them in; no_id: it has none.
+/// The slot of a step's first tensor argument, in the order of its schema, whatever order the file names them in;
+/// no_id: it has none.
 [[nodiscard]] DAVIT_INLINE std::uint32_t first_tensor(const Code& code, const Step& step) noexcept {
   const ArgumentTable::Slot* first = nullptr;
   for (std::uint32_t i = step.slots_in.first; i < step.slots_in.first + step.slots_in.count; ++i) {
@@ -47,9 +48,9 @@ namespace portable_kernels {
   return first == nullptr ? no_id : first->slot;
 }
 
-/// as_strided's storage_offset counts from the start of the storage: lets the step take the value that the storage was made
-/// for, behind all views, and count from there. False if that value begins inside its storage and the offset is symbolic.
-/// Source: at::native::as_strided_tensorimpl.
+/// as_strided's storage_offset counts from the start of the storage: lets the step take the value that the storage was
+/// made for, behind all views, and count from there. False if that value begins inside its storage and the offset is
+/// symbolic. Source: at::native::as_strided_tensorimpl.
 [[nodiscard]] DAVIT_INLINE bool count_from_storage(Code& code, const Step& step, GraphModuleView graph) noexcept {
   EValue& offset = code.arguments.arguments[step.arguments.first + 3];
   ArgumentTable::Slot* self = nullptr;
@@ -63,7 +64,9 @@ namespace portable_kernels {
   for (NodeId n = graph.values[v].producer; n != no_id; n = graph.values[v].producer) {
     const OperatorCall call = operator_call(graph, graph.nodes[n]);
     const Argument* of = viewed(graph, call);
-    if (of == nullptr || code.slot_of_value[of->value()] == no_id || graph.values[of->value()].dtype != graph.values[v].dtype) break;
+    if (of == nullptr || code.slot_of_value[of->value()] == no_id ||
+        graph.values[of->value()].dtype != graph.values[v].dtype)
+      break;
     v = of->value();
   }
   self->slot = code.slot_of_value[v] & 0x3fffffffu;
@@ -76,7 +79,9 @@ namespace portable_kernels {
 class CodeBuilder {
  public:
   CodeBuilder(std::span<const CustomOperator> own, const ProgramBody& body, Code& code)
-      : own_(own), body_(body), graph_(body.graph.view()), code_(code), int8_(body), tails_(body, [this](NodeId n) { return free_row(n); }) {
+      : own_(own), body_(body), graph_(body.graph.view()), code_(code), int8_(body), tails_(body, [this](NodeId n) {
+          return free_row(n);
+        }) {
     code.slot_of_value.assign(graph_.values.size(), no_id);
   }
 
@@ -95,7 +100,11 @@ class CodeBuilder {
       if (int8_.is_absorbed(id) || tails_.is_absorbed(id)) continue;
       Int8Step* const joined = int8_.step_of(id);
       TailStep* const tail = tails_.step_of(id);
-      if (Result<void> added = joined != nullptr ? add(*joined, id) : tail != nullptr ? add(*tail, id) : add(id, id); !added) return added;
+      if (Result<void> added = joined != nullptr ? add(*joined, id)
+                               : tail != nullptr ? add(*tail, id)
+                                                 : add(id, id);
+          !added)
+        return added;
     }
     const std::uint32_t end = now();
     for (const Argument& output : graph_.args(root.outputs)) {
@@ -119,7 +128,9 @@ class CodeBuilder {
   /// The row of a node without effects that no user's kernel and no step on bytes computes; else nullptr.
   [[nodiscard]] const OpRow* free_row(NodeId n) noexcept {
     const OperatorCall call = operator_call(graph_, graph_.nodes[n]);
-    return is_own(call.target) || call.token != nullptr || int8_.is_absorbed(n) || int8_.step_of(n) != nullptr ? nullptr : find_op(call.target);
+    return is_own(call.target) || call.token != nullptr || int8_.is_absorbed(n) || int8_.step_of(n) != nullptr
+               ? nullptr
+               : find_op(call.target);
   }
   /// The step that is made.
   [[nodiscard]] std::uint32_t now() const noexcept { return static_cast<std::uint32_t>(code_.steps.size()); }
@@ -140,8 +151,10 @@ class CodeBuilder {
   [[nodiscard]] bool read(const Argument& argument, Use&& use) {
     bool defined = true;
     graph_.for_each_value(argument, [&](ValueId v) {
-      if (code_.slot_of_value[v] == no_id) defined = false;
-      else use(code_.slot_of_value[v]);
+      if (code_.slot_of_value[v] == no_id)
+        defined = false;
+      else
+        use(code_.slot_of_value[v]);
     });
     return defined;
   }
@@ -163,27 +176,38 @@ class CodeBuilder {
     if (call.target != schema_.name) schema_ = parse_schema(text);
     const std::size_t first_list = code_.arguments.lists.size();
     std::vector<Written> written;
-    if (is_functional && !add_copies(id, call, written)) return wrong(id, "its results are not what its operator writes");
+    if (is_functional && !add_copies(id, call, written))
+      return wrong(id, "its results are not what its operator writes");
     Step step{.kernel = row->kernel, .op = row->name, .handle = body_.handles[id], .is_own = is_own(call.target)};
-    step.arguments = {static_cast<std::uint32_t>(code_.arguments.arguments.size()), static_cast<std::uint32_t>(schema_.parameters.size())};
+    step.arguments = {static_cast<std::uint32_t>(code_.arguments.arguments.size()),
+                      static_cast<std::uint32_t>(schema_.parameters.size())};
     step.slots_in.first = static_cast<std::uint32_t>(code_.arguments.slots.size());
     for (const Argument& input : graph_.inputs(graph_.nodes[id]))
-      if (!read(input, [&](std::uint32_t slot) { use(slot); })) return wrong(id, "an argument is used before it is defined");
-    if (Name misfit = ArgumentBinder(graph_, code_.slot_of_value, code_.arguments).bind(call.inputs, schema_, row->takes_numbers); !misfit.empty()) return wrong(id, std::move(misfit));
+      if (!read(input, [&](std::uint32_t slot) { use(slot); }))
+        return wrong(id, "an argument is used before it is defined");
+    if (Name misfit =
+            ArgumentBinder(graph_, code_.slot_of_value, code_.arguments).bind(call.inputs, schema_, row->takes_numbers);
+        !misfit.empty())
+      return wrong(id, std::move(misfit));
     step.slots_in.count = static_cast<std::uint32_t>(code_.arguments.slots.size()) - step.slots_in.first;
     if (!written.empty()) take_copies(step, written, first_list);
     if (row->name == "aten.as_strided.default" && !count_from_storage(code_, step, graph_))
       return wrong(id, "its storage_offset counts from elements that are not known here");
-    if (call.token != nullptr && call.token->is_value() && code_.slot_of_value[call.token->value()] == no_id) use(define(call.token->value(), no_id));
+    if (call.token != nullptr && call.token->is_value() && code_.slot_of_value[call.token->value()] == no_id)
+      use(define(call.token->value(), no_id));
     if (is_functional) call.outputs = call.outputs.first(schema_.returns);
-    if (!add_outputs(step, makes == id ? call : operator_call(graph_, graph_.nodes[makes]))) return wrong(makes, "an output is defined twice");
+    if (!add_outputs(step, makes == id ? call : operator_call(graph_, graph_.nodes[makes])))
+      return wrong(makes, "an output is defined twice");
     // A view keeps its base alive, and so does what the base may itself copy into: both live until either's last use.
     if (row->aliasing != Aliasing::none)
       if (const std::uint32_t self = first_tensor(code_, step); self != no_id)
         for (std::uint32_t s = step.slots_out.first; s < code_.value_of_slot.size(); ++s) {
           storage_[s] = storage_[self];
           takes_none_[s] = row->aliasing == Aliasing::always ? 1 : 0;
-          is_whole_[s] = is_whole_[self] != 0 && makes == id && !step.is_own && operators::read_same_elements(operators::NodeArguments(graph_, id)) != no_id ? 1 : 0;
+          is_whole_[s] = is_whole_[self] != 0 && makes == id && !step.is_own &&
+                                 operators::read_same_elements(operators::NodeArguments(graph_, id)) != no_id
+                             ? 1
+                             : 0;
         }
     code_.steps.push_back(step);
     updates_.push_back(row->updates ? 1 : 0);
@@ -200,7 +224,9 @@ class CodeBuilder {
     std::size_t next = std::max<std::size_t>(schema_.returns, 1);
     const auto copy = [&](const Argument& from, const Argument& to, std::uint32_t parameter, std::uint32_t item) {
       if (!from.is_value() && !to.is_value()) return true;
-      if (!from.is_value() || !to.is_value() || code_.slot_of_value[from.value()] == no_id || code_.slot_of_value[to.value()] != no_id) return false;
+      if (!from.is_value() || !to.is_value() || code_.slot_of_value[from.value()] == no_id ||
+          code_.slot_of_value[to.value()] != no_id)
+        return false;
       const OpRow* const row = find_op("aten.clone.default");
       ArgumentTable& table = code_.arguments;
       const std::uint32_t slot = code_.slot_of_value[from.value()];
@@ -210,7 +236,12 @@ class CodeBuilder {
       table.slots.push_back({argument, slot & 0x3fffffffu, 1, 0});
       use(slot);
       const std::uint32_t made = define(to.value(), now());
-      code_.steps.push_back({.kernel = row->kernel, .op = row->name, .arguments = {argument, 2}, .slots_in = {first, 1}, .slots_out = {made, 1}, .handle = body_.handles[id]});
+      code_.steps.push_back({.kernel = row->kernel,
+                             .op = row->name,
+                             .arguments = {argument, 2},
+                             .slots_in = {first, 1},
+                             .slots_out = {made, 1},
+                             .handle = body_.handles[id]});
       updates_.push_back(0);
       written.push_back({parameter, item, made});
       return true;
@@ -220,8 +251,11 @@ class CodeBuilder {
       if (next == call.outputs.size()) return false;
       const Argument& to = call.outputs[next++];
       const Argument* const from = find_argument(graph_, call, schema_.parameters[p].name, p);
-      const std::span<const Argument> sources = from == nullptr ? std::span<const Argument>{} : from->is_list() ? graph_.args(from->items) : std::span(from, 1);
-      const std::span<const Argument> results = to.is_list() ? graph_.args(to.items) : std::span(&to, from == nullptr ? 0 : 1);
+      const std::span<const Argument> sources = from == nullptr   ? std::span<const Argument>{}
+                                                : from->is_list() ? graph_.args(from->items)
+                                                                  : std::span(from, 1);
+      const std::span<const Argument> results =
+          to.is_list() ? graph_.args(to.items) : std::span(&to, from == nullptr ? 0 : 1);
       if (sources.size() != results.size()) return false;
       for (std::uint32_t i = 0; i < sources.size(); ++i)
         if (!copy(sources[i], results[i], p, i)) return false;
@@ -231,7 +265,8 @@ class CodeBuilder {
   /// Lets a step, with lists from `first_list` on, take the copies in place of what they were made of.
   void take_copies(const Step& step, std::span<const Written> written, std::size_t first_list) {
     ArgumentTable& table = code_.arguments;
-    std::vector<std::uint32_t> instead(table.arguments.size() - step.arguments.first, no_id);  // per argument of the step
+    std::vector<std::uint32_t> instead(table.arguments.size() - step.arguments.first,
+                                       no_id);  // per argument of the step
     for (const Written& each : written) {
       std::uint32_t at = each.parameter;
       for (const ArgumentTable::List& list : std::span(table.lists).subspan(first_list))
@@ -240,15 +275,18 @@ class CodeBuilder {
       use(each.slot);
     }
     for (ArgumentTable::Slot& slot : std::span(table.slots).subspan(step.slots_in.first))
-      if (const std::uint32_t copy = instead[slot.argument - step.arguments.first]; copy != no_id) slot.slot = copy & 0x3fffffffu;
+      if (const std::uint32_t copy = instead[slot.argument - step.arguments.first]; copy != no_id)
+        slot.slot = copy & 0x3fffffffu;
   }
   /// Defines what a call makes; false if that is defined already.
   [[nodiscard]] bool add_outputs(Step& step, const OperatorCall& call) {
     step.slots_out.first = static_cast<std::uint32_t>(code_.value_of_slot.size());
     bool fresh = true;
     const auto add_one = [&](const Argument& a) {
-      if (a.is_value() && code_.slot_of_value[a.value()] != no_id) fresh = false;
-      else define(a.is_value() ? a.value() : no_id, now());
+      if (a.is_value() && code_.slot_of_value[a.value()] != no_id)
+        fresh = false;
+      else
+        define(a.is_value() ? a.value() : no_id, now());
     };
     for (const Argument& a : call.outputs) {
       if (!a.is_list()) add_one(a);
@@ -269,7 +307,8 @@ class CodeBuilder {
   [[nodiscard]] Result<void> add(Int8Step& joined, NodeId quantize) {
     const OpRow* const row = find_op(own_, operator_call(graph_, graph_.nodes[joined.node]).target).row;
     if (row == nullptr) return wrong(joined.node, "no portable kernel for this operator");
-    Step step{.kernel = joined.is_sum() ? byte_sum : byte_product, .op = row->name, .handle = body_.handles[joined.node]};
+    Step step{
+        .kernel = joined.is_sum() ? byte_sum : byte_product, .op = row->name, .handle = body_.handles[joined.node]};
     ArgumentTable& to = code_.arguments;
     step.arguments.first = static_cast<std::uint32_t>(to.arguments.size());
     step.slots_in.first = static_cast<std::uint32_t>(to.slots.size());
@@ -289,19 +328,22 @@ class CodeBuilder {
       }
     for (const EValue& number : joined.numbers()) to.arguments.push_back(number);
     step.arguments.count = static_cast<std::uint32_t>(to.arguments.size()) - step.arguments.first;
-    if (!add_outputs(step, operator_call(graph_, graph_.nodes[quantize]))) return wrong(quantize, "an output is defined twice");
+    if (!add_outputs(step, operator_call(graph_, graph_.nodes[quantize])))
+      return wrong(quantize, "an output is defined twice");
     code_.steps.push_back(step);
     updates_.push_back(0);
     return {};
   }
 
-  /// The input whose memory the step may write its output into: the last that reads it, and nothing else that it reads lies there.
+  /// The input whose memory the step may write its output into: the last that reads it, and nothing else that it reads
+  /// lies there.
   [[nodiscard]] std::uint32_t updated_input(std::span<const std::uint32_t> input_of, std::uint32_t step) const {
     const std::uint32_t self = updates_[step] != 0 ? first_tensor(code_, code_.steps[step]) : no_id;
     if (self == no_id || storage_[self] != self || last_use_[self] != step) return no_id;
     const Range in = code_.steps[step].slots_in;
     std::uint32_t reads = 0;
-    for (std::uint32_t k = 0; k < in.count; ++k) reads += storage_[code_.arguments.slots[in.first + k].slot] == self ? 1 : 0;
+    for (std::uint32_t k = 0; k < in.count; ++k)
+      reads += storage_[code_.arguments.slots[in.first + k].slot] == self ? 1 : 0;
     return reads == 1 ? input_of[self] : no_id;
   }
   /// What results, and what steps make for others, need of memory.
@@ -313,7 +355,8 @@ class CodeBuilder {
     for (const Argument& output : graph_.args(graph_.root().outputs)) {
       const std::uint32_t slot = output.is_value() ? code_.slot_of_value[output.value()] : no_id;
       const bool is_view = slot != no_id && storage_[slot] != slot;
-      const std::uint32_t place = is_view && is_whole_[slot] != 0 && first_def_[storage_[slot]] != no_id ? storage_[slot] : slot;
+      const std::uint32_t place =
+          is_view && is_whole_[slot] != 0 && first_def_[storage_[slot]] != no_id ? storage_[slot] : slot;
       const bool made = place != no_id && first_def_[place] != no_id && returned[place]++ == 0;
       code_.made_slots.push_back(made ? place : no_id);
       code_.updated_inputs.push_back(made && !is_view ? updated_input(input_of, first_def_[slot]) : no_id);
@@ -343,11 +386,13 @@ class CodeBuilder {
 
 }  // namespace portable_kernels
 
-DAVIT_INLINE Result<portable::Handle> portable::compile_with(std::span<const portable_kernels::CustomOperator> own, const Processed& processed, const CompileSpec& spec) {
+DAVIT_INLINE Result<portable::Handle> portable::compile_with(std::span<const portable_kernels::CustomOperator> own,
+                                                             const Processed& processed, const CompileSpec& spec) {
   auto code = std::make_shared<portable_kernels::Code>();
   code->body = processed.body;
   code->threads = threads_of<portable>(spec);
-  if (Result<void> built = portable_kernels::CodeBuilder(own, *processed.body, *code).run(); !built) return std::unexpected(std::move(built.error()));
+  if (Result<void> built = portable_kernels::CodeBuilder(own, *processed.body, *code).run(); !built)
+    return std::unexpected(std::move(built.error()));
   return Handle{std::move(code)};
 }
 

@@ -39,9 +39,8 @@ namespace xnnpack_parts {
     if (x->is_contiguous()) {
       ordinary = all_ordinary(x->as<float>(), x->numel());
     } else {
-      kernels::for_each_index<1>(x->sizes(), {kernels::strides_of(*x)}, [&](std::int64_t at) {
-        ordinary = ordinary && all_ordinary(x->as<float>() + at, 1);
-      });
+      kernels::for_each_index<1>(x->sizes(), {kernels::strides_of(*x)},
+                                 [&](std::int64_t at) { ordinary = ordinary && all_ordinary(x->as<float>() + at, 1); });
     }
     if (!ordinary) return false;
   }
@@ -49,7 +48,8 @@ namespace xnnpack_parts {
 }
 /// Whether what a step looks at is ordinary, if that is what it does.
 [[nodiscard]] DAVIT_INLINE bool is_ordinary(const Plan& plan, const Workspace& ws, const Step& step) noexcept {
-  return step.op != Op::check_values || all_ordinary(reinterpret_cast<const float*>(address(plan, ws, step.in[0])), extent_of(plan, ws, step.in[0]).count);
+  return step.op != Op::check_values || all_ordinary(reinterpret_cast<const float*>(address(plan, ws, step.in[0])),
+                                                     extent_of(plan, ws, step.in[0]).count);
 }
 
 }  // namespace xnnpack_parts
@@ -76,7 +76,9 @@ DAVIT_INLINE Status xnnpack::run(const Handle& handle, std::span<const EValue> i
   });
   // what davit's kernels compute runs on the pool's threads, here and in the list's other partitions
   const kernels::TeamScope team(
-      code.pool == nullptr ? nullptr : kernels::lend_team(pthreadpool_get_threads_count(code.pool.get()), xnnpack_parts::run_on_pool, code.pool));
+      code.pool == nullptr
+          ? nullptr
+          : kernels::lend_team(pthreadpool_get_threads_count(code.pool.get()), xnnpack_parts::run_on_pool, code.pool));
   const GraphModuleView graph = code.body->graph.view();
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const NodeId node = plan.steps[i].node;

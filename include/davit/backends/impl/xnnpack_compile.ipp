@@ -21,13 +21,9 @@
 
 namespace davit {
 
-DAVIT_INLINE void xnnpack::set_threads(std::uint32_t threads) noexcept {
-  set_default_threads<xnnpack>(threads);
-}
+DAVIT_INLINE void xnnpack::set_threads(std::uint32_t threads) noexcept { set_default_threads<xnnpack>(threads); }
 
-DAVIT_INLINE void xnnpack::set_fast_math(bool may) noexcept {
-  default_fast_math<xnnpack> = may;
-}
+DAVIT_INLINE void xnnpack::set_fast_math(bool may) noexcept { default_fast_math<xnnpack> = may; }
 
 DAVIT_INLINE bool xnnpack::is_available() noexcept {
   static const bool available = xnn_initialize(nullptr) == xnn_status_success;
@@ -35,9 +31,14 @@ DAVIT_INLINE bool xnnpack::is_available() noexcept {
 }
 
 DAVIT_INLINE bool xnnpack::is_worthwhile(GraphModuleView graph, std::span<const NodeId> nodes) {
-  constexpr LibraryRates rates{.convolution = 320, .convolution_of_few = -60, .convolution_to_few = -6, .depthwise_convolution = 40,
-                               .product = -300, .copies_all = true};
-  return std::ranges::any_of(nodes, [&](NodeId n) { return is_worth_a_library(graph, n); }) && pays_its_border(graph, nodes, rates);
+  constexpr LibraryRates rates{.convolution = 320,
+                               .convolution_of_few = -60,
+                               .convolution_to_few = -6,
+                               .depthwise_convolution = 40,
+                               .product = -300,
+                               .copies_all = true};
+  return std::ranges::any_of(nodes, [&](NodeId n) { return is_worth_a_library(graph, n); }) &&
+         pays_its_border(graph, nodes, rates);
 }
 DAVIT_INLINE const char* xnnpack::refuses(GraphModuleView graph, NodeId node) noexcept {
   return xnnpack_parts::refuses(graph, node);
@@ -59,13 +60,12 @@ DAVIT_INLINE Result<xnnpack::Handle> xnnpack::compile(const Processed& processed
                                  .backend = name,
                                  .what = "XNNPACK does not run on this machine",
                                  .fix = "name another backend"});
-  Result<xnnpack_parts::Plan> plan = xnnpack_parts::make_plan(
-      *processed.body, spec.int8_kernels, !spec.fast_math && !default_fast_math<xnnpack>);
+  Result<xnnpack_parts::Plan> plan =
+      xnnpack_parts::make_plan(*processed.body, spec.int8_kernels, !spec.fast_math && !default_fast_math<xnnpack>);
   if (!plan) return std::unexpected(std::move(plan.error()));
-  const auto code = std::make_shared<xnnpack_parts::Code>(
-      processed.body, *std::move(plan),
-      xnnpack_parts::thread_pool(threads_of<xnnpack>(spec)),
-      std::max(spec.concurrent_runs, 1u));
+  const auto code = std::make_shared<xnnpack_parts::Code>(processed.body, *std::move(plan),
+                                                          xnnpack_parts::thread_pool(threads_of<xnnpack>(spec)),
+                                                          std::max(spec.concurrent_runs, 1u));
   Result<std::unique_ptr<xnnpack_parts::Engine>> engine =
       xnnpack_parts::Engine::make(code->plan, code->body->handles, code->pool);
   if (!engine) return std::unexpected(std::move(engine.error()));

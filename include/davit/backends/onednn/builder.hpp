@@ -80,18 +80,23 @@ class Builder {
   /// A number as a tensor of one element that is broadcast to `rank` dimensions.
   [[nodiscard]] Place number(float x, std::size_t rank) {
     const MemoryDesc md = plain(Dims(rank, 1), DataType::f32);
-    return trial_ ? add_scratch(md) : add_constant(md, filled(md, [x](std::byte* to) { std::memcpy(to, &x, sizeof x); }));
+    return trial_ ? add_scratch(md)
+                  : add_constant(md, filled(md, [x](std::byte* to) { std::memcpy(to, &x, sizeof x); }));
   }
-  /// New constant bytes in the layout `md`, filled by `fill(bytes)`; or what another code filled so from the same constants.
+  /// New constant bytes in the layout `md`, filled by `fill(bytes)`; or what another code filled so from the same
+  /// constants.
   template <class Fill>
-  [[nodiscard]] Place derived_constant(const Place& from, const MemoryDesc& md, Fill&& fill, const PackedConstants::Others& others = {}) {
+  [[nodiscard]] Place derived_constant(const Place& from, const MemoryDesc& md, Fill&& fill,
+                                       const PackedConstants::Others& others = {}) {
     const SharedBytes source = code_.constants[code_.storages[from.storage].index];
-    return add_constant(md, PackedConstants::of_process().get({source, from.offset, others, from.md, md}, [&] { return filled(md, fill); }));
+    return add_constant(md, PackedConstants::of_process().get({source, from.offset, others, from.md, md},
+                                                              [&] { return filled(md, fill); }));
   }
-  /// The same for what the node says too, which other partitions do not know, of several constants. `literals`: what depends on the sizes
-  /// that a code is made for.
+  /// The same for what the node says too, which other partitions do not know, of several constants. `literals`: what
+  /// depends on the sizes that a code is made for.
   template <class Fill>
-  [[nodiscard]] Place node_constant(std::span<const Place> from, const MemoryDesc& md, NodeId node, Fill&& fill, std::vector<std::uint64_t> literals = {}) {
+  [[nodiscard]] Place node_constant(std::span<const Place> from, const MemoryDesc& md, NodeId node, Fill&& fill,
+                                    std::vector<std::uint64_t> literals = {}) {
     if (partition_ == 0 || from.empty()) return add_constant(md, filled(md, fill));
     PackedConstants::Others others{.partition = partition_, .more = {}, .literals = std::move(literals)};
     others.literals.push_back(node);
@@ -101,9 +106,10 @@ class Builder {
     }
     return derived_constant(from[0], md, fill, others);
   }
-  /// A constant that `fill(bytes)` makes of another one, in the layout `md`; only if it is needed so, and not in another layout. What
-  /// `fill` does is told by `others`: nothing there means a copy.
-  [[nodiscard]] Place lazy_constant(const Place& from, const MemoryDesc& md, std::function<void(std::byte*)> fill, const PackedConstants::Others& others) {
+  /// A constant that `fill(bytes)` makes of another one, in the layout `md`; only if it is needed so, and not in
+  /// another layout. What `fill` does is told by `others`: nothing there means a copy.
+  [[nodiscard]] Place lazy_constant(const Place& from, const MemoryDesc& md, std::function<void(std::byte*)> fill,
+                                    const PackedConstants::Others& others) {
     const Place made = add_constant(md, {});
     code_.storages[made.storage].bytes = md.get_size();
     lazy_.emplace(made.storage, Lazy{from, md, std::move(fill), others});
@@ -145,8 +151,8 @@ class Builder {
     return code_.constants[code_.storages[place.storage].index].part(place.offset, place.md.get_size());
   }
 
-  /// Says where a value lies, and views it there in the sizes that the graph says. Throws dnnl::error if it has another number of
-  /// elements.
+  /// Says where a value lies, and views it there in the sizes that the graph says. Throws dnnl::error if it has another
+  /// number of elements.
   void place(ValueId v, const Place& where) {
     const Dims dims = sizes(v);
     if (data_type_of(graph_.values[v].dtype) == DataType::undef) {  // bytes, for a kernel
@@ -161,21 +167,23 @@ class Builder {
   }
   [[nodiscard]] const Place& place_of(ValueId v) const {
     const auto at = places_.find(v);
-    if (at == places_.end() || !at->second.is_set()) throw dnnl::error(dnnl_invalid_arguments, "a value is used before it is made");
+    if (at == places_.end() || !at->second.is_set())
+      throw dnnl::error(dnnl_invalid_arguments, "a value is used before it is made");
     return at->second;
   }
   /// One use of the value is done with.
   void release(ValueId v) noexcept { --uses_[v]; }
 
-  /// True if nobody but the next step needs what lies in the storage of `v`, and `v` is all that lies there. What a remembered reorder
-  /// made may be needed again.
+  /// True if nobody but the next step needs what lies in the storage of `v`, and `v` is all that lies there. What a
+  /// remembered reorder made may be needed again.
   [[nodiscard]] bool is_last_use(ValueId v) const {
     const Place& p = place_of(v);
     const Storage& s = code_.storages[p.storage];
     std::uint32_t uses = 0;
     for (const ValueId other : residents_[p.storage]) uses += uses_[other];
     return s.kind == StorageKind::scratch && s.parent == no_id && !has_parts(p.storage) && uses == 1 && p.offset == 0 &&
-           p.md.get_size() == s.bytes && std::ranges::none_of(reorders_, [&](const Reorder& r) { return r.to.storage == p.storage; });
+           p.md.get_size() == s.bytes &&
+           std::ranges::none_of(reorders_, [&](const Reorder& r) { return r.to.storage == p.storage; });
   }
 
   // -- reorders ----------------------------------------------------------------------------------------------------
@@ -184,7 +192,8 @@ class Builder {
   /// others.
   [[nodiscard]] Place reordered(const Place& from, const MemoryDesc& md) {
     if (from.md == md) return from;
-    if (is_row_major(from.md) && is_row_major(md) && type_of(from.md) == type_of(md)) return {md, from.storage, from.offset};
+    if (is_row_major(from.md) && is_row_major(md) && type_of(from.md) == type_of(md))
+      return {md, from.storage, from.offset};
     for (const Reorder& r : reorders_)
       if (r.from.storage == from.storage && r.from.offset == from.offset && r.from.md == from.md && r.to.md == md)
         return r.to;
@@ -235,15 +244,22 @@ class Builder {
     for (std::size_t d = 0; d < own.size(); ++d)
       if (own[d] != sizes[d]) strides[d] = 0;
     const auto at = static_cast<std::int64_t>(code_.dims.size());
-    for (const Dims& list : {sizes, strides, row_major_strides(sizes)}) code_.dims.insert(code_.dims.end(), list.begin(), list.end());
-    code_.steps.push_back({{}, {first, 2}, handle_, name_, threads_, StepKind::broadcast, at, static_cast<std::int64_t>(sizes.size())});
+    for (const Dims& list : {sizes, strides, row_major_strides(sizes)})
+      code_.dims.insert(code_.dims.end(), list.begin(), list.end());
+    code_.steps.push_back(
+        {{}, {first, 2}, handle_, name_, threads_, StepKind::broadcast, at, static_cast<std::int64_t>(sizes.size())});
   }
   /// A call of one of portable's kernels; all places are in row-major order.
   void add_kernel(KernelStep step, std::span<const Place> operands, std::span<const Place> results) {
     const auto first = static_cast<std::uint32_t>(code_.arguments.size());
     for (const Place& operand : operands) add_argument({0, operand});
     for (const Place& result : results) add_argument({0, result});
-    code_.steps.push_back({{}, {first, static_cast<std::uint32_t>(operands.size() + results.size())}, handle_, name_, threads_, StepKind::kernel,
+    code_.steps.push_back({{},
+                           {first, static_cast<std::uint32_t>(operands.size() + results.size())},
+                           handle_,
+                           name_,
+                           threads_,
+                           StepKind::kernel,
                            static_cast<std::int64_t>(code_.kernels.size())});
     code_.kernels.push_back(std::move(step));
   }
@@ -261,7 +277,9 @@ class Builder {
   }
 
   /// The block without parent that a place lies in, and how far from its start.
-  [[nodiscard]] std::pair<std::uint32_t, std::size_t> block_of(const Place& place) const noexcept { return code_.root_of(place); }
+  [[nodiscard]] std::pair<std::uint32_t, std::size_t> block_of(const Place& place) const noexcept {
+    return code_.root_of(place);
+  }
   [[nodiscard]] std::size_t bytes_of(std::uint32_t storage) const noexcept { return code_.storages[storage].bytes; }
   /// True for memory of the partition's own that lies in no larger block.
   [[nodiscard]] bool is_free_scratch(std::uint32_t storage) const noexcept {
@@ -366,14 +384,14 @@ class Builder {
   std::uint64_t partition_;
   bool trial_;
   dnnl::primitive_attr attributes_;
-  std::unordered_map<ValueId, Place> places_;    ///< of the values that have one: a trial looks at few of a graph
-  std::vector<std::uint32_t> uses_;              ///< per value: uses to come
-  std::vector<std::vector<ValueId>> residents_;  ///< per storage: the values that lie there
-  std::vector<std::uint32_t> wholes_;            ///< storages that have parts
+  std::unordered_map<ValueId, Place> places_;     ///< of the values that have one: a trial looks at few of a graph
+  std::vector<std::uint32_t> uses_;               ///< per value: uses to come
+  std::vector<std::vector<ValueId>> residents_;   ///< per storage: the values that lie there
+  std::vector<std::uint32_t> wholes_;             ///< storages that have parts
   std::unordered_map<std::uint32_t, Lazy> lazy_;  ///< by storage
   std::vector<Reorder> reorders_;
-  BlockPool blocks_;                             ///< of constants
-  std::vector<std::uint32_t> numbers_;           ///< of numbered
+  BlockPool blocks_;                    ///< of constants
+  std::vector<std::uint32_t> numbers_;  ///< of numbered
   DebugHandle handle_ = no_debug_handle;
   std::string_view name_;
   int threads_ = 0;

@@ -15,8 +15,8 @@
 
 namespace davit::onednn_ops {
 
-using portable_kernels::add_tensor, portable_kernels::KernelState, portable_kernels::KernelStep, portable_kernels::KernelTensor, portable_kernels::literals_of,
-    portable_kernels::own_kernel_step;
+using portable_kernels::add_tensor, portable_kernels::KernelState, portable_kernels::KernelStep,
+    portable_kernels::KernelTensor, portable_kernels::literals_of, portable_kernels::own_kernel_step;
 
 enum class StorageKind : std::uint8_t {
   scratch,   ///< the session's arena, or the destination of an output
@@ -51,10 +51,10 @@ struct StepArgument {
 
 enum class StepKind : std::uint8_t {
   primitive,
-  zeros,             ///< written to the place of the only argument
-  broadcast,         ///< the first argument repeated in the second
-  kernel,            ///< one of portable's: operands, then the results
-  check_values       ///< of the only argument: all are ordinary, or the partition runs on exact kernels
+  zeros,        ///< written to the place of the only argument
+  broadcast,    ///< the first argument repeated in the second
+  kernel,       ///< one of portable's: operands, then the results
+  check_values  ///< of the only argument: all are ordinary, or the partition runs on exact kernels
 };
 
 struct Step {
@@ -74,7 +74,7 @@ struct Output {
   Kind kind = Kind::literal;
   std::uint32_t index = 0;  ///< made: storage; input: delegate input; constant: of the body
   Argument literal{};
-  Range dims{};  ///< made: sizes, then strides
+  Range dims{};                            ///< made: sizes, then strides
   ScalarType dtype = ScalarType::float32;  ///< made
 };
 

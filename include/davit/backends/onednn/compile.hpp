@@ -33,7 +33,8 @@ class Compiler {
   /// `checks`: what is to be looked at where the code is exact, if it is known.
   /// Errors: unsupported_operator, invalid_program, failed
   /// with what the library says.
-  [[nodiscard]] Result<std::shared_ptr<const Code>> run(const CodeOptions& options, const std::vector<ValueCheck>* checks = nullptr) {
+  [[nodiscard]] Result<std::shared_ptr<const Code>> run(const CodeOptions& options,
+                                                        const std::vector<ValueCheck>* checks = nullptr) {
     options_ = options;
     code_->threads = options.threads;
     ThreadScope scope(options.threads);
@@ -138,7 +139,8 @@ class Compiler {
       return std::unexpected(invalid(concat("constant '", graph_.name(v), "'"),
                                      "it does not have the sizes or the dtype that the graph declares"));
     if (view.is_contiguous()) {
-      builder_.place(v, builder_.add_constant(md, tensor.storage, static_cast<std::size_t>(tensor.storage_offset) * element));
+      builder_.place(
+          v, builder_.add_constant(md, tensor.storage, static_cast<std::size_t>(tensor.storage_offset) * element));
       return {};
     }
     const Place copy = builder_.add_constant(md);
@@ -152,7 +154,9 @@ class Compiler {
   }
 
   void emit_all() {
-    const auto constant_of = [&](ValueId v) { return source_[v].kind == Output::Kind::constant ? &body_->constants[source_[v].index] : nullptr; };
+    const auto constant_of = [&](ValueId v) {
+      return source_[v].kind == Output::Kind::constant ? &body_->constants[source_[v].index] : nullptr;
+    };
     if (options_.int8_kernels) Int8Fusion(graph_, operations_, constant_of, checks_).run();
     const std::vector<Chain> chains = make_chains(
         graph_, operations_, [&](const Operation& base, const Operation& norm) { return folds(builder_, base, norm); },
@@ -202,8 +206,11 @@ class Compiler {
   /// The same of a constant that was made when compiling.
   [[nodiscard]] bool is_ordinary(const Place& constant) {
     const std::byte* const at = builder_.constant_data(constant);
-    const auto look = [&](const auto* x) { return all_ordinary(x, static_cast<std::int64_t>(constant.md.get_size() / sizeof *x)); };
-    return type_of(constant.md) == DataType::bf16 ? look(reinterpret_cast<const BFloat16*>(at)) : look(reinterpret_cast<const float*>(at));
+    const auto look = [&](const auto* x) {
+      return all_ordinary(x, static_cast<std::int64_t>(constant.md.get_size() / sizeof *x));
+    };
+    return type_of(constant.md) == DataType::bf16 ? look(reinterpret_cast<const BFloat16*>(at))
+                                                  : look(reinterpret_cast<const float*>(at));
   }
   /// What one primitive cannot take follows by itself, with what is left of the tail.
   void emit(const Operation* base, std::span<const Operation* const> rest) {
@@ -239,24 +246,28 @@ class Compiler {
     scope_->use(threads);
     builder_.begin_step(at_, op.name, threads);
   }
-  /// True for arithmetic on constants, as the sizes of a call make them: `known` is a kernel's call, which is carried out when compiling.
+  /// True for arithmetic on constants, as the sizes of a call make them: `known` is a kernel's call, which is carried
+  /// out when compiling.
   [[nodiscard]] bool depends_on_constants(const Operation& op, Operation& known) const {
     if (op.kind != OpKind::eltwise && op.kind != OpKind::binary && op.kind != OpKind::concat) return false;
     if (!std::ranges::all_of(op.inputs, [&](ValueId v) { return v == no_id || builder_.is_constant(v); })) return false;
     known = Operation();
     known.name = op.name;
     known.node = op.node;
-    return portable_kernels::find_op({}, op.name).row != nullptr && describe_kernel(NodeArguments(graph_, op.node), *find_op(op.name), known) == nullptr;
+    return portable_kernels::find_op({}, op.name).row != nullptr &&
+           describe_kernel(NodeArguments(graph_, op.node), *find_op(op.name), known) == nullptr;
   }
   /// True if several threads would need longer to begin and end than one for the work: some microseconds.
   [[nodiscard]] bool is_small(const Operation& op) const {
     const std::int64_t elements = op.outputs.empty() ? 0 : count_of(builder_.sizes(op.outputs[0]));
-    const bool product = op.kind == OpKind::convolution || op.kind == OpKind::int8_product || op.kind == OpKind::linear || op.kind == OpKind::matmul;
+    const bool product = op.kind == OpKind::convolution || op.kind == OpKind::int8_product ||
+                         op.kind == OpKind::linear || op.kind == OpKind::matmul;
     if (!product) return elements < 1 << 14 && (op.inputs.empty() || count_of(builder_.sizes(op.inputs[0])) < 1 << 14);
     const Dims weight = builder_.sizes(op.inputs[1]);
-    const std::int64_t terms = op.kind == OpKind::convolution || op.kind == OpKind::int8_product ? count_of(weight) / weight[0]
-                               : op.kind == OpKind::linear    ? weight[op.transposed ? 1 : 0]
-                                                              : weight[weight.size() - 2];
+    const std::int64_t terms = op.kind == OpKind::convolution || op.kind == OpKind::int8_product
+                                   ? count_of(weight) / weight[0]
+                               : op.kind == OpKind::linear ? weight[op.transposed ? 1 : 0]
+                                                           : weight[weight.size() - 2];
     return elements < 1 << 17 && elements * terms < 1 << 17;
   }
   void count_uses(const Operation& op, ValueId made_inside) {
@@ -320,7 +331,7 @@ class Compiler {
   Builder builder_;
   std::vector<bool> defined_;
   std::vector<Operation> operations_;
-  std::vector<Output> source_;  ///< per value that is a graph input
+  std::vector<Output> source_;      ///< per value that is a graph input
   std::vector<ValueCheck> checks_;  ///< per value: what is still to be looked at
   CodeOptions options_;
   DebugHandle at_ = no_debug_handle;

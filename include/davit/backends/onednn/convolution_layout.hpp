@@ -63,7 +63,8 @@ namespace davit::onednn_ops {
                                       .made = *to};
 }
 
-/// True for a convolution in groups whose channels do not fill vectors, or the library's kernels for groups of one do not know its dimensions.
+/// True for a convolution in groups whose channels do not fill vectors, or the library's kernels for groups of one do
+/// not know its dimensions.
 [[nodiscard]] inline bool has_small_groups(const Operation& op, std::int64_t channels, std::int64_t filters) {
   if (op.groups == 1) return false;
   if (op.groups == channels && op.groups == filters) return op.kernel.size() != 2;
@@ -78,8 +79,8 @@ namespace davit::onednn_ops {
 /// many channels on small images (the last stage of resnet18 15 %). So a network starts blocked and changes where that
 /// pays for the reorder.
 [[nodiscard]] inline std::pair<MemoryDesc, MemoryDesc> convolution_layouts(const Operation& op, const Place& from,
-                                                                           const Dims& source,
-                                                                           const Dims& destination, DataType type) {
+                                                                           const Dims& source, const Dims& destination,
+                                                                           DataType type) {
   using Tag = dnnl::memory::format_tag;
   const bool depthwise = op.groups > 1 && op.groups == source[1] && op.groups == destination[1];
   if (!has_wide_vectors() || source.size() != 4 || (op.groups > 1 && !depthwise) || destination[1] < 16)

@@ -8,7 +8,8 @@
 
 namespace davit::onednn_ops {
 
-/// Convolutions of inputs with a batch dimension. Transposed ones are portable's, whose kernel is faster than the library's primitive.
+/// Convolutions of inputs with a batch dimension. Transposed ones are portable's, whose kernel is faster than the
+/// library's primitive.
 [[nodiscard]] inline const char* describe_convolution(const NodeArguments& in, const OpRow& row, Operation& op) {
   operators::ConvolutionView view;
   if (const Refusal wrong = operators::read_convolution(in, view)) return wrong.what;

@@ -15,7 +15,8 @@
 namespace davit::onednn_ops {
 
 namespace detail {
-[[nodiscard]] inline const char* unary(const NodeArguments& in, Operation& op, std::initializer_list<Function> functions) {
+[[nodiscard]] inline const char* unary(const NodeArguments& in, Operation& op,
+                                       std::initializer_list<Function> functions) {
   const ValueId x = in.value({"self", 0});
   if (x == no_id) return "an operand is no tensor";
   if (sizes_of(in.graph(), x) != sizes_of(in.graph(), in.output())) return "the sizes of input and output differ";
@@ -33,7 +34,8 @@ namespace detail {
   if (!std::isnormal(divisor)) return "the divisor is out of float's range";
   int exponent = 0;
   const bool exact = std::frexp(std::fabs(divisor), &exponent) == 0.5f && std::isnormal(1 / divisor);
-  if (const char* const wrong = unary(in, op, algorithm::eltwise_linear, 1 / divisor, -0.0f); wrong != nullptr || exact) return wrong;
+  if (const char* const wrong = unary(in, op, algorithm::eltwise_linear, 1 / divisor, -0.0f); wrong != nullptr || exact)
+    return wrong;
   op.kind = OpKind::binary;
   op.algorithm = algorithm::binary_div;
   op.functions.clear();
@@ -88,7 +90,8 @@ inline constexpr float minus_zero = -0.0f;
   switch (view.function) {
     case operators::ActivationFunction::gelu: return detail::unary(in, op, algorithm::eltwise_gelu_erf);
     case operators::ActivationFunction::gelu_tanh: return detail::unary(in, op, algorithm::eltwise_gelu_tanh);
-    case operators::ActivationFunction::leaky_relu: return detail::unary(in, op, algorithm::eltwise_relu, view.numbers[0]);
+    case operators::ActivationFunction::leaky_relu:
+      return detail::unary(in, op, algorithm::eltwise_relu, view.numbers[0]);
     case operators::ActivationFunction::power:
       if (view.numbers[0] == 2) return detail::unary(in, op, algorithm::eltwise_square);
       if (view.numbers[0] == 1) return detail::unary(in, op, algorithm::eltwise_linear, 1, 0);
@@ -108,8 +111,10 @@ inline constexpr float minus_zero = -0.0f;
   if (const Refusal wrong = operators::read_binary(in, view)) return wrong.what;
   if (view.alpha != 1) return "alpha is not 1";
   if (view.left == no_id) {
-    if (view.function != operators::BinaryFunction::subtract || view.right == no_id) return "the first operand is no tensor";
-    if (sizes_of(in.graph(), view.right) != sizes_of(in.graph(), in.output())) return "the sizes of input and output differ";
+    if (view.function != operators::BinaryFunction::subtract || view.right == no_id)
+      return "the first operand is no tensor";
+    if (sizes_of(in.graph(), view.right) != sizes_of(in.graph(), in.output()))
+      return "the sizes of input and output differ";
     op.kind = OpKind::eltwise;
     op.inputs = {view.right};
     op.functions = {{algorithm::eltwise_linear, -1.0f, detail::addend(in, view.left_number)}};
@@ -118,11 +123,12 @@ inline constexpr float minus_zero = -0.0f;
   if (view.right == no_id) {
     const double c = view.right_number;
     switch (view.function) {
-      case operators::BinaryFunction::add: return detail::unary(in, op, algorithm::eltwise_linear, 1, detail::addend(in, c));
-      case operators::BinaryFunction::subtract: return detail::unary(in, op, algorithm::eltwise_linear, 1, -detail::addend(in, c));
+      case operators::BinaryFunction::add:
+        return detail::unary(in, op, algorithm::eltwise_linear, 1, detail::addend(in, c));
+      case operators::BinaryFunction::subtract:
+        return detail::unary(in, op, algorithm::eltwise_linear, 1, -detail::addend(in, c));
       case operators::BinaryFunction::multiply: return detail::unary(in, op, algorithm::eltwise_linear, c, minus_zero);
-      case operators::BinaryFunction::divide:
-        return detail::quotient(in, op, static_cast<float>(c));
+      case operators::BinaryFunction::divide: return detail::quotient(in, op, static_cast<float>(c));
       default: return "the second operand is a number";
     }
   }

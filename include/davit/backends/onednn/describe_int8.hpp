@@ -13,13 +13,19 @@
 
 namespace davit::onednn_ops {
 
-/// A convolution of bytes, or a product with a matrix, as a convolution of images whose channels are innermost: rows of a matrix, and
-/// lines, are images one pixel high.
+/// A convolution of bytes, or a product with a matrix, as a convolution of images whose channels are innermost: rows of
+/// a matrix, and lines, are images one pixel high.
 struct Int8Product {
   Dims source, weight, destination, strides, dilates, pad_left, pad_right;
 };
 [[nodiscard]] inline Int8Product int8_product_of(GraphModuleView graph, const Operation& op) {
-  Int8Product p{sizes_of(graph, op.inputs[0]), sizes_of(graph, op.inputs[1]), sizes_of(graph, op.outputs[0]), op.strides, op.dilates, op.pad_left, op.pad_right};
+  Int8Product p{sizes_of(graph, op.inputs[0]),
+                sizes_of(graph, op.inputs[1]),
+                sizes_of(graph, op.outputs[0]),
+                op.strides,
+                op.dilates,
+                op.pad_left,
+                op.pad_right};
   if (op.transposed) {
     const std::int64_t rows = count_of(p.source) / p.source.back();
     const Dims w = p.weight;
@@ -42,7 +48,8 @@ struct Int8Product {
   return op.transposed ? plain(sizes_of(graph, v), type) : channels_last(sizes_of(graph, v), type);
 }
 
-/// True for a primitive that adds products of bytes in 32 bits: without VNNI the library adds pairs of them in 16, which may be cut.
+/// True for a primitive that adds products of bytes in 32 bits: without VNNI the library adds pairs of them in 16,
+/// which may be cut.
 [[nodiscard]] inline bool adds_exactly(const dnnl::convolution_forward::primitive_desc& pd) {
   const std::string_view name = pd ? pd.impl_info_str() : "";
   return name.find("vnni") != std::string_view::npos || name.find("amx") != std::string_view::npos;
@@ -66,7 +73,8 @@ struct Int8Product {
 [[nodiscard]] inline dnnl::convolution_forward::primitive_desc describe_int8_product(GraphModuleView graph,
                                                                                      const Operation& op) {
   const Int8Product p = int8_product_of(graph, op);
-  const DataType from = data_type_of(graph.values[op.inputs[0]].dtype), to = data_type_of(graph.values[op.outputs[0]].dtype);
+  const DataType from = data_type_of(graph.values[op.inputs[0]].dtype),
+                 to = data_type_of(graph.values[op.outputs[0]].dtype);
   const Int8Parameters& q = *op.int8;
   primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
@@ -74,29 +82,38 @@ struct Int8Product {
   const std::int32_t least = to == DataType::s8 ? -128 : 0;
   if (q.range.low > least || q.range.high < least + 255) {
     dnnl::post_ops ops;
-    append_eltwise(ops, algorithm::eltwise_clip, static_cast<float>(q.range.low - q.range.zero_point), static_cast<float>(q.range.high - q.range.zero_point));
+    append_eltwise(ops, algorithm::eltwise_clip, static_cast<float>(q.range.low - q.range.zero_point),
+                   static_cast<float>(q.range.high - q.range.zero_point));
     attributes.set_post_ops(ops);
   }
   const auto pd = describe_sound_convolution(
-      algorithm::convolution_direct, attributes, q.source.zero_point != 0, channels_last(p.source, from), any(p.weight, DataType::s8),
-      op.inputs[2] == no_id ? MemoryDesc() : plain({p.destination[1]}, DataType::f32), channels_last(p.destination, to), p.strides, p.dilates, p.pad_left, p.pad_right);
+      algorithm::convolution_direct, attributes, q.source.zero_point != 0, channels_last(p.source, from),
+      any(p.weight, DataType::s8), op.inputs[2] == no_id ? MemoryDesc() : plain({p.destination[1]}, DataType::f32),
+      channels_last(p.destination, to), p.strides, p.dilates, p.pad_left, p.pad_right);
   return adds_exactly(pd) ? pd : dnnl::convolution_forward::primitive_desc();
 }
 
 /// The same for davit's own kernel, which runs where there is no such primitive; nothing if it cannot take it.
-[[nodiscard]] inline std::optional<kernels::ByteConvolution> byte_convolution_of(GraphModuleView graph, const Operation& op) {
+[[nodiscard]] inline std::optional<kernels::ByteConvolution> byte_convolution_of(GraphModuleView graph,
+                                                                                 const Operation& op) {
   const Int8Product p = int8_product_of(graph, op);
-  if (!kernels::can_convolve_bytes() || p.source.size() != 4 || (op.groups != 1 && (op.groups != p.source[1] || op.groups != p.destination[1]))) return {};
+  if (!kernels::can_convolve_bytes() || p.source.size() != 4 ||
+      (op.groups != 1 && (op.groups != p.source[1] || op.groups != p.destination[1])))
+    return {};
   const std::size_t w = p.weight.size() - 2;
-  const kernels::ByteConvolution c{p.source[0], p.source[2], p.source[3], p.source[1], p.destination[2], p.destination[3], p.destination[1],
-                                   p.weight[w], p.weight[w + 1], p.strides[0], p.strides[1], p.dilates[0] + 1, p.dilates[1] + 1, p.pad_left[0], p.pad_left[1], op.groups > 1};
+  const kernels::ByteConvolution c{p.source[0],      p.source[2],      p.source[3],      p.source[1],
+                                   p.destination[2], p.destination[3], p.destination[1], p.weight[w],
+                                   p.weight[w + 1],  p.strides[0],     p.strides[1],     p.dilates[0] + 1,
+                                   p.dilates[1] + 1, p.pad_left[0],    p.pad_left[1],    op.groups > 1};
   constexpr std::int64_t most = 1 << 24;
-  const auto fits = [&](std::int64_t size, std::int64_t before, std::int64_t behind, std::int64_t window, std::int64_t dilation, std::int64_t stride, std::int64_t out) {
+  const auto fits = [&](std::int64_t size, std::int64_t before, std::int64_t behind, std::int64_t window,
+                        std::int64_t dilation, std::int64_t stride, std::int64_t out) {
     return behind >= 0 && behind <= most && (size + before + behind - (window - 1) * dilation - 1) / stride + 1 == out;
   };
-  const bool sound = kernels::is_countable(c) && p.destination[0] == c.images && count_of(p.weight) == c.out_channels * c.terms() &&
-                     fits(c.height, c.top, p.pad_right[0], c.kernel_height, c.dilation_height, c.stride_height, c.out_height) &&
-                     fits(c.width, c.left, p.pad_right[1], c.kernel_width, c.dilation_width, c.stride_width, c.out_width);
+  const bool sound =
+      kernels::is_countable(c) && p.destination[0] == c.images && count_of(p.weight) == c.out_channels * c.terms() &&
+      fits(c.height, c.top, p.pad_right[0], c.kernel_height, c.dilation_height, c.stride_height, c.out_height) &&
+      fits(c.width, c.left, p.pad_right[1], c.kernel_width, c.dilation_width, c.stride_width, c.out_width);
   return sound ? std::optional(c) : std::nullopt;
 }
 

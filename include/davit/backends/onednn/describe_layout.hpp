@@ -17,7 +17,8 @@ namespace davit::onednn_ops {
   if (x == no_id) return "an operand is no tensor";
   if (row.name == "aten.dropout.default" && in.flag({"train", 2}, true)) return "it drops values at random";
   if (in.graph().values[x].dtype != in.graph().values[in.output()].dtype) return "the dtypes of its tensors differ";
-  if (count_of(sizes_of(in.graph(), x)) != count_of(sizes_of(in.graph(), in.output()))) return "the number of elements changes";
+  if (count_of(sizes_of(in.graph(), x)) != count_of(sizes_of(in.graph(), in.output())))
+    return "the number of elements changes";
   op.kind = OpKind::view;
   op.inputs = {x};
   return nullptr;
@@ -31,7 +32,8 @@ namespace davit::onednn_ops {
   if (count_of(from) == count_of(to)) return describe_view(in, row, op);
   if (from.size() > to.size()) return "the output does not fit";
   for (std::size_t d = 0; d < from.size(); ++d)
-    if (const std::int64_t whole = to[to.size() - from.size() + d]; from[d] != 1 && from[d] != whole) return "the output does not fit";
+    if (const std::int64_t whole = to[to.size() - from.size() + d]; from[d] != 1 && from[d] != whole)
+      return "the output does not fit";
   op.kind = OpKind::expand;
   op.inputs = {x};
   return nullptr;
@@ -82,7 +84,8 @@ namespace davit::onednn_ops {
   expected[view.dim] = count;
   if (view.selects) expected.erase(expected.begin() + op.axis);
   if (expected.empty()) expected.push_back(1);
-  const bool fits = expected == out && view.start < size && (count < 2 || view.step <= (size - 1 - view.start) / (count - 1));
+  const bool fits =
+      expected == out && view.start < size && (count < 2 || view.step <= (size - 1 - view.start) / (count - 1));
   return fits ? nullptr : "the output does not fit";
 }
 

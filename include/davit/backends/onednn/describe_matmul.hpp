@@ -30,7 +30,8 @@ namespace davit::onednn_ops {
     made.back() = columns;
     if (in.rank(view.right) != 2 || out != made) return "the output's sizes do not fit";
   }
-  if (view.rank != 0 || view.transposed) return in.rank(view.left) == in.rank(in.output()) ? nullptr : "the output's sizes do not fit";
+  if (view.rank != 0 || view.transposed)
+    return in.rank(view.left) == in.rank(in.output()) ? nullptr : "the output's sizes do not fit";
   return out.size() == std::max(a.size(), b.size()) && a[a.size() - 2] == out[out.size() - 2] && columns == out.back()
              ? nullptr
              : "the matrices do not fit";

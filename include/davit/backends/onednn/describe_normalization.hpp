@@ -52,15 +52,16 @@ namespace detail {
   return wrong ? wrong.what : describe_kernel(in, row, op);
 }
 
-/// softmax and its logarithm, exported or decomposed: portable's kernel takes a third of the time of the library's, and loses no NaN.
+/// softmax and its logarithm, exported or decomposed: portable's kernel takes a third of the time of the library's, and
+/// loses no NaN.
 [[nodiscard]] inline const char* describe_softmax(const NodeArguments& in, const OpRow& row, Operation& op) {
   operators::SoftmaxView view;
   const Refusal wrong = operators::read_softmax(in, view);
   return wrong ? wrong.what : describe_kernel(in, row, op);
 }
 
-/// mean, sum, amax and amin. The mean over all dimensions behind the channels is a pooling; others are portable's, whose sums are faster than
-/// those of oneDNN 2.6, and in double.
+/// mean, sum, amax and amin. The mean over all dimensions behind the channels is a pooling; others are portable's,
+/// whose sums are faster than those of oneDNN 2.6, and in double.
 [[nodiscard]] inline const char* describe_reduce(const NodeArguments& in, const OpRow& row, Operation& op) {
   operators::ReductionView view;
   if (const Refusal wrong = operators::read_reduction(in, view)) return wrong.what;

@@ -35,9 +35,9 @@ namespace davit::onednn_ops {
   op.pad_right = spatial_dims(end, view.dims);
   const bool counts_padding = !view.maximum && view.count_include_pad;
   if (counts_padding && overhangs) return "ceil_mode reaches over the padding, which counts";
-  op.algorithm = view.maximum                          ? algorithm::pooling_max
+  op.algorithm = view.maximum                         ? algorithm::pooling_max
                  : counts_padding && view.is_padded() ? algorithm::pooling_avg_include_padding
-                                                       : algorithm::pooling_avg_exclude_padding;
+                                                      : algorithm::pooling_avg_exclude_padding;
   return nullptr;
 }
 
@@ -65,7 +65,8 @@ namespace davit::onednn_ops {
   if (const Refusal wrong = operators::read_resize(in, view)) return wrong.what;
   if (in.rank(view.input) != 4 || in.rank(in.output()) != 4) return "input and output have other than four dimensions";
   const Dims from = sizes_of(in.graph(), view.input), to = sizes_of(in.graph(), in.output());
-  if (from[0] != to[0] || from[1] != to[1] || to[2] % from[2] != 0 || to[3] % from[3] != 0) return "the new sizes are no multiples";
+  if (from[0] != to[0] || from[1] != to[1] || to[2] % from[2] != 0 || to[3] % from[3] != 0)
+    return "the new sizes are no multiples";
   if (to[2] > 1 << 20 || to[3] > 1 << 20) return "a size beyond 2^20";  // oneDNN makes tables of them
   for (std::size_t d = 0; d < 2; ++d)
     if (view.factor[d] != 0 && view.factor[d] * static_cast<double>(from[d + 2]) != static_cast<double>(to[d + 2]))

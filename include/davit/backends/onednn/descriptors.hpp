@@ -25,7 +25,8 @@ template <class Make>
 
 /// The first implementation whose name `accepts`.
 template <class P, class Accepts, class... Args>
-[[nodiscard]] typename P::primitive_desc describe_if(Accepts&& accepts, const primitive_attr& attr, const Args&... args) {
+[[nodiscard]] typename P::primitive_desc describe_if(Accepts&& accepts, const primitive_attr& attr,
+                                                     const Args&... args) {
   using Found = typename P::primitive_desc;
   const auto first = [&](Found pd) {
     while (!accepts(std::string_view(pd.impl_info_str())))
@@ -90,7 +91,8 @@ namespace detail {
   return described(with_sum);
 }
 
-/// True if the library would fall back on its reference implementation, or pools by plain loops: 10 times slower and more.
+/// True if the library would fall back on its reference implementation, or pools by plain loops: 10 times slower and
+/// more.
 template <class PrimitiveDesc>
 [[nodiscard]] bool is_reference(const PrimitiveDesc& pd) {
   const std::string_view name = pd.impl_info_str();

@@ -14,14 +14,16 @@
 #include "davit/backends/portable/run_time/products/byte_products.hpp"
 #include "davit/kernels/byte_convolution.hpp"
 
-/// Steps on bytes. A tensor of bytes lies as floats would: kernels that go element by element keep a layout without blocks.
+/// Steps on bytes. A tensor of bytes lies as floats would: kernels that go element by element keep a layout without
+/// blocks.
 namespace davit::onednn_ops {
 
 namespace detail {
 
 /// The place, if its elements lie without gaps and blocks; else a copy with the channels innermost.
 [[nodiscard]] inline Place dense(Builder& b, const Place& from) {
-  const bool as_is = blocking_of(from.md).is_plain() && from.md.get_size() == plain(dims_of(from.md), type_of(from.md)).get_size();
+  const bool as_is =
+      blocking_of(from.md).is_plain() && from.md.get_size() == plain(dims_of(from.md), type_of(from.md)).get_size();
   return as_is ? from : b.reordered(from, channels_last(dims_of(from.md), type_of(from.md)));
 }
 [[nodiscard]] inline MemoryDesc in_layout_of(const Place& place, DataType type) {
@@ -52,8 +54,10 @@ inline void emit_int8_sum(Builder& b, const Operation& op) {
   const Place to = b.add_scratch(first.md);
   const Int8Parameters& q = *op.int8;
   const KernelTensor bytes{{count_of(dims_of(first.md))}, b.graph().values[op.outputs[0]].dtype};
-  const auto numbers = portable_kernels::byte_sum_numbers(q.source, q.other, q.range, portable_kernels::ByteLayout::row_major);
-  b.add_kernel(own_kernel_step(portable_kernels::byte_sum, std::array{bytes, bytes}, numbers, bytes), std::array{first, second}, {&to, 1});
+  const auto numbers =
+      portable_kernels::byte_sum_numbers(q.source, q.other, q.range, portable_kernels::ByteLayout::row_major);
+  b.add_kernel(own_kernel_step(portable_kernels::byte_sum, std::array{bytes, bytes}, numbers, bytes),
+               std::array{first, second}, {&to, 1});
   b.place(op.outputs[0], to);
 }
 
@@ -63,12 +67,18 @@ inline void emit_byte_convolution(Builder& b, const Operation& op, const kernels
   const Place weight = b.row_major(b.place_of(op.inputs[1]));
   std::vector<Place> constants{weight};
   if (op.inputs[2] != no_id) constants.push_back(b.parameter(op.inputs[2], {c.out_channels}));
-  const auto pack = [&](std::byte* to) { portable_kernels::pack_weights(c, reinterpret_cast<const std::int8_t*>(b.constant_data(weight)), reinterpret_cast<std::int16_t*>(to)); };
-  const Place packed = b.node_constant({&weight, 1}, plain({2 * kernels::packed_bytes_size(c)}, DataType::s8), op.node, pack);
-  const auto fill = [&](std::byte* to) {
-    fill_channels(c, q, constants.size() > 1 ? reinterpret_cast<const float*>(b.constant_data(constants[1])) : nullptr, reinterpret_cast<float*>(to));
+  const auto pack = [&](std::byte* to) {
+    portable_kernels::pack_weights(c, reinterpret_cast<const std::int8_t*>(b.constant_data(weight)),
+                                   reinterpret_cast<std::int16_t*>(to));
   };
-  const Place channels = b.node_constant(constants, plain({2 * kernels::padded_channels(c)}, DataType::f32), op.node, fill);
+  const Place packed =
+      b.node_constant({&weight, 1}, plain({2 * kernels::packed_bytes_size(c)}, DataType::s8), op.node, pack);
+  const auto fill = [&](std::byte* to) {
+    fill_channels(c, q, constants.size() > 1 ? reinterpret_cast<const float*>(b.constant_data(constants[1])) : nullptr,
+                  reinterpret_cast<float*>(to));
+  };
+  const Place channels =
+      b.node_constant(constants, plain({2 * kernels::padded_channels(c)}, DataType::f32), op.node, fill);
   const Place source = b.reordered(b.place_of(op.inputs[0]), int8_layout(b.graph(), op, op.inputs[0]));
   const Place to = b.add_scratch(int8_layout(b.graph(), op, op.outputs[0]));
   const bool of_rows = op.transposed;
@@ -79,9 +89,13 @@ inline void emit_byte_convolution(Builder& b, const Operation& op, const kernels
                                               .of_rows = of_rows,
                                               .made = b.graph().values[op.outputs[0]].dtype};
   const auto layout = of_rows ? portable_kernels::ByteLayout::row_major : portable_kernels::ByteLayout::channels_last;
-  const auto numbers = portable_kernels::byte_product_numbers(product, static_cast<std::int32_t>(q.source.zero_point), q.range, layout);
-  const auto tensor = [&](const Place& place, ValueId v) { return KernelTensor{dims_of(place.md), b.graph().values[v].dtype, !of_rows}; };
-  const std::array<KernelTensor, 3> operands{{tensor(source, op.inputs[0]), {{kernels::packed_bytes_size(c)}, ScalarType::int16}, {dims_of(channels.md)}}};
+  const auto numbers =
+      portable_kernels::byte_product_numbers(product, static_cast<std::int32_t>(q.source.zero_point), q.range, layout);
+  const auto tensor = [&](const Place& place, ValueId v) {
+    return KernelTensor{dims_of(place.md), b.graph().values[v].dtype, !of_rows};
+  };
+  const std::array<KernelTensor, 3> operands{
+      {tensor(source, op.inputs[0]), {{kernels::packed_bytes_size(c)}, ScalarType::int16}, {dims_of(channels.md)}}};
   KernelStep step = own_kernel_step(portable_kernels::byte_product, operands, numbers, tensor(to, op.outputs[0]));
   b.add_kernel(std::move(step), std::array{source, packed, channels}, {&to, 1});
   b.place(op.outputs[0], to);
@@ -115,7 +129,8 @@ inline void emit_int8_product(Builder& b, const Operation& op) {
   Place source = b.reordered(b.place_of(op.inputs[0]), int8_layout(b.graph(), op, op.inputs[0]));
   source.md = pd.src_desc();
   Place to = b.add_scratch(pd.dst_desc());
-  b.add_step<dnnl::convolution_forward>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DST, to}}, roles);
+  b.add_step<dnnl::convolution_forward>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DST, to}},
+                                        roles);
   to.md = int8_layout(b.graph(), op, op.outputs[0]);
   b.place(op.outputs[0], to);
 }

@@ -13,7 +13,8 @@
 
 namespace davit::onednn_ops {
 
-/// Operators that portable's kernels carry out; of which dtypes is the row's affair. Without operands they are constants of the code.
+/// Operators that portable's kernels carry out; of which dtypes is the row's affair. Without operands they are
+/// constants of the code.
 [[nodiscard]] inline const char* describe_kernel(const NodeArguments& in, const OpRow& row, Operation& op) {
   op.kind = OpKind::kernel;
   op.outputs.clear();
@@ -33,7 +34,8 @@ namespace davit::onednn_ops {
       if (std::ranges::find(op.inputs, v) == op.inputs.end()) op.inputs.push_back(v);
     });
   if (!all_tensors) return "an operand is no tensor";
-  if (op.inputs.empty() && (op.outputs.size() != 1 || count_of(sizes_of(in.graph(), op.outputs[0])) > 1 << 20)) return "the constant would take much memory";
+  if (op.inputs.empty() && (op.outputs.size() != 1 || count_of(sizes_of(in.graph(), op.outputs[0])) > 1 << 20))
+    return "the constant would take much memory";
   return any_complex ? "an operand is complex" : nullptr;
 }
 
@@ -46,7 +48,9 @@ namespace davit::onednn_ops {
 
 /// Attention of float32. That of bfloat16 is faster in parts, the library's products among them.
 [[nodiscard]] inline const char* describe_attention(const NodeArguments& in, const OpRow& row, Operation& op) {
-  return in.output() == no_id || in.graph().values[in.output()].dtype != ScalarType::float32 ? "it is not of float32" : describe_kernel(in, row, op);
+  return in.output() == no_id || in.graph().values[in.output()].dtype != ScalarType::float32
+             ? "it is not of float32"
+             : describe_kernel(in, row, op);
 }
 
 /// The step of an operation, its tensors in row-major order, or in one dimension (`all_sizes`).
@@ -64,8 +68,8 @@ namespace davit::onednn_ops {
   return step;
 }
 
-/// Of the operation's tensors in row-major order. What depends on constants only is made when compiling, unless the kernel refuses it:
-/// then the run says what is wrong.
+/// Of the operation's tensors in row-major order. What depends on constants only is made when compiling, unless the
+/// kernel refuses it: then the run says what is wrong.
 inline void emit_kernel(Builder& b, const Operation& op) {
   KernelStep step = kernel_step(b, op);
   std::vector<Place> operands;
@@ -82,12 +86,14 @@ inline void emit_kernel(Builder& b, const Operation& op) {
     const auto run = [&](std::byte* to) {
       KernelState state(step);
       portable_kernels::KernelMemory memory;
-      const auto address = [&](std::size_t i) -> void* { return i < operands.size() ? b.constant_data(operands[i]) : to; };
-      if (!state.run(step, memory, address)) throw dnnl::error(dnnl_invalid_arguments, "the kernel refuses its operands");
+      const auto address = [&](std::size_t i) -> void* {
+        return i < operands.size() ? b.constant_data(operands[i]) : to;
+      };
+      if (!state.run(step, memory, address))
+        throw dnnl::error(dnnl_invalid_arguments, "the kernel refuses its operands");
     };
-    const Place made = attempt([&] {
-      return b.node_constant(operands, plain_of(b.graph(), op.outputs[0]), op.node, run, literals_of(step));
-    });
+    const Place made = attempt(
+        [&] { return b.node_constant(operands, plain_of(b.graph(), op.outputs[0]), op.node, run, literals_of(step)); });
     if (made.is_set()) return b.place(op.outputs[0], made);
   }
   std::vector<Place> results;
@@ -96,7 +102,8 @@ inline void emit_kernel(Builder& b, const Operation& op) {
   for (std::size_t i = 0; i < results.size(); ++i) b.place(op.outputs[i], results[i]);
 }
 
-/// One of portable's kernels in place of a primitive. False if the operation is more or less than its node: then nothing was emitted.
+/// One of portable's kernels in place of a primitive. False if the operation is more or less than its node: then
+/// nothing was emitted.
 [[nodiscard]] inline bool emit_instead(Builder& b, const Operation& op) {
   bool same = true;
   for (const Argument& a : operator_call(b.graph(), b.graph().nodes[op.node]).inputs)

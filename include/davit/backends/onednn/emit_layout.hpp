@@ -13,9 +13,7 @@
 /// Steps of operations that only say where elements lie; most of them need none.
 namespace davit::onednn_ops {
 
-inline void emit_view(Builder& b, const Operation& op) {
-  b.place(op.outputs[0], b.place_of(op.inputs[0]));
-}
+inline void emit_view(Builder& b, const Operation& op) { b.place(op.outputs[0], b.place_of(op.inputs[0])); }
 
 /// Repeats what broadcasts: the operand in the sizes `dims`.
 [[nodiscard]] inline Place expanded(Builder& b, const Place& from, Dims own, const Dims& dims) {
@@ -34,8 +32,10 @@ inline void emit_fill(Builder& b, const Operation& op) {
   if (b.trial()) return b.place(op.outputs[0], b.add_scratch(md));
   const Place to = b.add_constant(md);
   std::byte* const bytes = b.constant_data(to);
-  if (type_of(md) == DataType::bf16) std::fill_n(reinterpret_cast<BFloat16*>(bytes), md.get_size() / sizeof(BFloat16), BFloat16(op.epsilon));
-  else std::fill_n(reinterpret_cast<float*>(bytes), md.get_size() / sizeof(float), op.epsilon);
+  if (type_of(md) == DataType::bf16)
+    std::fill_n(reinterpret_cast<BFloat16*>(bytes), md.get_size() / sizeof(BFloat16), BFloat16(op.epsilon));
+  else
+    std::fill_n(reinterpret_cast<float*>(bytes), md.get_size() / sizeof(float), op.epsilon);
   b.place(op.outputs[0], to);
 }
 
@@ -51,7 +51,9 @@ inline void emit_slice(Builder& b, const Operation& op) {
     const Dims dims = b.sizes(op.outputs[i]);
     const bool select = dims.size() < dims_of(whole.md).size() || b.graph().values[op.outputs[i]].sizes.count == 0;
     const std::int64_t count = select ? 1 : dims[axis];
-    if (count > 1 && count * op.step > dims_of(whole.md)[axis]) {  // the last element has no whole step behind it: it is copied by itself
+    if (count > 1 &&
+        count * op.step >
+            dims_of(whole.md)[axis]) {  // the last element has no whole step behind it: it is copied by itself
       const Place to = b.add_scratch(plain(dims, type_of(whole.md)));
       b.copy(sliced(whole, axis, op.first[i], count - 1, op.step), sliced(to, axis, 0, count - 1, 1));
       b.copy(sliced(whole, axis, op.first[i] + (count - 1) * op.step, 1, 1), sliced(to, axis, count - 1, 1, 1));
@@ -82,7 +84,8 @@ struct JoinedBlock {
 };
 /// The blocks of parts that can be made in their places of a concatenation along `axis`. A part may lie in an earlier
 /// concatenation, of which all parts are parts of this one, as in a DenseNet.
-[[nodiscard]] inline std::vector<JoinedBlock> joined_blocks(const Builder& b, std::span<const Place> parts, const MemoryDesc& whole, std::size_t axis) {
+[[nodiscard]] inline std::vector<JoinedBlock> joined_blocks(const Builder& b, std::span<const Place> parts,
+                                                            const MemoryDesc& whole, std::size_t axis) {
   std::vector<JoinedBlock> blocks;
   std::int64_t first = 0;
   for (const Place& part : parts) {
@@ -94,7 +97,9 @@ struct JoinedBlock {
     const bool fits = offset && *offset >= inside && at->offset == *offset - inside;
     at->bytes += fits ? part.md.get_size() : b.bytes_of(block) + 1;  // more than there are: it stays apart
   }
-  std::erase_if(blocks, [&](const JoinedBlock& block) { return !b.is_free_scratch(block.storage) || block.bytes != b.bytes_of(block.storage); });
+  std::erase_if(blocks, [&](const JoinedBlock& block) {
+    return !b.is_free_scratch(block.storage) || block.bytes != b.bytes_of(block.storage);
+  });
   return blocks;
 }
 
@@ -111,7 +116,8 @@ inline void emit_concat(Builder& b, const Operation& op) {
   MemoryDesc whole = plain_of(b.graph(), op.outputs[0]);
   if (const auto pd = describe_concat(b.attributes(), op.axis, layouts); pd && !is_reference(pd)) {
     const std::int64_t block = blocking_of(pd.dst_desc()).block_of(op.axis);
-    if (std::ranges::all_of(parts, [&](const Place& part) { return dims_of(part.md)[axis] % block == 0; })) whole = pd.dst_desc();
+    if (std::ranges::all_of(parts, [&](const Place& part) { return dims_of(part.md)[axis] % block == 0; }))
+      whole = pd.dst_desc();
   }
   const Place to = b.add_scratch(whole);
   for (const JoinedBlock& block : joined_blocks(b, parts, whole, axis)) b.join(block.storage, to.storage, block.offset);

@@ -32,7 +32,9 @@ template <class Make>
 /// Functions in turn; of bfloat16 several of them are a kernel, which rounds once.
 inline void emit_eltwise(Builder& b, const Operation& op) {
   const bool is_float = b.type(op.outputs[0]) == DataType::f32;
-  if (!is_float && op.functions.size() != 1 && emit_instead_of_reference(b, op, dnnl::eltwise_forward::primitive_desc())) return;
+  if (!is_float && op.functions.size() != 1 &&
+      emit_instead_of_reference(b, op, dnnl::eltwise_forward::primitive_desc()))
+    return;
   Place from = b.place_of(op.inputs[0]);
   bool in_place = b.is_last_use(op.inputs[0]);
   for (const Function& f : op.functions) {
@@ -61,9 +63,11 @@ inline void emit_eltwise(Builder& b, const Operation& op) {
   other_dims.insert(other_dims.begin(), dims.size() - other_dims.size(), 1);
   const bool repeats = count_of(b.sizes(op.inputs[0])) != count_of(dims);
   const std::optional<Place> first =
-      repeats ? std::optional(expanded(b, b.place_of(op.inputs[0]), b.sizes(op.inputs[0]), dims)) : attempt([&] { return reshaped(b.place_of(op.inputs[0]), dims); });
-  const std::optional<Place> second =
-      by_number ? std::optional(b.number(op.epsilon, dims.size())) : attempt([&] { return reshaped(b.place_of(op.inputs[1]), other_dims); });
+      repeats ? std::optional(expanded(b, b.place_of(op.inputs[0]), b.sizes(op.inputs[0]), dims))
+              : attempt([&] { return reshaped(b.place_of(op.inputs[0]), dims); });
+  const std::optional<Place> second = by_number
+                                          ? std::optional(b.number(op.epsilon, dims.size()))
+                                          : attempt([&] { return reshaped(b.place_of(op.inputs[1]), other_dims); });
   const DataType other_type = by_number ? DataType::f32 : type;
   MemoryDesc md = first ? first->md : plain(dims, type);
   MemoryDesc other_md = second ? second->md : plain(other_dims, other_type);
@@ -75,8 +79,8 @@ inline void emit_eltwise(Builder& b, const Operation& op) {
   auto pd = describe<dnnl::binary>(tail->attributes, op.algorithm, md, other_md, any(dims, type));
   const bool fits = pd && !is_reference(pd) && layout_fits(pd.dst_desc(), pd.impl_info_str());
   if (!fits) {
-    auto row_major =
-        describe<dnnl::binary>(tail->attributes, op.algorithm, plain(dims, type), plain(other_dims, other_type), plain(dims, type));
+    auto row_major = describe<dnnl::binary>(tail->attributes, op.algorithm, plain(dims, type),
+                                            plain(other_dims, other_type), plain(dims, type));
     if (row_major && (!pd || !is_reference(row_major))) {
       md = plain(dims, type);
       other_md = plain(other_dims, other_type);
@@ -86,7 +90,8 @@ inline void emit_eltwise(Builder& b, const Operation& op) {
   if (chain.tail.empty() && emit_instead_of_reference(b, op, pd)) return true;
   if (!is_usable(pd, chain, *tail)) return false;
   const bool padded = faults.padded_in_place && md.get_size() != plain(dims, type).get_size();
-  const bool in_place = pd.dst_desc() == md && op.inputs[0] != op.inputs[1] && (repeats || b.is_last_use(op.inputs[0])) && !padded;
+  const bool in_place =
+      pd.dst_desc() == md && op.inputs[0] != op.inputs[1] && (repeats || b.is_last_use(op.inputs[0])) && !padded;
   const Place source = b.reordered(first ? *first : b.viewed(b.place_of(op.inputs[0]), dims), md);
   const Place other = b.reordered(second ? *second : b.viewed(b.place_of(op.inputs[1]), other_dims), other_md);
   const Place to = in_place ? source : b.add_scratch(pd.dst_desc());
@@ -98,7 +103,8 @@ inline void emit_eltwise(Builder& b, const Operation& op) {
 inline void emit_pool(Builder& b, const Operation& op) {
   const Place& from = b.place_of(op.inputs[0]);
   const bool means = op.name.starts_with("aten.mean");
-  const bool apart = b.type(op.outputs[0]) == DataType::f32 && op.strides.back() > 1 && (op.strides.size() == 3 || b.sizes(op.inputs[0]).back() >= 64);
+  const bool apart = b.type(op.outputs[0]) == DataType::f32 && op.strides.back() > 1 &&
+                     (op.strides.size() == 3 || b.sizes(op.inputs[0]).back() >= 64);
   if ((means || apart) && is_row_major(from.md) && emit_instead(b, op)) return;  // the library's is slower there
   Dims dims = b.sizes(op.inputs[0]);
   for (std::size_t d = 2; d < dims.size(); ++d)
@@ -109,10 +115,12 @@ inline void emit_pool(Builder& b, const Operation& op) {
   const DataType type = type_of(from.md);
   const bool bytes = type == DataType::s8 || type == DataType::u8;  // whose pools have code for channels_last alone
   const auto best = [&] {
-    return detail::best_of(from.md, bytes ? channels_last(dims_of(from.md), type) : plain(dims_of(from.md), type), [&](const MemoryDesc& tried) {
-      return describe<Pooling>(b.attributes(), dnnl::prop_kind::forward_inference, op.algorithm, tried, any(dims, type),
-                               op.strides, op.kernel, op.dilates, op.pad_left, op.pad_right);
-    });
+    return detail::best_of(from.md, bytes ? channels_last(dims_of(from.md), type) : plain(dims_of(from.md), type),
+                           [&](const MemoryDesc& tried) {
+                             return describe<Pooling>(b.attributes(), dnnl::prop_kind::forward_inference, op.algorithm,
+                                                      tried, any(dims, type), op.strides, op.kernel, op.dilates,
+                                                      op.pad_left, op.pad_right);
+                           });
   };
   auto [pd, md] = means ? attempt(best) : best();
   if (emit_instead_of_reference(b, op, pd)) return;
@@ -139,7 +147,8 @@ inline void emit_pool(Builder& b, const Operation& op) {
     });
   });
   const bool generated = pd && std::string_view(pd.impl_info_str()).find("jit") != std::string_view::npos;
-  if (!generated && (!pd || is_row_major(from.md)) && chain.tail.empty() && emit_instead(b, op)) return true;  // the library's takes 50 times as long
+  if (!generated && (!pd || is_row_major(from.md)) && chain.tail.empty() && emit_instead(b, op))
+    return true;  // the library's takes 50 times as long
   if (!pd || (!chain.tail.empty() && !generated)) return false;
   const Place source = b.reordered(from, md);
   roles.push_back({DNNL_ARG_MEAN, float_parameter(b, op.inputs[1], channels)});
@@ -174,7 +183,8 @@ inline void emit_layer_norm(Builder& b, const Operation& op) {
 inline void emit_resample(Builder& b, const Operation& op) {
   const Place& from = b.place_of(op.inputs[0]);
   auto [pd, md] = detail::best_of(from.md, plain(dims_of(from.md), type_of(from.md)), [&](const MemoryDesc& tried) {
-    return describe<dnnl::resampling_forward>(b.attributes(), dnnl::prop_kind::forward_inference, op.algorithm, tried, any(b.sizes(op.outputs[0]), type_of(tried)));
+    return describe<dnnl::resampling_forward>(b.attributes(), dnnl::prop_kind::forward_inference, op.algorithm, tried,
+                                              any(b.sizes(op.outputs[0]), type_of(tried)));
   });
   if (emit_instead_of_reference(b, op, pd)) return;
   const Place source = b.reordered(from, md);

@@ -31,24 +31,27 @@ template <class PrimitiveDesc>
   return std::string_view(pd.impl_info_str()).find("gemm") != std::string_view::npos;
 }
 
-/// True for a convolution of float32, `channels` in and `filters` out, that takes portable's kernel less time, reorders included: in small
-/// groups, or where the library multiplies matrices group by group (5 to 20 times as long); and of few filters in all, each of which the
-/// library computes as a vector of them.
+/// True for a convolution of float32, `channels` in and `filters` out, that takes portable's kernel less time, reorders
+/// included: in small groups, or where the library multiplies matrices group by group (5 to 20 times as long); and of
+/// few filters in all, each of which the library computes as a vector of them.
 template <class PrimitiveDesc>
-[[nodiscard]] bool wastes_vectors(const PrimitiveDesc& pd, const Operation& op, std::int64_t channels, std::int64_t filters) {
+[[nodiscard]] bool wastes_vectors(const PrimitiveDesc& pd, const Operation& op, std::int64_t channels,
+                                  std::int64_t filters) {
   if (!pd || is_reference(pd)) return true;
   if (op.groups == 1) return filters < 8 && count_of(op.kernel) > 1;
   return has_small_groups(op, channels, filters) || copies_images(pd);
 }
 
-/// The dtype to compute a product of `rows` in: float32 for what the library has no code for, and of bfloat16 where that is faster. Few rows cost
-/// what reading the matrix costs.
+/// The dtype to compute a product of `rows` in: float32 for what the library has no code for, and of bfloat16 where
+/// that is faster. Few rows cost what reading the matrix costs.
 [[nodiscard]] inline DataType product_type(const Builder& b, ValueId made, std::int64_t rows) {
   const bool pairs = b.type(made) == DataType::bf16 && has_wide_vectors() && (rows < 16 || has_fast_bfloat16());
   return pairs ? DataType::bf16 : DataType::f32;
 }
 /// An operand of a product that is computed in `type`.
-[[nodiscard]] inline Place operand(Builder& b, ValueId v, DataType type) { return type == DataType::f32 ? floats(b, v) : b.place_of(v); }
+[[nodiscard]] inline Place operand(Builder& b, ValueId v, DataType type) {
+  return type == DataType::f32 ? floats(b, v) : b.place_of(v);
+}
 
 /// A convolution's weight and bias, ready for the primitive; the batch norm after it taken in.
 [[nodiscard]] inline std::pair<Place, Place> convolution_parameters(Builder& b, const Operation& op,
@@ -135,32 +138,37 @@ struct OwnTail {
   const bool biased = op.inputs[2] != no_id || chain.norm != nullptr;
   std::optional<Tail> tail = make_tail(b, chain, destination_dims);
   if (!tail) return false;
-  const auto describe_with = [&](const dnnl::primitive_attr& attributes, algorithm how, const MemoryDesc& source, const MemoryDesc& destination) {
+  const auto describe_with = [&](const dnnl::primitive_attr& attributes, algorithm how, const MemoryDesc& source,
+                                 const MemoryDesc& destination) {
     return describe_sound_convolution(how, attributes, false, source, any(weight_dims, type),
-                                      biased ? plain(bias_dims, DataType::f32) : MemoryDesc(), destination,
-                                      op.strides, op.dilates, op.pad_left, op.pad_right);
+                                      biased ? plain(bias_dims, DataType::f32) : MemoryDesc(), destination, op.strides,
+                                      op.dilates, op.pad_left, op.pad_right);
   };
-  const auto try_with = [&](const MemoryDesc& source, const MemoryDesc& destination, algorithm how = algorithm::convolution_direct) {
+  const auto try_with = [&](const MemoryDesc& source, const MemoryDesc& destination,
+                            algorithm how = algorithm::convolution_direct) {
     return describe_with(tail->attributes, how, source, destination);
   };
   dnnl::convolution_forward::primitive_desc pd;
-  if (type == DataType::f32 && b.type(op.outputs[0]) != DataType::undef && suits_winograd(op, source_dims, destination_dims) && tail->depthwise == nullptr)
+  if (type == DataType::f32 && b.type(op.outputs[0]) != DataType::undef &&
+      suits_winograd(op, source_dims, destination_dims) && tail->depthwise == nullptr)
     pd = try_with(any(source_dims, type), any(destination_dims, type), algorithm::convolution_winograd);
   const Place from = detail::operand(b, op.inputs[0], type);
-  const auto [source_md, destination_md] =
-      convolution_layouts(op, from, source_dims, destination_dims, type);
+  const auto [source_md, destination_md] = convolution_layouts(op, from, source_dims, destination_dims, type);
   if (!pd && type == DataType::f32 && b.type(op.outputs[0]) == DataType::f32 &&
       detail::emit_winograd(b, chain, from, source_md, destination_md))
     return true;
   if (!pd) pd = try_with(source_md, tail->depthwise == nullptr ? destination_md : any(destination_dims, type));
   if (!pd || is_reference(pd)) pd = try_with(any(source_dims, type), any(destination_dims, type));
-  if (type == DataType::f32 && tail->depthwise == nullptr && detail::wastes_vectors(pd, op, source_dims[1], destination_dims[1])) {
+  if (type == DataType::f32 && tail->depthwise == nullptr &&
+      detail::wastes_vectors(pd, op, source_dims[1], destination_dims[1])) {
     if (!chain.tail.empty()) return false;
     if (emit_instead(b, op)) return chain.norm == nullptr || emit_batch_norm(b, {.base = chain.norm});
   }
   if (!is_usable(pd, chain, *tail)) return false;
-  if (!chain.tail.empty() && tail->depthwise == nullptr && detail::copies_images(pd)) {  // up to 40 times as long as what has no such tail
-    const auto bare = describe_with(dnnl::primitive_attr(), algorithm::convolution_direct, any(source_dims, type), any(destination_dims, type));
+  if (!chain.tail.empty() && tail->depthwise == nullptr &&
+      detail::copies_images(pd)) {  // up to 40 times as long as what has no such tail
+    const auto bare = describe_with(dnnl::primitive_attr(), algorithm::convolution_direct, any(source_dims, type),
+                                    any(destination_dims, type));
     if (bare && !is_reference(bare) && !detail::copies_images(bare)) return false;
   }
   const auto [weight, bias] = detail::convolution_parameters(b, op, chain.norm, pd.weights_desc());
@@ -182,12 +190,14 @@ struct OwnTail {
 
 namespace detail {
 
-/// True for one row times a constant matrix too large for the caches near the core: it costs what reading the matrix costs.
+/// True for one row times a constant matrix too large for the caches near the core: it costs what reading the matrix
+/// costs.
 [[nodiscard]] inline bool is_row_times_large(std::int64_t rows, std::int64_t inner, std::int64_t columns) noexcept {
   return rows == 1 && inner * columns >= 256 * 1024;
 }
 
-/// A step of row_kernel: of one thread, 1.2 times as fast as the library's kernels on packed weights, and there are none to keep.
+/// A step of row_kernel: of one thread, 1.2 times as fast as the library's kernels on packed weights, and there are
+/// none to keep.
 [[nodiscard]] inline Place emit_row_kernel(Builder& b, const Place& from, const Place& weight, const Place& bias) {
   const Dims dims = dims_of(weight.md), made{1, dims[0]};
   std::vector<Place> operands{b.viewed(b.row_major(from), {1, dims[1]}), b.row_major(weight)};
@@ -200,23 +210,25 @@ namespace detail {
   return to;
 }
 
-/// The same for several threads. As a convolution of one pixel oneDNN 2.6 reads it 1.3 times as fast as its matrix product (1280 x 1000 and 512 x
-/// 1000, AVX-512). Empty if that does not apply.
+/// The same for several threads. As a convolution of one pixel oneDNN 2.6 reads it 1.3 times as fast as its matrix
+/// product (1280 x 1000 and 512 x 1000, AVX-512). Empty if that does not apply.
 [[nodiscard]] inline dnnl::convolution_forward::primitive_desc describe_row(const Tail& tail, std::int64_t inner,
                                                                             std::int64_t columns, bool biased) {
   if (!has_wide_vectors() || tail.sum != no_id || !tail.roles.empty()) return {};
   using Tag = dnnl::memory::format_tag;
   const auto pixel = [](std::int64_t n) { return MemoryDesc({1, n, 1, 1}, DataType::f32, Tag::acdb); };
-  return describe_if<dnnl::convolution_forward>([](std::string_view implementation) { return implementation.starts_with("jit_1x1"); }, tail.attributes,
-                                                dnnl::prop_kind::forward_inference, algorithm::convolution_direct, pixel(inner),
-                                                any({columns, inner, 1, 1}, DataType::f32), biased ? plain({columns}, DataType::f32) : MemoryDesc(),
-                                                pixel(columns), Dims{1, 1}, Dims{0, 0}, Dims{0, 0}, Dims{0, 0});
+  return describe_if<dnnl::convolution_forward>(
+      [](std::string_view implementation) { return implementation.starts_with("jit_1x1"); }, tail.attributes,
+      dnnl::prop_kind::forward_inference, algorithm::convolution_direct, pixel(inner),
+      any({columns, inner, 1, 1}, DataType::f32), biased ? plain({columns}, DataType::f32) : MemoryDesc(),
+      pixel(columns), Dims{1, 1}, Dims{0, 0}, Dims{0, 0}, Dims{0, 0});
 }
 
-/// True for a product with one matrix that portable's kernel computes in less time than the library (1.2 to 4 times, AVX-512): of a matrix that
-/// is not packed, with its columns in rows for few rows, and rows that lie on the same lines of a cache; packed or not, of long columns
-/// that fill a quarter of a vector.
-[[nodiscard]] inline bool is_faster_by_kernel(const Operation& op, bool packed, std::int64_t rows, std::int64_t inner, std::int64_t columns) {
+/// True for a product with one matrix that portable's kernel computes in less time than the library (1.2 to 4 times,
+/// AVX-512): of a matrix that is not packed, with its columns in rows for few rows, and rows that lie on the same lines
+/// of a cache; packed or not, of long columns that fill a quarter of a vector.
+[[nodiscard]] inline bool is_faster_by_kernel(const Operation& op, bool packed, std::int64_t rows, std::int64_t inner,
+                                              std::int64_t columns) {
   if (packed) return columns == 4 && rows >= 16 && inner >= 256 && has_wide_vectors();
   return columns == 1 || (op.transposed ? rows <= 4 : rows <= 32 && columns % 512 == 0);
 }
@@ -245,7 +257,8 @@ namespace detail {
   if (!tail) return false;
   const auto direct = [type](const Place& place) {
     const Blocking blocking = blocking_of(place.md);
-    return type_of(place.md) == type && blocking.is_plain() && (blocking.strides.back() == 1 || blocking.strides[blocking.strides.size() - 2] == 1);
+    return type_of(place.md) == type && blocking.is_plain() &&
+           (blocking.strides.back() == 1 || blocking.strides[blocking.strides.size() - 2] == 1);
   };
   Dims dims_a = b.sizes(op.inputs[0]);
   Dims dims_b = b.sizes(op.inputs[1]);
@@ -257,7 +270,9 @@ namespace detail {
   auto pd = lies_well ? describe<dnnl::matmul>(tail->attributes, first.md, second.md, MemoryDesc(), plain(dims, type))
                       : dnnl::matmul::primitive_desc();
   const bool as_is = pd && !is_reference(pd);
-  if (!as_is) pd = describe<dnnl::matmul>(tail->attributes, plain(dims_a, type), plain(dims_b, type), MemoryDesc(), plain(dims, type));
+  if (!as_is)
+    pd = describe<dnnl::matmul>(tail->attributes, plain(dims_a, type), plain(dims_b, type), MemoryDesc(),
+                                plain(dims, type));
   if (!is_usable(pd, chain, *tail)) return false;
   const Place source = as_is ? first : in_rows(b, first, dims_a, type);
   const Place weight = as_is ? second : in_rows(b, second, dims_b, type);
@@ -276,12 +291,14 @@ namespace detail {
   const Dims source_dims{count_of(b.sizes(op.inputs[0])) / inner, inner};
   const Dims destination_dims{source_dims[0], columns};
   // a program may say of symbolic sizes what does not fit together, and the library divides by what comes of it
-  if (source_dims[0] < 1 || count_of(source_dims) != count_of(b.sizes(op.inputs[0])) || count_of(destination_dims) != count_of(b.sizes(op.outputs[0])))
+  if (source_dims[0] < 1 || count_of(source_dims) != count_of(b.sizes(op.inputs[0])) ||
+      count_of(destination_dims) != count_of(b.sizes(op.outputs[0])))
     throw dnnl::error(dnnl_invalid_arguments, "the rows and the matrix do not fit together");
   const bool biased = op.inputs[2] != no_id;
   const DataType type = detail::product_type(b, op.outputs[0], source_dims[0]);
   const bool packed = b.is_constant(op.inputs[1]);
-  if (b.type(op.outputs[0]) == DataType::f32 && detail::is_faster_by_kernel(op, packed, source_dims[0], inner, columns)) {
+  if (b.type(op.outputs[0]) == DataType::f32 &&
+      detail::is_faster_by_kernel(op, packed, source_dims[0], inner, columns)) {
     if (!chain.tail.empty()) return false;
     if (emit_instead(b, op)) return true;
   }
@@ -313,7 +330,9 @@ namespace detail {
         pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DST, to}}, tail->roles);
   } else {
     const auto described = [&](const MemoryDesc& md) {
-      return describe<dnnl::matmul>(tail->attributes, plain(source_dims, type), md, biased ? plain({1, columns}, DataType::f32) : MemoryDesc(), plain(destination_dims, type));
+      return describe<dnnl::matmul>(tail->attributes, plain(source_dims, type), md,
+                                    biased ? plain({1, columns}, DataType::f32) : MemoryDesc(),
+                                    plain(destination_dims, type));
     };
     Place weight = op.transposed ? permuted(as_is, {1, 0}) : as_is;
     auto pd = type_of(weight.md) == type ? described(weight.md) : dnnl::matmul::primitive_desc();

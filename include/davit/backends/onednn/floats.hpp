@@ -15,14 +15,18 @@ namespace davit::onednn_ops {
 
 namespace detail {
 /// A step of convert_kernel: `count` elements in row-major order.
-inline void add_conversion(Builder& b, const Place& from, ScalarType from_type, const Place& to, ScalarType to_type, std::int64_t count) {
+inline void add_conversion(Builder& b, const Place& from, ScalarType from_type, const Place& to, ScalarType to_type,
+                           std::int64_t count) {
   const std::array numbers{EValue(static_cast<std::int64_t>(to_type))};
-  b.add_kernel(own_kernel_step(convert_kernel, std::array{KernelTensor{{count}, from_type}}, numbers, {{count}, to_type}), {&from, 1}, {&to, 1});
+  b.add_kernel(
+      own_kernel_step(convert_kernel, std::array{KernelTensor{{count}, from_type}}, numbers, {{count}, to_type}),
+      {&from, 1}, {&to, 1});
 }
 }  // namespace detail
 
-/// A value where it is float32, or in a layout that `reordered` makes float32 of: one that is neither float32 nor, on a CPU for which the
-/// library has code, bfloat16 is converted by a kernel. Constants are made only if they are needed so.
+/// A value where it is float32, or in a layout that `reordered` makes float32 of: one that is neither float32 nor, on a
+/// CPU for which the library has code, bfloat16 is converted by a kernel. Constants are made only if they are needed
+/// so.
 [[nodiscard]] inline Place floats(Builder& b, ValueId v) {
   const Place from = b.place_of(v);
   const ScalarType dtype = b.graph().values[v].dtype;
@@ -32,23 +36,33 @@ inline void add_conversion(Builder& b, const Place& from, ScalarType from_type, 
   const std::int64_t count = count_of(b.sizes(v));
   const Place rows = dtype == ScalarType::bfloat16 ? b.row_major(from) : from;
   if (constant)
-    return b.lazy_constant(rows, md, [&b, rows, dtype, count](std::byte* to) { convert(dtype, b.constant_data(rows), ScalarType::float32, to, count); }, {});
+    return b.lazy_constant(rows, md,
+                           [&b, rows, dtype, count](std::byte* to) {
+                             convert(dtype, b.constant_data(rows), ScalarType::float32, to, count);
+                           },
+                           {});
   const Place to = b.add_scratch(md);
   detail::add_conversion(b, rows, dtype, to, ScalarType::float32, count);
   return to;
 }
 /// In row-major order, in these sizes, of this dtype.
-[[nodiscard]] inline Place in_rows(Builder& b, const Place& from, const Dims& dims, DataType type) { return b.reordered(b.viewed(from, dims), plain(dims, type)); }
+[[nodiscard]] inline Place in_rows(Builder& b, const Place& from, const Dims& dims, DataType type) {
+  return b.reordered(b.viewed(from, dims), plain(dims, type));
+}
 /// A weight, a bias or a statistic as float32: in row-major order, in these sizes.
-[[nodiscard]] inline Place float_parameter(Builder& b, ValueId v, const Dims& dims) { return in_rows(b, floats(b, v), dims, DataType::f32); }
+[[nodiscard]] inline Place float_parameter(Builder& b, ValueId v, const Dims& dims) {
+  return in_rows(b, floats(b, v), dims, DataType::f32);
+}
 
 /// Says where a value lies that was computed in float32, or in its own dtype: it is rounded to that.
 inline void place_floats(Builder& b, ValueId v, const Place& made) {
   const ScalarType dtype = b.graph().values[v].dtype;
   if (data_type_of(dtype) == type_of(made.md)) return b.place(v, made);
-  if (dtype == ScalarType::bfloat16 && has_wide_vectors()) return b.place(v, b.reordered(made, with_type(made.md, DataType::bf16)));
+  if (dtype == ScalarType::bfloat16 && has_wide_vectors())
+    return b.place(v, b.reordered(made, with_type(made.md, DataType::bf16)));
   const Place to = b.add_scratch(plain_of(b.graph(), v));
-  detail::add_conversion(b, b.row_major(b.viewed(made, b.sizes(v))), ScalarType::float32, to, dtype, count_of(b.sizes(v)));
+  detail::add_conversion(b, b.row_major(b.viewed(made, b.sizes(v))), ScalarType::float32, to, dtype,
+                         count_of(b.sizes(v)));
   b.place(v, to);
 }
 

@@ -33,14 +33,17 @@ struct ConstantNumbers {
   float otherwise = 0;
 
   void copy(std::size_t count, float* to) const {
-    if (bytes.empty()) std::fill_n(to, count, otherwise);
-    else convert(dtype, bytes.data(), ScalarType::float32, reinterpret_cast<std::byte*>(to), static_cast<std::int64_t>(count));
+    if (bytes.empty())
+      std::fill_n(to, count, otherwise);
+    else
+      convert(dtype, bytes.data(), ScalarType::float32, reinterpret_cast<std::byte*>(to),
+              static_cast<std::int64_t>(count));
   }
 };
 }  // namespace detail
 
-/// Weight and bias of a convolution that also does the batch norm after it, as float32: rounded to the weights' dtype once, when they are
-/// laid out.
+/// Weight and bias of a convolution that also does the batch norm after it, as float32: rounded to the weights' dtype
+/// once, when they are laid out.
 [[nodiscard]] inline std::pair<Place, Place> fold_norm(Builder& b, const Operation& base, const Operation& norm) {
   const Dims dims = b.sizes(base.inputs[1]);
   const auto channels = static_cast<std::size_t>(dims[0]);
@@ -50,14 +53,19 @@ struct ConstantNumbers {
     return detail::ConstantNumbers{b.constant_bytes(b.row_major(b.place_of(v))), b.graph().values[v].dtype};
   };
   const detail::ConstantNumbers weight = numbers(base.inputs[1], 0), bias = numbers(base.inputs[2], 0);
-  const detail::ConstantNumbers of_norm[] = {numbers(norm.inputs[1], 0), numbers(norm.inputs[2], 0), numbers(norm.inputs[3], 1), numbers(norm.inputs[4], 0)};
-  const PackedConstants::Others others{.number = norm.epsilon, .more = {bias.bytes, of_norm[0].bytes, of_norm[1].bytes, of_norm[2].bytes, of_norm[3].bytes}};
-  const auto fold = [=, all = std::to_array(of_norm), epsilon = static_cast<double>(norm.epsilon)](std::size_t count, float* new_weight, float* new_bias) {
+  const detail::ConstantNumbers of_norm[] = {numbers(norm.inputs[1], 0), numbers(norm.inputs[2], 0),
+                                             numbers(norm.inputs[3], 1), numbers(norm.inputs[4], 0)};
+  const PackedConstants::Others others{
+      .number = norm.epsilon,
+      .more = {bias.bytes, of_norm[0].bytes, of_norm[1].bytes, of_norm[2].bytes, of_norm[3].bytes}};
+  const auto fold = [=, all = std::to_array(of_norm), epsilon = static_cast<double>(norm.epsilon)](
+                        std::size_t count, float* new_weight, float* new_bias) {
     std::vector<float> rows(4 * channels);
     for (std::size_t i = 0; i < 4; ++i) all[i].copy(channels, rows.data() + i * channels);
     const float* const row = rows.data();
     bias.copy(channels, new_bias);
-    kernels::fold_batch_norm({row, row + channels, row + 2 * channels, row + 3 * channels, epsilon}, channels, count, new_weight, new_bias);
+    kernels::fold_batch_norm({row, row + channels, row + 2 * channels, row + 3 * channels, epsilon}, channels, count,
+                             new_weight, new_bias);
   };
   const auto fill_weight = [=](std::byte* to) {
     std::vector<float> ignored(channels);
@@ -66,7 +74,8 @@ struct ConstantNumbers {
   };
   const auto fill_bias = [=](std::byte* to) { fold(0, nullptr, reinterpret_cast<float*>(to)); };
   const Place from = b.row_major(b.place_of(base.inputs[1]));
-  return {b.lazy_constant(from, plain(dims, DataType::f32), fill_weight, others), b.lazy_constant(from, plain({dims[0]}, DataType::f32), fill_bias, others)};
+  return {b.lazy_constant(from, plain(dims, DataType::f32), fill_weight, others),
+          b.lazy_constant(from, plain({dims[0]}, DataType::f32), fill_bias, others)};
 }
 
 }  // namespace davit::onednn_ops

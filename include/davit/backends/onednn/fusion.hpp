@@ -23,7 +23,8 @@ struct Chain {
 };
 
 /// The uses of values by operations, as numbers in the list, by graph outputs, and by what is looked at.
-[[nodiscard]] inline Uses uses_of(GraphModuleView graph, std::span<const Operation> operations, std::span<const ValueCheck> checks) {
+[[nodiscard]] inline Uses uses_of(GraphModuleView graph, std::span<const Operation> operations,
+                                  std::span<const ValueCheck> checks) {
   Uses uses(graph.values.size());
   for (std::uint32_t i = 0; i < operations.size(); ++i)
     for (const ValueId v : operations[i].inputs)
@@ -60,7 +61,8 @@ struct Chain {
 /// True if `op`, whose operand `v` is the base's result so far, can be carried out on it element by element.
 [[nodiscard]] inline bool joins(GraphModuleView graph, const Operation& base, const Operation& op, ValueId v) {
   if (base.kind == OpKind::batch_norm)
-    return op.kind == OpKind::eltwise && base.outputs[0] == v && op.functions.size() == 1 && op.functions[0] == Function{dnnl::algorithm::eltwise_relu};
+    return op.kind == OpKind::eltwise && base.outputs[0] == v && op.functions.size() == 1 &&
+           op.functions[0] == Function{dnnl::algorithm::eltwise_relu};
   if (op.kind == OpKind::eltwise) return true;
   if (op.kind == OpKind::view) return base.kind == OpKind::linear || base.kind == OpKind::matmul;
   if (op.kind != OpKind::binary || op.inputs[0] == op.inputs[1]) return false;
@@ -70,14 +72,17 @@ struct Chain {
   return sizes_of(graph, v) == out;
 }
 
-/// Moves a padding with zeros into the convolution that alone uses it, unless a kernel of portable's computes that by its node. Answers which
-/// operations are no longer needed.
-[[nodiscard]] inline std::vector<bool> fold_pads(GraphModuleView graph, std::span<Operation> operations, const operators::ProgramCalls& calls,
+/// Moves a padding with zeros into the convolution that alone uses it, unless a kernel of portable's computes that by
+/// its node. Answers which operations are no longer needed.
+[[nodiscard]] inline std::vector<bool> fold_pads(GraphModuleView graph, std::span<Operation> operations,
+                                                 const operators::ProgramCalls& calls,
                                                  std::span<const std::uint32_t> producer) {
   std::vector<bool> gone(operations.size(), false);
   for (Operation& op : operations) {
     operators::PadView pad;
-    if (op.kind != OpKind::convolution || has_small_groups(op, sizes_of(graph, op.inputs[0])[1], sizes_of(graph, op.outputs[0])[1])) continue;
+    if (op.kind != OpKind::convolution ||
+        has_small_groups(op, sizes_of(graph, op.inputs[0])[1], sizes_of(graph, op.outputs[0])[1]))
+      continue;
     if (!operators::read_inner_padding(calls, op.inputs[0], pad)) continue;
     for (std::size_t d = 0; d < op.pad_left.size(); ++d) {
       op.pad_left[d] += pad.before[d + 2];

@@ -21,8 +21,13 @@ namespace davit::onednn_ops {
 class Int8Fusion {
  public:
   /// Values that are looked at (`checks`) stay as they are.
-  Int8Fusion(GraphModuleView graph, std::vector<Operation>& operations, ConstantOf constant_of, std::span<const ValueCheck> checks)
-      : graph_(graph), operations_(operations), calls_{graph, uses_of(graph, operations, checks)}, patterns_(calls_, constant_of), producer_(graph.values.size(), no_id) {
+  Int8Fusion(GraphModuleView graph, std::vector<Operation>& operations, ConstantOf constant_of,
+             std::span<const ValueCheck> checks)
+      : graph_(graph),
+        operations_(operations),
+        calls_{graph, uses_of(graph, operations, checks)},
+        patterns_(calls_, constant_of),
+        producer_(graph.values.size(), no_id) {
     for (std::uint32_t i = 0; i < operations.size(); ++i)
       for (const ValueId v : operations[i].outputs) producer_[v] = i;
   }
@@ -36,7 +41,9 @@ class Int8Fusion {
 
  private:
   /// The operation that makes a value for one use alone.
-  [[nodiscard]] Operation* inner_maker(ValueId v) const { return calls_.is_single(v) && producer_[v] != no_id ? &operations_[producer_[v]] : nullptr; }
+  [[nodiscard]] Operation* inner_maker(ValueId v) const {
+    return calls_.is_single(v) && producer_[v] != no_id ? &operations_[producer_[v]] : nullptr;
+  }
 
   /// Makes a quantize the operation before it, on int8.
   [[nodiscard]] bool join(Operation& quantize) {
@@ -47,9 +54,12 @@ class Int8Fusion {
     const Operation* const op = inner_maker(to->value);
     if (op == nullptr) return false;
     std::optional<Operation> joined;
-    if (op->kind == OpKind::binary) joined = sum(*op, *to);
-    else if (op->kind == OpKind::convolution || op->kind == OpKind::linear) joined = product(*op, *to);
-    else if (!to->is_bounded()) joined = on_bytes(*op, *to);
+    if (op->kind == OpKind::binary)
+      joined = sum(*op, *to);
+    else if (op->kind == OpKind::convolution || op->kind == OpKind::linear)
+      joined = product(*op, *to);
+    else if (!to->is_bounded())
+      joined = on_bytes(*op, *to);
     return joined && replace(quantize, *std::move(joined));
   }
   static bool replace(Operation& quantize, Operation&& by) {
@@ -74,7 +84,8 @@ class Int8Fusion {
   [[nodiscard]] std::optional<Operation> sum(const Operation& op, const Int8Result& to) const {
     if (op.algorithm != algorithm::binary_add) return {};
     std::optional<Int8Operation> on = patterns_.sum(to, op.inputs[0], op.inputs[1]);
-    return on ? std::optional(operation(op, OpKind::int8_sum, {on->first, on->second}, std::move(on->parameters))) : std::nullopt;
+    return on ? std::optional(operation(op, OpKind::int8_sum, {on->first, on->second}, std::move(on->parameters)))
+              : std::nullopt;
   }
   /// What only moves numbers, or takes the largest, on the bytes that stand for them.
   [[nodiscard]] std::optional<Operation> on_bytes(const Operation& op, const Int8Result& to) const {
@@ -87,7 +98,8 @@ class Int8Fusion {
   }
   [[nodiscard]] std::optional<Operation> product(const Operation& op, const Int8Result& to) const {
     const ValueId bias = op.inputs[2];
-    std::optional<Int8Operation> on = patterns_.product(to, op.inputs[0], op.inputs[1], op.kind == OpKind::linear && !op.transposed, bias);
+    std::optional<Int8Operation> on =
+        patterns_.product(to, op.inputs[0], op.inputs[1], op.kind == OpKind::linear && !op.transposed, bias);
     if (!on) return {};
     Operation out = operation(op, OpKind::int8_product, {on->first, on->second, bias}, std::move(on->parameters));
     out.transposed = op.kind == OpKind::linear;
@@ -95,7 +107,8 @@ class Int8Fusion {
     const std::optional<kernels::ByteConvolution> own = byte_convolution_of(graph_, out);
     return own && patterns_.sums_fit(*own, *out.int8, bias) ? std::optional(std::move(out)) : std::nullopt;
   }
-  [[nodiscard]] static Operation operation(const Operation& of, OpKind kind, std::vector<ValueId> inputs, Int8Parameters&& parameters) {
+  [[nodiscard]] static Operation operation(const Operation& of, OpKind kind, std::vector<ValueId> inputs,
+                                           Int8Parameters&& parameters) {
     Operation out = of;
     out.kind = kind;
     out.inputs = std::move(inputs);
@@ -105,7 +118,8 @@ class Int8Fusion {
 
   void remove_unused() {
     std::vector<std::uint8_t> needed(graph_.values.size(), 0);
-    for (const Argument& a : graph_.args(graph_.root().outputs)) graph_.for_each_value(a, [&](ValueId v) { needed[v] = 1; });
+    for (const Argument& a : graph_.args(graph_.root().outputs))
+      graph_.for_each_value(a, [&](ValueId v) { needed[v] = 1; });
     std::vector<Operation> kept;
     for (std::size_t i = operations_.size(); i-- > 0;) {
       Operation& op = operations_[i];

@@ -23,7 +23,8 @@ namespace davit::onednn_ops {
   if (own == dims) return place;
   const Blocking blocking = blocking_of(place.md);
   for (std::size_t d = 0; d < own.size(); ++d)
-    if (own[d] == 1 && blocking.block_of(static_cast<std::int64_t>(d)) > 1) return std::nullopt;  // 2.6 forgets that it is padded
+    if (own[d] == 1 && blocking.block_of(static_cast<std::int64_t>(d)) > 1)
+      return std::nullopt;  // 2.6 forgets that it is padded
   const MemoryDesc md = place.md.reshape(dims, true);
   if (!md) return std::nullopt;
   return Place{md, place.storage, place.offset};
@@ -37,8 +38,8 @@ namespace davit::onednn_ops {
   return {place.md.permute_axes(inverse), place.storage, place.offset};
 }
 
-/// Elements first, first + step... of one dimension of a place without blocks. For oneDNN a dimension ends a whole step after
-/// its last element: of several elements, count * step must be no more than the dimension has.
+/// Elements first, first + step... of one dimension of a place without blocks. For oneDNN a dimension ends a whole step
+/// after its last element: of several elements, count * step must be no more than the dimension has.
 [[nodiscard]] inline Place sliced(const Place& place, std::size_t axis, std::int64_t first, std::int64_t count,
                                   std::int64_t step) {
   Dims dims = dims_of(place.md);
@@ -68,7 +69,8 @@ namespace davit::onednn_ops {
   const Blocking w = blocking_of(whole);
   const Blocking p = blocking_of(part);
   const auto element = static_cast<std::int64_t>(size_of(type_of(whole)));
-  if (!w.known || !p.known || type_of(part) != type_of(whole) || w.blocks != p.blocks || w.axes != p.axes) return std::nullopt;
+  if (!w.known || !p.known || type_of(part) != type_of(whole) || w.blocks != p.blocks || w.axes != p.axes)
+    return std::nullopt;
   const Dims whole_dims = dims_of(whole);
   const Dims dims = dims_of(part);
   const std::int64_t block = w.block_of(static_cast<std::int64_t>(axis));
@@ -80,7 +82,8 @@ namespace davit::onednn_ops {
   }
   if (dims[axis] != block && p.strides[axis] != w.strides[axis]) return std::nullopt;
   if (static_cast<std::int64_t>(part.get_size()) != dims[axis] / block * w.strides[axis] * element) return std::nullopt;
-  if (static_cast<std::int64_t>(whole.get_size()) != whole_dims[axis] / block * w.strides[axis] * element) return std::nullopt;
+  if (static_cast<std::int64_t>(whole.get_size()) != whole_dims[axis] / block * w.strides[axis] * element)
+    return std::nullopt;
   return static_cast<std::size_t>(first / block * w.strides[axis] * element);
 }
 

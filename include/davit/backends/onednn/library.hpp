@@ -87,12 +87,14 @@ inline constexpr std::size_t most_dims = DNNL_MAX_NDIMS;
   return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & avx512) == avx512;
 }
 
-/// True if products of bfloat16 take less time than the same in float32: on CPUs that multiply pairs, but for Intel's without tiles (Sapphire
-/// Rapids), on which pairs take twice as long.
+/// True if products of bfloat16 take less time than the same in float32: on CPUs that multiply pairs, but for Intel's
+/// without tiles (Sapphire Rapids), on which pairs take twice as long.
 [[nodiscard]] inline bool has_fast_bfloat16() {
 #if defined(__x86_64__)
   const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
-  const auto has = [isa](dnnl::cpu_isa all) { return (isa & static_cast<unsigned>(all)) == static_cast<unsigned>(all); };
+  const auto has = [isa](dnnl::cpu_isa all) {
+    return (isa & static_cast<unsigned>(all)) == static_cast<unsigned>(all);
+  };
   return has(dnnl::cpu_isa::avx512_core_bf16) && (has(dnnl::cpu_isa::avx512_core_amx) || !__builtin_cpu_is("intel"));
 #else
   return true;

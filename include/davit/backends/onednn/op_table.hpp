@@ -114,7 +114,12 @@ inline constexpr auto op_table = std::to_array<OpRow>({
     {"aten.native_layer_norm.default", describe_layer_norm},
     {.name = "aten.ne.Scalar", .describe = describe_kernel, .any_dtype = true},
     {.name = "aten.ne.Tensor", .describe = describe_kernel, .any_dtype = true},
-    {.name = "aten.neg.default", .describe = describe_unary, .algorithm = algorithm::eltwise_linear, .alpha = -1.0f, .beta = minus_zero, .integers = true},
+    {.name = "aten.neg.default",
+     .describe = describe_unary,
+     .algorithm = algorithm::eltwise_linear,
+     .alpha = -1.0f,
+     .beta = minus_zero,
+     .integers = true},
     {"aten.permute.default", describe_permute},
     {"aten.pow.Tensor_Scalar", describe_activation},
     {"aten.reciprocal.default", describe_unary, algorithm::eltwise_pow, 1.0f, -1.0f},
@@ -154,8 +159,12 @@ inline constexpr auto op_table = std::to_array<OpRow>({
     {"aten.upsample_nearest2d.vec", describe_nearest},
     {.name = "aten.view.default", .describe = describe_view, .integers = true},
     {.name = "aten.where.self", .describe = describe_kernel, .any_dtype = true},
-    {.name = "quantized_decomposed.dequantize_per_channel.default", .describe = describe_quantization, .any_dtype = true},
-    {.name = "quantized_decomposed.dequantize_per_tensor.default", .describe = describe_quantization, .any_dtype = true},
+    {.name = "quantized_decomposed.dequantize_per_channel.default",
+     .describe = describe_quantization,
+     .any_dtype = true},
+    {.name = "quantized_decomposed.dequantize_per_tensor.default",
+     .describe = describe_quantization,
+     .any_dtype = true},
     {.name = "quantized_decomposed.quantize_per_tensor.default", .describe = describe_quantization, .any_dtype = true},
 });
 static_assert(std::ranges::is_sorted(op_table, {}, &OpRow::name));
@@ -166,16 +175,18 @@ static_assert(std::ranges::is_sorted(op_table, {}, &OpRow::name));
   return row != op_table.end() && row->name == target ? row : nullptr;
 }
 
-/// True for operations that are primitives in that dtype; others are portable's kernels. Products of dtypes without code are computed in
-/// float32, convolutions where that pays. The library multiplies pairs of bfloat16: of an odd number of terms oneDNN 2.6 multiplies what
-/// lies behind the last of a matrix with zero, which makes NaN of an infinity there.
+/// True for operations that are primitives in that dtype; others are portable's kernels. Products of dtypes without
+/// code are computed in float32, convolutions where that pays. The library multiplies pairs of bfloat16: of an odd
+/// number of terms oneDNN 2.6 multiplies what lies behind the last of a matrix with zero, which makes NaN of an
+/// infinity there.
 [[nodiscard]] inline bool has_primitive(GraphModuleView graph, const Operation& op, ScalarType dtype) {
   const bool pairs = dtype == ScalarType::bfloat16 && has_wide_vectors();
   if (dtype == ScalarType::float32 || op.kind == OpKind::view) return true;
   switch (op.kind) {
     case OpKind::linear:
     case OpKind::matmul: return !pairs || sizes_of(graph, op.inputs[0]).back() % 2 == 0;
-    case OpKind::convolution: return pairs || (op.groups == 1 && count_of(op.kernel) > 1 && sizes_of(graph, op.outputs[0])[1] >= 8);
+    case OpKind::convolution:
+      return pairs || (op.groups == 1 && count_of(op.kernel) > 1 && sizes_of(graph, op.outputs[0])[1] >= 8);
     case OpKind::resample: return false;
     case OpKind::binary: return pairs && op.inputs[1] != no_id;
     default: return pairs;
@@ -199,7 +210,8 @@ static_assert(std::ranges::is_sorted(op_table, {}, &OpRow::name));
     graph.for_each_value(a, [&](ValueId v) {
       if (wrong == nullptr) wrong = check_tensor_for(*row, graph, v);
       if (wrong != nullptr) return;
-      is_float = is_float && check_tensor(graph, v) == nullptr && (dtype == ScalarType::undefined || graph.values[v].dtype == dtype);
+      is_float = is_float && check_tensor(graph, v) == nullptr &&
+                 (dtype == ScalarType::undefined || graph.values[v].dtype == dtype);
       if (!is_float && !row->any_dtype && !row->integers) wrong = "the dtypes of its tensors differ";
       dtype = graph.values[v].dtype;
     });

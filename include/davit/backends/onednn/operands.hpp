@@ -21,16 +21,18 @@ using operators::Refusal;
   return dims;
 }
 
-/// How a value lies in row-major order. What is of a dtype that the library does not know is bytes: only kernels take it.
+/// How a value lies in row-major order. What is of a dtype that the library does not know is bytes: only kernels take
+/// it.
 [[nodiscard]] inline MemoryDesc plain_of(GraphModuleView graph, ValueId v) {
   const Dims dims = sizes_of(graph, v);
   const ScalarType dtype = graph.values[v].dtype;
   const DataType type = data_type_of(dtype);
-  return type == DataType::undef ? plain({count_of(dims) * static_cast<std::int64_t>(size_of(dtype))}, DataType::u8) : plain(dims, type);
+  return type == DataType::undef ? plain({count_of(dims) * static_cast<std::int64_t>(size_of(dtype))}, DataType::u8)
+                                 : plain(dims, type);
 }
 
-/// nullptr if the value is a tensor, of any dtype, that the backend can have in memory, else why not. Of symbolic sizes the examples count: code is made for the sizes of
-/// a call.
+/// nullptr if the value is a tensor, of any dtype, that the backend can have in memory, else why not. Of symbolic sizes
+/// the examples count: code is made for the sizes of a call.
 [[nodiscard]] inline const char* check_any_tensor(GraphModuleView graph, ValueId v) noexcept {
   const Value& value = graph.values[v];
   if (value.kind != ValueKind::tensor) return "an operand is no tensor";
@@ -47,7 +49,8 @@ using operators::Refusal;
 /// The same of a float32, bfloat16 or float16 tensor.
 [[nodiscard]] inline const char* check_tensor(GraphModuleView graph, ValueId v) noexcept {
   const Value& value = graph.values[v];
-  if (value.kind == ValueKind::tensor && value.dtype != ScalarType::float32 && value.dtype != ScalarType::bfloat16 && value.dtype != ScalarType::float16)
+  if (value.kind == ValueKind::tensor && value.dtype != ScalarType::float32 && value.dtype != ScalarType::bfloat16 &&
+      value.dtype != ScalarType::float16)
     return "a tensor is neither float32, bfloat16 nor float16";
   return check_any_tensor(graph, v);
 }

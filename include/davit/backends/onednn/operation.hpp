@@ -17,20 +17,20 @@ enum class OpKind : std::uint8_t {
   linear,       ///< inputs: source, weight, bias or no_id
   matmul,       ///< inputs: a, b
   pool,
-  eltwise,  ///< `functions` one after the other
-  binary,  ///< inputs: two tensors, or one and no_id for the number `epsilon`
+  eltwise,     ///< `functions` one after the other
+  binary,      ///< inputs: two tensors, or one and no_id for the number `epsilon`
   batch_norm,  ///< inputs: source, mean, variance, weight or no_id, bias or no_id
   layer_norm,  ///< inputs: source, weight or no_id, bias or no_id
   concat,
   view,  ///< the same elements, in row-major order, in other sizes
   permute,
-  expand,  ///< dimensions of one, or new ones, repeated
-  resample,  ///< the spatial dimensions in other sizes
-  slice,  ///< every output a part of the input along `axis`; `first` and `step` tell which
-  pad,    ///< zeros around the input
-  fill,   ///< a constant: all elements `epsilon`
-  kernel,  ///< one of portable's, by the node's arguments
-  convert,  ///< the same, element by element: floats to bytes or back
+  expand,        ///< dimensions of one, or new ones, repeated
+  resample,      ///< the spatial dimensions in other sizes
+  slice,         ///< every output a part of the input along `axis`; `first` and `step` tell which
+  pad,           ///< zeros around the input
+  fill,          ///< a constant: all elements `epsilon`
+  kernel,        ///< one of portable's, by the node's arguments
+  convert,       ///< the same, element by element: floats to bytes or back
   int8_product,  ///< a convolution, or linear if `transposed`, of bytes; inputs: source, weight, bias or no_id
   int8_sum,
 };
@@ -42,7 +42,8 @@ struct Function {
   friend constexpr bool operator==(const Function&, const Function&) = default;
 };
 
-/// What a node does, in oneDNN's terms. Tensors are of known sizes, and float32 or bfloat16 where the kind says nothing else.
+/// What a node does, in oneDNN's terms. Tensors are of known sizes, and float32 or bfloat16 where the kind says nothing
+/// else.
 struct Operation {
   OpKind kind = OpKind::view;
   std::string_view name;  ///< of the operator, for traces: a view of the table

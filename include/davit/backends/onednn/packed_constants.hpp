@@ -19,12 +19,13 @@
 
 namespace davit::onednn_ops {
 
-/// Constants made of constants when compiling (in a primitive's layout, with a batch norm in them): made once for all codes, methods
-/// and programs that have the same numbers, and kept as long as one of them is there. Safe from several threads.
+/// Constants made of constants when compiling (in a primitive's layout, with a batch norm in them): made once for all
+/// codes, methods and programs that have the same numbers, and kept as long as one of them is there. Safe from several
+/// threads.
 class PackedConstants {
  public:
-  /// What else something was made of: other constants, of which some may be empty, and a number; or something that only the codes of
-  /// one partition know, with other constants and with what differs from one code to another.
+  /// What else something was made of: other constants, of which some may be empty, and a number; or something that only
+  /// the codes of one partition know, with other constants and with what differs from one code to another.
   struct Others {
     float number = 0;
     std::uint64_t partition = 0;
@@ -76,10 +77,13 @@ class PackedConstants {
     return content_hash(std::as_bytes(std::span(key.others.literals)), hash);
   }
   [[nodiscard]] static bool same_bytes(std::span<const std::byte> a, std::span<const std::byte> b) noexcept {
-    return a.size() == b.size() && (a.data() == b.data() || a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
+    return a.size() == b.size() &&
+           (a.data() == b.data() || a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
   }
   [[nodiscard]] static bool is_same(const Key& a, const Key& b) noexcept {
-    if (a.from != b.from || a.to != b.to || a.others.number != b.others.number || a.others.partition != b.others.partition) return false;
+    if (a.from != b.from || a.to != b.to || a.others.number != b.others.number ||
+        a.others.partition != b.others.partition)
+      return false;
     const auto same = [](const SharedBytes& x, const SharedBytes& y) { return same_bytes(x.bytes(), y.bytes()); };
     if (a.others.literals != b.others.literals || !std::ranges::equal(a.others.more, b.others.more, same)) return false;
     return same_bytes(source_of(a), source_of(b));

@@ -14,14 +14,16 @@
 
 namespace davit::onednn_ops {
 
-/// What a session keeps for a partition: a workspace for each code that it has used lately, and what runs the partition where
-/// the library cannot.
+/// What a session keeps for a partition: a workspace for each code that it has used lately, and what runs the partition
+/// where the library cannot.
 class PartitionSession {
  public:
   static constexpr std::size_t most = 8;  ///< workspaces that are kept
 
   /// Sizes the scratch for the one code of static sizes.
-  [[nodiscard]] std::size_t prepare(const std::shared_ptr<const Code>& code, std::span<const EValue> outputs) { return use(code, outputs); }
+  [[nodiscard]] std::size_t prepare(const std::shared_ptr<const Code>& code, std::span<const EValue> outputs) {
+    return use(code, outputs);
+  }
   /// The same for the code of these sizes; where there is none, portable's kernels will run.
   [[nodiscard]] std::size_t prepare(Shapes& shapes, std::span<const EValue> inputs, std::span<const EValue> outputs) {
     shape_key(inputs, key_);
@@ -48,7 +50,8 @@ class PartitionSession {
 
   [[nodiscard]] std::size_t use(std::shared_ptr<const Code> code, std::span<const EValue> outputs) {
     current_ = nullptr;
-    const auto at = std::ranges::find_if(entries_, [&](const std::unique_ptr<Entry>& entry) { return entry->key == key_; });
+    const auto at =
+        std::ranges::find_if(entries_, [&](const std::unique_ptr<Entry>& entry) { return entry->key == key_; });
     if (at != entries_.end()) {
       std::rotate(at, at + 1, entries_.end());  // the last is the one used last
     } else {

@@ -26,15 +26,16 @@ namespace davit::onednn_ops {
     if (code.inputs[i].storage == no_id) continue;
     const TensorView* tensor = inputs[i].tensor_if();
     const std::span<const Dim> dims = graph.dims_of(graph.values[code.inputs[i].value].sizes);
-    if (tensor == nullptr || tensor->dtype != graph.values[code.inputs[i].value].dtype || tensor->rank != dims.size()) return false;
+    if (tensor == nullptr || tensor->dtype != graph.values[code.inputs[i].value].dtype || tensor->rank != dims.size())
+      return false;
     for (std::size_t d = 0; d < dims.size(); ++d)
       if (tensor->size(d) != dims[d].value) return false;
   }
   return true;
 }
 
-/// The codes of a partition whose sizes are symbolic, one for each set of sizes that it was called with; the oldest go first.
-/// Safe from several threads.
+/// The codes of a partition whose sizes are symbolic, one for each set of sizes that it was called with; the oldest go
+/// first. Safe from several threads.
 class Shapes {
  public:
   static constexpr std::size_t most = 32;  ///< codes that are kept

@@ -12,12 +12,13 @@
 /// (tests/backends/onednn/sound_convolution.cpp).
 namespace davit::onednn_ops {
 
-/// What is convolved, as the library is asked for it: dimensions of images behind batch, channels and, of weights, groups.
+/// What is convolved, as the library is asked for it: dimensions of images behind batch, channels and, of weights,
+/// groups.
 struct ConvolutionSizes {
   Dims source, weight, destination;
-  Dims strides, dilates, pad_left;   ///< dilates: elements that are left out
-  bool source_zero_point = false;  ///< the source's zero is not 0
-  bool whole_operand = false;      ///< what follows it takes a tensor of the destination's sizes
+  Dims strides, dilates, pad_left;  ///< dilates: elements that are left out
+  bool source_zero_point = false;   ///< the source's zero is not 0
+  bool whole_operand = false;       ///< what follows it takes a tensor of the destination's sizes
 
   [[nodiscard]] std::size_t spatial() const noexcept { return strides.size(); }
   /// The elements that a window spans.
@@ -58,7 +59,8 @@ struct ConvolutionSizes {
     return pixels > most || pixels % 3 != 0;
   }
   if (bytes && implementation.starts_with("jit:"))
-    return !c.source_zero_point || c.is_padded(c.spatial() - 1) || !c.any_but_last([&](std::size_t d) { return c.is_padded(d); });
+    return !c.source_zero_point || c.is_padded(c.spatial() - 1) ||
+           !c.any_but_last([&](std::size_t d) { return c.is_padded(d); });
   if (implementation.starts_with("brgconv:") || implementation.starts_with("brg_conv_fwd:"))
     return !c.any_but_last([&](std::size_t d) { return c.strides[d] > c.extent(d); });
   return true;
@@ -77,14 +79,19 @@ struct ConvolutionSizes {
   return false;
 }
 
-/// The library's first sound implementation of a convolution; empty if there is none. `zero_point`: the source's zero is not 0. O(implementations).
-[[nodiscard]] inline dnnl::convolution_forward::primitive_desc describe_sound_convolution(algorithm how, const primitive_attr& attributes, bool zero_point,
-                                                                                          const MemoryDesc& source, const MemoryDesc& weight, const MemoryDesc& bias,
-                                                                                          const MemoryDesc& destination, const Dims& strides, const Dims& dilates,
-                                                                                          const Dims& pad_left, const Dims& pad_right) {
-  const ConvolutionSizes sizes{dims_of(source), dims_of(weight), dims_of(destination), strides, dilates, pad_left, zero_point, takes_whole_operand(attributes, destination)};
-  return describe_if<dnnl::convolution_forward>([&](std::string_view implementation) { return is_sound(implementation, sizes); }, attributes,
-                                                dnnl::prop_kind::forward_inference, how, source, weight, bias, destination, strides, dilates, pad_left, pad_right);
+/// The library's first sound implementation of a convolution; empty if there is none. `zero_point`: the source's zero
+/// is not 0. O(implementations).
+[[nodiscard]] inline dnnl::convolution_forward::primitive_desc describe_sound_convolution(
+    algorithm how, const primitive_attr& attributes, bool zero_point, const MemoryDesc& source,
+    const MemoryDesc& weight, const MemoryDesc& bias, const MemoryDesc& destination, const Dims& strides,
+    const Dims& dilates, const Dims& pad_left, const Dims& pad_right) {
+  const ConvolutionSizes sizes{
+      dims_of(source), dims_of(weight), dims_of(destination), strides,
+      dilates,         pad_left,        zero_point,           takes_whole_operand(attributes, destination)};
+  return describe_if<dnnl::convolution_forward>(
+      [&](std::string_view implementation) { return is_sound(implementation, sizes); }, attributes,
+      dnnl::prop_kind::forward_inference, how, source, weight, bias, destination, strides, dilates, pad_left,
+      pad_right);
 }
 
 }  // namespace davit::onednn_ops

@@ -28,13 +28,15 @@ namespace davit::onednn_ops {
 [[nodiscard]] inline bool makes_numbers(GraphModuleView graph, const Node& node) noexcept {
   const std::span<const Argument> outputs = graph.outputs(node);
   for (const Argument& output : outputs)
-    if (output.is_list() || (output.is_value() && graph.values[output.value()].kind != ValueKind::sym_int)) return false;
+    if (output.is_list() || (output.is_value() && graph.values[output.value()].kind != ValueKind::sym_int))
+      return false;
   return !outputs.empty();
 }
 
-/// The body for inputs of these sizes, every symbol a number; nothing if a size does not follow from them. Ids of values and
-/// nodes stay. O(size of the graph).
-[[nodiscard]] inline std::shared_ptr<const ProgramBody> specialize(const ProgramBody& body, std::span<const EValue> inputs) {
+/// The body for inputs of these sizes, every symbol a number; nothing if a size does not follow from them. Ids of
+/// values and nodes stay. O(size of the graph).
+[[nodiscard]] inline std::shared_ptr<const ProgramBody> specialize(const ProgramBody& body,
+                                                                   std::span<const EValue> inputs) {
   auto out = std::make_shared<ProgramBody>(body);
   GraphModule& graph = out->graph;
   const GraphModuleView from = body.graph.view();
@@ -49,13 +51,15 @@ namespace davit::onednn_ops {
       const EValue& input = inputs[next++];
       if (!argument.is_value()) continue;
       const Value& v = from.values[argument.value()];
-      if (v.kind == ValueKind::sym_int && v.expr != no_id && (!input.is_int() || !symbols.bind(v.expr, input.as_int()))) return nullptr;
+      if (v.kind == ValueKind::sym_int && v.expr != no_id && (!input.is_int() || !symbols.bind(v.expr, input.as_int())))
+        return nullptr;
       if (v.kind != ValueKind::tensor) continue;
       const TensorView* const tensor = input.tensor_if();
       const std::span<const Dim> dims = from.dims_of(v.sizes);
       if (tensor == nullptr || tensor->rank != dims.size()) return nullptr;
       for (std::size_t d = 0; d < dims.size(); ++d)
-        if (!dims[d].is_static() && (pass == 1 || from.exprs[dims[d].expr].op == ExprOp::symbol) && !symbols.bind(dims[d].expr, tensor->size(d)))
+        if (!dims[d].is_static() && (pass == 1 || from.exprs[dims[d].expr].op == ExprOp::symbol) &&
+            !symbols.bind(dims[d].expr, tensor->size(d)))
           return nullptr;
     }
     symbols.settle();
@@ -97,7 +101,9 @@ class ExampleNode {
   [[nodiscard]] GraphModuleView view() const noexcept { return view_; }
   [[nodiscard]] NodeId node() const noexcept { return node_; }
   /// True if uses of the outputs can be asked for.
-  [[nodiscard]] bool knows_uses() const noexcept { return arguments_.empty() || view_.used != nullptr || made_.outputs.count == 1; }
+  [[nodiscard]] bool knows_uses() const noexcept {
+    return arguments_.empty() || view_.used != nullptr || made_.outputs.count == 1;
+  }
 
  private:
   [[nodiscard]] bool mentions_number(const Argument& a) const noexcept {

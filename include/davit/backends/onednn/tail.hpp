@@ -82,7 +82,8 @@ namespace detail {
         ops.append_sum(1.0f);
         out.sum = other;
       } else {
-        const std::optional<Place> operand = other == no_id ? std::optional(b.number(op->epsilon, dims.size())) : detail::post_operand(b, other, b.sizes(v), dims);
+        const std::optional<Place> operand = other == no_id ? std::optional(b.number(op->epsilon, dims.size()))
+                                                            : detail::post_operand(b, other, b.sizes(v), dims);
         if (!operand) return std::nullopt;
         out.roles.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(ops.len()) | DNNL_ARG_SRC_1, *operand});
         ops.append_binary(op->algorithm, operand->md);
@@ -100,7 +101,8 @@ namespace detail {
 /// binary misreads a number per channel where the destination has no other sizes than batch and channels, but more
 /// dimensions, and writes nothing where the batch is the innermost dimension; its gemm convolution misreads all but
 /// numbers per channel where the destination is not row-major.
-[[nodiscard]] inline bool operands_fit(const Tail& tail, const MemoryDesc& destination, std::string_view implementation) {
+[[nodiscard]] inline bool operands_fit(const Tail& tail, const MemoryDesc& destination,
+                                       std::string_view implementation) {
   const Dims full = dims_of(destination);
   const Blocking layout = blocking_of(destination);
   const bool channels_last = layout.known && (!layout.blocks.empty() || (full.size() > 1 && layout.strides[1] == 1));
@@ -123,19 +125,21 @@ namespace detail {
   const std::int64_t block = dims.size() > 1 ? blocking_of(destination).block_of(1) : 1;
   return !faults.narrow_blocks || implementation != "jit:uni" || block == 1 || block == width || dims[1] % width == 0;
 }
-/// Whether the library has a primitive with this tail, that is fast and right. Of bfloat16 portable's kernels are faster than what has no
-/// code for the machine.
+/// Whether the library has a primitive with this tail, that is fast and right. Of bfloat16 portable's kernels are
+/// faster than what has no code for the machine.
 template <class PrimitiveDesc>
 [[nodiscard]] bool is_usable(const PrimitiveDesc& pd, const ChainView& chain, const Tail& tail) {
   if (!pd) return false;
   if (chain.tail.empty()) return type_of(pd.dst_desc()) == DataType::f32 || !is_reference(pd);
-  return !is_reference(pd) && operands_fit(tail, pd.dst_desc(), pd.impl_info_str()) && layout_fits(pd.dst_desc(), pd.impl_info_str());
+  return !is_reference(pd) && operands_fit(tail, pd.dst_desc(), pd.impl_info_str()) &&
+         layout_fits(pd.dst_desc(), pd.impl_info_str());
 }
 
 /// Where the primitive writes: over the value that it is added to, or to a new place.
 [[nodiscard]] inline Place destination(Builder& b, const Tail& tail, const MemoryDesc& md) {
   if (tail.sum == no_id) return b.add_scratch(md);
-  return b.reordered(b.viewed(type_of(md) == DataType::f32 ? floats(b, tail.sum) : b.place_of(tail.sum), dims_of(md)), md);
+  return b.reordered(b.viewed(type_of(md) == DataType::f32 ? floats(b, tail.sum) : b.place_of(tail.sum), dims_of(md)),
+                     md);
 }
 
 }  // namespace davit::onednn_ops

@@ -13,8 +13,8 @@
 namespace davit::onednn_ops {
 
 /// The OpenMP runtime that the library was linked with, found at run time: Debian's uses libgomp, others libomp or
-/// libiomp5, which have the entry points that g++ compiles parallel regions to. Without one (oneDNN built for TBB or without
-/// threads) the functions are null and threads are the library's affair.
+/// libiomp5, which have the entry points that g++ compiles parallel regions to. Without one (oneDNN built for TBB or
+/// without threads) the functions are null and threads are the library's affair.
 struct OpenMp {
   int (*max_threads)() = nullptr;
   void (*set_threads)(int) = nullptr;
@@ -60,8 +60,9 @@ class ThreadScope {
   int now_ = 0;
 };
 
-/// Runs the parts of a ThreadTeam's work on the threads that primitives run on: others would wait for those, which spin for a while after
-/// each primitive. There must be an OpenMP runtime; it may give fewer threads. Source: kernels::ThreadTeam::Runner.
+/// Runs the parts of a ThreadTeam's work on the threads that primitives run on: others would wait for those, which spin
+/// for a while after each primitive. There must be an OpenMP runtime; it may give fewer threads. Source:
+/// kernels::ThreadTeam::Runner.
 inline void run_on_openmp(void*, std::size_t count, kernels::FunctionRef<void(std::size_t part)> work) {
   struct Parts {
     kernels::FunctionRef<void(std::size_t part)> work;

@@ -44,19 +44,13 @@ inline constexpr Faults faults;
 
 using Pooling = dnnl::pooling_forward;
 
-[[nodiscard]] inline DataType type_of(const MemoryDesc& md) {
-  return md.get_data_type();
-}
-[[nodiscard]] inline Dims dims_of(const MemoryDesc& md) {
-  return md.get_dims();
-}
+[[nodiscard]] inline DataType type_of(const MemoryDesc& md) { return md.get_data_type(); }
+[[nodiscard]] inline Dims dims_of(const MemoryDesc& md) { return md.get_dims(); }
 /// False for layouts that only the library understands.
 [[nodiscard]] inline bool has_strides(const MemoryDesc& md) {
   return md.get_format_kind() == dnnl::memory::format_kind::blocked;
 }
-[[nodiscard]] inline Dims strides_of(const MemoryDesc& md) {
-  return md.get_strides();
-}
+[[nodiscard]] inline Dims strides_of(const MemoryDesc& md) { return md.get_strides(); }
 /// The blocks inside, innermost last, and the dimensions that they are of.
 [[nodiscard]] inline std::pair<Dims, Dims> blocks_of(const MemoryDesc& md) {
   return {md.get_inner_blks(), md.get_inner_idxs()};
@@ -121,15 +115,9 @@ inline constexpr Faults faults{.repeated_functions = true, .narrow_blocks = true
 
 using Pooling = dnnl::pooling_v2_forward;
 
-[[nodiscard]] inline DataType type_of(const MemoryDesc& md) {
-  return md.data_type();
-}
-[[nodiscard]] inline Dims dims_of(const MemoryDesc& md) {
-  return md.dims();
-}
-[[nodiscard]] inline bool has_strides(const MemoryDesc& md) {
-  return md.data.format_kind == dnnl_blocked;
-}
+[[nodiscard]] inline DataType type_of(const MemoryDesc& md) { return md.data_type(); }
+[[nodiscard]] inline Dims dims_of(const MemoryDesc& md) { return md.dims(); }
+[[nodiscard]] inline bool has_strides(const MemoryDesc& md) { return md.data.format_kind == dnnl_blocked; }
 [[nodiscard]] inline Dims strides_of(const MemoryDesc& md) {
   return {md.data.format_desc.blocking.strides, md.data.format_desc.blocking.strides + md.data.ndims};
 }
@@ -172,9 +160,7 @@ inline void set_byte_scales(dnnl::primitive_attr& attributes, const ByteScales& 
   if (scales.source_zero != 0) attributes.set_zero_points(DNNL_ARG_SRC, 0, {scales.source_zero});
   if (scales.made_zero != 0) attributes.set_zero_points(DNNL_ARG_DST, 0, {scales.made_zero});
 }
-[[nodiscard]] inline std::vector<NumbersArgument> byte_scale_arguments(const ByteScales&) {
-  return {};
-}
+[[nodiscard]] inline std::vector<NumbersArgument> byte_scale_arguments(const ByteScales&) { return {}; }
 
 inline constexpr float hardswish_alpha = 0, hardswish_beta = 0;  // its factors are built in
 

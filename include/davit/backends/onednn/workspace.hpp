@@ -53,7 +53,9 @@ class Workspace {
     return {arguments_.data() + step.arguments.first, step.arguments.count};
   }
 
-  [[nodiscard]] KernelState& kernel(const Step& step) noexcept { return kernels_[static_cast<std::size_t>(step.first)]; }
+  [[nodiscard]] KernelState& kernel(const Step& step) noexcept {
+    return kernels_[static_cast<std::size_t>(step.first)];
+  }
   [[nodiscard]] portable_kernels::KernelMemory& kernel_memory() noexcept { return kernel_memory_; }
 
   /// Points everything that lies in scratch there; nothing is done if it was there already.
@@ -74,7 +76,8 @@ class Workspace {
   /// True if what is made can be made there: a destination may be smaller than the graph says.
   [[nodiscard]] static bool fits(const Code& code, const Output& output, const TensorView& to) noexcept {
     const auto sizes = std::span(code.dims).subspan(output.dims.first, output.dims.count);
-    return output.kind == Output::Kind::made && to.dtype == output.dtype && to.is_contiguous() && std::ranges::equal(to.sizes(), sizes);
+    return output.kind == Output::Kind::made && to.dtype == output.dtype && to.is_contiguous() &&
+           std::ranges::equal(to.sizes(), sizes);
   }
   /// Images are often a multiple of a page, and a load waits for a store to the same place of another page: tensors
   /// that follow each other are moved apart by some cache lines (mobilenet_v2 1.5 % faster).
@@ -102,12 +105,12 @@ class Workspace {
   }
 
   dnnl::stream stream_;
-  std::vector<dnnl::memory> memories_;      ///< per place
-  std::vector<KernelState> kernels_;        ///< per kernel of the code
+  std::vector<dnnl::memory> memories_;            ///< per place
+  std::vector<KernelState> kernels_;              ///< per kernel of the code
   portable_kernels::KernelMemory kernel_memory_;  ///< which they share
-  std::vector<std::size_t> offsets_;        ///< per place: from the start of its root storage
-  std::vector<dnnl_exec_arg_t> arguments_;  ///< per argument of the code
-  std::vector<std::byte*> bases_;           ///< per storage
+  std::vector<std::size_t> offsets_;              ///< per place: from the start of its root storage
+  std::vector<dnnl_exec_arg_t> arguments_;        ///< per argument of the code
+  std::vector<std::byte*> bases_;                 ///< per storage
   std::vector<std::pair<std::uint32_t, std::size_t>> scratch_places_;
   std::vector<std::uint8_t> given_;
   std::byte* scratch_ = nullptr;

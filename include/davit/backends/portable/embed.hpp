@@ -38,7 +38,8 @@ template <std::size_t... N>
     for (const EmbedRow& row : family) joined[at++] = row;
   };
   (append(families), ...);
-  std::array<std::size_t, rows.size()> lengths{};  // counted once, and names compared by a builtin: both cost the compiler much
+  std::array<std::size_t, rows.size()>
+      lengths{};  // counted once, and names compared by a builtin: both cost the compiler much
   for (std::size_t i = 0; i < order.size(); ++i) {
     order[i] = i;
     lengths[i] = __builtin_strlen(joined[i].name);
@@ -50,14 +51,16 @@ template <std::size_t... N>
   });
   for (std::size_t i = 0; i < order.size(); ++i) {
     rows[i] = joined[order[i]];
-    rows[i].last = i + 1 == order.size() || lengths[order[i + 1]] != lengths[order[i]] || __builtin_strcmp(joined[order[i + 1]].name, rows[i].name) != 0;
+    rows[i].last = i + 1 == order.size() || lengths[order[i + 1]] != lengths[order[i]] ||
+                   __builtin_strcmp(joined[order[i + 1]].name, rows[i].name) != 0;
   }
   return rows;
 }
 
-inline constexpr auto portable_rows = sorted_embed_rows(int8_fold::int8_rows, embed_float::elementwise_rows,
-                                                        embed_float::layer_rows, embed_float::move_rows, embed_float::mapped_rows, embed_float::index_rows,
-                                                        embed_float::part_rows, embed_float::fill_rows, embed_float::fold_rows, embed_float::layer_any_rows, embed_float::recurrent_rows);
+inline constexpr auto portable_rows = sorted_embed_rows(
+    int8_fold::int8_rows, embed_float::elementwise_rows, embed_float::layer_rows, embed_float::move_rows,
+    embed_float::mapped_rows, embed_float::index_rows, embed_float::part_rows, embed_float::fill_rows,
+    embed_float::fold_rows, embed_float::layer_any_rows, embed_float::recurrent_rows);
 
 /// The first row whose operator's name has that length or a greater one, per length.
 inline constexpr auto portable_row_of_length = [] {
@@ -75,10 +78,11 @@ inline constexpr auto portable_row_of_length = [] {
 /// The face of the portable backend that static programs see: a table of operators, without the kernels of other types.
 struct portable_static {
   static constexpr std::string_view name = "portable";
-  using Kernels = joined_kernels<int8_fold::int8_kernels_list, embed_float::elementwise_kernels,
-                                 embed_float::layer_kernels, embed_float::move_kernels, embed_float::mapped_kernels, embed_float::index_kernels,
-                                 embed_float::part_kernels, embed_float::fill_kernels, embed_float::fold_kernels,
-                                 embed_float::layer_any_kernels, embed_float::recurrent_kernels>;
+  using Kernels =
+      joined_kernels<int8_fold::int8_kernels_list, embed_float::elementwise_kernels, embed_float::layer_kernels,
+                     embed_float::move_kernels, embed_float::mapped_kernels, embed_float::index_kernels,
+                     embed_float::part_kernels, embed_float::fill_kernels, embed_float::fold_kernels,
+                     embed_float::layer_any_kernels, embed_float::recurrent_kernels>;
 
   static constexpr const char* embed(const EmbedNode& node, StepWriter& steps) {
     constexpr const char* missing = "not in its table of static operators";
@@ -89,7 +93,8 @@ struct portable_static {
       const EmbedRow* end = detail::portable_rows.data() + detail::portable_row_of_length[length + 1];
       while (row != end) {  // the operator's first row, written out: constant evaluation pays for every call
         const EmbedRow* const middle = row + (end - row) / 2;
-        const int order = node.g.has_literals ? __builtin_strcmp(middle->name, target) : std::string_view(middle->name).compare(target);
+        const int order = node.g.has_literals ? __builtin_strcmp(middle->name, target)
+                                              : std::string_view(middle->name).compare(target);
         if (order < 0)
           row = middle + 1;
         else

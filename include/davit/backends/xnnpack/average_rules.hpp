@@ -31,7 +31,8 @@ inline void emit_average(Planner& p, const Call& call, const DimOrder& order, co
   bool same = true;
   for (std::size_t d = 1; d < 3; ++d) {
     const std::int64_t in = call.fixed(view.input, d + 1);
-    if (view.out[d] < 1 || in < 0 || in % view.out[d] != 0 || in / view.out[d] > 4096) return "windows of different sizes";
+    if (view.out[d] < 1 || in < 0 || in % view.out[d] != 0 || in / view.out[d] > 4096)
+      return "windows of different sizes";
     same = same && view.out[d] == in;
   }
   return same ? "a window of one element" : nullptr;

@@ -74,16 +74,12 @@ inline void emit_batch_norm(Planner& p, const Call& call) {
     p.add({.op = op, .in = {a, b, no_id}, .out = to}, call.id());
     return to;
   };
-  const std::uint32_t shifted =
-      vector(Op::add, p.need(view.variance, plain), p.number(static_cast<float>(view.eps)));
+  const std::uint32_t shifted = vector(Op::add, p.need(view.variance, plain), p.number(static_cast<float>(view.eps)));
   std::uint32_t factor = vector(Op::square_root, shifted, no_id);
   const std::uint32_t weight = view.weight != no_id ? p.need(view.weight, plain) : p.number(1);
   factor = vector(Op::divide, weight, factor);
   const std::uint32_t centered = p.temporary(p.dims(x), order);
-  p.add({.op = Op::subtract,
-         .in = {p.need(x, order), p.need(view.mean, plain), no_id},
-         .out = centered,
-         .axis = 1},
+  p.add({.op = Op::subtract, .in = {p.need(x, order), p.need(view.mean, plain), no_id}, .out = centered, .axis = 1},
         call.id());
   const std::uint32_t scaled = view.bias != no_id ? p.temporary(p.dims(x), order) : p.define(call.output(), order);
   p.add({.op = Op::multiply, .in = {centered, factor, no_id}, .out = scaled, .axis = 1}, call.id());

@@ -61,7 +61,8 @@ namespace detail {
 }
 
 /// int8 in, int8 out: both operands were dequantized, and the result is quantized and nothing else.
-[[nodiscard]] inline bool emit_quantized_binary(Planner& p, const Call& call, const operators::BinaryView& view, Op op) {
+[[nodiscard]] inline bool emit_quantized_binary(Planner& p, const Call& call, const operators::BinaryView& view,
+                                                Op op) {
   const ValueId a = view.left;
   const ValueId b = view.right;
   if (!p.int8_kernels() || a == no_id || b == no_id || !p.state(a).dequantized || !p.state(b).dequantized) return false;

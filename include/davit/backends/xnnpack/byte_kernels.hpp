@@ -20,7 +20,8 @@ inline void emit_bytes(Planner& p, portable_kernels::Int8Step& joined) {
   const ValueId made = p.calls().call(joined.quantize).output();
   const std::size_t rank = p.rank(made);
   const DimOrder last = DimOrder::channels_last(rank);
-  const bool images = rank > 2 && (joined.is_sum() ? p.plan.slots[p.raw(joined.first)].order == last : !joined.product.of_rows);
+  const bool images =
+      rank > 2 && (joined.is_sum() ? p.plan.slots[p.raw(joined.first)].order == last : !joined.product.of_rows);
   const DimOrder order = images ? last : DimOrder::row_major(rank);
   joined.layout = images ? ByteLayout::channels_last : ByteLayout::row_major;
   const auto tensor = [&](ValueId v) {
@@ -41,7 +42,8 @@ inline void emit_bytes(Planner& p, portable_kernels::Int8Step& joined) {
       step.in[i + 1] = p.constant_slot(std::move(joined.constants[i]), {&count, 1}, DimOrder::row_major(1));
     }
   }
-  p.plan.kernels.push_back(own_kernel_step(joined.is_sum() ? byte_sum : byte_product, operands, joined.numbers(), tensor(made)));
+  p.plan.kernels.push_back(
+      own_kernel_step(joined.is_sum() ? byte_sum : byte_product, operands, joined.numbers(), tensor(made)));
   step.out = p.define(made, order);
   p.add(step, joined.node);
 }

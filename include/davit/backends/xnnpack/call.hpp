@@ -87,7 +87,8 @@ class Call {
   if (value.layout != Layout::strided) return "not a dense tensor";
   if (value.sizes.count > max_dims) return "more than 6 dimensions";
   for (const Dim& d : call.dims(v))
-    if (d.is_static() && (d.value <= 0 || d.value > 1 << 24)) return "an empty tensor, or a dimension beyond 2^24";  // of channels XNNPACK makes buffers
+    if (d.is_static() && (d.value <= 0 || d.value > 1 << 24))
+      return "an empty tensor, or a dimension beyond 2^24";  // of channels XNNPACK makes buffers
   return nullptr;
 }
 

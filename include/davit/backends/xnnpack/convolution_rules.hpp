@@ -29,8 +29,8 @@ namespace detail {
   if (view.groups > INT32_MAX) return std::nullopt;
   w.groups = static_cast<std::uint32_t>(view.groups);
   for (std::size_t d = 0; d < 2; ++d) {
-    const std::int64_t numbers[]{view.kernel[d + 1], view.stride[d + 1], view.dilation[d + 1], view.padding[d + 1],
-                                 view.padding_end[d + 1], view.output_padding[d + 1]};
+    const std::int64_t numbers[]{view.kernel[d + 1],  view.stride[d + 1],      view.dilation[d + 1],
+                                 view.padding[d + 1], view.padding_end[d + 1], view.output_padding[d + 1]};
     for (const std::int64_t n : numbers)
       if (n < 0 || n > most) return std::nullopt;
     w.kernel[d] = static_cast<std::uint32_t>(view.kernel[d + 1]);
@@ -43,11 +43,13 @@ namespace detail {
   return w;
 }
 
-/// True for a convolution that XNNPACK carries out as a product of matrices per group, of few channels each: it has kernels of groups of one
-/// channel for 3, 4, 9 and 25 taps. Where the sizes are known, portable's kernel computes it in place, 3 to 20 times as fast.
+/// True for a convolution that XNNPACK carries out as a product of matrices per group, of few channels each: it has
+/// kernels of groups of one channel for 3, 4, 9 and 25 taps. Where the sizes are known, portable's kernel computes it
+/// in place, 3 to 20 times as fast.
 [[nodiscard]] constexpr bool has_small_groups(const Call& call, const operators::ConvolutionView& view) noexcept {
   if (view.transposed || view.groups == 1) return false;
-  const std::int64_t channels = call.fixed(view.input, 1), filters = call.fixed(view.weight, 0), taps = view.kernel[1] * view.kernel[2];
+  const std::int64_t channels = call.fixed(view.input, 1), filters = call.fixed(view.weight, 0),
+                     taps = view.kernel[1] * view.kernel[2];
   if (view.groups == channels && view.groups == filters) return taps != 3 && taps != 4 && taps != 9 && taps != 25;
   return channels < 16 * view.groups || filters < 16 * view.groups;
 }
@@ -67,11 +69,13 @@ namespace detail {
   const std::int64_t out = view.transposed ? call.fixed(view.weight, 1) * view.groups : call.fixed(view.weight, 0);
   if (view.transposed) {
     if (view.groups == out && view.groups > 1)
-      return "a transposed convolution of each channel by itself, which XNNPACK carries out as a product of matrices per channel";
+      return "a transposed convolution of each channel by itself, which XNNPACK carries out as a product of matrices "
+             "per channel";
     for (std::size_t d = 1; d < 3; ++d)
       if (view.output_padding[d] >= view.stride[d]) return "an output padding that is not smaller than the stride";
   } else if (has_small_groups(call, view) && !is_by_kernel(call, view)) {
-    return "groups of few channels and images of symbolic sizes: XNNPACK carries out each group as a product of matrices";
+    return "groups of few channels and images of symbolic sizes: XNNPACK carries out each group as a product of "
+           "matrices";
   }
   if (call.fixed(view.input, 1) < 0 || call.fixed(call.output(), 1) != out)
     return "channels that are symbolic or do not fit the groups";
@@ -80,7 +84,8 @@ namespace detail {
   return call.fixed(view.bias, 0) == out ? nullptr : "a bias that is not one number per channel";
 }
 
-/// One of portable's kernels, by the node, on tensors of float32 in row-major order. False, and nothing is done, if its arguments do not fit.
+/// One of portable's kernels, by the node, on tensors of float32 in row-major order. False, and nothing is done, if its
+/// arguments do not fit.
 [[nodiscard]] inline bool emit_by_kernel(Planner& p, const Call& call, const operators::ConvolutionView& view) {
   std::vector<std::uint32_t> number_of_value(p.graph().values.size());
   Step step{.op = Op::kernel, .weights = static_cast<std::uint32_t>(p.plan.kernels.size())};
@@ -136,15 +141,19 @@ inline void emit_convolution(Planner& p, const Call& call) {
     step.transposed = view.transposed;
     step.min = out.bounds.low;
     step.max = out.bounds.high;
-    const DimOrder packed = view.transposed ? DimOrder::row_major(rank) : order;  // of other weights: [out, height, width, in]
+    const DimOrder packed =
+        view.transposed ? DimOrder::row_major(rank) : order;  // of other weights: [out, height, width, in]
     step.in = {p.need(x, order), p.need(w, packed), bias == no_id ? no_id : p.need(bias, DimOrder::row_major(1))};
     step.out = p.define(out.value, order);
     p.add(step, call.id());
     return;
   }
-  Weights weights{.kernel = *kernel_tensor, .transposed = view.transposed, .bias = bias_tensor == nullptr ? Tensor{} : *bias_tensor};
+  Weights weights{.kernel = *kernel_tensor,
+                  .transposed = view.transposed,
+                  .bias = bias_tensor == nullptr ? Tensor{} : *bias_tensor};
   operators::BatchNormView norm;
-  if (const NodeId user = p.only_user(result); user != no_id && !p.is_checked(result) && !operators::read_batch_norm(p.calls().call(user), norm) &&
+  if (const NodeId user = p.only_user(result); user != no_id && !p.is_checked(result) &&
+                                               !operators::read_batch_norm(p.calls().call(user), norm) &&
                                                norm.input == result && set_norm(p, norm, weights)) {
     p.absorb(user);
     result = p.calls().call(user).output();

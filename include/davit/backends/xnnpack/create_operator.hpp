@@ -43,9 +43,7 @@ struct OperatorPart {
 
 namespace detail {
 
-[[nodiscard]] constexpr std::int8_t byte(std::int32_t v) noexcept {
-  return static_cast<std::int8_t>(v);
-}
+[[nodiscard]] constexpr std::int8_t byte(std::int32_t v) noexcept { return static_cast<std::int8_t>(v); }
 
 /// True if there is a kernel for every channel of the step's operands, and a bias if any. XNNPACK trusts them; a graph
 /// may contradict itself.
@@ -66,7 +64,8 @@ namespace detail {
 /// XNNPACK goes through all weights for every few rows of the input: weights that do not stay in the cache are cut
 /// into parts that do, each for some output channels.
 inline constexpr std::size_t cached_weights = 512 * 1024;
-/// Output channels that every version computes at once, on CPUs with vectors of 512 bits: 16 in 2022, 32 in 2024. Fewer would be filled up.
+/// Output channels that every version computes at once, on CPUs with vectors of 512 bits: 16 in 2022, 32 in 2024. Fewer
+/// would be filled up.
 inline constexpr std::size_t whole_columns = 32;
 
 inline constexpr std::uint32_t no_flags = 0;
@@ -76,14 +75,14 @@ inline constexpr std::uint32_t no_flags = 0;
   const Window& w = step.window;
   const std::size_t in = channels(plan, step.in[0]);
   if (step.op == Op::transposed_convolution)
-    return library::create<library::TransposedConvolution>(op, w.padding[0], w.padding[1], w.padding[2], w.padding[3], w.kernel[0],
+    return library::create<library::TransposedConvolution>(
+        op, w.padding[0], w.padding[1], w.padding[2], w.padding[3], w.kernel[0], w.kernel[1], w.stride[0], w.stride[1],
+        w.dilation[0], w.dilation[1], w.groups, in / w.groups, out / w.groups, pitch(plan, step.in[0]),
+        pitch(plan, step.out), kernel, bias, step.min, step.max, no_flags);
+  return library::create<library::Convolution>(op, w.padding[0], w.padding[1], w.padding[2], w.padding[3], w.kernel[0],
                                                w.kernel[1], w.stride[0], w.stride[1], w.dilation[0], w.dilation[1],
                                                w.groups, in / w.groups, out / w.groups, pitch(plan, step.in[0]),
                                                pitch(plan, step.out), kernel, bias, step.min, step.max, no_flags);
-  return library::create<library::Convolution>(op, w.padding[0], w.padding[1], w.padding[2], w.padding[3], w.kernel[0],
-                                           w.kernel[1], w.stride[0], w.stride[1], w.dilation[0], w.dilation[1],
-                                           w.groups, in / w.groups, out / w.groups, pitch(plan, step.in[0]),
-                                           pitch(plan, step.out), kernel, bias, step.min, step.max, no_flags);
 }
 
 [[nodiscard]] inline xnn_status create_convolution_qs8(const Plan& plan, const Step& step, const PackedWeights& p,
@@ -112,17 +111,18 @@ inline constexpr std::uint32_t no_flags = 0;
   const std::span<const Dim> sizes = plan.sizes(step.out);
   const bool few_rows =
       dense && (sizes.size() < 2 || (sizes.size() == 2 && sizes[0].is_static() && sizes[0].value <= 8));
-  if (step.op != Op::transposed_convolution && step.window.groups == 1 && !few_rows && out * each * sizeof(float) > 2 * cached_weights)
+  if (step.op != Op::transposed_convolution && step.window.groups == 1 && !few_rows &&
+      out * each * sizeof(float) > 2 * cached_weights)
     count = std::max(cached_weights / (each * sizeof(float)) / whole_columns * whole_columns, whole_columns);
   for (std::size_t first = 0; first < out; first += count) {
     const std::size_t some = std::min(count, out - first);
     const float* kernel = p.kernel.data() + first * each;
     const float* bias = p.bias.empty() ? nullptr : p.bias.data() + first;
     xnn_operator_t made = nullptr;
-    const xnn_status status =
-        dense ? library::create<library::FullyConnected>(&made, channels(plan, step.in[0]), some, pitch(plan, step.in[0]),
-                                                  pitch(plan, step.out), kernel, bias, step.min, step.max, no_flags)
-              : create_convolution(plan, step, some, kernel, bias, &made);
+    const xnn_status status = dense ? library::create<library::FullyConnected>(
+                                          &made, channels(plan, step.in[0]), some, pitch(plan, step.in[0]),
+                                          pitch(plan, step.out), kernel, bias, step.min, step.max, no_flags)
+                                    : create_convolution(plan, step, some, kernel, bias, &made);
     if (status != xnn_status_success) return status;
     parts.push_back({.op = Operator(made), .offset = first * sizeof(float)});
   }
@@ -133,14 +133,15 @@ inline constexpr std::uint32_t no_flags = 0;
   const Window& w = step.window;
   const library::Pixels pixels = pixels_of(plan, step);
   const auto create_pool = [&]<class Functions>(Functions, auto min, auto max, auto... dilation) {
-    return library::create_pool<Functions>(op, pixels, min, max, w.padding[0], w.padding[1], w.padding[2], w.padding[3], w.kernel[0], w.kernel[1],
-                                           w.stride[0], w.stride[1], dilation...);
+    return library::create_pool<Functions>(op, pixels, min, max, w.padding[0], w.padding[1], w.padding[2], w.padding[3],
+                                           w.kernel[0], w.kernel[1], w.stride[0], w.stride[1], dilation...);
   };
   switch (step.op) {
     case Op::quantized_convolution:
       return create_convolution_qs8(plan, step, pack_integers(plan.weights[step.weights], step), op);
     case Op::max_pool: return create_pool(library::MaxPool{}, step.min, step.max, w.dilation[0], w.dilation[1]);
-    case Op::max_pool_s8: return create_pool(library::MaxPoolOfBytes{}, byte(-128), byte(127), w.dilation[0], w.dilation[1]);
+    case Op::max_pool_s8:
+      return create_pool(library::MaxPoolOfBytes{}, byte(-128), byte(127), w.dilation[0], w.dilation[1]);
     case Op::average_pool: return create_pool(library::AveragePool{}, step.min, step.max);
     default: return xnn_status_invalid_state;
   }

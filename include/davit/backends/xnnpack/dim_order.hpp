@@ -49,7 +49,7 @@ namespace detail {
 /// The order of a view's dimensions, if it needs no copy: runs of old dimensions that make up runs of new ones must lie
 /// one after another in memory. Nothing if that cannot be told.
 [[nodiscard]] constexpr std::optional<DimOrder> order_of_view(std::span<const Dim> from, const DimOrder& order,
-                                                           std::span<const Dim> to) noexcept {
+                                                              std::span<const Dim> to) noexcept {
   if (order.rank != from.size()) return std::nullopt;
   const auto is_one = [](const Dim& d) { return d.is_static() && d.value == 1; };
   std::array<std::uint8_t, max_dims> position{};  // of an old dimension in memory, those of size 1 left out

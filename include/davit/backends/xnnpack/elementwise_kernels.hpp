@@ -63,7 +63,9 @@ namespace detail {
 template <class F>
 struct Bounded {
   float low, high;
-  [[gnu::always_inline]] float operator()(float a, float b) const noexcept { return kernels::nan_min(kernels::nan_max(F{}(a, b), low), high); }
+  [[gnu::always_inline]] float operator()(float a, float b) const noexcept {
+    return kernels::nan_min(kernels::nan_max(F{}(a, b), low), high);
+  }
   template <kernels::FloatVector V>
   [[gnu::always_inline]] void operator()(const V& a, const V& b, V& to) const noexcept {
     V v;
@@ -75,7 +77,9 @@ struct Bounded {
 /// Calls run(functor) for a function of two numbers.
 template <class Run>
 void with_function(const Step& step, Run&& run) {
-  const auto choose = [&]<class F>(F f) { step.min == -infinity && step.max == infinity ? run(f) : run(Bounded<F>{step.min, step.max}); };
+  const auto choose = [&]<class F>(F f) {
+    step.min == -infinity&& step.max == infinity ? run(f) : run(Bounded<F>{step.min, step.max});
+  };
   switch (step.op) {
     case Op::add: return choose(kernels::Add<float>{});
     case Op::subtract: return choose(kernels::Subtract<float>{});
@@ -89,12 +93,15 @@ void with_function(const Step& step, Run&& run) {
 
 }  // namespace detail
 
-/// A function of two numbers along a row; an operand that does not step is one number. NaN on either side gives NaN. O(n).
-inline void binary_row(const Step& step, const float* a, bool a_steps, const float* b, bool b_steps, float* y, std::int64_t n) noexcept {
+/// A function of two numbers along a row; an operand that does not step is one number. NaN on either side gives NaN.
+/// O(n).
+inline void binary_row(const Step& step, const float* a, bool a_steps, const float* b, bool b_steps, float* y,
+                       std::int64_t n) noexcept {
   detail::with_function(step, [&](const auto& f) { kernels::map_pairs(f, a, a_steps, b, b_steps, y, n); });
 }
 
-/// y = op(a, b) along a collapsed walk of y, a and b, whose strides are in elements, 0 where an operand repeats. O(elements).
+/// y = op(a, b) along a collapsed walk of y, a and b, whose strides are in elements, 0 where an operand repeats.
+/// O(elements).
 inline void binary_elements(const Step& step, const float* a, const float* b, float* y, const Walk& walk) noexcept {
   detail::with_function(step, [&](const auto& f) {
     kernels::walk_in_parallel(walk, 1, 8, [&](std::size_t, const kernels::WalkPart& part) {

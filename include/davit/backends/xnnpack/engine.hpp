@@ -77,7 +77,9 @@ class Engine {
   /// One of portable's kernels.
   [[nodiscard]] bool run_kernel(const Plan& plan, const Workspace& ws, const Step& step) {
     const portable_kernels::KernelStep& kernel = plan.kernels[step.weights];
-    return kernels_[step.weights].run(kernel, kernel_memory_, [&](std::size_t i) -> void* { return address(plan, ws, i < kernel.operands() ? step.in[i] : step.out); });
+    return kernels_[step.weights].run(kernel, kernel_memory_, [&](std::size_t i) -> void* {
+      return address(plan, ws, i < kernel.operands() ? step.in[i] : step.out);
+    });
   }
   struct State {
     std::vector<OperatorPart> parts;  ///< mostly one
@@ -91,7 +93,8 @@ class Engine {
     const std::int64_t in = extent_of(plan, ws, step.in[0]).count, out = extent_of(plan, ws, step.out).count;
     std::int64_t work = 4 * std::max(in, out);
     if (step.weights != no_id) {
-      const Weights& weights = plan.weights[step.weights];  // an element of a transposed convolution's input meets all of its channel's
+      const Weights& weights =
+          plan.weights[step.weights];  // an element of a transposed convolution's input meets all of its channel's
       const std::int64_t each = weights.kernel.numel() / std::max<std::int64_t>(weights.kernel.sizes[0], 1);
       work = std::max(work, (weights.transposed ? in : out) * each);
     }
@@ -102,7 +105,7 @@ class Engine {
   std::vector<State> states_;
   std::vector<portable_kernels::KernelState> kernels_;  ///< per row of Plan::kernels
   portable_kernels::KernelMemory kernel_memory_;        ///< which they share
-  Scratch scratch_;                                      ///< of the steps that davit computes itself
+  Scratch scratch_;                                     ///< of the steps that davit computes itself
 };
 
 }  // namespace davit::xnnpack_parts

@@ -8,51 +8,98 @@
 
 #include "davit/core/scratch.hpp"
 
-/// XNNPACK's operators, alike for every version of the library. Its header has no number of the version: functions are asked which
-/// arguments they take.
+/// XNNPACK's operators, alike for every version of the library. Its header has no number of the version: functions are
+/// asked which arguments they take.
 ///
-/// 2022-02 (Debian 12): create, setup(sizes, operands, threads), run. 2024-11 (Debian 13): create with caches, reshape(sizes, threads),
-/// setup(operands), run; poolings have their channels in reshape, and some operators want working memory.
+/// 2022-02 (Debian 12): create, setup(sizes, operands, threads), run. 2024-11 (Debian 13): create with caches,
+/// reshape(sizes, threads), setup(operands), run; poolings have their channels in reshape, and some operators want
+/// working memory.
 namespace davit::xnnpack_parts::library {
 
 /// The functions of an operator; one that a version does not have takes no arguments.
 struct Convolution {
-  static auto create(auto... a) -> decltype(xnn_create_convolution2d_nhwc_f32(a...)) { return xnn_create_convolution2d_nhwc_f32(a...); }
-  static auto reshape(auto... a) -> decltype(xnn_reshape_convolution2d_nhwc_f32(a...)) { return xnn_reshape_convolution2d_nhwc_f32(a...); }
-  static auto setup(auto... a) -> decltype(xnn_setup_convolution2d_nhwc_f32(a...)) { return xnn_setup_convolution2d_nhwc_f32(a...); }
+  static auto create(auto... a) -> decltype(xnn_create_convolution2d_nhwc_f32(a...)) {
+    return xnn_create_convolution2d_nhwc_f32(a...);
+  }
+  static auto reshape(auto... a) -> decltype(xnn_reshape_convolution2d_nhwc_f32(a...)) {
+    return xnn_reshape_convolution2d_nhwc_f32(a...);
+  }
+  static auto setup(auto... a) -> decltype(xnn_setup_convolution2d_nhwc_f32(a...)) {
+    return xnn_setup_convolution2d_nhwc_f32(a...);
+  }
 };
 struct TransposedConvolution {
-  static auto create(auto... a) -> decltype(xnn_create_deconvolution2d_nhwc_f32(a...)) { return xnn_create_deconvolution2d_nhwc_f32(a...); }
-  static auto reshape(auto... a) -> decltype(xnn_reshape_deconvolution2d_nhwc_f32(a...)) { return xnn_reshape_deconvolution2d_nhwc_f32(a...); }
-  static auto setup(auto... a) -> decltype(xnn_setup_deconvolution2d_nhwc_f32(a...)) { return xnn_setup_deconvolution2d_nhwc_f32(a...); }
+  static auto create(auto... a) -> decltype(xnn_create_deconvolution2d_nhwc_f32(a...)) {
+    return xnn_create_deconvolution2d_nhwc_f32(a...);
+  }
+  static auto reshape(auto... a) -> decltype(xnn_reshape_deconvolution2d_nhwc_f32(a...)) {
+    return xnn_reshape_deconvolution2d_nhwc_f32(a...);
+  }
+  static auto setup(auto... a) -> decltype(xnn_setup_deconvolution2d_nhwc_f32(a...)) {
+    return xnn_setup_deconvolution2d_nhwc_f32(a...);
+  }
 };
 /// Of int8 with a scale for each filter: qc8 in 2022, qs8_qc8w later.
 struct QuantizedConvolution {
-  static auto create(auto... a) -> decltype(xnn_create_convolution2d_nhwc_qc8(a...)) { return xnn_create_convolution2d_nhwc_qc8(a...); }
-  static auto create(auto... a) -> decltype(xnn_create_convolution2d_nhwc_qs8_qc8w(a...)) { return xnn_create_convolution2d_nhwc_qs8_qc8w(a...); }
-  static auto reshape(auto... a) -> decltype(xnn_reshape_convolution2d_nhwc_qs8_qc8w(a...)) { return xnn_reshape_convolution2d_nhwc_qs8_qc8w(a...); }
-  static auto setup(auto... a) -> decltype(xnn_setup_convolution2d_nhwc_qc8(a...)) { return xnn_setup_convolution2d_nhwc_qc8(a...); }
-  static auto setup(auto... a) -> decltype(xnn_setup_convolution2d_nhwc_qs8_qc8w(a...)) { return xnn_setup_convolution2d_nhwc_qs8_qc8w(a...); }
+  static auto create(auto... a) -> decltype(xnn_create_convolution2d_nhwc_qc8(a...)) {
+    return xnn_create_convolution2d_nhwc_qc8(a...);
+  }
+  static auto create(auto... a) -> decltype(xnn_create_convolution2d_nhwc_qs8_qc8w(a...)) {
+    return xnn_create_convolution2d_nhwc_qs8_qc8w(a...);
+  }
+  static auto reshape(auto... a) -> decltype(xnn_reshape_convolution2d_nhwc_qs8_qc8w(a...)) {
+    return xnn_reshape_convolution2d_nhwc_qs8_qc8w(a...);
+  }
+  static auto setup(auto... a) -> decltype(xnn_setup_convolution2d_nhwc_qc8(a...)) {
+    return xnn_setup_convolution2d_nhwc_qc8(a...);
+  }
+  static auto setup(auto... a) -> decltype(xnn_setup_convolution2d_nhwc_qs8_qc8w(a...)) {
+    return xnn_setup_convolution2d_nhwc_qs8_qc8w(a...);
+  }
 };
 struct FullyConnected {
-  static auto create(auto... a) -> decltype(xnn_create_fully_connected_nc_f32(a...)) { return xnn_create_fully_connected_nc_f32(a...); }
-  static auto reshape(auto... a) -> decltype(xnn_reshape_fully_connected_nc_f32(a...)) { return xnn_reshape_fully_connected_nc_f32(a...); }
-  static auto setup(auto... a) -> decltype(xnn_setup_fully_connected_nc_f32(a...)) { return xnn_setup_fully_connected_nc_f32(a...); }
+  static auto create(auto... a) -> decltype(xnn_create_fully_connected_nc_f32(a...)) {
+    return xnn_create_fully_connected_nc_f32(a...);
+  }
+  static auto reshape(auto... a) -> decltype(xnn_reshape_fully_connected_nc_f32(a...)) {
+    return xnn_reshape_fully_connected_nc_f32(a...);
+  }
+  static auto setup(auto... a) -> decltype(xnn_setup_fully_connected_nc_f32(a...)) {
+    return xnn_setup_fully_connected_nc_f32(a...);
+  }
 };
 struct MaxPool {
-  static auto create(auto... a) -> decltype(xnn_create_max_pooling2d_nhwc_f32(a...)) { return xnn_create_max_pooling2d_nhwc_f32(a...); }
-  static auto reshape(auto... a) -> decltype(xnn_reshape_max_pooling2d_nhwc_f32(a...)) { return xnn_reshape_max_pooling2d_nhwc_f32(a...); }
-  static auto setup(auto... a) -> decltype(xnn_setup_max_pooling2d_nhwc_f32(a...)) { return xnn_setup_max_pooling2d_nhwc_f32(a...); }
+  static auto create(auto... a) -> decltype(xnn_create_max_pooling2d_nhwc_f32(a...)) {
+    return xnn_create_max_pooling2d_nhwc_f32(a...);
+  }
+  static auto reshape(auto... a) -> decltype(xnn_reshape_max_pooling2d_nhwc_f32(a...)) {
+    return xnn_reshape_max_pooling2d_nhwc_f32(a...);
+  }
+  static auto setup(auto... a) -> decltype(xnn_setup_max_pooling2d_nhwc_f32(a...)) {
+    return xnn_setup_max_pooling2d_nhwc_f32(a...);
+  }
 };
 struct MaxPoolOfBytes {
-  static auto create(auto... a) -> decltype(xnn_create_max_pooling2d_nhwc_s8(a...)) { return xnn_create_max_pooling2d_nhwc_s8(a...); }
-  static auto reshape(auto... a) -> decltype(xnn_reshape_max_pooling2d_nhwc_s8(a...)) { return xnn_reshape_max_pooling2d_nhwc_s8(a...); }
-  static auto setup(auto... a) -> decltype(xnn_setup_max_pooling2d_nhwc_s8(a...)) { return xnn_setup_max_pooling2d_nhwc_s8(a...); }
+  static auto create(auto... a) -> decltype(xnn_create_max_pooling2d_nhwc_s8(a...)) {
+    return xnn_create_max_pooling2d_nhwc_s8(a...);
+  }
+  static auto reshape(auto... a) -> decltype(xnn_reshape_max_pooling2d_nhwc_s8(a...)) {
+    return xnn_reshape_max_pooling2d_nhwc_s8(a...);
+  }
+  static auto setup(auto... a) -> decltype(xnn_setup_max_pooling2d_nhwc_s8(a...)) {
+    return xnn_setup_max_pooling2d_nhwc_s8(a...);
+  }
 };
 struct AveragePool {
-  static auto create(auto... a) -> decltype(xnn_create_average_pooling2d_nhwc_f32(a...)) { return xnn_create_average_pooling2d_nhwc_f32(a...); }
-  static auto reshape(auto... a) -> decltype(xnn_reshape_average_pooling2d_nhwc_f32(a...)) { return xnn_reshape_average_pooling2d_nhwc_f32(a...); }
-  static auto setup(auto... a) -> decltype(xnn_setup_average_pooling2d_nhwc_f32(a...)) { return xnn_setup_average_pooling2d_nhwc_f32(a...); }
+  static auto create(auto... a) -> decltype(xnn_create_average_pooling2d_nhwc_f32(a...)) {
+    return xnn_create_average_pooling2d_nhwc_f32(a...);
+  }
+  static auto reshape(auto... a) -> decltype(xnn_reshape_average_pooling2d_nhwc_f32(a...)) {
+    return xnn_reshape_average_pooling2d_nhwc_f32(a...);
+  }
+  static auto setup(auto... a) -> decltype(xnn_setup_average_pooling2d_nhwc_f32(a...)) {
+    return xnn_setup_average_pooling2d_nhwc_f32(a...);
+  }
 };
 
 /// The pixels of an image: channels, and elements from one to the next of the operand and of the result.
@@ -87,7 +134,8 @@ inline constexpr std::size_t scratch_alignment = 64;
 
 /// Tells an operator its sizes: a batch, and of images their height and width.
 template <class Functions, class... Sizes>
-[[nodiscard]] xnn_status reshape(xnn_operator_t op, const Pixels& p, Scratch& work, pthreadpool_t pool, Sizes... sizes) {
+[[nodiscard]] xnn_status reshape(xnn_operator_t op, const Pixels& p, Scratch& work, pthreadpool_t pool,
+                                 Sizes... sizes) {
   std::size_t bytes = 0, alignment = 1, height = 0, width = 0;
   xnn_status status = xnn_status_success;
   if constexpr (requires { Functions::reshape(op, sizes..., pool); })
@@ -107,14 +155,18 @@ template <class Functions, class... Sizes>
 
 }  // namespace detail
 
-/// Points an operator at its operand and its result; `sizes` are new to it if `resized`. `work` is its own as long as it runs.
+/// Points an operator at its operand and its result; `sizes` are new to it if `resized`. `work` is its own as long as
+/// it runs.
 template <class Functions, class T, class... Sizes>
-[[nodiscard]] xnn_status set_up(xnn_operator_t op, bool resized, const Pixels& p, Scratch& work, pthreadpool_t pool, const T* in, T* out, Sizes... sizes) {
+[[nodiscard]] xnn_status set_up(xnn_operator_t op, bool resized, const Pixels& p, Scratch& work, pthreadpool_t pool,
+                                const T* in, T* out, Sizes... sizes) {
   if constexpr (requires { Functions::setup(op, sizes..., in, out, pool); }) {
     return Functions::setup(op, sizes..., in, out, pool);
   } else {
     if (resized)
-      if (const xnn_status status = detail::reshape<Functions>(op, p, work, pool, sizes...); status != xnn_status_success) return status;
+      if (const xnn_status status = detail::reshape<Functions>(op, p, work, pool, sizes...);
+          status != xnn_status_success)
+        return status;
     if constexpr (requires { Functions::setup(op, in, out); })
       return Functions::setup(op, in, out);
     else
@@ -124,9 +176,10 @@ template <class Functions, class T, class... Sizes>
 
 namespace detail {
 template <class Op>
-inline constexpr bool is_made = requires(Op* op, std::size_t n, const float* weights, float bound, std::uint32_t flags) {
-  create<FullyConnected>(op, n, n, n, n, weights, weights, bound, bound, flags);
-};
+inline constexpr bool is_made =
+    requires(Op* op, std::size_t n, const float* weights, float bound, std::uint32_t flags) {
+      create<FullyConnected>(op, n, n, n, n, weights, weights, bound, bound, flags);
+    };
 }  // namespace detail
 
 /// False for a version whose operators are made in another way.

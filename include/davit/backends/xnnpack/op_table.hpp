@@ -61,8 +61,9 @@ inline constexpr auto op_table = detail::sorted_rules(
   return rule->refuses(call);
 }
 
-/// The steps of a method; what `int8_kernels` does: see Planner; `exact`: nothing that loses NaN or infinities goes unnoticed. Errors: unsupported_operator, with the node, for what `refuses` refuses; corrupt_data for
-/// constants that are not what the graph says.
+/// The steps of a method; what `int8_kernels` does: see Planner; `exact`: nothing that loses NaN or infinities goes
+/// unnoticed. Errors: unsupported_operator, with the node, for what `refuses` refuses; corrupt_data for constants that
+/// are not what the graph says.
 [[nodiscard]] inline Result<Plan> make_plan(const ProgramBody& body, bool int8_kernels = false, bool exact = false) {
   GraphModuleView graph = body.graph.view();
   const std::vector<std::uint8_t> used = used_values(graph);
@@ -90,23 +91,29 @@ inline constexpr auto op_table = detail::sorted_rules(
   if (!int8_kernels) bytes.emplace(body, true);
   for (NodeId n = 0; n < graph.nodes.size(); ++n) {
     if (bytes && bytes->is_absorbed(n)) planner.absorb(n);
-    if (portable_kernels::Int8Step* const joined = bytes ? bytes->step_of(n) : nullptr) emit_bytes(planner, *joined);
-    else if (!planner.is_done(n)) find_rule(graph.target(graph.nodes[n]))->emit(planner, Call(graph, n));
+    if (portable_kernels::Int8Step* const joined = bytes ? bytes->step_of(n) : nullptr)
+      emit_bytes(planner, *joined);
+    else if (!planner.is_done(n))
+      find_rule(graph.target(graph.nodes[n]))->emit(planner, Call(graph, n));
     if (exact) planner.check_results(n);
   }
   planner.finish();
   const std::vector<Slot>& slots = planner.plan.slots;
-  const auto misstated = std::ranges::find_if(slots, [](const Slot& slot) { return slot.order.rank != slot.dims.count; });
+  const auto misstated =
+      std::ranges::find_if(slots, [](const Slot& slot) { return slot.order.rank != slot.dims.count; });
   if (misstated != slots.end()) {
     const auto s = static_cast<std::uint32_t>(misstated - slots.begin());
-    const auto step = std::ranges::find_if(planner.plan.steps, [s](const Step& each) { return each.out == s || std::ranges::find(each.in, s) != each.in.end(); });
+    const auto step = std::ranges::find_if(planner.plan.steps, [s](const Step& each) {
+      return each.out == s || std::ranges::find(each.in, s) != each.in.end();
+    });
     const NodeId node = step == planner.plan.steps.end() ? no_id : step->node;
-    return std::unexpected(Error{.code = ErrorCode::invalid_shape,
-                                 .stage = Stage::preprocess,
-                                 .debug_handle = node < body.handles.size() ? body.handles[node] : no_debug_handle,
-                                 .backend = "xnnpack",
-                                 .what = "an operator gives another number of sizes than the program says of its result",
-                                 .fix = "export the program again"});
+    return std::unexpected(
+        Error{.code = ErrorCode::invalid_shape,
+              .stage = Stage::preprocess,
+              .debug_handle = node < body.handles.size() ? body.handles[node] : no_debug_handle,
+              .backend = "xnnpack",
+              .what = "an operator gives another number of sizes than the program says of its result",
+              .fix = "export the program again"});
   }
   return std::move(planner.plan);
 }

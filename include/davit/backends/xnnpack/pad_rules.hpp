@@ -18,7 +18,8 @@ namespace davit::xnnpack_parts {
 namespace detail {
 
 /// Before and after, per logical dimension; nothing if XNNPACK has no numbers like these.
-[[nodiscard]] constexpr std::optional<std::array<std::int32_t, 2 * max_dims>> pads_of(const operators::PadView& view) noexcept {
+[[nodiscard]] constexpr std::optional<std::array<std::int32_t, 2 * max_dims>> pads_of(
+    const operators::PadView& view) noexcept {
   std::array<std::int32_t, 2 * max_dims> out{};
   if (view.rank > max_dims) return std::nullopt;
   for (std::size_t d = 0; d < view.rank; ++d) {
@@ -50,9 +51,10 @@ inline void emit_pad(Planner& p, const Call& call) {
   const ValueId y = call.output();
   operators::ConvolutionView convolution;
   operators::PadView inner;
-  if (const NodeId user = p.only_user(y); user != no_id && !operators::read_convolution(p.calls().call(user), convolution) &&
-                                          convolution.input == y && !convolution.transposed && !is_by_kernel(Call(p.graph(), user), convolution) &&
-                                          operators::read_inner_padding(p.calls(), y, inner))
+  if (const NodeId user = p.only_user(y);
+      user != no_id && !operators::read_convolution(p.calls().call(user), convolution) && convolution.input == y &&
+      !convolution.transposed && !is_by_kernel(Call(p.graph(), user), convolution) &&
+      operators::read_inner_padding(p.calls(), y, inner))
     return;  // the convolution does it
   const std::uint32_t from = p.need_dense(x);
   Step step{.op = Op::pad, .alpha = static_cast<float>(view.value), .pads = *pads_of(view)};

@@ -30,7 +30,8 @@ inline void emit_permute(Planner& p, const Call& call) {
   const ValueId y = call.output();
   ValueState& state = p.state(y);
   if (p.state(x).constant) {
-    const std::vector<std::int64_t> order(view.from.begin(), view.from.begin() + static_cast<std::ptrdiff_t>(view.rank));
+    const std::vector<std::int64_t> order(view.from.begin(),
+                                          view.from.begin() + static_cast<std::ptrdiff_t>(view.rank));
     state.constant = true;
     state.packed = p.state(x).packed;
     if (!state.packed) {

@@ -76,7 +76,7 @@ enum class Op : std::uint8_t {
 /// A two-dimensional window: convolutions and pools. A group norm has its groups.
 struct Window {
   std::array<std::uint32_t, 2> kernel{1, 1}, stride{1, 1}, dilation{1, 1};
-  std::array<std::uint32_t, 4> padding{};  ///< top, right, bottom, left
+  std::array<std::uint32_t, 4> padding{};         ///< top, right, bottom, left
   std::array<std::uint32_t, 2> output_padding{};  ///< of a transposed convolution
   std::uint32_t groups = 1;
 };
@@ -90,9 +90,10 @@ struct Quantization {
 
 /// Constant weights of an operator, with what is folded into them when they are packed.
 struct Weights {
-  Tensor kernel;                        ///< as the program has it: [out, in / groups, ...], [out, in] or, transposed, [in, out / groups, ...], [in, out]
+  Tensor kernel;  ///< as the program has it: [out, in / groups, ...], [out, in] or, transposed, [in, out / groups,
+                  ///< ...], [in, out]
   bool transposed = false;
-  Tensor bias;                          ///< [out], or undefined
+  Tensor bias;                                  ///< [out], or undefined
   Tensor scale{}, shift{}, mean{}, variance{};  ///< of a batch norm after it, or undefined
   bool has_norm = false;
   double eps = 0;
@@ -110,9 +111,10 @@ struct Step {
   float alpha = 0;  ///< slope, eps, value to pad with; of a quantized output 1 / scale
   Window window{};
   std::uint32_t weights = no_id;  ///< row of Plan::weights
-  bool transposed = false;        ///< batch_matmul, dynamic_fully_connected: the right operand is [in, out]; dynamic_convolution: a transposed one
-  std::uint32_t axis = 0;  ///< copy: dimension of `start`; mean: first physical dimension; softmax: of its lines
-  std::uint32_t axes = 0;  ///< mean: how many; softmax: not 0 if lines of minus infinities alone give zeros
+  bool transposed = false;        ///< batch_matmul, dynamic_fully_connected: the right operand is [in, out];
+                                  ///< dynamic_convolution: a transposed one
+  std::uint32_t axis = 0;         ///< copy: dimension of `start`; mean: first physical dimension; softmax: of its lines
+  std::uint32_t axes = 0;         ///< mean: how many; softmax: not 0 if lines of minus infinities alone give zeros
   std::int64_t start = 0;  ///< copy: first index of the source (or, with `into`, of the destination) along `axis`
   std::int64_t step = 1;
   bool into = false;
@@ -155,11 +157,11 @@ struct Plan {
   std::vector<Step> steps;
   std::vector<Weights> weights;
   std::vector<portable_kernels::KernelStep> kernels;
-  std::vector<Tensor> constants;            ///< dense, with room to read past their end
-  std::vector<ValueId> input_values;        ///< per delegate input; no_id for none
+  std::vector<Tensor> constants;             ///< dense, with room to read past their end
+  std::vector<ValueId> input_values;         ///< per delegate input; no_id for none
   std::vector<std::uint8_t> checked_inputs;  ///< per delegate input: 1 if its values have to be ordinary
-  bool always_exact = false;                 ///< a constant holds what would get lost: every run is one of the exact kernels
-  bool exact = false;                        ///< nothing that loses NaN or infinities goes unnoticed
+  bool always_exact = false;  ///< a constant holds what would get lost: every run is one of the exact kernels
+  bool exact = false;         ///< nothing that loses NaN or infinities goes unnoticed
   std::vector<std::uint32_t> output_slots;  ///< per graph output; no_id for one that is no tensor of the plan
 
   [[nodiscard]] std::span<const Dim> sizes(std::uint32_t slot) const noexcept {

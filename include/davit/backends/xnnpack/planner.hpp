@@ -69,7 +69,8 @@ class Planner : public PlanBuilder {
       plan.checked_inputs.push_back(v != no_id && checks_[v] != ValueCheck::none ? 1 : 0);
   }
   [[nodiscard]] bool is_checked(ValueId v) const noexcept { return !checks_.empty() && checks_[v] != ValueCheck::none; }
-  /// Looks at the results of a node whose steps have been added; at those that are constants, as views of some are, now.
+  /// Looks at the results of a node whose steps have been added; at those that are constants, as views of some are,
+  /// now.
   void check_results(NodeId n) {
     for (const Argument& a : g_.outputs(g_.nodes[n]))
       g_.for_each_value(a, [&](ValueId v) {
@@ -130,7 +131,8 @@ class Planner : public PlanBuilder {
     return copy_to(v, order);
   }
 
-  /// A new slot of that order for a value that the next step writes. With `pitched` it may be a slice of a concatenation.
+  /// A new slot of that order for a value that the next step writes. With `pitched` it may be a slice of a
+  /// concatenation.
   [[nodiscard]] std::uint32_t define(ValueId v, const DimOrder& order, bool pitched = false) {
     const ConcatPart& slice = concat_part_[v];
     if (pitched && slice.whole != no_id && order == DimOrder::channels_last(rank(v))) {
@@ -225,7 +227,10 @@ class Planner : public PlanBuilder {
     const std::uint32_t first = states_[v].slots.front();
     const std::uint32_t from = need_raw(v, plan.slots[first].order);
     const std::uint32_t to = temporary(dims(v), plan.slots[from].order);
-    add({.op = Op::dequantize, .in = {from, no_id, no_id}, .out = to, .quantization = {states_[v].quantization, {}, {}}},
+    add({.op = Op::dequantize,
+         .in = {from, no_id, no_id},
+         .out = to,
+         .quantization = {states_[v].quantization, {}, {}}},
         g_.values[v].producer);
     states_[v].dequantized = false;
     states_[v].slots.assign(1, to);

@@ -12,8 +12,8 @@ namespace davit::xnnpack_parts {
 
 namespace detail {
 
-/// The window of a pool over two dimensions, rounding up of the output size turned into padding at the end; nothing if it
-/// has one element, or XNNPACK no numbers as large.
+/// The window of a pool over two dimensions, rounding up of the output size turned into padding at the end; nothing if
+/// it has one element, or XNNPACK no numbers as large.
 [[nodiscard]] constexpr std::optional<Window> window_of(const Call& call, const operators::PoolView& view) noexcept {
   Window w;
   for (std::size_t d = 0; d < 2; ++d) {
@@ -43,12 +43,14 @@ namespace detail {
   return call.fixed(x, 1) < 0 ? "a symbolic number of channels" : nullptr;
 }
 
-/// True if a window may have elements in the padding whose nearest element of the image is none of its own, or lie there whole:
-/// XNNPACK takes the nearest one as soon as a dimension is dilated.
+/// True if a window may have elements in the padding whose nearest element of the image is none of its own, or lie
+/// there whole: XNNPACK takes the nearest one as soon as a dimension is dilated.
 [[nodiscard]] constexpr bool leaves_image(const Call& call, const operators::PoolView& view) noexcept {
   if (view.dilation[1] == 1 && view.dilation[2] == 1) return false;
   for (std::size_t d = 1; d < 3; ++d)
-    if (view.padding[d] > 0 && (view.padding[d] >= view.dilation[d] || call.fixed(view.input, 1 + d) < view.dilation[d])) return true;
+    if (view.padding[d] > 0 &&
+        (view.padding[d] >= view.dilation[d] || call.fixed(view.input, 1 + d) < view.dilation[d]))
+      return true;
   return false;
 }
 
@@ -59,7 +61,8 @@ namespace detail {
   const std::optional<Window> w = window_of(call, view);
   if (!w) return "a window of one element, or one beyond 2^12";
   if (view.maximum && leaves_image(call, view)) return "a dilated window that leaves the image";
-  if (view.maximum && (w->stride[0] > w->kernel[0] || w->stride[1] > w->kernel[1])) return "a stride beyond the window";  // XNNPACK of 2024 refuses it
+  if (view.maximum && (w->stride[0] > w->kernel[0] || w->stride[1] > w->kernel[1]))
+    return "a stride beyond the window";  // XNNPACK of 2024 refuses it
   if (view.maximum) return call.arguments().uses_first_output_only() ? nullptr : "the indices of the maxima are used";
   if (view.divisor != 0) return "a divisor of its own";
   if (view.is_padded() && view.count_include_pad) return "padding that counts";

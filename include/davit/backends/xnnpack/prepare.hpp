@@ -45,7 +45,8 @@ inline void bind_symbols(GraphModuleView graph, const Plan& plan, std::span<cons
   }
 }
 
-/// The sizes of every slot; or that the inputs do not tell them, or that a tensor is empty, which XNNPACK's operators do not take.
+/// The sizes of every slot; or that the inputs do not tell them, or that a tensor is empty, which XNNPACK's operators
+/// do not take.
 [[nodiscard]] inline std::optional<Unfit> find_sizes(const Plan& plan, Workspace& ws) {
   ws.is_planned = true;
   ws.sizes.assign(plan.dims.size(), 0);
@@ -101,7 +102,8 @@ inline void bind_symbols(GraphModuleView graph, const Plan& plan, std::span<cons
   }
   if (!slots_fit(plan, ws)) return Unfit{.what = "a view of another number of elements"};
   for (const Step& step : plan.steps)
-    if (const char* reason = size_mismatch(plan, ws, step)) return Unfit{.node = step.node, .what = std::string_view(reason)};
+    if (const char* reason = size_mismatch(plan, ws, step))
+      return Unfit{.node = step.node, .what = std::string_view(reason)};
   return std::nullopt;
 }
 
@@ -111,7 +113,10 @@ inline void find_given(const Plan& plan, Workspace& ws, std::span<const EValue> 
   for (std::size_t i = 0; i < outputs.size() && i < ws.given.size(); ++i) {
     const TensorView* const t = outputs[i].tensor_if();
     if (t == nullptr || plan.output_slots[i] == no_id) continue;
-    ws.given[i] = t->is_contiguous() && t->dtype == plan.slots[plan.output_slots[i]].dtype && has_sizes(ws, *t, plan.slots[plan.output_slots[i]].dims) ? 1 : 0;
+    ws.given[i] = t->is_contiguous() && t->dtype == plan.slots[plan.output_slots[i]].dtype &&
+                          has_sizes(ws, *t, plan.slots[plan.output_slots[i]].dims)
+                      ? 1
+                      : 0;
   }
 }
 

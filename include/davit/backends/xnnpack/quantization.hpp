@@ -23,16 +23,22 @@ struct Quantizer {
 /// Scale and zero point as XNNPACK has them; nothing for what it cannot have.
 [[nodiscard]] constexpr std::optional<Quantization> steps_of(const operators::QuantizationView& view) noexcept {
   const bool fits = view.scale >= 1e-30 && view.scale <= 1e30 && view.zero_point >= -128 && view.zero_point <= 127;
-  return fits ? std::optional(Quantization{static_cast<float>(view.scale), static_cast<std::int32_t>(view.zero_point)}) : std::nullopt;
+  return fits ? std::optional(Quantization{static_cast<float>(view.scale), static_cast<std::int32_t>(view.zero_point)})
+              : std::nullopt;
 }
 
-/// The quantizer of a quantize_per_tensor node to int8, and bounds before it; nothing for other nodes and what XNNPACK cannot have.
-[[nodiscard]] constexpr std::optional<Quantizer> quantizer_of(const Call& call, const operators::BoundsView& bounds = {}) noexcept {
+/// The quantizer of a quantize_per_tensor node to int8, and bounds before it; nothing for other nodes and what XNNPACK
+/// cannot have.
+[[nodiscard]] constexpr std::optional<Quantizer> quantizer_of(const Call& call,
+                                                              const operators::BoundsView& bounds = {}) noexcept {
   operators::QuantizationView view;
-  if (operators::read_quantization(call.arguments(), view) || !view.quantizes || view.scales != no_id) return std::nullopt;
+  if (operators::read_quantization(call.arguments(), view) || !view.quantizes || view.scales != no_id)
+    return std::nullopt;
   const std::optional<Quantization> steps = steps_of(view);
-  if (!steps || view.low < -128 || view.high > 127 || !operators::narrow(view, bounds) || view.low >= view.high) return std::nullopt;
-  return Quantizer{*steps, static_cast<float>(1.0 / view.scale), static_cast<std::int32_t>(view.low), static_cast<std::int32_t>(view.high)};
+  if (!steps || view.low < -128 || view.high > 127 || !operators::narrow(view, bounds) || view.low >= view.high)
+    return std::nullopt;
+  return Quantizer{*steps, static_cast<float>(1.0 / view.scale), static_cast<std::int32_t>(view.low),
+                   static_cast<std::int32_t>(view.high)};
 }
 
 /// The quantize node that alone uses `value`, perhaps behind a clamp; it and the clamp are taken in with

@@ -26,7 +26,11 @@ inline void emit_quantize(Planner& p, const Call& call) {
     return p.alias(call.output(), from, p.plan.slots[from].order);
   }
   const std::uint32_t from = p.need_dense(x);
-  Step step{.op = Op::quantize, .alpha = q.inverse, .quantization = {Quantization{}, {}, q.quantization}, .low = q.low, .high = q.high};
+  Step step{.op = Op::quantize,
+            .alpha = q.inverse,
+            .quantization = {Quantization{}, {}, q.quantization},
+            .low = q.low,
+            .high = q.high};
   step.in[0] = from;
   step.out = p.define(call.output(), p.plan.slots[from].order);
   p.add(step, call.id());
@@ -37,7 +41,9 @@ inline void emit_quantize(Planner& p, const Call& call) {
   if (const char* reason = refuses_tensor(call, call.output())) return reason;
   if (const char* reason = refuses_other_sizes(call, call.value("input"))) return reason;
   operators::QuantizationView view;
-  return !operators::read_quantization(call.arguments(), view) && steps_of(view) ? nullptr : "a scale or zero point that is not a literal number of int8";
+  return !operators::read_quantization(call.arguments(), view) && steps_of(view)
+             ? nullptr
+             : "a scale or zero point that is not a literal number of int8";
 }
 /// Makes nothing yet: those who need floats ask for them.
 inline void emit_dequantize(Planner& p, const Call& call) {
@@ -65,7 +71,8 @@ inline void emit_dequantize(Planner& p, const Call& call) {
   if (const char* reason = refuses_tensor(call, call.output())) return reason;
   if (const char* reason = refuses_other_sizes(call, view.input)) return reason;
   if (const char* reason = refuses_tensor(call, view.scales)) return reason;
-  if (!call.is_tensor(view.zero_points) || call.dtype(view.zero_points) != ScalarType::int64) return "zero points that are not int64";
+  if (!call.is_tensor(view.zero_points) || call.dtype(view.zero_points) != ScalarType::int64)
+    return "zero points that are not int64";
   for (const ValueId v : {view.scales, view.zero_points})
     if (call.rank(v) != 1 || call.fixed(v, 0) < 1 || call.fixed(v, 0) != call.fixed(view.input, view.axis))
       return "parameters that are not one number per channel";

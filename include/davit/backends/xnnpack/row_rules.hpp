@@ -27,7 +27,9 @@ inline void emit_softmax(Planner& p, const Call& call) {
   operators::SoftmaxView view;
   if (operators::read_softmax(call.arguments(), view)) return;  // which refuses_softmax has asked
   const DimOrder order = DimOrder::row_major(p.rank(view.input));
-  Step step{.op = view.logarithm ? Op::log_softmax : Op::softmax, .axis = static_cast<std::uint32_t>(view.dim), .axes = view.masked ? 1u : 0u};
+  Step step{.op = view.logarithm ? Op::log_softmax : Op::softmax,
+            .axis = static_cast<std::uint32_t>(view.dim),
+            .axes = view.masked ? 1u : 0u};
   step.in[0] = p.need(view.input, order);
   step.out = p.define(call.output(), order);
   p.add(step, call.id());
@@ -82,7 +84,9 @@ inline void emit_group_norm(Planner& p, const Call& call) {
   operators::GroupNormView view;
   if (operators::read_group_norm(call.arguments(), view)) return;  // which refuses_group_norm has asked
   const DimOrder order = DimOrder::row_major(p.rank(view.input));
-  Step step{.op = Op::group_norm, .alpha = static_cast<float>(view.eps), .window = {.groups = static_cast<std::uint32_t>(view.groups)}};
+  Step step{.op = Op::group_norm,
+            .alpha = static_cast<float>(view.eps),
+            .window = {.groups = static_cast<std::uint32_t>(view.groups)}};
   step.in[0] = p.need(view.input, order);
   if (view.weight != no_id) step.in[1] = p.need(view.weight, DimOrder::row_major(1));
   if (view.bias != no_id) step.in[2] = p.need(view.bias, DimOrder::row_major(1));

@@ -46,7 +46,8 @@ namespace davit::xnnpack_parts {
 /// Calls f(first, count) for stretches of `count` things of so many elements each, on the threads of the run.
 template <class F>
 void share(std::int64_t count, std::int64_t elements, F&& f) noexcept {
-  kernels::in_parallel(count, 1, kernels::operations(count, elements, 8), [&](std::size_t, std::int64_t first, std::int64_t end) { f(first, end - first); });
+  kernels::in_parallel(count, 1, kernels::operations(count, elements, 8),
+                       [&](std::size_t, std::int64_t first, std::int64_t end) { f(first, end - first); });
 }
 
 inline void run_unary(const Plan& plan, const Workspace& ws, const Step& step) {
@@ -54,17 +55,23 @@ inline void run_unary(const Plan& plan, const Workspace& ws, const Step& step) {
   const auto* from = reinterpret_cast<const float*>(address(plan, ws, step.in[0]));
   auto* to = reinterpret_cast<float*>(address(plan, ws, step.out));
   if (is_flat(plan, step))
-    return share(x.count, 1, [&](std::int64_t first, std::int64_t count) { map_elements(step, from + first, to + first, count); });
-  const auto from_pitch = static_cast<std::int64_t>(pitch(plan, step.in[0])), to_pitch = static_cast<std::int64_t>(pitch(plan, step.out));
+    return share(x.count, 1,
+                 [&](std::int64_t first, std::int64_t count) { map_elements(step, from + first, to + first, count); });
+  const auto from_pitch = static_cast<std::int64_t>(pitch(plan, step.in[0])),
+             to_pitch = static_cast<std::int64_t>(pitch(plan, step.out));
   share(x.rows(), x.last(), [&](std::int64_t first, std::int64_t count) {
-    for (std::int64_t r = first; r < first + count; ++r) map_elements(step, from + r * from_pitch, to + r * to_pitch, x.last());
+    for (std::int64_t r = first; r < first + count; ++r)
+      map_elements(step, from + r * from_pitch, to + r * to_pitch, x.last());
   });
 }
 
 /// The bytes of a quantized output.
-[[nodiscard]] inline kernels::ByteRange bytes_of(const Step& step) noexcept { return {step.alpha, step.quantization[2].zero_point, step.low, step.high}; }
+[[nodiscard]] inline kernels::ByteRange bytes_of(const Step& step) noexcept {
+  return {step.alpha, step.quantization[2].zero_point, step.low, step.high};
+}
 
-/// Calls f(walk, operands' addresses) for the result of a function of two tensors and both of these, in the order in which the result lies.
+/// Calls f(walk, operands' addresses) for the result of a function of two tensors and both of these, in the order in
+/// which the result lies.
 template <class F>
 void with_pair(const Plan& plan, const Workspace& ws, const Step& step, F&& f) {
   const Extent out = extent_of(plan, ws, step.out);
@@ -97,7 +104,9 @@ inline void run_binary(const Plan& plan, const Workspace& ws, const Step& step) 
 inline void run_quantized_binary(const Plan& plan, const Workspace& ws, const Step& step) {
   constexpr std::int64_t block = 1024;
   const Step floats{.op = step.op == Op::add_s8 ? Op::add : step.op == Op::subtract_s8 ? Op::subtract : Op::multiply};
-  const auto scale_of = [&](std::size_t i) { return kernels::ByteScale{step.quantization[i].scale, static_cast<float>(step.quantization[i].zero_point)}; };
+  const auto scale_of = [&](std::size_t i) {
+    return kernels::ByteScale{step.quantization[i].scale, static_cast<float>(step.quantization[i].zero_point)};
+  };
   const std::array scales{scale_of(0), scale_of(1)};
   const kernels::ByteRange range = bytes_of(step);
   auto* to = reinterpret_cast<std::int8_t*>(address(plan, ws, step.out));
@@ -108,7 +117,8 @@ inline void run_quantized_binary(const Plan& plan, const Workspace& ws, const St
       std::array<std::int8_t, block> made;
       const auto take = [&](std::size_t i, const std::int8_t* from, std::int64_t from_step, std::int64_t n) {
         if (from_step == 1) return kernels::run_widest<kernels::Dequantize>(from, x[i].data(), n, &scales[i]);
-        for (std::int64_t k = 0; k < n; ++k) x[i][static_cast<std::size_t>(k)] = kernels::dequantized(from[k * from_step], scales[i]);
+        for (std::int64_t k = 0; k < n; ++k)
+          x[i][static_cast<std::size_t>(k)] = kernels::dequantized(from[k * from_step], scales[i]);
       };
       part.walk.for_each_row([&](const auto& row) {
         for (std::int64_t first = 0, n = 0; first < part.walk.sizes[0]; first += n) {
@@ -116,7 +126,8 @@ inline void run_quantized_binary(const Plan& plan, const Workspace& ws, const St
           std::array<bool, 2> steps{};
           for (std::size_t i = 0; i < 2; ++i) {
             const std::int64_t from_step = walk.strides[i + 1][0];
-            const auto* const from = reinterpret_cast<const std::int8_t*>(at[i]) + part.at[i + 1] + row[i + 1] + first * from_step;
+            const auto* const from =
+                reinterpret_cast<const std::int8_t*>(at[i]) + part.at[i + 1] + row[i + 1] + first * from_step;
             steps[i] = from_step != 0;
             take(i, from, from_step, steps[i] ? n : 1);
           }
@@ -136,9 +147,12 @@ inline void run_quantized_binary(const Plan& plan, const Workspace& ws, const St
 
 /// Moves elements of so many bytes, in the order in which the target's lie; strides are in elements.
 inline void move_along(const std::byte* from, const std::array<std::int64_t, max_dims>& from_strides, std::byte* to,
-                       const std::array<std::int64_t, max_dims>& to_strides, std::size_t element, const Extent& sizes) noexcept {
+                       const std::array<std::int64_t, max_dims>& to_strides, std::size_t element,
+                       const Extent& sizes) noexcept {
   Walk walk(std::span(sizes.sizes).first(sizes.rank));
-  walk.add(std::span(from_strides).first(sizes.rank), element).add(std::span(to_strides).first(sizes.rank), element).sort_by(1);
+  walk.add(std::span(from_strides).first(sizes.rank), element)
+      .add(std::span(to_strides).first(sizes.rank), element)
+      .sort_by(1);
   walk.collapse();
   kernels::move_in_parallel(element, walk, from, to);
 }
@@ -177,7 +191,8 @@ inline void run_mean(const Plan& plan, const Workspace& ws, const Step& step) {
   for (std::size_t p = 0; p < step.axis; ++p) outer *= x.physical[p];
   for (std::size_t p = step.axis; p < step.axis + step.axes; ++p) averaged *= x.physical[p];
   const bool inside = step.axis + step.axes == x.rank;
-  const std::int64_t inner = inside ? 1 : x.last(), row = inside ? 1 : static_cast<std::int64_t>(pitch(plan, step.in[0]));
+  const std::int64_t inner = inside ? 1 : x.last(),
+                     row = inside ? 1 : static_cast<std::int64_t>(pitch(plan, step.in[0]));
   const std::array kept{outer, inner}, kept_strides{averaged * row, std::int64_t{1}};
   const std::array reduced{averaged}, reduced_strides{row};
   const TensorView view{address(plan, ws, step.in[0]), nullptr, nullptr, 0, ScalarType::float32};
@@ -189,7 +204,8 @@ inline void run_mean(const Plan& plan, const Workspace& ws, const Step& step) {
       std::array<kernels::Accumulated, kernels::Groups::most_at_once> sums{};
       own.reduce(first, {}, kernels::sum_loops.float32, std::span(sums).first(n));
       for (std::size_t i = 0; i < n; ++i)
-        *at++ = kernels::nan_min(kernels::nan_max(static_cast<float>(sums[i].real / static_cast<double>(averaged)), step.min), step.max);
+        *at++ = kernels::nan_min(
+            kernels::nan_max(static_cast<float>(sums[i].real / static_cast<double>(averaged)), step.min), step.max);
     });
   });
 }
@@ -200,29 +216,36 @@ inline void run_pad(const Plan& plan, const Workspace& ws, const Step& step) {
   std::fill_n(to, out.count, step.alpha);
   const std::array<std::int64_t, max_dims> strides = strides_of(plan, ws, step.out);
   for (std::size_t d = 0; d < x.rank; ++d) to += strides[d] * step.pads[2 * d];
-  move_along(address(plan, ws, step.in[0]), strides_of(plan, ws, step.in[0]), reinterpret_cast<std::byte*>(to), strides, sizeof(float), x);
+  move_along(address(plan, ws, step.in[0]), strides_of(plan, ws, step.in[0]), reinterpret_cast<std::byte*>(to), strides,
+             sizeof(float), x);
 }
 
-/// Products with a matrix that is not constant, by portable's kernel: XNNPACK would pack the matrix at every call. False if there is no
-/// memory.
+/// Products with a matrix that is not constant, by portable's kernel: XNNPACK would pack the matrix at every call.
+/// False if there is no memory.
 [[nodiscard]] inline bool run_product(const Plan& plan, const Workspace& ws, const Step& step, Scratch& scratch) {
   using Matrix = portable_kernels::Matrix<float>;
   const Extent x = extent_of(plan, ws, step.in[0]);
   const Extent out = extent_of(plan, ws, step.out);
-  const std::int64_t in = x.last(), columns = out.last(), batches = step.op == Op::batch_matmul ? x.sizes[0] : 1, rows = out.count / (columns * batches);
+  const std::int64_t in = x.last(), columns = out.last(), batches = step.op == Op::batch_matmul ? x.sizes[0] : 1,
+                     rows = out.count / (columns * batches);
   const auto* a = reinterpret_cast<const float*>(address(plan, ws, step.in[0]));
   const auto* b = reinterpret_cast<const float*>(address(plan, ws, step.in[1]));
   const auto* bias = reinterpret_cast<const float*>(address(plan, ws, step.in[2]));
   auto* to = reinterpret_cast<float*>(address(plan, ws, step.out));
-  if (!scratch.reserve(static_cast<std::size_t>(portable_kernels::multiply_work<float>(rows, columns)) * sizeof(float))) return false;
+  if (!scratch.reserve(static_cast<std::size_t>(portable_kernels::multiply_work<float>(rows, columns)) * sizeof(float)))
+    return false;
   for (std::int64_t i = 0; i < batches; ++i) {
     const float* const own = b + i * in * columns;
-    portable_kernels::multiply<float>(rows, columns, in, Matrix{a + i * rows * in, in, 1}, step.transposed ? Matrix{own, columns, 1} : Matrix{own, 1, in},
-                                      reinterpret_cast<float*>(scratch.span().data()), to + i * rows * columns, columns);
+    portable_kernels::multiply<float>(rows, columns, in, Matrix{a + i * rows * in, in, 1},
+                                      step.transposed ? Matrix{own, columns, 1} : Matrix{own, 1, in},
+                                      reinterpret_cast<float*>(scratch.span().data()), to + i * rows * columns,
+                                      columns);
   }
   if (bias != nullptr)
-    for (std::int64_t r = 0; r < rows * batches; ++r) binary_row(Step{.op = Op::add}, to + r * columns, true, bias, true, to + r * columns, columns);
-  if (step.min != -infinity || step.max != infinity) map_elements(Step{.op = Op::clamp, .min = step.min, .max = step.max}, to, to, out.count);
+    for (std::int64_t r = 0; r < rows * batches; ++r)
+      binary_row(Step{.op = Op::add}, to + r * columns, true, bias, true, to + r * columns, columns);
+  if (step.min != -infinity || step.max != infinity)
+    map_elements(Step{.op = Op::clamp, .min = step.min, .max = step.max}, to, to, out.count);
   return true;
 }
 
@@ -240,29 +263,34 @@ inline void run_pad(const Plan& plan, const Workspace& ws, const Step& step) {
     kernel = turned.data();
   }
   xnn_operator_t made = nullptr;
-  const xnn_status status = detail::create_convolution(
-      plan, once, channels(plan, step.out), kernel, reinterpret_cast<const float*>(address(plan, ws, step.in[2])), &made);
+  const xnn_status status =
+      detail::create_convolution(plan, once, channels(plan, step.out), kernel,
+                                 reinterpret_cast<const float*>(address(plan, ws, step.in[2])), &made);
   OperatorPart part{.op = Operator(made)};
   if (status != xnn_status_success) return false;
-  return setup_operator(plan, ws, once, part, true, {address(plan, ws, step.in[0]), nullptr, address(plan, ws, step.out)}, pool) == xnn_status_success &&
+  return setup_operator(plan, ws, once, part, true,
+                        {address(plan, ws, step.in[0]), nullptr, address(plan, ws, step.out)},
+                        pool) == xnn_status_success &&
          xnn_run_operator(made, pool) == xnn_status_success;
 }
 
-/// By davit's kernel: XNNPACK's multiplies with the reciprocal of a scale that was rounded to a float, which gives another byte near the
-/// middle of two.
+/// By davit's kernel: XNNPACK's multiplies with the reciprocal of a scale that was rounded to a float, which gives
+/// another byte near the middle of two.
 inline void run_quantize(const Plan& plan, const Workspace& ws, const Step& step) {
   const kernels::ByteRange range = bytes_of(step);
   const auto* from = reinterpret_cast<const float*>(address(plan, ws, step.in[0]));
   auto* to = reinterpret_cast<std::int8_t*>(address(plan, ws, step.out));
-  share(extent_of(plan, ws, step.out).count, 1,
-        [&](std::int64_t first, std::int64_t count) { kernels::run_widest<kernels::Quantize>(from + first, to + first, count, &range); });
+  share(extent_of(plan, ws, step.out).count, 1, [&](std::int64_t first, std::int64_t count) {
+    kernels::run_widest<kernels::Quantize>(from + first, to + first, count, &range);
+  });
 }
 inline void run_dequantize(const Plan& plan, const Workspace& ws, const Step& step) {
   const kernels::ByteScale scale{step.quantization[0].scale, static_cast<float>(step.quantization[0].zero_point)};
   const auto* from = reinterpret_cast<const std::int8_t*>(address(plan, ws, step.in[0]));
   auto* to = reinterpret_cast<float*>(address(plan, ws, step.out));
-  share(extent_of(plan, ws, step.out).count, 1,
-        [&](std::int64_t first, std::int64_t count) { kernels::run_widest<kernels::Dequantize>(from + first, to + first, count, &scale); });
+  share(extent_of(plan, ws, step.out).count, 1, [&](std::int64_t first, std::int64_t count) {
+    kernels::run_widest<kernels::Dequantize>(from + first, to + first, count, &scale);
+  });
 }
 inline void run_dequantize_channels(const Plan& plan, const Workspace& ws, const Step& step) {
   const Extent x = extent_of(plan, ws, step.in[0]);
@@ -276,8 +304,10 @@ inline void run_dequantize_channels(const Plan& plan, const Workspace& ws, const
     to[i] = static_cast<float>(from[i] - zeros[c]) * scales[c];
   }
 }
-/// A step of a result that is not empty, which davit computes itself; false if XNNPACK refuses a part of it, or for want of memory.
-[[nodiscard]] inline bool run_own(const Plan& plan, const Workspace& ws, const Step& step, pthreadpool_t pool, Scratch& scratch) {
+/// A step of a result that is not empty, which davit computes itself; false if XNNPACK refuses a part of it, or for
+/// want of memory.
+[[nodiscard]] inline bool run_own(const Plan& plan, const Workspace& ws, const Step& step, pthreadpool_t pool,
+                                  Scratch& scratch) {
   const Extent x = extent_of(plan, ws, step.in[0]);
   const auto* from = reinterpret_cast<const float*>(address(plan, ws, step.in[0]));
   auto* to = reinterpret_cast<float*>(address(plan, ws, step.out));
@@ -317,20 +347,23 @@ inline void run_dequantize_channels(const Plan& plan, const Workspace& ws, const
       const auto* bias = reinterpret_cast<const float*>(address(plan, ws, step.in[2]));
       share(x.count / columns, columns, [&](std::int64_t first, std::int64_t count) {
         const std::int64_t at = first * columns;
-        kernels::run_widest<kernels::LayerNormRows<float>>(count, columns, step.alpha, from + at, weight, bias, to + at, static_cast<float*>(nullptr),
-                                                           static_cast<float*>(nullptr));
+        kernels::run_widest<kernels::LayerNormRows<float>>(count, columns, step.alpha, from + at, weight, bias, to + at,
+                                                           static_cast<float*>(nullptr), static_cast<float*>(nullptr));
       });
       return true;
     }
     case Op::group_norm: {
-      const auto channels = x.sizes[1], groups = std::int64_t{step.window.groups}, width = channels / groups, plane = x.count / (x.sizes[0] * channels);
+      const auto channels = x.sizes[1], groups = std::int64_t{step.window.groups}, width = channels / groups,
+                 plane = x.count / (x.sizes[0] * channels);
       const auto* weight = reinterpret_cast<const float*>(address(plan, ws, step.in[1]));
       const auto* bias = reinterpret_cast<const float*>(address(plan, ws, step.in[2]));
       share(x.sizes[0] * groups, width * plane, [&](std::int64_t first, std::int64_t count) {
         for (std::int64_t i = first; i < first + count; ++i) {
           const std::int64_t c = i % groups * width, at = i * width * plane;
-          kernels::run_widest<kernels::GroupNorm>(width, plane, double{step.alpha}, from + at, weight == nullptr ? nullptr : weight + c, bias == nullptr ? nullptr : bias + c,
-                                                  to + at, static_cast<float*>(nullptr), static_cast<float*>(nullptr));
+          kernels::run_widest<kernels::GroupNorm>(width, plane, double{step.alpha}, from + at,
+                                                  weight == nullptr ? nullptr : weight + c,
+                                                  bias == nullptr ? nullptr : bias + c, to + at,
+                                                  static_cast<float*>(nullptr), static_cast<float*>(nullptr));
         }
       });
       return true;

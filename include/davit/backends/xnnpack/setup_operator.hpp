@@ -14,8 +14,9 @@
 namespace davit::xnnpack_parts {
 
 /// Points an operator at its operands, for the sizes of this run, which are other ones than before if `resized`.
-[[nodiscard]] inline xnn_status setup_operator(const Plan& plan, const Workspace& ws, const Step& step, OperatorPart& part, bool resized,
-                                               const std::array<std::byte*, 3>& at, pthreadpool_t pool) {
+[[nodiscard]] inline xnn_status setup_operator(const Plan& plan, const Workspace& ws, const Step& step,
+                                               OperatorPart& part, bool resized, const std::array<std::byte*, 3>& at,
+                                               pthreadpool_t pool) {
   const Extent x = extent_of(plan, ws, step.in[0]);
   const auto size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
   // an image from its logical sizes: [batch, channels, (height,) width], or [batch, channels] as images of one element
@@ -24,7 +25,8 @@ namespace davit::xnnpack_parts {
   const std::size_t width = x.rank >= 3 ? size(x.sizes[x.rank - 1]) : 1;
   const library::Pixels pixels = detail::pixels_of(plan, step);
   const auto set_up = [&]<class Functions, class T>(Functions, const T*, auto... sizes) {
-    return library::set_up<Functions>(part.op.get(), resized, pixels, part.work, pool, reinterpret_cast<const T*>(at[0]), reinterpret_cast<T*>(at[2] + part.offset),
+    return library::set_up<Functions>(part.op.get(), resized, pixels, part.work, pool,
+                                      reinterpret_cast<const T*>(at[0]), reinterpret_cast<T*>(at[2] + part.offset),
                                       sizes...);
   };
   constexpr const float* floats = nullptr;
@@ -35,7 +37,8 @@ namespace davit::xnnpack_parts {
       if (x.rank > 4) return set_up(library::Convolution{}, floats, std::size_t{1}, std::size_t{1}, size(x.rows()));
       return set_up(library::Convolution{}, floats, batch, height, width);
     case Op::transposed_convolution:
-      return set_up(library::TransposedConvolution{}, floats, batch, height, width, step.window.output_padding[0], step.window.output_padding[1]);
+      return set_up(library::TransposedConvolution{}, floats, batch, height, width, step.window.output_padding[0],
+                    step.window.output_padding[1]);
     case Op::quantized_convolution: return set_up(library::QuantizedConvolution{}, bytes, batch, height, width);
     case Op::fully_connected: return set_up(library::FullyConnected{}, floats, size(x.rows()));
     case Op::max_pool: return set_up(library::MaxPool{}, floats, batch, height, width);

@@ -29,8 +29,8 @@ class SymbolSizes {
     symbols_.reset();
     std::ranges::fill(known_, std::uint8_t{0});
   }
-  /// Says that the expression has this value; so have others that are written alike, and so is known what it adds a known
-  /// number to or multiplies by one. O(expressions).
+  /// Says that the expression has this value; so have others that are written alike, and so is known what it adds a
+  /// known number to or multiplies by one. O(expressions).
   void bind(ExprId id, std::int64_t value, bool symbols_only) noexcept {
     if (symbols_only && exprs_[id].op != ExprOp::symbol) return;
     (void)symbols_.bind(id, value);
@@ -38,7 +38,8 @@ class SymbolSizes {
       for (ExprId e = 0; e < exprs_.size(); ++e)
         if (known_[e] == 0 && same_expr(exprs_, text_, e, id)) set(e, value);
       const Expr& whole = exprs_[id];
-      if ((whole.op != ExprOp::add && whole.op != ExprOp::mul) || (known_[whole.a] != 0) == (known_[whole.b] != 0)) return;
+      if ((whole.op != ExprOp::add && whole.op != ExprOp::mul) || (known_[whole.a] != 0) == (known_[whole.b] != 0))
+        return;
       const std::int64_t other = values_[known_[whole.a] != 0 ? whole.a : whole.b];
       id = known_[whole.a] != 0 ? whole.b : whole.a;
       if (whole.op == ExprOp::add) {
@@ -87,8 +88,10 @@ class SymbolSizes {
     const Expr& whole = exprs_[id];
     for (ExprId k = 0; k < exprs_.size(); ++k) {
       const Expr& e = exprs_[k];
-      if (known_[k] == 0 || e.op != ExprOp::floor_div || e.b == no_id || known_[e.b] == 0 || values_[e.b] <= 0) continue;
-      if (values_[whole.b] % values_[e.b] != 0 || values_[whole.b] <= 0 || !same_expr(exprs_, text_, e.a, whole.a)) continue;
+      if (known_[k] == 0 || e.op != ExprOp::floor_div || e.b == no_id || known_[e.b] == 0 || values_[e.b] <= 0)
+        continue;
+      if (values_[whole.b] % values_[e.b] != 0 || values_[whole.b] <= 0 || !same_expr(exprs_, text_, e.a, whole.a))
+        continue;
       return set(id, floor_divide(values_[k], values_[whole.b] / values_[e.b]));
     }
   }

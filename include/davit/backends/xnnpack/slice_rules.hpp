@@ -75,8 +75,7 @@ inline void emit_slice(Planner& p, const Call& call) {
     const ValueId y = call.output(i);
     if (call.rank(y) != call.rank(x)) return "another rank";
     for (std::size_t d = 0; d < call.rank(x); ++d) {
-      if (d != axis && !same_dim(call.dims(x)[d], call.dims(y)[d]))
-        return "sizes that do not fit";
+      if (d != axis && !same_dim(call.dims(x)[d], call.dims(y)[d])) return "sizes that do not fit";
     }
     const std::int64_t size = call.fixed(y, axis);
     if (size < 0) return "parts of symbolic size";

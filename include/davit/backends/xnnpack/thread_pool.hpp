@@ -33,7 +33,9 @@ using ThreadPool = std::shared_ptr<pthreadpool>;
 
 /// Source: kernels::ThreadTeam::Runner.
 inline void run_on_pool(void* pool, std::size_t count, kernels::FunctionRef<void(std::size_t)> work) {
-  const auto call = [](void* context, std::size_t part) { (*static_cast<kernels::FunctionRef<void(std::size_t)>*>(context))(part); };
+  const auto call = [](void* context, std::size_t part) {
+    (*static_cast<kernels::FunctionRef<void(std::size_t)>*>(context))(part);
+  };
   pthreadpool_parallelize_1d(static_cast<pthreadpool*>(pool), call, &work, count, 0);
 }
 

@@ -48,11 +48,13 @@ inline void emit_clamp(Planner& p, const Call& call) {
   switch (view.function) {
     case operators::ActivationFunction::gelu:
     case operators::ActivationFunction::gelu_tanh: return nullptr;
-    case operators::ActivationFunction::leaky_relu: return number > -1e30 && number < 1e30 ? nullptr : "the slope is not a literal number";
+    case operators::ActivationFunction::leaky_relu:
+      return number > -1e30 && number < 1e30 ? nullptr : "the slope is not a literal number";
     case operators::ActivationFunction::elu:
       if (scale != 1 || input_scale != 1) return "an elu with scales";
       return number > 1e-30 && number < 1e30 ? nullptr : "alpha is not a positive number";
-    case operators::ActivationFunction::power: return number == 2 || number == 0.5 ? nullptr : "an exponent other than 2 and 0.5";
+    case operators::ActivationFunction::power:
+      return number == 2 || number == 0.5 ? nullptr : "an exponent other than 2 and 0.5";
   }
   return nullptr;
 }
@@ -65,7 +67,8 @@ inline void emit_activation(Planner& p, const Call& call) {
     case operators::ActivationFunction::gelu_tanh: return emit_unary(p, call, {.op = Op::gelu_tanh});
     case operators::ActivationFunction::leaky_relu: return emit_unary(p, call, {.op = Op::leaky_relu, .alpha = number});
     case operators::ActivationFunction::elu: return emit_unary(p, call, {.op = Op::elu, .alpha = number});
-    case operators::ActivationFunction::power: return emit_unary(p, call, {.op = number == 2 ? Op::square : Op::square_root});
+    case operators::ActivationFunction::power:
+      return emit_unary(p, call, {.op = number == 2 ? Op::square : Op::square_root});
   }
 }
 

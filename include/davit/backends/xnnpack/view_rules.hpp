@@ -90,7 +90,9 @@ inline void emit_expand(Planner& p, const Call& call) {
   const ValueId out = call.output();
   if (out == no_id || call.graph().values[out].kind != ValueKind::sym_int) return "not a symbolic number";
   std::size_t axis = 0;
-  if (const operators::Refusal wrong = operators::read_dim(call.arguments(), {"dim", 1}, call.rank(call.value("self")), axis)) return wrong.what;
+  if (const operators::Refusal wrong =
+          operators::read_dim(call.arguments(), {"dim", 1}, call.rank(call.value("self")), axis))
+    return wrong.what;
   const Dim& dim = call.dims(call.value("self"))[axis];
   const Value& value = call.graph().values[out];
   return dim.is_static() || (value.expr != no_id && value.expr == dim.expr)

@@ -43,8 +43,10 @@ namespace detail {
 }
 }  // namespace detail
 
-/// Puts the kernel of a transposed convolution, [groups, in, out, taps], into the order that XNNPACK packs: [groups, out, taps, in].
-inline void turn_transposed_kernel(const float* from, std::size_t groups, std::size_t in, std::size_t out, std::size_t taps, float* to) noexcept {
+/// Puts the kernel of a transposed convolution, [groups, in, out, taps], into the order that XNNPACK packs: [groups,
+/// out, taps, in].
+inline void turn_transposed_kernel(const float* from, std::size_t groups, std::size_t in, std::size_t out,
+                                   std::size_t taps, float* to) noexcept {
   for (std::size_t g = 0; g < groups; ++g, from += in * out * taps)
     for (std::size_t o = 0; o < out; ++o)
       for (std::size_t t = 0; t < taps; ++t)
@@ -79,7 +81,8 @@ inline void turn_transposed_kernel(const float* from, std::size_t groups, std::s
                             .scale = scale.empty() ? nullptr : scale.data(),
                             .shift = shift.empty() ? nullptr : shift.data(),
                             .epsilon = w.eps},
-                           static_cast<std::size_t>(out), static_cast<std::size_t>(each), p.kernel.data(), p.bias.data());
+                           static_cast<std::size_t>(out), static_cast<std::size_t>(each), p.kernel.data(),
+                           p.bias.data());
   return p;
 }
 

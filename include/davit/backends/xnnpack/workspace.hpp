@@ -26,8 +26,8 @@ struct Workspace {
   std::vector<std::int64_t> numbers;    ///< values of graph outputs that are symbolic numbers
   std::vector<std::array<std::int64_t, max_dims>> input_strides;
   SymbolSizes symbols;
-  ExactRun exact;        ///< runs the partition where XNNPACK loses NaN or infinities, or where its sizes are not told
-  bool is_planned = true;  ///< the inputs tell all sizes, and no tensor is empty
+  ExactRun exact;  ///< runs the partition where XNNPACK loses NaN or infinities, or where its sizes are not told
+  bool is_planned = true;        ///< the inputs tell all sizes, and no tensor is empty
   std::uint64_t generation = 0;  ///< another one for every prepare of any session
 };
 

@@ -13,11 +13,13 @@
 
 namespace davit::detail {
 
-DAVIT_INLINE Result<std::vector<std::uint32_t>> choosing_order(BackendTables backends, std::vector<std::uint32_t> order) {
+DAVIT_INLINE Result<std::vector<std::uint32_t>> choosing_order(BackendTables backends,
+                                                               std::vector<std::uint32_t> order) {
   if (order.empty())
     for (std::uint32_t b = 0; b < backends.size(); ++b) order.push_back(b);
   for (std::size_t i = 0; i < order.size(); ++i) {
-    if (order[i] >= backends.size()) return std::unexpected(no_such_backend(backends, "ChoosingOptions::order", order[i]));
+    if (order[i] >= backends.size())
+      return std::unexpected(no_such_backend(backends, "ChoosingOptions::order", order[i]));
     if (std::find(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(i), order[i]) !=
         order.begin() + static_cast<std::ptrdiff_t>(i))
       return std::unexpected(Error{.code = ErrorCode::invalid_argument,
@@ -29,8 +31,9 @@ DAVIT_INLINE Result<std::vector<std::uint32_t>> choosing_order(BackendTables bac
   return order;
 }
 
-DAVIT_INLINE RegionChoice make_choice(BackendTables backends, const Method& method, const std::vector<std::uint32_t>& order,
-                                              RegionOptions options, std::vector<NodeRefusal>* refusals) {
+DAVIT_INLINE RegionChoice make_choice(BackendTables backends, const Method& method,
+                                      const std::vector<std::uint32_t>& order, RegionOptions options,
+                                      std::vector<NodeRefusal>* refusals) {
   GraphModuleView graph = method.view();
   const std::vector<std::uint8_t> used = used_values(graph);
   graph.used = used.data();
@@ -49,7 +52,7 @@ DAVIT_INLINE RegionChoice make_choice(BackendTables backends, const Method& meth
 }
 
 DAVIT_INLINE PartitionResult apply_plan(BackendTables backends, GraphModuleView graph, const RegionPlan& plan,
-                                                std::span<const std::uint32_t> order, bool fallbacks) {
+                                        std::span<const std::uint32_t> order, bool fallbacks) {
   PartitionResult out(graph);
   std::vector<std::uint32_t> count(backends.size(), 0);
   for (const std::uint32_t at : plan.backend_of_group) {
@@ -71,16 +74,17 @@ DAVIT_INLINE Name describe_nodes(GraphModuleView graph, std::span<const NodeId> 
 [[nodiscard]] DAVIT_INLINE Error missing_costs(const RegionChoice& choice, RegionCosts::Missing at, std::size_t count) {
   const std::vector<NodeId> nodes = choice.sorted(at.region, at.region + 1);
   Name more = count > 1 ? concat(" (and ", count - 1, " more)") : Name();
-  return Error{
-      .code = ErrorCode::not_found,
-      .stage = Stage::partition,
-      .where = concat("nodes '", node_label(choice.graph(), nodes.front()), "' to '",
-                      node_label(choice.graph(), nodes.back()), "' (", detail::describe_nodes(choice.graph(), nodes), ")"),
-      .what = concat("the cost table does not say what they cost on ", choice.backends()[at.backend], more),
-      .fix = "measure this program with these backends: measure_costs, or davit's --save-costs"};
+  return Error{.code = ErrorCode::not_found,
+               .stage = Stage::partition,
+               .where = concat("nodes '", node_label(choice.graph(), nodes.front()), "' to '",
+                               node_label(choice.graph(), nodes.back()), "' (",
+                               detail::describe_nodes(choice.graph(), nodes), ")"),
+               .what = concat("the cost table does not say what they cost on ", choice.backends()[at.backend], more),
+               .fix = "measure this program with these backends: measure_costs, or davit's --save-costs"};
 }
 /// Lists the candidates: whole plans, then each chosen partition on every backend that the table knows it on.
-DAVIT_INLINE void report_candidates(const CostTable& table, const RegionChoice& choice, const PlanChoice& plans, PartitionResult& out) {
+DAVIT_INLINE void report_candidates(const CostTable& table, const RegionChoice& choice, const PlanChoice& plans,
+                                    PartitionResult& out) {
   for (std::size_t i = 0; i < plans.candidates.size(); ++i) {
     const PlanCandidate& c = plans.candidates[i];
     out.candidates.push_back(
@@ -104,8 +108,8 @@ DAVIT_INLINE void report_candidates(const CostTable& table, const RegionChoice& 
     }
 }
 
-DAVIT_INLINE Result<PartitionResult> choose_partitions(BackendTables backends, const CostTable& table, const ChoosingOptions& options,
-                                                               const Method& method) {
+DAVIT_INLINE Result<PartitionResult> choose_partitions(BackendTables backends, const CostTable& table,
+                                                       const ChoosingOptions& options, const Method& method) {
   const Result<std::vector<std::uint32_t>> order = choosing_order(backends, options.order);
   if (!order) return std::unexpected(order.error());
   std::vector<NodeRefusal> refusals;

@@ -22,9 +22,7 @@ DAVIT_INLINE void ByteWriter::align(std::size_t to) {
   while (out_.size() % to != 0) out_.push_back(std::byte{0});
 }
 
-DAVIT_INLINE std::vector<std::byte> ByteWriter::take() && noexcept {
-  return std::move(out_);
-}
+DAVIT_INLINE std::vector<std::byte> ByteWriter::take() && noexcept { return std::move(out_); }
 
 DAVIT_INLINE void ByteWriter::raw(const void* data, std::size_t size) {
   const auto* from = static_cast<const std::byte*>(data);

@@ -14,8 +14,10 @@ namespace davit {
 DAVIT_INLINE void copy_tensor(const TensorView& from, const TensorView& to) noexcept {
   const std::int64_t count = from.numel();
   if (count == 0) return;
-  if (from.is_contiguous() && to.is_contiguous()) std::memcpy(to.data, from.data, static_cast<std::size_t>(count) * size_of(from.dtype));
-  else move_elements(from, to);
+  if (from.is_contiguous() && to.is_contiguous())
+    std::memcpy(to.data, from.data, static_cast<std::size_t>(count) * size_of(from.dtype));
+  else
+    move_elements(from, to);
 }
 
 DAVIT_INLINE bool copy_if_same(const TensorView& from, const TensorView& to) noexcept {

@@ -26,11 +26,7 @@ DAVIT_INLINE std::string printable(std::string_view text) {
   }
   return out;
 }
-DAVIT_INLINE std::string to_string(const Error& error) {
-  return printable(to_name(error).view());
-}
-DAVIT_INLINE std::ostream& operator<<(std::ostream& out, const Error& error) {
-  return out << to_string(error);
-}
+DAVIT_INLINE std::string to_string(const Error& error) { return printable(to_name(error).view()); }
+DAVIT_INLINE std::ostream& operator<<(std::ostream& out, const Error& error) { return out << to_string(error); }
 
 }  // namespace davit

@@ -26,12 +26,16 @@ inline constexpr std::size_t huge_page = 2u << 20;
 DAVIT_INLINE void* allocate_bytes(std::size_t size) noexcept {
   void* const bytes = ::operator new(size, detail::alignment_of_bytes(size), std::nothrow);
 #if defined(__linux__)
-  // whole pages alone, so that no more memory is taken than without; without such pages the system refuses, and nothing changes
-  if (bytes != nullptr && size >= detail::huge_page) (void)::madvise(bytes, size / detail::huge_page * detail::huge_page, MADV_HUGEPAGE);
+  // whole pages alone, so that no more memory is taken than without; without such pages the system refuses, and nothing
+  // changes
+  if (bytes != nullptr && size >= detail::huge_page)
+    (void)::madvise(bytes, size / detail::huge_page * detail::huge_page, MADV_HUGEPAGE);
 #endif
   return bytes;
 }
 
-DAVIT_INLINE void free_bytes(void* bytes, std::size_t size) noexcept { ::operator delete(bytes, detail::alignment_of_bytes(size)); }
+DAVIT_INLINE void free_bytes(void* bytes, std::size_t size) noexcept {
+  ::operator delete(bytes, detail::alignment_of_bytes(size));
+}
 
 }  // namespace davit

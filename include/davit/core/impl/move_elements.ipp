@@ -16,7 +16,8 @@
 namespace davit {
 
 namespace detail {
-/// A plane whose neighbours in the source lie along its second dimension and in the target along the first; the other steps are in bytes.
+/// A plane whose neighbours in the source lie along its second dimension and in the target along the first; the other
+/// steps are in bytes.
 struct TurnedPlane {
   std::array<std::int64_t, 2> sizes;
   std::int64_t from_step;
@@ -37,10 +38,12 @@ void move_turned(const TurnedPlane& plane, const std::byte* from, std::byte* to)
       const std::int64_t high = std::min(width, plane.sizes[0] - i);
       const std::int64_t wide = std::min(width, plane.sizes[1] - j);
       if (high != width || wide != width) {
-        for (std::int64_t c = 0; c < wide; ++c) move_row<Bytes>(source + c * bytes, plane.from_step, target + c * plane.to_step, bytes, high);
+        for (std::int64_t c = 0; c < wide; ++c)
+          move_row<Bytes>(source + c * bytes, plane.from_step, target + c * plane.to_step, bytes, high);
         continue;
       }
-      for (std::int64_t r = 0; r < width; ++r) std::memcpy(rows.data() + r * width * bytes, source + r * plane.from_step, tile * Bytes);
+      for (std::int64_t r = 0; r < width; ++r)
+        std::memcpy(rows.data() + r * width * bytes, source + r * plane.from_step, tile * Bytes);
       for (std::int64_t c = 0; c < width; ++c) {
         move_row<Bytes>(rows.data() + c * bytes, width * bytes, column.data(), bytes, width);
         std::memcpy(target + c * plane.to_step, column.data(), tile * Bytes);
@@ -50,9 +53,10 @@ void move_turned(const TurnedPlane& plane, const std::byte* from, std::byte* to)
 }
 /// Rows of fewer elements are not worth a tile.
 inline constexpr std::int64_t few_in_a_row = 4;
-/// A walk along the same elements, in which the target's neighbours lie along the innermost dimension, if there is one for that, and the source's
-/// outer strides are not negative.
-[[nodiscard, gnu::noinline]] DAVIT_INLINE Walk upwards(Walk walk, std::size_t element, const std::byte*& from, std::byte*& to) noexcept {
+/// A walk along the same elements, in which the target's neighbours lie along the innermost dimension, if there is one
+/// for that, and the source's outer strides are not negative.
+[[nodiscard, gnu::noinline]] DAVIT_INLINE Walk upwards(Walk walk, std::size_t element, const std::byte*& from,
+                                                       std::byte*& to) noexcept {
   if (const std::size_t d = walk.turned_dimension(1, element, few_in_a_row); d != 0) walk.swap(0, d);
   for (std::size_t d = 1; d < walk.rank; ++d) {
     if (walk.strides[0][d] >= 0) continue;
@@ -68,8 +72,10 @@ inline constexpr std::int64_t few_in_a_row = 4;
   return walk.strides[1][0] == static_cast<std::int64_t>(element);
 }
 /// Moves elements along such a walk.
-[[gnu::noinline]] DAVIT_INLINE void move_upwards(std::size_t element, const Walk& walk, const std::byte* from, std::byte* to) noexcept {
-  if (walk.rank > 1 && walk.sizes[0] < few_in_a_row && walk.sizes[1] >= few_in_a_row) {  // colours of pixels: one after the other
+[[gnu::noinline]] DAVIT_INLINE void move_upwards(std::size_t element, const Walk& walk, const std::byte* from,
+                                                 std::byte* to) noexcept {
+  if (walk.rank > 1 && walk.sizes[0] < few_in_a_row &&
+      walk.sizes[1] >= few_in_a_row) {  // colours of pixels: one after the other
     Walk longer = walk;
     longer.swap(0, 1);
     return move_upwards(element, longer, from, to);
@@ -86,20 +92,22 @@ inline constexpr std::int64_t few_in_a_row = 4;
     return move_upwards(element, planes, from, to);
   }
   const TurnedPlane plane{{walk.sizes[0], walk.sizes[1]}, walk.strides[0][0], walk.strides[1][1]};
-  walk.for_each_row([&](const auto& at) {
-    switch (element) {
-      case 1: return move_turned<1>(plane, from + at[0], to + at[1]);
-      case 2: return move_turned<2>(plane, from + at[0], to + at[1]);
-      case 4: return move_turned<4>(plane, from + at[0], to + at[1]);
-      case 8: return move_turned<8>(plane, from + at[0], to + at[1]);
-      default: return move_turned<16>(plane, from + at[0], to + at[1]);
-    }
-  }, 2);
+  walk.for_each_row(
+      [&](const auto& at) {
+        switch (element) {
+          case 1: return move_turned<1>(plane, from + at[0], to + at[1]);
+          case 2: return move_turned<2>(plane, from + at[0], to + at[1]);
+          case 4: return move_turned<4>(plane, from + at[0], to + at[1]);
+          case 8: return move_turned<8>(plane, from + at[0], to + at[1]);
+          default: return move_turned<16>(plane, from + at[0], to + at[1]);
+        }
+      },
+      2);
 }
 }  // namespace detail
 
 [[gnu::noinline]] DAVIT_INLINE void move_elements(std::size_t element, const Walk& walk, const void* from,
-                                            void* to) noexcept {
+                                                  void* to) noexcept {
   if (walk.count == 0) return;
   const auto* source = static_cast<const std::byte*>(from);
   auto* target = static_cast<std::byte*>(to);
@@ -107,9 +115,9 @@ inline constexpr std::int64_t few_in_a_row = 4;
   const Walk upwards = detail::upwards(walk, element, source, target);
   detail::move_upwards(element, upwards, source, target);
 }
-[[gnu::noinline]] DAVIT_INLINE void move_elements(std::size_t element, std::span<const std::int64_t> sizes, const void* from,
-                                            std::span<const std::int64_t> from_strides, void* to,
-                                            std::span<const std::int64_t> to_strides) noexcept {
+[[gnu::noinline]] DAVIT_INLINE void move_elements(std::size_t element, std::span<const std::int64_t> sizes,
+                                                  const void* from, std::span<const std::int64_t> from_strides,
+                                                  void* to, std::span<const std::int64_t> to_strides) noexcept {
   Walk walk(sizes);
   walk.add(from_strides, element).add(to_strides, element).collapse();
   move_elements(element, walk, from, to);

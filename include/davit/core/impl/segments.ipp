@@ -44,9 +44,7 @@ DAVIT_INLINE std::uint32_t SegmentWriter::add_owned(std::vector<std::byte> bytes
   return number;
 }
 
-DAVIT_INLINE std::span<const std::span<const std::byte>> SegmentWriter::segments() const noexcept {
-  return segments_;
-}
+DAVIT_INLINE std::span<const std::span<const std::byte>> SegmentWriter::segments() const noexcept { return segments_; }
 
 DAVIT_INLINE SegmentReader::SegmentReader(std::vector<SharedBytes> segments) noexcept
     : segments_(std::move(segments)) {}
@@ -72,15 +70,16 @@ DAVIT_INLINE Result<Tensor> read_tensor(ByteReader& in, const SegmentReader& seg
   const SharedBytes* segment = segments.find(in.number<std::uint32_t>());
   const std::int64_t extent =
       t.sizes.size() == t.strides.size() ? storage_extent(t.sizes, t.strides, 0, size_of(t.dtype)) : -1;
-  if (!in.ok() || size_of(t.dtype) == 0 || t.sizes.size() > max_rank || extent < 0 || checked_numel(t.sizes) < 0 || segment == nullptr ||
-      static_cast<std::size_t>(extent) > segment->size())
+  if (!in.ok() || size_of(t.dtype) == 0 || t.sizes.size() > max_rank || extent < 0 || checked_numel(t.sizes) < 0 ||
+      segment == nullptr || static_cast<std::size_t>(extent) > segment->size())
     return std::unexpected(Error{.code = ErrorCode::corrupt_data,
                                  .where = concat("tensor, byte ", in.position()),
                                  .what = "its sizes and strides reach outside its segment, or its dtype is unknown",
                                  .fix = "save the program again"});
   t.storage = t.dtype == ScalarType::bool_ ? SharedBytes::bools(*segment) : *segment;
   if (t.storage.size() != segment->size())
-    return std::unexpected(Error{.code = ErrorCode::out_of_memory, .where = "tensor", .what = "no memory for its bytes"});
+    return std::unexpected(
+        Error{.code = ErrorCode::out_of_memory, .where = "tensor", .what = "no memory for its bytes"});
   return t;
 }
 

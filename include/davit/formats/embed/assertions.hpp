@@ -21,15 +21,18 @@ namespace davit::formats {
   return {};
 }
 
-/// Whether an assertion about numbers, an `aten._assert_*` or `aten.sym_constrain_range*` node, holds for these numbers of the
-/// symbolic values; nothing if it is about data.
-[[nodiscard]] inline std::optional<bool> assertion_holds(GraphModuleView graph, const Node& node, const std::vector<std::int64_t>& symbols) {
+/// Whether an assertion about numbers, an `aten._assert_*` or `aten.sym_constrain_range*` node, holds for these numbers
+/// of the symbolic values; nothing if it is about data.
+[[nodiscard]] inline std::optional<bool> assertion_holds(GraphModuleView graph, const Node& node,
+                                                         const std::vector<std::int64_t>& symbols) {
   const std::span<const Argument> in = graph.inputs(node);
   if (in.empty()) return std::nullopt;
   if (graph.target(node) == "aten._assert_tensor_metadata.default") {
     const Argument* dtype = graph.find_input(node, "dtype");
-    const std::ptrdiff_t given = std::ranges::count_if(in, [](const Argument& a) { return a.kind != ArgumentKind::none; });
-    if (!in[0].is_value() || dtype == nullptr || dtype->kind != ArgumentKind::scalar_type || given != 2) return std::nullopt;
+    const std::ptrdiff_t given =
+        std::ranges::count_if(in, [](const Argument& a) { return a.kind != ArgumentKind::none; });
+    if (!in[0].is_value() || dtype == nullptr || dtype->kind != ArgumentKind::scalar_type || given != 2)
+      return std::nullopt;
     return static_cast<ScalarType>(dtype->payload) == graph.values[in[0].value()].dtype;
   }
   std::int64_t number = in[0].payload;

@@ -43,8 +43,8 @@ struct CDim {
 
 /// A method that C calls.
 struct CMethod {
-  std::string name{};  ///< in C++; empty: the program's only one, forward
-  std::vector<CTensor> tensors{};  ///< in the order of the call
+  std::string name{};                ///< in C++; empty: the program's only one, forward
+  std::vector<CTensor> tensors{};    ///< in the order of the call
   std::vector<std::string> names{};  ///< of the tensors in C; EmbedCText finds them
   std::vector<CDim> dims{};
 
@@ -56,7 +56,11 @@ class EmbedCText {
  public:
   /// `type` is the program's C++ type, `file` the files' name.
   EmbedCText(std::string type, std::string file, std::vector<CMethod> methods, std::size_t arena_bytes, bool has_state)
-      : type_(std::move(type)), file_(std::move(file)), methods_(std::move(methods)), arena_bytes_(arena_bytes), has_state_(has_state) {
+      : type_(std::move(type)),
+        file_(std::move(file)),
+        methods_(std::move(methods)),
+        arena_bytes_(arena_bytes),
+        has_state_(has_state) {
     std::set<std::string, std::less<>> taken;
     for (CMethod& method : methods_) {
       const auto free_name = [&](std::string_view of) {
@@ -100,24 +104,29 @@ class EmbedCText {
       for (const CDim& dim : method.dims) {
         const std::string name = prefix(method) + upper(dim.name);
         out += "/* " + method.function() + " takes it: what sizes follow from; those of tensors are the largest */\n";
-        out += "#define " + name + "_MIN " + std::to_string(dim.first) + "\n#define " + name + "_MAX " + std::to_string(dim.last) + "\n\n";
+        out += "#define " + name + "_MIN " + std::to_string(dim.first) + "\n#define " + name + "_MAX " +
+               std::to_string(dim.last) + "\n\n";
       }
-      for (std::size_t i = 0; i < method.tensors.size(); ++i) tensor_macros(out, prefix(method) + upper(method.names[i]), method.function(), method.tensors[i]);
+      for (std::size_t i = 0; i < method.tensors.size(); ++i)
+        tensor_macros(out, prefix(method) + upper(method.names[i]), method.function(), method.tensors[i]);
     }
     out += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
     out +=
-        "/* To be called before the first run: gives the model its memory, and its state (buffers that it changes) the initial\n"
+        "/* To be called before the first run: gives the model its memory, and its state (buffers that it changes) the "
+        "initial\n"
         "   values. Returns 0, or what `davit explain` explains (print it as unsigned). */\n";
     out += "int " + type_ + "_init(void* arena, size_t arena_bytes);\n\n";
     if (has_state_) out += "/* Gives the state its initial values again. */\nvoid " + type_ + "_reset(void);\n\n";
     out +=
-        "/* Runs the model on contiguous row-major tensors, which must not overlap. Returns 0, or what `davit explain` explains:\n"
+        "/* Runs the model on contiguous row-major tensors, which must not overlap. Returns 0, or what `davit explain` "
+        "explains:\n"
         "   the state is then unchanged. */\n";
     for (const CMethod& method : methods_) {
       std::string parameters;
       for (const CDim& dim : method.dims) parameters += (parameters.empty() ? "" : ", ") + ("int64_t " + dim.name);
       for (std::size_t i = 0; i < method.tensors.size(); ++i)
-        parameters += std::string(parameters.empty() ? "" : ", ") + (method.tensors[i].is_written ? "" : "const ") + element_type(method.tensors[i].dtype) + "* " + method.names[i];
+        parameters += std::string(parameters.empty() ? "" : ", ") + (method.tensors[i].is_written ? "" : "const ") +
+                      element_type(method.tensors[i].dtype) + "* " + method.names[i];
       out += "int " + type_ + "_" + method.function() + "(" + (parameters.empty() ? "void" : parameters) + ");\n";
     }
     out += "\n#ifdef __cplusplus\n}\n#endif\n\n";
@@ -126,13 +135,19 @@ class EmbedCText {
 
   /// NAME_c.cpp.
   [[nodiscard]] std::string source() const {
-    std::string out = "// Written by `davit embed --c`.\n#include \"" + file_ + ".h\"\n\n#include <cstddef>\n#include <cstdint>\n#include <span>\n\n";
-    out += "#include \"" + file_ + ".hpp\"\n#include \"davit/backends/portable/embed.hpp\"\n#include \"davit/embed/c_model.hpp\"\n\n";
-    out += "namespace {\n\nusing davit_module = davit::static_module<" + type_ + ", davit::external_arena, davit::portable>;\n";
-    out += "static_assert(davit_module::arena_bytes == " + upper(type_) + "_ARENA_BYTES && davit::static_alignment == " + upper(type_) +
-           "_ARENA_ALIGNMENT,\n              \"davit: these files are of another version of davit; embed the model again\");\n";
+    std::string out = "// Written by `davit embed --c`.\n#include \"" + file_ +
+                      ".h\"\n\n#include <cstddef>\n#include <cstdint>\n#include <span>\n\n";
+    out += "#include \"" + file_ +
+           ".hpp\"\n#include \"davit/backends/portable/embed.hpp\"\n#include \"davit/embed/c_model.hpp\"\n\n";
+    out += "namespace {\n\nusing davit_module = davit::static_module<" + type_ +
+           ", davit::external_arena, davit::portable>;\n";
+    out += "static_assert(davit_module::arena_bytes == " + upper(type_) +
+           "_ARENA_BYTES && davit::static_alignment == " + upper(type_) +
+           "_ARENA_ALIGNMENT,\n              \"davit: these files are of another version of davit; embed the model "
+           "again\");\n";
     out += "constinit davit::c_model<davit_module> davit_model;\n\n}  // namespace\n\n";
-    out += "int " + type_ + "_init(void* arena, std::size_t arena_bytes) { return davit_model.init(arena, arena_bytes); }\n\n";
+    out += "int " + type_ +
+           "_init(void* arena, std::size_t arena_bytes) { return davit_model.init(arena, arena_bytes); }\n\n";
     if (has_state_) out += "void " + type_ + "_reset(void) { davit_model.reset(); }\n\n";
     for (const CMethod& method : methods_) {
       std::string parameters, arguments;
@@ -143,12 +158,16 @@ class EmbedCText {
       if (!arguments.empty()) arguments += ")";
       for (std::size_t i = 0; i < method.tensors.size(); ++i) {
         const CTensor& tensor = method.tensors[i];
-        const std::string comma = parameters.empty() ? "" : ", ", constant = tensor.is_written ? "" : "const ", name = "t" + std::to_string(i);
+        const std::string comma = parameters.empty() ? "" : ", ", constant = tensor.is_written ? "" : "const ",
+                          name = "t" + std::to_string(i);
         parameters += comma + constant + element_type(tensor.dtype) + "* " + name;
-        const char* half = tensor.dtype == ScalarType::float16 ? "davit::Half" : tensor.dtype == ScalarType::bfloat16 ? "davit::BFloat16" : nullptr;
+        const char* half = tensor.dtype == ScalarType::float16    ? "davit::Half"
+                           : tensor.dtype == ScalarType::bfloat16 ? "davit::BFloat16"
+                                                                  : nullptr;
         const std::string element = constant + (half != nullptr ? half : element_type(tensor.dtype));
         arguments += comma + "std::span<" + element + ", " + tensor.count() + ">(" +
-                     (half != nullptr ? "reinterpret_cast<" + element + "*>(" + name + ")" : name) + ", " + tensor.count() + ")";
+                     (half != nullptr ? "reinterpret_cast<" + element + "*>(" + name + ")" : name) + ", " +
+                     tensor.count() + ")";
       }
       out += "int " + type_ + "_" + method.function() + "(" + parameters + ") {\n  return davit_model.call<" + type_ +
              (method.name.empty() ? "" : "::" + method.name) + ">(" + arguments + ");\n}\n";
@@ -164,15 +183,20 @@ class EmbedCText {
     return out;
   }
   /// Of a method's macros.
-  [[nodiscard]] std::string prefix(const CMethod& method) const { return upper(type_ + "_") + (method.name.empty() ? "" : upper(method.name + "_")); }
-  static void tensor_macros(std::string& out, const std::string& prefix, const std::string& function, const CTensor& tensor) {
+  [[nodiscard]] std::string prefix(const CMethod& method) const {
+    return upper(type_ + "_") + (method.name.empty() ? "" : upper(method.name + "_"));
+  }
+  static void tensor_macros(std::string& out, const std::string& prefix, const std::string& function,
+                            const CTensor& tensor) {
     out += "/* " + function + (tensor.is_written ? " writes it" : " reads it") + " */\n";
     out += "#define " + prefix + "_TYPE " + element_type(tensor.dtype) + "\n";
     out += "#define " + prefix + "_DTYPE \"" + std::string(name_of(tensor.dtype)) + "\"\n";
-    out += "#define " + prefix + "_COUNT " + tensor.count() + "\n#define " + prefix + "_RANK " + std::to_string(tensor.sizes.size()) + "\n";
+    out += "#define " + prefix + "_COUNT " + tensor.count() + "\n#define " + prefix + "_RANK " +
+           std::to_string(tensor.sizes.size()) + "\n";
     if (!tensor.sizes.empty()) {
       out += "#define " + prefix + "_SIZES {";
-      for (std::size_t d = 0; d < tensor.sizes.size(); ++d) out += (d == 0 ? "" : ", ") + std::to_string(tensor.sizes[d]);
+      for (std::size_t d = 0; d < tensor.sizes.size(); ++d)
+        out += (d == 0 ? "" : ", ") + std::to_string(tensor.sizes[d]);
       out += "}\n";
     }
     out += "\n";

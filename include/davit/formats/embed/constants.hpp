@@ -99,7 +99,8 @@ class EmbedConstants {
     std::string key(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     if (const auto at = known_arrays_.find({dtype, key}); at != known_arrays_.end()) return *at;
     std::string own(name);
-    for (int i = 2; !names_.insert(own).second; ++i) own = std::string(name) + "_" + std::to_string(i);  // names that differed in the model
+    for (int i = 2; !names_.insert(own).second; ++i)
+      own = std::string(name) + "_" + std::to_string(i);  // names that differed in the model
     embed_text::append_array(arrays_, own, dtype, bytes);
     return *known_arrays_.emplace(std::pair(dtype, std::move(key)), space_ + "::" + own).first;
   }
@@ -133,10 +134,12 @@ class EmbedConstants {
     const auto [at, is_new] = known_blobs_.try_emplace(key, blob_.size());
     if (is_new) {
       blob_.insert(blob_.end(), bytes.begin(), bytes.end());
-      while (blob_.size() % alignment != 0 || blob_.empty()) blob_.push_back(std::byte{0});  // a constant without elements lies somewhere too
+      while (blob_.size() % alignment != 0 || blob_.empty())
+        blob_.push_back(std::byte{0});  // a constant without elements lies somewhere too
     }
     const std::size_t count = bytes.size() / size_of(dtype);
-    return {"davit::ConstantData::in_blob(" + embed_text::scalar_type(dtype) + ", " + std::to_string(count) + ", " + std::to_string(at->second) + ")",
+    return {"davit::ConstantData::in_blob(" + embed_text::scalar_type(dtype) + ", " + std::to_string(count) + ", " +
+                std::to_string(at->second) + ")",
             ConstantData::in_blob(dtype, static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(at->second))};
   }
 

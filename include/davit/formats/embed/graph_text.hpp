@@ -51,8 +51,8 @@ class EmbedGraphText {
     if (rows_.graphs.empty()) return out + "}};\n";
     out += "},\n      // nodes, inputs, outputs (each first, count)\n      .graphs = {{\n";
     for (const StaticSubgraph& g : rows_.graphs) {
-      out += "          {" + count(g.first_node) + ", " + count(g.nodes) + ", " + count(g.first_input) + ", " + count(g.inputs) + ", " +
-             count(g.first_output) + ", " + count(g.outputs) + "},\n";
+      out += "          {" + count(g.first_node) + ", " + count(g.nodes) + ", " + count(g.first_input) + ", " +
+             count(g.inputs) + ", " + count(g.first_output) + ", " + count(g.outputs) + "},\n";
     }
     return out + "      }}};\n";
   }
@@ -99,7 +99,8 @@ class EmbedGraphText {
         begins[rows_.nodes[n].inputs != 0 ? rows_.nodes[n].first_input : rows_.nodes[n].first_output] = n;
     for (std::size_t i = 0; i < rows_.arguments.size(); ++i) {
       if (begins[i] != no_id)
-        out += "          // " + std::to_string(begins[i]) + ": " + embed_text::comment(rows_.nodes[begins[i]].target) + "\n";
+        out += "          // " + std::to_string(begins[i]) + ": " + embed_text::comment(rows_.nodes[begins[i]].target) +
+               "\n";
       const StaticArgument& a = rows_.arguments[i];
       out += "          {" + quoted(a.name) + ", kind::" + kind_name(a.kind) + ", " + payload(a);
       if (a.is_list()) out += ", " + std::to_string(a.count);
@@ -136,15 +137,16 @@ class EmbedGraphText {
     out += "          {" + quoted(node.target) + ", " + std::to_string(node.first_input) + ", " +
            std::to_string(node.inputs) + ", " + std::to_string(node.first_output) + ", " +
            std::to_string(node.outputs) + "},  // " + std::to_string(n) + ": " +
-           names(node.first_output, node.outputs) + " = " + embed_text::comment(node.target) + "(" + names(node.first_input, node.inputs) +
-           ")\n";
+           names(node.first_output, node.outputs) + " = " + embed_text::comment(node.target) + "(" +
+           names(node.first_input, node.inputs) + ")\n";
   }
   /// The values that these arguments mention.
   [[nodiscard]] std::string names(std::uint32_t first, std::uint32_t count) const {
     std::string out;
     for (std::uint32_t i = first; i < first + count; ++i)
-      rows_.view().for_each_value(
-          rows_.arguments[i], [&](ValueId v) { out += (out.empty() ? "" : ", ") + embed_text::comment(rows_.values[v].name); });
+      rows_.view().for_each_value(rows_.arguments[i], [&](ValueId v) {
+        out += (out.empty() ? "" : ", ") + embed_text::comment(rows_.values[v].name);
+      });
     return out;
   }
   /// The innermost frame of the node's trace, as a comment.

@@ -28,11 +28,12 @@
 
 namespace davit::formats {
 
-/// One method of a program as the members of a StaticProgram. Constants go to `constants`; `state` is that of all methods.
+/// One method of a program as the members of a StaticProgram. Constants go to `constants`; `state` is that of all
+/// methods.
 class EmbedMethod {
  public:
-  EmbedMethod(const ExportedProgram& program, const EmbedOptions& options, const EmbedNumbers& numbers, const EmbedState& state, bool shares_state,
-              EmbedConstants& constants)
+  EmbedMethod(const ExportedProgram& program, const EmbedOptions& options, const EmbedNumbers& numbers,
+              const EmbedState& state, bool shares_state, EmbedConstants& constants)
       : program_(program),
         graph_(program.view()),
         options_(options),
@@ -55,9 +56,11 @@ class EmbedMethod {
   }
   /// The members inputs, outputs and tables; and `output_N` for an output that is a number which follows from sizes.
   [[nodiscard]] std::string members() const {
-    return "  static constexpr std::array<davit::StaticInput, " + std::to_string(program_.signature.input_specs.size()) + "> inputs{\n" + rows_ +
-           "  };\n  static constexpr std::array<davit::StaticOutput, " + std::to_string(program_.signature.output_specs.size()) + "> outputs{\n" +
-           output_rows_ + "  };\n" + numbers_text_ + text_.write(options_.source_lines);
+    return "  static constexpr std::array<davit::StaticInput, " +
+           std::to_string(program_.signature.input_specs.size()) + "> inputs{\n" + rows_ +
+           "  };\n  static constexpr std::array<davit::StaticOutput, " +
+           std::to_string(program_.signature.output_specs.size()) + "> outputs{\n" + output_rows_ + "  };\n" +
+           numbers_text_ + text_.write(options_.source_lines);
   }
   /// "x float32 [1, 64] -> y float32 [1, 10]".
   [[nodiscard]] std::string arguments() const {
@@ -83,7 +86,9 @@ class EmbedMethod {
       const StaticValue& value = graph.values[port.value];
       if (EmbedCText::element_type(value.dtype) == nullptr)
         return refuse_embedding(concat("value ", graph.name(port.value)), "C has no such element type", "");
-      tensors.push_back({std::string(graph.name(port.value)), value.dtype, {graph.sizes + value.first_size, graph.sizes + value.first_size + value.rank},
+      tensors.push_back({std::string(graph.name(port.value)),
+                         value.dtype,
+                         {graph.sizes + value.first_size, graph.sizes + value.first_size + value.rank},
                          port.is_output != 0 || port.is_mutated != 0});
     }
     return std::pair(std::move(tensors), std::size_t{plan.arena_bytes});
@@ -94,15 +99,17 @@ class EmbedMethod {
   [[nodiscard]] Result<void> check_functional() const {
     for (NodeId n = 0; n < graph_.nodes.size(); ++n)
       if (const Node& node = graph_.nodes[n]; writes_arguments(graph_, operator_call(graph_, node)))
-        return refuse_embedding(concat("node ", n, " (", graph_.target(node), ")"), "it writes in place, which static programs do not",
-                                "davit embed and prepare_program make values of such writes; a write that is left goes through a view that "
-                                "cannot be followed (as_strided, say): take it out of the model");
+        return refuse_embedding(
+            concat("node ", n, " (", graph_.target(node), ")"), "it writes in place, which static programs do not",
+            "davit embed and prepare_program make values of such writes; a write that is left goes through a view that "
+            "cannot be followed (as_strided, say): take it out of the model");
     return {};
   }
   [[nodiscard]] Result<void> list_inputs() {
     const std::span<const Argument> arguments = graph_.args(graph_.root().inputs);
     const auto& specs = program_.signature.input_specs;
-    if (specs.size() != arguments.size()) return refuse_embedding("the program", "its signature does not fit its graph", "");
+    if (specs.size() != arguments.size())
+      return refuse_embedding("the program", "its signature does not fit its graph", "");
     for (std::size_t i = 0; i < specs.size(); ++i) {
       inputs_.push_back({.role = StaticRole::unused});
       if (!arguments[i].is_value()) {
@@ -113,8 +120,8 @@ class EmbedMethod {
       const std::string name = embed_text::identifier(graph_.name(v));
       Result<std::string> row = input_row(specs[i], v, name, text_.users(v));
       if (!row) return std::unexpected(row.error());
-      rows_ += "      davit::StaticInput{" + *row + "},  // " + std::to_string(i) + ": " + embed_text::comment(graph_.name(v)) +
-               "\n";
+      rows_ += "      davit::StaticInput{" + *row + "},  // " + std::to_string(i) + ": " +
+               embed_text::comment(graph_.name(v)) + "\n";
     }
     return {};
   }
@@ -122,7 +129,8 @@ class EmbedMethod {
   [[nodiscard]] bool is_changed(const InputSpec& spec) const {
     return std::ranges::any_of(program_.signature.output_specs, [&](const OutputSpec& output) {
       const OutputKind k = kind(output);
-      return (k == OutputKind::buffer_mutation || k == OutputKind::parameter_mutation) && *target(output) == *target(spec);
+      return (k == OutputKind::buffer_mutation || k == OutputKind::parameter_mutation) &&
+             *target(output) == *target(spec);
     });
   }
   /// The text of the input's row; the row itself is the last of inputs_.
@@ -134,22 +142,26 @@ class EmbedMethod {
     if (kind(spec) == InputKind::user_input) {
       if (value.kind != ValueKind::tensor && users == 0) return ".role = davit::StaticRole::unused";
       if (value.kind != ValueKind::tensor)
-        return refuse_embedding(concat("input ", graph_.name(v)), "it is no tensor", "export the model with a number there");
+        return refuse_embedding(concat("input ", graph_.name(v)), "it is no tensor",
+                                "export the model with a number there");
       made.role = StaticRole::user;
       return ".role = davit::StaticRole::user";
     }
     if (users == 0 && !(is_state && is_changed(spec))) return ".role = davit::StaticRole::unused";
     const Name* attribute = target(spec);
     const Tensor* tensor = attribute == nullptr ? nullptr : program_.tensor_named(*attribute);
-    if (tensor == nullptr) return refuse_embedding(concat("input ", graph_.name(v)), "the program has no tensor for it", "");
+    if (tensor == nullptr)
+      return refuse_embedding(concat("input ", graph_.name(v)), "the program has no tensor for it", "");
     if (value.dtype != tensor->dtype || !std::ranges::equal(numbers_.sizes_of(value), tensor->sizes))
-      return refuse_embedding(concat("input ", graph_.name(v)), "its tensor has another element type or other sizes than the graph says", "");
+      return refuse_embedding(concat("input ", graph_.name(v)),
+                              "its tensor has another element type or other sizes than the graph says", "");
     if (is_state) {
       if (embed_text::element_type(tensor->dtype).empty())
         return refuse_embedding(concat("input ", graph_.name(v)), "state of this element type cannot be embedded", "");
       const EmbeddedConstant initial = constants_.add_state(name, *tensor);
       made = {.role = StaticRole::state, .data = initial.data};
-      std::string row = ".role = davit::StaticRole::state" + (initial.text.empty() ? std::string() : ", .data = " + initial.text);
+      std::string row =
+          ".role = davit::StaticRole::state" + (initial.text.empty() ? std::string() : ", .data = " + initial.text);
       if (!shares_state_) return row;
       made.state_at = state_.first(spec);
       return row + ", .state_at = " + std::to_string(made.state_at);
@@ -182,7 +194,8 @@ class EmbedMethod {
   [[nodiscard]] Result<void> list_outputs() {
     const std::span<const Argument> arguments = graph_.args(graph_.root().outputs);
     const auto& specs = program_.signature.output_specs;
-    if (specs.size() != arguments.size()) return refuse_embedding("the program", "its signature does not fit its graph", "");
+    if (specs.size() != arguments.size())
+      return refuse_embedding("the program", "its signature does not fit its graph", "");
     for (std::size_t i = 0; i < specs.size(); ++i) {
       outputs_.push_back({.role = StaticOutputRole::unused});
       if (!arguments[i].is_value() || kind(specs[i]) == OutputKind::token) {
@@ -192,8 +205,12 @@ class EmbedMethod {
       const ValueId v = arguments[i].value();
       if (graph_.values[v].kind != ValueKind::tensor) {
         const std::string number = number_of(v);
-        if (number.empty()) return refuse_embedding(concat("output ", graph_.name(v)), "it is no tensor, and no number that follows from sizes", "export the model without it");
-        numbers_text_ += "  static constexpr " + number + " output_" + std::to_string(i) + " = " + value_of(v) + ";  // " + embed_text::comment(graph_.name(v)) + "\n";
+        if (number.empty())
+          return refuse_embedding(concat("output ", graph_.name(v)),
+                                  "it is no tensor, and no number that follows from sizes",
+                                  "export the model without it");
+        numbers_text_ += "  static constexpr " + number + " output_" + std::to_string(i) + " = " + value_of(v) +
+                         ";  // " + embed_text::comment(graph_.name(v)) + "\n";
         output_rows_ += "      davit::StaticOutput{.role = davit::StaticOutputRole::unused},\n";
         continue;
       }
@@ -205,7 +222,8 @@ class EmbedMethod {
       if (mutation) {
         const std::optional<std::size_t> input = mutated_input(specs[i]);
         if (!input)
-          return refuse_embedding(concat("output ", graph_.name(v)), "the program has no input that it is the new value of", "");
+          return refuse_embedding(concat("output ", graph_.name(v)),
+                                  "the program has no input that it is the new value of", "");
         outputs_.back() = mutation_of(static_cast<std::uint32_t>(*input));
         row = ".role = davit::StaticOutputRole::mutation, .target = " + std::to_string(*input);
       }

@@ -29,7 +29,8 @@ class EmbedNumbers {
   using Symbols = std::vector<std::pair<std::string, std::int64_t>>;
 
   /// `symbols`: what stands for the program's symbols; those that it does not have are ignored.
-  EmbedNumbers(const ExportedProgram& program, Symbols symbols) : program_(program), graph_(program.view()), given_(std::move(symbols)) {}
+  EmbedNumbers(const ExportedProgram& program, Symbols symbols)
+      : program_(program), graph_(program.view()), given_(std::move(symbols)) {}
 
   [[nodiscard]] bool has(std::string_view symbol) const {
     for (const Expr& e : graph_.exprs)
@@ -43,18 +44,19 @@ class EmbedNumbers {
       if (e.op == ExprOp::symbol) list = concat(list, list.empty() ? "its symbols are " : ", ", graph_.str(e.name));
     return list.empty() ? Name("it has none") : list;
   }
-  /// Finds the numbers. Errors: symbols without one or out of their range, numbers of which the model asserts otherwise, tensors
-  /// that are too large. O(size of the program).
+  /// Finds the numbers. Errors: symbols without one or out of their range, numbers of which the model asserts
+  /// otherwise, tensors that are too large. O(size of the program).
   [[nodiscard]] Result<void> bind() {
     if (Result<void> bound = bind_symbols(); !bound) return bound;
     return check_assertions();
   }
-  /// Whether the program's guards hold of the numbers that bind() found: tensors are contiguous, and begin where their memory does.
-  /// Errors: the first that does not. O(size of the guards).
+  /// Whether the program's guards hold of the numbers that bind() found: tensors are contiguous, and begin where their
+  /// memory does. Errors: the first that does not. O(size of the guards).
   [[nodiscard]] Result<void> check_guards() const {
     const Guards& guards = program_.guards;
     if (guards.empty()) return {};
-    if (!guards_fit(guards, guard_inputs(program_))) return refuse_embedding("its guards", "they ask what no user input can answer", "verify the program");
+    if (!guards_fit(guards, guard_inputs(program_)))
+      return refuse_embedding("its guards", "they ask what no user input can answer", "verify the program");
     std::vector<GuardNumber> values(guards.nodes.size());
     const std::vector<std::uint32_t> inputs = user_inputs();
     for (std::size_t i = 0; i < guards.nodes.size(); ++i)
@@ -63,11 +65,13 @@ class EmbedNumbers {
     const std::size_t guard = first_broken(guards, values);
     if (guard == guards.size()) return {};
     const BrokenGuard broken = describe_broken(guards, guard, guard_names(program_), values);
-    std::unexpected<Error> error = refuse_embedding("the user inputs", broken.what, "give other numbers by --dim: the model was exported for those only for which it holds");
+    std::unexpected<Error> error =
+        refuse_embedding("the user inputs", broken.what,
+                         "give other numbers by --dim: the model was exported for those only for which it holds");
     error.error().code = ErrorCode::invalid_shape;
     return error;
   }
-  [[nodiscard]] const std::vector<std::int64_t>& dims() const noexcept { return dims_; }        ///< per dim of the graph
+  [[nodiscard]] const std::vector<std::int64_t>& dims() const noexcept { return dims_; }  ///< per dim of the graph
   /// Per value; a float's bits, NaN if it is not known.
   [[nodiscard]] const std::vector<std::int64_t>& symbols() const noexcept { return symbols_; }
   /// What the model asserts of its data, and no step checks.
@@ -118,7 +122,8 @@ class EmbedNumbers {
     SymbolValues values(graph_.exprs);
     for (ExprId e = 0; e < graph_.exprs.size(); ++e)
       for (const auto& [symbol, number] : given_)
-        if (graph_.exprs[e].op == ExprOp::symbol && graph_.str(graph_.exprs[e].name) == symbol) (void)values.bind(e, number);
+        if (graph_.exprs[e].op == ExprOp::symbol && graph_.str(graph_.exprs[e].name) == symbol)
+          (void)values.bind(e, number);
     if (Result<void> inside = check_ranges(); !inside) return inside;
     if (Result<void> sized = check_sources(); !sized) return sized;
     values.settle();
@@ -142,7 +147,8 @@ class EmbedNumbers {
         dims_[d] = *number;
       }
       if (const std::int64_t count = checked_numel(sizes_of(value), INT32_MAX / 16); count < 0)
-        return refuse_embedding(concat("value ", graph_.name(v)), "its elements are more than a static program can have", "");
+        return refuse_embedding(concat("value ", graph_.name(v)),
+                                "its elements are more than a static program can have", "");
     }
     for (const Node& node : graph_.nodes)
       for (const Argument& output : graph_.outputs(node))
@@ -176,11 +182,13 @@ class EmbedNumbers {
     const std::vector<std::uint8_t> is_given = given_by_inputs();
     for (ExprId e = 0; e < graph_.exprs.size(); ++e)
       for (const auto& [symbol, number] : given_)
-        if (graph_.exprs[e].op == ExprOp::symbol && is_given[e] == 0 && graph_.str(graph_.exprs[e].name) == symbol) return depends_on_data(concat("symbol ", symbol));
+        if (graph_.exprs[e].op == ExprOp::symbol && is_given[e] == 0 && graph_.str(graph_.exprs[e].name) == symbol)
+          return depends_on_data(concat("symbol ", symbol));
     return {};
   }
   [[nodiscard]] static std::unexpected<Error> depends_on_data(Name where, std::string_view it = "it") {
-    return refuse_embedding(std::move(where), concat(it, " depends on data, so that no number stands for it"), "export the model without operators whose sizes depend on data");
+    return refuse_embedding(std::move(where), concat(it, " depends on data, so that no number stands for it"),
+                            "export the model without operators whose sizes depend on data");
   }
   /// Per expression, whether inputs tell what it is.
   [[nodiscard]] std::vector<std::uint8_t> given_by_inputs() const {
@@ -210,7 +218,9 @@ class EmbedNumbers {
       if (is_static_assertion(target)) continue;  // a step
       const std::optional<bool> holds = assertion_holds(graph_, node, symbols_);
       const Name where = concat("node ", n, " (", target, ")");
-      if (holds && !*holds) return refuse_embedding(where, concat("the model asserts what does not hold", assertion_text(graph_, node)), "give other numbers by --dim");
+      if (holds && !*holds)
+        return refuse_embedding(where, concat("the model asserts what does not hold", assertion_text(graph_, node)),
+                                "give other numbers by --dim");
       if (!holds) unchecked_.push_back(std::string(concat(where, assertion_text(graph_, node)).view()));
     }
     return {};
@@ -220,18 +230,21 @@ class EmbedNumbers {
       for (const RangeConstraint& range : program_.range_constraints)
         if (range.symbol == symbol && ((range.min && number < *range.min) || (range.max && number > *range.max)))
           return refuse_embedding(concat("symbol ", symbol), concat("it cannot be ", number),
-                        "give a number in the program's range");
+                                  "give a number in the program's range");
     return {};
   }
   [[nodiscard]] std::unexpected<Error> unbound(ValueId v) const {
     const std::vector<std::uint8_t> is_given = given_by_inputs();
     const Value& value = graph_.values[v];
-    const auto is_data = [&](ExprId e) { return e != no_id && graph_.exprs[e].op == ExprOp::symbol && is_given[e] == 0; };
+    const auto is_data = [&](ExprId e) {
+      return e != no_id && graph_.exprs[e].op == ExprOp::symbol && is_given[e] == 0;
+    };
     bool data = is_data(value.expr);
     for (const Dim& dim : graph_.dims_of(value.sizes)) data = data || (!dim.is_static() && is_data(dim.expr));
-    if (data) return depends_on_data(concat("value ", graph_.name(v)), value.kind == ValueKind::tensor ? "its size" : "it");
+    if (data)
+      return depends_on_data(concat("value ", graph_.name(v)), value.kind == ValueKind::tensor ? "its size" : "it");
     return refuse_embedding(concat("value ", graph_.name(v)), "its size is a symbol",
-                  concat("give numbers by --dim SYMBOL=N; ", symbol_list()));
+                            concat("give numbers by --dim SYMBOL=N; ", symbol_list()));
   }
 
   static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();

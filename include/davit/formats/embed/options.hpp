@@ -27,15 +27,16 @@ struct EmbedOptions {
   /// Of the image, for the blob: where the linker puts it (flash, or what is mapped while forward runs). Empty:
   /// .rodata.davit.weights.NAME. Arrays that the compiler reads stay in .rodata.
   std::string section{};
-  bool source_lines = false;      ///< the model's source lines as comments
+  bool source_lines = false;  ///< the model's source lines as comments
   std::vector<EmbedSymbol> symbols{};
-  /// What says which sizes operators give, portable's table: nodes that are declared with others are an error. None: nobody looks, and
-  /// the program's own are believed.
+  /// What says which sizes operators give, portable's table: nodes that are declared with others are an error. None:
+  /// nobody looks, and the program's own are believed.
   BackendTables kernels{};
   /// select_steps<Backends...>: the nodes that these refuse are an error. Null: nobody looks.
   SelectedSteps (*select)(const StaticGraph& graph, const StaticInput* inputs, const StaticOutput* outputs) = nullptr;
   /// plan_static<portable_static>: C functions are written too, for portable, with the sizes that this plans.
-  PlannedProgram (*plan)(const StaticGraph& graph, const StaticInput* inputs, const StaticOutput* outputs, bool tensors_in_arena) = nullptr;
+  PlannedProgram (*plan)(const StaticGraph& graph, const StaticInput* inputs, const StaticOutput* outputs,
+                         bool tensors_in_arena) = nullptr;
 };
 
 }  // namespace davit::formats

@@ -11,12 +11,17 @@
 namespace davit::formats {
 
 /// An error of `davit embed` about what the program has at `where`.
-[[nodiscard]] inline std::unexpected<Error> refuse_embedding(std::string_view where, std::string_view what, std::string_view fix) {
-  return std::unexpected(
-      Error{.code = ErrorCode::unsupported_argument, .stage = Stage::save, .where = Name(where), .what = Name(what), .fix = Name(fix)});
+[[nodiscard]] inline std::unexpected<Error> refuse_embedding(std::string_view where, std::string_view what,
+                                                             std::string_view fix) {
+  return std::unexpected(Error{.code = ErrorCode::unsupported_argument,
+                               .stage = Stage::save,
+                               .where = Name(where),
+                               .what = Name(what),
+                               .fix = Name(fix)});
 }
 
-/// Every node that is needed has a backend; the error lists all that have none, and the first backend's reason. O(nodes).
+/// Every node that is needed has a backend; the error lists all that have none, and the first backend's reason.
+/// O(nodes).
 [[nodiscard]] inline Result<void> check_taken(const StaticGraph& graph, const SelectedSteps& selected) {
   const std::size_t count = selected.orphans.size() + selected.unwritten.size();
   if (count == 0) return {};
@@ -30,13 +35,15 @@ namespace davit::formats {
     const OrphanNode& orphan = selected.orphans[i];
     add(orphan.node, orphan.reasons.empty() || orphan.reasons[0] == nullptr ? "refused" : orphan.reasons[0]);
   }
-  for (std::size_t i = selected.unwritten.size(); i-- > 0;) add(selected.unwritten[i], "an output of it is not computed");
-  return std::unexpected(Error{.code = ErrorCode::unsupported_operator,
-                               .stage = Stage::save,
-                               .where = "the program",
-                               .what = concat("static programs have no kernel for ", count, count == 1 ? " node" : " nodes"),
-                               .fix = "take these operators out of the model, or name a backend of your own that has them (--any-backend)",
-                               .source = std::move(list)});
+  for (std::size_t i = selected.unwritten.size(); i-- > 0;)
+    add(selected.unwritten[i], "an output of it is not computed");
+  return std::unexpected(
+      Error{.code = ErrorCode::unsupported_operator,
+            .stage = Stage::save,
+            .where = "the program",
+            .what = concat("static programs have no kernel for ", count, count == 1 ? " node" : " nodes"),
+            .fix = "take these operators out of the model, or name a backend of your own that has them (--any-backend)",
+            .source = std::move(list)});
 }
 
 }  // namespace davit::formats

@@ -21,16 +21,16 @@
 
 namespace davit::formats {
 
-/// Asks kernels that check whatever they are given which sizes and element types each node of a program gives, on operands of
-/// zeros: those that the program declares are what a static program relies on.
+/// Asks kernels that check whatever they are given which sizes and element types each node of a program gives, on
+/// operands of zeros: those that the program declares are what a static program relies on.
 class EmbedSizes {
  public:
   /// `kernels`: nodes that none of these takes are not asked about.
   EmbedSizes(const ExportedProgram& program, const EmbedNumbers& numbers, BackendTables kernels)
       : graph_(program.view()), numbers_(numbers), kernels_(kernels), copier_(graph_), last_(graph_.values.size(), 0) {}
 
-  /// Errors: the first node whose operands do not fit each other, or whose results are not what is declared. As long as an
-  /// inference, without loops.
+  /// Errors: the first node whose operands do not fit each other, or whose results are not what is declared. As long as
+  /// an inference, without loops.
   [[nodiscard]] Result<void> check() {
     for (NodeId n = 0; n < graph_.nodes.size(); ++n)
       if (Result<void> checked = check(n); !checked) return checked;
@@ -67,7 +67,8 @@ class EmbedSizes {
     if (!made) return wrong(n, made.error().what);
     if (!*made) return {};
     std::vector<EValue> in, out;
-    std::vector<Tensor> declared;  // where the results are to lie: what is declared smaller than it gives is not computed
+    std::vector<Tensor>
+        declared;  // where the results are to lie: what is declared smaller than it gives is not computed
     std::int64_t bytes = 0;
     for (const ValueId v : inputs) in.push_back(operand(v));
     for (const ValueId v : outputs) {
@@ -80,7 +81,8 @@ class EmbedSizes {
     for (const Tensor& tensor : declared) out.emplace_back(tensor.view());
     if (const Result<void> done = (**made).run(in, out, most_memory); !done) {
       const ErrorCode code = done.error().code;  // a matrix of zeros has no inverse
-      return code == ErrorCode::failed || code == ErrorCode::assertion_failed ? Result<void>() : wrong(n, done.error().what);
+      return code == ErrorCode::failed || code == ErrorCode::assertion_failed ? Result<void>()
+                                                                              : wrong(n, done.error().what);
     }
     return {};
   }
@@ -110,9 +112,13 @@ class EmbedSizes {
     switch (value.kind) {
       case ValueKind::tensor: {
         const std::span<const std::int64_t> sizes = numbers_.sizes_of(value);
-        const bool is_row = !sizes.empty() && sizes.back() <= longest_row;  // complex numbers are read from rows without gaps
-        return TensorView{.data = zeros_.data(), .sizes_data = sizes.data(), .strides_data = strides_.data() + (is_row ? max_rank - sizes.size() : max_rank),
-                          .rank = static_cast<std::uint8_t>(sizes.size()), .dtype = value.dtype};
+        const bool is_row =
+            !sizes.empty() && sizes.back() <= longest_row;  // complex numbers are read from rows without gaps
+        return TensorView{.data = zeros_.data(),
+                          .sizes_data = sizes.data(),
+                          .strides_data = strides_.data() + (is_row ? max_rank - sizes.size() : max_rank),
+                          .rank = static_cast<std::uint8_t>(sizes.size()),
+                          .dtype = value.dtype};
       }
       case ValueKind::sym_float: return std::bit_cast<double>(number);
       case ValueKind::sym_bool: return number != 0;
@@ -120,7 +126,8 @@ class EmbedSizes {
     }
   }
   [[nodiscard]] std::unexpected<Error> wrong(NodeId n, Name what) const {
-    return refuse_embedding(concat("node ", n, " (", graph_.target(graph_.nodes[n]), ")"), what, "export the model again");
+    return refuse_embedding(concat("node ", n, " (", graph_.target(graph_.nodes[n]), ")"), what,
+                            "export the model again");
   }
 
   GraphModuleView graph_;
@@ -128,7 +135,8 @@ class EmbedSizes {
   BackendTables kernels_;
   GraphCopier copier_;
   std::vector<NodeId> last_;  ///< per value: the last node that takes it, plus one
-  std::vector<std::int64_t> zeros_ = std::vector<std::int64_t>(2 * longest_row);  ///< a row of what elements take at most
+  std::vector<std::int64_t> zeros_ =
+      std::vector<std::int64_t>(2 * longest_row);  ///< a row of what elements take at most
 };
 
 }  // namespace davit::formats

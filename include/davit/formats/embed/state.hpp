@@ -20,8 +20,8 @@
 
 namespace davit::formats {
 
-/// The state of programs that are embedded together: the parameters and buffers, by name, that one of them changes. Each begins
-/// at an element of the state of its type.
+/// The state of programs that are embedded together: the parameters and buffers, by name, that one of them changes.
+/// Each begins at an element of the state of its type.
 class EmbedState {
  public:
   /// Errors: methods that have a tensor of one name with other element types, sizes or initial values. O(sizes of the
@@ -30,7 +30,8 @@ class EmbedState {
     EmbedState state;
     for (const ProgramMethod& method : methods) {
       for (const OutputSpec& spec : method.program->signature.output_specs)
-        if (kind(spec) == OutputKind::buffer_mutation || kind(spec) == OutputKind::parameter_mutation) state.first_.try_emplace(text(*target(spec)));
+        if (kind(spec) == OutputKind::buffer_mutation || kind(spec) == OutputKind::parameter_mutation)
+          state.first_.try_emplace(text(*target(spec)));
       for (const Name& name : method.program->signature.unlisted_state) state.first_.try_emplace(text(name));
     }
     std::vector<davit::detail::StateHolder> holders;
@@ -74,7 +75,8 @@ class EmbedState {
     owner.tensor = &tensor;
     if (pool >= counts_.size()) return {};  // an error where it is listed
     const std::int64_t count = checked_numel(tensor.sizes, INT32_MAX / 16);
-    if (count < 0 || counts_[pool] + count > INT32_MAX / 16) return refuse_embedding("the program", "its state is more than a static program can have", "");
+    if (count < 0 || counts_[pool] + count > INT32_MAX / 16)
+      return refuse_embedding("the program", "its state is more than a static program can have", "");
     owner.at = static_cast<std::uint32_t>(counts_[pool]);
     counts_[pool] += count;
     return {};

@@ -27,19 +27,24 @@ namespace davit::formats::embed_text {
 /// have themselves, get one behind them.
 [[nodiscard]] inline std::string identifier(std::string_view name) {
   static constexpr std::array keywords = std::to_array<std::string_view>(
-      {"alignas",  "and",     "asm",      "auto",      "bool",     "break",    "case",      "catch",     "char",
-       "class",    "concept", "const",    "constexpr", "continue", "decltype", "default",   "delete",    "do",
-       "double",   "else",    "enum",     "explicit",  "export",   "extern",   "false",     "float",     "for",
-       "friend",   "goto",    "if",       "inline",    "int",      "long",     "mutable",   "namespace", "new",
-       "noexcept", "not",     "nullptr",  "operator",  "or",       "private",  "protected", "public",    "register",
-       "requires", "return",  "short",    "signed",    "sizeof",   "static",   "struct",    "switch",    "template",
-       "this",     "throw",   "true",     "try",       "typedef",  "typename", "union",     "unsigned",  "using",
-       "virtual",  "void",    "volatile", "while",     "xor",      "name",     "inputs",    "outputs",   "kind",
-       "dtype",    "tables",  "weights",  "alignof",   "and_eq",   "bitand",   "bitor",     "char8_t",   "compl",
-       "co_await", "co_return", "co_yield", "consteval", "constinit", "const_cast", "dynamic_cast", "not_eq", "or_eq",
-       "reinterpret_cast", "static_assert", "static_cast", "thread_local", "typeid", "xor_eq", "std",   "davit",
-       "linux",    "unix",    "i386",     "sizes",     "symbols",  "assert",    "NULL",     "EOF",      "FILE",      "tm",        "timespec"});
-  static constexpr std::array endings = std::to_array<std::string_view>({"_t", "_MIN", "_MAX"});  // of the standard headers' names
+      {"alignas",       "and",         "asm",          "auto",         "bool",     "break",     "case",
+       "catch",         "char",        "class",        "concept",      "const",    "constexpr", "continue",
+       "decltype",      "default",     "delete",       "do",           "double",   "else",      "enum",
+       "explicit",      "export",      "extern",       "false",        "float",    "for",       "friend",
+       "goto",          "if",          "inline",       "int",          "long",     "mutable",   "namespace",
+       "new",           "noexcept",    "not",          "nullptr",      "operator", "or",        "private",
+       "protected",     "public",      "register",     "requires",     "return",   "short",     "signed",
+       "sizeof",        "static",      "struct",       "switch",       "template", "this",      "throw",
+       "true",          "try",         "typedef",      "typename",     "union",    "unsigned",  "using",
+       "virtual",       "void",        "volatile",     "while",        "xor",      "name",      "inputs",
+       "outputs",       "kind",        "dtype",        "tables",       "weights",  "alignof",   "and_eq",
+       "bitand",        "bitor",       "char8_t",      "compl",        "co_await", "co_return", "co_yield",
+       "consteval",     "constinit",   "const_cast",   "dynamic_cast", "not_eq",   "or_eq",     "reinterpret_cast",
+       "static_assert", "static_cast", "thread_local", "typeid",       "xor_eq",   "std",       "davit",
+       "linux",         "unix",        "i386",         "sizes",        "symbols",  "assert",    "NULL",
+       "EOF",           "FILE",        "tm",           "timespec"});
+  static constexpr std::array endings =
+      std::to_array<std::string_view>({"_t", "_MIN", "_MAX"});  // of the standard headers' names
   std::string out;
   for (const char c : name) {
     if (is_alphanumeric(c))
@@ -159,7 +164,8 @@ inline void append_bytes(std::string& out, std::span<const std::byte> bytes, std
   if (!bytes.empty()) out += "\"";
 }
 
-/// A text of the model inside a comment of one line: it cannot end it, nor continue it on the next line, and is plain ASCII.
+/// A text of the model inside a comment of one line: it cannot end it, nor continue it on the next line, and is plain
+/// ASCII.
 [[nodiscard]] inline std::string comment(std::string_view text) {
   std::string out;
   for (const char c : text) {

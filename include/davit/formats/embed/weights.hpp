@@ -13,9 +13,10 @@ namespace davit::formats {
 /// How nodes read the values of a program that may be weights.
 class EmbedWeights {
  public:
-  /// Finds the values that every node that reads them takes as weights, perhaps through a transpose; and of these what mm and
-  /// addmm take as it is, [in, out]: only the transpose of a weight is one. Quantized weights stay as they are: how integer
-  /// kernels want them is up to the backend. From the last node to the first: what becomes of an output is known then.
+  /// Finds the values that every node that reads them takes as weights, perhaps through a transpose; and of these what
+  /// mm and addmm take as it is, [in, out]: only the transpose of a weight is one. Quantized weights stay as they are:
+  /// how integer kernels want them is up to the backend. From the last node to the first: what becomes of an output is
+  /// known then.
   explicit EmbedWeights(GraphModuleView graph) {
     is_read_.assign(graph.values.size(), 0);
     weighs_.assign(graph.values.size(), 1);

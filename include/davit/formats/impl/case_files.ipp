@@ -28,7 +28,8 @@ DAVIT_INLINE Result<SharedBytes> CaseFiles::read(std::string_view name) const {
                       "record the case again");
   std::error_code ignored;
   if (archive_ == nullptr && std::filesystem::exists(root_ / name, ignored) && !lies_in(root_ / name, within_))
-    return load_error(ErrorCode::corrupt_data, place(name), "it is a link to a file outside of the folder", "copy the file in its place");
+    return load_error(ErrorCode::corrupt_data, place(name), "it is a link to a file outside of the folder",
+                      "copy the file in its place");
   return archive_ != nullptr ? archive_->read(prefix_ + std::string(name)) : map_file(root_ / name);
 }
 

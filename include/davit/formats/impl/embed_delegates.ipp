@@ -35,10 +35,14 @@ class DelegateEmbedder {
   [[nodiscard]] Result<ExportedProgram> run() {
     const GraphModuleView graph = program_.view();
     PartitionTags& tags = partitioning_.tags;
-    if (std::vector<Error> faults = check_partitioning(program_, tags); !faults.empty()) return std::unexpected(davit::detail::all_of(std::move(faults)));
+    if (std::vector<Error> faults = check_partitioning(program_, tags); !faults.empty())
+      return std::unexpected(davit::detail::all_of(std::move(faults)));
     if (partitioning_.delegations.size() != tags.names.size())
-      return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::partition, .where = "delegations",
-                                   .what = "there are not as many delegations as tags", .fix = "use Partitioning::add"});
+      return std::unexpected(Error{.code = ErrorCode::invalid_argument,
+                                   .stage = Stage::partition,
+                                   .where = "delegations",
+                                   .what = "there are not as many delegations as tags",
+                                   .fix = "use Partitioning::add"});
     keep_used_tags(graph);
     const auto count = static_cast<std::uint32_t>(tags.names.size());
     if (count == 0) return program_;
@@ -87,7 +91,8 @@ class DelegateEmbedder {
   }
 
   [[nodiscard]] static std::unexpected<Error> refuse(Name what, Name fix) {
-    return std::unexpected(Error{.code = ErrorCode::unsupported_argument, .what = std::move(what), .fix = std::move(fix)});
+    return std::unexpected(
+        Error{.code = ErrorCode::unsupported_argument, .what = std::move(what), .fix = std::move(fix)});
   }
   [[nodiscard]] Error explained(Error error, TagId tag) const {
     error.stage = Stage::preprocess;
@@ -99,33 +104,46 @@ class DelegateEmbedder {
   [[nodiscard]] Result<Blob> preprocess(TagId tag, const ExportedProgram& part) {
     const Delegation& delegation = partitioning_.delegations[tag];
     if (delegation.backend >= backends_.size())
-      return std::unexpected(Error{.code = ErrorCode::out_of_range, .what = concat("there is no backend ", delegation.backend), .fix = concat("the list has: ", backends_.names())});
+      return std::unexpected(Error{.code = ErrorCode::out_of_range,
+                                   .what = concat("there is no backend ", delegation.backend),
+                                   .fix = concat("the list has: ", backends_.names())});
     const BackendTable& backend = backends_[delegation.backend];
-    const BackendObject spec = delegation.spec != nullptr || backend.default_spec == nullptr ? delegation.spec : backend.default_spec();
-    if (spec == nullptr) return refuse("its CompileSpec has no default", "give the partition a spec: delegate_to<List, B>(spec)");
-    if (backend.preprocess == nullptr && backend.preprocess_all == nullptr) return refuse("it cannot preprocess here", "name a backend that has preprocess");
-    if (backend.save == nullptr) return refuse("what it makes of a program cannot be saved", "give it save and load, save_spec and load_spec");
+    const BackendObject spec =
+        delegation.spec != nullptr || backend.default_spec == nullptr ? delegation.spec : backend.default_spec();
+    if (spec == nullptr)
+      return refuse("its CompileSpec has no default", "give the partition a spec: delegate_to<List, B>(spec)");
+    if (backend.preprocess == nullptr && backend.preprocess_all == nullptr)
+      return refuse("it cannot preprocess here", "name a backend that has preprocess");
+    if (backend.save == nullptr)
+      return refuse("what it makes of a program cannot be saved", "give it save and load, save_spec and load_spec");
     for (const OutputSpec& output : part.signature.output_specs)
       if (const OutputKind k = kind(output); k == OutputKind::buffer_mutation || k == OutputKind::parameter_mutation)
-        return refuse(concat("the partition would keep the state '", *target(output), "', which static programs have themselves"),
-                      "let its `refuses` leave the node that makes the new value to another backend");
+        return refuse(
+            concat("the partition would keep the state '", *target(output), "', which static programs have themselves"),
+            "let its `refuses` leave the node that makes the new value to another backend");
     recorder_.begin_method("forward", part.view());
     const Method method{"forward", &part};
     Result<BackendObject> processed;
     if (backend.preprocess != nullptr) {
       processed = backend.preprocess(method, spec.get(), recorder_);
     } else {
-      Result<std::vector<BackendObject>> all = backend.preprocess_all(std::span(&method, 1), std::span(&spec, 1), recorder_);
+      Result<std::vector<BackendObject>> all =
+          backend.preprocess_all(std::span(&method, 1), std::span(&spec, 1), recorder_);
       if (!all) return std::unexpected(std::move(all.error()));
-      if (all->size() != 1) return refuse("preprocess_all answered another number of results than it was given methods", "");
+      if (all->size() != 1)
+        return refuse("preprocess_all answered another number of results than it was given methods", "");
       processed = std::move(all->front());
     }
     if (!processed) return std::unexpected(std::move(processed.error()));
     SegmentWriter segments;
     const std::vector<std::byte> payload = backend.save(processed->get(), segments);
-    if (!segments.segments().empty()) return refuse("it saves segments beside its bytes, and a static program's blob is one piece", "let save(processed) answer all bytes");
-    if (payload.size() > INT32_MAX / 16) return refuse("its blob is larger than a static program's constant can be", "");
-    Blob blob{.key = {backend.blob_version, static_cast<std::int32_t>(crc32_of(payload)), static_cast<std::int32_t>(payload.size())}};
+    if (!segments.segments().empty())
+      return refuse("it saves segments beside its bytes, and a static program's blob is one piece",
+                    "let save(processed) answer all bytes");
+    if (payload.size() > INT32_MAX / 16)
+      return refuse("its blob is larger than a static program's constant can be", "");
+    Blob blob{.key = {backend.blob_version, static_cast<std::int32_t>(crc32_of(payload)),
+                      static_cast<std::int32_t>(payload.size())}};
     if (backend.scratch_bytes != nullptr) {
       const std::size_t scratch = backend.scratch_bytes(processed->get());
       if (scratch > INT32_MAX / 16) return refuse("it needs more scratch than a static program can have", "");
@@ -219,7 +237,8 @@ class DelegateEmbedder {
 
 }  // namespace detail
 
-DAVIT_INLINE Result<ExportedProgram> embed_delegates(const ExportedProgram& program, BackendTables backends, PartitionResult partitioning) {
+DAVIT_INLINE Result<ExportedProgram> embed_delegates(const ExportedProgram& program, BackendTables backends,
+                                                     PartitionResult partitioning) {
   return detail::DelegateEmbedder(program, backends, std::move(partitioning)).run();
 }
 

@@ -31,7 +31,11 @@ class ProgramEmbedder {
  public:
   /// `is_one`: the program is its only method, forward.
   ProgramEmbedder(std::span<const ProgramMethod> methods, const EmbedOptions& options, bool is_one)
-      : methods_(methods.begin(), methods.end()), options_(options), is_one_(is_one), type_(embed_text::identifier(options.name)), constants_(type_ + "_constants") {}
+      : methods_(methods.begin(), methods.end()),
+        options_(options),
+        is_one_(is_one),
+        type_(embed_text::identifier(options.name)),
+        constants_(type_ + "_constants") {}
 
   [[nodiscard]] Result<EmbeddedProgram> run() {
     if (Result<void> named = name_methods(); !named) return std::unexpected(named.error());
@@ -40,16 +44,24 @@ class ProgramEmbedder {
     if (Result<void> bound = bind_symbols(); !bound) return std::unexpected(bound.error());
     for (std::size_t m = 0; m < methods_.size(); ++m) {
       for (Size& size : sizes_[m]) {
-        size.text = std::make_unique<EmbedMethod>(*methods_[m].program, options_, *size.numbers, *state, !is_one_, constants_);
+        size.text =
+            std::make_unique<EmbedMethod>(*methods_[m].program, options_, *size.numbers, *state, !is_one_, constants_);
         if (Result<void> listed = size.text->run(); !listed) return of_size(m, size, std::move(listed.error()));
       }
     }
     if (!options_.weights_as_array && !constants_.blob().empty() && embed_text::escaped(options_.name) != options_.name)
-      return refuse_embedding(concat("the name '", options_.name, "'"), "no file of that name can be named in a header", "use letters, digits, - and _");
-    if (!std::ranges::all_of(options_.section, [](char c) { return c == '.' || c == '_' || c == '-' || c == '$' || embed_text::is_alphanumeric(c); }))
-      return refuse_embedding(concat("the section '", options_.section, "'"), "no section has such a name", "use letters, digits, '.', '_', '-' and '$'");
-    if (constants_.blob().size() > INT32_MAX) return refuse_embedding("the program", "its weights do not fit 31 bits", "");
-    EmbeddedProgram out{.header = header(), .blob = options_.weights_as_array ? std::vector<std::byte>{} : constants_.blob(), .unchecked = unchecked()};
+      return refuse_embedding(concat("the name '", options_.name, "'"), "no file of that name can be named in a header",
+                              "use letters, digits, - and _");
+    if (!std::ranges::all_of(options_.section, [](char c) {
+          return c == '.' || c == '_' || c == '-' || c == '$' || embed_text::is_alphanumeric(c);
+        }))
+      return refuse_embedding(concat("the section '", options_.section, "'"), "no section has such a name",
+                              "use letters, digits, '.', '_', '-' and '$'");
+    if (constants_.blob().size() > INT32_MAX)
+      return refuse_embedding("the program", "its weights do not fit 31 bits", "");
+    EmbeddedProgram out{.header = header(),
+                        .blob = options_.weights_as_array ? std::vector<std::byte>{} : constants_.blob(),
+                        .unchecked = unchecked()};
     if (options_.plan != nullptr)
       if (Result<void> written = write_c(!state->empty(), out); !written) return std::unexpected(written.error());
     return out;
@@ -66,11 +78,13 @@ class ProgramEmbedder {
   /// "s0=4, s1=2".
   [[nodiscard]] static std::string listed(const Size& size) {
     std::string out;
-    for (const auto& [name, number] : size.symbols) out += (out.empty() ? "" : ", ") + name + "=" + std::to_string(number);
+    for (const auto& [name, number] : size.symbols)
+      out += (out.empty() ? "" : ", ") + name + "=" + std::to_string(number);
     return out;
   }
   [[nodiscard]] std::unexpected<Error> of_size(std::size_t m, const Size& size, Error error) const {
-    if (!size.symbols.empty()) error.where = concat("with ", listed(size), error.where.empty() ? "" : ", ", error.where);
+    if (!size.symbols.empty())
+      error.where = concat("with ", listed(size), error.where.empty() ? "" : ", ", error.where);
     return of_method(m, std::move(error));
   }
   /// An error that says which method it is of.
@@ -82,18 +96,22 @@ class ProgramEmbedder {
   /// Methods become functions of modules, and types in the program's type.
   [[nodiscard]] Result<void> name_methods() {
     static constexpr auto taken = std::to_array<std::string_view>(
-        {"arena", "arena_bytes", "backend_of", "backends", "call", "calls", "init", "input", "method", "methods", "operators", "output",
-         "partition_of", "ram_bytes", "reset", "state_bytes", "static_module", "step_count", "table_bytes", "weight_bytes"});
+        {"arena", "arena_bytes", "backend_of",    "backends",   "call",        "calls",        "init",
+         "input", "method",      "methods",       "operators",  "output",      "partition_of", "ram_bytes",
+         "reset", "state_bytes", "static_module", "step_count", "table_bytes", "weight_bytes"});
     if (methods_.empty()) return refuse_embedding("the program", "it has no methods", "");
     for (const ProgramMethod& method : methods_) {
       const std::string name = embed_text::identifier(method.name.view());
       const Name where = concat("method '", method.name, "'");
       if (is_one_) {
       } else if (std::ranges::find(names_, name) != names_.end()) {
-        return refuse_embedding(where, concat("another method is called ", name, " in C++ too"), "give it another name");
+        return refuse_embedding(where, concat("another method is called ", name, " in C++ too"),
+                                "give it another name");
       } else if (name == type_ || std::ranges::find(taken, std::string_view(name)) != taken.end()) {
-        return refuse_embedding(where, name == type_ ? "the program has the same name" : "a static_module has something of that name itself",
-                                "give it another name: OTHER=FILE");
+        return refuse_embedding(
+            where,
+            name == type_ ? "the program has the same name" : "a static_module has something of that name itself",
+            "give it another name: OTHER=FILE");
       }
       names_.push_back(name);
     }
@@ -104,7 +122,8 @@ class ProgramEmbedder {
       const std::string prefix = std::string(method.name.view()) + ".";
       std::vector<EmbedSymbol> own;
       for (const EmbedSymbol& each : options_.symbols)
-        if (each.name.starts_with(prefix)) own.push_back({each.name.substr(prefix.size()), each.first, each.last, each.step});
+        if (each.name.starts_with(prefix))
+          own.push_back({each.name.substr(prefix.size()), each.first, each.last, each.step});
       for (const EmbedSymbol& each : options_.symbols)
         if (std::ranges::find(own, each.name, &EmbedSymbol::name) == own.end()) own.push_back(each);
       Result<std::vector<Size>> sizes = sizes_of(*method.program, own);
@@ -112,7 +131,8 @@ class ProgramEmbedder {
       sizes_.push_back(*std::move(sizes));
     }
     for (const EmbedSymbol& each : options_.symbols)
-      if (!is_symbol(each.name)) return refuse_embedding(concat("symbol ", each.name), "the program has no such symbol", symbol_lists());
+      if (!is_symbol(each.name))
+        return refuse_embedding(concat("symbol ", each.name), "the program has no such symbol", symbol_lists());
     for (std::size_t m = 0; m < methods_.size(); ++m) {
       for (const Size& size : sizes_[m])
         if (Result<void> bound = size.numbers->bind(); !bound) return of_size(m, size, std::move(bound.error()));
@@ -120,36 +140,45 @@ class ProgramEmbedder {
     }
     return {};
   }
-  /// Leaves out the sizes of a method that break a guard: a call of one is a call of a size that there is not. Errors: if none is left,
-  /// the last one's.
+  /// Leaves out the sizes of a method that break a guard: a call of one is a call of a size that there is not. Errors:
+  /// if none is left, the last one's.
   [[nodiscard]] Result<void> keep_guarded(std::size_t m) {
     std::vector<Size> kept;
     for (Size& size : sizes_[m]) {
       Result<void> held = size.numbers->check_guards();
       if (!held && kept.empty() && &size == &sizes_[m].back()) return of_size(m, size, std::move(held.error()));
-      if (held) kept.push_back(std::move(size));
-      else left_out_.push_back((is_one_ ? "" : std::string(methods_[m].name.view()) + ": ") + listed(size) + ": " + std::string(held.error().what.view()));
+      if (held)
+        kept.push_back(std::move(size));
+      else
+        left_out_.push_back((is_one_ ? "" : std::string(methods_[m].name.view()) + ": ") + listed(size) + ": " +
+                            std::string(held.error().what.view()));
     }
     sizes_[m] = std::move(kept);
     return {};
   }
   static constexpr std::size_t most_sizes = 256;
   /// Every combination of what the symbols of a program may be.
-  [[nodiscard]] static Result<std::vector<Size>> sizes_of(const ExportedProgram& program, const std::vector<EmbedSymbol>& symbols) {
+  [[nodiscard]] static Result<std::vector<Size>> sizes_of(const ExportedProgram& program,
+                                                          const std::vector<EmbedSymbol>& symbols) {
     const EmbedNumbers any(program, {});
     EmbedNumbers::Symbols fixed;
     std::vector<Size> sizes(1);
     for (const EmbedSymbol& symbol : symbols) {
       if (symbol.step < 1 || symbol.last < symbol.first || (symbol.last > symbol.first && symbol.first < 0))
-        return refuse_embedding(concat("symbol ", symbol.name), "its range has no numbers, or negative ones", "write, say, --dim s0=1..32, or s0=8..64:8 for each eighth");
-      const std::uint64_t more_than_one = (static_cast<std::uint64_t>(symbol.last) - static_cast<std::uint64_t>(symbol.first)) / static_cast<std::uint64_t>(symbol.step);
+        return refuse_embedding(concat("symbol ", symbol.name), "its range has no numbers, or negative ones",
+                                "write, say, --dim s0=1..32, or s0=8..64:8 for each eighth");
+      const std::uint64_t more_than_one =
+          (static_cast<std::uint64_t>(symbol.last) - static_cast<std::uint64_t>(symbol.first)) /
+          static_cast<std::uint64_t>(symbol.step);
       if (more_than_one == 0 || !any.has(symbol.name)) {
         fixed.emplace_back(symbol.name, symbol.first);
         continue;
       }
       if (more_than_one >= most_sizes || (more_than_one + 1) * sizes.size() > most_sizes)
-        return refuse_embedding(concat("symbol ", symbol.name), concat("the program would be of more than ", most_sizes, " sizes, each of which is planned"),
-                                "give a narrower range, or every Nth number of it: --dim s0=FIRST..LAST:N");
+        return refuse_embedding(
+            concat("symbol ", symbol.name),
+            concat("the program would be of more than ", most_sizes, " sizes, each of which is planned"),
+            "give a narrower range, or every Nth number of it: --dim s0=FIRST..LAST:N");
       std::vector<Size> more;
       for (const Size& size : sizes) {
         for (std::uint64_t k = 0; k <= more_than_one; ++k) {
@@ -178,20 +207,23 @@ class ProgramEmbedder {
   [[nodiscard]] Name symbol_lists() const {
     if (is_one_) return numbers_of(0).symbol_list();
     Name list;
-    for (std::size_t m = 0; m < methods_.size(); ++m) list = concat(list, m == 0 ? "" : "; ", "of '", methods_[m].name, "' ", numbers_of(m).symbol_list());
+    for (std::size_t m = 0; m < methods_.size(); ++m)
+      list = concat(list, m == 0 ? "" : "; ", "of '", methods_[m].name, "' ", numbers_of(m).symbol_list());
     return list;
   }
   [[nodiscard]] std::vector<std::string> unchecked() const {
     std::vector<std::string> all;
     for (std::size_t m = 0; m < methods_.size(); ++m)
-      for (const std::string& assertion : numbers_of(m).unchecked()) all.push_back((is_one_ ? "" : std::string(methods_[m].name.view()) + ": ") + assertion);
+      for (const std::string& assertion : numbers_of(m).unchecked())
+        all.push_back((is_one_ ? "" : std::string(methods_[m].name.view()) + ": ") + assertion);
     return all;
   }
 
   /// C functions around the program on portable. Its plan is what the compiler will make.
   [[nodiscard]] Result<void> write_c(bool has_state, EmbeddedProgram& out) const {
     if (embed_text::escaped(options_.name) != options_.name)
-      return refuse_embedding(concat("the name '", options_.name, "'"), "no file of that name can be named in a header", "use letters, digits, - and _");
+      return refuse_embedding(concat("the name '", options_.name, "'"), "no file of that name can be named in a header",
+                              "use letters, digits, - and _");
     std::vector<CMethod> methods;
     std::size_t arena_bytes = 0;
     for (std::size_t m = 0; m < methods_.size(); ++m) {
@@ -200,12 +232,16 @@ class ProgramEmbedder {
         auto tensors = size.text->c_tensors();
         if (!tensors) return of_size(m, size, std::move(tensors.error()));
         arena_bytes = std::max(arena_bytes, tensors->second);
-        if (all.empty()) all = std::move(tensors->first);
-        else for (std::size_t i = 0; i < all.size(); ++i) all[i].join(tensors->first[i]);
+        if (all.empty())
+          all = std::move(tensors->first);
+        else
+          for (std::size_t i = 0; i < all.size(); ++i) all[i].join(tensors->first[i]);
       }
       methods.push_back({.name = is_one_ ? "" : names_[m], .tensors = std::move(all)});
-      for (const auto& [symbol, number] : sizes_[m].front().symbols) methods.back().dims.push_back({symbol, number, number});
-      for (std::size_t i = 0; i < methods.back().dims.size(); ++i) methods.back().dims[i].last = sizes_[m].back().symbols[i].second;
+      for (const auto& [symbol, number] : sizes_[m].front().symbols)
+        methods.back().dims.push_back({symbol, number, number});
+      for (std::size_t i = 0; i < methods.back().dims.size(); ++i)
+        methods.back().dims[i].last = sizes_[m].back().symbols[i].second;
     }
     const EmbedCText text(type_, options_.name, std::move(methods), arena_bytes, has_state);
     out.c_header = text.header();
@@ -238,27 +274,37 @@ class ProgramEmbedder {
           blob_text();
     if (is_one_) return out + program("forward", type_, options_.name, sizes_[0]);
     std::string list, calls;
-    out += "/// " + std::to_string(methods_.size()) + " methods over one state.\nstruct " + type_ + " {\n  static constexpr std::string_view name = \"" +
-           embed_text::escaped(options_.name) + "\";\n\n";
+    out += "/// " + std::to_string(methods_.size()) + " methods over one state.\nstruct " + type_ +
+           " {\n  static constexpr std::string_view name = \"" + embed_text::escaped(options_.name) + "\";\n\n";
     for (std::size_t m = 0; m < methods_.size(); ++m) {
-      out += indented(program(embed_text::comment(methods_[m].name.view()), names_[m], methods_[m].name.view(), sizes_[m])) + "\n";
+      out += indented(
+                 program(embed_text::comment(methods_[m].name.view()), names_[m], methods_[m].name.view(), sizes_[m])) +
+             "\n";
       list += (m == 0 ? "" : ", ") + names_[m];
       calls += "    template <class... Tensors>\n    constexpr davit::Status " + names_[m] +
-               "(Tensors&&... tensors) noexcept {\n      return static_cast<Module&>(*this).template call<struct " + type_ + "::" + names_[m] +
-               ">(tensors...);\n    }\n";
+               "(Tensors&&... tensors) noexcept {\n      return static_cast<Module&>(*this).template call<struct " +
+               type_ + "::" + names_[m] + ">(tensors...);\n    }\n";
     }
     return out + "  using methods = davit::static_methods<" + list + ">;\n" +
-           "  /// What a static_module of the program derives from.\n  template <class Module>\n  struct calls {\n" + calls + "  };\n};\n";
+           "  /// What a static_module of the program derives from.\n  template <class Module>\n  struct calls {\n" +
+           calls + "  };\n};\n";
   }
   /// A method as a StaticProgram, or as several.
-  [[nodiscard]] std::string program(std::string_view called, std::string_view type, std::string_view name, const std::vector<Size>& sizes) const {
-    const std::string head = "struct " + std::string(type) + " {\n  static constexpr std::string_view name = \"" + embed_text::escaped(name) + "\";\n";
-    const std::string weights = constants_.blob().empty() ? "" : "  static const std::byte* weights() noexcept { return " + blob_name() + "; }\n";
+  [[nodiscard]] std::string program(std::string_view called, std::string_view type, std::string_view name,
+                                    const std::vector<Size>& sizes) const {
+    const std::string head = "struct " + std::string(type) + " {\n  static constexpr std::string_view name = \"" +
+                             embed_text::escaped(name) + "\";\n";
+    const std::string weights = constants_.blob().empty()
+                                    ? ""
+                                    : "  static const std::byte* weights() noexcept { return " + blob_name() + "; }\n";
     const std::string about = "/// " + std::string(called) + ": ";
-    if (sizes[0].symbols.empty()) return about + sizes[0].text->arguments() + "\n" + head + sizes[0].text->members() + weights + "};\n";
+    if (sizes[0].symbols.empty())
+      return about + sizes[0].text->arguments() + "\n" + head + sizes[0].text->members() + weights + "};\n";
     std::string out = about, list, dims;
-    for (const auto& [symbol, number] : sizes[0].symbols) dims += (dims.empty() ? "" : ", ") + embed_text::comment(symbol);
-    out += "with_dims(" + dims + "), " + sizes.front().text->arguments() + "\n/// to " + sizes.back().text->arguments() + "\n" + head;
+    for (const auto& [symbol, number] : sizes[0].symbols)
+      dims += (dims.empty() ? "" : ", ") + embed_text::comment(symbol);
+    out += "with_dims(" + dims + "), " + sizes.front().text->arguments() + "\n/// to " +
+           sizes.back().text->arguments() + "\n" + head;
     const std::string prefix = type.starts_with("at_") ? "size" : "at";
     for (const Size& size : sizes) {
       std::string own = prefix, numbers;
@@ -266,9 +312,10 @@ class ProgramEmbedder {
         own += "_" + std::to_string(number);
         numbers += (numbers.empty() ? "" : ", ") + std::to_string(number);
       }
-      out += "\n" + indented("/// With " + embed_text::comment(listed(size)) + ".\nstruct " + own + " {\n  static constexpr std::string_view name = \"" +
-                             embed_text::escaped(name) + "\";\n  static constexpr std::array<std::int64_t, " + std::to_string(size.symbols.size()) + "> symbols{" +
-                             numbers + "};\n" + size.text->members() + weights + "};\n");
+      out += "\n" + indented("/// With " + embed_text::comment(listed(size)) + ".\nstruct " + own +
+                             " {\n  static constexpr std::string_view name = \"" + embed_text::escaped(name) +
+                             "\";\n  static constexpr std::array<std::int64_t, " + std::to_string(size.symbols.size()) +
+                             "> symbols{" + numbers + "};\n" + size.text->members() + weights + "};\n");
       list += (list.empty() ? "" : ", ") + own;
     }
     return out + "\n  using sizes = davit::static_sizes<" + list + ">;\n};\n";
@@ -286,7 +333,9 @@ class ProgramEmbedder {
     return options_.weights_as_array ? "reinterpret_cast<const std::byte*>(" + type_ + "_constants::weights)"
                                      : "davit_weights_" + type_;
   }
-  [[nodiscard]] std::string section() const { return options_.section.empty() ? ".rodata.davit.weights." + type_ : options_.section; }
+  [[nodiscard]] std::string section() const {
+    return options_.section.empty() ? ".rodata.davit.weights." + type_ : options_.section;
+  }
   [[nodiscard]] std::string blob_text() const {
     const std::vector<std::byte>& blob = constants_.blob();
     std::string out;
@@ -301,11 +350,15 @@ class ProgramEmbedder {
       return out + "}  // namespace " + type_ + "_constants\n\n";
     }
     const std::string symbol = "davit_weights_" + type_;
-    out += "// The weights, from " + embed_text::comment(options_.name) + ".bin: its folder must be among the include paths.\n";
+    out += "// The weights, from " + embed_text::comment(options_.name) +
+           ".bin: its folder must be among the include paths.\n";
     // The directive stands in two, for ccache keeps nothing of a file that seems to hold it.
     out += "asm(R\"(\n  .pushsection " + section() + ", \"aG\", %progbits, " + symbol +
            ", comdat\n  .balign 16\n  .weak " + symbol + "\n  .hidden " + symbol + "\n  .type " + symbol +
-           ", %object\n" + symbol + ":\n  .inc" "bin \"" + options_.name + ".bin\", 0, " + std::to_string(blob.size()) + "\n  .size " + symbol + ", " +
+           ", %object\n" + symbol +
+           ":\n  .inc"
+           "bin \"" +
+           options_.name + ".bin\", 0, " + std::to_string(blob.size()) + "\n  .size " + symbol + ", " +
            std::to_string(blob.size()) +
            "\n  .popsection\n)\");\nextern \"C\" [[gnu::visibility(\"hidden\")]] const std::byte " + symbol + "[];\n\n";
     return out;
@@ -315,7 +368,7 @@ class ProgramEmbedder {
   bool is_one_;
   std::string type_;
   EmbedConstants constants_;
-  std::vector<std::string> names_;  ///< in C++, per method
+  std::vector<std::string> names_;        ///< in C++, per method
   std::vector<std::vector<Size>> sizes_;  ///< per method
   std::vector<std::string> left_out_;     ///< sizes that break a guard
 };
@@ -326,7 +379,8 @@ DAVIT_INLINE Result<EmbeddedProgram> embed_program(const ExportedProgram& progra
   const ProgramMethod forward{"forward", &program};
   return detail::ProgramEmbedder(std::span(&forward, 1), options, true).run();
 }
-DAVIT_INLINE Result<EmbeddedProgram> embed_program(std::span<const ProgramMethod> methods, const EmbedOptions& options) {
+DAVIT_INLINE Result<EmbeddedProgram> embed_program(std::span<const ProgramMethod> methods,
+                                                   const EmbedOptions& options) {
   return detail::ProgramEmbedder(methods, options, false).run();
 }
 

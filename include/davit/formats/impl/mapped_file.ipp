@@ -58,9 +58,7 @@ class Descriptor {
 }  // namespace detail
 
 DAVIT_INLINE Result<SharedBytes> map_file(const std::string& path) {
-  const auto fail = [&](const Name& what) {
-    return load_error(ErrorCode::io_error, path, what, "check the path");
-  };
+  const auto fail = [&](const Name& what) { return load_error(ErrorCode::io_error, path, what, "check the path"); };
   const auto system_error = [&] { return fail(std::generic_category().message(errno)); };
 
   // Without O_NONBLOCK, opening a named pipe would wait for a writer.
@@ -155,12 +153,14 @@ DAVIT_INLINE void remove_unfinished_files() noexcept {
 DAVIT_INLINE Result<void> write_file(const std::string& path, std::span<const std::span<const std::byte>> parts) {
   std::string link;  // what a link names that is not there
   const auto fail = [&] {
-    return std::unexpected(Error{.code = ErrorCode::io_error, .stage = Stage::save, .where = Name(path),
+    return std::unexpected(Error{.code = ErrorCode::io_error,
+                                 .stage = Stage::save,
+                                 .where = Name(path),
                                  .what = concat("it cannot be written", link.empty() ? "" : ", being a link to '", link,
                                                 link.empty() ? ": " : "': ", std::generic_category().message(errno)),
                                  .fix = "check the path, and the room on its disk"});
   };
-  struct stat old {};
+  struct stat old{};
   const bool is_there = ::stat(path.c_str(), &old) == 0;
   if (is_there && S_ISDIR(old.st_mode)) return (errno = EISDIR), fail();
   if (is_there && !S_ISREG(old.st_mode)) {
@@ -168,7 +168,8 @@ DAVIT_INLINE Result<void> write_file(const std::string& path, std::span<const st
     if (file.number() < 0 || !detail::write_all(file.number(), parts)) return fail();
     return {};
   }
-  const std::expected<std::filesystem::path, int> behind = detail::behind_links(path);  // what is replaced, not the link
+  const std::expected<std::filesystem::path, int> behind =
+      detail::behind_links(path);  // what is replaced, not the link
   if (!behind) return (errno = behind.error()), fail();
   const std::string target = behind->string();
   if (!is_there && target != path) link = target;

@@ -23,15 +23,18 @@ namespace davit::formats {
 namespace detail {
 
 /// Writes one partition: its place, how it is compiled, and what its backend made of it.
-[[nodiscard]] DAVIT_INLINE Result<void> write_delegate(ByteWriter& out, BackendTables backends, const LoweredMethod& method, const LoweredDelegate& entry,
-                                          SegmentWriter& segments) {
+[[nodiscard]] DAVIT_INLINE Result<void> write_delegate(ByteWriter& out, BackendTables backends,
+                                                       const LoweredMethod& method, const LoweredDelegate& entry,
+                                                       SegmentWriter& segments) {
   out.text(entry.tag);
   out.text(backends.name(entry.backend));
   out.number(static_cast<std::uint64_t>(entry.fallbacks.size()));
   for (const std::uint32_t fallback : entry.fallbacks) out.text(backends.name(fallback));
   const BackendTable& backend = backends[entry.backend];
   if (backend.save == nullptr)
-    return std::unexpected(Error{.code = ErrorCode::unsupported_argument, .stage = Stage::save, .backend = Name(backend.name),
+    return std::unexpected(Error{.code = ErrorCode::unsupported_argument,
+                                 .stage = Stage::save,
+                                 .backend = Name(backend.name),
                                  .where = davit::detail::place_of(method.name, entry),
                                  .what = "this backend cannot save what it preprocessed",
                                  .fix = "give it save, load, save_spec and load_spec (see SavesProcessed)"});
@@ -59,7 +62,8 @@ namespace detail {
 
 class PackageReader {
  public:
-  PackageReader(BackendTables backends, std::span<const std::byte> table, const SegmentReader& segments, DebugMap& debug_map, Diagnostics* diagnostics)
+  PackageReader(BackendTables backends, std::span<const std::byte> table, const SegmentReader& segments,
+                DebugMap& debug_map, Diagnostics* diagnostics)
       : backends_(backends), in_(table), segments_(segments), debug_map_(debug_map), diagnostics_(diagnostics) {}
 
   [[nodiscard]] Result<std::shared_ptr<LoweredProgram::Parts>> run() {
@@ -80,7 +84,9 @@ class PackageReader {
       for (const InputPort& port : method.interface.inputs)
         if (port.role == InputRole::state && !fits(parts->state, names, port))
           return std::unexpected(corrupt(concat("no initial value fits the buffer '", port.target, "'")));
-    if (Result<void> compiled = davit::detail::compile_delegates(backends_, parts->methods, true, debug_map_, diagnostics_); !compiled)
+    if (Result<void> compiled =
+            davit::detail::compile_delegates(backends_, parts->methods, true, debug_map_, diagnostics_);
+        !compiled)
       return std::unexpected(std::move(compiled.error()));
     return parts;
   }
@@ -120,7 +126,8 @@ class PackageReader {
       return std::unexpected(std::move(schedule.error()));
     }
     method.schedule = std::move(*schedule);
-    if (Result<void> fits = check_schedule(method.parent, method.interface, interfaces, method.schedule, Stage::load); !fits)
+    if (Result<void> fits = check_schedule(method.parent, method.interface, interfaces, method.schedule, Stage::load);
+        !fits)
       return std::unexpected(std::move(fits.error()));
     return method;
   }
@@ -128,16 +135,20 @@ class PackageReader {
     Result<ExportedProgram> program = read_program(in_, segments_);
     if (!program) return program;
     if (std::vector<Error> faults = verify(*program, {.allow_unknown_operators = true}); !faults.empty())
-      return std::unexpected(corrupt(concat("a program in the package breaks a rule: ", faults[0].where, ": ", faults[0].what)));
+      return std::unexpected(
+          corrupt(concat("a program in the package breaks a rule: ", faults[0].where, ": ", faults[0].what)));
     return program;
   }
 
   [[nodiscard]] Result<std::uint32_t> backend_named(std::string_view name) const {
     const std::size_t index = backends_.find(name);
     if (index != backends_.size()) return static_cast<std::uint32_t>(index);
-    return std::unexpected(Error{.code = ErrorCode::not_available, .stage = Stage::load, .backend = Name::own(name),
-                                 .what = concat("the program was lowered for backend '", name, "', which is not in this program's list"),
-                                 .fix = concat("add it to the BackendList, which has: ", backends_.names())});
+    return std::unexpected(
+        Error{.code = ErrorCode::not_available,
+              .stage = Stage::load,
+              .backend = Name::own(name),
+              .what = concat("the program was lowered for backend '", name, "', which is not in this program's list"),
+              .fix = concat("add it to the BackendList, which has: ", backends_.names())});
   }
   [[nodiscard]] Result<void> read_delegate(LoweredMethod& method) {
     LoweredDelegate entry{.tag = Name::own(in_.text())};
@@ -146,10 +157,15 @@ class PackageReader {
     entry.backend = *backend;
     const std::size_t fallbacks = in_.count(8);
     for (std::size_t i = 0; i < fallbacks && in_.ok(); ++i)
-      if (const std::size_t index = backends_.find(in_.text()); index != backends_.size()) entry.fallbacks.push_back(static_cast<std::uint32_t>(index));
+      if (const std::size_t index = backends_.find(in_.text()); index != backends_.size())
+        entry.fallbacks.push_back(static_cast<std::uint32_t>(index));
     if (backends_[entry.backend].load == nullptr)
-      return std::unexpected(Error{.code = ErrorCode::not_available, .stage = Stage::load, .backend = Name(backends_.name(entry.backend)), .where = davit::detail::place_of(method.name, entry),
-                                   .what = "this backend loads nothing", .fix = "give it save, load, save_spec and load_spec (davit::SavesProcessed)"});
+      return std::unexpected(Error{.code = ErrorCode::not_available,
+                                   .stage = Stage::load,
+                                   .backend = Name(backends_.name(entry.backend)),
+                                   .where = davit::detail::place_of(method.name, entry),
+                                   .what = "this backend loads nothing",
+                                   .fix = "give it save, load, save_spec and load_spec (davit::SavesProcessed)"});
     if (Result<void> read = read_processed(method, entry); !read) return read;
     if (in_.number<std::uint8_t>() != 0) {
       Result<ExportedProgram> original = checked_program();
@@ -164,14 +180,17 @@ class PackageReader {
     delegate.interface = read_interface(in_);
     const auto explained = [&](Error error) {
       if (error.backend.empty()) error.backend = Name(backend.name);
-      error.where = error.where.empty() ? davit::detail::place_of(method.name, delegate) : concat(davit::detail::place_of(method.name, delegate), ", ", error.where);
+      error.where = error.where.empty() ? davit::detail::place_of(method.name, delegate)
+                                        : concat(davit::detail::place_of(method.name, delegate), ", ", error.where);
       return std::unexpected(std::move(error));
     };
-    Result<BackendObject> spec = davit::detail::or_no_memory(Stage::load, [&] { return backend.load_spec(in_.bytes()); });
+    Result<BackendObject> spec =
+        davit::detail::or_no_memory(Stage::load, [&] { return backend.load_spec(in_.bytes()); });
     if (!spec) return explained(std::move(spec.error()));
     const SharedBytes* blob = segments_.find(in_.number<std::uint32_t>());
     if (!in_.ok() || blob == nullptr) return std::unexpected(corrupt("a partition's blob is not there"));
-    Result<BackendObject> processed = davit::detail::or_no_memory(Stage::load, [&] { return backend.load(blob->bytes(), segments_); });
+    Result<BackendObject> processed =
+        davit::detail::or_no_memory(Stage::load, [&] { return backend.load(blob->bytes(), segments_); });
     if (!processed) return explained(std::move(processed.error()));
     delegate.spec = *std::move(spec);
     delegate.processed = *std::move(processed);
@@ -192,32 +211,37 @@ namespace detail {
 /// Calls use(table, segments, debug map) with what a package of the program is made of.
 template <class Use>
 [[nodiscard]] auto with_package(const LoweredProgram& program, SaveOptions options, Use&& use) {
-  return davit::detail::or_no_memory(Stage::save, [&]() -> decltype(use(std::span<const std::byte>(), std::span<const std::span<const std::byte>>(), std::span<const std::byte>())) {
-    SegmentWriter segments;
-    ByteWriter table;
-    table.number(static_cast<std::uint64_t>(program.methods().size()));
-    for (const LoweredMethod& method : program.methods()) {
-      table.text(method.name);
-      write_interface(table, method.interface);
-      table.number(static_cast<std::uint8_t>(method.storage_matters));
-      write_program(table, method.parent, segments);
-      table.number(static_cast<std::uint64_t>(method.delegates.size()));
-      for (const LoweredDelegate& entry : method.delegates)
-        if (Result<void> written = write_delegate(table, program.backends(), method, entry, segments); !written)
-          return std::unexpected(std::move(written.error()));
-    }
-    davit::detail::write_tensors(table, program.state(), segments);
-    const std::vector<std::byte> map = options.debug_map ? debug_bytes(program.debug_map()) : std::vector<std::byte>{};
-    return use(table.written(), segments.segments(), std::span<const std::byte>(map));
-  });
+  return davit::detail::or_no_memory(
+      Stage::save,
+      [&]() -> decltype(use(std::span<const std::byte>(), std::span<const std::span<const std::byte>>(),
+                            std::span<const std::byte>())) {
+        SegmentWriter segments;
+        ByteWriter table;
+        table.number(static_cast<std::uint64_t>(program.methods().size()));
+        for (const LoweredMethod& method : program.methods()) {
+          table.text(method.name);
+          write_interface(table, method.interface);
+          table.number(static_cast<std::uint8_t>(method.storage_matters));
+          write_program(table, method.parent, segments);
+          table.number(static_cast<std::uint64_t>(method.delegates.size()));
+          for (const LoweredDelegate& entry : method.delegates)
+            if (Result<void> written = write_delegate(table, program.backends(), method, entry, segments); !written)
+              return std::unexpected(std::move(written.error()));
+        }
+        davit::detail::write_tensors(table, program.state(), segments);
+        const std::vector<std::byte> map =
+            options.debug_map ? debug_bytes(program.debug_map()) : std::vector<std::byte>{};
+        return use(table.written(), segments.segments(), std::span<const std::byte>(map));
+      });
 }
 
 }  // namespace detail
 
 DAVIT_INLINE Result<std::vector<std::byte>> save_program(const LoweredProgram& program, SaveOptions options) {
-  return detail::with_package(program, options, [](auto table, auto segments, auto map) -> Result<std::vector<std::byte>> {
-    return write_package(table, segments, map);
-  });
+  return detail::with_package(program, options,
+                              [](auto table, auto segments, auto map) -> Result<std::vector<std::byte>> {
+                                return write_package(table, segments, map);
+                              });
 }
 
 DAVIT_INLINE Result<void> save_program(const LoweredProgram& program, const std::string& path, SaveOptions options) {
@@ -227,11 +251,13 @@ DAVIT_INLINE Result<void> save_program(const LoweredProgram& program, const std:
   });
 }
 
-DAVIT_INLINE Result<LoweredProgram> load_program(BackendTables backends, const SharedBytes& bytes, Diagnostics* diagnostics) {
+DAVIT_INLINE Result<LoweredProgram> load_program(BackendTables backends, const SharedBytes& bytes,
+                                                 Diagnostics* diagnostics) {
   return davit::detail::or_no_memory(Stage::load, [&]() -> Result<LoweredProgram> {
     Result<Package> package = read_package(bytes);
     if (!package) return std::unexpected(std::move(package.error()));
-    Result<DebugMap> map = package->debug_map.empty() ? Result<DebugMap>(std::in_place) : detail::read_debug_map(package->debug_map.bytes());
+    Result<DebugMap> map = package->debug_map.empty() ? Result<DebugMap>(std::in_place)
+                                                      : detail::read_debug_map(package->debug_map.bytes());
     if (!map) return std::unexpected(std::move(map.error()));
     const bool stripped = package->debug_map.empty();
     auto parts = detail::PackageReader(backends, package->table.bytes(), package->segments, *map, diagnostics).run();
@@ -244,7 +270,8 @@ DAVIT_INLINE Result<LoweredProgram> load_program(BackendTables backends, const S
   });
 }
 
-DAVIT_INLINE Result<LoweredProgram> load_program(BackendTables backends, const std::string& path, Diagnostics* diagnostics) {
+DAVIT_INLINE Result<LoweredProgram> load_program(BackendTables backends, const std::string& path,
+                                                 Diagnostics* diagnostics) {
   return davit::detail::or_no_memory(Stage::load, [&]() -> Result<LoweredProgram> {
     Result<SharedBytes> bytes = map_file(path);
     Result<LoweredProgram> program = bytes ? load_program(backends, *bytes, diagnostics)

@@ -30,7 +30,8 @@ DAVIT_INLINE std::uint64_t package_hash(std::span<const PackageSection> sections
 
 }  // namespace detail
 
-DAVIT_INLINE PackageParts package_parts(std::span<const std::byte> table, std::span<const std::span<const std::byte>> segments,
+DAVIT_INLINE PackageParts package_parts(std::span<const std::byte> table,
+                                        std::span<const std::span<const std::byte>> segments,
                                         std::span<const std::byte> debug_map) {
   static constexpr std::array<std::byte, package_alignment> zeros{};
   std::vector<std::span<const std::byte>> parts{table};

@@ -42,7 +42,8 @@ class Pt2Reader {
     if (Result<void> known = check_version(layout->version); !known) return error_of(std::move(known));
     Result<ExportedProgram> program = read_program(layout->program);
     if (!program) return program;
-    if (Result<void> added = add_tensors(*layout, *program); !added) return std::unexpected(with_schema(std::move(added.error()), *program));
+    if (Result<void> added = add_tensors(*layout, *program); !added)
+      return std::unexpected(with_schema(std::move(added.error()), *program));
     if (Result<void> added = add_examples(*layout, *program); !added) return error_of(std::move(added));
     note_offsets(*program);
     return program;
@@ -66,12 +67,15 @@ class Pt2Reader {
 
   /// What the program was exported with, if it can be read: it is not needed to run. Errors: out_of_memory.
   [[nodiscard]] Result<void> add_examples(const Pt2Layout& layout, ExportedProgram& program) {
-    const auto root = std::ranges::find_if(program.module_call_graph, [](const ModuleCallEntry& entry) { return entry.fqn.empty() && entry.has_signature; });
+    const auto root = std::ranges::find_if(program.module_call_graph, [](const ModuleCallEntry& entry) {
+      return entry.fqn.empty() && entry.has_signature;
+    });
     if (layout.example_inputs.empty() || root == program.module_call_graph.end()) return {};
     const auto read = [&]() -> Result<std::vector<ExampleInput>> {
       Result<SharedBytes> bytes = archive_.read(layout.example_inputs);
       if (!bytes) return error_of(std::move(bytes));
-      Result<TorchSave> saved = TorchSave::open(*std::move(bytes), archive_.place(layout.example_inputs), inner_options());
+      Result<TorchSave> saved =
+          TorchSave::open(*std::move(bytes), archive_.place(layout.example_inputs), inner_options());
       if (!saved) return error_of(std::move(saved));
       return read_example_inputs(*saved, root->in_spec, options_.limits);
     };
@@ -89,7 +93,8 @@ class Pt2Reader {
     const std::span<const Argument> inputs = program.view().args(program.view().root().inputs);
     for (std::size_t i = 0; i < inputs.size() && i < program.signature.input_specs.size(); ++i)
       if (const Name* name = target(program.signature.input_specs[i]); name != nullptr && inputs[i].is_value())
-        if (const Tensor* tensor = tensors.find(*name)) graph.values[inputs[i].value()].constant = tensor->storage_offset;
+        if (const Tensor* tensor = tensors.find(*name))
+          graph.values[inputs[i].value()].constant = tensor->storage_offset;
   }
   /// The member `version` holds "major.minor"; the JSON says it again.
   [[nodiscard]] Result<void> check_version(const std::string& member) {
@@ -115,7 +120,8 @@ class Pt2Reader {
   }
 
   [[nodiscard]] Result<JsonDocument> parse(const SharedBytes& bytes, const std::string& member) const {
-    return parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, archive_.place(member), options_.limits);
+    return parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, archive_.place(member),
+                      options_.limits);
   }
 
   /// The state dict or the constants, in whichever form they are there.
@@ -157,9 +163,10 @@ class Pt2Reader {
   Pt2Options options_;
 };
 
-DAVIT_INLINE Result<ExportedProgram> read_pt2_bytes(SharedBytes bytes, std::string_view label, const Pt2Options& options) {
-  Result<ZipArchive> archive =
-      ZipArchive::open(std::move(bytes), label, {.verify_checksums = options.verify_checksums, .limits = options.limits});
+DAVIT_INLINE Result<ExportedProgram> read_pt2_bytes(SharedBytes bytes, std::string_view label,
+                                                    const Pt2Options& options) {
+  Result<ZipArchive> archive = ZipArchive::open(
+      std::move(bytes), label, {.verify_checksums = options.verify_checksums, .limits = options.limits});
   if (!archive) return error_of(std::move(archive));
   return Pt2Reader(*std::move(archive), options).run();
 }
@@ -177,8 +184,9 @@ DAVIT_INLINE Result<ExportedProgram> read_pt2(SharedBytes bytes, const Pt2Option
 DAVIT_INLINE Result<ExportedProgram> read_pt2(const std::string& path, const Pt2Options& options) {
   return davit::detail::or_no_memory(Stage::load, [&]() -> Result<ExportedProgram> {
     Result<SharedBytes> bytes = map_file(path);
-    Result<ExportedProgram> program = bytes ? detail::read_pt2_bytes(*std::move(bytes), std::filesystem::path(path).filename().string(), options)
-                                            : Result<ExportedProgram>(std::unexpected(std::move(bytes.error())));
+    Result<ExportedProgram> program =
+        bytes ? detail::read_pt2_bytes(*std::move(bytes), std::filesystem::path(path).filename().string(), options)
+              : Result<ExportedProgram>(std::unexpected(std::move(bytes.error())));
     if (!program) return std::unexpected(recognised_file(std::move(program.error()), path, FileUse::program));
     return program;
   });

@@ -82,7 +82,8 @@ class ReportWriter {
     object([&] { memory(report.memory); });
   }
   void nodes(const PartitionReport& report) {
-    std::unordered_map<std::string_view, std::unordered_map<std::string_view, std::size_t>> rows;  // by stack trace, by modules
+    std::unordered_map<std::string_view, std::unordered_map<std::string_view, std::size_t>>
+        rows;  // by stack trace, by modules
     std::vector<const PartitionReport::Place*> places;
     list("nodes", report.nodes, [&](const PartitionReport::Node& node) {
       member("name", node.name);
@@ -92,7 +93,8 @@ class ReportWriter {
       std::size_t row = SIZE_MAX;
       if (node.place < report.places.size()) {
         const PartitionReport::Place& place = report.places[node.place];
-        const auto [at, fresh] = rows[place.stack_trace.view()].try_emplace(place.nn_module_stack.view(), places.size());
+        const auto [at, fresh] =
+            rows[place.stack_trace.view()].try_emplace(place.nn_module_stack.view(), places.size());
         if (fresh) places.push_back(&place);
         row = at->second;
       }

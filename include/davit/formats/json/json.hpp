@@ -126,9 +126,7 @@ class JsonObject {
   Json object_;
 };
 
-inline Json JsonDocument::root() const noexcept {
-  return {*this, 0};
-}
+inline Json JsonDocument::root() const noexcept { return {*this, 0}; }
 
 inline Result<bool> Json::boolean() const {
   if (!is_bool()) return expected("true or false");
@@ -190,9 +188,7 @@ inline Result<Json> Json::at(std::string_view key) const {
   return **found;
 }
 
-inline bool same(Json a, Json b) {
-  return detail::same(*a.document_, a.index_, *b.document_, b.index_);
-}
+inline bool same(Json a, Json b) { return detail::same(*a.document_, a.index_, *b.document_, b.index_); }
 
 namespace detail {
 
@@ -249,8 +245,6 @@ inline std::unexpected<Error> Json::key_error(std::string_view key, std::string_
   return made;
 }
 
-inline std::string Json::place() const {
-  return detail::place_of(*document_, index_);
-}
+inline std::string Json::place() const { return detail::place_of(*document_, index_); }
 
 }  // namespace davit::formats

@@ -68,7 +68,8 @@ class JsonHandler {
   using Ch = char;
   using Size = rapidjson::SizeType;
 
-  JsonHandler(JsonDocument& document, std::string_view name, const Limits& limits) : document_(document), limits_(limits) {
+  JsonHandler(JsonDocument& document, std::string_view name, const Limits& limits)
+      : document_(document), limits_(limits) {
     document_.name_ = name;
   }
   /// Why the text was not read to its end, if that was not its numbers' fault.
@@ -141,7 +142,8 @@ inline bool JsonHandler::RawNumber(const char* text, Size size, bool) {
 ///
 /// `name` is what errors call the text. Nesting needs no stack. A number that no double is near to is
 /// an error. O(size), in time and in memory.
-[[nodiscard]] inline Result<JsonDocument> parse_json(std::string_view text, std::string_view name = "json", const Limits& limits = {}) {
+[[nodiscard]] inline Result<JsonDocument> parse_json(std::string_view text, std::string_view name = "json",
+                                                     const Limits& limits = {}) {
   const auto fail = [name](const auto&... what) {
     return std::unexpected(Error{.code = ErrorCode::corrupt_data,
                                  .stage = Stage::load,
@@ -150,7 +152,8 @@ inline bool JsonHandler::RawNumber(const char* text, Size size, bool) {
                                  .fix = "export the program again"});
   };
   constexpr std::size_t most = std::size_t{1} << 32;  // what a node's number can be
-  if (text.size() > limits.max_parsed_bytes || text.size() >= most) return fail("the JSON text is larger than Limits::max_parsed_bytes");
+  if (text.size() > limits.max_parsed_bytes || text.size() >= most)
+    return fail("the JSON text is larger than Limits::max_parsed_bytes");
   constexpr unsigned flags = rapidjson::kParseIterativeFlag | rapidjson::kParseNanAndInfFlag |
                              rapidjson::kParseValidateEncodingFlag | rapidjson::kParseNumbersAsStringsFlag;
   JsonDocument document;

@@ -24,7 +24,10 @@ namespace detail {
 class AutocastDtypes {
  public:
   explicit AutocastDtypes(ProgramTables& program)
-      : values_(program.graph_module.values), graph_(program.view()), corrected_(graph_.values.size(), 0), seen_(graph_.graphs.size(), 0) {}
+      : values_(program.graph_module.values),
+        graph_(program.view()),
+        corrected_(graph_.values.size(), 0),
+        seen_(graph_.graphs.size(), 0) {}
 
   void run() { run(root_graph, ScalarType::undefined); }
 
@@ -59,7 +62,8 @@ class AutocastDtypes {
     corrected_[v] = 1;
   }
   void correct(const OperatorCall& call, ScalarType autocast) {
-    const AutocastPolicy policy = autocast == ScalarType::undefined ? AutocastPolicy::none : autocast_policy(call.target);
+    const AutocastPolicy policy =
+        autocast == ScalarType::undefined ? AutocastPolicy::none : autocast_policy(call.target);
     PromotedType promoted;
     ScalarType first = ScalarType::undefined;
     bool is_corrected = false, is_double = false;
@@ -73,7 +77,9 @@ class AutocastDtypes {
         is_corrected = is_corrected || corrected_[v] != 0;
         is_double = is_double || value.dtype == ScalarType::float64;
       });
-    if (first == ScalarType::undefined || is_double || (policy != AutocastPolicy::lower && (!is_corrected || makes_own_dtype(graph_, call)))) return;
+    if (first == ScalarType::undefined || is_double ||
+        (policy != AutocastPolicy::lower && (!is_corrected || makes_own_dtype(graph_, call))))
+      return;
     const ScalarType dtype = policy == AutocastPolicy::lower  ? autocast
                              : policy == AutocastPolicy::full ? ScalarType::float32
                              : call.target.contains("_norm")  ? first  // whose weights may be of another dtype
@@ -91,11 +97,14 @@ class AutocastDtypes {
 
 /// Gives what autocast computes, and what follows from it, the dtypes that they have when a program runs.
 ///
-/// torch 2.6 records float32 for what a graph computes that wrap_with_autocast calls in a lower precision, in training IR: it is
-/// traced without the mode. O(nodes + arguments). Source: torch._export.passes.replace_autocast_with_hop_pass.
+/// torch 2.6 records float32 for what a graph computes that wrap_with_autocast calls in a lower precision, in training
+/// IR: it is traced without the mode. O(nodes + arguments). Source:
+/// torch._export.passes.replace_autocast_with_hop_pass.
 inline void correct_autocast_dtypes(ProgramTables& program) {
   const GraphModuleView graph = program.view();
-  if (std::ranges::any_of(graph.nodes, [&](const Node& n) { return autocast_of(graph, n, ScalarType::undefined) != ScalarType::undefined; }))
+  if (std::ranges::any_of(graph.nodes, [&](const Node& n) {
+        return autocast_of(graph, n, ScalarType::undefined) != ScalarType::undefined;
+      }))
     detail::AutocastDtypes(program).run();
 }
 

@@ -28,8 +28,9 @@ inline Result<void> check_schema_major(std::int64_t major, Name where) {
   if (major == schema_major_version) return {};
   return load_error(ErrorCode::version_mismatch, std::move(where),
                     concat("schema version ", major, " cannot be read, only ", schema_major_version),
-                    major < schema_major_version ? "export the program with torch 2.5 or later"
-                                                 : "use a newer davit, or export the program with torch 2.12 or earlier");
+                    major < schema_major_version
+                        ? "export the program with torch 2.5 or later"
+                        : "use a newer davit, or export the program with torch 2.12 or earlier");
 }
 
 inline Result<void> read_versions(Json json, ExportedProgram& program) {
@@ -162,8 +163,8 @@ inline Result<std::vector<ModuleCallEntry>> read_module_call_graph(Json graph_mo
   return entries;
 }
 
-/// `guards_code` of torch 2.9 and later; of the signature and the module call graph, which must be there. One that cannot be read is
-/// left out if `skip_unreadable`.
+/// `guards_code` of torch 2.9 and later; of the signature and the module call graph, which must be there. One that
+/// cannot be read is left out if `skip_unreadable`.
 inline Result<void> read_guards(Json json, bool skip_unreadable, ExportedProgram& program) {
   const auto found = json.find("guards_code");
   if (!found) return error_of(found);
@@ -204,8 +205,9 @@ inline void make_tokens(ExportedProgram& program) {
 /// Reads the `ExportedProgram` object of a `.pt2` file's JSON: all of a program but its weights.
 ///
 /// Graphs, signature, range constraints, guards, module call graph, versions. Unknown keys and the graph module's own
-/// metadata are left out, and guards that cannot be read if `skip_unreadable_guards`. O(size log values). Errors name the place; version_mismatch for another major schema version.
-/// Source: torch._export.serde.serialize.ExportedProgramDeserializer.deserialize.
+/// metadata are left out, and guards that cannot be read if `skip_unreadable_guards`. O(size log values). Errors name
+/// the place; version_mismatch for another major schema version. Source:
+/// torch._export.serde.serialize.ExportedProgramDeserializer.deserialize.
 [[nodiscard]] inline Result<ExportedProgram> read_exported_program(Json json, bool skip_unreadable_guards = false) {
   ExportedProgram program;
   if (Result<void> versions = detail::read_versions(json, program); !versions) return error_of(std::move(versions));
@@ -235,7 +237,8 @@ inline void make_tokens(ExportedProgram& program) {
   program.graph_module = std::move(builder).finish();
   detail::make_tokens(program);
   if (Result<void> sound = check_tables(program.view()); !sound) return error_of(std::move(sound));
-  if (Result<void> guards = detail::read_guards(json, skip_unreadable_guards, program); !guards) return error_of(std::move(guards));
+  if (Result<void> guards = detail::read_guards(json, skip_unreadable_guards, program); !guards)
+    return error_of(std::move(guards));
   correct_quotient_dtypes(program);
   correct_autocast_dtypes(program);
   return program;

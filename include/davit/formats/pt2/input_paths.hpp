@@ -85,7 +85,9 @@ class InputPaths {
     std::optional<std::uint32_t> found;
     const std::string name = placeholder(forward_names_[i].view(), steps);
     for (const auto& [path, leaf] : paths_)
-      if ((path.starts_with(positional + ".") || path.starts_with(keyword + ".")) && leaf != no_id && names_[leaf] == name) found = leaf;
+      if ((path.starts_with(positional + ".") || path.starts_with(keyword + ".")) && leaf != no_id &&
+          names_[leaf] == name)
+        found = leaf;
     return found;
   }
   [[nodiscard]] std::optional<std::uint32_t> of_name(std::string_view root, std::span<const std::string> steps) const {
@@ -100,8 +102,10 @@ class InputPaths {
     std::string name(root);
     for (const std::string& each : steps) (name += '_') += each;
     for (char& c : name) {
-      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-      else if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z'))) c = '_';
+      if (c >= 'A' && c <= 'Z')
+        c = static_cast<char>(c - 'A' + 'a');
+      else if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z')))
+        c = '_';
     }
     return name;
   }
@@ -113,7 +117,8 @@ class InputPaths {
     return false;
   }
   /// L['xs'][1] of forward(*xs), L['opts']['q'] of forward(**opts).
-  [[nodiscard]] std::optional<std::uint32_t> of_variable(std::string_view root, std::span<const std::string> steps) const {
+  [[nodiscard]] std::optional<std::uint32_t> of_variable(std::string_view root,
+                                                         std::span<const std::string> steps) const {
     if (steps.empty()) return std::nullopt;
     const std::string positional = std::string(root) + "_" + steps[0];
     for (std::size_t i = forward_names_.size(); i-- > 0;)

@@ -14,15 +14,15 @@ namespace davit::formats {
 
 /// Where the parts of one program are in a `.pt2` file: names of members, empty for what the file does not have.
 struct Pt2Layout {
-  std::string program;           ///< the JSON of the ExportedProgram
-  std::string state_dict;        ///< written by torch.save
-  std::string constants;         ///< written by torch.save
+  std::string program;             ///< the JSON of the ExportedProgram
+  std::string state_dict;          ///< written by torch.save
+  std::string constants;           ///< written by torch.save
   std::string weights_config{};    ///< a payload configuration, instead of state_dict
   std::string constants_config{};  ///< a payload configuration, instead of constants
   std::string weights_folder{};    ///< of the payloads, with its '/'
   std::string constants_folder{};
   std::string example_inputs{};  ///< written by torch.save
-  std::string version{};  ///< "8.2"
+  std::string version{};         ///< "8.2"
 };
 
 namespace detail {
@@ -119,7 +119,9 @@ inline Result<void> check_archive_marks(ZipArchive& archive, const std::string& 
 [[nodiscard]] inline Result<Pt2Layout> find_pt2_layout(ZipArchive& archive, std::string_view model = {}) {
   if (archive.find("serialized_exported_program.json") != nullptr) {
     if (model.empty()) return detail::plain_layout(archive);
-    return load_error(ErrorCode::not_found, Name(archive.label()), concat("the file has no model ", in_quotes(model), ": it holds one program, without a name"), "name no model");
+    return load_error(ErrorCode::not_found, Name(archive.label()),
+                      concat("the file has no model ", in_quotes(model), ": it holds one program, without a name"),
+                      "name no model");
   }
   constexpr std::string_view mark = "archive_format";
   for (const ZipMember& member : archive.members()) {

@@ -83,11 +83,11 @@ class PytreeLeaves {
 
 }  // namespace detail
 
-/// Names of a pytree's leaves, from its specification `[1, spec]` in JSON: the keys and numbers that lead to each, "past.0"; empty for a
-/// leaf that no key leads to.
+/// Names of a pytree's leaves, from its specification `[1, spec]` in JSON: the keys and numbers that lead to each,
+/// "past.0"; empty for a leaf that no key leads to.
 ///
-/// Dicts and registered dataclasses have keys, lists, tuples and all else numbers. Nothing of a specification that is not known: an
-/// exporter may write others. O(text). Source: torch.utils._pytree.treespec_dumps.
+/// Dicts and registered dataclasses have keys, lists, tuples and all else numbers. Nothing of a specification that is
+/// not known: an exporter may write others. O(text). Source: torch.utils._pytree.treespec_dumps.
 ///
 /// `all`: name those too that no key leads to, "0.1".
 [[nodiscard]] inline std::vector<Name> pytree_names(std::string_view text, bool all = false) {

@@ -18,18 +18,21 @@ namespace detail {
 [[nodiscard]] constexpr bool makes_own_dtype(GraphModuleView graph, const OperatorCall& call) {
   std::string_view name = call.target.substr(call.target.find('.') + 1);
   name = name.substr(0, name.find('.'));
-  for (const std::string_view own : {"_to_copy", "argmax", "argmin", "argsort", "bucketize", "count_nonzero", "nonzero", "searchsorted", "to", "type_as"})
+  for (const std::string_view own : {"_to_copy", "argmax", "argmin", "argsort", "bucketize", "count_nonzero", "nonzero",
+                                     "searchsorted", "to", "type_as"})
     if (name == own) return true;
-  return std::ranges::any_of(call.inputs, [&](const Argument& a) { return a.kind == ArgumentKind::scalar_type && graph.str(a.name) == "dtype"; });
+  return std::ranges::any_of(call.inputs, [&](const Argument& a) {
+    return a.kind == ArgumentKind::scalar_type && graph.str(a.name) == "dtype";
+  });
 }
 
 }  // namespace detail
 
 /// Gives the quotients of integers, and what follows from them, the dtype that they have when a program runs: float32.
 ///
-/// torch 2.6 records an integer for the result of aten.div of two tensors of integers where sizes are symbolic, and so for what
-/// is computed from it: its fast path for fake tensors promotes to no float. O(nodes + arguments).
-/// Source: torch._subclasses.fake_impls.make_fast_binary_impl.
+/// torch 2.6 records an integer for the result of aten.div of two tensors of integers where sizes are symbolic, and so
+/// for what is computed from it: its fast path for fake tensors promotes to no float. O(nodes + arguments). Source:
+/// torch._subclasses.fake_impls.make_fast_binary_impl.
 inline void correct_quotient_dtypes(ProgramTables& program) {
   GraphModule& module = program.graph_module;
   const GraphModuleView graph = program.view();
@@ -41,20 +44,26 @@ inline void correct_quotient_dtypes(ProgramTables& program) {
   for (const Node& node : graph.nodes) {
     const OperatorCall call = operator_call(graph, node);
     if (call.outputs.empty()) continue;
-    const Argument& first = call.outputs[0].is_list() && call.outputs[0].items.count != 0 ? graph.args(call.outputs[0].items)[0] : call.outputs[0];
-    if (!first.is_value() || graph.values[first.value()].kind != ValueKind::tensor || !is_integral(graph.values[first.value()].dtype)) continue;
+    const Argument& first = call.outputs[0].is_list() && call.outputs[0].items.count != 0
+                                ? graph.args(call.outputs[0].items)[0]
+                                : call.outputs[0];
+    if (!first.is_value() || graph.values[first.value()].kind != ValueKind::tensor ||
+        !is_integral(graph.values[first.value()].dtype))
+      continue;
     bool all_integers = true;
     ScalarType was = ScalarType::undefined;
     for (const Argument& input : call.inputs) {
       all_integers = all_integers && input.kind != ArgumentKind::float_;
       graph.for_each_value(input, [&](ValueId v) {
         const Value& value = graph.values[v];
-        all_integers = all_integers && (value.kind == ValueKind::tensor ? is_integral(value.dtype) : value.kind != ValueKind::sym_float);
+        all_integers = all_integers && (value.kind == ValueKind::tensor ? is_integral(value.dtype)
+                                                                        : value.kind != ValueKind::sym_float);
         if (recorded[v] != ScalarType::undefined) was = recorded[v];
       });
     }
     const bool divides = (call.target == "aten.div.Tensor" || call.target == "aten.div.Scalar") && all_integers;
-    const bool follows = was != ScalarType::undefined && graph.values[first.value()].dtype == was && !detail::makes_own_dtype(graph, call);
+    const bool follows = was != ScalarType::undefined && graph.values[first.value()].dtype == was &&
+                         !detail::makes_own_dtype(graph, call);
     if (!divides && !follows) continue;
     if (!call.outputs[0].is_list()) {
       correct(first.value());

@@ -85,9 +85,7 @@ inline Result<void> TorchSave::check_byteorder(ZipArchive& archive, std::string_
                     "export the program on a little endian machine");
 }
 
-inline Result<Tensor> TorchSave::tensor() {
-  return tensors().tensor(pickle_.root(), {});
-}
+inline Result<Tensor> TorchSave::tensor() { return tensors().tensor(pickle_.root(), {}); }
 
 inline bool TorchSave::is_dict(const PickleValue& value) const noexcept {
   return value.kind == PickleKind::dict || (value.kind == PickleKind::call && value.items.size() % 2 == 0 &&

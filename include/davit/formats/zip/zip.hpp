@@ -41,7 +41,8 @@ struct ZipOptions {
 
 /// A ZIP archive in memory. Stored members are views of the archive's bytes, deflated ones are heap blocks.
 ///
-/// What may be inflated of one archive, all members together, is 4 MiB and 32 times the archive's size, and no more than the limits.
+/// What may be inflated of one archive, all members together, is 4 MiB and 32 times the archive's size, and no more
+/// than the limits.
 class ZipArchive {
  public:
   /// Reads the directory. `label` is what errors call the archive. O(members log members).
@@ -71,11 +72,14 @@ class ZipArchive {
  private:
   ZipArchive(SharedBytes bytes, std::string_view label, ZipOptions options)
       : bytes_(std::move(bytes)), label_(label), options_(options) {
-    inflate_budget_ = std::min((std::uint64_t{4} << 20) + 32 * static_cast<std::uint64_t>(bytes_.size()), options_.limits.max_inflated_bytes);
+    inflate_budget_ = std::min((std::uint64_t{4} << 20) + 32 * static_cast<std::uint64_t>(bytes_.size()),
+                               options_.limits.max_inflated_bytes);
   }
   [[nodiscard]] Result<void> read_directory();
   [[nodiscard]] Result<ZipMember> read_entry(unzFile file, std::span<char> name_buffer) const;
-  [[nodiscard]] bool has(std::uint64_t at, std::uint64_t count) const noexcept { return at <= bytes_.size() && count <= bytes_.size() - at; }
+  [[nodiscard]] bool has(std::uint64_t at, std::uint64_t count) const noexcept {
+    return at <= bytes_.size() && count <= bytes_.size() - at;
+  }
   [[nodiscard]] std::uint64_t number(std::uint64_t at, std::size_t width) const noexcept;
   /// The stretch of an archive that minizip shall see.
   struct Seen {
@@ -143,15 +147,18 @@ inline ZipArchive::Seen ZipArchive::without_inner() const noexcept {
 /// A number of `width` bytes, which are there.
 inline std::uint64_t ZipArchive::number(std::uint64_t at, std::size_t width) const noexcept {
   std::uint64_t value = 0;
-  for (std::size_t i = width; i-- > 0;) value = value << 8 | std::to_integer<std::uint64_t>(bytes_.bytes()[static_cast<std::size_t>(at) + i]);
+  for (std::size_t i = width; i-- > 0;)
+    value = value << 8 | std::to_integer<std::uint64_t>(bytes_.bytes()[static_cast<std::size_t>(at) + i]);
   return value;
 }
-/// True if the directory's entry there has numbers of 64 bits, as torch writes them for members of 2 GB and those behind.
+/// True if the directory's entry there has numbers of 64 bits, as torch writes them for members of 2 GB and those
+/// behind.
 inline bool ZipArchive::is_large(std::uint64_t entry) const noexcept {
-  return has(entry, 46) && number(entry, 4) == 0x02014b50 && (number(entry + 20, 4) == beyond_ || number(entry + 24, 4) == beyond_ || number(entry + 42, 4) == beyond_);
+  return has(entry, 46) && number(entry, 4) == 0x02014b50 &&
+         (number(entry + 20, 4) == beyond_ || number(entry + 24, 4) == beyond_ || number(entry + 42, 4) == beyond_);
 }
-/// Reads such an entry and the header before its data, of which minizip 1.1 takes the numbers for what stands in their place. False if
-/// they are not there, or do not fit each other.
+/// Reads such an entry and the header before its data, of which minizip 1.1 takes the numbers for what stands in their
+/// place. False if they are not there, or do not fit each other.
 inline bool ZipArchive::read_large(std::uint64_t entry, ZipMember& member) const noexcept {
   std::uint64_t stored = number(entry + 20, 4), size = number(entry + 24, 4), offset = number(entry + 42, 4);
   const std::uint64_t name = number(entry + 28, 2), extra = number(entry + 30, 2);
@@ -170,10 +177,13 @@ inline bool ZipArchive::read_large(std::uint64_t entry, ZipMember& member) const
     }
     at += length;
   }
-  if (!has(offset, 30) || number(offset, 4) != 0x04034b50 || number(offset + 8, 2) != number(entry + 10, 2) || number(offset + 26, 2) != name) return false;
+  if (!has(offset, 30) || number(offset, 4) != 0x04034b50 || number(offset + 8, 2) != number(entry + 10, 2) ||
+      number(offset + 26, 2) != name)
+    return false;
   const std::uint64_t before = 30 + name + number(offset + 28, 2);
-  if (!has(offset, before) || !std::ranges::equal(bytes_.bytes().subspan(static_cast<std::size_t>(offset + 30), static_cast<std::size_t>(name)),
-                                                  bytes_.bytes().subspan(static_cast<std::size_t>(entry + 46), static_cast<std::size_t>(name))))
+  if (!has(offset, before) ||
+      !std::ranges::equal(bytes_.bytes().subspan(static_cast<std::size_t>(offset + 30), static_cast<std::size_t>(name)),
+                          bytes_.bytes().subspan(static_cast<std::size_t>(entry + 46), static_cast<std::size_t>(name))))
     return false;
   member.offset = offset + before;
   member.stored_size = stored;
@@ -202,7 +212,8 @@ inline Result<ZipMember> ZipArchive::read_entry(unzFile file, std::span<char> na
   unz64_file_pos place{};
   const bool large = unzGetFilePos64(file, &place) == UNZ_OK && is_large(place.pos_in_zip_directory);
   int method = 0;
-  if (large ? !read_large(place.pos_in_zip_directory, member) : unzOpenCurrentFile2(file, &method, nullptr, 1) != UNZ_OK)
+  if (large ? !read_large(place.pos_in_zip_directory, member)
+            : unzOpenCurrentFile2(file, &method, nullptr, 1) != UNZ_OK)
     return fail("has a header that is missing or differs");
   if (!large) {
     member.offset = unzGetCurrentFileZStreamPos64(file);
@@ -253,8 +264,7 @@ inline Result<SharedBytes> ZipArchive::read(const ZipMember& member) {
       if (content.size() > step) forget(part);
     }
   }
-  if (crc != member.crc)
-    return corrupt(place(member.name), "its content does not match its CRC-32");
+  if (crc != member.crc) return corrupt(place(member.name), "its content does not match its CRC-32");
   return content;
 }
 

@@ -14,8 +14,8 @@ namespace davit::formats::detail {
 /// Bytes that minizip reads as a file.
 struct ZipStream {
   std::span<const std::byte> bytes;
-  std::uint64_t at = 0;  ///< at most bytes.size()
-  bool at_end = false;   ///< the last read wanted more than there was
+  std::uint64_t at = 0;      ///< at most bytes.size()
+  bool at_end = false;       ///< the last read wanted more than there was
   std::uint64_t hidden = 0;  ///< so many of the first bytes read as zeros
 
   std::uint64_t read(void* to, std::uint64_t size) noexcept {

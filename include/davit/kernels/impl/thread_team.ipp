@@ -32,12 +32,8 @@ namespace davit::kernels {
 struct ThreadTeam::Shared {};
 DAVIT_INLINE ThreadTeam::ThreadTeam(std::size_t, double work_for_a_thread) : work_for_a_thread_(work_for_a_thread) {}
 DAVIT_INLINE ThreadTeam::~ThreadTeam() = default;
-DAVIT_INLINE ThreadTeam* team_of_this_thread(std::size_t) {
-  return nullptr;
-}
-DAVIT_INLINE ThreadTeam* lend_team(std::size_t, ThreadTeam::Runner, std::shared_ptr<void>) {
-  return nullptr;
-}
+DAVIT_INLINE ThreadTeam* team_of_this_thread(std::size_t) { return nullptr; }
+DAVIT_INLINE ThreadTeam* lend_team(std::size_t, ThreadTeam::Runner, std::shared_ptr<void>) { return nullptr; }
 DAVIT_INLINE ThreadTeam::ThreadTeam(std::size_t, Runner, void*) noexcept : work_for_a_thread_(worth_a_thread) {}
 DAVIT_INLINE void ThreadTeam::run(std::size_t parts, FunctionRef<void(std::size_t part)> work) noexcept {
   for (std::size_t part = 0; part < parts; ++part) work(part);
@@ -50,7 +46,8 @@ struct ThreadTeam::Shared {
   alignas(64) std::atomic<std::uint32_t> round{0};  ///< of work that was given; odd when the team ends
   alignas(64) std::atomic<std::uint32_t> left{0};   ///< parts that are not done
   std::atomic<std::size_t> parts{0};
-  std::array<std::atomic<std::uint32_t>, most> part_of{};  ///< the round that a part is of, and one more when a thread has taken it
+  std::array<std::atomic<std::uint32_t>, most>
+      part_of{};  ///< the round that a part is of, and one more when a thread has taken it
   const FunctionRef<void(std::size_t)>* work = nullptr;
   std::array<std::thread, most> threads;
 
@@ -73,21 +70,24 @@ struct ThreadTeam::Shared {
       take_parts(thread, seen);
     }
   }
-  /// Does the part of a round that is a thread's own, whose memory it may have seen before, and then those that nobody has taken. Who has taken a
-  /// part keeps the round from ending, and its work in place.
+  /// Does the part of a round that is a thread's own, whose memory it may have seen before, and then those that nobody
+  /// has taken. Who has taken a part keeps the round from ending, and its work in place.
   void take_parts(std::size_t thread, std::uint32_t of_round) noexcept {
     const std::size_t count = parts.load(std::memory_order_relaxed);
     for (std::size_t k = 0; k < count; ++k) {
       const std::size_t part = (thread + k) % count;
       std::uint32_t now = of_round;
-      if (!part_of[part].compare_exchange_strong(now, of_round + 1, std::memory_order_acquire, std::memory_order_relaxed)) continue;
+      if (!part_of[part].compare_exchange_strong(now, of_round + 1, std::memory_order_acquire,
+                                                 std::memory_order_relaxed))
+        continue;
       (*work)(part);
       if (left.fetch_sub(1, std::memory_order_acq_rel) == 1) left.notify_one();
     }
   }
 };
 
-DAVIT_INLINE ThreadTeam::ThreadTeam(std::size_t count, double work_for_a_thread) : work_for_a_thread_(work_for_a_thread) {
+DAVIT_INLINE ThreadTeam::ThreadTeam(std::size_t count, double work_for_a_thread)
+    : work_for_a_thread_(work_for_a_thread) {
   count = std::min(count, most);
   if (count < 2) return;
   shared_ = std::make_unique<Shared>();
@@ -102,7 +102,10 @@ DAVIT_INLINE ThreadTeam::ThreadTeam(std::size_t count, double work_for_a_thread)
 }
 
 DAVIT_INLINE ThreadTeam::ThreadTeam(std::size_t count, Runner runner, void* threads) noexcept
-    : runner_(runner), threads_(threads), size_(std::clamp<std::size_t>(count, 1, most)), work_for_a_thread_(worth_a_thread) {}
+    : runner_(runner),
+      threads_(threads),
+      size_(std::clamp<std::size_t>(count, 1, most)),
+      work_for_a_thread_(worth_a_thread) {}
 
 DAVIT_INLINE ThreadTeam::~ThreadTeam() {
   if (shared_ == nullptr || size_ == 1) return;
@@ -119,7 +122,8 @@ class TeamsOfThread {
     return teams;
   }
   [[nodiscard]] static std::size_t possible(std::size_t count) {
-    static const std::size_t cpus = std::thread::hardware_concurrency();  // a call of the system, which takes microseconds
+    static const std::size_t cpus =
+        std::thread::hardware_concurrency();  // a call of the system, which takes microseconds
     return std::min({count, ThreadTeam::most, cpus});
   }
 
@@ -127,7 +131,8 @@ class TeamsOfThread {
     count = possible(count);
     if (count < 2) return nullptr;
 #if DAVIT_HAS_FORK
-    if (const pid_t now = getpid(); now != process_) {  // a child of fork has this thread alone: what the teams wait for does not come
+    if (const pid_t now = getpid();
+        now != process_) {  // a child of fork has this thread alone: what the teams wait for does not come
       for (std::unique_ptr<ThreadTeam>& team : own_) (void)team.release();
       lent_.reset();
       new std::shared_ptr<void>(std::move(lent_threads_));  // never destroyed
@@ -154,9 +159,7 @@ class TeamsOfThread {
 #endif
 };
 
-DAVIT_INLINE ThreadTeam* team_of_this_thread(std::size_t count) {
-  return TeamsOfThread::here().of(count);
-}
+DAVIT_INLINE ThreadTeam* team_of_this_thread(std::size_t count) { return TeamsOfThread::here().of(count); }
 DAVIT_INLINE ThreadTeam* lend_team(std::size_t count, ThreadTeam::Runner runner, std::shared_ptr<void> threads) {
   TeamsOfThread& teams = TeamsOfThread::here();
   teams.lend(count, runner, std::move(threads));
@@ -174,12 +177,14 @@ DAVIT_INLINE void ThreadTeam::run(std::size_t parts, FunctionRef<void(std::size_
   shared_->round.store(round, std::memory_order_release);
   shared_->round.notify_all();
   shared_->take_parts(0, round);
-  for (std::uint32_t left = shared_->left.load(std::memory_order_acquire); left != 0;) left = Shared::wait(shared_->left, left);
+  for (std::uint32_t left = shared_->left.load(std::memory_order_acquire); left != 0;)
+    left = Shared::wait(shared_->left, left);
 }
 
 #endif
 
-DAVIT_INLINE void in_parallel(std::int64_t count, std::int64_t step, double work, FunctionRef<void(std::size_t part, std::int64_t first, std::int64_t end)> f) noexcept {
+DAVIT_INLINE void in_parallel(std::int64_t count, std::int64_t step, double work,
+                              FunctionRef<void(std::size_t part, std::int64_t first, std::int64_t end)> f) noexcept {
   if (current_team == nullptr) return f(0, 0, count);
   ThreadTeam& team = *current_team;
   const double worth = std::min(work / team.work_for_a_thread(), static_cast<double>(team.size()));

@@ -8,7 +8,8 @@
 
 namespace davit {
 
-DAVIT_INLINE PartitionResult assign_nodes(BackendTables backends, GraphModuleView graph, std::vector<std::uint32_t> backend_of_node,
+DAVIT_INLINE PartitionResult assign_nodes(BackendTables backends, GraphModuleView graph,
+                                          std::vector<std::uint32_t> backend_of_node,
                                           std::span<const std::uint32_t> chain_of_node, std::uint32_t chains) {
   PartitionResult out(graph);
   const std::vector<std::uint8_t> used = used_values(graph);
@@ -49,12 +50,18 @@ DAVIT_INLINE PartitionResult assign_nodes(BackendTables backends, GraphModuleVie
 namespace detail {
 
 DAVIT_INLINE Error no_such_backend(BackendTables backends, Name where, std::uint32_t index) {
-  return Error{.code = ErrorCode::out_of_range, .stage = Stage::partition, .where = std::move(where),
-               .what = concat("there is no backend ", index), .fix = concat("the list has: ", backends.names())};
+  return Error{.code = ErrorCode::out_of_range,
+               .stage = Stage::partition,
+               .where = std::move(where),
+               .what = concat("there is no backend ", index),
+               .fix = concat("the list has: ", backends.names())};
 }
 DAVIT_INLINE Error no_such_backend(BackendTables backends, Name where, std::string_view name) {
-  return Error{.code = ErrorCode::not_found, .stage = Stage::partition, .where = std::move(where),
-               .what = concat("there is no backend '", name, "'"), .fix = concat("the list has: ", backends.names())};
+  return Error{.code = ErrorCode::not_found,
+               .stage = Stage::partition,
+               .where = std::move(where),
+               .what = concat("there is no backend '", name, "'"),
+               .fix = concat("the list has: ", backends.names())};
 }
 
 }  // namespace detail

@@ -14,7 +14,8 @@ namespace detail {
 
 class PartitionByCapability {
  public:
-  PartitionByCapability(BackendTables backends, const CapabilityOptions& options) : backends_(backends), options_(options) {}
+  PartitionByCapability(BackendTables backends, const CapabilityOptions& options)
+      : backends_(backends), options_(options) {}
 
   [[nodiscard]] Result<PartitionResult> run(const Method& method) const {
     GraphModuleView graph = method.view();
@@ -31,10 +32,12 @@ class PartitionByCapability {
       for (std::uint32_t b = 0; b < backends_.size(); ++b) order.push_back(b);
     for (const std::uint32_t b : order)
       if (b >= backends_.size())
-        return std::unexpected(Error{.code = ErrorCode::out_of_range, .stage = Stage::partition, .where = "CapabilityOptions::order",
-                                     .what = concat("there is no backend ", b), .fix = concat("the list has ", backends_.size())});
-    if (options_.only_available)
-      std::erase_if(order, [&](std::uint32_t b) { return !backends_[b].is_available(); });
+        return std::unexpected(Error{.code = ErrorCode::out_of_range,
+                                     .stage = Stage::partition,
+                                     .where = "CapabilityOptions::order",
+                                     .what = concat("there is no backend ", b),
+                                     .fix = concat("the list has ", backends_.size())});
+    if (options_.only_available) std::erase_if(order, [&](std::uint32_t b) { return !backends_[b].is_available(); });
     // choice[n]: the position in `order` of the backend that gets node n; past the end: none
     std::vector<std::uint32_t> choice(graph.nodes.size(), 0);
     for (NodeId n = 0; n < graph.nodes.size(); ++n) advance(graph, n, order, choice[n], out.refusals);
@@ -80,7 +83,8 @@ class PartitionByCapability {
     for (std::uint32_t g = 0; g < groups.count(); ++g) {
       const std::uint32_t at = groups.class_of_group[g];
       if (at + 1 == order.size()) continue;
-      if (members[g].size() < options_.min_nodes) verdict[g] = "its group has fewer nodes than the partitioner asks for";
+      if (members[g].size() < options_.min_nodes)
+        verdict[g] = "its group has fewer nodes than the partitioner asks for";
       else if (options_.worthwhile != nullptr && !options_.worthwhile(graph, members[g], order[at]))
         verdict[g] = "its group is not worth a delegate call";
       else if (!is_worthwhile(graph, members[g], order[at]) && others_take(graph, members[g], order.subspan(at + 1)))
@@ -116,7 +120,8 @@ class PartitionByCapability {
     return backends_[backend].is_worthwhile == nullptr || backends_[backend].is_worthwhile(graph, nodes);
   }
   /// True if each of the nodes has a backend among the later ones.
-  [[nodiscard]] bool others_take(GraphModuleView graph, std::span<const NodeId> nodes, std::span<const std::uint32_t> later) const {
+  [[nodiscard]] bool others_take(GraphModuleView graph, std::span<const NodeId> nodes,
+                                 std::span<const std::uint32_t> later) const {
     return std::ranges::all_of(nodes, [&](NodeId n) {
       return std::ranges::any_of(later, [&](std::uint32_t b) { return backends_.refuses(b, graph, n) == nullptr; });
     });
@@ -138,7 +143,8 @@ class PartitionByCapability {
 
 }  // namespace detail
 
-DAVIT_INLINE Result<PartitionResult> partition_by_capability(BackendTables backends, const CapabilityOptions& options, const Method& method) {
+DAVIT_INLINE Result<PartitionResult> partition_by_capability(BackendTables backends, const CapabilityOptions& options,
+                                                             const Method& method) {
   return detail::PartitionByCapability(backends, options).run(method);
 }
 

@@ -33,7 +33,8 @@ namespace detail {
 
 }  // namespace detail
 
-DAVIT_INLINE Result<PartitionConfig> PartitionConfig::parse(BackendTables backends, std::string_view text, std::string_view source) {
+DAVIT_INLINE Result<PartitionConfig> PartitionConfig::parse(BackendTables backends, std::string_view text,
+                                                            std::string_view source) {
   PartitionConfig out;
   for (std::size_t line = 1; !text.empty(); ++line) {
     const std::size_t end = std::min(text.find('\n'), text.size());
@@ -46,8 +47,11 @@ DAVIT_INLINE Result<PartitionConfig> PartitionConfig::parse(BackendTables backen
     const std::string_view backend = equals == std::string_view::npos ? "" : detail::trim(content.substr(equals + 1));
     Name where = concat(source, ", line ", line);
     if (pattern.empty() || backend.empty())
-      return std::unexpected(Error{.code = ErrorCode::corrupt_data, .stage = Stage::partition, .where = std::move(where),
-                                   .what = concat("'", content, "' is no rule"), .fix = "write: pattern = backend"});
+      return std::unexpected(Error{.code = ErrorCode::corrupt_data,
+                                   .stage = Stage::partition,
+                                   .where = std::move(where),
+                                   .what = concat("'", content, "' is no rule"),
+                                   .fix = "write: pattern = backend"});
     const std::size_t index = backends.find(backend);
     if (index == backends.size()) return std::unexpected(detail::no_such_backend(backends, std::move(where), backend));
     out.rules.push_back({Name::own(pattern), static_cast<std::uint32_t>(index), line});
@@ -72,9 +76,12 @@ DAVIT_INLINE Result<PartitionResult> PartitionConfig::partition(BackendTables ba
     }
   if (const auto idle = std::ranges::find(used, 0); idle != used.end()) {
     const Rule& rule = rules[static_cast<std::size_t>(idle - used.begin())];
-    return std::unexpected(Error{.code = ErrorCode::not_found, .stage = Stage::partition, .where = detail::place_of(*this, rule),
-                                 .what = concat("no node and no operator of method '", method.name, "' matches '", rule.pattern, "'"),
-                                 .fix = "name nodes and operators as the program's graph prints them, or drop the line"});
+    return std::unexpected(
+        Error{.code = ErrorCode::not_found,
+              .stage = Stage::partition,
+              .where = detail::place_of(*this, rule),
+              .what = concat("no node and no operator of method '", method.name, "' matches '", rule.pattern, "'"),
+              .fix = "name nodes and operators as the program's graph prints them, or drop the line"});
   }
   return assign_nodes(backends, graph, std::move(backend_of_node));
 }

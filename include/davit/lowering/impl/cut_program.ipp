@@ -15,7 +15,23 @@
 
 namespace davit {
 
-DAVIT_INLINE ProgramCutter::ProgramCutter(const ExportedProgram& program, const PartitionTags& tags, const QuotientGraph& quotient, std::span<const std::uint32_t> order, SharedConstants shared)  : program_(program), graph_(program.view()), tags_(tags), quotient_(quotient), order_(order), shared_(shared), vertex_of_tag_(tags.names.size(), no_id), spec_of_value_(graph_.values.size(), no_id), escapes_(graph_.values.size(), 0), output_of_(graph_.values.size(), no_id), calls_(tags.names.size()), seen_(graph_.values.size(), no_id), ranges_(graph_.exprs.size(), no_id), copier_(graph_) {
+DAVIT_INLINE ProgramCutter::ProgramCutter(const ExportedProgram& program, const PartitionTags& tags,
+                                          const QuotientGraph& quotient, std::span<const std::uint32_t> order,
+                                          SharedConstants shared)
+    : program_(program),
+      graph_(program.view()),
+      tags_(tags),
+      quotient_(quotient),
+      order_(order),
+      shared_(shared),
+      vertex_of_tag_(tags.names.size(), no_id),
+      spec_of_value_(graph_.values.size(), no_id),
+      escapes_(graph_.values.size(), 0),
+      output_of_(graph_.values.size(), no_id),
+      calls_(tags.names.size()),
+      seen_(graph_.values.size(), no_id),
+      ranges_(graph_.exprs.size(), no_id),
+      copier_(graph_) {
   for (NodeId n = 0; n < graph_.nodes.size(); ++n)
     if (tags.nodes[n] != no_id) vertex_of_tag_[tags.nodes[n]] = quotient.vertex_of_node[n];
   index_tensors();
@@ -39,7 +55,8 @@ DAVIT_INLINE ExportedProgram ProgramCutter::submodule(TagId tag) {
         }
       });
   std::ranges::sort(call.inputs);  // a method that is one partition keeps the order of its inputs
-  std::ranges::sort(attributes, [&](std::uint32_t a, std::uint32_t b) { return rank(a) != rank(b) ? rank(a) < rank(b) : a < b; });
+  std::ranges::sort(attributes,
+                    [&](std::uint32_t a, std::uint32_t b) { return rank(a) != rank(b) ? rank(a) < rank(b) : a < b; });
   const std::size_t tokens = tokens_first(call.inputs);
   ExportedProgram out = empty_program();
   copier_.builder.begin_graph(graph_.str(graph_.graphs[graph_of(tag)].name));
@@ -115,8 +132,11 @@ DAVIT_INLINE ExportedProgram ProgramCutter::parent() {
 
 DAVIT_INLINE void ProgramCutter::index_tensors() {
   for (const auto* tensors : {&program_.state_dict, &program_.constants})
-    for (const NamedTensor& entry : *tensors) tensors_.push_back({entry.name.view(), &entry, tensors == &program_.constants});
-  std::ranges::sort(tensors_, [](const TensorEntry& a, const TensorEntry& b) { return a.name != b.name ? a.name < b.name : a.constant < b.constant; });
+    for (const NamedTensor& entry : *tensors)
+      tensors_.push_back({entry.name.view(), &entry, tensors == &program_.constants});
+  std::ranges::sort(tensors_, [](const TensorEntry& a, const TensorEntry& b) {
+    return a.name != b.name ? a.name < b.name : a.constant < b.constant;
+  });
 }
 
 DAVIT_INLINE void ProgramCutter::index_ranges() {
@@ -236,10 +256,12 @@ DAVIT_INLINE void ProgramCutter::place_constants() {
     if (roles_[i] != InputRole::constant && roles_[i] != InputRole::state) continue;
     if (owner_[i] == no_id) continue;
     const NamedTensor* entry = find(i);
-    ConstantPlacement placement{.target = *target(program_.signature.input_specs[i]), .partitions = users_[i],
+    ConstantPlacement placement{.target = *target(program_.signature.input_specs[i]),
+                                .partitions = users_[i],
                                 .bytes = entry == nullptr ? 0 : tensor_bytes(entry->tensor)};
     if (roles_[i] == InputRole::constant && users_[i] > 1) {
-      placement.fate = shared_ == SharedConstants::duplicate ? ConstantPlacement::Fate::duplicated : ConstantPlacement::Fate::shared;
+      placement.fate =
+          shared_ == SharedConstants::duplicate ? ConstantPlacement::Fate::duplicated : ConstantPlacement::Fate::shared;
     } else if (!stays(i) && users_[i] == 1) {
       placement.fate = ConstantPlacement::Fate::moved;
     }
@@ -370,7 +392,8 @@ DAVIT_INLINE void ProgramCutter::parent_inputs(ExportedProgram& out, GraphId g) 
       out.signature.input_specs.push_back(program_.signature.input_specs[i]);
       add_tensor(out, i, false);
     }
-    copier_.builder.input(inputs[i].is_value() ? GraphBuilder::value(copier_.copy_value(inputs[i].value())) : copier_.argument(inputs[i]));
+    copier_.builder.input(inputs[i].is_value() ? GraphBuilder::value(copier_.copy_value(inputs[i].value()))
+                                               : copier_.argument(inputs[i]));
   }
 }
 

@@ -30,9 +30,9 @@ namespace detail {
 enum class Wish : std::uint8_t {
   stay,
   go,
-  go_if_gone,    ///< if nothing takes its place: it answers its argument
-  go_if_gained,  ///< if backends before the last take the parts
-  go_if_as_good, ///< if backends take the parts that are as good as the one that takes the whole
+  go_if_gone,     ///< if nothing takes its place: it answers its argument
+  go_if_gained,   ///< if backends before the last take the parts
+  go_if_as_good,  ///< if backends take the parts that are as good as the one that takes the whole
 };
 /// How many backends may take a node whole.
 [[nodiscard]] DAVIT_INLINE std::size_t taker_count(const DecomposeOptions& options) noexcept {
@@ -52,20 +52,25 @@ enum class Wish : std::uint8_t {
 /// True for a node that may go if nothing needs what it makes, and stand for others that compute the same.
 [[nodiscard]] DAVIT_INLINE bool is_pure(GraphModuleView graph, const Node& node) {
   const std::string_view target = graph.target(node);
-  return (target.starts_with("aten.") || target.starts_with("_operator.")) && node.outputs.count != 0 && !writes_arguments(graph, operator_call(graph, node)) && !is_random(target);
+  return (target.starts_with("aten.") || target.starts_with("_operator.")) && node.outputs.count != 0 &&
+         !writes_arguments(graph, operator_call(graph, node)) && !is_random(target);
 }
 /// Attention of one query: a kernel that takes it whole reads keys and values once, its parts twice and more.
 [[nodiscard]] DAVIT_INLINE bool is_of_one_query(GraphModuleView graph, NodeId n) noexcept {
-  if (graph.target(graph.nodes[n]) != "aten.scaled_dot_product_attention.default" || graph.inputs(graph.nodes[n]).empty()) return false;
+  if (graph.target(graph.nodes[n]) != "aten.scaled_dot_product_attention.default" ||
+      graph.inputs(graph.nodes[n]).empty())
+    return false;
   const Argument& query = graph.inputs(graph.nodes[n])[0];
-  const std::span<const Dim> dims = query.is_value() ? graph.dims_of(graph.values[query.value()].sizes) : std::span<const Dim>();
+  const std::span<const Dim> dims =
+      query.is_value() ? graph.dims_of(graph.values[query.value()].sizes) : std::span<const Dim>();
   return dims.size() >= 2 && dims[dims.size() - 2].is_static() && dims[dims.size() - 2].value == 1;
 }
 [[nodiscard]] DAVIT_INLINE Wish wish_for(GraphModuleView graph, NodeId n, const DecomposeOptions& options) {
   const std::string_view target = graph.target(graph.nodes[n]);
   if (options.only != nullptr) return options.only(graph, n) ? Wish::go : Wish::stay;
   bool identity = false;
-  for (const std::string_view name : {"aten.contiguous.default", "aten.detach.default", "aten.dropout.default", "aten.to.dtype"})
+  for (const std::string_view name :
+       {"aten.contiguous.default", "aten.detach.default", "aten.dropout.default", "aten.to.dtype"})
     identity = identity || target == name;
   if (options.keeps != nullptr && options.keeps(graph, n)) return identity ? Wish::go_if_gone : Wish::stay;
   const std::size_t count = taker_count(options);
@@ -73,18 +78,27 @@ enum class Wish : std::uint8_t {
   if (taker == count) return Wish::go;
   if (identity) return Wish::go_if_gone;
   // slices: one for each part that is used
-  if (const ViewKind shows = view_kind(target); shows == ViewKind::split || shows == ViewKind::unbind) return Wish::go_if_as_good;
+  if (const ViewKind shows = view_kind(target); shows == ViewKind::split || shows == ViewKind::unbind)
+    return Wish::go_if_as_good;
   // recurrent layers' parts are steps by the hundred, each a dozen nodes
-  if (is_recurrent_layer(target) || is_of_one_query(graph, n) || is_rule_of_core(find_decomposition(target))) return Wish::stay;
+  if (is_recurrent_layer(target) || is_of_one_query(graph, n) || is_rule_of_core(find_decomposition(target)))
+    return Wish::stay;
   return taker != 0 && taker + 1 == count ? Wish::go_if_gained : Wish::stay;
 }
 
 class Decomposer {
  public:
   Decomposer(const ExportedProgram& program, const DecomposeOptions& options)
-      : options_(options), from_(program.view()), emit_(program.graph_module), rules_(emit_, program.range_constraints),
-        sources_(value_sources(program)), instead_(from_.values.size(), no_id), is_output_(from_.values.size(), 0), opened_(from_.graphs.size(), 0),
-        writes_(writes_in_place(from_)), memory_(writes_ ? std::optional<InPlaceWrites<>>(from_) : std::nullopt) {}
+      : options_(options),
+        from_(program.view()),
+        emit_(program.graph_module),
+        rules_(emit_, program.range_constraints),
+        sources_(value_sources(program)),
+        instead_(from_.values.size(), no_id),
+        is_output_(from_.values.size(), 0),
+        opened_(from_.graphs.size(), 0),
+        writes_(writes_in_place(from_)),
+        memory_(writes_ ? std::optional<InPlaceWrites<>>(from_) : std::nullopt) {}
 
   [[nodiscard]] GraphModule run() {
     if (taker_count(options_) != 0) {
@@ -96,7 +110,8 @@ class Decomposer {
       };
     }
     for (const Graph& g : from_.graphs)
-      for (const Argument& output : from_.args(g.outputs)) from_.for_each_value(output, [&](ValueId v) { is_output_[v] = 1; });
+      for (const Argument& output : from_.args(g.outputs))
+        from_.for_each_value(output, [&](ValueId v) { is_output_[v] = 1; });
     for (GraphId g = 0; g < from_.graphs.size(); ++g) {
       if (opened_[g] != 0) continue;
       emit_.begin(g);
@@ -108,7 +123,9 @@ class Decomposer {
 
  private:
   /// A value by what stands for it now.
-  [[nodiscard]] ValueId now(ValueId v) const noexcept { return v < instead_.size() && instead_[v] != no_id ? instead_[v] : v; }
+  [[nodiscard]] ValueId now(ValueId v) const noexcept {
+    return v < instead_.size() && instead_[v] != no_id ? instead_[v] : v;
+  }
   [[nodiscard]] Range now(Range range) {
     bool changed = false;
     std::vector<Argument> rows(emit_.view().args(range).begin(), emit_.view().args(range).end());
@@ -152,18 +169,21 @@ class Decomposer {
       arguments.push_back({from_.str(a.name), emit_.read(a)});
     }
     rules_.outputs.clear();
-    for (const Argument& output : from_.outputs(old)) from_.for_each_value(output, [&](ValueId v) { rules_.outputs.push_back(meta(v)); });
+    for (const Argument& output : from_.outputs(old))
+      from_.for_each_value(output, [&](ValueId v) { rules_.outputs.push_back(meta(v)); });
     emit_.fault = nullptr;
     rules_.has_widened = false;
     const std::size_t end = rule.find_first_of("(=");
-    const Item result = rule[end] == '=' ? rules_.call(rule.substr(end + 2), std::move(arguments)) : rules_.run(rule, std::move(arguments));
+    const Item result = rule[end] == '=' ? rules_.call(rule.substr(end + 2), std::move(arguments))
+                                         : rules_.run(rule, std::move(arguments));
     bindings_.clear();
     std::string_view head = rule.substr(0, rule.find(':'));
     if (is_rule_of_core(rule)) head.remove_suffix(1);
     copies_ = writes_ && shows == ViewKind::none;
     view_ = writes_ ? n : no_id;
     if (emit_.fault == nullptr) bind(result, from_.outputs(old), mark, head.ends_with('^') || rules_.has_widened);
-    if (emit_.fault != nullptr || (wish == Wish::go_if_gone && emit_.mark().nodes != mark.nodes) || (wish == Wish::go_if_gained && !gains(mark, taker_count(options_) - 1)) ||
+    if (emit_.fault != nullptr || (wish == Wish::go_if_gone && emit_.mark().nodes != mark.nodes) ||
+        (wish == Wish::go_if_gained && !gains(mark, taker_count(options_) - 1)) ||
         (wish == Wish::go_if_as_good && !gains(mark, first_taker(from_, n, options_) + 1))) {
       emit_.roll_back(mark);
       sources_.resize(std::min(sources_.size(), mark.values));
@@ -178,7 +198,9 @@ class Decomposer {
     const GraphModuleView view = emit_.view();
     for (std::size_t n = mark.nodes; n < view.nodes.size(); ++n) {
       const std::string_view target = view.target(view.nodes[n]);
-      if (target.starts_with("_operator.") || target.starts_with("torch.sym_") || target == "aten.sym_size.int" || note_source(view, view.nodes[n], sources_)) continue;
+      if (target.starts_with("_operator.") || target.starts_with("torch.sym_") || target == "aten.sym_size.int" ||
+          note_source(view, view.nodes[n], sources_))
+        continue;
       if (first_taker(view, static_cast<NodeId>(n), options_) >= takers) return false;
     }
     return true;
@@ -194,34 +216,45 @@ class Decomposer {
   };
   /// Pairs the results of a rule with the values that they stand for.
   void bind(const Item& result, std::span<const Argument> outputs, const GraphEmitter::Mark& mark, bool narrows) {
-    if (outputs.size() == 1 && !(result.is_list() && !outputs[0].is_list())) return bind(result, outputs[0], mark, narrows);
-    if (!result.is_list() || result.items.size() < outputs.size()) return fault("a rule has another number of results than the operator");
+    if (outputs.size() == 1 && !(result.is_list() && !outputs[0].is_list()))
+      return bind(result, outputs[0], mark, narrows);
+    if (!result.is_list() || result.items.size() < outputs.size())
+      return fault("a rule has another number of results than the operator");
     for (std::size_t i = 0; i < outputs.size(); ++i) bind(result.items[i], outputs[i], mark, narrows);
   }
   void bind(Item result, const Argument& output, const GraphEmitter::Mark& mark, bool narrows) {
     if (output.is_list()) {
       const std::span<const Argument> items = from_.args(output.items);
-      if (!result.is_list() || result.items.size() != items.size()) return fault("a rule has another number of results than the operator");
+      if (!result.is_list() || result.items.size() != items.size())
+        return fault("a rule has another number of results than the operator");
       for (std::size_t i = 0; i < items.size(); ++i) bind(result.items[i], items[i], mark, narrows);
       return;
     }
     if (!output.is_value()) return;
     if (!result.is_value()) return fault("a rule's result is no value");
     const ValueId old = output.value();
-    if (narrows && size_of(from_.values[old].dtype) == 2 && emit_.module().values[result.value()].dtype == ScalarType::float32)
-      result = rules_.call("aten._to_copy.default", {{"", result}, {"dtype", Item::of(GraphBuilder::scalar_type(from_.values[old].dtype))}});
-    if (view_ != no_id && memory_->is_written(old) && shows_storage(from_, operator_call(from_, from_.nodes[view_]), old) && !is_view(result.value(), mark)) return fault("a rule answers a copy of what is written in place");
-    if (emit_.fault == nullptr && copies_ && is_view(result.value(), mark)) result = rules_.call("aten.clone.default", {{"", result}});
+    if (narrows && size_of(from_.values[old].dtype) == 2 &&
+        emit_.module().values[result.value()].dtype == ScalarType::float32)
+      result = rules_.call("aten._to_copy.default",
+                           {{"", result}, {"dtype", Item::of(GraphBuilder::scalar_type(from_.values[old].dtype))}});
+    if (view_ != no_id && memory_->is_written(old) &&
+        shows_storage(from_, operator_call(from_, from_.nodes[view_]), old) && !is_view(result.value(), mark))
+      return fault("a rule answers a copy of what is written in place");
+    if (emit_.fault == nullptr && copies_ && is_view(result.value(), mark))
+      result = rules_.call("aten.clone.default", {{"", result}});
     if (emit_.fault != nullptr) return;
     const Value made = emit_.module().values[result.value()];
     const Value& meant = from_.values[old];
-    if (made.kind != meant.kind || made.dtype != meant.dtype || made.sizes.count != meant.sizes.count) return fault("a rule's result has another dtype or rank than the operator's");
+    if (made.kind != meant.kind || made.dtype != meant.dtype || made.sizes.count != meant.sizes.count)
+      return fault("a rule's result has another dtype or rank than the operator's");
     for (std::uint32_t d = 0; d < made.sizes.count; ++d) {
       const Dim& size = from_.dims[meant.sizes.first + d];
       const bool has_example = size.is_static() || size.value != 0;  // a file has none of what depends on data
-      if (has_example && emit_.module().dims[made.sizes.first + d].value != size.value) return fault("a rule's result has another size than the operator's");
+      if (has_example && emit_.module().dims[made.sizes.first + d].value != size.value)
+        return fault("a rule's result has another size than the operator's");
     }
-    const bool emitted = result.value() >= mark.values && std::ranges::find(bindings_, result.value(), &Binding::made) == bindings_.end();
+    const bool emitted = result.value() >= mark.values &&
+                         std::ranges::find(bindings_, result.value(), &Binding::made) == bindings_.end();
     if (!emitted && is_output_[old] != 0) {  // a second name of a value: the program's own output keeps a node
       result = rules_.call("aten.alias.default", {{"", result}});
       if (emit_.fault != nullptr) return;
@@ -257,7 +290,8 @@ class Decomposer {
       }
     }
     for (std::size_t a = mark.arguments; a < m.arguments.size(); ++a)
-      if (m.arguments[a].is_value() && m.arguments[a].value() >= mark.values && old_of[m.arguments[a].value() - mark.values] != no_id)
+      if (m.arguments[a].is_value() && m.arguments[a].value() >= mark.values &&
+          old_of[m.arguments[a].value() - mark.values] != no_id)
         m.arguments[a].payload = old_of[m.arguments[a].value() - mark.values];
   }
 
@@ -272,7 +306,8 @@ class Decomposer {
     const ScalarType outer = std::exchange(autocast_, autocast_of(from_, old, autocast_));
     const Range nodes = from_.graphs[call->graph].nodes;
     for (NodeId n = nodes.first; n < nodes.first + nodes.count; ++n) {
-      for (const Argument& output : from_.outputs(from_.nodes[n])) from_.for_each_value(output, [&](ValueId v) { move(v); });
+      for (const Argument& output : from_.outputs(from_.nodes[n]))
+        from_.for_each_value(output, [&](ValueId v) { move(v); });
       node(n);
     }
     autocast_ = outer;
@@ -282,7 +317,8 @@ class Decomposer {
       emit_.fault = nullptr;
       emit_.metadata = old.metadata;
       const GraphEmitter::Mark mark = emit_.mark();
-      const Item alias = rules_.call("aten.alias.default", {{"", Item::of(GraphBuilder::value(instead_[call->results[i]]))}});
+      const Item alias =
+          rules_.call("aten.alias.default", {{"", Item::of(GraphBuilder::value(instead_[call->results[i]]))}});
       instead_[call->results[i]] = no_id;
       bindings_.assign(1, {alias.value(), call->results[i]});
       rewire(mark);
@@ -303,7 +339,10 @@ class Decomposer {
       if (!row.is_value() || emit_.module().values[row.value()].kind != ValueKind::tensor) continue;
       const ScalarType is = emit_.module().values[row.value()].dtype;
       if (!is_floating(is) || is == ScalarType::float64 || is == type) continue;
-      row.payload = rules_.call("aten._to_copy.default", {{"", Item::of(GraphBuilder::value(row.value()))}, {"dtype", Item::of(GraphBuilder::scalar_type(type))}}).argument.payload;
+      row.payload = rules_
+                        .call("aten._to_copy.default", {{"", Item::of(GraphBuilder::value(row.value()))},
+                                                        {"dtype", Item::of(GraphBuilder::scalar_type(type))}})
+                        .argument.payload;
     }
     return emit_.list(rows);
   }
@@ -313,20 +352,21 @@ class Decomposer {
   GraphEmitter emit_;
   RuleEvaluator rules_;
   std::vector<ValueSource> sources_;
-  std::vector<ValueId> instead_;          ///< what stands for a value that has no node any more
+  std::vector<ValueId> instead_;  ///< what stands for a value that has no node any more
   std::vector<std::uint8_t> is_output_;
   std::vector<std::uint8_t> opened_;
-  const bool writes_;  ///< the program writes in place what functionalize could not make values of
+  const bool writes_;                      ///< the program writes in place what functionalize could not make values of
   std::optional<InPlaceWrites<>> memory_;  ///< if it writes
   std::vector<Binding> bindings_;
-  bool copies_ = false;                    ///< the operator answers values of its own, and something is written in place
-  NodeId view_ = no_id;                    ///< the operator, if something is written in place: it may answer views
+  bool copies_ = false;  ///< the operator answers values of its own, and something is written in place
+  NodeId view_ = no_id;  ///< the operator, if something is written in place: it may answer views
   ScalarType autocast_ = ScalarType::undefined;  ///< in a graph wrapped by autocast: what it computes in
 };
 
 }  // namespace detail
 
-DAVIT_INLINE std::optional<ExportedProgram> decomposed(const ExportedProgram& program, const DecomposeOptions& options) {
+DAVIT_INLINE std::optional<ExportedProgram> decomposed(const ExportedProgram& program,
+                                                       const DecomposeOptions& options) {
   const GraphModuleView graph = program.view();
   struct Known {
     std::uint32_t target = no_id;
@@ -339,7 +379,8 @@ DAVIT_INLINE std::optional<ExportedProgram> decomposed(const ExportedProgram& pr
     Known& of = known[(text.first ^ (text.first >> 8)) % known.size()];
     if (of.target != text.first) {
       const std::string_view rule = find_decomposition(graph.str(text));
-      of = {text.first, !rule.empty() && !(is_rule_of_core(rule) && detail::taker_count(options) == 0), !find_complex_rule(graph.str(text)).empty()};
+      of = {text.first, !rule.empty() && !(is_rule_of_core(rule) && detail::taker_count(options) == 0),
+            !find_complex_rule(graph.str(text)).empty()};
     }
     const bool composite = of.composite || (of.if_complex && has_complex(graph, graph.nodes[n]));
     needed = composite ? detail::wish_for(graph, n, options) != detail::Wish::stay : wraps_graph(graph.str(text));

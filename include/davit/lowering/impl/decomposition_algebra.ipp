@@ -7,10 +7,11 @@
 namespace davit::detail {
 
 /// Linear algebra, Fourier transforms, resizing and quantization.
-inline constexpr auto algebra_rule_texts = [] {
-  using namespace std::string_view_literals;
-  return std::to_array<std::string_view>({
-      // clang-format off
+inline constexpr auto algebra_rule_texts =
+    [] {
+      using namespace std::string_view_literals;
+      return std::to_array<std::string_view>({
+          // clang-format off
       "aten._lu_with_info.default(self, pivot=true, check_errors=true): linalg_lu_factor_ex(self, pivot=pivot, check_errors=check_errors)"sv,
       "aten._upsample_bicubic2d_aa.default(self, output_size, align_corners, scales_h=none, scales_w=none)^: $smooth_resize(self, output_size, align_corners, [scales_h, scales_w], 4)"sv,
       "aten._upsample_bicubic2d_aa.vec(input, output_size, align_corners, scale_factors)^: $smooth_resize(input, $sized(input, output_size, scale_factors, 2), align_corners, scale_factors == none ? [none, none] : scale_factors, 4)"sv,
@@ -126,9 +127,9 @@ inline constexpr auto algebra_rule_texts = [] {
       "quantized_decomposed.fake_quant_per_channel.default(input, scales, zero_points, axis, quant_min, quant_max): fake_quantize_per_channel_affine(input, scales, zero_points, axis, quant_min, quant_max)"sv,
       "quantized_decomposed.quantize_per_channel_group.default(input, scales, zero_points, quant_min, quant_max, dtype, group_size=128): g = size(scales, -1) == 1 && group_size > size(input, -1) ? size(input, -1) : group_size; n = product(sizes(scales)); x = reshape(input, [product(sizes(input)) // g, g]); q = round(x * reciprocal(reshape(scales, [n, 1])) + reshape(zero_points, [n, 1])); cast(reshape(clamp(q, quant_min, quant_max), sizes(input)), dtype)"sv,
       "quantized_decomposed.quantize_per_token.default(input, scales, zero_points, quant_min, quant_max, dtype): cast(clamp(round(input * reciprocal(scales) + zero_points), quant_min, quant_max), dtype)"sv,
-      // clang-format on
-  });
-}();
+          // clang-format on
+      });
+    }();
 
 /// Of complex tensors, by their real and imaginary parts.
 inline constexpr auto complex_rule_texts = [] {

@@ -6,12 +6,13 @@
 
 namespace davit::detail {
 
-/// Operators of gradients, which torch.func.grad and its like leave in a program, and of lists of tensors. Source: torch/_decomp/decompositions.py, and the formulas'
-/// derivatives where that has none.
-inline constexpr auto gradient_rule_texts = [] {
-  using namespace std::string_view_literals;
-  return std::to_array<std::string_view>({
-      // clang-format off
+/// Operators of gradients, which torch.func.grad and its like leave in a program, and of lists of tensors. Source:
+/// torch/_decomp/decompositions.py, and the formulas' derivatives where that has none.
+inline constexpr auto gradient_rule_texts =
+    [] {
+      using namespace std::string_view_literals;
+      return std::to_array<std::string_view>({
+          // clang-format off
       "$linear_weights(n, m, align, f, t): i = arange.start_step(0, m, 1, dtype=t); s = clamp(align ? i * $step_of(n, m, align, f) : (i + 0.5) * $step_of(n, m, align, f) - 0.5, 0, float(n) - 1); clamp(1 - abs(unsqueeze(s, 1) - arange.start_step(0, n, 1, dtype=t)), 0)"sv,
       "$mean_of(x, self, reduction): reduction == 1 ? x / float(product(sizes(self))) : x"sv,
       "$places(x, n): s = sizes(x)[rank(x) - n:]; cast(view(arange.start_step(0, product(s)), [1] + s), float64)"sv,
@@ -109,8 +110,8 @@ inline constexpr auto gradient_rule_texts = [] {
       "aten.upsample_bicubic2d_backward.default(grad_output, output_size, input_size, align_corners, scales_h=none, scales_w=none): t = $weights_type(grad_output); $resized(grad_output, permute($cubic_weights(input_size[2], output_size[0], align_corners, scales_h, t), [1, 0]), permute($cubic_weights(input_size[3], output_size[1], align_corners, scales_w, t), [1, 0]))"sv,
       "aten.upsample_bilinear2d_backward.default(grad_output, output_size, input_size, align_corners, scales_h=none, scales_w=none): t = $weights_type(grad_output); $resized(grad_output, permute($linear_weights(input_size[2], output_size[0], align_corners, scales_h, t), [1, 0]), permute($linear_weights(input_size[3], output_size[1], align_corners, scales_w, t), [1, 0]))"sv,
       "aten.upsample_nearest2d_backward.default(grad_output, output_size, input_size, scales_h=none, scales_w=none): p = cast(view(arange.start_step(0, input_size[2] * input_size[3]), [1, 1, input_size[2], input_size[3]]), float32); $spread_back(grad_output, input_size[:2] + [input_size[2] * input_size[3]], 2, upsample_nearest2d(p, output_size, scales_h, scales_w, sizes=[1, 1] + output_size, as=float32), input_size)"sv,
-      // clang-format on
-  });
-}();
+          // clang-format on
+      });
+    }();
 
 }  // namespace davit::detail

@@ -9,8 +9,9 @@ namespace davit::detail {
 /// Operators that are another name of one, and the parts that rules share.
 inline constexpr auto decomposition_helper_texts = [] {
   using namespace std::string_view_literals;
-  return std::to_array<std::string_view>({
-      // clang-format off
+  return std::to_array<std::string_view>(
+      {
+          // clang-format off
       "$adjoint(x): conj(transpose.int(x, -2, -1))"sv,
       "$affine(x, w, b): t = permute(w, [1, 0]); b == none ? mm(x, t) : addmm(b, x, t)"sv,
       "$along(x, i, d): s = joint([x, i], 0); gather(expand(x, set(s, d, size(x, d))), d, expand(i, set(s, d, size(i, d))))"sv,
@@ -216,8 +217,8 @@ inline constexpr auto decomposition_helper_texts = [] {
       "aten.unsafe_split_with_sizes.default = aten.split_with_sizes.default"sv,
       "aten.unsqueeze_copy.default = aten.unsqueeze.default"sv,
       "aten.view_copy.default = aten.view.default"sv,
-      // clang-format on
-  });
+          // clang-format on
+      });
 }();
 
 }  // namespace davit::detail

@@ -6,11 +6,14 @@
 
 namespace davit::detail {
 
-/// Operators for which PyTorch has kernels, and that are made of core operators here: windows, random numbers, order and indices.
-inline constexpr auto primitive_rule_texts = [] {
-  using namespace std::string_view_literals;
-  return std::to_array<std::string_view>({
-      // clang-format off
+/// Operators for which PyTorch has kernels, and that are made of core operators here: windows, random numbers, order
+/// and indices.
+inline constexpr auto primitive_rule_texts =
+    [] {
+      using namespace std::string_view_literals;
+      return std::to_array<std::string_view>(
+          {
+              // clang-format off
       "aten._adaptive_avg_pool3d.default(self, output_size)!: s = sizes(self); k = rank(self); n = product(s[:k - 3]); o = output_size; y = _adaptive_avg_pool2d(view(self, [n, s[k - 3], s[k - 2], s[k - 1]]), [o[1], o[2]], sizes=[n, s[k - 3], o[1], o[2]], as=outtype); view(_adaptive_avg_pool2d(view(y, [n, 1, s[k - 3], o[1] * o[2]]), [o[0], o[1] * o[2]], sizes=[n, 1, o[0], o[1] * o[2]], as=outtype), out)"sv,
       "aten._batch_norm_with_update.default(input, weight, bias, running_mean, running_var, momentum, eps): $keeping(input, weight, bias, running_mean, running_var, momentum, eps) + [full([0], 0, dtype=uint8)]"sv,
       "aten._cdist_forward.default(x1, x2, p, compute_mode)!: d = abs(unsqueeze(x1, -2) - unsqueeze(x2, -3)); p == 2 ? sqrt(sum.dim_IntList(d * d, [-1])) : p == 1 ? sum.dim_IntList(d, [-1]) : p == 0 ? sum.dim_IntList(cast(d != 0, dtype(d)), [-1]) : p == inf ? amax(d, [-1]) : pow.Tensor_Scalar(sum.dim_IntList(pow.Tensor_Scalar(d, p), [-1]), 1.0 / p)"sv,
@@ -140,15 +143,17 @@ inline constexpr auto primitive_rule_texts = [] {
       "quantized_decomposed.dequantize_per_tensor.tensor(input, scale, zero_point, quant_min, quant_max, dtype, out_dtype=none)!: cast((cast(input, float32) - cast(view(zero_point, []), float32)) * cast(view(scale, []), float32), outtype)"sv,
       "quantized_decomposed.quantize_per_channel.default(input, scales, zero_points, axis, quant_min, quant_max, dtype)!: cast(clamp(round(input * $per_channel(input, cast(reciprocal(scales), float32), axis)) + $per_channel(input, cast(zero_points, float32), axis), quant_min, quant_max), outtype)"sv,
       "quantized_decomposed.quantize_per_tensor.tensor(input, scale, zero_point, quant_min, quant_max, dtype)!: cast(clamp(round(cast(input, float32) * cast(reciprocal(view(scale, [])), float32)) + cast(view(zero_point, []), float32), quant_min, quant_max), outtype)"sv,
-      // clang-format on
-  });
-}();
+              // clang-format on
+          });
+    }();
 
 /// The parts that these rules share.
-inline constexpr auto primitive_helper_texts = [] {
-  using namespace std::string_view_literals;
-  return std::to_array<std::string_view>({
-      // clang-format off
+inline constexpr auto primitive_helper_texts =
+    [] {
+      using namespace std::string_view_literals;
+      return std::to_array<std::string_view>(
+          {
+              // clang-format off
       "$alpha_dropped(x, p, keep): s = 1.7580993408473766; a = 1.0 / sqrt_of((s * s * p + 1) * (1 - p)); x * (keep * a) + ((keep - 1) * (s * a) + s * a * p)"sv,
       "$areas(y, x, dim): d = wrap(dim, rank(y)); v = rank(x) == 1 ? view(x, [i in range(0, rank(y)): i == d ? size(x, 0) : 1]) : x; e = d - rank(y) + rank(v); n = size(y, d); k = size(v, e); (slice.Tensor(v, e, 1, k) - slice.Tensor(v, e, 0, k - 1)) * (slice.Tensor(y, d, 1, n) + slice.Tensor(y, d, 0, n - 1)) / 2"sv,
       "$bartlett(n, periodic, type): m = periodic ? n : max(n - 1, 1); n == 1 ? full([1], 1.0, dtype=type) : 1 - abs(arange.start_step(0, n, 1, dtype=type) * (2.0 / m) - 1)"sv,
@@ -194,8 +199,8 @@ inline constexpr auto primitive_helper_texts = [] {
       "$triangular(a, b, upper, unit): linalg_solve_triangular(a, b, upper=upper, unitriangular=unit, sizes=joint([a, b], 2) + [size(b, -2), size(b, -1)], as=dtype(b))"sv,
       "$widened(x, low, high, bins): e = cast(low == high, dtype(x)); $histogram(x, low - e, high + e, bins)"sv,
       "$within(x, indices): [d in range(0, len(indices)): indices[d] == none || dtype(indices[d]) == bool ? indices[d] : clamp(indices[d], -size(x, d), size(x, d) - 1)]"sv,
-      // clang-format on
-  });
-}();
+              // clang-format on
+          });
+    }();
 
 }  // namespace davit::detail

@@ -16,10 +16,11 @@ namespace davit {
 
 namespace detail {
 
-inline constexpr auto decomposition_rule_texts = [] {
-  using namespace std::string_view_literals;
-  return std::to_array<std::string_view>({
-      // clang-format off
+inline constexpr auto decomposition_rule_texts =
+    [] {
+      using namespace std::string_view_literals;
+      return std::to_array<std::string_view>({
+          // clang-format off
       "aten._autocast_to_full_precision.default(self, cuda_enabled, cpu_enabled): cpu_enabled && isfloat(self) ? cast(self, float32) : self"sv,
       "aten._autocast_to_reduced_precision.default(self, cuda_enabled, cpu_enabled, cuda_dtype, cpu_dtype): cpu_enabled && dtype(self) == float32 ? cast(self, cpu_dtype) : self"sv,
       "aten._cast_Byte.default(self, non_blocking=false): cast(self, uint8)"sv,
@@ -344,29 +345,37 @@ inline constexpr auto decomposition_rule_texts = [] {
       "aten.xlogy.Scalar_Self(self, other)^: o = isint(other) ? cast(other, float32) : other; self == 0 ? where(isnan(o), nan, zeros_like(o)) : log(o) * self"sv,
       "aten.xlogy.Tensor(self, other)^: $xlogy(self, other)"sv,
       "aten.zero.default(self): zeros_like(self)"sv,
-      // clang-format on
-  });
-}();
+          // clang-format on
+      });
+    }();
 
-/// The rule of that name behind `prefix` characters; "" if there is none. Names end with '(' or ' ', which are less than what they are made of.
-[[nodiscard]] DAVIT_INLINE std::string_view find_rule(std::span<const std::string_view> rules, std::string_view target, std::size_t prefix) noexcept {
-  const auto found = std::ranges::partition_point(rules, [&](std::string_view rule) { return rule.substr(prefix).compare(0, target.size(), target) < 0; });
+/// The rule of that name behind `prefix` characters; "" if there is none. Names end with '(' or ' ', which are less
+/// than what they are made of.
+[[nodiscard]] DAVIT_INLINE std::string_view find_rule(std::span<const std::string_view> rules, std::string_view target,
+                                                      std::size_t prefix) noexcept {
+  const auto found = std::ranges::partition_point(
+      rules, [&](std::string_view rule) { return rule.substr(prefix).compare(0, target.size(), target) < 0; });
   if (found == rules.end() || !found->substr(prefix).starts_with(target)) return {};
   return found->find_first_of("( ", prefix) == prefix + target.size() ? *found : std::string_view{};
 }
 
 }  // namespace detail
 
-DAVIT_INLINE std::span<const std::string_view> decomposition_rules() noexcept { return detail::decomposition_rule_texts; }
+DAVIT_INLINE std::span<const std::string_view> decomposition_rules() noexcept {
+  return detail::decomposition_rule_texts;
+}
 DAVIT_INLINE std::span<const std::string_view> algebra_rules() noexcept { return detail::algebra_rule_texts; }
 DAVIT_INLINE std::span<const std::string_view> primitive_rules() noexcept { return detail::primitive_rule_texts; }
 DAVIT_INLINE std::span<const std::string_view> primitive_helpers() noexcept { return detail::primitive_helper_texts; }
 DAVIT_INLINE std::span<const std::string_view> gradient_rules() noexcept { return detail::gradient_rule_texts; }
-DAVIT_INLINE std::span<const std::string_view> decomposition_helpers() noexcept { return detail::decomposition_helper_texts; }
+DAVIT_INLINE std::span<const std::string_view> decomposition_helpers() noexcept {
+  return detail::decomposition_helper_texts;
+}
 DAVIT_INLINE std::span<const std::string_view> complex_rules() noexcept { return detail::complex_rule_texts; }
 
 DAVIT_INLINE std::string_view find_decomposition(std::string_view target) noexcept {
-  for (const std::span<const std::string_view> rules : {decomposition_rules(), algebra_rules(), primitive_rules(), gradient_rules(), decomposition_helpers(), primitive_helpers()})
+  for (const std::span<const std::string_view> rules : {decomposition_rules(), algebra_rules(), primitive_rules(),
+                                                        gradient_rules(), decomposition_helpers(), primitive_helpers()})
     if (const std::string_view found = detail::find_rule(rules, target, 0); !found.empty()) return found;
   return {};
 }
@@ -375,9 +384,10 @@ DAVIT_INLINE std::string_view find_complex_rule(std::string_view target) noexcep
 }
 
 DAVIT_INLINE bool is_random(std::string_view target) noexcept {
-  for (const std::string_view name : {"aten.rand", "aten.bernoulli", "aten.normal", "aten.multinomial", "aten.native_dropout", "aten.dropout",
-                                      "aten.cauchy", "aten.empty", "aten.exponential", "aten.geometric", "aten.log_normal", "aten.poisson", "aten.rrelu",
-                                      "aten.uniform", "aten.alpha_dropout", "aten.feature_"})
+  for (const std::string_view name :
+       {"aten.rand", "aten.bernoulli", "aten.normal", "aten.multinomial", "aten.native_dropout", "aten.dropout",
+        "aten.cauchy", "aten.empty", "aten.exponential", "aten.geometric", "aten.log_normal", "aten.poisson",
+        "aten.rrelu", "aten.uniform", "aten.alpha_dropout", "aten.feature_"})
     if (target.starts_with(name)) return true;
   return false;
 }

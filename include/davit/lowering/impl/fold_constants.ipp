@@ -22,7 +22,11 @@ namespace detail {
 class ConstantFolder {
  public:
   ConstantFolder(const ExportedProgram& program, const BackendTable& backend)
-      : program_(program), graph_(program.view()), backend_(backend), known_(graph_.values.size(), 0), folded_(graph_.nodes.size(), 0) {}
+      : program_(program),
+        graph_(program.view()),
+        backend_(backend),
+        known_(graph_.values.size(), 0),
+        folded_(graph_.nodes.size(), 0) {}
 
   /// Finds what can be folded; false if nothing can.
   [[nodiscard]] bool find() {
@@ -34,14 +38,16 @@ class ConstantFolder {
     for (std::size_t i = 0; i < inputs.size(); ++i)
       if (roles[i] == InputRole::constant && inputs[i].is_value()) known_[inputs[i].value()] = 1;
     std::vector<std::uint8_t> returned(graph_.values.size(), 0);
-    for (const Argument& output : graph_.args(graph_.root().outputs)) graph_.for_each_value(output, [&](ValueId v) { returned[v] = 1; });
+    for (const Argument& output : graph_.args(graph_.root().outputs))
+      graph_.for_each_value(output, [&](ValueId v) { returned[v] = 1; });
     bool any = false;
     const Range nodes = graph_.root().nodes;
     for (NodeId n = nodes.first; n < nodes.first + nodes.count; ++n) {
       if (!can_fold(n, returned)) continue;
       folded_[n] = 1;
       any = true;
-      for (const Argument& output : graph_.outputs(graph_.nodes[n])) graph_.for_each_value(output, [&](ValueId v) { known_[v] = 1; });
+      for (const Argument& output : graph_.outputs(graph_.nodes[n]))
+        graph_.for_each_value(output, [&](ValueId v) { known_[v] = 1; });
     }
     if (!any || !backend_.is_available()) return false;
     std::vector<std::uint8_t> needed(graph_.values.size(), 0);
@@ -49,7 +55,9 @@ class ConstantFolder {
       for (const Argument& input : graph_.inputs(graph_.nodes[n]))
         graph_.for_each_value(input, [&](ValueId v) {
           const NodeId producer = graph_.values[v].producer;
-          if (folded_[n] != 0 || producer == no_id || folded_[producer] == 0 || std::exchange(needed[v], std::uint8_t{1}) != 0) return;
+          if (folded_[n] != 0 || producer == no_id || folded_[producer] == 0 ||
+              std::exchange(needed[v], std::uint8_t{1}) != 0)
+            return;
           needed_.push_back(v);
         });
     return true;
@@ -76,14 +84,20 @@ class ConstantFolder {
       if (scratch.size() != *bytes) return false;
     }
     TextReport report;
-    const Status done = backend_.execute({.handle = handle->get(), .workspace = workspace.get(), .outputs = outputs,
-                                          .scratch = {scratch.writable(), scratch.size()}, .max_memory = max_memory(), .report = &report});
+    const Status done = backend_.execute({.handle = handle->get(),
+                                          .workspace = workspace.get(),
+                                          .outputs = outputs,
+                                          .scratch = {scratch.writable(), scratch.size()},
+                                          .max_memory = max_memory(),
+                                          .report = &report});
     if (!done) return false;
     for (const auto* tensors : {&program_.state_dict, &program_.constants})
       for (const NamedTensor& entry : *tensors) storages_.push_back(entry.tensor.storage);
     std::ranges::sort(storages_, {}, &SharedBytes::data);
     for (std::size_t i = 0; i < outputs.size(); ++i)
-      if (!outputs[i].is_tensor() || !is_as_declared(outputs[i].tensor(), graph_.values[needed_[i]]) || !keep(outputs[i].tensor())) return false;
+      if (!outputs[i].is_tensor() || !is_as_declared(outputs[i].tensor(), graph_.values[needed_[i]]) ||
+          !keep(outputs[i].tensor()))
+        return false;
     return true;
   }
 
@@ -108,7 +122,9 @@ class ConstantFolder {
     std::size_t at = 0;  // after the last parameter, buffer or constant; before custom objects and what is passed
     for (std::size_t i = 0; i < out.signature.input_specs.size(); ++i) {
       const InputKind k = kind(out.signature.input_specs[i]);
-      if (k == InputKind::token || k == InputKind::parameter || k == InputKind::buffer || k == InputKind::constant_tensor) at = i + 1;
+      if (k == InputKind::token || k == InputKind::parameter || k == InputKind::buffer ||
+          k == InputKind::constant_tensor)
+        at = i + 1;
     }
     const std::span<const Argument> old = graph_.args(graph_.root().inputs);
     std::vector<Argument> inputs(old.begin(), old.end());
@@ -149,9 +165,11 @@ class ConstantFolder {
     std::vector<std::uint8_t> used(graph_.values.size(), 0);
     for (NodeId n = 0; n < graph_.nodes.size(); ++n) {
       if (folded_[n] == 0) continue;
-      for (const Argument& input : graph_.inputs(graph_.nodes[n])) graph_.for_each_value(input, [&](ValueId v) { used[v] = 1; });
+      for (const Argument& input : graph_.inputs(graph_.nodes[n]))
+        graph_.for_each_value(input, [&](ValueId v) { used[v] = 1; });
       for (const Argument& output : graph_.outputs(graph_.nodes[n]))
-        graph_.for_each_value(output, [&](ValueId v) { module.values[v].producer = static_cast<NodeId>(module.nodes.size()); });
+        graph_.for_each_value(output,
+                              [&](ValueId v) { module.values[v].producer = static_cast<NodeId>(module.nodes.size()); });
       module.nodes.push_back(graph_.nodes[n]);
     }
     std::vector<Argument> inputs;
@@ -183,7 +201,8 @@ class ConstantFolder {
     if (is_random(target)) return false;
     if (target.starts_with("aten._") && !is_one_of({"aten._to_copy", "aten._unsafe", "aten._reshape"})) return false;
     bool good = true;
-    for (const Argument& input : graph_.inputs(node)) graph_.for_each_value(input, [&](ValueId v) { good = good && known_[v] != 0; });
+    for (const Argument& input : graph_.inputs(node))
+      graph_.for_each_value(input, [&](ValueId v) { good = good && known_[v] != 0; });
     std::size_t outputs = 0;
     for (const Argument& output : graph_.outputs(node))
       graph_.for_each_value(output, [&](ValueId v) {
@@ -197,14 +216,19 @@ class ConstantFolder {
     if (value.kind != ValueKind::tensor) return false;
     std::size_t bytes = size_of(value.dtype);
     for (const Dim& dim : graph_.dims_of(value.sizes))
-      if (!dim.is_static() || dim.value < 0 || __builtin_mul_overflow(bytes, static_cast<std::size_t>(dim.value), &bytes)) return false;
+      if (!dim.is_static() || dim.value < 0 ||
+          __builtin_mul_overflow(bytes, static_cast<std::size_t>(dim.value), &bytes))
+        return false;
     return bytes <= std::max<std::size_t>(most_, 1u << 20);
   }
 
   /// Bytes that a kernel may take beside what the graph declares, which a file may say as it likes.
-  [[nodiscard]] std::uint64_t max_memory() const noexcept { return (std::uint64_t{64} << 20) + 16 * std::uint64_t{most_}; }
+  [[nodiscard]] std::uint64_t max_memory() const noexcept {
+    return (std::uint64_t{64} << 20) + 16 * std::uint64_t{most_};
+  }
   [[nodiscard]] bool is_as_declared(const TensorView& made, const Value& value) const {
-    return made.dtype == value.dtype && std::ranges::equal(made.sizes(), graph_.dims_of(value.sizes), {}, {}, &Dim::value);
+    return made.dtype == value.dtype &&
+           std::ranges::equal(made.sizes(), graph_.dims_of(value.sizes), {}, {}, &Dim::value);
   }
 
   /// Keeps a tensor that the backend made: as a view of the constant that it lies in, else as a copy. O(log constants).
@@ -218,17 +242,18 @@ class ConstantFolder {
   const ExportedProgram& program_;
   GraphModuleView graph_;
   const BackendTable& backend_;
-  std::size_t most_ = 0;              ///< bytes of all constants
-  std::vector<std::uint8_t> known_;   ///< per value: a constant, or folded
-  std::vector<std::uint8_t> folded_;  ///< per node
-  std::vector<ValueId> needed_;       ///< folded values that other nodes use
-  std::vector<Tensor> tensors_;       ///< of needed_
-  std::vector<SharedBytes> storages_; ///< of all constants, by address
+  std::size_t most_ = 0;               ///< bytes of all constants
+  std::vector<std::uint8_t> known_;    ///< per value: a constant, or folded
+  std::vector<std::uint8_t> folded_;   ///< per node
+  std::vector<ValueId> needed_;        ///< folded values that other nodes use
+  std::vector<Tensor> tensors_;        ///< of needed_
+  std::vector<SharedBytes> storages_;  ///< of all constants, by address
 };
 
 }  // namespace detail
 
-DAVIT_INLINE std::optional<ExportedProgram> fold_constants(const ExportedProgram& program, const BackendTable& backend) {
+DAVIT_INLINE std::optional<ExportedProgram> fold_constants(const ExportedProgram& program,
+                                                           const BackendTable& backend) {
   detail::ConstantFolder folder(program, backend);
   if (!folder.find() || !folder.compute()) return std::nullopt;
   return folder.result();

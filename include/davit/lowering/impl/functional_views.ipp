@@ -32,7 +32,9 @@ class FunctionalViews : protected FunctionalWriter {
     const Shown& shown = of_[v];
     const operators::NodeArguments call(graph_, shown.via);
     operators::SliceView part;
-    if (shown.kind == ViewKind::unbind ? operators::read_dim(call, {"dim", 1}, call.rank(shown.parent), part.dim) : operators::read_part(call, v, part)) return false;
+    if (shown.kind == ViewKind::unbind ? operators::read_dim(call, {"dim", 1}, call.rank(shown.parent), part.dim)
+                                       : operators::read_part(call, v, part))
+      return false;
     inputs.push_back(named("dim", GraphBuilder::integer(static_cast<std::int64_t>(part.dim))));
     if (shown.kind == ViewKind::unbind) {
       inputs.push_back(named("index", GraphBuilder::integer(shown.item)));
@@ -80,8 +82,10 @@ class FunctionalViews : protected FunctionalWriter {
         const std::span<const Argument> order = graph_.args(dims->items);
         std::vector<Argument> inverse(order.size());
         for (std::size_t i = 0; i < order.size(); ++i) {
-          const std::int64_t dim = order[i].payload < 0 ? order[i].payload + static_cast<std::int64_t>(order.size()) : order[i].payload;
-          if (order[i].kind != ArgumentKind::int_ || dim < 0 || static_cast<std::size_t>(dim) >= order.size()) return keep(view);
+          const std::int64_t dim =
+              order[i].payload < 0 ? order[i].payload + static_cast<std::int64_t>(order.size()) : order[i].payload;
+          if (order[i].kind != ArgumentKind::int_ || dim < 0 || static_cast<std::size_t>(dim) >= order.size())
+            return keep(view);
           inverse[static_cast<std::size_t>(dim)] = GraphBuilder::integer(static_cast<std::int64_t>(i));
         }
         inputs = {named("self", part), named("dims", copier_.builder.list(inverse, ArgumentKind::int_))};
@@ -92,7 +96,8 @@ class FunctionalViews : protected FunctionalWriter {
       case ViewKind::diagonal:
         inputs = {old, named("src", part)};
         for (const Argument& input : call.inputs)
-          if (&input != self_argument(graph_, call)) inputs.push_back(name_like(shown.kind, copier_.argument(input), &input - call.inputs.data()));
+          if (&input != self_argument(graph_, call))
+            inputs.push_back(name_like(shown.kind, copier_.argument(input), &input - call.inputs.data()));
         target = shown.kind == ViewKind::select     ? "aten.select_scatter.default"
                  : shown.kind == ViewKind::diagonal ? "aten.diagonal_scatter.default"
                                                     : "aten.slice_scatter.default";
@@ -104,13 +109,16 @@ class FunctionalViews : protected FunctionalWriter {
         target = shown.kind == ViewKind::unbind ? "aten.select_scatter.default" : "aten.slice_scatter.default";
         break;
       default:
-        if (!scatter_places(call, view, whole, node.metadata, inputs, target) && !scatter_numbers(call.target, view, whole, node.metadata, inputs, target)) return keep(view);
+        if (!scatter_places(call, view, whole, node.metadata, inputs, target) &&
+            !scatter_numbers(call.target, view, whole, node.metadata, inputs, target))
+          return keep(view);
     }
     emit(target, inputs, whole, node.metadata, fresh(whole).view(), graph_.values[whole].dtype);
     return true;
   }
   /// The same for windows of a tensor of fixed sizes: those of a tensor of places say where their elements go.
-  [[nodiscard]] bool scatter_places(const OperatorCall& call, ValueId view, ValueId whole, std::uint32_t metadata, std::vector<Argument>& inputs, std::string_view& target) {
+  [[nodiscard]] bool scatter_places(const OperatorCall& call, ValueId view, ValueId whole, std::uint32_t metadata,
+                                    std::vector<Argument>& inputs, std::string_view& target) {
     std::int64_t count = 1;
     for (const ValueId v : {whole, view})
       for (const Dim& d : graph_.dims_of(graph_.values[v].sizes))
@@ -119,24 +127,30 @@ class FunctionalViews : protected FunctionalWriter {
     const ValueId old = copier_.new_value(whole), part = copier_.new_value(view);
     const Dim sizes[] = {{count}}, strides[] = {{1}};
     const Name name = fresh(whole);
-    const ValueId line = copier_.builder.declare({.name = copier_.builder.text(name.view()), .sizes = copier_.builder.dims(sizes), .strides = copier_.builder.dims(strides),
+    const ValueId line = copier_.builder.declare({.name = copier_.builder.text(name.view()),
+                                                  .sizes = copier_.builder.dims(sizes),
+                                                  .strides = copier_.builder.dims(strides),
                                                   .dtype = ScalarType::int64});
-    const Argument range[] = {named("start", GraphBuilder::integer(0)), named("end", GraphBuilder::integer(count))}, made[] = {GraphBuilder::value(line)};
+    const Argument range[] = {named("start", GraphBuilder::integer(0)), named("end", GraphBuilder::integer(count))},
+                   made[] = {GraphBuilder::value(line)};
     copier_.builder.node("aten.arange.start_step", range, made, copier_.metadata(metadata));
     inputs = {named("self", GraphBuilder::value(line)), named("size", sizes_of(whole, metadata))};
     emit("aten.view.default", inputs, whole, metadata, fresh(whole).view(), ScalarType::int64);
     inputs = copied(call.inputs);
     for (std::size_t i = 0; i < inputs.size(); ++i)
-      if (&call.inputs[i] == self_argument(graph_, call)) inputs[i] = named("self", GraphBuilder::value(copier_.new_value(whole)));
+      if (&call.inputs[i] == self_argument(graph_, call))
+        inputs[i] = named("self", GraphBuilder::value(copier_.new_value(whole)));
     emit(call.target, inputs, view, metadata, fresh(view).view(), ScalarType::int64);
-    inputs = {named("self", GraphBuilder::value(old)), named("index", GraphBuilder::value(copier_.new_value(view))), named("source", GraphBuilder::value(part))};
+    inputs = {named("self", GraphBuilder::value(old)), named("index", GraphBuilder::value(copier_.new_value(view))),
+              named("source", GraphBuilder::value(part))};
     copier_.replace(whole, old);
     copier_.replace(view, part);
     target = "aten.put.default";
     return true;
   }
   /// The same for views of the numbers in another form.
-  [[nodiscard]] bool scatter_numbers(std::string_view call, ValueId view, ValueId whole, std::uint32_t metadata, std::vector<Argument>& inputs, std::string_view& target) {
+  [[nodiscard]] bool scatter_numbers(std::string_view call, ValueId view, ValueId whole, std::uint32_t metadata,
+                                     std::vector<Argument>& inputs, std::string_view& target) {
     const ValueId part = copier_.new_value(view);
     const auto named_part = [&](std::string_view name) { return named(name, GraphBuilder::value(part)); };
     if (call == "aten.view.dtype") {
@@ -158,9 +172,13 @@ class FunctionalViews : protected FunctionalWriter {
   }
   /// The name of argument `place` of select, slice or diagonal, which may have been given without one.
   [[nodiscard]] Argument name_like(ViewKind kind, Argument a, std::ptrdiff_t place) {
-    constexpr std::string_view names[] = {"self", "dim", "start", "end", "step"}, of_diagonal[] = {"self", "offset", "dim1", "dim2", ""};
+    constexpr std::string_view names[] = {"self", "dim", "start", "end", "step"},
+                               of_diagonal[] = {"self", "offset", "dim1", "dim2", ""};
     if (a.name.size != 0 || place >= 5) return a;
-    return named(kind == ViewKind::select && place == 2 ? "index" : kind == ViewKind::diagonal ? of_diagonal[place] : names[place], a);
+    return named(kind == ViewKind::select && place == 2 ? "index"
+                 : kind == ViewKind::diagonal           ? of_diagonal[place]
+                                                        : names[place],
+                 a);
   }
 
   ValueId culprit_ = no_id;  ///< why a form on values was not found

@@ -50,10 +50,13 @@ class FunctionalWriter {
         continue;
       }
       symbolic = true;
-      const Argument inputs[] = {named("self", GraphBuilder::value(copier_.new_value(v))), named("dim", GraphBuilder::integer(static_cast<std::int64_t>(d)))};
+      const Argument inputs[] = {named("self", GraphBuilder::value(copier_.new_value(v))),
+                                 named("dim", GraphBuilder::integer(static_cast<std::int64_t>(d)))};
       const Name name = fresh(v);
-      const ValueId size = copier_.builder.declare(
-          {.name = copier_.builder.text(name.view()), .constant = dims[d].value, .expr = copier_.expr(dims[d].expr), .kind = ValueKind::sym_int});
+      const ValueId size = copier_.builder.declare({.name = copier_.builder.text(name.view()),
+                                                    .constant = dims[d].value,
+                                                    .expr = copier_.expr(dims[d].expr),
+                                                    .kind = ValueKind::sym_int});
       const Argument outputs[] = {GraphBuilder::value(size)};
       copier_.builder.node("aten.sym_size.int", inputs, outputs, copier_.metadata(metadata));
       items.push_back(outputs[0]);
@@ -66,23 +69,29 @@ class FunctionalWriter {
     const bool again = of_[v].base != v && of_[v].kind != ViewKind::none && copier_.is_copied(v);
     emit(target, inputs, v, metadata, again ? fresh(v).view() : graph_.name(v), graph_.values[v].dtype);
   }
-  void emit(std::string_view target, std::span<const Argument> inputs, ValueId v, std::uint32_t metadata, std::string_view name, ScalarType dtype) {
+  void emit(std::string_view target, std::span<const Argument> inputs, ValueId v, std::uint32_t metadata,
+            std::string_view name, ScalarType dtype) {
     const Argument outputs[] = {GraphBuilder::value(copier_.copy_value(v, name))};
     copier_.builder.module().values[outputs[0].value()].dtype = dtype;
     copier_.builder.node(target, inputs, outputs, copier_.metadata(metadata));
     ++made_;
   }
   /// The same under a name that is not its last one, where that comes later.
-  void emit(std::string_view target, std::span<const Argument> inputs, ValueId v, std::uint32_t metadata, bool temporary) {
-    temporary ? emit(target, inputs, v, metadata, fresh(v).view(), graph_.values[v].dtype) : emit(target, inputs, v, metadata);
-  }
-  /// Adds a node that makes the copies of `made` with these dtypes, and casts them to their own unless they are temporary.
-  void emit(std::string_view target, std::span<const Argument> inputs, std::span<const Argument> made, std::span<const ScalarType> types, std::uint32_t metadata,
+  void emit(std::string_view target, std::span<const Argument> inputs, ValueId v, std::uint32_t metadata,
             bool temporary) {
+    temporary ? emit(target, inputs, v, metadata, fresh(v).view(), graph_.values[v].dtype)
+              : emit(target, inputs, v, metadata);
+  }
+  /// Adds a node that makes the copies of `made` with these dtypes, and casts them to their own unless they are
+  /// temporary.
+  void emit(std::string_view target, std::span<const Argument> inputs, std::span<const Argument> made,
+            std::span<const ScalarType> types, std::uint32_t metadata, bool temporary) {
     std::vector<Argument> outputs;
     for (std::size_t i = 0; i < made.size(); ++i) {
       const ValueId v = made[i].value();
-      outputs.push_back(GraphBuilder::value(temporary || types[i] != graph_.values[v].dtype ? copier_.copy_value(v, fresh(v).view()) : copier_.copy_value(v)));
+      outputs.push_back(GraphBuilder::value(temporary || types[i] != graph_.values[v].dtype
+                                                ? copier_.copy_value(v, fresh(v).view())
+                                                : copier_.copy_value(v)));
       copier_.builder.module().values[outputs.back().value()].dtype = types[i];
     }
     copier_.builder.node(target, inputs, outputs, copier_.metadata(metadata));
@@ -98,7 +107,8 @@ class FunctionalWriter {
   }
   /// Turns the copy of `made` into one of its own dtype.
   void cast(ValueId made, std::uint32_t metadata) {
-    const Argument inputs[] = {named("self", GraphBuilder::value(copier_.new_value(made))), of_dtype(graph_.values[made].dtype)};
+    const Argument inputs[] = {named("self", GraphBuilder::value(copier_.new_value(made))),
+                               of_dtype(graph_.values[made].dtype)};
     emit("aten._to_copy.default", inputs, made, metadata);
   }
   /// A name that no exported value has: torch's are Python's, without a point.
@@ -106,47 +116,106 @@ class FunctionalWriter {
   [[nodiscard]] bool within_budget() const noexcept { return made_ <= budget_; }
 
   /// "add" of "aten.add.Tensor".
-  [[nodiscard]] static std::string_view operator_name(std::string_view target) noexcept { return target.substr(5, target.rfind('.') - 5); }
-  [[nodiscard]] static bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) { return std::ranges::find(names, name) != names.end(); }
+  [[nodiscard]] static std::string_view operator_name(std::string_view target) noexcept {
+    return target.substr(5, target.rfind('.') - 5);
+  }
+  [[nodiscard]] static bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
+    return std::ranges::find(names, name) != names.end();
+  }
   [[nodiscard]] static bool answers_bool(std::string_view name) {
-    return is_one_of(name, {"all", "any", "eq", "ne", "lt", "le", "gt", "ge", "less", "less_equal", "greater", "greater_equal", "not_equal",
-                            "logical_and", "logical_or", "logical_xor", "logical_not", "isfinite", "isinf", "isnan", "isneginf", "isposinf", "signbit"});
+    return is_one_of(name, {"all",       "any",         "eq",         "ne",          "lt",          "le",
+                            "gt",        "ge",          "less",       "less_equal",  "greater",     "greater_equal",
+                            "not_equal", "logical_and", "logical_or", "logical_xor", "logical_not", "isfinite",
+                            "isinf",     "isnan",       "isneginf",   "isposinf",    "signbit"});
   }
   /// True for operators that compute in the dtype that they are asked for, of an out= form in that of its argument.
   [[nodiscard]] static bool takes_dtype(std::string_view name) {
-    return is_one_of(name, {"arange", "cumprod", "cumsum", "eye", "full", "linspace", "logspace", "ones", "prod", "sum", "zeros"});
+    return is_one_of(
+        name, {"arange", "cumprod", "cumsum", "eye", "full", "linspace", "logspace", "ones", "prod", "sum", "zeros"});
   }
-  [[nodiscard]] bool has_dtype(const OperatorCall& call) const { return find_argument(graph_, call, "dtype", no_id) != nullptr; }
+  [[nodiscard]] bool has_dtype(const OperatorCall& call) const {
+    return find_argument(graph_, call, "dtype", no_id) != nullptr;
+  }
   /// The dtype of result `i` of an operator before it is stored in its argument; nothing if its rule is not known here.
-  [[nodiscard]] std::optional<ScalarType> out_type(std::string_view target, const OperatorCall& call, std::span<const Argument* const> written, std::size_t i) const {
+  [[nodiscard]] std::optional<ScalarType> out_type(std::string_view target, const OperatorCall& call,
+                                                   std::span<const Argument* const> written, std::size_t i) const {
     const std::string_view name = operator_name(target);
     if (answers_bool(name)) return ScalarType::bool_;
     if (takes_dtype(name)) return graph_.values[written[i]->value()].dtype;
-    const bool tells_places = is_one_of(name, {"cummax", "cummin", "kthvalue", "max", "median", "min", "mode", "nanmedian", "sort", "topk"});
+    const bool tells_places =
+        is_one_of(name, {"cummax", "cummin", "kthvalue", "max", "median", "min", "mode", "nanmedian", "sort", "topk"});
     if (written.size() > 1 && !tells_places && name != "aminmax") return std::nullopt;
-    if ((i != 0 && tells_places) || is_one_of(name, {"argmax", "argmin", "argsort", "bucketize", "count_nonzero", "searchsorted"})) return ScalarType::int64;
+    if ((i != 0 && tells_places) ||
+        is_one_of(name, {"argmax", "argmin", "argsort", "bucketize", "count_nonzero", "searchsorted"}))
+      return ScalarType::int64;
     std::optional<ScalarType> whole, single;  // of tensors with dimensions, and of those without
     bool real = false;                        // a number
     for (const Argument& input : call.inputs) {
-      if (std::ranges::find(written, &input) != written.end() || is_one_of(graph_.str(input.name), {"condition", "index", "indices", "mask"})) continue;
+      if (std::ranges::find(written, &input) != written.end() ||
+          is_one_of(graph_.str(input.name), {"condition", "index", "indices", "mask"}))
+        continue;
       real = real || input.kind == ArgumentKind::float_;
       for_each_tensor({&input, 1}, [&](ValueId v) {
         std::optional<ScalarType>& type = graph_.values[v].sizes.count == 0 ? single : whole;
         type = type ? promote(*type, graph_.values[v].dtype) : graph_.values[v].dtype;
       });
     }
-    if (whole && single && (is_integral(*whole) > is_integral(*single) || is_complex(*whole) < is_complex(*single))) return std::nullopt;
+    if (whole && single && (is_integral(*whole) > is_integral(*single) || is_complex(*whole) < is_complex(*single)))
+      return std::nullopt;
     const std::optional<ScalarType> type = whole ? whole : single;
     if (!type || is_complex(*type) || is_one_of(name, {"float_power", "ldexp"})) return std::nullopt;
     if (is_floating(*type)) return type;
     if (target.ends_with("_mode")) return type;
-    if (is_one_of(name, {"atan2", "cos", "div", "exp", "log", "reciprocal", "rsqrt", "sigmoid", "sin", "sqrt", "tan", "tanh", "true_divide"}) ||
-        is_one_of(name, {"digamma", "i0", "lgamma", "polygamma"}) || (name.starts_with("special_") && name != "special_round"))
+    if (is_one_of(name, {"atan2", "cos", "div", "exp", "log", "reciprocal", "rsqrt", "sigmoid", "sin", "sqrt", "tan",
+                         "tanh", "true_divide"}) ||
+        is_one_of(name, {"digamma", "i0", "lgamma", "polygamma"}) ||
+        (name.starts_with("special_") && name != "special_round"))
       return ScalarType::float32;
-    const bool keeps = is_one_of(name, {"__lshift__", "__rshift__", "abs", "add", "amax", "amin", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or",
-                                        "bitwise_right_shift", "bitwise_xor", "cat", "clamp", "cummax", "cummin", "diag", "floor_divide", "fmod", "gather", "gcd",
-                                        "index_select", "kthvalue", "lcm", "masked_select", "max", "maximum", "median", "min", "minimum", "mode", "mul", "neg",
-                                        "pow", "remainder", "sign", "sort", "stack", "sub", "take", "take_along_dim", "topk", "tril", "triu", "where"});
+    const bool keeps = is_one_of(name, {"__lshift__",
+                                        "__rshift__",
+                                        "abs",
+                                        "add",
+                                        "amax",
+                                        "amin",
+                                        "bitwise_and",
+                                        "bitwise_left_shift",
+                                        "bitwise_not",
+                                        "bitwise_or",
+                                        "bitwise_right_shift",
+                                        "bitwise_xor",
+                                        "cat",
+                                        "clamp",
+                                        "cummax",
+                                        "cummin",
+                                        "diag",
+                                        "floor_divide",
+                                        "fmod",
+                                        "gather",
+                                        "gcd",
+                                        "index_select",
+                                        "kthvalue",
+                                        "lcm",
+                                        "masked_select",
+                                        "max",
+                                        "maximum",
+                                        "median",
+                                        "min",
+                                        "minimum",
+                                        "mode",
+                                        "mul",
+                                        "neg",
+                                        "pow",
+                                        "remainder",
+                                        "sign",
+                                        "sort",
+                                        "stack",
+                                        "sub",
+                                        "take",
+                                        "take_along_dim",
+                                        "topk",
+                                        "tril",
+                                        "triu",
+                                        "where"});
     return keeps && !real ? type : std::nullopt;
   }
   /// The dtype of an operator's result before it is stored in `to`. Source: torch's type promotion.
@@ -156,41 +225,99 @@ class FunctionalWriter {
     if (answers_bool(name)) return ScalarType::bool_;
     if (is_one_of(name, {"cumprod", "cumsum"})) return is_integral(self.dtype) ? ScalarType::int64 : self.dtype;
     if (name == "float_power") return is_complex(self.dtype) ? ScalarType::complex128 : ScalarType::float64;
-    if (!is_one_of(name, {"__lshift__", "__rshift__", "add", "addcdiv", "addcmul", "arctan2", "atan2", "bitwise_and", "bitwise_left_shift", "bitwise_or",
-                          "bitwise_right_shift", "bitwise_xor", "clamp", "clamp_max", "clamp_min", "copysign", "div", "divide", "floor_divide", "fmod", "gcd",
-                          "hypot", "igamma", "igammac", "lcm", "ldexp", "mul", "multiply", "nextafter", "pow", "remainder", "sub", "subtract", "true_divide", "xlogy"}))
+    if (!is_one_of(name, {"__lshift__",
+                          "__rshift__",
+                          "add",
+                          "addcdiv",
+                          "addcmul",
+                          "arctan2",
+                          "atan2",
+                          "bitwise_and",
+                          "bitwise_left_shift",
+                          "bitwise_or",
+                          "bitwise_right_shift",
+                          "bitwise_xor",
+                          "clamp",
+                          "clamp_max",
+                          "clamp_min",
+                          "copysign",
+                          "div",
+                          "divide",
+                          "floor_divide",
+                          "fmod",
+                          "gcd",
+                          "hypot",
+                          "igamma",
+                          "igammac",
+                          "lcm",
+                          "ldexp",
+                          "mul",
+                          "multiply",
+                          "nextafter",
+                          "pow",
+                          "remainder",
+                          "sub",
+                          "subtract",
+                          "true_divide",
+                          "xlogy"}))
       return self.dtype;
     ScalarType type = self.dtype;
     for (const Argument& input : call.inputs)
       if (input.is_value() && is_tensor(input.value()) && input.value() != to)
         if (const Value& other = graph_.values[input.value()]; other.sizes.count != 0 || self.sizes.count == 0)
-          type = promote(type, name == "ldexp" && is_integral(other.dtype) ? ScalarType::float32 : other.dtype);  // which multiplies by a power
+          type =
+              promote(type, name == "ldexp" && is_integral(other.dtype) ? ScalarType::float32
+                                                                        : other.dtype);  // which multiplies by a power
     return type;
   }
 
   /// True for an operator that has a schema or a rule here.
-  [[nodiscard]] static bool is_known(std::string_view target) { return !find_operator(target).empty() || !find_decomposition(target).empty(); }
+  [[nodiscard]] static bool is_known(std::string_view target) {
+    return !find_operator(target).empty() || !find_decomposition(target).empty();
+  }
   /// "aten.add.Tensor" for "aten.add_.Tensor" and "aten.add.out"; empty if there is none.
   [[nodiscard]] static Name functional_form(std::string_view target) {
-    constexpr std::pair<std::string_view, std::string_view> rows[] = {  // what the names do not say
-        {"aten.__iand__", "aten.bitwise_and"}, {"aten.__ilshift__", "aten.__lshift__"}, {"aten.__ior__", "aten.bitwise_or"},
-        {"aten.__irshift__", "aten.__rshift__"}, {"aten.__ixor__", "aten.bitwise_xor"}, {"aten.all.all_out", "aten.all.default"},
-        {"aten.all.out", "aten.all.dim"}, {"aten.any.all_out", "aten.any.default"}, {"aten.any.out", "aten.any.dim"},
-        {"aten.arange.start_out", "aten.arange.start_step"}, {"aten.div.out_mode", "aten.div.Tensor_mode"},
-        {"aten.float_power_.Scalar", "aten.float_power.Tensor_Scalar"}, {"aten.float_power_.Tensor", "aten.float_power.Tensor_Tensor"},
-        {"aten.floor_divide_.Tensor", "aten.floor_divide.default"}, {"aten.frobenius_norm.out", "aten.frobenius_norm.dim"},
-        {"aten.ldexp_.default", "aten.ldexp.Tensor"}, {"aten.max.out", "aten.max.other"}, {"aten.max.unary_out", "aten.max.default"},
-        {"aten.mean.dtype_out", "aten.mean.default"}, {"aten.mean.out", "aten.mean.dim"}, {"aten.min.out", "aten.min.other"},
-        {"aten.min.unary_out", "aten.min.default"}, {"aten.norm.dtype_out", "aten.norm.ScalarOpt_dim_dtype"},
-        {"aten.norm.out", "aten.norm.ScalarOpt_dim"}, {"aten.pow_.Scalar", "aten.pow.Tensor_Scalar"},
-        {"aten.pow_.Tensor", "aten.pow.Tensor_Tensor"}, {"aten.prod.int_out", "aten.prod.dim_int"}, {"aten.range.out", "aten.range.step"},
-        {"aten.sort.values_stable", "aten.sort.stable"}, {"aten.std.out", "aten.std.dim"}, {"aten.sum.IntList_out", "aten.sum.dim_IntList"},
+    constexpr std::pair<std::string_view, std::string_view> rows[] = {
+        // what the names do not say
+        {"aten.__iand__", "aten.bitwise_and"},
+        {"aten.__ilshift__", "aten.__lshift__"},
+        {"aten.__ior__", "aten.bitwise_or"},
+        {"aten.__irshift__", "aten.__rshift__"},
+        {"aten.__ixor__", "aten.bitwise_xor"},
+        {"aten.all.all_out", "aten.all.default"},
+        {"aten.all.out", "aten.all.dim"},
+        {"aten.any.all_out", "aten.any.default"},
+        {"aten.any.out", "aten.any.dim"},
+        {"aten.arange.start_out", "aten.arange.start_step"},
+        {"aten.div.out_mode", "aten.div.Tensor_mode"},
+        {"aten.float_power_.Scalar", "aten.float_power.Tensor_Scalar"},
+        {"aten.float_power_.Tensor", "aten.float_power.Tensor_Tensor"},
+        {"aten.floor_divide_.Tensor", "aten.floor_divide.default"},
+        {"aten.frobenius_norm.out", "aten.frobenius_norm.dim"},
+        {"aten.ldexp_.default", "aten.ldexp.Tensor"},
+        {"aten.max.out", "aten.max.other"},
+        {"aten.max.unary_out", "aten.max.default"},
+        {"aten.mean.dtype_out", "aten.mean.default"},
+        {"aten.mean.out", "aten.mean.dim"},
+        {"aten.min.out", "aten.min.other"},
+        {"aten.min.unary_out", "aten.min.default"},
+        {"aten.norm.dtype_out", "aten.norm.ScalarOpt_dim_dtype"},
+        {"aten.norm.out", "aten.norm.ScalarOpt_dim"},
+        {"aten.pow_.Scalar", "aten.pow.Tensor_Scalar"},
+        {"aten.pow_.Tensor", "aten.pow.Tensor_Tensor"},
+        {"aten.prod.int_out", "aten.prod.dim_int"},
+        {"aten.range.out", "aten.range.step"},
+        {"aten.sort.values_stable", "aten.sort.stable"},
+        {"aten.std.out", "aten.std.dim"},
+        {"aten.sum.IntList_out", "aten.sum.dim_IntList"},
         {"aten.var.out", "aten.var.dim"}};
     const std::size_t dot = target.rfind('.');
     const std::string_view base = target.substr(0, dot), overload = target.substr(dot);
     for (const auto& [from, form] : rows)
-      if (from == target) return Name::own(form);
-      else if (from == base) return concat(form, overload);
+      if (from == target)
+        return Name::own(form);
+      else if (from == base)
+        return concat(form, overload);
     if (base.ends_with("__")) return {};
     if (base.ends_with('_')) return concat(base.substr(0, base.size() - 1), overload);
     if (overload.starts_with(".dim_")) return concat(base, ".dim");
@@ -220,21 +347,29 @@ class FunctionalWriter {
   }
   [[nodiscard]] bool is_tensor(ValueId v) const noexcept { return graph_.values[v].kind == ValueKind::tensor; }
   [[nodiscard]] bool same_dims(Range a, Range b) const noexcept {
-    return std::ranges::equal(graph_.dims_of(a), graph_.dims_of(b), [](const Dim& x, const Dim& y) { return x.value == y.value && x.is_static() == y.is_static(); });
+    return std::ranges::equal(graph_.dims_of(a), graph_.dims_of(b), [](const Dim& x, const Dim& y) {
+      return x.value == y.value && x.is_static() == y.is_static();
+    });
   }
-  [[nodiscard]] bool same_sizes(ValueId a, ValueId b) const noexcept { return same_dims(graph_.values[a].sizes, graph_.values[b].sizes); }
+  [[nodiscard]] bool same_sizes(ValueId a, ValueId b) const noexcept {
+    return same_dims(graph_.values[a].sizes, graph_.values[b].sizes);
+  }
   /// True if two values have the same sizes whatever the symbols are.
   [[nodiscard]] bool always_same_sizes(ValueId a, ValueId b) const noexcept {
     return always_same(graph_.dims_of(graph_.values[a].sizes), graph_.dims_of(graph_.values[b].sizes));
   }
   [[nodiscard]] static bool always_same(std::span<const Dim> a, std::span<const Dim> b) noexcept {
-    return std::ranges::equal(a, b, [](const Dim& x, const Dim& y) { return x.is_static() ? y.is_static() && x.value == y.value : x.expr == y.expr; });
+    return std::ranges::equal(a, b, [](const Dim& x, const Dim& y) {
+      return x.is_static() ? y.is_static() && x.value == y.value : x.expr == y.expr;
+    });
   }
   /// True if the sizes of `more` are ones and then those of `less`.
   [[nodiscard]] bool only_adds_ones(ValueId more, ValueId less) const noexcept {
-    const std::span<const Dim> a = graph_.dims_of(graph_.values[more].sizes), b = graph_.dims_of(graph_.values[less].sizes);
+    const std::span<const Dim> a = graph_.dims_of(graph_.values[more].sizes),
+                               b = graph_.dims_of(graph_.values[less].sizes);
     return a.size() >= b.size() && always_same(a.last(b.size()), b) &&
-           std::ranges::all_of(a.first(a.size() - b.size()), [](const Dim& d) { return d.is_static() && d.value == 1; });
+           std::ranges::all_of(a.first(a.size() - b.size()),
+                               [](const Dim& d) { return d.is_static() && d.value == 1; });
   }
   /// Forgets what was written.
   void restart() noexcept { made_ = 0; }

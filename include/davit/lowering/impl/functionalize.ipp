@@ -40,36 +40,43 @@ DAVIT_INLINE void keep_interface(MethodInterface& interface, const ExportedProgr
     if (view.empty()) continue;
     if (!made) made = program;
     std::vector<char>& text = made->graph_module.text;
-    made->graph_module.nodes[n].target = {static_cast<std::uint32_t>(text.size()), static_cast<std::uint32_t>(view.size())};
+    made->graph_module.nodes[n].target = {static_cast<std::uint32_t>(text.size()),
+                                          static_cast<std::uint32_t>(view.size())};
     text.insert(text.end(), view.begin(), view.end());
   }
   return made;
 }
 
-/// What functionalization takes apart: what writes its statistics, and what answers views that only its parts tell. Of complex
-/// tensors the parts are other numbers.
+/// What functionalization takes apart: what writes its statistics, and what answers views that only its parts tell. Of
+/// complex tensors the parts are other numbers.
 [[nodiscard]] DAVIT_INLINE bool hides_storage(GraphModuleView graph, NodeId n) {
   const OperatorCall call = operator_call(graph, graph.nodes[n]);
   if (call.token != nullptr) return false;
   if (keeps_statistics(graph, call)) return true;
   const ViewOperator* row = find_view(call.target);
-  return row != nullptr && row->apart && view_kind(graph, call) != ViewKind::none && !has_complex(graph, graph.nodes[n]);
+  return row != nullptr && row->apart && view_kind(graph, call) != ViewKind::none &&
+         !has_complex(graph, graph.nodes[n]);
 }
 
 /// The schema of an operator that one of the backends has of its own; empty if none does.
 [[nodiscard]] DAVIT_INLINE std::string_view own_schema(BackendTables backends, std::string_view target) {
   for (std::size_t i = 0; i < backends.size(); ++i)
-    if (const std::string_view schema = backends[i].operator_schema == nullptr ? std::string_view{} : backends[i].operator_schema(target); !schema.empty()) return schema;
+    if (const std::string_view schema =
+            backends[i].operator_schema == nullptr ? std::string_view{} : backends[i].operator_schema(target);
+        !schema.empty())
+      return schema;
   return {};
 }
 /// True for the schema of an operator that writes to an argument: "Tensor(a!)", also where its result is that argument.
 [[nodiscard]] DAVIT_INLINE bool says_write(std::string_view schema) noexcept {
   return schema.substr(0, schema.rfind(" -> ")).find("!)") != std::string_view::npos;
 }
-/// Calls of backends' own operators by which of their arguments are written: auto_functionalized, and copies of what it answers.
+/// Calls of backends' own operators by which of their arguments are written: auto_functionalized, and copies of what it
+/// answers.
 class FunctionalCalls {
  public:
-  FunctionalCalls(const ExportedProgram& program, BackendTables backends) : from_(program.view()), emit_(program.graph_module), backends_(backends) {}
+  FunctionalCalls(const ExportedProgram& program, BackendTables backends)
+      : from_(program.view()), emit_(program.graph_module), backends_(backends) {}
 
   [[nodiscard]] GraphModule run() {
     emit_.each_node(from_, [&](NodeId n) { rewrite(from_.nodes[n]); });
@@ -93,7 +100,8 @@ class FunctionalCalls {
     std::vector<std::pair<ValueId, ValueId>> copies;
     for (std::size_t i = 0; i < call.inputs.size(); ++i) {
       inputs.push_back(call.inputs[i]);
-      if (inputs.back().name.size == 0 && i < schema.parameters.size()) inputs.back().name = emit_.intern(schema.parameters[i].name);
+      if (inputs.back().name.size == 0 && i < schema.parameters.size())
+        inputs.back().name = emit_.intern(schema.parameters[i].name);
     }
     const auto made_anew = [&](const Argument& a) {
       if (!a.is_value()) return Argument{};
@@ -111,11 +119,17 @@ class FunctionalCalls {
       for (const Argument& item : from_.args(written->items)) items.push_back(Item::of(made_anew(item)));
       outputs.push_back(emit_.argument(Item::list(std::move(items))));
     }
-    emit_.append({.target = emit_.intern("higher_order.auto_functionalized"), .inputs = emit_.list(inputs), .outputs = emit_.list(outputs), .metadata = node.metadata});
+    emit_.append({.target = emit_.intern("higher_order.auto_functionalized"),
+                  .inputs = emit_.list(inputs),
+                  .outputs = emit_.list(outputs),
+                  .metadata = node.metadata});
     for (const auto& [to, from] : copies) {
       const Argument out = GraphBuilder::value(emit_.declare(Value(from_.values[to]), "copy"));
       const Argument both[] = {GraphBuilder::value(to), GraphBuilder::value(from)};
-      emit_.append({.target = emit_.intern("aten.copy_.default"), .inputs = emit_.list(both), .outputs = emit_.list({&out, 1}), .metadata = node.metadata});
+      emit_.append({.target = emit_.intern("aten.copy_.default"),
+                    .inputs = emit_.list(both),
+                    .outputs = emit_.list({&out, 1}),
+                    .metadata = node.metadata});
     }
   }
 
@@ -125,9 +139,12 @@ class FunctionalCalls {
 };
 
 /// The program with functional calls; nothing if no call writes. O(nodes * backends).
-[[nodiscard]] DAVIT_INLINE std::optional<ExportedProgram> with_functional_calls(const ExportedProgram& program, BackendTables backends) {
+[[nodiscard]] DAVIT_INLINE std::optional<ExportedProgram> with_functional_calls(const ExportedProgram& program,
+                                                                                BackendTables backends) {
   const GraphModuleView graph = program.view();
-  if (std::ranges::none_of(graph.nodes, [&](const Node& node) { return says_write(own_schema(backends, graph.target(node))); })) return std::nullopt;
+  if (std::ranges::none_of(graph.nodes,
+                           [&](const Node& node) { return says_write(own_schema(backends, graph.target(node))); }))
+    return std::nullopt;
   ExportedProgram out = program;
   out.graph_module = FunctionalCalls(program, backends).run();
   return out;
@@ -144,8 +161,11 @@ DAVIT_INLINE std::optional<ExportedProgram> functionalize(const ExportedProgram&
   std::optional<ExportedProgram> plain = detail::with_named_views(program);
   const auto seen = [&]() -> const ExportedProgram& { return plain ? *plain : program; };
   if (writes_in_place(seen().view()))
-    if (std::optional<ExportedProgram> apart = decomposed(seen(), {.only = detail::hides_storage})) plain = std::move(apart);
-  if (std::optional<ExportedProgram> made = writes_in_place(seen().view()) ? detail::Functionalizer(seen()).run() : std::nullopt) return made;
+    if (std::optional<ExportedProgram> apart = decomposed(seen(), {.only = detail::hides_storage}))
+      plain = std::move(apart);
+  if (std::optional<ExportedProgram> made =
+          writes_in_place(seen().view()) ? detail::Functionalizer(seen()).run() : std::nullopt)
+    return made;
   return plain;
 }
 

@@ -19,13 +19,20 @@ namespace davit {
 
 namespace detail {
 
-/// Writes a program anew, without in-place operators. What cannot become values (the run alone tells whether it lies in the storage
-/// of another; it is shown by as_strided; a sub-graph writes to its operand) stays where it lies, and takes copies of new values.
+/// Writes a program anew, without in-place operators. What cannot become values (the run alone tells whether it lies in
+/// the storage of another; it is shown by as_strided; a sub-graph writes to its operand) stays where it lies, and takes
+/// copies of new values.
 class Functionalizer : FunctionalViews {
  public:
   explicit Functionalizer(const ExportedProgram& program)
-      : FunctionalViews(program.view()), program_(program), classes_(program.view()), kept_(program.view().values.size(), 0), shared_(kept_), shown_(kept_) {
-    for (const Graph& graph : graph_.graphs) for_each_tensor(graph_.args(graph.outputs), [&](ValueId v) { shown_[classes_.root(v)] = 1; });
+      : FunctionalViews(program.view()),
+        program_(program),
+        classes_(program.view()),
+        kept_(program.view().values.size(), 0),
+        shared_(kept_),
+        shown_(kept_) {
+    for (const Graph& graph : graph_.graphs)
+      for_each_tensor(graph_.args(graph.outputs), [&](ValueId v) { shown_[classes_.root(v)] = 1; });
   }
 
   [[nodiscard]] std::optional<ExportedProgram> run() {
@@ -85,17 +92,22 @@ class Functionalizer : FunctionalViews {
       if (!refresh(input)) return false;
     const ViewKind kind = view_kind(graph_, call);
     if (writes_arguments(graph_, call)) return write(n, call);
-    if (call.target.starts_with("aten.as_strided.") && kind != ViewKind::none)  // it shows memory, and not what lies there
-      if (const Argument* self = self_argument(graph_, call); self != nullptr && classes_.is_written(self->value()) && !keeps(self->value())) return keep(self->value());
+    if (call.target.starts_with("aten.as_strided.") &&
+        kind != ViewKind::none)  // it shows memory, and not what lies there
+      if (const Argument* self = self_argument(graph_, call);
+          self != nullptr && classes_.is_written(self->value()) && !keeps(self->value()))
+        return keep(self->value());
     copier_.node(n);
     note_control_flow(call);
     if (kind == ViewKind::unknown)
-      for (const std::span<const Argument> ends : {call.inputs, call.outputs}) for_each_tensor(ends, [&](ValueId v) { shared_[classes_.root(v)] = 1; });
+      for (const std::span<const Argument> ends : {call.inputs, call.outputs})
+        for_each_tensor(ends, [&](ValueId v) { shared_[classes_.root(v)] = 1; });
     const Argument* self = kind == ViewKind::none || kind == ViewKind::unknown ? nullptr : self_argument(graph_, call);
     if (self == nullptr || !is_tensor(self->value())) return true;
     std::uint32_t item = 0;
     for (const Argument& output : call.outputs)
-      graph_.for_each_value(output, [&](ValueId v) { note_view(v, self->value(), n, kind, call, output.is_list() ? item++ : no_id); });
+      graph_.for_each_value(
+          output, [&](ValueId v) { note_view(v, self->value(), n, kind, call, output.is_list() ? item++ : no_id); });
     return true;
   }
 
@@ -115,9 +127,11 @@ class Functionalizer : FunctionalViews {
     if (kind == ViewKind::maybe_shape) kind = ViewKind::shape;
     if (kind == ViewKind::maybe_same) kind = ViewKind::same;
     if (kind == ViewKind::slice && always_same_sizes(v, of)) kind = ViewKind::same;  // all of it
-    if (call.target.starts_with("aten.expand") || call.target.starts_with("aten.broadcast_to.")) kind = always_same_sizes(v, of) ? ViewKind::same : only_adds_ones(v, of) ? ViewKind::shape : kind;
+    if (call.target.starts_with("aten.expand") || call.target.starts_with("aten.broadcast_to."))
+      kind = always_same_sizes(v, of) ? ViewKind::same : only_adds_ones(v, of) ? ViewKind::shape : kind;
     if (call.target == "aten.real.default" && !is_complex(graph_.values[of].dtype)) kind = ViewKind::same;
-    of_[v] = {.base = of_[of].base, .parent = of, .via = n, .kind = kind, .item = item, .version = of_[of_[of].base].version};
+    of_[v] = {
+        .base = of_[of].base, .parent = of, .via = n, .kind = kind, .item = item, .version = of_[of_[of].base].version};
   }
 
   [[nodiscard]] bool refresh(const Argument& argument) {
@@ -159,7 +173,8 @@ class Functionalizer : FunctionalViews {
     return within_budget() || keep(v);
   }
 
-  /// Carries out an operator that writes on values, or on values and a copy to where they lie. Source: torchgen's functionalization kernels.
+  /// Carries out an operator that writes on values, or on values and a copy to where they lie. Source: torchgen's
+  /// functionalization kernels.
   [[nodiscard]] bool write(NodeId n, const OperatorCall& call) {
     std::vector<const Argument*> written;
     for_each_written(graph_, call, [&](const Argument& argument) { written.push_back(&argument); });
@@ -177,21 +192,31 @@ class Functionalizer : FunctionalViews {
     return true;
   }
   /// False if it has no form on values, and then has added nothing, or if `culprit_` is set.
-  [[nodiscard]] bool write_values(NodeId n, const OperatorCall& call, std::span<const Argument* const> written, bool kept) {
+  [[nodiscard]] bool write_values(NodeId n, const OperatorCall& call, std::span<const Argument* const> written,
+                                  bool kept) {
     const Node& node = graph_.nodes[n];
     const InPlace form = in_place(call.target);
-    if (form == InPlace::no || !call.target.starts_with("aten.") || call.outputs.size() != written.size()) return false;  // no: statistics
+    if (form == InPlace::no || !call.target.starts_with("aten.") || call.outputs.size() != written.size())
+      return false;                                   // no: statistics
     for (std::size_t i = 0; i < written.size(); ++i)  // some change them
-      if (!call.outputs[i].is_value() || !is_tensor(call.outputs[i].value()) || !same_sizes(written[i]->value(), call.outputs[i].value())) return false;
+      if (!call.outputs[i].is_value() || !is_tensor(call.outputs[i].value()) ||
+          !same_sizes(written[i]->value(), call.outputs[i].value()))
+        return false;
     const Name target = functional_form(call.target);
-    if (target.view().empty() || (form == InPlace::self && is_one_of(operator_name(target.view()), {"rename", "requires_grad", "resize", "resize_as", "set"}))) return false;
+    if (target.view().empty() ||
+        (form == InPlace::self &&
+         is_one_of(operator_name(target.view()), {"rename", "requires_grad", "resize", "resize_as", "set"})))
+      return false;
     const ValueId to = written[0]->value(), made = call.outputs[0].value();
     const Argument* source = argument(call, call.target.starts_with("aten.copy_.") ? "src" : "value", 1);
     const bool is_fill = call.target.starts_with("aten.fill_.") || call.target.starts_with("aten.zero_.");
-    if (call.target.starts_with("aten.copy_.") || (is_fill && source != nullptr && source->is_value() && is_tensor(source->value()))) {
+    if (call.target.starts_with("aten.copy_.") ||
+        (is_fill && source != nullptr && source->is_value() && is_tensor(source->value()))) {
       if (source == nullptr || !source->is_value() || !is_tensor(source->value())) return false;
-      if (kept) copier_.replace(made, copier_.new_value(source->value()));
-      else store_copy(source->value(), to, made, node.metadata);
+      if (kept)
+        copier_.replace(made, copier_.new_value(source->value()));
+      else
+        store_copy(source->value(), to, made, node.metadata);
     } else if (is_fill) {
       const Argument value = source == nullptr ? GraphBuilder::integer(0) : copier_.argument(*source);
       const Argument inputs[] = {named("self", GraphBuilder::value(copier_.new_value(to))), named("fill_value", value)};
@@ -201,15 +226,19 @@ class Functionalizer : FunctionalViews {
       std::vector<Argument> inputs;
       std::vector<ScalarType> types;
       for (const Argument& input : call.inputs)
-        if (form == InPlace::self || std::ranges::find(written, &input) == written.end()) inputs.push_back(copier_.argument(input));
+        if (form == InPlace::self || std::ranges::find(written, &input) == written.end())
+          inputs.push_back(copier_.argument(input));
       for (std::size_t i = 0; i < written.size(); ++i) {
-        const std::optional<ScalarType> type = form == InPlace::out ? out_type(target.view(), call, written, i) : result_type(target.view(), to, call);
+        const std::optional<ScalarType> type =
+            form == InPlace::out ? out_type(target.view(), call, written, i) : result_type(target.view(), to, call);
         if (!type) return false;
         types.push_back(*type);
       }
-      if (form == InPlace::out && takes_dtype(operator_name(target.view())) && !has_dtype(call)) inputs.push_back(of_dtype(types[0]));
+      if (form == InPlace::out && takes_dtype(operator_name(target.view())) && !has_dtype(call))
+        inputs.push_back(of_dtype(types[0]));
       if (target.view().ends_with("dropout.default") && written[0]->name.size != 0)
-        inputs[static_cast<std::size_t>(written[0] - call.inputs.data())] = named("input", copier_.argument(*written[0]));
+        inputs[static_cast<std::size_t>(written[0] - call.inputs.data())] =
+            named("input", copier_.argument(*written[0]));
       emit(target.view(), inputs, call.outputs, types, node.metadata, kept);
     }
     for (std::size_t i = 0; i < written.size(); ++i)
@@ -222,12 +251,14 @@ class Functionalizer : FunctionalViews {
       of_[made] = {.base = of_[to].base, .parent = to, .via = n, .kind = ViewKind::same};
       return assign(to, made);
     }
-    const Argument inputs[] = {named("self", GraphBuilder::value(copier_.new_value(to))), named("src", GraphBuilder::value(copier_.new_value(made)))};
+    const Argument inputs[] = {named("self", GraphBuilder::value(copier_.new_value(to))),
+                               named("src", GraphBuilder::value(copier_.new_value(made)))};
     emit("aten.copy_.default", inputs, made, graph_.nodes[n].metadata);
     return true;
   }
-  /// `made` becomes the elements of `source`, with its own sizes and dtype: `source` itself, unless that may be written later, or a
-  /// graph answers the storage of `to`, which is not that of `source`. (simplify drops the clones that nobody outside can see.)
+  /// `made` becomes the elements of `source`, with its own sizes and dtype: `source` itself, unless that may be written
+  /// later, or a graph answers the storage of `to`, which is not that of `source`. (simplify drops the clones that
+  /// nobody outside can see.)
   void store_copy(ValueId source, ValueId to, ValueId made, std::uint32_t metadata) {
     const bool casts = graph_.values[source].dtype != graph_.values[made].dtype;
     const bool clones = !casts && (keeps(source) || shown_[classes_.root(to)] != 0);
@@ -235,7 +266,8 @@ class Functionalizer : FunctionalViews {
     copier_.replace(made, copier_.new_value(source));
     if (!same_sizes(source, made)) {
       const Argument inputs[] = {self(), named("size", sizes_of(to, metadata))};
-      emit("aten.expand.default", inputs, made, metadata, casts || clones ? fresh(made).view() : graph_.name(made), graph_.values[source].dtype);
+      emit("aten.expand.default", inputs, made, metadata, casts || clones ? fresh(made).view() : graph_.name(made),
+           graph_.values[source].dtype);
     }
     if (casts) cast(made, metadata);
     if (!clones) return;
@@ -259,14 +291,18 @@ class Functionalizer : FunctionalViews {
   /// Adds what the root graph wrote to its inputs to outputs and signature; false if one cannot be written to so.
   [[nodiscard]] bool add_mutations(std::vector<Argument>& outputs) {
     signature_ = program_.signature;
-    std::ptrdiff_t at = 0, own = static_cast<std::ptrdiff_t>(outputs.size());  // its tokens and mutations; all of its outputs
+    std::ptrdiff_t at = 0,
+                   own = static_cast<std::ptrdiff_t>(outputs.size());  // its tokens and mutations; all of its outputs
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       OutputSpec& spec = signature_.output_specs[i];
       if (output_rank(kind(spec)) <= 1) at = static_cast<std::ptrdiff_t>(i) + 1;
       if (outputs[i].is_value()) rename(spec, Name::own(copier_.builder.module().view().name(outputs[i].value())));
     }
-    const auto target_of = [](const auto& spec) { return target(spec) != nullptr ? target(spec)->view() : std::string_view(); };
-    const NameIndex listed(program_.signature.output_specs, target_of), attributes(program_.signature.input_specs, target_of);
+    const auto target_of = [](const auto& spec) {
+      return target(spec) != nullptr ? target(spec)->view() : std::string_view();
+    };
+    const NameIndex listed(program_.signature.output_specs, target_of),
+        attributes(program_.signature.input_specs, target_of);
     const std::span<const Argument> inputs = graph_.args(graph_.root().inputs);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       if (!inputs[i].is_value() || of_[inputs[i].value()].version == 0) continue;
@@ -278,7 +314,9 @@ class Functionalizer : FunctionalViews {
       if (kind(spec) == InputKind::buffer) mutation = BufferMutationSpec(arg, name);
       if (kind(spec) == InputKind::parameter) mutation = ParameterMutationSpec(arg, name);
       const bool tied = target(spec) != nullptr && attributes.first(name) != attributes.last(name);
-      if (tied || (kind(spec) != InputKind::buffer && kind(spec) != InputKind::parameter && kind(spec) != InputKind::user_input)) return keep(inputs[i].value());
+      if (tied || (kind(spec) != InputKind::buffer && kind(spec) != InputKind::parameter &&
+                   kind(spec) != InputKind::user_input))
+        return keep(inputs[i].value());
       signature_.output_specs.push_back(std::move(mutation));
       outputs.push_back(GraphBuilder::value(copier_.new_value(inputs[i].value())));
     }
@@ -286,13 +324,15 @@ class Functionalizer : FunctionalViews {
     return rotate(signature_.output_specs), rotate(outputs), true;
   }
   static void rename(OutputSpec& spec, Name name) {
-    std::visit([&](auto& s) {
-      if constexpr (requires { s.arg.name; }) {
-        s.arg.name = std::move(name);
-      } else if (auto* tensor = std::get_if<TensorArgument>(&s.arg)) {
-        tensor->name = std::move(name);
-      }
-    }, spec);
+    std::visit(
+        [&](auto& s) {
+          if constexpr (requires { s.arg.name; }) {
+            s.arg.name = std::move(name);
+          } else if (auto* tensor = std::get_if<TensorArgument>(&s.arg)) {
+            tensor->name = std::move(name);
+          }
+        },
+        spec);
   }
   [[nodiscard]] bool writes_no_input(const Graph& graph) {
     for (const Argument& input : graph_.args(graph.inputs))

@@ -33,7 +33,8 @@ DAVIT_INLINE Range GraphCopier::dims(Range range) {
     if (!dim.is_static()) dim.expr = expr(dim.expr);
   return builder.dims(scratch_dims_);
 }
-/// Operands are older rows, each copied once before what it is an operand of; as deep as an expression may be, the stack is not.
+/// Operands are older rows, each copied once before what it is an operand of; as deep as an expression may be, the
+/// stack is not.
 DAVIT_INLINE ExprId GraphCopier::expr(ExprId id) {
   if (id == no_id) return no_id;
   open_exprs_.assign(1, id);
@@ -65,8 +66,9 @@ DAVIT_INLINE std::uint32_t GraphCopier::metadata(std::uint32_t row) {
   if (metadata_stamp_[row] == stamp_) return new_metadata_[row];
   const NodeMetadata& m = graph_.metadata[row];
   const std::uint32_t merged = metadata(m.merged);
-  new_metadata_[row] = builder.metadata(graph_.str(m.stack_trace), graph_.str(m.nn_module_stack),
-                                         graph_.str(m.source_fn_stack), graph_.str(m.torch_fn), graph_.str(m.custom), merged);
+  new_metadata_[row] =
+      builder.metadata(graph_.str(m.stack_trace), graph_.str(m.nn_module_stack), graph_.str(m.source_fn_stack),
+                       graph_.str(m.torch_fn), graph_.str(m.custom), merged);
   metadata_stamp_[row] = stamp_;
   return new_metadata_[row];
 }

@@ -24,7 +24,8 @@ DAVIT_INLINE GraphEmitter::GraphEmitter(const GraphModule& from) : old_nodes_(fr
     const std::string_view name = view().str(value.name);
     std::uint64_t number = 0;
     std::size_t at = 1;
-    while (at < name.size() && at < 10 && name[at] >= '0' && name[at] <= '9') number = 10 * number + static_cast<std::uint64_t>(name[at++] - '0');
+    while (at < name.size() && at < 10 && name[at] >= '0' && name[at] <= '9')
+      number = 10 * number + static_cast<std::uint64_t>(name[at++] - '0');
     if (name.starts_with('d') && at < name.size() && name[at] == '_') prefix_ = std::max(prefix_, number + 1);
   }
 }
@@ -45,7 +46,8 @@ DAVIT_INLINE NodeId GraphEmitter::append(const Node& node, bool kept) {
   ++module().graphs[graph].nodes.count;
   kept_.push_back(kept ? 1 : 0);
   if (std::string key = symbolic_key(node); !key.empty() && node.outputs.count == 1)
-    if (const auto [at, fresh] = symbols_.emplace(std::move(key), view().outputs(node)[0].value()); fresh) newest_symbols_.push_back(at);
+    if (const auto [at, fresh] = symbols_.emplace(std::move(key), view().outputs(node)[0].value()); fresh)
+      newest_symbols_.push_back(at);
   return id;
 }
 
@@ -63,7 +65,8 @@ DAVIT_INLINE void GraphEmitter::roll_back(const Mark& to) {
   m.nodes.resize(to.nodes);
   kept_.resize(to.nodes - old_nodes_);
   while (!ints_.empty() && ints_.back() >= to.values) ints_.pop_back();
-  for (; !newest_symbols_.empty() && newest_symbols_.back()->second >= to.values; newest_symbols_.pop_back()) symbols_.erase(newest_symbols_.back());
+  for (; !newest_symbols_.empty() && newest_symbols_.back()->second >= to.values; newest_symbols_.pop_back())
+    symbols_.erase(newest_symbols_.back());
 }
 
 DAVIT_INLINE Dim GraphEmitter::arithmetic(ExprOp op, Dim a, Dim b) {
@@ -93,12 +96,15 @@ DAVIT_INLINE Dim GraphEmitter::arithmetic(ExprOp op, Dim a, Dim b) {
     if (b.is_static() && b.value == neutral) return a;
   }
   if (op == ExprOp::floor_div && b.is_static() && b.value == 1) return a;
-  const auto operand = [&](Dim d) { return d.is_static() ? tables_.expr({.op = ExprOp::integer, .value = d.value}) : d.expr; };
+  const auto operand = [&](Dim d) {
+    return d.is_static() ? tables_.expr({.op = ExprOp::integer, .value = d.value}) : d.expr;
+  };
   const ExprId left = operand(a);
   return {value, tables_.expr({.op = op, .a = left, .b = operand(b)})};
 }
 DAVIT_INLINE Dim GraphEmitter::dim(const Item& item) {
-  if (item.is_value() && module().values[item.value()].kind == ValueKind::sym_int) return {module().values[item.value()].constant, module().values[item.value()].expr};
+  if (item.is_value() && module().values[item.value()].kind == ValueKind::sym_int)
+    return {module().values[item.value()].constant, module().values[item.value()].expr};
   if (item.is(ArgumentKind::int_) || item.is(ArgumentKind::bool_)) return {item.argument.payload, item.expr};
   fault = "a size is no integer";
   return {};
@@ -161,10 +167,15 @@ DAVIT_INLINE ValueId GraphEmitter::declare(const TensorMeta& meta, std::string_v
       strides[d - 1] = arithmetic(ExprOp::mul, strides[d], size);
     }
   }
-  return declare({.sizes = tables_.dims(meta.sizes), .strides = tables_.dims(strides), .device = intern("cpu"), .dtype = meta.dtype}, base);
+  return declare({.sizes = tables_.dims(meta.sizes),
+                  .strides = tables_.dims(strides),
+                  .device = intern("cpu"),
+                  .dtype = meta.dtype},
+                 base);
 }
 
-DAVIT_INLINE Item GraphEmitter::call(std::string_view target, std::span<const NamedItem> inputs, std::span<const TensorMeta> outputs, bool many) {
+DAVIT_INLINE Item GraphEmitter::call(std::string_view target, std::span<const NamedItem> inputs,
+                                     std::span<const TensorMeta> outputs, bool many) {
   const std::size_t first = target.find('.') + 1;
   const std::string_view base = target.substr(first, target.find('.', first) - first);
   std::vector<Argument> arguments;
@@ -178,10 +189,12 @@ DAVIT_INLINE Item GraphEmitter::call(std::string_view target, std::span<const Na
     outs.push_back(GraphBuilder::value(declare(meta, base)));
     results.push_back(Item::of(outs.back()));
   }
-  append({.target = intern(target), .inputs = list(arguments), .outputs = list(outs), .metadata = metadata}, in_place(target) != InPlace::no);
+  append({.target = intern(target), .inputs = list(arguments), .outputs = list(outs), .metadata = metadata},
+         in_place(target) != InPlace::no);
   return many ? Item::list(std::move(results)) : results.empty() ? Item{} : std::move(results.front());
 }
-DAVIT_INLINE Item GraphEmitter::symbolic(std::string_view target, std::span<const NamedItem> inputs, ValueKind kind, Dim result) {
+DAVIT_INLINE Item GraphEmitter::symbolic(std::string_view target, std::span<const NamedItem> inputs, ValueKind kind,
+                                         Dim result) {
   std::vector<Argument> arguments;
   for (const NamedItem& input : inputs) {
     arguments.push_back(argument(input.item));
@@ -190,12 +203,15 @@ DAVIT_INLINE Item GraphEmitter::symbolic(std::string_view target, std::span<cons
   Node node{.target = intern(target), .inputs = list(arguments), .outputs = {}, .metadata = metadata};
   if (const auto known = symbols_.find(symbolic_key(node)); known != symbols_.end()) {
     Value& value = module().values[known->second];  // unless it has become another value of the program
-    if (value.kind == kind && value.producer < module().nodes.size() && view().outputs(module().nodes[value.producer])[0].value() == known->second) {
-      if (value.expr == result.expr && value.constant == 0) value.constant = result.value;  // its tensor may have an example where it has none
+    if (value.kind == kind && value.producer < module().nodes.size() &&
+        view().outputs(module().nodes[value.producer])[0].value() == known->second) {
+      if (value.expr == result.expr && value.constant == 0)
+        value.constant = result.value;  // its tensor may have an example where it has none
       return Item::of(GraphBuilder::value(known->second));
     }
   }
-  const Argument out = GraphBuilder::value(declare({.constant = result.value, .expr = result.expr, .kind = kind}, "sym"));
+  const Argument out =
+      GraphBuilder::value(declare({.constant = result.value, .expr = result.expr, .kind = kind}, "sym"));
   node.outputs = list({&out, 1});
   append(node, false);
   return Item::of(out);
@@ -203,7 +219,8 @@ DAVIT_INLINE Item GraphEmitter::symbolic(std::string_view target, std::span<cons
 
 DAVIT_INLINE std::string GraphEmitter::symbolic_key(const Node& node) {
   const std::string_view target = view().target(node);
-  if (target != "aten.sym_size.int" && !target.starts_with("_operator.") && !target.starts_with("torch.sym_")) return {};
+  if (target != "aten.sym_size.int" && !target.starts_with("_operator.") && !target.starts_with("torch.sym_"))
+    return {};
   std::string key(target);
   for (const Argument& a : view().inputs(node)) {
     if (a.is_list()) return {};
@@ -213,11 +230,13 @@ DAVIT_INLINE std::string GraphEmitter::symbolic_key(const Node& node) {
   return key;
 }
 
-DAVIT_INLINE void GraphEmitter::merge_metadata(std::span<const std::uint8_t> used, std::span<const std::uint8_t> needed, GraphModule& out) {
+DAVIT_INLINE void GraphEmitter::merge_metadata(std::span<const std::uint8_t> used, std::span<const std::uint8_t> needed,
+                                               GraphModule& out) {
   const GraphModuleView from = view();
   std::vector<NodeId> old_producer(from.values.size(), no_id);
   for (NodeId n = 0; n < old_nodes_; ++n)
-    for (const Argument& output : from.outputs(from.nodes[n])) from.for_each_value(output, [&](ValueId v) { old_producer[v] = n; });
+    for (const Argument& output : from.outputs(from.nodes[n]))
+      from.for_each_value(output, [&](ValueId v) { old_producer[v] = n; });
   std::vector<std::uint8_t> taken(old_nodes_, 0);
   std::vector<NodeId> pending;
   std::vector<std::uint32_t> rows;  // of what goes into a node, its own first
@@ -240,8 +259,10 @@ DAVIT_INLINE void GraphEmitter::merge_metadata(std::span<const std::uint8_t> use
           const NodeId gone = used[v] == 0 ? old_producer[v] : no_id;
           if (gone == no_id || taken[gone]++ != 0) return;
           pending.push_back(gone);
-          for (std::uint32_t row = from.nodes[gone].metadata; row != no_id && rows.size() < max_merged; row = from.metadata[row].merged)
-            if (std::ranges::none_of(rows, [&](std::uint32_t each) { return trace(each) == trace(row); })) rows.push_back(row);
+          for (std::uint32_t row = from.nodes[gone].metadata; row != no_id && rows.size() < max_merged;
+               row = from.metadata[row].merged)
+            if (std::ranges::none_of(rows, [&](std::uint32_t each) { return trace(each) == trace(row); }))
+              rows.push_back(row);
         });
     }
     if (rows.size() == known) continue;

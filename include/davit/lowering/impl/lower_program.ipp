@@ -31,7 +31,8 @@ namespace davit {
 
 namespace detail {
 
-DAVIT_INLINE Result<const ExportedProgram*> find_program(std::span<const ProgramMethod> methods, std::string_view name) {
+DAVIT_INLINE Result<const ExportedProgram*> find_program(std::span<const ProgramMethod> methods,
+                                                         std::string_view name) {
   Name known;
   for (const ProgramMethod& method : methods) {
     if (method.name == name) return method.program;
@@ -50,10 +51,12 @@ DAVIT_INLINE Result<const ExportedProgram*> find_program(std::span<const Program
   for (std::size_t i = 0; i < nodes.size() && i < 50; ++i) {
     list = concat(list, "\n  node '", node_label(graph, nodes[i]), "' (", graph.target(graph.nodes[nodes[i]]), ")");
     for (const NodeRefusal& refusal : refusals)
-      if (refusal.node == nodes[i]) list = concat(list, ": ", backends.name(refusal.backend), " says: ", refusal.reason);
+      if (refusal.node == nodes[i])
+        list = concat(list, ": ", backends.name(refusal.backend), " says: ", refusal.reason);
   }
   if (nodes.size() > 50) list = concat(list, "\n  and ", nodes.size() - 50, " more");
-  return Error{.code = ErrorCode::unsupported_operator, .stage = Stage::partition,
+  return Error{.code = ErrorCode::unsupported_operator,
+               .stage = Stage::partition,
                .where = concat("node '", node_label(graph, nodes[0]), "' (", graph.target(graph.nodes[nodes[0]]), ")"),
                .what = concat(nodes.size(), " node(s) were left undelegated, and full delegation is required:", list),
                .fix = "name a backend that takes them, or do not require full delegation"};
@@ -63,9 +66,15 @@ DAVIT_INLINE Result<const ExportedProgram*> find_program(std::span<const Program
 class MethodLowering {
  public:
   /// `original` is the program as its caller knows it, `program` what is lowered.
-  MethodLowering(BackendTables backends, const Name& name, const ExportedProgram& original, const ExportedProgram& program,
-                 const LowerOptions& options, DebugMap& debug_map)
-      : backends_(backends), original_(original), program_(program), graph_(program.view()), options_(options), debug_map_(debug_map), recorder_(debug_map) {
+  MethodLowering(BackendTables backends, const Name& name, const ExportedProgram& original,
+                 const ExportedProgram& program, const LowerOptions& options, DebugMap& debug_map)
+      : backends_(backends),
+        original_(original),
+        program_(program),
+        graph_(program.view()),
+        options_(options),
+        debug_map_(debug_map),
+        recorder_(debug_map) {
     out_.name = name;
   }
 
@@ -75,8 +84,11 @@ class MethodLowering {
     if (std::vector<Error> faults = check_partitioning(program_, partitioning_.tags); !faults.empty())
       return std::unexpected(all_of(std::move(faults)));
     if (partitioning_.delegations.size() != partitioning_.tags.names.size())
-      return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::partition, .where = "delegations",
-                                   .what = "there are not as many delegations as tags", .fix = "use Partitioning::add"});
+      return std::unexpected(Error{.code = ErrorCode::invalid_argument,
+                                   .stage = Stage::partition,
+                                   .where = "delegations",
+                                   .what = "there are not as many delegations as tags",
+                                   .fix = "use Partitioning::add"});
     drop_empty_tags();
     if (Result<void> completed = complete(); !completed) return std::unexpected(std::move(completed.error()));
     const QuotientGraph quotient = contract(graph_, partitioning_.tags.nodes, tag_count());
@@ -86,10 +98,12 @@ class MethodLowering {
     if (Result<void> allowed = check_shared(cutter); !allowed) return std::unexpected(std::move(allowed.error()));
     out_.delegates.reserve(tag_count());
     for (TagId tag = 0; tag < tag_count(); ++tag)
-      if (Result<void> lowered = lower(tag, cutter.submodule(tag)); !lowered) return std::unexpected(std::move(lowered.error()));
+      if (Result<void> lowered = lower(tag, cutter.submodule(tag)); !lowered)
+        return std::unexpected(std::move(lowered.error()));
     if (Result<void> together = preprocess_together(); !together) return std::unexpected(std::move(together.error()));
     out_.parent = cutter.parent();
-    if (Result<void> good = sound(out_.parent, options_.validate); !good) return std::unexpected(std::move(good.error()));
+    if (Result<void> good = sound(out_.parent, options_.validate); !good)
+      return std::unexpected(std::move(good.error()));
     out_.interface = method_interface(program_);
     keep_interface(out_.interface, original_);
     out_.storage_matters = storage_matters(graph_);
@@ -99,7 +113,8 @@ class MethodLowering {
     Result<Schedule> schedule = make_schedule(out_.parent, out_.interface, interfaces);
     if (!schedule) return std::unexpected(std::move(schedule.error()));
     out_.schedule = std::move(*schedule);
-    if (Result<void> fits = check_schedule(out_.parent, out_.interface, interfaces, out_.schedule, Stage::verify); !fits)
+    if (Result<void> fits = check_schedule(out_.parent, out_.interface, interfaces, out_.schedule, Stage::verify);
+        !fits)
       return std::unexpected(std::move(fits.error()));
     if (report_ != nullptr) fill_report(cutter);
     return std::move(out_);
@@ -116,8 +131,10 @@ class MethodLowering {
       if (known.contains(target)) return {};
       const Tensor* tensor = tensors.find(target);
       if (tensor == nullptr)
-        return std::unexpected(Error{.code = ErrorCode::not_found, .stage = Stage::partition,
-                                     .where = concat("buffer '", target, "'"), .what = "the program holds no tensor of that name",
+        return std::unexpected(Error{.code = ErrorCode::not_found,
+                                     .stage = Stage::partition,
+                                     .where = concat("buffer '", target, "'"),
+                                     .what = "the program holds no tensor of that name",
                                      .fix = "export the program again with its weights"});
       more.push_back({target, *tensor});
       return {};
@@ -174,8 +191,10 @@ class MethodLowering {
     const NodeGroups groups = group_nodes(graph_, classes, 1, fixed, order.order);
     const TagId first = tag_count();
     const auto last = static_cast<std::uint32_t>(backends_.size() - 1);
-    if (backends_[last].default_spec == nullptr) return std::unexpected(undelegated(graph_, left, partitioning_.refusals, backends_));
-    for (std::uint32_t g = 0; g < groups.count(); ++g) partitioning_.add(concat(backends_.name(last), "_rest_", g), {.backend = last});
+    if (backends_[last].default_spec == nullptr)
+      return std::unexpected(undelegated(graph_, left, partitioning_.refusals, backends_));
+    for (std::uint32_t g = 0; g < groups.count(); ++g)
+      partitioning_.add(concat(backends_.name(last), "_rest_", g), {.backend = last});
     for (const NodeId n : left) partitioning_.tags.nodes[n] = first + groups.group_of_node[n];
     return {};
   }
@@ -185,7 +204,8 @@ class MethodLowering {
     std::vector<Error> faults;
     for (const ConstantPlacement& placement : cutter.placements())
       if (placement.partitions > 1 && placement.fate == ConstantPlacement::Fate::shared)
-        faults.push_back(Error{.code = ErrorCode::invalid_argument, .stage = Stage::partition,
+        faults.push_back(Error{.code = ErrorCode::invalid_argument,
+                               .stage = Stage::partition,
                                .where = concat("constant '", placement.target, "'"),
                                .what = concat(placement.partitions, " partitions use it (", placement.bytes, " bytes)"),
                                .fix = "share or duplicate constants, or put its users into one partition"});
@@ -196,24 +216,37 @@ class MethodLowering {
   [[nodiscard]] Result<void> lower(TagId tag, ExportedProgram submodule) {
     if (Result<void> good = sound(submodule, options_.validate); !good) return good;
     Delegation& delegation = partitioning_.delegations[tag];
-    LoweredDelegate out{.tag = partitioning_.tags.names[tag], .backend = delegation.backend, .fallbacks = std::move(delegation.fallbacks)};
+    LoweredDelegate out{.tag = partitioning_.tags.names[tag],
+                        .backend = delegation.backend,
+                        .fallbacks = std::move(delegation.fallbacks)};
     if (out.backend >= backends_.size())
-      return std::unexpected(Error{.code = ErrorCode::out_of_range, .stage = Stage::partition, .where = place_of(out_.name, out),
-                                   .what = concat("there is no backend ", out.backend), .fix = concat("the list has: ", backends_.names())});
+      return std::unexpected(Error{.code = ErrorCode::out_of_range,
+                                   .stage = Stage::partition,
+                                   .where = place_of(out_.name, out),
+                                   .what = concat("there is no backend ", out.backend),
+                                   .fix = concat("the list has: ", backends_.names())});
     const BackendTable& backend = backends_[out.backend];
-    out.spec = delegation.spec != nullptr || backend.default_spec == nullptr ? std::move(delegation.spec) : backend.default_spec();
+    out.spec = delegation.spec != nullptr || backend.default_spec == nullptr ? std::move(delegation.spec)
+                                                                             : backend.default_spec();
     if (out.spec == nullptr || backend.preprocess == nullptr)
-      return std::unexpected(explained(Error{.code = ErrorCode::invalid_argument, .what = out.spec == nullptr ? "its CompileSpec has no default" : "it cannot preprocess here",
-                                             .fix = out.spec == nullptr ? "give the partition a spec: delegate_to<List, B>(spec)" : "name a backend that has preprocess"}, out));
+      return std::unexpected(
+          explained(Error{.code = ErrorCode::invalid_argument,
+                          .what = out.spec == nullptr ? "its CompileSpec has no default" : "it cannot preprocess here",
+                          .fix = out.spec == nullptr ? "give the partition a spec: delegate_to<List, B>(spec)"
+                                                     : "name a backend that has preprocess"},
+                    out));
     out.interface = method_interface(submodule);
     if (backend.preprocess_all == nullptr) {
       recorder_.begin_method(out_.name, submodule.view());
-      Result<BackendObject> processed = or_no_memory(Stage::preprocess, [&] { return backend.preprocess(Method{out_.name, &submodule}, out.spec.get(), recorder_); });
+      Result<BackendObject> processed = or_no_memory(Stage::preprocess, [&] {
+        return backend.preprocess(Method{out_.name, &submodule}, out.spec.get(), recorder_);
+      });
       if (!processed) return std::unexpected(explained(std::move(processed.error()), out));
       out.processed = *std::move(processed);
     }
     if (report_ != nullptr) add_to_report(out, submodule);
-    if (options_.keep_originals || backend.preprocess_all != nullptr) out.original = std::make_shared<const ExportedProgram>(std::move(submodule));
+    if (options_.keep_originals || backend.preprocess_all != nullptr)
+      out.original = std::make_shared<const ExportedProgram>(std::move(submodule));
     out_.delegates.push_back(std::move(out));
     return {};
   }
@@ -232,9 +265,12 @@ class MethodLowering {
         own.push_back(&delegate);
       }
       if (methods.empty()) continue;
-      Result<std::vector<BackendObject>> processed = or_no_memory(Stage::preprocess, [&] { return backends_[b].preprocess_all(methods, specs, recorder_); });
+      Result<std::vector<BackendObject>> processed =
+          or_no_memory(Stage::preprocess, [&] { return backends_[b].preprocess_all(methods, specs, recorder_); });
       if (processed && processed->size() != methods.size())
-        processed = std::unexpected(Error{.code = ErrorCode::failed, .what = "preprocess_all answered another number of results than it was given methods"});
+        processed = std::unexpected(
+            Error{.code = ErrorCode::failed,
+                  .what = "preprocess_all answered another number of results than it was given methods"});
       if (!processed) return std::unexpected(explained(std::move(processed.error()), *own[0]));
       for (std::size_t i = 0; i < own.size(); ++i) {
         own[i]->processed = std::move((*processed)[i]);
@@ -252,9 +288,10 @@ class MethodLowering {
   }
 
   void add_to_report(const LoweredDelegate& entry, const ExportedProgram& submodule) const {
-    PartitionReport::Partition row{.tag = entry.tag, .backend = Name(backends_.name(entry.backend)),
-                                .nodes = submodule.graph_module.nodes.size()};
-    for (const InputSpec& spec : submodule.signature.input_specs) row.inputs += kind(spec) == InputKind::user_input ? 1 : 0;
+    PartitionReport::Partition row{
+        .tag = entry.tag, .backend = Name(backends_.name(entry.backend)), .nodes = submodule.graph_module.nodes.size()};
+    for (const InputSpec& spec : submodule.signature.input_specs)
+      row.inputs += kind(spec) == InputKind::user_input ? 1 : 0;
     row.outputs = submodule.signature.output_specs.size();
     for (const auto* tensors : {&submodule.state_dict, &submodule.constants})
       for (const NamedTensor& tensor : *tensors) row.constant_bytes += tensor.tensor.view().nbytes();
@@ -267,11 +304,13 @@ class MethodLowering {
     for (const ConstantPlacement& p : cutter.placements())
       report_->constants.push_back({p.target, Name(name_of(p.fate)), p.partitions, p.bytes});
     for (const NodeRefusal& refusal : partitioning_.refusals)
-      report_->refusals.push_back({node_label(graph_, refusal.node), Name::own(graph_.target(graph_.nodes[refusal.node])),
+      report_->refusals.push_back({node_label(graph_, refusal.node),
+                                   Name::own(graph_.target(graph_.nodes[refusal.node])),
                                    Name(backends_.name(refusal.backend)), Name::own(refusal.reason)});
     report_->nodes = node_rows(graph_, partitioning_.tags.nodes);
     for (const NodeMetadata& place : graph_.metadata)
-      report_->places.push_back({Name::own(graph_.str(place.stack_trace)), Name::own(graph_.str(place.nn_module_stack))});
+      report_->places.push_back(
+          {Name::own(graph_.str(place.stack_trace)), Name::own(graph_.str(place.nn_module_stack))});
   }
 
   BackendTables backends_;
@@ -286,21 +325,32 @@ class MethodLowering {
   PartitionReport* report_ = nullptr;
 };
 
-[[nodiscard]] DAVIT_INLINE Result<LoweredProgram> lower_methods(BackendTables backends, std::span<const ProgramMethod> methods,
-                                                                std::span<const PartitionCall> calls, const LowerOptions& options,
-                                                                Diagnostics* diagnostics) {
-  const auto refused = [](Name what, Name fix) { return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::preprocess, .what = std::move(what), .fix = std::move(fix)}); };
+[[nodiscard]] DAVIT_INLINE Result<LoweredProgram> lower_methods(BackendTables backends,
+                                                                std::span<const ProgramMethod> methods,
+                                                                std::span<const PartitionCall> calls,
+                                                                const LowerOptions& options, Diagnostics* diagnostics) {
+  const auto refused = [](Name what, Name fix) {
+    return std::unexpected(Error{.code = ErrorCode::invalid_argument,
+                                 .stage = Stage::preprocess,
+                                 .what = std::move(what),
+                                 .fix = std::move(fix)});
+  };
   for (const ProgramMethod& method : methods)
-    if (method.name.empty() || method.program == nullptr) return refused(concat("method '", method.name, "' has no ", method.name.empty() ? "name" : "program"), "give each method a name and a program");
+    if (method.name.empty() || method.program == nullptr)
+      return refused(concat("method '", method.name, "' has no ", method.name.empty() ? "name" : "program"),
+                     "give each method a name and a program");
   const NameIndex names(methods, [](const ProgramMethod& method) { return std::string_view(method.name); });
   for (std::size_t m = 0; m < methods.size(); ++m)
-    if (names.first(methods[m].name) != m) return refused(concat("two methods are called '", methods[m].name, "'"), "give each method a name of its own");
+    if (names.first(methods[m].name) != m)
+      return refused(concat("two methods are called '", methods[m].name, "'"), "give each method a name of its own");
   auto parts = std::make_shared<LoweredProgram::Parts>();
   parts->backends = backends;
   auto debug_map = std::make_shared<DebugMap>();
   if (!options.validate && diagnostics != nullptr)
-    diagnostics->warnings.push_back("LowerOptions::validate is off: neither the program nor its partitions are verified; it can be saved and run, and a fault in it may "
-                                    "show as an error of a backend or as wrong numbers");
+    diagnostics->warnings.push_back(
+        "LowerOptions::validate is off: neither the program nor its partitions are verified; it can be saved and run, "
+        "and a fault in it may "
+        "show as an error of a backend or as wrong numbers");
   for (const PartitionCall& each : calls)
     if (Result<const ExportedProgram*> known = detail::find_program(methods, each.method); !known)
       return std::unexpected(std::move(known.error()));
@@ -318,7 +368,8 @@ class MethodLowering {
   const detail::SharedState state(programs);
   std::vector<StateHolder> holders;
   for (const ProgramMethod& method : methods) holders.push_back({method.name.view(), method.program});
-  if (Result<void> same = check_same_state(holders, state.names()); !same) return std::unexpected(std::move(same.error()));
+  if (Result<void> same = check_same_state(holders, state.names()); !same)
+    return std::unexpected(std::move(same.error()));
   for (std::size_t m = 0; m < methods.size(); ++m) {
     const ProgramMethod& each = methods[m];
     ExportedProgram own;
@@ -339,12 +390,14 @@ class MethodLowering {
       error.stage = Stage::partition;
       return std::unexpected(std::move(error));
     }
-    if (cuts_written_views(program.view(), *partitioning, backends)) *partitioning = PartitionResult(program.view());  // all of it to the last
+    if (cuts_written_views(program.view(), *partitioning, backends))
+      *partitioning = PartitionResult(program.view());  // all of it to the last
     PartitionReport report;
     detail::MethodLowering lowering(backends, each.name, *each.program, program, own_options, *debug_map);
     Result<LoweredMethod> lowered = lowering.run(std::move(*partitioning), diagnostics != nullptr ? &report : nullptr);
     if (!lowered) return std::unexpected(std::move(lowered.error()));
-    if (Result<void> added = lowering.add_state(parts->state, *lowered); !added) return std::unexpected(std::move(added.error()));
+    if (Result<void> added = lowering.add_state(parts->state, *lowered); !added)
+      return std::unexpected(std::move(added.error()));
     if (diagnostics != nullptr) diagnostics->reports.push_back(std::move(report));
     parts->methods.push_back(std::move(*lowered));
   }
@@ -355,7 +408,8 @@ class MethodLowering {
 
 }  // namespace detail
 
-DAVIT_INLINE PartitionResult whole_method(const Method& method, std::string_view backend_name, std::uint32_t backend, BackendObject spec) {
+DAVIT_INLINE PartitionResult whole_method(const Method& method, std::string_view backend_name, std::uint32_t backend,
+                                          BackendObject spec) {
   const GraphModuleView graph = method.view();
   PartitionResult out(graph);
   std::vector<std::uint32_t> classes(graph.nodes.size(), 0);
@@ -374,7 +428,9 @@ DAVIT_INLINE Result<LoweredProgram> lower_program(BackendTables backends, std::s
   return detail::or_no_memory(Stage::preprocess, [&] {
     Result<LoweredProgram> lowered = detail::lower_methods(backends, methods, calls, options, diagnostics);
     if (lowered) return lowered;
-    const auto newer = std::ranges::find_if(methods, [](const ProgramMethod& method) { return method.program != nullptr && has_newer_schema(*method.program); });
+    const auto newer = std::ranges::find_if(methods, [](const ProgramMethod& method) {
+      return method.program != nullptr && has_newer_schema(*method.program);
+    });
     if (newer != methods.end()) lowered.error() = with_schema(std::move(lowered.error()), *newer->program);
     return lowered;
   });

@@ -11,11 +11,11 @@ DAVIT_INLINE Result<std::size_t> LoweredProgram::find_method(std::string_view na
     if (parts_->methods[i].name == name) return i;
   Name known;
   for (const LoweredMethod& method : parts_->methods) known = concat(known, known.empty() ? "" : ", ", method.name);
-  return std::unexpected(Error{.code = ErrorCode::not_found,
-                               .stage = Stage::execute,
-                               .what = concat("Method '", name, "' is not defined"),
-                               .fix = known.empty() ? Name("the program was lowered without methods")
-                                                    : concat("this program has: ", known)});
+  return std::unexpected(Error{
+      .code = ErrorCode::not_found,
+      .stage = Stage::execute,
+      .what = concat("Method '", name, "' is not defined"),
+      .fix = known.empty() ? Name("the program was lowered without methods") : concat("this program has: ", known)});
 }
 
 namespace detail {
@@ -33,20 +33,24 @@ DAVIT_INLINE Error not_available(Stage stage, std::string_view backend) {
 }
 
 /// Preprocesses a kept sub-program for the next available backend of its chain; `debug_map` takes its handles.
-[[nodiscard]] DAVIT_INLINE Result<bool> fall_back(BackendTables backends, const LoweredMethod& method, LoweredDelegate& delegate,
-                                                  const std::vector<bool>& available, DebugMap& debug_map) {
+[[nodiscard]] DAVIT_INLINE Result<bool> fall_back(BackendTables backends, const LoweredMethod& method,
+                                                  LoweredDelegate& delegate, const std::vector<bool>& available,
+                                                  DebugMap& debug_map) {
   if (delegate.original == nullptr) return false;
   for (const std::uint32_t next : delegate.fallbacks) {
     if (next >= backends.size() || !available[next]) continue;
     const BackendTable& backend = backends[next];
     if (backend.preprocess == nullptr || backend.default_spec == nullptr)
-      return std::unexpected(Error{.code = ErrorCode::not_available, .stage = Stage::preprocess, .backend = Name(backend.name),
+      return std::unexpected(Error{.code = ErrorCode::not_available,
+                                   .stage = Stage::preprocess,
+                                   .backend = Name(backend.name),
                                    .what = "this backend cannot preprocess here"});
     DebugHandleRecorder recorder(debug_map);
     recorder.begin_method(method.name, delegate.original->view());
     BackendObject spec = backend.default_spec();
-    Result<BackendObject> processed =
-        or_no_memory(Stage::preprocess, [&] { return backend.preprocess(Method{method.name, delegate.original.get()}, spec.get(), recorder); });
+    Result<BackendObject> processed = or_no_memory(Stage::preprocess, [&] {
+      return backend.preprocess(Method{method.name, delegate.original.get()}, spec.get(), recorder);
+    });
     if (!processed && processed.error().where.empty()) processed.error().where = place_of(method.name, delegate);
     if (!processed) return std::unexpected(debug_map.explain(std::move(processed.error())));
     delegate.backend = next;
@@ -58,8 +62,8 @@ DAVIT_INLINE Error not_available(Stage stage, std::string_view backend) {
   return false;
 }
 
-DAVIT_INLINE Result<void> compile_delegates(BackendTables backends, std::span<LoweredMethod> methods, bool strict, DebugMap& debug_map,
-                                            Diagnostics* diagnostics) {
+DAVIT_INLINE Result<void> compile_delegates(BackendTables backends, std::span<LoweredMethod> methods, bool strict,
+                                            DebugMap& debug_map, Diagnostics* diagnostics) {
   std::vector<bool> available(backends.size(), false);
   for (std::uint32_t b = 0; b < backends.size(); ++b) {
     bool used = false;
@@ -78,8 +82,9 @@ DAVIT_INLINE Result<void> compile_delegates(BackendTables backends, std::span<Lo
         const Result<bool> moved = fall_back(backends, method, delegate, available, debug_map);
         if (!moved) return std::unexpected(moved.error());
         if (*moved && diagnostics != nullptr)
-          diagnostics->warnings.push_back(concat("backend ", absent, " is not available here; ", place_of(method.name, delegate), " runs on ",
-                                                 backends.name(delegate.backend), ", also where this program is saved to"));
+          diagnostics->warnings.push_back(
+              concat("backend ", absent, " is not available here; ", place_of(method.name, delegate), " runs on ",
+                     backends.name(delegate.backend), ", also where this program is saved to"));
         if (!*moved && strict) {
           Error error = not_available(Stage::load, backends.name(delegate.backend));
           error.where = place_of(method.name, delegate);
@@ -88,26 +93,37 @@ DAVIT_INLINE Result<void> compile_delegates(BackendTables backends, std::span<Lo
         }
         if (!*moved) {
           if (diagnostics != nullptr && !warned[delegate.backend])
-            diagnostics->warnings.push_back(concat("backend ", backends.name(delegate.backend),
-                                                   " is not available here; the program can still be saved, and runs where it is "
-                                                   "loaded with the backend available"));
+            diagnostics->warnings.push_back(
+                concat("backend ", backends.name(delegate.backend),
+                       " is not available here; the program can still be saved, and runs where it is "
+                       "loaded with the backend available"));
           warned[delegate.backend] = true;
           continue;
         }
       }
-      Result<BackendObject> handle =
-          or_no_memory(Stage::compile, [&] { return backends[delegate.backend].compile(delegate.processed.get(), delegate.spec.get()); });
-      if (!handle && strict && handle.error().code == ErrorCode::unsupported_operator) {  // the library here takes less than the one it was lowered with
+      Result<BackendObject> handle = or_no_memory(Stage::compile, [&] {
+        return backends[delegate.backend].compile(delegate.processed.get(), delegate.spec.get());
+      });
+      if (!handle && strict &&
+          handle.error().code ==
+              ErrorCode::unsupported_operator) {  // the library here takes less than the one it was lowered with
         std::vector<bool> others = available;
         others[delegate.backend] = false;
         const std::string_view refusing = backends.name(delegate.backend);
         const Result<bool> moved = fall_back(backends, method, delegate, others, debug_map);
         if (!moved) return std::unexpected(moved.error());
-        if (!*moved) handle.error().fix = concat("backend ", refusing, " here takes less than the one that it was lowered with: lower it here, or with fallbacks and sub-programs kept");
+        if (!*moved)
+          handle.error().fix = concat("backend ", refusing,
+                                      " here takes less than the one that it was lowered with: lower it here, or with "
+                                      "fallbacks and sub-programs kept");
         if (*moved) {
           if (diagnostics != nullptr)
-            diagnostics->warnings.push_back(concat("backend ", refusing, " here does not take ", place_of(method.name, delegate), ", which runs on ", backends.name(delegate.backend)));
-          handle = or_no_memory(Stage::compile, [&] { return backends[delegate.backend].compile(delegate.processed.get(), delegate.spec.get()); });
+            diagnostics->warnings.push_back(concat("backend ", refusing, " here does not take ",
+                                                   place_of(method.name, delegate), ", which runs on ",
+                                                   backends.name(delegate.backend)));
+          handle = or_no_memory(Stage::compile, [&] {
+            return backends[delegate.backend].compile(delegate.processed.get(), delegate.spec.get());
+          });
         }
       }
       if (handle) {

@@ -55,7 +55,8 @@ DAVIT_INLINE std::vector<GuardInput> guard_inputs(std::span<const InputPort> por
 DAVIT_INLINE void name_by_keys(std::span<OutputPort> outputs, std::span<const ModuleCallEntry> modules) {
   const auto root = std::ranges::find_if(modules, [](const ModuleCallEntry& module) { return module.fqn.empty(); });
   if (root == modules.end()) return;
-  if (static_cast<std::size_t>(std::ranges::count_if(outputs, &OutputPort::is_returned)) != root->output_names.size()) return;
+  if (static_cast<std::size_t>(std::ranges::count_if(outputs, &OutputPort::is_returned)) != root->output_names.size())
+    return;
   std::size_t next = 0;
   for (OutputPort& port : outputs)
     if (port.is_returned()) port.keys = root->output_names[next++];
@@ -74,7 +75,8 @@ DAVIT_INLINE MethodInterface method_interface(const ExportedProgram& program) {
     const InputSpec& spec = signature.input_specs[i];
     const InputRole role = roles[i];
     if (role != InputRole::user && role != InputRole::state) continue;
-    InputPort port{.name = arg_name(spec), .role = role, .type = detail::port_type(graph, graph.args(graph.root().inputs)[i])};
+    InputPort port{
+        .name = arg_name(spec), .role = role, .type = detail::port_type(graph, graph.args(graph.root().inputs)[i])};
     if (const Name* name = target(spec)) port.target = *name;
     const ArgumentSpec argument = arg(spec);
     if (const auto* constant = std::get_if<ConstantArgument>(&argument)) port.constant = constant->value;
@@ -83,12 +85,15 @@ DAVIT_INLINE MethodInterface method_interface(const ExportedProgram& program) {
   }
   for (std::size_t i = 0; i < signature.output_specs.size(); ++i) {
     const OutputSpec& spec = signature.output_specs[i];
-    OutputPort port{.name = arg_name(spec), .kind = kind(spec), .type = detail::port_type(graph, graph.args(graph.root().outputs)[i])};
+    OutputPort port{.name = arg_name(spec),
+                    .kind = kind(spec),
+                    .type = detail::port_type(graph, graph.args(graph.root().outputs)[i])};
     if (const Name* name = target(spec)) port.target = *name;
     out.outputs.push_back(std::move(port));
   }
   detail::name_by_keys(out.outputs, program.module_call_graph);
-  const NameIndex symbols(graph.exprs, [&](const Expr& e) { return e.op == ExprOp::symbol ? graph.str(e.name) : std::string_view(); });
+  const NameIndex symbols(
+      graph.exprs, [&](const Expr& e) { return e.op == ExprOp::symbol ? graph.str(e.name) : std::string_view(); });
   for (const RangeConstraint& range : program.range_constraints)
     if (const std::size_t id = symbols.first(range.symbol); id != NameIndex::not_found && !range.symbol.empty())
       out.ranges.push_back({static_cast<ExprId>(id), range.min.value_or(INT64_MIN), range.max.value_or(INT64_MAX)});

@@ -42,15 +42,18 @@ DAVIT_INLINE Result<PartitionResult> partition_modules(BackendTables backends, s
   for (NodeId n = 0; n < graph.nodes.size(); ++n) {
     const std::uint32_t row = graph.nodes[n].metadata;
     if (row >= graph.metadata.size()) continue;
-    if (!std::exchange(known[row], std::uint8_t{1})) rule_of_row[row] = choose_rule(rules, graph.str(graph.metadata[row].nn_module_stack), used);
+    if (!std::exchange(known[row], std::uint8_t{1}))
+      rule_of_row[row] = choose_rule(rules, graph.str(graph.metadata[row].nn_module_stack), used);
     if (rule_of_row[row] != no_id) backend_of_node[n] = rules[rule_of_row[row]].backend;
   }
   for (std::size_t r = 0; r < rules.size(); ++r)
     if (used[r] == 0)
-      return std::unexpected(Error{.code = ErrorCode::not_found, .stage = Stage::partition,
-                                   .where = concat("module '", rules[r].module, "'"),
-                                   .what = concat("no node of method '", method.name, "' comes from it"),
-                                   .fix = "name modules as the program's nn_module_stack does, such as encoder.layers.0"});
+      return std::unexpected(
+          Error{.code = ErrorCode::not_found,
+                .stage = Stage::partition,
+                .where = concat("module '", rules[r].module, "'"),
+                .what = concat("no node of method '", method.name, "' comes from it"),
+                .fix = "name modules as the program's nn_module_stack does, such as encoder.layers.0"});
   return assign_nodes(backends, graph, std::move(backend_of_node));
 }
 

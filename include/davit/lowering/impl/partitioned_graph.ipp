@@ -41,7 +41,8 @@ DAVIT_INLINE std::size_t value_bytes(GraphModuleView graph, const Value& v) noex
   return bytes;
 }
 
-DAVIT_INLINE std::vector<PartitionReport::Node> node_rows(GraphModuleView graph, std::span<const std::uint32_t> partition_of_node) {
+DAVIT_INLINE std::vector<PartitionReport::Node> node_rows(GraphModuleView graph,
+                                                          std::span<const std::uint32_t> partition_of_node) {
   std::vector<PartitionReport::Node> rows;
   rows.reserve(graph.nodes.size());
   for (NodeId n = 0; n < graph.nodes.size(); ++n) {
@@ -52,7 +53,9 @@ DAVIT_INLINE std::vector<PartitionReport::Node> node_rows(GraphModuleView graph,
     row.partition = partition_of_node[n];
     row.place = node.metadata;
     for (const Argument& output : graph.outputs(node))
-      graph.for_each_value(output, [&](ValueId v) { row.type = concat(row.type, row.type.empty() ? "" : ", ", type_text(graph, graph.values[v])); });
+      graph.for_each_value(output, [&](ValueId v) {
+        row.type = concat(row.type, row.type.empty() ? "" : ", ", type_text(graph, graph.values[v]));
+      });
     for (const Argument& input : graph.inputs(node))
       graph.for_each_value(input, [&](ValueId v) {
         if (graph.values[v].producer != no_id) row.inputs.push_back(graph.values[v].producer);
@@ -65,7 +68,8 @@ DAVIT_INLINE std::vector<PartitionReport::Node> node_rows(GraphModuleView graph,
 
 class PartitionedGraphBuilder {
  public:
-  PartitionedGraphBuilder(GraphModuleView graph, PartitionedGraph& out) : graph_(graph), out_(out), box_of_value_(graph.values.size(), no_id) {}
+  PartitionedGraphBuilder(GraphModuleView graph, PartitionedGraph& out)
+      : graph_(graph), out_(out), box_of_value_(graph.values.size(), no_id) {}
 
   /// `describe(box, node)` fills in what a delegate call is.
   template <class Describe>
@@ -115,7 +119,8 @@ class PartitionedGraphBuilder {
       if (box_of_value_[v] == no_id) continue;
       const Value& value = graph_.values[v];
       out_.graphs[g].edges.push_back(static_cast<std::uint32_t>(out_.edges.size()));
-      out_.edges.push_back({box_of_value_[v], box, Name::own(graph_.name(v)), type_text(graph_, value), value_bytes(graph_, value)});
+      out_.edges.push_back(
+          {box_of_value_[v], box, Name::own(graph_.name(v)), type_text(graph_, value), value_bytes(graph_, value)});
     }
   }
 
@@ -127,7 +132,8 @@ class PartitionedGraphBuilder {
 
 }  // namespace detail
 
-DAVIT_INLINE PartitionedGraph partitioned_graph(const LoweredMethod& method, std::span<const PartitionReport::Partition> partitions) {
+DAVIT_INLINE PartitionedGraph partitioned_graph(const LoweredMethod& method,
+                                                std::span<const PartitionReport::Partition> partitions) {
   PartitionedGraph out;
   const GraphModuleView graph = method.parent.view();
   detail::PartitionedGraphBuilder(graph, out).run([&](PartitionedGraph::Box& box, const Node& node) {

@@ -22,18 +22,22 @@ inline constexpr NodeId several_users = no_id - 1;
     user[producer] = user[producer] == no_id || user[producer] == by ? by : several_users;
   };
   for (NodeId n = 0; n < graph.nodes.size(); ++n)
-    for (const Argument& input : graph.inputs(graph.nodes[n])) graph.for_each_value(input, [&](ValueId v) { use(v, n); });
+    for (const Argument& input : graph.inputs(graph.nodes[n]))
+      graph.for_each_value(input, [&](ValueId v) { use(v, n); });
   for (const Graph& g : graph.graphs)
-    for (const Argument& output : graph.args(g.outputs)) graph.for_each_value(output, [&](ValueId v) { use(v, several_users); });
+    for (const Argument& output : graph.args(g.outputs))
+      graph.for_each_value(output, [&](ValueId v) { use(v, several_users); });
   return user;
 }
 
 /// True if a free chain of the rule begins at `n`; `chain` then holds it.
-[[nodiscard]] DAVIT_INLINE bool follow_chain(GraphModuleView graph, const PatternRule& rule, NodeId n, const std::vector<NodeId>& only_user,
-                                 const std::vector<std::uint32_t>& taken, std::vector<NodeId>& chain) {
+[[nodiscard]] DAVIT_INLINE bool follow_chain(GraphModuleView graph, const PatternRule& rule, NodeId n,
+                                             const std::vector<NodeId>& only_user,
+                                             const std::vector<std::uint32_t>& taken, std::vector<NodeId>& chain) {
   chain.clear();
   for (std::size_t i = 0; i < rule.targets.size(); ++i) {
-    if (n >= graph.nodes.size() || taken[n] != no_id || graph.target(graph.nodes[n]) != rule.targets[i].view()) return false;
+    if (n >= graph.nodes.size() || taken[n] != no_id || graph.target(graph.nodes[n]) != rule.targets[i].view())
+      return false;
     chain.push_back(n);
     n = only_user[n];
   }
@@ -47,8 +51,11 @@ DAVIT_INLINE Result<PartitionResult> partition_patterns(BackendTables backends, 
     if (rules[r].backend >= backends.size())
       return std::unexpected(no_such_backend(backends, concat("pattern ", r), rules[r].backend));
     if (rules[r].targets.empty())
-      return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::partition, .where = concat("pattern ", r),
-                                   .what = "it has no operators", .fix = "name at least one operator target"});
+      return std::unexpected(Error{.code = ErrorCode::invalid_argument,
+                                   .stage = Stage::partition,
+                                   .where = concat("pattern ", r),
+                                   .what = "it has no operators",
+                                   .fix = "name at least one operator target"});
   }
   const std::vector<NodeId> only_user = only_users(graph);
   std::vector<std::uint32_t> backend_of_node(graph.nodes.size(), no_id);

@@ -33,7 +33,8 @@ namespace detail {
   if (violations.size() > 1) {
     first.what = concat(first.what, " (and ", violations.size() - 1, " more)");
     for (std::size_t i = 1; i < violations.size() && i < 20; ++i)
-      first.source = concat(first.source, first.source.empty() ? "" : "\n", "  ", violations[i].where, ": ", violations[i].what);
+      first.source =
+          concat(first.source, first.source.empty() ? "" : "\n", "  ", violations[i].where, ": ", violations[i].what);
   }
   return first;
 }
@@ -45,37 +46,46 @@ namespace detail {
   return {};
 }
 
-/// True if what lies in the storage of `v` before node `n` can be seen after it: by its graph's caller, or by a later node. O(arguments).
+/// True if what lies in the storage of `v` before node `n` can be seen after it: by its graph's caller, or by a later
+/// node. O(arguments).
 [[nodiscard]] DAVIT_INLINE bool is_seen_after(GraphModuleView graph, NodeId n, ValueId v, InPlaceWrites<>& writes) {
   const Graph& own = graph.graphs[graph.nodes[n].graph];
   const auto is_older = [&](ValueId other) {
     const NodeId made = graph.values[other].producer;
-    return graph.values[other].kind == ValueKind::tensor && writes.root(other) == writes.root(v) && (made == no_id || made < n);
+    return graph.values[other].kind == ValueKind::tensor && writes.root(other) == writes.root(v) &&
+           (made == no_id || made < n);
   };
   bool seen = false;
-  const auto look = [&](const Argument& argument) { graph.for_each_value(argument, [&](ValueId other) { seen = seen || is_older(other); }); };
+  const auto look = [&](const Argument& argument) {
+    graph.for_each_value(argument, [&](ValueId other) { seen = seen || is_older(other); });
+  };
   for (const Argument& input : graph.args(own.inputs)) look(input);
   for (const Argument& output : graph.args(own.outputs)) look(output);
   for (NodeId later = n + 1; later < own.nodes.first + own.nodes.count && !seen; ++later)
     for (const Argument& input : graph.inputs(graph.nodes[later])) look(input);
   return seen;
 }
-/// True for a loop that answers an operand, or a view of one, where that is written and others see it: loops keep what they carry in
-/// storages of their own.
+/// True for a loop that answers an operand, or a view of one, where that is written and others see it: loops keep what
+/// they carry in storages of their own.
 [[nodiscard]] DAVIT_INLINE bool hands_on_operand(GraphModuleView graph, NodeId n, InPlaceWrites<>& writes) {
   const OperatorCall call = operator_call(graph, graph.nodes[n]);
   if (call.target != "higher_order.while_loop" && call.target != "higher_order.scan") return false;
   const Graph* body = nullptr;
   for (const Argument& input : call.inputs)
     if (input.kind == ArgumentKind::graph) body = &graph.graphs[input.graph()];
-  const std::span<const Argument> results = call.outputs.size() == 1 && call.outputs[0].is_list() ? graph.args(call.outputs[0].items) : call.outputs;
+  const std::span<const Argument> results =
+      call.outputs.size() == 1 && call.outputs[0].is_list() ? graph.args(call.outputs[0].items) : call.outputs;
   const std::span<const Argument> answers = body == nullptr ? std::span<const Argument>() : graph.args(body->outputs);
   for (std::size_t k = 0; k < std::min(results.size(), answers.size()); ++k) {
-    if (!results[k].is_value() || !answers[k].is_value() || graph.values[results[k].value()].kind != ValueKind::tensor || !writes.is_written(results[k].value())) continue;
+    if (!results[k].is_value() || !answers[k].is_value() ||
+        graph.values[results[k].value()].kind != ValueKind::tensor || !writes.is_written(results[k].value()))
+      continue;
     ValueId v = answers[k].value();
     while (graph.values[v].producer != no_id) {  // behind its views, and what writes it
       const OperatorCall maker = operator_call(graph, graph.nodes[graph.values[v].producer]);
-      const Argument* self = in_place(maker.target) == InPlace::self || shows_storage(graph, maker, v) ? self_argument(graph, maker) : nullptr;
+      const Argument* self = in_place(maker.target) == InPlace::self || shows_storage(graph, maker, v)
+                                 ? self_argument(graph, maker)
+                                 : nullptr;
       if (self == nullptr) break;
       v = self->value();
     }
@@ -84,8 +94,8 @@ namespace detail {
   return false;
 }
 
-/// What operators compute lies contiguously here, whatever strides the program records, and so does state: a view of it may show
-/// other elements than torch's, or be a copy. That matters to as_strided, and where somebody writes.
+/// What operators compute lies contiguously here, whatever strides the program records, and so does state: a view of it
+/// may show other elements than torch's, or be a copy. That matters to as_strided, and where somebody writes.
 [[nodiscard]] DAVIT_INLINE Result<void> check_layouts(const ExportedProgram& program) {
   const GraphModuleView graph = program.view();
   std::optional<std::vector<std::uint8_t>> state;  // per value
@@ -100,11 +110,12 @@ namespace detail {
     return (*state)[v] != 0;
   };
   const auto wrong = [&](NodeId n, std::string_view what) {
-    return std::unexpected(Error{.code = ErrorCode::unsupported_operator,
-                                 .stage = Stage::preprocess,
-                                 .where = concat("node '", node_label(graph, n), "' (", graph.target(graph.nodes[n]), ")"),
-                                 .what = Name(what),
-                                 .fix = "take a contiguous copy in the model before"});
+    return std::unexpected(
+        Error{.code = ErrorCode::unsupported_operator,
+              .stage = Stage::preprocess,
+              .where = concat("node '", node_label(graph, n), "' (", graph.target(graph.nodes[n]), ")"),
+              .what = Name(what),
+              .fix = "take a contiguous copy in the model before"});
   };
   std::vector<ValueId> storage_of(graph.values.size());  // the value that the storage was made for
   for (ValueId v = 0; v < storage_of.size(); ++v) storage_of[v] = v;
@@ -113,9 +124,11 @@ namespace detail {
     const Argument* const base = viewed(graph, call);
     if (base == nullptr) continue;
     const ValueId storage = storage_of[base->value()];
-    for (const Argument& output : call.outputs) graph.for_each_value(output, [&](ValueId v) { storage_of[v] = storage; });
+    for (const Argument& output : call.outputs)
+      graph.for_each_value(output, [&](ValueId v) { storage_of[v] = storage; });
     if (!call.target.starts_with("aten.as_strided.") || is_contiguous(graph, storage)) continue;
-    if (graph.values[storage].producer != no_id || is_state(storage)) return wrong(n, "it shows the storage of what does not lie contiguously in torch");
+    if (graph.values[storage].producer != no_id || is_state(storage))
+      return wrong(n, "it shows the storage of what does not lie contiguously in torch");
   }
   if (!storage_matters(graph)) return {};
   InPlaceWrites<> writes(graph);
@@ -123,16 +136,19 @@ namespace detail {
     const OperatorCall call = operator_call(graph, graph.nodes[n]);
     if (view_kind(graph, call) != ViewKind::none || in_place(call.target) != InPlace::no) continue;
     for (const Argument& output : call.outputs)
-      if (output.is_value() && graph.values[output.value()].kind == ValueKind::tensor && writes.is_written(output.value()) && !is_contiguous(graph, output.value()))
+      if (output.is_value() && graph.values[output.value()].kind == ValueKind::tensor &&
+          writes.is_written(output.value()) && !is_contiguous(graph, output.value()))
         return wrong(n, "its result is written in place, and does not lie contiguously in torch");
-    if (hands_on_operand(graph, n, writes)) return wrong(n, "its result is written in place, and its body answers what it was given");
+    if (hands_on_operand(graph, n, writes))
+      return wrong(n, "its result is written in place, and its body answers what it was given");
   }
   return {};
 }
 
 }  // namespace detail
 
-DAVIT_INLINE Result<std::optional<ExportedProgram>> prepare_program(const ExportedProgram& program, const DecomposeOptions& options, bool validate) {
+DAVIT_INLINE Result<std::optional<ExportedProgram>> prepare_program(const ExportedProgram& program,
+                                                                    const DecomposeOptions& options, bool validate) {
   if (Result<void> good = detail::sound(program, validate); !good) return std::unexpected(std::move(good.error()));
   std::optional<ExportedProgram> made = with_right_sizes(program);
   const auto seen = [&]() -> const ExportedProgram& { return made ? *made : program; };

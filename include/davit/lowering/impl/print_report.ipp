@@ -32,17 +32,23 @@ DAVIT_INLINE std::vector<RefusalGroup> group_refusals(const PartitionReport& rep
     }
   }
   groups.resize(kept);
-  std::ranges::sort(groups, [&](const RefusalGroup& a, const RefusalGroup& b) { return a.count != b.count ? a.count > b.count : key(a) < key(b); });
+  std::ranges::sort(groups, [&](const RefusalGroup& a, const RefusalGroup& b) {
+    return a.count != b.count ? a.count > b.count : key(a) < key(b);
+  });
   return groups;
 }
 
 DAVIT_INLINE ConstantBytes constant_bytes(const PartitionReport& report) noexcept {
   ConstantBytes out;
   for (const PartitionReport::Constant& c : report.constants) {
-    if (c.fate == "moved") out.moved += c.bytes;
-    else if (c.fate == "shared") out.shared += c.bytes;
-    else if (c.fate == "duplicated") out.duplicated += c.bytes * c.partitions;
-    else out.kept += c.bytes;
+    if (c.fate == "moved")
+      out.moved += c.bytes;
+    else if (c.fate == "shared")
+      out.shared += c.bytes;
+    else if (c.fate == "duplicated")
+      out.duplicated += c.bytes * c.partitions;
+    else
+      out.kept += c.bytes;
   }
   return out;
 }
@@ -94,7 +100,8 @@ namespace detail {
   return total;
 }
 /// The tables one behind the other, each with its title.
-[[nodiscard]] DAVIT_INLINE std::string sections(std::initializer_list<std::pair<const char*, const TextTable*>> tables) {
+[[nodiscard]] DAVIT_INLINE std::string sections(
+    std::initializer_list<std::pair<const char*, const TextTable*>> tables) {
   std::string out;
   for (const auto& [title, table] : tables)
     if (!table->rows.empty()) ((out += title) += '\n') += table->print();
@@ -110,29 +117,38 @@ namespace detail {
 DAVIT_INLINE ReportTables report_tables(const PartitionReport& report) {
   using detail::cell;
   ReportTables out;
-  out.partitions = {{"partition", "backend", "nodes", "inputs", "outputs", "constant bytes"}, {false, false, true, true, true, true}, {}};
+  out.partitions = {{"partition", "backend", "nodes", "inputs", "outputs", "constant bytes"},
+                    {false, false, true, true, true, true},
+                    {}};
   out.candidates = {{"of", "candidate", "partitions", "us", ""}, {false, false, true, true, false}, {}};
   out.constants = {{"constant", "fate", "partitions", "bytes"}, {false, false, true, true}, {}};
   out.refusals = {{"operator", "backend", "nodes", "reason"}, {false, false, true, false}, {}};
   out.operators = {{"operator", "backend", "nodes", "us", "share"}, {false, false, true, true, true}, {}};
-  const bool timed = std::ranges::any_of(report.partitions, [](const PartitionReport::Partition& p) { return p.ns != UINT64_MAX; });
+  const bool timed =
+      std::ranges::any_of(report.partitions, [](const PartitionReport::Partition& p) { return p.ns != UINT64_MAX; });
   const std::uint64_t total = detail::total_ns(report);
   if (timed) {
     out.partitions.headline.insert(out.partitions.headline.end(), {"us", "share"});
     out.partitions.numeric.insert(out.partitions.numeric.end(), {true, true});
   }
   for (const PartitionReport::Partition& p : report.partitions) {
-    out.partitions.rows.push_back({cell(p.tag), cell(p.backend), cell(p.nodes), cell(p.inputs), cell(p.outputs), cell(p.constant_bytes)});
-    if (timed) out.partitions.rows.back().insert(out.partitions.rows.back().end(), {detail::microseconds(p.ns), detail::share(p.ns, total)});
+    out.partitions.rows.push_back(
+        {cell(p.tag), cell(p.backend), cell(p.nodes), cell(p.inputs), cell(p.outputs), cell(p.constant_bytes)});
+    if (timed)
+      out.partitions.rows.back().insert(out.partitions.rows.back().end(),
+                                        {detail::microseconds(p.ns), detail::share(p.ns, total)});
   }
   for (OperatorTime& time : operator_times(report))
     out.operators.rows.push_back({time.target.empty() ? "(the rest)" : std::move(time.target), std::move(time.backend),
-                                  time.nodes == 0 ? "" : cell(time.nodes), detail::microseconds(time.ns), detail::share(time.ns, total)});
+                                  time.nodes == 0 ? "" : cell(time.nodes), detail::microseconds(time.ns),
+                                  detail::share(time.ns, total)});
   for (const CostCandidate& c : report.candidates)
-    out.candidates.rows.push_back({cell(c.what), cell(c.candidate), cell(c.partitions), detail::microseconds(c.ns), c.chosen ? "chosen" : ""});
+    out.candidates.rows.push_back(
+        {cell(c.what), cell(c.candidate), cell(c.partitions), detail::microseconds(c.ns), c.chosen ? "chosen" : ""});
   for (const PartitionReport::Constant& c : report.constants)
     out.constants.rows.push_back({cell(c.target), cell(c.fate), cell(std::size_t{c.partitions}), cell(c.bytes)});
-  for (RefusalGroup& g : group_refusals(report)) out.refusals.rows.push_back({std::move(g.target), std::move(g.backend), cell(g.count), std::move(g.reason)});
+  for (RefusalGroup& g : group_refusals(report))
+    out.refusals.rows.push_back({std::move(g.target), std::move(g.backend), cell(g.count), std::move(g.reason)});
   return out;
 }
 
@@ -140,9 +156,9 @@ DAVIT_INLINE std::string report_totals(const PartitionReport& report) {
   std::size_t nodes = 0;
   for (const PartitionReport::Partition& p : report.partitions) nodes += p.nodes;
   const ConstantBytes bytes = constant_bytes(report);
-  return std::to_string(nodes) + " nodes in " + std::to_string(report.partitions.size()) + " partitions; bytes of constants: " +
-         std::to_string(bytes.moved) + " moved, " + std::to_string(bytes.shared) + " shared, " + std::to_string(bytes.duplicated) +
-         " duplicated, " + std::to_string(bytes.kept) + " kept";
+  return std::to_string(nodes) + " nodes in " + std::to_string(report.partitions.size()) +
+         " partitions; bytes of constants: " + std::to_string(bytes.moved) + " moved, " + std::to_string(bytes.shared) +
+         " shared, " + std::to_string(bytes.duplicated) + " duplicated, " + std::to_string(bytes.kept) + " kept";
 }
 
 DAVIT_INLINE std::string print_report(const PartitionReport& report) {

@@ -12,8 +12,10 @@ namespace davit {
 
 namespace detail {
 
-/// What is known of a result of several layers, and who needs it: one value where all that needs the layers' own joins them.
-DAVIT_INLINE RecurrentOperator::End RecurrentLayers::end_of(const RecurrentStack& stack, ValueId RecurrentStep::* after, std::vector<NodeId>& users) const {
+/// What is known of a result of several layers, and who needs it: one value where all that needs the layers' own joins
+/// them.
+DAVIT_INLINE RecurrentOperator::End RecurrentLayers::end_of(const RecurrentStack& stack, ValueId RecurrentStep::* after,
+                                                            std::vector<NodeId>& users) const {
   std::vector<ValueId> all;
   RecurrentOperator::End end;
   std::vector<NodeId> outside;
@@ -31,7 +33,9 @@ DAVIT_INLINE RecurrentOperator::End RecurrentLayers::end_of(const RecurrentStack
   if (all.size() == 1) {
     end.whole = all[0];
     end.parts.clear();
-  } else if (!shown && outside.size() == all.size() && std::ranges::all_of(outside, [&](NodeId n) { return n == outside[0]; }) && joined_by(outside[0], 0, all.size()) == all) {
+  } else if (!shown && outside.size() == all.size() &&
+             std::ranges::all_of(outside, [&](NodeId n) { return n == outside[0]; }) &&
+             joined_by(outside[0], 0, all.size()) == all) {
     end.whole = of(outside[0]).output();
     end.parts.clear();
   }
@@ -42,14 +46,17 @@ DAVIT_INLINE RecurrentOperator::End RecurrentLayers::end_of(const RecurrentStack
 DAVIT_INLINE void RecurrentLayers::turn_rows(const RecurrentStack& stack, RecurrentOperator& op) {
   const RecurrentDirection& first = *stack.directions[0];
   const Dim steps = sizes(first.first().gates)[0], batch = sizes(first.first().gates)[1];
-  const auto is_turned = [&](ValueId v) { return sizes(v).size() == 3 && same_size(from_, sizes(v)[0], batch) && same_size(from_, sizes(v)[1], steps); };
+  const auto is_turned = [&](ValueId v) {
+    return sizes(v).size() == 3 && same_size(from_, sizes(v)[0], batch) && same_size(from_, sizes(v)[1], steps);
+  };
   const bool alone = reads_.is(batch, 1);
   ValueId input = no_id;
   for (const ValueId v : stages(first.input)) {
     operators::PermutationView permutation;
     const NodeId n = producer(v);
     if (alone && is_turned(v)) input = v;
-    if (n != no_id && !operators::read_permutation(of(n), permutation) && permutation.rank == 3 && permutation.from[0] == 1 && permutation.from[1] == 0 && is_turned(permutation.input))
+    if (n != no_id && !operators::read_permutation(of(n), permutation) && permutation.rank == 3 &&
+        permutation.from[0] == 1 && permutation.from[1] == 0 && is_turned(permutation.input))
       input = permutation.input;
     if (const auto rows = turned_.find(v); rows != turned_.end()) input = rows->second;
   }
@@ -62,7 +69,8 @@ DAVIT_INLINE void RecurrentLayers::turn_rows(const RecurrentStack& stack, Recurr
       if (std::ranges::binary_search(feeds_, n)) continue;
       operators::PermutationView permutation;
       const ValueId out = of(n).output();
-      const bool views = alone && out != no_id && operators::read_same_elements(of(n)) == stack.joined && is_turned(out) && same_size(from_, sizes(out)[2], sizes(stack.joined)[2]);
+      const bool views = alone && out != no_id && operators::read_same_elements(of(n)) == stack.joined &&
+                         is_turned(out) && same_size(from_, sizes(out)[2], sizes(stack.joined)[2]);
       if (!views && (operators::read_permutation(of(n), permutation) || permutation.rank != 3)) return;
       for (std::uint8_t& d : permutation.from)
         if (d < 2) d = static_cast<std::uint8_t>(1 - d);
@@ -73,7 +81,10 @@ DAVIT_INLINE void RecurrentLayers::turn_rows(const RecurrentStack& stack, Recurr
       }
     }
     op.turned = std::move(others);
-    op.rows = rows != no_id ? rows : emit_.declare(TensorMeta{.dtype = from_.values[stack.joined].dtype, .sizes = {batch, steps, sizes(stack.joined)[2]}}, "rows");
+    op.rows = rows != no_id ? rows
+                            : emit_.declare(TensorMeta{.dtype = from_.values[stack.joined].dtype,
+                                                       .sizes = {batch, steps, sizes(stack.joined)[2]}},
+                                            "rows");
   }
   op.input = input;
 }
@@ -96,7 +107,9 @@ DAVIT_INLINE RecurrentOperator RecurrentLayers::plan(const RecurrentStack& stack
 DAVIT_INLINE Item RecurrentLayers::used(ValueId v) {
   const auto ready = ready_.find(v);
   const NodeId from = ready != ready_.end() ? ready->second : v < from_.values.size() ? producer(v) : no_id;
-  const bool own = std::ranges::any_of(stack_->directions, [&](const RecurrentDirection* d) { return v == d->last().state || v == d->last().cell || v == d->joined; });
+  const bool own = std::ranges::any_of(stack_->directions, [&](const RecurrentDirection* d) {
+    return v == d->last().state || v == d->last().cell || v == d->joined;
+  });
   is_late_ = is_late_ || own || (from != no_id && (from > at_ || (from == at_ && ready == ready_.end())));
   return Item::of(GraphBuilder::value(v));
 }
@@ -113,7 +126,8 @@ DAVIT_INLINE ValueId RecurrentLayers::shaped(ValueId v, std::span<const Dim> to)
 }
 
 /// What the layers begin with, as one value: the one that they take parts of, or theirs joined.
-DAVIT_INLINE ValueId RecurrentLayers::begin_of(const RecurrentStack& stack, ValueId RecurrentStep::* before, ValueId like) {
+DAVIT_INLINE ValueId RecurrentLayers::begin_of(const RecurrentStack& stack, ValueId RecurrentStep::* before,
+                                               ValueId like) {
   const std::span<const Dim> made = sizes(like);
   std::vector<Dim> all(made.begin(), made.end());
   all[0] = {static_cast<std::int64_t>(stack.directions.size())};
@@ -155,11 +169,13 @@ DAVIT_INLINE NodeId RecurrentLayers::emit(const RecurrentOperator& op) {
   emit_.metadata = from_.nodes[producer(last)].metadata;
   const bool lstm = first.first().cell != no_id, batch_first = op.input != no_id;
   const Dim steps = sizes(first.first().gates)[0], batch = sizes(first.first().gates)[1], hidden = sizes(last)[2];
-  const Dim directions{stack.both ? 2 : 1}, layers{static_cast<std::int64_t>(stack.directions.size()) / directions.value};
+  const Dim directions{stack.both ? 2 : 1},
+      layers{static_cast<std::int64_t>(stack.directions.size()) / directions.value};
   const std::array taken{steps, batch, sizes(first.input).empty() ? Dim{} : sizes(first.input).back()};
   const Item input = used(batch_first ? op.input : shaped(first.input, taken));
   Item begin = used(begin_of(stack, &RecurrentStep::state_before, last));
-  if (lstm) begin = Item::list({std::move(begin), used(begin_of(stack, &RecurrentStep::cell_before, first.last().cell))});
+  if (lstm)
+    begin = Item::list({std::move(begin), used(begin_of(stack, &RecurrentStep::cell_before, first.last().cell))});
   std::vector<Item> parameters;
   for (const RecurrentDirection* d : stack.directions)
     for (const ValueId v : {d->weight, d->first().weight, d->bias, d->first().bias, d->first().projection})
@@ -174,8 +190,10 @@ DAVIT_INLINE NodeId RecurrentLayers::emit(const RecurrentOperator& op) {
                                  {"bidirectional", Item::boolean(stack.both)},
                                  {"batch_first", Item::boolean(batch_first)}};
   const ScalarType dtype = from_.values[last].dtype;
-  std::vector<TensorMeta> metas{{.dtype = dtype, .sizes = {batch_first ? batch : steps, batch_first ? steps : batch, {hidden.value * directions.value}}},
-                                {.dtype = dtype, .sizes = {{static_cast<std::int64_t>(stack.directions.size())}, batch, hidden}}};
+  std::vector<TensorMeta> metas{
+      {.dtype = dtype,
+       .sizes = {batch_first ? batch : steps, batch_first ? steps : batch, {hidden.value * directions.value}}},
+      {.dtype = dtype, .sizes = {{static_cast<std::int64_t>(stack.directions.size())}, batch, hidden}}};
   if (lstm) metas.push_back({.dtype = dtype, .sizes = {metas[1].sizes[0], batch, sizes(first.last().cell)[2]}});
   const Item results = emit_.call(first.first().target, arguments, metas, true);
   const NodeId made = emit_.module().values[results.items[0].value()].producer;
@@ -184,7 +202,10 @@ DAVIT_INLINE NodeId RecurrentLayers::emit(const RecurrentOperator& op) {
     for (const auto& [part, at] : end.parts) {
       const auto from = static_cast<std::int64_t>(at);
       const TensorMeta meta{.dtype = dtype, .sizes = {{1}, batch, metas[i].sizes[2]}};
-      const NamedItem slice[] = {{"self", results.items[i]}, {"dim", Item::integer(0)}, {"start", Item::integer(from)}, {"end", Item::integer(from + 1)}};
+      const NamedItem slice[] = {{"self", results.items[i]},
+                                 {"dim", Item::integer(0)},
+                                 {"start", Item::integer(from)},
+                                 {"end", Item::integer(from + 1)}};
       give(emit_.call("aten.slice.Tensor", slice, {&meta, 1}, false), part);
     }
     give(results.items[i], end.whole);
@@ -194,7 +215,8 @@ DAVIT_INLINE NodeId RecurrentLayers::emit(const RecurrentOperator& op) {
     std::vector<Item> dims;
     for (const std::uint8_t d : from) dims.push_back(Item::integer(d));
     const TensorMeta meta{.dtype = dtype, .sizes = {sizes(to).begin(), sizes(to).end()}};
-    const NamedItem turned[] = {{"self", Item::of(GraphBuilder::value(op.rows))}, {"dims", Item::list(std::move(dims))}};
+    const NamedItem turned[] = {{"self", Item::of(GraphBuilder::value(op.rows))},
+                                {"dims", Item::list(std::move(dims))}};
     give(emit_.call("aten.permute.default", turned, {&meta, 1}, false), to);
   };
   for (const auto& [n, permutation] : op.turned) turn({permutation.from.data(), permutation.rank}, of(n).output());
@@ -206,7 +228,8 @@ DAVIT_INLINE NodeId RecurrentLayers::emit(const RecurrentOperator& op) {
 DAVIT_INLINE bool RecurrentLayers::is_taken(const RecurrentOperator& op) {
   const GraphEmitter::Mark mark = emit_.mark();
   const NodeId made = emit(op);
-  const bool taken = std::exchange(emit_.fault, nullptr) == nullptr && !is_late_ && first_taker(emit_.view(), made, options_) < taker_count(options_);
+  const bool taken = std::exchange(emit_.fault, nullptr) == nullptr && !is_late_ &&
+                     first_taker(emit_.view(), made, options_) < taker_count(options_);
   emit_.roll_back(mark);
   for (const ValueId v : given_)
     if (v < from_.values.size()) emit_.module().values[v].producer = producer(v);
@@ -253,15 +276,18 @@ DAVIT_INLINE bool RecurrentLayers::write(GraphId g) {
 [[nodiscard]] DAVIT_INLINE bool repeats_linear(GraphModuleView graph) {
   std::vector<ValueId> weights;
   for (NodeId n = 0; n < graph.nodes.size(); ++n)
-    if (graph.target(graph.nodes[n]) == "aten.linear.default") weights.push_back(operators::NodeArguments(graph, n).value({"weight", 1}));
+    if (graph.target(graph.nodes[n]) == "aten.linear.default")
+      weights.push_back(operators::NodeArguments(graph, n).value({"weight", 1}));
   std::ranges::sort(weights);
   return std::ranges::adjacent_find(weights) != weights.end();
 }
 
 }  // namespace detail
 
-DAVIT_INLINE std::optional<ExportedProgram> with_recurrent_layers(const ExportedProgram& program, const DecomposeOptions& options) {
-  if (options.only != nullptr || !detail::repeats_linear(program.view()) || storage_matters(program.view())) return std::nullopt;
+DAVIT_INLINE std::optional<ExportedProgram> with_recurrent_layers(const ExportedProgram& program,
+                                                                  const DecomposeOptions& options) {
+  if (options.only != nullptr || !detail::repeats_linear(program.view()) || storage_matters(program.view()))
+    return std::nullopt;
   std::optional<GraphModule> made = detail::RecurrentLayers(program, options).run();
   if (!made) return std::nullopt;
   ExportedProgram out = program;

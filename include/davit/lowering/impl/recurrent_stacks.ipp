@@ -39,7 +39,8 @@ struct RecurrentDirection {
 
 /// Layers that follow from one another: one operator.
 struct RecurrentStack {
-  std::vector<const RecurrentDirection*> directions{};  ///< the layers' in order, forwards and backwards in turn if there are both
+  std::vector<const RecurrentDirection*>
+      directions{};  ///< the layers' in order, forwards and backwards in turn if there are both
   bool both = false;
   ValueId joined = no_id;  ///< what the last layer makes of all rows
 };
@@ -47,22 +48,24 @@ struct RecurrentStack {
 /// The operator in place of a stack.
 struct RecurrentOperator {
   const RecurrentStack* stack = nullptr;
-  NodeId at = no_id;         ///< it goes before this node
-  ValueId input = no_id;     ///< (batch, steps, features); no_id: the batch is not first
-  ValueId rows = no_id;      ///< the value that its first result becomes; no_id: a new one that nothing needs
+  NodeId at = no_id;      ///< it goes before this node
+  ValueId input = no_id;  ///< (batch, steps, features); no_id: the batch is not first
+  ValueId rows = no_id;   ///< the value that its first result becomes; no_id: a new one that nothing needs
   struct End {
-    ValueId whole = no_id;                      ///< the value that a result becomes; no_id: a new one
+    ValueId whole = no_id;                                 ///< the value that a result becomes; no_id: a new one
     std::vector<std::pair<ValueId, std::size_t>> parts{};  ///< values that are of one layer each
   };
   End state{};
   End cell{};
-  std::vector<std::pair<NodeId, operators::PermutationView>> turned{};  ///< permutations of the rows, as they are where the batch is first
+  std::vector<std::pair<NodeId, operators::PermutationView>>
+      turned{};  ///< permutations of the rows, as they are where the batch is first
 };
 
 /// A pass over a program's graphs: layers are found, and written in place of their steps.
 class RecurrentLayers {
  public:
-  RecurrentLayers(const ExportedProgram& program, const DecomposeOptions& options) : options_(options), from_(program.view()), reads_(from_), emit_(program.graph_module) {}
+  RecurrentLayers(const ExportedProgram& program, const DecomposeOptions& options)
+      : options_(options), from_(program.view()), reads_(from_), emit_(program.graph_module) {}
 
   /// Nothing if there are none.
   [[nodiscard]] std::optional<GraphModule> run() {
@@ -89,7 +92,9 @@ class RecurrentLayers {
     std::vector<ValueId> parts;
     std::size_t along = 0;
     const std::span<const Argument> outputs = from_.outputs(from_.nodes[n]);
-    if (outputs.size() != 1 || !outputs[0].is_value() || operators::read_cat(of(n), sizes(outputs[0].value()).size(), along) || along != dim) return parts;
+    if (outputs.size() != 1 || !outputs[0].is_value() ||
+        operators::read_cat(of(n), sizes(outputs[0].value()).size(), along) || along != dim)
+      return parts;
     const std::span<const Argument> items = of(n).items(*of(n).find({"tensors", 0}));
     for (std::size_t i = 0; items.size() == count && i < count; ++i)
       if (items[i].is_value()) parts.push_back(items[i].value());
@@ -129,7 +134,8 @@ class RecurrentLayers {
   [[nodiscard]] bool follows(const RecurrentDirection& d, const RecurrentStep& next) const {
     const RecurrentStep& last = d.last();
     const std::int64_t by = d.steps.size() == 1 ? (last.row == 0 ? 1 : -1) : last.row - d.steps[d.steps.size() - 2].row;
-    return next.target == last.target && next.weight == last.weight && next.bias == last.bias && next.projection == last.projection && next.gates == last.gates && next.row == last.row + by &&
+    return next.target == last.target && next.weight == last.weight && next.bias == last.bias &&
+           next.projection == last.projection && next.gates == last.gates && next.row == last.row + by &&
            (last.cell == no_id || reads_.stripped(next.cell_before) == last.cell);
   }
   /// True if the steps take all rows of what a linear makes of an input; notes of which.
@@ -150,7 +156,9 @@ class RecurrentLayers {
     const NodeId flip = producer(reads_.stripped(d.input, &passed));
     if (flip == no_id || !of(flip).is("aten.flip.default") || sizes(d.input).size() != 3) return true;
     std::vector<std::int64_t> dims;
-    if (!of(flip).ints({"dims", 1}, dims) || dims.size() != 1 || (dims[0] != 0 && dims[0] != -3) || of(flip).value({"self", 0}) == no_id) return true;
+    if (!of(flip).ints({"dims", 1}, dims) || dims.size() != 1 || (dims[0] != 0 && dims[0] != -3) ||
+        of(flip).value({"self", 0}) == no_id)
+      return true;
     if (!same_sizes(from_, sizes(of(flip).value({"self", 0})), sizes(d.input))) return true;
     d.input = of(flip).value({"self", 0});
     d.backwards = !d.backwards;
@@ -172,7 +180,8 @@ class RecurrentLayers {
   }
   /// True if nothing else needs a value than nodes of a sorted list, and one more.
   [[nodiscard]] bool is_inside(ValueId v, const std::vector<NodeId>& nodes, NodeId more = no_id) const {
-    return is_output_[v] == 0 && std::ranges::all_of(users_[v], [&](NodeId n) { return n == more || std::ranges::binary_search(nodes, n); });
+    return is_output_[v] == 0 &&
+           std::ranges::all_of(users_[v], [&](NodeId n) { return n == more || std::ranges::binary_search(nodes, n); });
   }
   /// Leaves out those of which something else needs what is inside.
   void keep_whole() {
@@ -205,14 +214,18 @@ class RecurrentLayers {
     bool inside = true;
     for (const NodeId n : d.nodes)
       for (const Argument& a : from_.outputs(from_.nodes[n]))
-        from_.for_each_value(a, [&](ValueId v) { inside = inside && (ends(v) || is_inside(v, d.nodes, std::ranges::binary_search(by_row, v) ? join : no_id)); });
+        from_.for_each_value(a, [&](ValueId v) {
+          inside = inside && (ends(v) || is_inside(v, d.nodes, std::ranges::binary_search(by_row, v) ? join : no_id));
+        });
     return inside;
   }
 
   // -- what belongs together ----------------------------------------------------------------------------------------
   [[nodiscard]] bool alike(const RecurrentDirection& a, const RecurrentDirection& b) const {
-    return a.first().target == b.first().target && (a.bias == no_id) == (b.bias == no_id) && same_sizes(from_, sizes(a.last().state), sizes(b.last().state)) &&
-           (a.last().projection == no_id) == (b.last().projection == no_id) && (a.last().cell == no_id || same_sizes(from_, sizes(a.last().cell), sizes(b.last().cell))) &&
+    return a.first().target == b.first().target && (a.bias == no_id) == (b.bias == no_id) &&
+           same_sizes(from_, sizes(a.last().state), sizes(b.last().state)) &&
+           (a.last().projection == no_id) == (b.last().projection == no_id) &&
+           (a.last().cell == no_id || same_sizes(from_, sizes(a.last().cell), sizes(b.last().cell))) &&
            a.steps.size() == b.steps.size();
   }
   /// Layers of one or both directions, and of those the ones that follow from another's rows and from nothing else.
@@ -227,10 +240,13 @@ class RecurrentLayers {
       ValueId other = d.joined == no_id ? reads_.stripped(d.input) : no_id;
       if (d.joined != no_id && is_output_[d.joined] == 0 && users_[d.joined].size() == 1) {
         const std::vector<ValueId> halves = joined_by(users_[d.joined][0], 2, 2);
-        if (halves.size() == 2 && halves[0] == d.joined && is_inside(halves[1], {}, users_[d.joined][0])) other = halves[1];
+        if (halves.size() == 2 && halves[0] == d.joined && is_inside(halves[1], {}, users_[d.joined][0]))
+          other = halves[1];
       }
       const auto back = backwards.find(other);
-      if (back != backwards.end() && alike(d, *back->second) && (back->second->joined == no_id) == (d.joined == no_id) && reads_.stripped(back->second->input) == reads_.stripped(d.input)) {
+      if (back != backwards.end() && alike(d, *back->second) &&
+          (back->second->joined == no_id) == (d.joined == no_id) &&
+          reads_.stripped(back->second->input) == reads_.stripped(d.input)) {
         layer.directions.push_back(back->second);
         layer.both = true;
         if (d.joined != no_id) layer.joined = of(users_[d.joined][0]).output();
@@ -268,7 +284,8 @@ class RecurrentLayers {
   // -- the operators (recurrent_layers.ipp) --------------------------------------------------------------------------
   [[nodiscard]] bool write(GraphId g);
   [[nodiscard]] RecurrentOperator plan(const RecurrentStack& stack);
-  [[nodiscard]] RecurrentOperator::End end_of(const RecurrentStack& stack, ValueId RecurrentStep::* after, std::vector<NodeId>& users) const;
+  [[nodiscard]] RecurrentOperator::End end_of(const RecurrentStack& stack, ValueId RecurrentStep::* after,
+                                              std::vector<NodeId>& users) const;
   void turn_rows(const RecurrentStack& stack, RecurrentOperator& op);
   [[nodiscard]] bool is_taken(const RecurrentOperator& op);
   NodeId emit(const RecurrentOperator& op);
@@ -285,13 +302,14 @@ class RecurrentLayers {
   std::vector<RecurrentStack> stacks_;
   std::vector<std::vector<NodeId>> users_;
   std::vector<std::uint8_t> is_output_;  ///< of a graph
-  std::map<ValueId, ValueId> turned_;    ///< the rows of layers that have the batch first, by what they are in the program
-  std::map<ValueId, NodeId> ready_;      ///< before which node what stands for an operator's result is there
-  std::vector<NodeId> feeds_;            ///< what makes gates of inputs
+  std::map<ValueId, ValueId>
+      turned_;                       ///< the rows of layers that have the batch first, by what they are in the program
+  std::map<ValueId, NodeId> ready_;  ///< before which node what stands for an operator's result is there
+  std::vector<NodeId> feeds_;        ///< what makes gates of inputs
   const RecurrentStack* stack_ = nullptr;  ///< of which the operator is emitted
-  NodeId at_ = no_id;                    ///< what is emitted goes before this node
-  std::vector<ValueId> given_;           ///< values of the program that stand for what was emitted
-  bool is_late_ = false;                 ///< something that was asked for is made after it
+  NodeId at_ = no_id;                      ///< what is emitted goes before this node
+  std::vector<ValueId> given_;             ///< values of the program that stand for what was emitted
+  bool is_late_ = false;                   ///< something that was asked for is made after it
 };
 
 }  // namespace detail

@@ -19,16 +19,16 @@ namespace davit::detail {
 /// One step of a recurrent layer of one direction.
 struct RecurrentStep {
   std::string_view target{};  ///< of the layer: "aten.lstm.input" and so on
-  ValueId state = no_id;  ///< what the step makes: (1, batch, hidden, or what that is projected to)
-  ValueId cell = no_id;   ///< of an LSTM: (1, batch, hidden)
+  ValueId state = no_id;      ///< what the step makes: (1, batch, hidden, or what that is projected to)
+  ValueId cell = no_id;       ///< of an LSTM: (1, batch, hidden)
   ValueId state_before = no_id;
   ValueId state_again = no_id;  ///< the same, where a GRU takes it a second time
   ValueId cell_before = no_id;
-  ValueId weight = no_id;      ///< of the state
-  ValueId bias = no_id;        ///< of the state; no_id: none
-  ValueId projection = no_id;  ///< the weight of what an LSTM makes; no_id: none
-  ValueId gates = no_id;       ///< of the input, of all steps: (steps, batch, gates * hidden)
-  std::int64_t row = 0;        ///< of `gates`
+  ValueId weight = no_id;          ///< of the state
+  ValueId bias = no_id;            ///< of the state; no_id: none
+  ValueId projection = no_id;      ///< the weight of what an LSTM makes; no_id: none
+  ValueId gates = no_id;           ///< of the input, of all steps: (steps, batch, gates * hidden)
+  std::int64_t row = 0;            ///< of `gates`
   std::vector<NodeId> nodes{};     ///< what the step is made of, beside
   std::vector<NodeId> of_state{};  ///< what is made of the state before alone
 };
@@ -41,15 +41,29 @@ class RecurrentSteps {
   /// The step that ends in a node.
   [[nodiscard]] std::optional<RecurrentStep> find(NodeId n) {
     const std::string_view target = graph_.target(graph_.nodes[n]);
-    const bool tanh = target == "aten.tanh.default", relu = target == "aten.relu.default", projects = target == "aten.linear.default",
-               lstm = target == "aten.mul.Tensor" || projects, gru = target == "aten.add.Tensor";
+    const bool tanh = target == "aten.tanh.default", relu = target == "aten.relu.default",
+               projects = target == "aten.linear.default", lstm = target == "aten.mul.Tensor" || projects,
+               gru = target == "aten.add.Tensor";
     const std::span<const Argument> outputs = graph_.outputs(graph_.nodes[n]);
     if ((!tanh && !relu && !lstm && !gru) || outputs.size() != 1 || !outputs[0].is_value()) return std::nullopt;
-    step_ = {.target = lstm ? "aten.lstm.input" : gru ? "aten.gru.input" : tanh ? "aten.rnn_tanh.input" : "aten.rnn_relu.input", .state = outputs[0].value()};
+    step_ = {.target = lstm   ? "aten.lstm.input"
+                       : gru  ? "aten.gru.input"
+                       : tanh ? "aten.rnn_tanh.input"
+                              : "aten.rnn_relu.input",
+             .state = outputs[0].value()};
     const std::span<const Dim> dims = sizes(step_.state);
-    if (!is_floating(graph_.values[step_.state].dtype) || dims.size() != 3 || !dims[2].is_static() || dims[2].value < 1 || !is(dims[0], 1)) return std::nullopt;
+    if (!is_floating(graph_.values[step_.state].dtype) || dims.size() != 3 || !dims[2].is_static() ||
+        dims[2].value < 1 || !is(dims[0], 1))
+      return std::nullopt;
     hidden_ = dims[2].value;
-    if (!(projects ? read_projected() : lstm ? read_lstm(step_.state) : gru ? read_gru() : sum_of_gates(operand(step_.state, target), 1)) || !fits(lstm ? 4 : gru ? 3 : 1)) return std::nullopt;
+    if (!(projects ? read_projected()
+          : lstm   ? read_lstm(step_.state)
+          : gru    ? read_gru()
+                   : sum_of_gates(operand(step_.state, target), 1)) ||
+        !fits(lstm  ? 4
+              : gru ? 3
+                    : 1))
+      return std::nullopt;
     return std::move(step_);
   }
 
@@ -58,7 +72,9 @@ class RecurrentSteps {
     for (int most = 8; v != no_id && most > 0; --most) {
       const NodeId n = graph_.values[v].producer;
       const ValueId before = n == no_id ? no_id : operators::read_same_elements(operators::NodeArguments(graph_, n));
-      if (before == no_id || graph_.values[before].dtype != graph_.values[v].dtype || graph_.values[before].graph != graph_.values[v].graph) break;
+      if (before == no_id || graph_.values[before].dtype != graph_.values[v].dtype ||
+          graph_.values[before].graph != graph_.values[v].graph)
+        break;
       if (passed != nullptr) passed->push_back(n);
       v = before;
     }
@@ -69,7 +85,8 @@ class RecurrentSteps {
     const ValueId row = stripped(v);
     const NodeId n = row == no_id ? no_id : graph_.values[row].producer;
     operators::SliceView slice;
-    const bool is_row = n != no_id && !operators::read_slice(operators::NodeArguments(graph_, n), slice) && slice.source == no_id && slice.dim == 0 && slice.length == 1;
+    const bool is_row = n != no_id && !operators::read_slice(operators::NodeArguments(graph_, n), slice) &&
+                        slice.source == no_id && slice.dim == 0 && slice.length == 1;
     return is_row ? std::pair{slice.input, slice.start} : std::pair{row, std::int64_t{-1}};
   }
   [[nodiscard]] std::span<const Dim> sizes(ValueId v) const { return graph_.dims_of(graph_.values[v].sizes); }
@@ -86,7 +103,9 @@ class RecurrentSteps {
   /// What a function of one operand is applied to; no_id for others.
   [[nodiscard]] ValueId operand(ValueId v, std::string_view target) {
     const NodeId n = maker(v, target);
-    return n == no_id || graph_.inputs(graph_.nodes[n]).size() != 1 ? no_id : operators::NodeArguments(graph_, n).value({"self", 0});
+    return n == no_id || graph_.inputs(graph_.nodes[n]).size() != 1
+               ? no_id
+               : operators::NodeArguments(graph_, n).value({"self", 0});
   }
   using Pair = std::pair<ValueId, ValueId>;
   /// The operands of an operator of two tensors; none for others.
@@ -112,7 +131,9 @@ class RecurrentSteps {
     const operators::NodeArguments call(graph_, n);
     operators::SliceView part;
     if (operators::read_part(call, v, part) && operators::read_slice(call, part)) return no_id;
-    if (part.step != 1 || part.length != hidden_ || part.start != at * hidden_ || part.dim + 1 != sizes(part.input).size()) return no_id;
+    if (part.step != 1 || part.length != hidden_ || part.start != at * hidden_ ||
+        part.dim + 1 != sizes(part.input).size())
+      return no_id;
     step_.nodes.push_back(n);
     return part.input;
   }
@@ -136,14 +157,17 @@ class RecurrentSteps {
   }
   /// Both, added.
   [[nodiscard]] bool sum_of_gates(ValueId v, std::int64_t count) {
-    return either(operands(v, "aten.add.Tensor"), [&](ValueId a, ValueId b) { return read_state(a, count) && read_row(b); });
+    return either(operands(v, "aten.add.Tensor"),
+                  [&](ValueId a, ValueId b) { return read_state(a, count) && read_row(b); });
   }
   /// An LSTM's that is projected.
   [[nodiscard]] bool read_projected() {
     const operators::NodeArguments call(graph_, maker(step_.state, "aten.linear.default"));
     const ValueId all = call.value({"input", 0});
     step_.projection = call.value({"weight", 1});
-    if (call.find({"bias", 2}) != nullptr || all == no_id || step_.projection == no_id || sizes(all).size() < 2 || !sizes(all).back().is_static() || sizes(all).back().value < 1) return false;
+    if (call.find({"bias", 2}) != nullptr || all == no_id || step_.projection == no_id || sizes(all).size() < 2 ||
+        !sizes(all).back().is_static() || sizes(all).back().value < 1)
+      return false;
     hidden_ = sizes(all).back().value;
     return read_lstm(stripped(all, &step_.nodes));
   }
@@ -163,13 +187,18 @@ class RecurrentSteps {
       });
     };
     const auto adds = [&](ValueId v) {
-      return either(operands(v, "aten.mul.Tensor"), [&](ValueId a, ValueId b) { return gate(a, "aten.sigmoid.default", 0) && gate(b, "aten.tanh.default", 2); });
+      return either(operands(v, "aten.mul.Tensor"), [&](ValueId a, ValueId b) {
+        return gate(a, "aten.sigmoid.default", 0) && gate(b, "aten.tanh.default", 2);
+      });
     };
     return either(operands(made, "aten.mul.Tensor"), [&](ValueId out, ValueId b) {
       all = no_id;
       step_.cell = operand(b, "aten.tanh.default");
-      return gate(out, "aten.sigmoid.default", 3) && either(operands(step_.cell, "aten.add.Tensor"), [&](ValueId f, ValueId i) { return forgets(f) && adds(i); }) &&
-             sum_of_gates(all, 4) && sizes(made).size() == 3 && same_sizes(graph_, sizes(made).first(2), sizes(step_.state).first(2)) &&
+      return gate(out, "aten.sigmoid.default", 3) &&
+             either(operands(step_.cell, "aten.add.Tensor"),
+                    [&](ValueId f, ValueId i) { return forgets(f) && adds(i); }) &&
+             sum_of_gates(all, 4) && sizes(made).size() == 3 &&
+             same_sizes(graph_, sizes(made).first(2), sizes(step_.state).first(2)) &&
              same_sizes(graph_, sizes(step_.cell), sizes(made)) && has_sizes(step_.cell_before, sizes(made));
     });
   }
@@ -189,7 +218,8 @@ class RecurrentSteps {
         return true;
       };
       const auto sigmoid = [&](ValueId v, std::int64_t at) {
-        return either(operands(operand(v, "aten.sigmoid.default"), "aten.add.Tensor"), [&](ValueId s, ValueId r) { return gates(s, r, at); });
+        return either(operands(operand(v, "aten.sigmoid.default"), "aten.add.Tensor"),
+                      [&](ValueId s, ValueId r) { return gates(s, r, at); });
       };
       const auto candidate = [&](ValueId r, ValueId product) {
         return either(operands(product, "aten.mul.Tensor"), [&](ValueId s, ValueId reset) {
@@ -199,11 +229,13 @@ class RecurrentSteps {
       };
       const auto blends = [&](ValueId difference, ValueId update) {
         const auto [before, now] = operands(difference, "aten.sub.Tensor");
-        if (before == no_id || now != made || !sigmoid(update, 1) || !read_state(of_state, 3) || !read_row(of_row)) return false;
+        if (before == no_id || now != made || !sigmoid(update, 1) || !read_state(of_state, 3) || !read_row(of_row))
+          return false;
         step_.state_again = before;
         return has_state_sizes(before) && row_of(before) == row_of(step_.state_before);
       };
-      return either(operands(operand(made, "aten.tanh.default"), "aten.add.Tensor"), candidate) && either(operands(change, "aten.mul.Tensor"), blends);
+      return either(operands(operand(made, "aten.tanh.default"), "aten.add.Tensor"), candidate) &&
+             either(operands(change, "aten.mul.Tensor"), blends);
     });
   }
   /// (batch, hidden), or that of one layer.
@@ -214,8 +246,11 @@ class RecurrentSteps {
   /// The input's gates have the same batch, and all tensors the same dtype.
   [[nodiscard]] bool fits(std::int64_t count) const {
     const std::span<const Dim> dims = sizes(step_.gates), made = sizes(step_.state);
-    if (dims.size() != 3 || !dims[0].is_static() || !same_size(graph_, dims[1], made[1]) || !is(dims[2], count * hidden_)) return false;
-    for (const ValueId v : {step_.cell, step_.state_before, step_.cell_before, step_.weight, step_.bias, step_.projection, step_.gates})
+    if (dims.size() != 3 || !dims[0].is_static() || !same_size(graph_, dims[1], made[1]) ||
+        !is(dims[2], count * hidden_))
+      return false;
+    for (const ValueId v :
+         {step_.cell, step_.state_before, step_.cell_before, step_.weight, step_.bias, step_.projection, step_.gates})
       if (v != no_id && graph_.values[v].dtype != graph_.values[step_.state].dtype) return false;
     return true;
   }

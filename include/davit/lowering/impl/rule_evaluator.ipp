@@ -21,7 +21,9 @@ DAVIT_INLINE bool RuleEvaluator::is_number(const Item& item) {
 DAVIT_INLINE ScalarType RuleEvaluator::dtype(const Item& item) {
   if (is_tensor(item)) return emit.module().values[item.value()].dtype;
   if (item.is(ArgumentKind::scalar_type)) return static_cast<ScalarType>(item.argument.payload);
-  if (item.is(ArgumentKind::float_) || (item.is_value() && emit.module().values[item.value()].kind == ValueKind::sym_float)) return ScalarType::float32;
+  if (item.is(ArgumentKind::float_) ||
+      (item.is_value() && emit.module().values[item.value()].kind == ValueKind::sym_float))
+    return ScalarType::float32;
   if (item.is(ArgumentKind::bool_)) return ScalarType::bool_;
   return is_number(item) ? ScalarType::int64 : ScalarType::undefined;
 }
@@ -51,8 +53,8 @@ DAVIT_INLINE RuleEvaluator::Bounds RuleEvaluator::bounds(ExprId id, int& most) {
     out = {static_cast<double>(e.value), static_cast<double>(e.value)};
   } else if (e.op == ExprOp::symbol) {
     if (const auto known = ranges_.find(emit.view().str(e.name)); known != ranges_.end()) out = known->second;
-  } else if (e.op == ExprOp::add || e.op == ExprOp::mul || e.op == ExprOp::min || e.op == ExprOp::max || e.op == ExprOp::floor_div || e.op == ExprOp::python_mod ||
-             e.op == ExprOp::mod) {
+  } else if (e.op == ExprOp::add || e.op == ExprOp::mul || e.op == ExprOp::min || e.op == ExprOp::max ||
+             e.op == ExprOp::floor_div || e.op == ExprOp::python_mod || e.op == ExprOp::mod) {
     const Bounds a = bounds(e.a, most), b = bounds(e.b, most);
     if (e.op == ExprOp::add) out = {a.low + b.low, a.high + b.high};
     if (e.op == ExprOp::min) out = {std::min(a.low, b.low), std::min(a.high, b.high)};
@@ -60,8 +62,10 @@ DAVIT_INLINE RuleEvaluator::Bounds RuleEvaluator::bounds(ExprId id, int& most) {
     if (e.op == ExprOp::mul) {
       const double corners[] = {a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high};
       const bool known = std::ranges::none_of(corners, [](double x) { return std::isnan(x); });
-      if (known) out = {*std::ranges::min_element(corners), *std::ranges::max_element(corners)};
-      else if (a.low >= 0 && b.low >= 0) out.low = a.low * b.low;  // of what has no end and may be 0
+      if (known)
+        out = {*std::ranges::min_element(corners), *std::ranges::max_element(corners)};
+      else if (a.low >= 0 && b.low >= 0)
+        out.low = a.low * b.low;  // of what has no end and may be 0
     }
     if (e.op == ExprOp::floor_div && b.low > 0)
       out = {std::floor(a.low / (a.low >= 0 ? b.high : b.low)), std::floor(a.high / (a.high >= 0 ? b.low : b.high))};
@@ -78,9 +82,11 @@ DAVIT_INLINE RuleEvaluator::Bounds RuleEvaluator::bounds(const Item& item) {
   if (is_real(item)) return {};
   const Dim size = emit.dim(item);
   int most = 256;
-  Bounds out = size.is_static() ? Bounds{static_cast<double>(size.value), static_cast<double>(size.value)} : bounds(size.expr, most);
+  Bounds out = size.is_static() ? Bounds{static_cast<double>(size.value), static_cast<double>(size.value)}
+                                : bounds(size.expr, most);
   const NodeId producer = item.is_value() ? emit.module().values[item.value()].producer : no_id;
-  if (producer != no_id && emit.view().target(emit.module().nodes[producer]) == "aten.sym_size.int") out.low = std::max(out.low, 0.0);
+  if (producer != no_id && emit.view().target(emit.module().nodes[producer]) == "aten.sym_size.int")
+    out.low = std::max(out.low, 0.0);
   return out;
 }
 DAVIT_INLINE std::optional<bool> RuleEvaluator::less(const Item& a, const Item& b, bool or_equal) {
@@ -141,35 +147,56 @@ DAVIT_INLINE Item RuleEvaluator::binary(std::string_view op, const Item& a, cons
   struct Operator {
     std::string_view token, tensors, numbers;
   };
-  static constexpr Operator operators[] = {
-      {"+", "aten.add.Tensor", "add"},  {"-", "aten.sub.Tensor", "sub"},       {"*", "aten.mul.Tensor", "mul"},
-      {"/", "aten.div.Tensor", "truediv"}, {"//", "aten.div.Tensor_mode", "floordiv"}, {"%", "aten.remainder", "mod"},
-      {"==", "aten.eq", ""}, {"!=", "aten.ne", ""}, {"<", "aten.lt", ""}, {"<=", "aten.le", ""}, {">", "aten.gt", ""}, {">=", "aten.ge", ""}};
+  static constexpr Operator operators[] = {{"+", "aten.add.Tensor", "add"},
+                                           {"-", "aten.sub.Tensor", "sub"},
+                                           {"*", "aten.mul.Tensor", "mul"},
+                                           {"/", "aten.div.Tensor", "truediv"},
+                                           {"//", "aten.div.Tensor_mode", "floordiv"},
+                                           {"%", "aten.remainder", "mod"},
+                                           {"==", "aten.eq", ""},
+                                           {"!=", "aten.ne", ""},
+                                           {"<", "aten.lt", ""},
+                                           {"<=", "aten.le", ""},
+                                           {">", "aten.gt", ""},
+                                           {">=", "aten.ge", ""}};
   const Operator& row = *std::ranges::find(operators, op, &Operator::token);
   if (is_tensor(a) || is_tensor(b)) {
-    if (!(is_tensor(a) || is_number(a)) || !(is_tensor(b) || is_number(b))) return fail("arithmetic on what is no number");
+    if (!(is_tensor(a) || is_number(a)) || !(is_tensor(b) || is_number(b)))
+      return fail("arithmetic on what is no number");
     if (!is_tensor(a) && row.tensors.find('.', 5) == std::string_view::npos)  // a comparison with a number on the left
       return binary(op == "<" ? ">" : op == "<=" ? ">=" : op == ">" ? "<" : op == ">=" ? "<=" : op, b, a);
     if (row.tensors.find('.', 5) == std::string_view::npos)
       return call(concat(row.tensors, is_tensor(b) ? ".Tensor" : ".Scalar"), {{"", a}, {"", b}});
-    if (op == "//") return call(row.tensors, {{"", a}, {"", b}, {"rounding_mode", Item{.argument = {.kind = ArgumentKind::string}, .text = "floor"}}});
+    if (op == "//")
+      return call(
+          row.tensors,
+          {{"", a}, {"", b}, {"rounding_mode", Item{.argument = {.kind = ArgumentKind::string}, .text = "floor"}}});
     return call(row.tensors, {{"", a}, {"", b}});
   }
   if (!is_number(a) || !is_number(b)) return fail("arithmetic on what is no number");
   const bool comparison = row.numbers.empty();
   if (comparison) {
-    const std::optional<bool> holds = op.starts_with('<') ? less(a, b, op.ends_with('=')) : less(b, a, op.ends_with('='));
+    const std::optional<bool> holds =
+        op.starts_with('<') ? less(a, b, op.ends_with('=')) : less(b, a, op.ends_with('='));
     return holds ? Item::boolean(*holds) : fail("a decomposition asks which of two symbolic sizes is larger");
   }
   const bool reals = a.is(ArgumentKind::float_) || b.is(ArgumentKind::float_) || op == "/";
   if (!a.is_value() && !b.is_value() && reals) {
     const double x = number(a), y = number(b);
-    return Item::of(GraphBuilder::real(op == "+" ? x + y : op == "-" ? x - y : op == "*" ? x * y : op == "/" ? x / y : op == "//" ? std::floor(x / y) : x - y * std::floor(x / y)));
+    return Item::of(GraphBuilder::real(op == "+"    ? x + y
+                                       : op == "-"  ? x - y
+                                       : op == "*"  ? x * y
+                                       : op == "/"  ? x / y
+                                       : op == "//" ? std::floor(x / y)
+                                                    : x - y * std::floor(x / y)));
   }
   const NamedItem inputs[] = {{"a", a}, {"b", b}};
   if (reals) return emit.symbolic(concat("_operator.", row.numbers), inputs, ValueKind::sym_float, {});
   const Dim x = emit.dim(a), y = emit.dim(b);
-  const ExprOp as = op == "*" ? ExprOp::mul : op == "//" ? ExprOp::floor_div : op == "%" ? ExprOp::python_mod : ExprOp::add;
+  const ExprOp as = op == "*"    ? ExprOp::mul
+                    : op == "//" ? ExprOp::floor_div
+                    : op == "%"  ? ExprOp::python_mod
+                                 : ExprOp::add;
   const Dim result = emit.arithmetic(as, x, op == "-" ? emit.arithmetic(ExprOp::mul, {-1}, y) : y);
   if (result.is_static()) return Item::integer(result.value);
   if (result.expr == x.expr && result.value == x.value) return a;
@@ -206,14 +233,17 @@ DAVIT_INLINE Item RuleEvaluator::call(std::string_view name, std::vector<NamedIt
         !schema.empty() && !schema.ends_with("[]")) {  // a list of tensors is what its rule makes
       const GraphEmitter::Mark mark = emit.mark();
       Item whole = call_operator(operator_name(schema), schema, arguments);
-      if (emit.fault == nullptr && (keeps == nullptr || keeps(options, emit.view(), static_cast<NodeId>(emit.mark().nodes - 1), is_core))) return whole;
+      if (emit.fault == nullptr &&
+          (keeps == nullptr || keeps(options, emit.view(), static_cast<NodeId>(emit.mark().nodes - 1), is_core)))
+        return whole;
       emit.roll_back(mark);
       emit.fault = nullptr;
     }
     if (depth_ >= 32) return fail("rules are nested too deeply");
     const GraphEmitter::Mark mark = emit.mark();
     std::vector<NamedItem> parts = arguments;
-    if (!name.starts_with('$')) std::erase_if(parts, [](const NamedItem& each) { return each.name == "sizes" || each.name == "as"; });
+    if (!name.starts_with('$'))
+      std::erase_if(parts, [](const NamedItem& each) { return each.name == "sizes" || each.name == "as"; });
     ++depth_;
     Item result = run(rule, std::move(parts));
     --depth_;
@@ -251,7 +281,8 @@ DAVIT_INLINE Item RuleEvaluator::run(std::string_view row, std::vector<NamedItem
   for (std::size_t i = 0; i < used.size(); ++i)
     if (!used[i] && !arguments[i].item.is_none()) {
       const std::string_view n = arguments[i].name;  // what concerns memory alone changes no result
-      if (n != "layout" && n != "device" && n != "pin_memory" && n != "memory_format" && n != "non_blocking" && n != "copy" && n != "cudnn_enable" && n != "cudnn_enabled")
+      if (n != "layout" && n != "device" && n != "pin_memory" && n != "memory_format" && n != "non_blocking" &&
+          n != "copy" && n != "cudnn_enable" && n != "cudnn_enabled")
         return fail("an argument that the rule does not know");
     }
   if (take(s, "^"))
@@ -259,7 +290,8 @@ DAVIT_INLINE Item RuleEvaluator::run(std::string_view row, std::vector<NamedItem
       const auto widen = [&](Item& item) {
         if (!is_tensor(item) || (dtype(item) != ScalarType::float16 && dtype(item) != ScalarType::bfloat16)) return;
         has_widened = true;
-        item = call("aten._to_copy.default", {{"", item}, {"dtype", Item::of(GraphBuilder::scalar_type(ScalarType::float32))}});
+        item = call("aten._to_copy.default",
+                    {{"", item}, {"dtype", Item::of(GraphBuilder::scalar_type(ScalarType::float32))}});
       };
       widen(v.value);
       for (Item& each : v.value.items) widen(each);
@@ -269,18 +301,22 @@ DAVIT_INLINE Item RuleEvaluator::run(std::string_view row, std::vector<NamedItem
   return body(s);
 }
 
-DAVIT_INLINE Item RuleEvaluator::call_operator(std::string_view target, std::string_view text, std::vector<NamedItem> arguments) {
+DAVIT_INLINE Item RuleEvaluator::call_operator(std::string_view target, std::string_view text,
+                                               std::vector<NamedItem> arguments) {
   const OperatorSchema schema = parse_schema(text);
   std::vector<NamedItem> inputs;
   std::vector<TensorMeta> metas;
   Item sizes, types;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     NamedItem& each = arguments[i];
-    if (each.name == "sizes") sizes = std::move(each.item);
-    else if (each.name == "as") types = std::move(each.item);
+    if (each.name == "sizes")
+      sizes = std::move(each.item);
+    else if (each.name == "as")
+      types = std::move(each.item);
     else {
       if (each.name.empty() && i < schema.parameters.size()) each.name = schema.parameters[i].name;
-      if (each.name.empty() || schema.index_of(each.name) == schema.parameters.size()) return fail("a rule passes what an operator does not take");
+      if (each.name.empty() || schema.index_of(each.name) == schema.parameters.size())
+        return fail("a rule passes what an operator does not take");
       inputs.push_back(std::move(each));
     }
   }
@@ -305,7 +341,8 @@ DAVIT_INLINE Item RuleEvaluator::call_operator(std::string_view target, std::str
     if (metas.size() > schema.returns) metas.resize(schema.returns);
   }
   if (!types.is_none() && !types.is_list() && !metas.empty()) metas[0].dtype = dtype(types);
-  if (metas.size() != std::max<std::size_t>(schema.returns, 1)) return fail("the sizes of an operator's outputs are not known");
+  if (metas.size() != std::max<std::size_t>(schema.returns, 1))
+    return fail("the sizes of an operator's outputs are not known");
   if (emit.fault != nullptr) return {};
   return emit.call(target, inputs, metas, schema.returns > 1);
 }

@@ -78,16 +78,21 @@ DAVIT_INLINE Item RuleEvaluator::expression(Scope& s) {
   if (emit.fault != nullptr || !take(s, "?")) return condition;
   const bool yes = truth(condition);
   Item chosen;
-  if (yes) chosen = expression(s);
-  else pass_by(s, -1);
+  if (yes)
+    chosen = expression(s);
+  else
+    pass_by(s, -1);
   if (!take(s, ":")) return fail("a condition without an alternative");
-  if (yes) pass_by(s, -1);
-  else chosen = expression(s);
+  if (yes)
+    pass_by(s, -1);
+  else
+    chosen = expression(s);
   return chosen;
 }
 
 DAVIT_INLINE Item RuleEvaluator::operation(Scope& s, int level) {
-  static constexpr std::string_view tokens[][6] = {{"||"}, {"&&"}, {"==", "!=", "<=", ">=", "<", ">"}, {"+", "-"}, {"*", "//", "/", "%"}};
+  static constexpr std::string_view tokens[][6] = {
+      {"||"}, {"&&"}, {"==", "!=", "<=", ">=", "<", ">"}, {"+", "-"}, {"*", "//", "/", "%"}};
   if (level == 5) return unary(s);
   Item left = operation(s, level + 1);
   while (emit.fault == nullptr) {
@@ -113,7 +118,9 @@ DAVIT_INLINE Item RuleEvaluator::unary(Scope& s) {
   Item out;
   if (take(s, "-")) {
     out = unary(s);
-    out = is_tensor(out) ? call("neg", {{"", out}}) : out.is(ArgumentKind::float_) ? Item::of(GraphBuilder::real(-number(out))) : binary("*", Item::integer(-1), out);
+    out = is_tensor(out)                 ? call("neg", {{"", out}})
+          : out.is(ArgumentKind::float_) ? Item::of(GraphBuilder::real(-number(out)))
+                                         : binary("*", Item::integer(-1), out);
   } else if (take(s, "!")) {
     out = Item::boolean(!truth(unary(s)));
   } else {
@@ -137,7 +144,8 @@ DAVIT_INLINE Item RuleEvaluator::unary(Scope& s) {
       }
       b = std::clamp(b, std::min(a, count), count);
       a = std::min(a, count);
-      out = Item::list({out.items.begin() + static_cast<std::ptrdiff_t>(a), out.items.begin() + static_cast<std::ptrdiff_t>(b)});
+      out = Item::list(
+          {out.items.begin() + static_cast<std::ptrdiff_t>(a), out.items.begin() + static_cast<std::ptrdiff_t>(b)});
     }
   }
   return out;
@@ -180,7 +188,9 @@ DAVIT_INLINE Item RuleEvaluator::primary(Scope& s) {
     if (s.variables[i].name == name) return s.variables[i].value;
   if (name == "none") return {};
   if (name == "true" || name == "false") return Item::boolean(name == "true");
-  if (name == "contiguous_format") return Item::of({.payload = static_cast<std::int64_t>(MemoryFormat::contiguous), .kind = ArgumentKind::memory_format});
+  if (name == "contiguous_format")
+    return Item::of(
+        {.payload = static_cast<std::int64_t>(MemoryFormat::contiguous), .kind = ArgumentKind::memory_format});
   if (name == "inf") return Item::of(GraphBuilder::real(std::numeric_limits<double>::infinity()));
   if (name == "nan") return Item::of(GraphBuilder::real(std::numeric_limits<double>::quiet_NaN()));
   if (name == "out" && !outputs.empty()) {
@@ -189,7 +199,8 @@ DAVIT_INLINE Item RuleEvaluator::primary(Scope& s) {
     return sizes;
   }
   if (name == "outtype" && !outputs.empty()) return Item::of(GraphBuilder::scalar_type(outputs[0].dtype));
-  if (const ScalarType type = scalar_type_named(name); type != ScalarType::undefined) return Item::of(GraphBuilder::scalar_type(type));
+  if (const ScalarType type = scalar_type_named(name); type != ScalarType::undefined)
+    return Item::of(GraphBuilder::scalar_type(type));
   return fail("a rule names what is not there");
 }
 

@@ -19,32 +19,168 @@ struct MetaRow {
 /// By name without "aten." and, where all overloads agree, without the overload.
 inline constexpr MetaRow meta_rows[] = {
     // p: dtype promoted and sizes broadcast; d: the same, a float; b: the same, a bool
-    {"add", 'p'}, {"sub", 'p'}, {"mul", 'p'}, {"maximum", 'p'}, {"minimum", 'p'}, {"fmod", 'p'}, {"remainder", 'p'}, {"pow", 'p'},
-    {"bitwise_and", 'p'}, {"bitwise_or", 'p'}, {"bitwise_xor", 'p'}, {"gcd", 'p'}, {"div.Tensor_mode", 'p'}, {"div.Scalar_mode", 'p'}, {"clamp", 'p'}, {"where", 'w'},
-    {"div", 'd'}, {"atan2", 'd'}, {"copysign", 'd'}, {"eq", 'b'}, {"ne", 'b'}, {"lt", 'b'}, {"le", 'b'}, {"gt", 'b'}, {"ge", 'b'},
-    {"logical_and", 'b'}, {"logical_or", 'b'}, {"logical_xor", 'b'}, {"logical_not", 'b'}, {"isnan", 'b'}, {"isinf", 'b'},
+    {"add", 'p'},
+    {"sub", 'p'},
+    {"mul", 'p'},
+    {"maximum", 'p'},
+    {"minimum", 'p'},
+    {"fmod", 'p'},
+    {"remainder", 'p'},
+    {"pow", 'p'},
+    {"bitwise_and", 'p'},
+    {"bitwise_or", 'p'},
+    {"bitwise_xor", 'p'},
+    {"gcd", 'p'},
+    {"div.Tensor_mode", 'p'},
+    {"div.Scalar_mode", 'p'},
+    {"clamp", 'p'},
+    {"where", 'w'},
+    {"div", 'd'},
+    {"atan2", 'd'},
+    {"copysign", 'd'},
+    {"eq", 'b'},
+    {"ne", 'b'},
+    {"lt", 'b'},
+    {"le", 'b'},
+    {"gt", 'b'},
+    {"ge", 'b'},
+    {"logical_and", 'b'},
+    {"logical_or", 'b'},
+    {"logical_xor", 'b'},
+    {"logical_not", 'b'},
+    {"isnan", 'b'},
+    {"isinf", 'b'},
     // s: like the first tensor; f: the same, a float
-    {"abs", 's'}, {"neg", 's'}, {"relu", 's'}, {"sign", 's'}, {"floor", 's'}, {"ceil", 's'}, {"round", 's'}, {"trunc", 's'}, {"hardtanh", 's'},
-    {"bitwise_not", 's'}, {"leaky_relu", 's'}, {"elu", 's'}, {"gelu", 's'}, {"clone", 's'}, {"flip", 's'}, {"roll", 's'}, {"_softmax", 's'}, {"_safe_softmax", 's'},
-    {"_log_softmax", 's'}, {"softmax", 's'}, {"log_softmax", 's'}, {"scatter", 's'}, {"scatter_add", 's'}, {"scatter_reduce", 's'}, {"index_put", 's'},
-    {"slice_scatter", 's'}, {"select_scatter", 's'}, {"masked_scatter", 's'}, {"copy", 's'}, {"alias", 's'}, {"layer_norm", 's'}, {"fill", 's'},
-    {"_native_batch_norm_legit_no_training", 'n'}, {"native_layer_norm", 'n'}, {"cumprod", 's'}, {"logcumsumexp", 's'},
-    {"hardswish", 's'}, {"_prelu_kernel", 's'}, {"hardsigmoid", 's'}, {"silu", 's'}, {"triu", 's'}, {"tril", 's'}, {"empty_like", 'k'}, {"zeros_like", 'k'}, {"ones_like", 'k'}, {"full_like", 'k'}, {"_to_copy", 'k'},
-    {"cumsum", 'i'}, {"exp", 'f'}, {"expm1", 'f'}, {"log", 'f'}, {"log1p", 'f'}, {"log2", 'f'}, {"log10", 'f'}, {"sqrt", 'f'}, {"rsqrt", 'f'}, {"sin", 'f'},
-    {"cos", 'f'}, {"tan", 'f'}, {"tanh", 'f'}, {"sigmoid", 'f'}, {"erf", 'f'}, {"reciprocal", 'f'}, {"sinh", 'f'}, {"cosh", 'f'}, {"asin", 'f'}, {"acos", 'f'},
-    {"atan", 'f'}, {"asinh", 'f'}, {"acosh", 'f'}, {"atanh", 'f'}, {"erfc", 'f'}, {"erfinv", 'f'}, {"lgamma", 'f'}, {"digamma", 'f'}, {"special_erfcx", 'f'},
+    {"abs", 's'},
+    {"neg", 's'},
+    {"relu", 's'},
+    {"sign", 's'},
+    {"floor", 's'},
+    {"ceil", 's'},
+    {"round", 's'},
+    {"trunc", 's'},
+    {"hardtanh", 's'},
+    {"bitwise_not", 's'},
+    {"leaky_relu", 's'},
+    {"elu", 's'},
+    {"gelu", 's'},
+    {"clone", 's'},
+    {"flip", 's'},
+    {"roll", 's'},
+    {"_softmax", 's'},
+    {"_safe_softmax", 's'},
+    {"_log_softmax", 's'},
+    {"softmax", 's'},
+    {"log_softmax", 's'},
+    {"scatter", 's'},
+    {"scatter_add", 's'},
+    {"scatter_reduce", 's'},
+    {"index_put", 's'},
+    {"slice_scatter", 's'},
+    {"select_scatter", 's'},
+    {"masked_scatter", 's'},
+    {"copy", 's'},
+    {"alias", 's'},
+    {"layer_norm", 's'},
+    {"fill", 's'},
+    {"_native_batch_norm_legit_no_training", 'n'},
+    {"native_layer_norm", 'n'},
+    {"cumprod", 's'},
+    {"logcumsumexp", 's'},
+    {"hardswish", 's'},
+    {"_prelu_kernel", 's'},
+    {"hardsigmoid", 's'},
+    {"silu", 's'},
+    {"triu", 's'},
+    {"tril", 's'},
+    {"empty_like", 'k'},
+    {"zeros_like", 'k'},
+    {"ones_like", 'k'},
+    {"full_like", 'k'},
+    {"_to_copy", 'k'},
+    {"cumsum", 'i'},
+    {"exp", 'f'},
+    {"expm1", 'f'},
+    {"log", 'f'},
+    {"log1p", 'f'},
+    {"log2", 'f'},
+    {"log10", 'f'},
+    {"sqrt", 'f'},
+    {"rsqrt", 'f'},
+    {"sin", 'f'},
+    {"cos", 'f'},
+    {"tan", 'f'},
+    {"tanh", 'f'},
+    {"sigmoid", 'f'},
+    {"erf", 'f'},
+    {"reciprocal", 'f'},
+    {"sinh", 'f'},
+    {"cosh", 'f'},
+    {"asin", 'f'},
+    {"acos", 'f'},
+    {"atan", 'f'},
+    {"asinh", 'f'},
+    {"acosh", 'f'},
+    {"atanh", 'f'},
+    {"erfc", 'f'},
+    {"erfinv", 'f'},
+    {"lgamma", 'f'},
+    {"digamma", 'f'},
+    {"special_erfcx", 'f'},
     // r: reduced over dims
-    {"sum", 'r'}, {"mean", 'r'}, {"amax", 'r'}, {"amin", 'r'}, {"prod", 'r'}, {"any", 'r'}, {"argmax", 'r'}, {"argmin", 'r'}, {"var", 'r'}, {"max", 'r'}, {"min", 'r'},
-    {"sort", 'o'}, {"topk", 'o'},
+    {"sum", 'r'},
+    {"mean", 'r'},
+    {"amax", 'r'},
+    {"amin", 'r'},
+    {"prod", 'r'},
+    {"any", 'r'},
+    {"argmax", 'r'},
+    {"argmin", 'r'},
+    {"var", 'r'},
+    {"max", 'r'},
+    {"min", 'r'},
+    {"sort", 'o'},
+    {"topk", 'o'},
     // v: sizes are an argument
-    {"view", 'v'}, {"reshape", 'v'}, {"_unsafe_view", 'v'}, {"expand", 'e'}, {"repeat", 'R'}, {"full", 'F'}, {"zeros", 'F'}, {"ones", 'F'}, {"empty", 'F'},
-    {"rand", 'F'}, {"randn", 'F'}, {"scalar_tensor", '0'}, {"arange", 'A'},
+    {"view", 'v'},
+    {"reshape", 'v'},
+    {"_unsafe_view", 'v'},
+    {"expand", 'e'},
+    {"repeat", 'R'},
+    {"full", 'F'},
+    {"zeros", 'F'},
+    {"ones", 'F'},
+    {"empty", 'F'},
+    {"rand", 'F'},
+    {"randn", 'F'},
+    {"scalar_tensor", '0'},
+    {"arange", 'A'},
     // layout, joining, indices, products
-    {"permute", 't'}, {"transpose", 't'}, {"t", 't'}, {"unsqueeze", 'u'}, {"squeeze", 'q'}, {"select", 'l'}, {"slice", 'c'}, {"cat", 'j'}, {"stack", 'J'},
-    {"diagonal", 'D'}, {"constant_pad_nd", 'P'}, {"gather", 'g'}, {"index_select", 'x'}, {"embedding", 'E'}, {"index", 'X'}, {"mm", 'm'}, {"bmm", 'm'}, {"matmul", 'm'}, {"addmm", 'M'},
+    {"permute", 't'},
+    {"transpose", 't'},
+    {"t", 't'},
+    {"unsqueeze", 'u'},
+    {"squeeze", 'q'},
+    {"select", 'l'},
+    {"slice", 'c'},
+    {"cat", 'j'},
+    {"stack", 'J'},
+    {"diagonal", 'D'},
+    {"constant_pad_nd", 'P'},
+    {"gather", 'g'},
+    {"index_select", 'x'},
+    {"embedding", 'E'},
+    {"index", 'X'},
+    {"mm", 'm'},
+    {"bmm", 'm'},
+    {"matmul", 'm'},
+    {"addmm", 'M'},
     {"linear", 'L'},
     // complex numbers: of two parts, as pairs, of pairs
-    {"complex", 'z'}, {"polar", 'z'}, {"view_as_real", 'V'}, {"view_as_complex", 'W'}};
+    {"complex", 'z'},
+    {"polar", 'z'},
+    {"view_as_real", 'V'},
+    {"view_as_complex", 'W'}};
 
 [[nodiscard]] inline char meta_kind(std::string_view name) noexcept {
   const std::string_view base = name.substr(0, name.find('.'));
@@ -64,7 +200,9 @@ DAVIT_INLINE TensorMeta RuleEvaluator::meta(const Item& tensor) {
     return {};
   }
   const Value& v = emit.module().values[tensor.value()];
-  const auto list = [&](Range r) { return std::vector<Dim>(emit.view().dims_of(r).begin(), emit.view().dims_of(r).end()); };
+  const auto list = [&](Range r) {
+    return std::vector<Dim>(emit.view().dims_of(r).begin(), emit.view().dims_of(r).end());
+  };
   return {v.dtype, list(v.sizes), list(v.strides)};
 }
 
@@ -80,7 +218,8 @@ DAVIT_INLINE TensorMeta RuleEvaluator::broadcast(std::span<const NamedItem> argu
       if (sizes.size() > out.sizes.size()) out.sizes.insert(out.sizes.begin(), sizes.size() - out.sizes.size(), Dim{1});
       for (std::size_t d = 0; d < sizes.size(); ++d) {
         Dim& to = out.sizes[out.sizes.size() - sizes.size() + d];
-        if ((to.is_static() && to.value == 1) || (!to.is_static() && sizes[d].is_static() && sizes[d].value != 1)) to = sizes[d];
+        if ((to.is_static() && to.value == 1) || (!to.is_static() && sizes[d].is_static() && sizes[d].value != 1))
+          to = sizes[d];
       }
     } else if (is_number(each.item)) {
       type.number = promote(type.number, dtype(each.item));
@@ -90,7 +229,8 @@ DAVIT_INLINE TensorMeta RuleEvaluator::broadcast(std::span<const NamedItem> argu
   return out;
 }
 
-DAVIT_INLINE bool RuleEvaluator::infer(std::string_view name, std::span<const NamedItem> a, std::vector<TensorMeta>& result) {
+DAVIT_INLINE bool RuleEvaluator::infer(std::string_view name, std::span<const NamedItem> a,
+                                       std::vector<TensorMeta>& result) {
   const char kind = detail::meta_kind(name);
   if (kind == 0) return false;
   const auto argument = [&](std::string_view n) -> const Item* {
@@ -106,7 +246,8 @@ DAVIT_INLINE bool RuleEvaluator::infer(std::string_view name, std::span<const Na
   TensorMeta m;
   std::size_t first = 0;
   while (first < a.size() && !is_tensor(a[first].item)) ++first;
-  const bool needs_tensor = kind != 'F' && kind != '0' && kind != 'A' && kind != 'j' && kind != 'J' && kind != 'p' && kind != 'd' && kind != 'w';
+  const bool needs_tensor = kind != 'F' && kind != '0' && kind != 'A' && kind != 'j' && kind != 'J' && kind != 'p' &&
+                            kind != 'd' && kind != 'w';
   if (needs_tensor) {
     if (first == a.size()) return false;
     m = meta(a[first].item);
@@ -121,11 +262,14 @@ DAVIT_INLINE bool RuleEvaluator::infer(std::string_view name, std::span<const Na
     for (const Item& dim : item.is_list() ? std::span<const Item>(item.items) : std::span(&item, 1))
       if (const std::size_t d = index(dim); d < dimensions.size()) dimensions[d] = true;
   };
-  const bool layout = kind == 'V' || kind == 't' || kind == 'u' || kind == 'q' || kind == 'l' || kind == 'c' || kind == 'e' || kind == 'D';
+  const bool layout = kind == 'V' || kind == 't' || kind == 'u' || kind == 'q' || kind == 'l' || kind == 'c' ||
+                      kind == 'e' || kind == 'D';
   const bool strided = layout && m.strides.size() == m.sizes.size();
   if (!strided) m.strides.clear();
   switch (kind) {
-    case 'p': case 'd': case 'b':
+    case 'p':
+    case 'd':
+    case 'b':
       m = broadcast(a);
       if (kind == 'd') m.dtype = as_float(m.dtype);
       if (kind == 'b') m.dtype = ScalarType::bool_;
@@ -138,9 +282,12 @@ DAVIT_INLINE bool RuleEvaluator::infer(std::string_view name, std::span<const Na
       break;
     }
     case 's':
-      if (is_complex(m.dtype) && name.starts_with("abs")) m.dtype = m.dtype == ScalarType::complex128 ? ScalarType::float64 : ScalarType::float32;
+      if (is_complex(m.dtype) && name.starts_with("abs"))
+        m.dtype = m.dtype == ScalarType::complex128 ? ScalarType::float64 : ScalarType::float32;
       break;
-    case 'i': if (is_integral(m.dtype)) m.dtype = ScalarType::int64; break;
+    case 'i':
+      if (is_integral(m.dtype)) m.dtype = ScalarType::int64;
+      break;
     case 'f': m.dtype = as_float(m.dtype); break;
     case 'k': break;
     case 'n': {
@@ -187,7 +334,9 @@ DAVIT_INLINE bool RuleEvaluator::infer(std::string_view name, std::span<const Na
       }
       break;
     }
-    case 'v': case 'R': case 'e': {
+    case 'v':
+    case 'R':
+    case 'e': {
       const std::vector<Dim> to = dims(at(1));
       const std::vector<Dim> from = m.sizes;
       const std::vector<Dim> from_strides = m.strides;
@@ -211,7 +360,9 @@ DAVIT_INLINE bool RuleEvaluator::infer(std::string_view name, std::span<const Na
         if (kind == 'R') m.sizes[d] = emit.arithmetic(ExprOp::mul, size, to[d]);
         if (kind == 'e' && to[d].is_static() && to[d].value == -1) m.sizes[d] = size;
         if (kind == 'e' && strided)
-          m.strides.push_back(!old || (size.is_static() && size.value == 1 && m.sizes[d].value != 1) ? Dim{0} : from_strides[d + from.size() - to.size()]);
+          m.strides.push_back(!old || (size.is_static() && size.value == 1 && m.sizes[d].value != 1)
+                                  ? Dim{0}
+                                  : from_strides[d + from.size() - to.size()]);
       }
       break;
     }
@@ -225,7 +376,8 @@ DAVIT_INLINE bool RuleEvaluator::infer(std::string_view name, std::span<const Na
       const Item* step = argument("step");
       const std::vector<Dim> d = {emit.dim(at(0)), emit.dim(at(1)), step == nullptr ? Dim{1} : emit.dim(*step)};
       const Dim span = emit.arithmetic(ExprOp::add, d[1], emit.arithmetic(ExprOp::mul, {-1}, d[0]));
-      const Dim ends = emit.arithmetic(ExprOp::mul, {-1}, emit.arithmetic(ExprOp::floor_div, emit.arithmetic(ExprOp::mul, {-1}, span), d[2]));
+      const Dim ends = emit.arithmetic(
+          ExprOp::mul, {-1}, emit.arithmetic(ExprOp::floor_div, emit.arithmetic(ExprOp::mul, {-1}, span), d[2]));
       m = {.dtype = ScalarType::int64, .sizes = {d[2].value == 1 && d[2].is_static() ? span : ends}};
       if (emit.fault != nullptr) return false;
       break;
@@ -253,11 +405,16 @@ DAVIT_INLINE bool RuleEvaluator::infer(std::string_view name, std::span<const Na
     case 'u': {
       const auto d = static_cast<std::ptrdiff_t>(wrap(at(1), rank + 1));
       if (emit.fault != nullptr) return false;
-      if (strided) m.strides.insert(m.strides.begin() + d, d < rank ? emit.arithmetic(ExprOp::mul, m.strides[static_cast<std::size_t>(d)], m.sizes[static_cast<std::size_t>(d)]) : Dim{1});
+      if (strided)
+        m.strides.insert(m.strides.begin() + d,
+                         d < rank ? emit.arithmetic(ExprOp::mul, m.strides[static_cast<std::size_t>(d)],
+                                                    m.sizes[static_cast<std::size_t>(d)])
+                                  : Dim{1});
       m.sizes.insert(m.sizes.begin() + d, Dim{1});
       break;
     }
-    case 'q': case 'l': {
+    case 'q':
+    case 'l': {
       std::vector<bool> gone(m.sizes.size(), false);
       if (m.sizes.empty()) break;
       mark(gone, at(1));
@@ -286,13 +443,16 @@ DAVIT_INLINE bool RuleEvaluator::infer(std::string_view name, std::span<const Na
       if (span.value < 0) span = {0};
       if (const Item* step = argument("step")) {
         const Dim by = emit.dim(*step);
-        if (!by.is_static() || by.value != 1) span = emit.arithmetic(ExprOp::floor_div, emit.arithmetic(ExprOp::add, span, emit.arithmetic(ExprOp::add, by, {-1})), by);
+        if (!by.is_static() || by.value != 1)
+          span = emit.arithmetic(ExprOp::floor_div,
+                                 emit.arithmetic(ExprOp::add, span, emit.arithmetic(ExprOp::add, by, {-1})), by);
         if (strided) m.strides[d] = emit.arithmetic(ExprOp::mul, m.strides[d], by);
       }
       m.sizes[d] = span;
       break;
     }
-    case 'j': case 'J': {
+    case 'j':
+    case 'J': {
       if (at(0).items.empty()) return false;
       std::vector<NamedItem> parts;
       for (const Item& each : at(0).items) parts.push_back({"", each});
@@ -303,7 +463,8 @@ DAVIT_INLINE bool RuleEvaluator::infer(std::string_view name, std::span<const Na
       m.strides.clear();
       m.dtype = type;
       const Item* dim = argument("dim");
-      const auto d = static_cast<std::size_t>(dim == nullptr ? 0 : wrap(*dim, static_cast<std::int64_t>(m.sizes.size()) + (kind == 'J' ? 1 : 0)));
+      const auto d = static_cast<std::size_t>(
+          dim == nullptr ? 0 : wrap(*dim, static_cast<std::int64_t>(m.sizes.size()) + (kind == 'J' ? 1 : 0)));
       if (emit.fault != nullptr) return false;
       if (kind == 'J') {
         m.sizes.insert(m.sizes.begin() + static_cast<std::ptrdiff_t>(d), Dim{static_cast<std::int64_t>(parts.size())});
@@ -312,7 +473,8 @@ DAVIT_INLINE bool RuleEvaluator::infer(std::string_view name, std::span<const Na
       if (d >= m.sizes.size()) return false;
       m.sizes[d] = {0};
       for (const NamedItem& each : parts)
-        if (this->rank(each.item) == static_cast<std::int64_t>(m.sizes.size())) m.sizes[d] = emit.arithmetic(ExprOp::add, m.sizes[d], emit.sizes(each.item.value())[d]);
+        if (this->rank(each.item) == static_cast<std::int64_t>(m.sizes.size()))
+          m.sizes[d] = emit.arithmetic(ExprOp::add, m.sizes[d], emit.sizes(each.item.value())[d]);
       break;
     }
     case 'P': {
@@ -356,12 +518,15 @@ DAVIT_INLINE bool RuleEvaluator::infer(std::string_view name, std::span<const Na
       m.sizes = std::move(rest);
       break;
     }
-    case 'm': case 'M': {
+    case 'm':
+    case 'M': {
       TensorMeta left = meta(at(kind == 'M' ? 1 : 0)), right = meta(at(kind == 'M' ? 2 : 1));
       if (left.sizes.size() < 2 || right.sizes.size() < 2) return false;
       m = left;
       m.strides.clear();
-      if (right.sizes.size() > left.sizes.size()) m.sizes.insert(m.sizes.begin(), right.sizes.begin(), right.sizes.end() - static_cast<std::ptrdiff_t>(left.sizes.size()));
+      if (right.sizes.size() > left.sizes.size())
+        m.sizes.insert(m.sizes.begin(), right.sizes.begin(),
+                       right.sizes.end() - static_cast<std::ptrdiff_t>(left.sizes.size()));
       m.sizes.back() = right.sizes.back();
       break;
     }

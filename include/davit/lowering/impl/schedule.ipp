@@ -17,8 +17,13 @@ namespace detail {
 
 class ScheduleBuilder {
  public:
-  ScheduleBuilder(const ExportedProgram& parent, const MethodInterface& interface, std::span<const MethodInterface* const> delegates)
-      : parent_(parent), interface_(interface), graph_(parent.view()), delegates_(delegates), called_(delegates.size(), 0) {
+  ScheduleBuilder(const ExportedProgram& parent, const MethodInterface& interface,
+                  std::span<const MethodInterface* const> delegates)
+      : parent_(parent),
+        interface_(interface),
+        graph_(parent.view()),
+        delegates_(delegates),
+        called_(delegates.size(), 0) {
     out_.slot_count = static_cast<std::uint32_t>(graph_.values.size());
   }
 
@@ -42,8 +47,11 @@ class ScheduleBuilder {
 
  private:
   [[nodiscard]] static Error wrong_ends() {
-    return Error{.code = ErrorCode::invalid_program, .stage = Stage::partition, .where = "lowered program",
-                 .what = "its inputs and outputs are not those of the method", .fix = "lower the program again"};
+    return Error{.code = ErrorCode::invalid_program,
+                 .stage = Stage::partition,
+                 .where = "lowered program",
+                 .what = "its inputs and outputs are not those of the method",
+                 .fix = "lower the program again"};
   }
   /// Finds the slots of the method's inputs and outputs: the parent's, or those of a buffer that moved.
   [[nodiscard]] bool connect() {
@@ -80,14 +88,16 @@ class ScheduleBuilder {
     const std::size_t own = interface_.outputs.size() - interface_.added_mutations;
     std::size_t rest = 0;
     while (rest < own && detail::output_rank(interface_.outputs[rest].kind) <= 1) ++rest;
-    for (const auto& [from, to] : {std::pair{std::size_t{0}, rest}, std::pair{own, interface_.outputs.size()}, std::pair{rest, own}})
+    for (const auto& [from, to] :
+         {std::pair{std::size_t{0}, rest}, std::pair{own, interface_.outputs.size()}, std::pair{rest, own}})
       for (std::size_t i = from; i < to; ++i)
         if (!place(i)) return false;
     return next == kept.size() && next_out == out.size();
   }
 
   [[nodiscard]] Error mismatch(NodeId n) const {
-    return Error{.code = ErrorCode::invalid_program, .stage = Stage::partition,
+    return Error{.code = ErrorCode::invalid_program,
+                 .stage = Stage::partition,
                  .where = concat("node '", node_label(graph_, n), "' (", graph_.target(graph_.nodes[n]), ")"),
                  .what = "the lowered program cannot carry out this node, or its arguments do not fit",
                  .fix = "name a backend that takes the operator, or decompose it"};
@@ -174,7 +184,8 @@ class ScheduleBuilder {
 
   [[nodiscard]] bool delegate(NodeId n, std::span<const Argument> in) {
     if (in.empty() || in[0].payload < 0 || static_cast<std::size_t>(in[0].payload) >= delegates_.size()) return false;
-    if (called_[static_cast<std::size_t>(in[0].payload)]++ != 0) return false;  // what a session keeps for a partition is for one call
+    if (called_[static_cast<std::size_t>(in[0].payload)]++ != 0)
+      return false;  // what a session keeps for a partition is for one call
     ScheduleStep s{.kind = StepKind::call_delegate, .delegate = static_cast<std::uint32_t>(in[0].payload), .node = n};
     const MethodInterface& interface = *delegates_[s.delegate];
     std::vector<ValueId> passed;
@@ -209,7 +220,8 @@ class ScheduleBuilder {
         if (next_token == tokens.size()) return false;
         out_.slots.push_back(tokens[next_token++]);
       } else if (port.kind == OutputKind::buffer_mutation || port.kind == OutputKind::parameter_mutation) {
-        if (const std::size_t at = taken.first(port.target); at != NameIndex::not_found) own[at].result = out_.slot_count;
+        if (const std::size_t at = taken.first(port.target); at != NameIndex::not_found)
+          own[at].result = out_.slot_count;
         out_.slots.push_back(out_.slot_count++);
       } else {
         if (next_made == made.size()) return false;

@@ -27,19 +27,29 @@ namespace davit::detail {
 
 /// Operators that may turn out to change nothing, that larger ones are made of, or that have another name.
 [[nodiscard]] DAVIT_INLINE bool is_simple(const operators::NodeArguments& call) noexcept {
-  for (const std::string_view name : {"aten._native_batch_norm_legit.no_stats", "aten._unsafe_index.Tensor", "aten.addmm.default", "aten.bmm.default", "aten.copy.default",
-                                      "aten.expand.default", "aten.flip.default", "aten.full_like.default", "aten.index.Tensor", "aten.mm.default", "aten.ones.default",
-                                      "aten.ones_like.default", "aten.slice_scatter.default", "aten.where.self", "aten.zeros.default", "aten.zeros_like.default"})
+  for (const std::string_view name :
+       {"aten._native_batch_norm_legit.no_stats", "aten._unsafe_index.Tensor", "aten.addmm.default", "aten.bmm.default",
+        "aten.copy.default", "aten.expand.default", "aten.flip.default", "aten.full_like.default", "aten.index.Tensor",
+        "aten.mm.default", "aten.ones.default", "aten.ones_like.default", "aten.slice_scatter.default",
+        "aten.where.self", "aten.zeros.default", "aten.zeros_like.default"})
     if (call.call().target == name) return true;
-  return operators::find_row(operators::permutation_operators, call) != nullptr || operators::find_same_elements(call) != nullptr;
+  return operators::find_row(operators::permutation_operators, call) != nullptr ||
+         operators::find_same_elements(call) != nullptr;
 }
 
 /// A pass over a program's graphs: each node is looked at once, with what its operands have become.
 class Simplifier {
  public:
   Simplifier(const ExportedProgram& program, const DecomposeOptions* whole, bool before)
-      : whole_(whole), before_(before), from_(program.view()), emit_(program.graph_module), sources_(value_sources(program)), instead_(from_.values.size(), no_id),
-        is_output_(from_.values.size(), 0), shown_(from_.values.size(), 0), uses_(from_.values.size(), 0) {}
+      : whole_(whole),
+        before_(before),
+        from_(program.view()),
+        emit_(program.graph_module),
+        sources_(value_sources(program)),
+        instead_(from_.values.size(), no_id),
+        is_output_(from_.values.size(), 0),
+        shown_(from_.values.size(), 0),
+        uses_(from_.values.size(), 0) {}
 
   [[nodiscard]] GraphModule run() {
     look_at_users();
@@ -83,15 +93,20 @@ class Simplifier {
   /// Reads the permutation that makes a value, if one of this graph does.
   [[nodiscard]] bool permuted(ValueId v, operators::PermutationView& permutation) {
     const NodeId n = v == no_id ? no_id : value(v).producer;
-    return n != no_id && n >= from_.nodes.size() && !operators::read_permutation(of(n), permutation) && permutation.rank != 0 && permutation.rank == sizes(v).size();
+    return n != no_id && n >= from_.nodes.size() && !operators::read_permutation(of(n), permutation) &&
+           permutation.rank != 0 && permutation.rank == sizes(v).size();
   }
   /// The value passed at that position; no_id if there is none.
   [[nodiscard]] ValueId argument(NodeId n, std::size_t position) {
     const std::span<const Argument> inputs = view().inputs(emit_.module().nodes[n]);
     return position < inputs.size() && inputs[position].is_value() ? inputs[position].value() : no_id;
   }
-  [[nodiscard]] bool is_constant(ValueId v) const noexcept { return v < sources_.size() && sources_[v] == ValueSource::constant; }
-  [[nodiscard]] bool used_once(ValueId v) const noexcept { return v < uses_.size() && uses_[v] == 1 && is_output_[v] == 0; }
+  [[nodiscard]] bool is_constant(ValueId v) const noexcept {
+    return v < sources_.size() && sources_[v] == ValueSource::constant;
+  }
+  [[nodiscard]] bool used_once(ValueId v) const noexcept {
+    return v < uses_.size() && uses_[v] == 1 && is_output_[v] == 0;
+  }
   [[nodiscard]] bool is_number(const Argument* a, double number) {
     double found = 0;
     return a != nullptr && operators::NodeArguments::read_number(*a, found) && found == number;
@@ -104,8 +119,11 @@ class Simplifier {
   }
   /// Reads the number that a tensor is filled with.
   [[nodiscard]] bool read_fill(ValueId v, double& number) {
-    for (const auto& [target, at] : {std::pair("aten.scalar_tensor.default", std::size_t{0}), {"aten.full.default", 1}, {"aten.full_like.default", 1}})
-      if (const NodeId n = maker(v, target); n != no_id) return given(n, at) != nullptr && operators::NodeArguments::read_number(*given(n, at), number);
+    for (const auto& [target, at] : {std::pair("aten.scalar_tensor.default", std::size_t{0}),
+                                     {"aten.full.default", 1},
+                                     {"aten.full_like.default", 1}})
+      if (const NodeId n = maker(v, target); n != no_id)
+        return given(n, at) != nullptr && operators::NodeArguments::read_number(*given(n, at), number);
     return false;
   }
 
@@ -160,14 +178,16 @@ class Simplifier {
   /// Which values are outputs, which of them outputs may show the storage of, and how often each is used.
   void look_at_users() {
     for (const Graph& g : from_.graphs)
-      for (const Argument& output : from_.args(g.outputs)) from_.for_each_value(output, [&](ValueId v) { is_output_[v] = shown_[v] = 1; });
+      for (const Argument& output : from_.args(g.outputs))
+        from_.for_each_value(output, [&](ValueId v) { is_output_[v] = shown_[v] = 1; });
     for (NodeId n = static_cast<NodeId>(from_.nodes.size()); n-- > 0;) {
       const std::string_view target = from_.target(from_.nodes[n]);
       const ViewKind kind = view_kind(from_, operator_call(from_, from_.nodes[n]));
       bool shows = kind != ViewKind::none;
       if (shows) {
         shows = false;
-        for (const Argument& output : from_.outputs(from_.nodes[n])) from_.for_each_value(output, [&](ValueId v) { shows = shows || shown_[v] != 0; });
+        for (const Argument& output : from_.outputs(from_.nodes[n]))
+          from_.for_each_value(output, [&](ValueId v) { shows = shows || shown_[v] != 0; });
       }
       for (const Argument& input : from_.inputs(from_.nodes[n]))
         from_.for_each_value(input, [&](ValueId v) {
@@ -183,7 +203,9 @@ class Simplifier {
       if (!dims[d].is_static() && from_.exprs[dims[d].expr].op == ExprOp::symbol)
         symbols_.try_emplace(std::string(from_.str(from_.exprs[dims[d].expr].name)), v, static_cast<std::int64_t>(d));
   }
-  [[nodiscard]] ValueId now(ValueId v) const noexcept { return v < instead_.size() && instead_[v] != no_id ? instead_[v] : v; }
+  [[nodiscard]] ValueId now(ValueId v) const noexcept {
+    return v < instead_.size() && instead_[v] != no_id ? instead_[v] : v;
+  }
   [[nodiscard]] Range now(Range range) {
     bool changed = false;
     std::vector<Argument> rows(view().args(range).begin(), view().args(range).end());
@@ -223,8 +245,10 @@ class Simplifier {
     }
     // the value itself takes the output's name
     const NodeId n = value(v).producer;
-    if (v >= is_output_.size() || is_output_[v] != 0 || n == no_id || n < from_.nodes.size() || renamed_.contains(v)) return false;
-    if (value(v).graph != value(out).graph || view_kind(view().target(emit_.module().nodes[n])) != ViewKind::none) return false;
+    if (v >= is_output_.size() || is_output_[v] != 0 || n == no_id || n < from_.nodes.size() || renamed_.contains(v))
+      return false;
+    if (value(v).graph != value(out).graph || view_kind(view().target(emit_.module().nodes[n])) != ViewKind::none)
+      return false;
     renamed_[v] = out;
     emit_.module().values[out].producer = n;
     return true;
@@ -246,8 +270,8 @@ class Simplifier {
     if (const ValueId out = first.value(); is_output_[out] != 0 || !take_equal(made, out)) emit_.append(made, false);
     return true;
   }
-  /// The same with an operator that several nodes are parts of, if a backend takes it that is as good as the one that takes
-  /// the last of them; `apart`: or if it is yet to be taken apart.
+  /// The same with an operator that several nodes are parts of, if a backend takes it that is as good as the one that
+  /// takes the last of them; `apart`: or if it is yet to be taken apart.
   bool compose(const Node& node, std::string_view target, std::span<const NamedItem> inputs, bool apart = false) {
     if (whole_ == nullptr) return false;
     apart = apart && before_;
@@ -257,7 +281,8 @@ class Simplifier {
     if (!replace(node, target, inputs)) return false;
     if (emit_.mark().nodes == mark.nodes) return true;
     const auto made = static_cast<NodeId>(emit_.mark().nodes - 1);
-    if (apart ? !find_decomposition(target).empty() || taker_of(made) < taker_count(*whole_) : taker_of(made) <= before) return true;
+    if (apart ? !find_decomposition(target).empty() || taker_of(made) < taker_count(*whole_) : taker_of(made) <= before)
+      return true;
     emit_.roll_back(mark);
     return false;
   }
@@ -276,7 +301,9 @@ class Simplifier {
     if (fresh) return false;
     const ValueId first = at->second;
     const auto shown = [&](ValueId v) { return v < shown_.size() && shown_[v] != 0; };
-    if (value(first).kind != value(out).kind || value(first).dtype != value(out).dtype || !same(sizes(first), sizes(out)) || shown(out) || shown(first)) return false;
+    if (value(first).kind != value(out).kind || value(first).dtype != value(out).dtype ||
+        !same(sizes(first), sizes(out)) || shown(out) || shown(first))
+      return false;
     if (out < instead_.size()) instead_[out] = first;
     return true;
   }
@@ -289,7 +316,8 @@ class Simplifier {
     key += std::to_string(static_cast<int>(meta.dtype));
     write_key(key, made.inputs, 0);
     const auto [at, fresh] = known_.emplace(std::move(key), out);
-    if (fresh || !same(sizes(at->second), sizes(out)) || (at->second < shown_.size() && shown_[at->second] != 0)) return out;
+    if (fresh || !same(sizes(at->second), sizes(out)) || (at->second < shown_.size() && shown_[at->second] != 0))
+      return out;
     emit_.roll_back(mark);
     return at->second;
   }
@@ -319,7 +347,8 @@ class Simplifier {
   }
   /// Operators whose `dim` counts the dimensions of their first argument.
   [[nodiscard]] static bool counts_dims(std::string_view key) noexcept {
-    for (const std::string_view name : {"aten._softmax", "aten.amax", "aten.amin", "aten.mean.dim", "aten.select.int", "aten.slice.Tensor", "aten.sum.dim_IntList"})
+    for (const std::string_view name : {"aten._softmax", "aten.amax", "aten.amin", "aten.mean.dim", "aten.select.int",
+                                        "aten.slice.Tensor", "aten.sum.dim_IntList"})
       if (key.starts_with(name)) return true;
     return false;
   }
@@ -327,16 +356,20 @@ class Simplifier {
     const std::span<const Argument> inputs = view().inputs(made);
     return inputs.empty() || !inputs[0].is_value() ? 0 : static_cast<std::int64_t>(sizes(inputs[0].value()).size());
   }
-  /// What arguments say, but for what the output's dtype says too. `rank`: of what `dim` counts the dimensions; 0: as it is.
+  /// What arguments say, but for what the output's dtype says too. `rank`: of what `dim` counts the dimensions; 0: as
+  /// it is.
   void write_key(std::string& key, Range range, std::int64_t rank, bool of_dim = false, bool of_list = false) {
     for (const Argument& a : view().args(range)) {
       const std::string_view name = view().str(a.name);
-      if ((a.kind == ArgumentKind::none && !of_list) || name == "dtype" || name == "layout" || name == "device" || name == "pin_memory") continue;
+      if ((a.kind == ArgumentKind::none && !of_list) || name == "dtype" || name == "layout" || name == "device" ||
+          name == "pin_memory")
+        continue;
       if (name == "step" && a.kind == ArgumentKind::int_ && a.payload == 1) continue;
       const bool counted = of_dim || name == "dim";
       (key += ',') += name;
       (key += ':') += std::to_string(static_cast<int>(a.kind));
-      (key += '=') += std::to_string(counted && a.kind == ArgumentKind::int_ && a.payload < 0 ? a.payload + rank : a.payload);
+      (key += '=') +=
+          std::to_string(counted && a.kind == ArgumentKind::int_ && a.payload < 0 ? a.payload + rank : a.payload);
       if (a.is_list()) {
         key += '[';
         write_key(key, a.items, rank, counted, true);
@@ -354,13 +387,14 @@ class Simplifier {
   GraphModuleView from_;
   GraphEmitter emit_;
   std::vector<ValueSource> sources_;
-  std::vector<ValueId> instead_;         ///< what stands for a value that has no node any more
-  std::vector<std::uint8_t> is_output_;  ///< of a graph
-  std::vector<std::uint8_t> shown_;      ///< an output may be a view of it
-  std::vector<std::uint32_t> uses_;      ///< by nodes
-  std::map<ValueId, ValueId> renamed_;   ///< values that are known by the name of an output now
+  std::vector<ValueId> instead_;                       ///< what stands for a value that has no node any more
+  std::vector<std::uint8_t> is_output_;                ///< of a graph
+  std::vector<std::uint8_t> shown_;                    ///< an output may be a view of it
+  std::vector<std::uint32_t> uses_;                    ///< by nodes
+  std::map<ValueId, ValueId> renamed_;                 ///< values that are known by the name of an output now
   std::map<std::string, ValueId, std::less<>> known_;  ///< what a graph has computed
-  std::map<std::string, std::pair<ValueId, std::int64_t>, std::less<>> symbols_;  ///< the dimensions of a graph's values that are symbols
+  std::map<std::string, std::pair<ValueId, std::int64_t>, std::less<>>
+      symbols_;                          ///< the dimensions of a graph's values that are symbols
   std::map<ValueId, Node> gathered_;     ///< what was taken by index before it had another name
   std::int64_t most_numbers_ = 1 << 22;  ///< that may yet be worked out
 };

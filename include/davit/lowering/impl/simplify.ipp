@@ -16,18 +16,22 @@ namespace detail {
 DAVIT_INLINE bool Simplifier::rewrite(std::string_view target, const Node& node, ValueId out) {
   if (const auto* const op = operators::find_same_elements(of(node))) return reshape(*op, node, out);
   if (operators::find_row(operators::permutation_operators, of(node)) != nullptr) return permute(node, out);
-  if (target == "aten.mm.default" || target == "aten.addmm.default" || target == "aten.bmm.default" || target == "aten.matmul.default") return product(target, node, out);
+  if (target == "aten.mm.default" || target == "aten.addmm.default" || target == "aten.bmm.default" ||
+      target == "aten.matmul.default")
+    return product(target, node, out);
   if (target == "aten.add.Tensor") return add_bias(node, out) || interpolate(node, out) || broadcast(node, out);
   if (target == "aten.where.self") return choose(node) || choose_numbers(node);
   if (target == "aten.cat.default") return joined(node, out);
   if (target == "aten.mul.Tensor") return neutral(target, node, out) || multiply(node) || broadcast(node, out);
   if (target == "aten.div.Tensor") return neutral(target, node, out) || divide(node) || broadcast(node, out);
-  if (target == "aten.sub.Tensor" || target == "aten.sub.Scalar") return neutral(target, node, out) || broadcast(node, out);
+  if (target == "aten.sub.Tensor" || target == "aten.sub.Scalar")
+    return neutral(target, node, out) || broadcast(node, out);
   if (target == "aten.sum.dim_IntList") return sum(node);
   if (target == "aten.index.Tensor" || target == "aten._unsafe_index.Tensor") return gather(node, out);
   if (target == "aten.copy.default" || target == "aten.slice_scatter.default") return overwrite(target, node, out);
   if (target == "aten.sym_size.int") return size(node, out);
-  if (target == "aten.full_like.default" || target.starts_with("aten.ones") || target.starts_with("aten.zeros")) return fill(node, out);
+  if (target == "aten.full_like.default" || target.starts_with("aten.ones") || target.starts_with("aten.zeros"))
+    return fill(node, out);
   if (target == "aten._native_batch_norm_legit.no_stats") return normalize(node, out);
   if (target == "aten.slice.Tensor") return slice(node, out);
   if (target == "aten.flip.default") return flip(node, out);
@@ -63,29 +67,37 @@ DAVIT_INLINE bool Simplifier::reshape(const operators::SameElementsOperator& op,
   if (op.copies && shown_[out] != 0) return target == "aten.clone.default" && copied(node, x, out);
   if (op.copies && same(sizes(x), sizes(out))) return forward(out, x);
   // a size that the others tell is not asked for
-  const bool asks = target == "aten.flatten.using_ints" || (inputs.size() > 1 && inputs[1].is_list() && std::ranges::any_of(view().args(inputs[1].items), &Argument::is_value));
+  const bool asks =
+      target == "aten.flatten.using_ints" || (inputs.size() > 1 && inputs[1].is_list() &&
+                                              std::ranges::any_of(view().args(inputs[1].items), &Argument::is_value));
   const ValueId base = stripped(x);
   if (same(sizes(base), sizes(out))) return forward(out, base);
-  if (fold_back(node, base, out) || select(node, base, out) || join(node, base, out) || reordered(node, base, out)) return true;  // `inputs` may have moved
+  if (fold_back(node, base, out) || select(node, base, out) || join(node, base, out) || reordered(node, base, out))
+    return true;  // `inputs` may have moved
   return (base != x || (asks && (shown_[out] == 0 || target == "aten.view.default"))) && lay(node, base, out);
 }
 
-/// A value and those that it is a view of, to the one that has the storage; none if that is not the program's own, or outputs show it.
+/// A value and those that it is a view of, to the one that has the storage; none if that is not the program's own, or
+/// outputs show it.
 DAVIT_INLINE std::vector<ValueId> Simplifier::owned(ValueId v) {
   std::vector<ValueId> chain;
   for (const GraphId graph = value(v).graph; v != no_id; v = argument(value(v).producer, 0)) {
     const NodeId n = value(v).producer;
-    if (n == no_id || n < from_.nodes.size() || value(v).graph != graph || v >= shown_.size() || shown_[v] != 0 || is_constant(v)) return {};
+    if (n == no_id || n < from_.nodes.size() || value(v).graph != graph || v >= shown_.size() || shown_[v] != 0 ||
+        is_constant(v))
+      return {};
     chain.push_back(v);
     const std::string_view target = view().target(emit_.module().nodes[n]);
     if (view_kind(view(), operator_call(view(), emit_.module().nodes[n])) != ViewKind::none) continue;
-    const bool makes = target.starts_with("aten.") && in_place(target) == InPlace::no && view().outputs(emit_.module().nodes[n]).size() == 1;
+    const bool makes = target.starts_with("aten.") && in_place(target) == InPlace::no &&
+                       view().outputs(emit_.module().nodes[n]).size() == 1;
     return makes ? chain : std::vector<ValueId>{};
   }
   return {};
 }
 
-/// An output that copies a view of what is the program's own is the view; one that copies what nobody else uses is that.
+/// An output that copies a view of what is the program's own is the view; one that copies what nobody else uses is
+/// that.
 DAVIT_INLINE bool Simplifier::copied(const Node& node, ValueId x, ValueId out) {
   if (view().inputs(node).size() > 1 && view().find_input(node, "memory_format") == nullptr) return false;
   const std::vector<ValueId> chain = owned(x);
@@ -133,13 +145,15 @@ DAVIT_INLINE bool Simplifier::reordered(const Node& node, ValueId x, ValueId out
   };
   const auto equal = [&](ValueId a, ValueId b) {
     const std::vector<std::size_t> left = wide(sizes(a)), right = wide(sizes(b));
-    return std::ranges::equal(left, right, [&](std::size_t l, std::size_t r) { return same(sizes(a)[l], sizes(b)[r]); });
+    return std::ranges::equal(left, right,
+                              [&](std::size_t l, std::size_t r) { return same(sizes(a)[l], sizes(b)[r]); });
   };
   if (!equal(x, out)) return false;
   if (sizes(base).size() != sizes(out).size() || !equal(base, inner)) {
-    // a view came before, and a squeeze comes after: the view does without the dimensions that go again. (A batch of one that a view takes
-    // away is left to the product that gives it back.)
-    if (base == inner || sizes(inner).size() < sizes(out).size() || !view().target(node).starts_with("aten.squeeze.")) return false;
+    // a view came before, and a squeeze comes after: the view does without the dimensions that go again. (A batch of
+    // one that a view takes away is left to the product that gives it back.)
+    if (base == inner || sizes(inner).size() < sizes(out).size() || !view().target(node).starts_with("aten.squeeze."))
+      return false;
     std::size_t gone = sizes(inner).size() - sizes(out).size();
     TensorMeta meta{.dtype = value(inner).dtype, .sizes = {}};
     for (const Dim& d : sizes(inner))
@@ -151,7 +165,8 @@ DAVIT_INLINE bool Simplifier::reordered(const Node& node, ValueId x, ValueId out
     if (base == no_id) return false;
   }
   // the wide dimensions of the result, by which of the base's they are; those of one take what is left, in order
-  const std::vector<std::size_t> of_base = wide(sizes(base)), of_inner = wide(sizes(inner)), of_x = wide(sizes(x)), of_out = wide(sizes(out));
+  const std::vector<std::size_t> of_base = wide(sizes(base)), of_inner = wide(sizes(inner)), of_x = wide(sizes(x)),
+                                 of_out = wide(sizes(out));
   std::vector<std::size_t> ones;
   for (std::size_t d = 0; d < sizes(base).size(); ++d)
     if (is(sizes(base)[d], 1)) ones.push_back(d);
@@ -174,7 +189,8 @@ DAVIT_INLINE bool Simplifier::lay(const Node& node, ValueId base, ValueId out) {
   const std::string_view target = view().target(node);
   std::optional<Item> list = shape_of(std::vector<Dim>(sizes(out).begin(), sizes(out).end()));
   if (!list) {
-    if (target != "aten.view.default" && target != "aten.reshape.default" && target != "aten._unsafe_view.default") return false;
+    if (target != "aten.view.default" && target != "aten.reshape.default" && target != "aten._unsafe_view.default")
+      return false;
     list = emit_.read(view().inputs(node)[1]);
   }
   const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(base))}, {"size", *std::move(list)}};
@@ -185,7 +201,8 @@ DAVIT_INLINE std::optional<Item> Simplifier::shape_of(std::vector<Dim> dims) {
   const bool told = std::ranges::count_if(dims, [](const Dim& d) { return !d.is_static(); }) == 1 &&
                     std::ranges::none_of(dims, [](const Dim& d) { return d.is_static() && d.value == 0; });
   std::vector<Item> items;
-  for (const Dim& d : dims) items.push_back(told && !d.is_static() ? Item::integer(-1) : Item::of(emit_.argument(emit_.item(d))));
+  for (const Dim& d : dims)
+    items.push_back(told && !d.is_static() ? Item::integer(-1) : Item::of(emit_.argument(emit_.item(d))));
   if (std::exchange(emit_.fault, nullptr) != nullptr) return std::nullopt;
   return Item::list(std::move(items));
 }
@@ -195,7 +212,8 @@ DAVIT_INLINE ValueId Simplifier::rows_of(ValueId v, std::span<const Dim> lead) {
   const ValueId base = stripped(v);
   const std::span<const Dim> own = sizes(base);
   if (own.empty() || sizes(v).empty()) return no_id;
-  if (own.size() == lead.size() + 1 && same(own.first(lead.size()), lead) && same(own.back(), sizes(v).back())) return base;
+  if (own.size() == lead.size() + 1 && same(own.first(lead.size()), lead) && same(own.back(), sizes(v).back()))
+    return base;
   if (base == v) return no_id;
   TensorMeta meta{.dtype = value(v).dtype, .sizes = std::vector<Dim>(lead.begin(), lead.end())};
   meta.sizes.push_back(sizes(v).back());
@@ -230,15 +248,18 @@ DAVIT_INLINE bool Simplifier::fold_back(const Node& node, ValueId x, ValueId out
     const NamedItem arguments[] = {{"self", tensor(rows)}, {"other", tensor(argument(n, 1))}};
     return compose(node, "aten.matmul.default", arguments);
   }
-  if (const NodeId n = maker(x, "aten.bmm.default"); n != no_id && to.size() > 3 && same(std::span(to).last(2), sizes(x).last(2))) {
+  if (const NodeId n = maker(x, "aten.bmm.default");
+      n != no_id && to.size() > 3 && same(std::span(to).last(2), sizes(x).last(2))) {
     // the batch dimensions were made one; an operand may have been expanded before
     const auto operand = [&](ValueId v) {
       const ValueId expanded = stripped(v), base = before(expanded, "aten.expand.default");
       const std::span<const Dim> own = sizes(base), wide = sizes(expanded);
-      if (own.size() > to.size() || own.size() < 2 || sizes(v).size() < 2 || !same(own.last(2), sizes(v).last(2))) return no_id;
+      if (own.size() > to.size() || own.size() < 2 || sizes(v).size() < 2 || !same(own.last(2), sizes(v).last(2)))
+        return no_id;
       // what it was expanded to is a part of the result
-      if (base != expanded && (wide.size() > to.size() || wide.size() < 2 || !same(wide.last(2), own.last(2)) ||
-                            !same(wide.first(wide.size() - 2), std::span(to).subspan(to.size() - wide.size(), wide.size() - 2))))
+      if (base != expanded &&
+          (wide.size() > to.size() || wide.size() < 2 || !same(wide.last(2), own.last(2)) ||
+           !same(wide.first(wide.size() - 2), std::span(to).subspan(to.size() - wide.size(), wide.size() - 2))))
         return no_id;
       for (std::size_t d = 0; d + 2 < own.size(); ++d)
         if (const Dim& whole = to[to.size() - own.size() + d]; !is(own[d], 1) && !same(own[d], whole)) return no_id;
@@ -253,7 +274,9 @@ DAVIT_INLINE bool Simplifier::fold_back(const Node& node, ValueId x, ValueId out
     }
     if (a == no_id || b == no_id || std::max(sizes(a).size(), sizes(b).size()) != to.size()) return false;
     for (std::size_t d = 0; d + 2 < to.size(); ++d) {  // both may have been expanded along it
-      const auto has = [&](std::span<const Dim> own) { return d + own.size() >= to.size() && same(own[d + own.size() - to.size()], to[d]); };
+      const auto has = [&](std::span<const Dim> own) {
+        return d + own.size() >= to.size() && same(own[d + own.size() - to.size()], to[d]);
+      };
       if (!has(sizes(a)) && !has(sizes(b))) return false;
     }
     return batched(node, a, b, out);
@@ -270,7 +293,8 @@ DAVIT_INLINE bool Simplifier::join(const Node& node, ValueId x, ValueId out) {
   for (const ValueId row : rows) {
     const ValueId v = stripped(row);
     const std::span<const Dim> own = sizes(v);
-    if (own.size() != sizes(out).size() || !own[0].is_static() || !same(own.subspan(1), sizes(out).subspan(1))) return false;
+    if (own.size() != sizes(out).size() || !own[0].is_static() || !same(own.subspan(1), sizes(out).subspan(1)))
+      return false;
     total += own[0].value;
     parts.push_back(Item::of(GraphBuilder::value(v)));
   }
@@ -344,7 +368,9 @@ DAVIT_INLINE std::optional<std::size_t> Simplifier::only_dim(const operators::No
   const Argument* const list = call.find({name, 1});
   const ValueId x = call.value({"self", 0});
   std::int64_t dim = 0;
-  if (list == nullptr || x == no_id || call.items(*list).size() != 1 || !call.read_integer(call.items(*list)[0], dim) || !wrap_dim(dim, call.rank(x))) return std::nullopt;
+  if (list == nullptr || x == no_id || call.items(*list).size() != 1 || !call.read_integer(call.items(*list)[0], dim) ||
+      !wrap_dim(dim, call.rank(x)))
+    return std::nullopt;
   return static_cast<std::size_t>(dim);
 }
 
@@ -385,9 +411,12 @@ DAVIT_INLINE bool Simplifier::flip(const Node& node, ValueId out) {
 
 }  // namespace detail
 
-DAVIT_INLINE std::optional<ExportedProgram> simplified(const ExportedProgram& program, const DecomposeOptions* whole, bool before) {
+DAVIT_INLINE std::optional<ExportedProgram> simplified(const ExportedProgram& program, const DecomposeOptions* whole,
+                                                       bool before) {
   const GraphModuleView graph = program.view();
-  if (std::ranges::none_of(graph.nodes, [&](const Node& n) { return detail::is_simple({graph, n}); }) || storage_matters(graph) || !detail::are_well_formed(graph)) return std::nullopt;
+  if (std::ranges::none_of(graph.nodes, [&](const Node& n) { return detail::is_simple({graph, n}); }) ||
+      storage_matters(graph) || !detail::are_well_formed(graph))
+    return std::nullopt;
   ExportedProgram out = program;
   out.graph_module = detail::Simplifier(program, whole, before).run();
   return out;

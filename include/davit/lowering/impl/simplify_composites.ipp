@@ -24,10 +24,14 @@ DAVIT_INLINE ValueId Simplifier::untransposed(ValueId v) {
 DAVIT_INLINE bool Simplifier::product(std::string_view target, const Node& node, ValueId out) {
   const auto tensor = [](ValueId v) { return Item::of(GraphBuilder::value(v)); };
   const std::span<const Argument> inputs = view().inputs(node);
-  const auto value_at = [&](std::size_t i) { return i < inputs.size() && inputs[i].is_value() ? inputs[i].value() : no_id; };
+  const auto value_at = [&](std::size_t i) {
+    return i < inputs.size() && inputs[i].is_value() ? inputs[i].value() : no_id;
+  };
   if (target == "aten.addmm.default") {
     const ValueId bias = value_at(0), x = value_at(1), weight = untransposed(value_at(2));
-    if (inputs.size() != 3 || weight == no_id || x == no_id || bias == no_id || sizes(bias).size() != 1 || !same(sizes(bias)[0], sizes(out)[1])) return false;
+    if (inputs.size() != 3 || weight == no_id || x == no_id || bias == no_id || sizes(bias).size() != 1 ||
+        !same(sizes(bias)[0], sizes(out)[1]))
+      return false;
     const NamedItem arguments[] = {{"input", tensor(x)}, {"weight", tensor(weight)}, {"bias", tensor(bias)}};
     return compose(node, "aten.linear.default", arguments);
   }
@@ -48,14 +52,17 @@ DAVIT_INLINE bool Simplifier::product(std::string_view target, const Node& node,
 /// A product of any ranks: by a constant, an attention's last, or as it is.
 DAVIT_INLINE bool Simplifier::batched(const Node& node, ValueId a, ValueId b, ValueId out) {
   const auto tensor = [](ValueId v) { return Item::of(GraphBuilder::value(v)); };
-  if (const ValueId weight = untransposed(b); weight != no_id && sizes(a).size() == sizes(out).size() && sizes(a).size() > 1) {
+  if (const ValueId weight = untransposed(b);
+      weight != no_id && sizes(a).size() == sizes(out).size() && sizes(a).size() > 1) {
     const NamedItem arguments[] = {{"input", tensor(a)}, {"weight", tensor(weight)}};
     return compose(node, "aten.linear.default", arguments);
   }
   if (attention(node, a, b)) return true;
   const std::span<const Argument> inputs = view().inputs(node);
   const std::string_view target = view().target(node);
-  if ((target == "aten.bmm.default" || target == "aten.matmul.default") && inputs[0].value() == a && inputs[1].value() == b) return false;
+  if ((target == "aten.bmm.default" || target == "aten.matmul.default") && inputs[0].value() == a &&
+      inputs[1].value() == b)
+    return false;
   const NamedItem arguments[] = {{"self", tensor(a)}, {"other", tensor(b)}};
   return compose(node, "aten.matmul.default", arguments);
 }
@@ -72,7 +79,9 @@ DAVIT_INLINE bool Simplifier::attention(const Node& node, ValueId p, ValueId v) 
   if (const NodeId sum = maker(scores, "aten.add.Tensor"); sum != no_id) {
     mask = argument(sum, 1);
     scores = argument(sum, 0);
-    if (mask == no_id || scores == no_id || value(mask).dtype != value(scores).dtype || view().inputs(emit_.module().nodes[sum]).size() != 2) return false;
+    if (mask == no_id || scores == no_id || value(mask).dtype != value(scores).dtype ||
+        view().inputs(emit_.module().nodes[sum]).size() != 2)
+      return false;
   }
   NodeId n = maker(scores, "aten.matmul.default");
   if (n == no_id) n = maker(scores, "aten.bmm.default");
@@ -81,7 +90,8 @@ DAVIT_INLINE bool Simplifier::attention(const Node& node, ValueId p, ValueId v) 
   const auto scaled = [&](ValueId x) {
     const NodeId by = maker(x, "aten.mul.Scalar");
     double f = 0;
-    if (by == no_id || !operators::NodeArguments::read_number(view().inputs(emit_.module().nodes[by])[1], f)) return no_id;
+    if (by == no_id || !operators::NodeArguments::read_number(view().inputs(emit_.module().nodes[by])[1], f))
+      return no_id;
     factor *= f;
     return argument(by, 0);
   };
@@ -96,7 +106,8 @@ DAVIT_INLINE bool Simplifier::attention(const Node& node, ValueId p, ValueId v) 
   const std::size_t rank = sizes(k).size();
   if (rank < 2 || rank > operators::most_moved_dims) return false;
   operators::PermutationView turn{k, rank, {}}, first;
-  for (std::size_t d = 0; d < rank; ++d) turn.from[d] = static_cast<std::uint8_t>(d + 2 == rank ? d + 1 : d + 1 == rank ? d - 1 : d);
+  for (std::size_t d = 0; d < rank; ++d)
+    turn.from[d] = static_cast<std::uint8_t>(d + 2 == rank ? d + 1 : d + 1 == rank ? d - 1 : d);
   TensorMeta meta{.dtype = value(k).dtype, .sizes = std::vector<Dim>(sizes(k).begin(), sizes(k).end())};
   std::swap(meta.sizes[rank - 2], meta.sizes[rank - 1]);
   // the keys as they were before they were transposed
@@ -105,7 +116,9 @@ DAVIT_INLINE bool Simplifier::attention(const Node& node, ValueId p, ValueId v) 
   if (!turn.is_identity()) base = emit_.call("aten.permute.default", permute_call(turn), {&meta, 1}, false).value();
   const Dim width = sizes(q).back();
   const bool usual = width.is_static() && std::fabs(factor * std::sqrt(static_cast<double>(width.value)) - 1) < 1e-9;
-  std::vector<NamedItem> arguments{{"query", Item::of(GraphBuilder::value(q))}, {"key", Item::of(GraphBuilder::value(base))}, {"value", Item::of(GraphBuilder::value(v))}};
+  std::vector<NamedItem> arguments{{"query", Item::of(GraphBuilder::value(q))},
+                                   {"key", Item::of(GraphBuilder::value(base))},
+                                   {"value", Item::of(GraphBuilder::value(v))}};
   if (mask != no_id) arguments.push_back({"attn_mask", Item::of(GraphBuilder::value(mask))});
   if (!usual) arguments.push_back({"scale", Item::of(GraphBuilder::real(factor))});
   return compose(node, "aten.scaled_dot_product_attention.default", arguments, true);
@@ -116,9 +129,13 @@ DAVIT_INLINE bool Simplifier::add_bias(const Node& node, ValueId out) {
   if (inputs.size() != 2 || !inputs[0].is_value() || !inputs[1].is_value()) return false;
   const ValueId x = inputs[0].value(), bias = inputs[1].value();
   const NodeId n = maker(x, "aten.linear.default");
-  if (n == no_id || sizes(x).empty() || !used_once(x) || argument(n, 2) != no_id || !is_constant(bias) || value(bias).dtype != value(x).dtype) return false;
+  if (n == no_id || sizes(x).empty() || !used_once(x) || argument(n, 2) != no_id || !is_constant(bias) ||
+      value(bias).dtype != value(x).dtype)
+    return false;
   if (sizes(bias).size() != 1 || !same(sizes(bias)[0], sizes(x).back()) || !same(sizes(x), sizes(out))) return false;
-  const NamedItem arguments[] = {{"input", Item::of(GraphBuilder::value(argument(n, 0)))}, {"weight", Item::of(GraphBuilder::value(argument(n, 1)))}, {"bias", Item::of(GraphBuilder::value(bias))}};
+  const NamedItem arguments[] = {{"input", Item::of(GraphBuilder::value(argument(n, 0)))},
+                                 {"weight", Item::of(GraphBuilder::value(argument(n, 1)))},
+                                 {"bias", Item::of(GraphBuilder::value(bias))}};
   return compose(node, "aten.linear.default", arguments);
 }
 
@@ -131,12 +148,15 @@ DAVIT_INLINE bool Simplifier::sum(const Node& node) {
   const std::size_t rank = sizes(x).size();
   if (n == no_id || !used_once(x) || value(x).dtype != ScalarType::float32) return false;
   std::vector<std::int64_t> dims;
-  for (const Argument& d : view().args(inputs[1].items)) dims.push_back(d.payload < 0 ? d.payload + static_cast<std::int64_t>(rank) : d.payload);
+  for (const Argument& d : view().args(inputs[1].items))
+    dims.push_back(d.payload < 0 ? d.payload + static_cast<std::int64_t>(rank) : d.payload);
   const ValueId a = argument(n, 0), b = argument(n, 1);
   if (a == no_id || b == no_id || value(a).dtype != value(b).dtype || value(a).dtype != value(x).dtype) return false;
   const auto tensor = [](ValueId v) { return Item::of(GraphBuilder::value(v)); };
   if (rank == 2) {
-    if (dims != std::vector<std::int64_t>{1} || sizes(b).size() != 1 || !same(sizes(a), sizes(x)) || !same(sizes(b)[0], sizes(x)[1])) return false;
+    if (dims != std::vector<std::int64_t>{1} || sizes(b).size() != 1 || !same(sizes(a), sizes(x)) ||
+        !same(sizes(b)[0], sizes(x)[1]))
+      return false;
     const NamedItem arguments[] = {{"self", tensor(a)}, {"vec", tensor(b)}};
     return compose(node, "aten.mv.default", arguments, true);
   }
@@ -147,8 +167,10 @@ DAVIT_INLINE bool Simplifier::sum(const Node& node) {
     const std::span<const Dim> own = sizes(v);
     for (std::size_t d = 0; d < rank; ++d) {
       const Dim size = d + own.size() < rank ? Dim{1} : own[d + own.size() - rank];
-      if (std::ranges::find(kept, d) != kept.end()) meta.sizes.push_back(size);
-      else if (!is(size, 1)) return no_id;
+      if (std::ranges::find(kept, d) != kept.end())
+        meta.sizes.push_back(size);
+      else if (!is(size, 1))
+        return no_id;
     }
     return reshaped(v, meta);
   };
@@ -175,21 +197,33 @@ DAVIT_INLINE bool Simplifier::choose(const Node& node) {
     operators::SoftmaxView lines;
     if (operators::read_softmax(of(softmax), lines)) return false;
     const ValueId x = lines.input;
-    if (n == no_id || argument(n, 0) != x || !is_number(given(n, 1), -std::numeric_limits<double>::infinity()) || !read_fill(yes, zero) || zero != 0) return false;
+    if (n == no_id || argument(n, 0) != x || !is_number(given(n, 1), -std::numeric_limits<double>::infinity()) ||
+        !read_fill(yes, zero) || zero != 0)
+      return false;
     std::size_t reduced = 0;
     const ValueId out = view().outputs(node)[0].value();
-    if (sizes(x).empty() || sizes(condition).size() != sizes(x).size() || !same(sizes(out), sizes(x)) || value(out).dtype != value(x).dtype) return false;
-    if (!same(sizes(argument(any, 0)), sizes(x)) || operators::read_dim(of(any), {"dim", 1}, sizes(x).size(), reduced) || reduced != lines.dim || !is(sizes(condition)[lines.dim], 1)) return false;
-    const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(x))}, {"dim", Item::integer(static_cast<std::int64_t>(lines.dim))}};
+    if (sizes(x).empty() || sizes(condition).size() != sizes(x).size() || !same(sizes(out), sizes(x)) ||
+        value(out).dtype != value(x).dtype)
+      return false;
+    if (!same(sizes(argument(any, 0)), sizes(x)) ||
+        operators::read_dim(of(any), {"dim", 1}, sizes(x).size(), reduced) || reduced != lines.dim ||
+        !is(sizes(condition)[lines.dim], 1))
+      return false;
+    const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(x))},
+                                   {"dim", Item::integer(static_cast<std::int64_t>(lines.dim))}};
     return compose(node, "aten._safe_softmax.default", arguments, true);
   }
   // x > 0 ? x * scale : expm1(x * input_scale) * (alpha * scale)
   const NodeId above = maker(condition, "aten.gt.Scalar");
   if (above == no_id || !is_number(given(above, 1), 0)) return false;
-  if (const NodeId product = maker(no, "aten.mul.Tensor"); product != no_id && yes == argument(above, 0)) {  // x > 0 ? x : x * weight
-    const ValueId weight = argument(product, argument(product, 0) == yes ? 1 : 0), out = view().outputs(node)[0].value();
-    if ((argument(product, 0) == yes || argument(product, 1) == yes) && weight != no_id && keeps_dtype(yes, node) && value(weight).dtype == value(yes).dtype && same(sizes(yes), sizes(out))) {
-      const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(yes))}, {"weight", Item::of(GraphBuilder::value(weight))}};
+  if (const NodeId product = maker(no, "aten.mul.Tensor");
+      product != no_id && yes == argument(above, 0)) {  // x > 0 ? x : x * weight
+    const ValueId weight = argument(product, argument(product, 0) == yes ? 1 : 0),
+                  out = view().outputs(node)[0].value();
+    if ((argument(product, 0) == yes || argument(product, 1) == yes) && weight != no_id && keeps_dtype(yes, node) &&
+        value(weight).dtype == value(yes).dtype && same(sizes(yes), sizes(out))) {
+      const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(yes))},
+                                     {"weight", Item::of(GraphBuilder::value(weight))}};
       return compose(node, "aten._prelu_kernel.default", arguments);
     }
   }
@@ -197,14 +231,20 @@ DAVIT_INLINE bool Simplifier::choose(const Node& node) {
   const auto without = [&](ValueId v, double& factor) {
     factor = 1;
     const NodeId n = maker(v, "aten.mul.Tensor");
-    return n != no_id && given(n, 1) != nullptr && operators::NodeArguments::read_number(*given(n, 1), factor) ? argument(n, 0) : v;
+    return n != no_id && given(n, 1) != nullptr && operators::NodeArguments::read_number(*given(n, 1), factor)
+               ? argument(n, 0)
+               : v;
   };
   double alpha = 1, scale = 1, in_scale = 1;
   const ValueId x = argument(above, 0);
   const NodeId exp = maker(without(no, alpha), "aten.expm1.default");
-  if (exp == no_id || without(yes, scale) != x || without(argument(exp, 0), in_scale) != x || scale == 0 || !keeps_dtype(x, node)) return false;
-  const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(x))}, {"alpha", Item::of(GraphBuilder::real(alpha / scale))},
-                                 {"scale", Item::of(GraphBuilder::real(scale))}, {"input_scale", Item::of(GraphBuilder::real(in_scale))}};
+  if (exp == no_id || without(yes, scale) != x || without(argument(exp, 0), in_scale) != x || scale == 0 ||
+      !keeps_dtype(x, node))
+    return false;
+  const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(x))},
+                                 {"alpha", Item::of(GraphBuilder::real(alpha / scale))},
+                                 {"scale", Item::of(GraphBuilder::real(scale))},
+                                 {"input_scale", Item::of(GraphBuilder::real(in_scale))}};
   return compose(node, "aten.elu.default", arguments);
 }
 
@@ -218,13 +258,20 @@ DAVIT_INLINE bool Simplifier::choose_numbers(const Node& node) {
   const std::span<const Argument> inputs = view().inputs(node);
   if (inputs.size() != 3 || !std::ranges::all_of(inputs, &Argument::is_value)) return false;
   const double inf = std::numeric_limits<double>::infinity();
-  const NodeId inner = maker(inputs[2].value(), "aten.where.self"), last = inner == no_id ? no_id : maker(argument(inner, 2), "aten.where.self");
+  const NodeId inner = maker(inputs[2].value(), "aten.where.self"),
+               last = inner == no_id ? no_id : maker(argument(inner, 2), "aten.where.self");
   if (last == no_id) return false;
   const ValueId x = argument(last, 2);
   double posinf = 0, neginf = 0, nan = 0;
-  if (x == no_id || tested(inputs[0].value(), inf) != x || tested(argument(inner, 0), -inf) != x || before(argument(last, 0), "aten.isnan.default") != x) return false;
-  if (!number(inputs[1].value(), posinf) || !number(argument(inner, 1), neginf) || !number(argument(last, 1), nan) || !keeps_dtype(x, node)) return false;
-  const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(x))}, {"nan", Item::of(GraphBuilder::real(nan))}, {"posinf", Item::of(GraphBuilder::real(posinf))},
+  if (x == no_id || tested(inputs[0].value(), inf) != x || tested(argument(inner, 0), -inf) != x ||
+      before(argument(last, 0), "aten.isnan.default") != x)
+    return false;
+  if (!number(inputs[1].value(), posinf) || !number(argument(inner, 1), neginf) || !number(argument(last, 1), nan) ||
+      !keeps_dtype(x, node))
+    return false;
+  const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(x))},
+                                 {"nan", Item::of(GraphBuilder::real(nan))},
+                                 {"posinf", Item::of(GraphBuilder::real(posinf))},
                                  {"neginf", Item::of(GraphBuilder::real(neginf))}};
   return compose(node, "aten.nan_to_num.default", arguments, true);
 }
@@ -245,7 +292,9 @@ DAVIT_INLINE bool Simplifier::multiply(const Node& node) {
   const NodeId above = plus == no_id ? no_id : maker(argument(plus, 0), "aten.gt.Scalar");
   const NodeId log = plus == no_id ? no_id : maker(argument(plus, 2), "aten.log1p.default");
   const NodeId exp = log == no_id ? no_id : maker(argument(log, 0), "aten.exp.default");
-  if (above == no_id || exp == no_id || !keeps_dtype(a, node) || argument(exp, 0) != a || argument(plus, 1) != a || argument(above, 0) != a || !is_number(given(above, 1), 20)) return false;
+  if (above == no_id || exp == no_id || !keeps_dtype(a, node) || argument(exp, 0) != a || argument(plus, 1) != a ||
+      argument(above, 0) != a || !is_number(given(above, 1), 20))
+    return false;
   const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(a))}};
   return compose(node, "aten.mish.default", arguments);
 }
@@ -258,15 +307,19 @@ DAVIT_INLINE bool Simplifier::divide(const Node& node) {
   const NodeId high = product == no_id ? no_id : maker(argument(product, 1), "aten.clamp.default");
   const NodeId low = high == no_id ? no_id : maker(argument(high, 0), "aten.clamp.default");
   const NodeId sum = low == no_id ? no_id : maker(argument(low, 0), "aten.add.Tensor");
-  if (sum == no_id || view().inputs(emit_.module().nodes[sum]).size() != 2 || argument(sum, 0) == no_id || argument(sum, 0) != argument(product, 0) || !is_number(given(sum, 1), 3) || !is_number(given(low, 1), 0)) return false;
+  if (sum == no_id || view().inputs(emit_.module().nodes[sum]).size() != 2 || argument(sum, 0) == no_id ||
+      argument(sum, 0) != argument(product, 0) || !is_number(given(sum, 1), 3) || !is_number(given(low, 1), 0))
+    return false;
   const Argument* const most = view().find_input(emit_.module().nodes[high], "max");
-  if (!keeps_dtype(argument(sum, 0), node) || given(low, 2) != nullptr || !is_number(most, 6) || (given(high, 1) != most && given(high, 1) != nullptr)) return false;
+  if (!keeps_dtype(argument(sum, 0), node) || given(low, 2) != nullptr || !is_number(most, 6) ||
+      (given(high, 1) != most && given(high, 1) != nullptr))
+    return false;
   const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(argument(sum, 0)))}};
   return compose(node, "aten.hardswish.default", arguments);
 }
 
-/// A batch norm over one item, each channel by its own statistics: an instance norm is written so. Without epsilon a batch norm makes 0 of
-/// a constant channel, and a group norm NaN.
+/// A batch norm over one item, each channel by its own statistics: an instance norm is written so. Without epsilon a
+/// batch norm makes 0 of a constant channel, and a group norm NaN.
 DAVIT_INLINE bool Simplifier::normalize(const Node& node, ValueId out) {
   const std::span<const Argument> inputs = view().inputs(node), outputs = view().outputs(node);
   if (whole_ == nullptr || inputs.size() != 6 || !inputs[0].is_value()) return false;
@@ -279,10 +332,13 @@ DAVIT_INLINE bool Simplifier::normalize(const Node& node, ValueId out) {
     if (!d.is_static()) return false;
     inner *= &d - dims.data() < 2 ? 1 : d.value;
   }
-  if (dims.size() < 3 || dims[0].value != 1 || inputs[5].kind != ArgumentKind::float_ || !(inputs[5].float_value() > 0)) return false;
+  if (dims.size() < 3 || dims[0].value != 1 || inputs[5].kind != ArgumentKind::float_ || !(inputs[5].float_value() > 0))
+    return false;
   const std::int64_t channels = dims[1].value;
-  std::vector<NamedItem> arguments{{"input", Item::of(inputs[0])}, {"weight", Item::of(inputs[1])}, {"bias", Item::of(inputs[2])}, {"N", Item::integer(1)},
-                                   {"C", Item::integer(channels)}, {"HxW", Item::integer(inner)}, {"group", Item::integer(channels)}, {"eps", Item::of(inputs[5])}};
+  std::vector<NamedItem> arguments{{"input", Item::of(inputs[0])},     {"weight", Item::of(inputs[1])},
+                                   {"bias", Item::of(inputs[2])},      {"N", Item::integer(1)},
+                                   {"C", Item::integer(channels)},     {"HxW", Item::integer(inner)},
+                                   {"group", Item::integer(channels)}, {"eps", Item::of(inputs[5])}};
   std::vector<TensorMeta> metas{{.dtype = value(out).dtype, .sizes = std::vector<Dim>(dims.begin(), dims.end())}};
   metas.resize(3, {.dtype = value(out).dtype, .sizes = {Dim{1}, Dim{channels}}});
   const GraphEmitter::Mark mark = emit_.mark();

@@ -15,7 +15,9 @@ DAVIT_INLINE bool Simplifier::fill(const Node& node, ValueId out) {
   const std::string_view target = view().target(node);
   const std::span<const Argument> inputs = view().inputs(node);
   const bool like = target.ends_with("_like.default"), full = target == "aten.full_like.default";
-  if (inputs.empty() || (!full && target != "aten.ones.default" && target != "aten.zeros.default" && target != "aten.ones_like.default" && target != "aten.zeros_like.default")) return false;
+  if (inputs.empty() || (!full && target != "aten.ones.default" && target != "aten.zeros.default" &&
+                         target != "aten.ones_like.default" && target != "aten.zeros_like.default"))
+    return false;
   if (full && (inputs.size() < 2 || inputs[1].is_value())) return false;
   const Item number = full ? Item::of(inputs[1]) : Item::integer(target.starts_with("aten.ones") ? 1 : 0);
   const Item dtype = Item::of(GraphBuilder::scalar_type(value(out).dtype));
@@ -29,7 +31,8 @@ DAVIT_INLINE bool Simplifier::fill(const Node& node, ValueId out) {
   if (like && !known) {
     if (full) return false;
     std::vector<NamedItem> arguments{{"self", Item::of(inputs[0])}, {"fill_value", number}};
-    if (!inputs[0].is_value() || value(inputs[0].value()).dtype != value(out).dtype) arguments.push_back({"dtype", dtype});
+    if (!inputs[0].is_value() || value(inputs[0].value()).dtype != value(out).dtype)
+      arguments.push_back({"dtype", dtype});
     return replace(node, "aten.full_like.default", arguments);
   }
   Item size;
@@ -59,9 +62,12 @@ DAVIT_INLINE bool Simplifier::overwrite(std::string_view target, const Node& nod
 /// x * 1, x / 1, x - 0
 DAVIT_INLINE bool Simplifier::neutral(std::string_view target, const Node& node, ValueId out) {
   const std::span<const Argument> inputs = view().inputs(node);
-  if (inputs.size() != 2 || !inputs[0].is_value() || !is_number(&inputs[1], target.starts_with("aten.sub") ? 0 : 1) || shown_[out] != 0) return false;
+  if (inputs.size() != 2 || !inputs[0].is_value() || !is_number(&inputs[1], target.starts_with("aten.sub") ? 0 : 1) ||
+      shown_[out] != 0)
+    return false;
   const ValueId x = inputs[0].value();
-  return value(x).kind == ValueKind::tensor && value(x).dtype == value(out).dtype && same(sizes(x), sizes(out)) && forward(out, x);
+  return value(x).kind == ValueKind::tensor && value(x).dtype == value(out).dtype && same(sizes(x), sizes(out)) &&
+         forward(out, x);
 }
 
 /// An operand that was expanded though the other one has the result's sizes is taken as it was before.
@@ -114,14 +120,16 @@ DAVIT_INLINE bool Simplifier::numbers(ValueId v, std::vector<double>& out, int d
   if (name == "aten.arange") {
     double start = 0, step = 1;
     const Argument* const by = view().find_input(emit_.module().nodes[n], "step");
-    if ((target != "aten.arange.default" && !read(inputs[0], start)) || (by != nullptr && !read(*by, step))) return false;
+    if ((target != "aten.arange.default" && !read(inputs[0], start)) || (by != nullptr && !read(*by, step)))
+      return false;
     for (std::int64_t i = 0; i < count; ++i) out.push_back(start + static_cast<double>(i) * step);
   } else if (name == "aten.add" || name == "aten.sub" || name == "aten.mul" || name == "aten.div") {
     if (inputs.size() != 2) return false;
     std::vector<double> sides[2];
     for (const std::size_t i : {0u, 1u}) {
       double number = 0;
-      if (inputs[i].is_value() ? !numbers(inputs[i].value(), sides[i], depth - 1) : !read(inputs[i], number)) return false;
+      if (inputs[i].is_value() ? !numbers(inputs[i].value(), sides[i], depth - 1) : !read(inputs[i], number))
+        return false;
       if (!inputs[i].is_value()) sides[i] = {number};
     }
     for (std::int64_t i = 0; i < count; ++i) {
@@ -130,10 +138,13 @@ DAVIT_INLINE bool Simplifier::numbers(ValueId v, std::vector<double>& out, int d
       out.push_back(name == "aten.add" ? a + b : name == "aten.sub" ? a - b : name == "aten.mul" ? a * b : a / b);
     }
   } else {
-    const bool copies = operators::find_same_elements(of(n)) != nullptr || target == "aten._to_copy.default" || target == "aten.to.dtype";
+    const bool copies = operators::find_same_elements(of(n)) != nullptr || target == "aten._to_copy.default" ||
+                        target == "aten.to.dtype";
     double low = -INFINITY, high = INFINITY;
     if (target == "aten.clamp.default") {
-      const Argument *const min = view().find_input(emit_.module().nodes[n], "min"), *const max = view().find_input(emit_.module().nodes[n], "max");
+      const Argument *const min = view().find_input(emit_.module().nodes[n], "min"), *const max = view().find_input(
+                                                                                         emit_.module().nodes[n],
+                                                                                         "max");
       for (const auto& [bound, to] : {std::pair(min, &low), std::pair(max, &high)})
         if (bound != nullptr && bound->kind != ArgumentKind::none && !read(*bound, *to)) return false;
     } else if (!copies && target != "aten.abs.default" && target != "aten.floor.default") {
@@ -149,9 +160,12 @@ DAVIT_INLINE bool Simplifier::numbers(ValueId v, std::vector<double>& out, int d
   if (out.size() != static_cast<std::size_t>(count)) return false;
   for (double& x : out) {
     if (!(std::fabs(x) < 1e15)) return false;
-    x = type == ScalarType::float32 ? static_cast<double>(static_cast<float>(x)) : is_floating(type) ? x : std::trunc(x);
+    x = type == ScalarType::float32 ? static_cast<double>(static_cast<float>(x))
+        : is_floating(type)         ? x
+                                    : std::trunc(x);
   }
-  return type == ScalarType::float32 || type == ScalarType::float64 || type == ScalarType::int32 || type == ScalarType::int64;
+  return type == ScalarType::float32 || type == ScalarType::float64 || type == ScalarType::int32 ||
+         type == ScalarType::int64;
 }
 
 /// Rows, columns, ... by index, each dimension by its own: the nearest ones, or with the edges mirrored or repeated.
@@ -166,7 +180,9 @@ DAVIT_INLINE bool Simplifier::gather(const Node& node, ValueId out) {
   std::size_t last = first;
   while (last < given.size() && given[last].is_value()) ++last;
   const std::size_t count = last - first;
-  if (given.size() > rank || count == 0 || count > 3 || std::any_of(given.begin() + static_cast<std::ptrdiff_t>(last), given.end(), [](const Argument& a) { return a.is_value(); }) ||
+  if (given.size() > rank || count == 0 || count > 3 ||
+      std::any_of(given.begin() + static_cast<std::ptrdiff_t>(last), given.end(),
+                  [](const Argument& a) { return a.is_value(); }) ||
       sizes(out).size() != rank)
     return false;
   std::vector<std::vector<double>> at(count);
@@ -179,13 +195,16 @@ DAVIT_INLINE bool Simplifier::gather(const Node& node, ValueId out) {
     const auto from = static_cast<float>(sizes(x)[first + i].value);
     const float scale = from / static_cast<float>(at[i].size());
     for (std::size_t j = 0; j < at[i].size(); ++j)
-      nearest = nearest && at[i][j] == static_cast<double>(std::min(std::floor(static_cast<float>(j) * scale), from - 1));
+      nearest =
+          nearest && at[i][j] == static_cast<double>(std::min(std::floor(static_cast<float>(j) * scale), from - 1));
   }
   if (nearest) {
-    static constexpr std::string_view names[] = {"aten.upsample_nearest1d.vec", "aten.upsample_nearest2d.vec", "aten.upsample_nearest3d.vec"};
+    static constexpr std::string_view names[] = {"aten.upsample_nearest1d.vec", "aten.upsample_nearest2d.vec",
+                                                 "aten.upsample_nearest3d.vec"};
     std::vector<Item> to;
     for (const std::vector<double>& each : at) to.push_back(Item::integer(static_cast<std::int64_t>(each.size())));
-    const NamedItem arguments[] = {{"input", Item::of(GraphBuilder::value(x))}, {"output_size", Item::list(std::move(to))}, {"scale_factors", {}}};
+    const NamedItem arguments[] = {
+        {"input", Item::of(GraphBuilder::value(x))}, {"output_size", Item::list(std::move(to))}, {"scale_factors", {}}};
     gathered_[out] = node;
     return compose(node, names[count - 1], arguments, true);
   }
@@ -201,18 +220,21 @@ DAVIT_INLINE bool Simplifier::gather(const Node& node, ValueId out) {
     }
     return true;
   };
-  const auto zeros = static_cast<std::int64_t>(std::ranges::find_if(at[0], [](double i) { return i != 0; }) - at[0].begin());
+  const auto zeros =
+      static_cast<std::int64_t>(std::ranges::find_if(at[0], [](double i) { return i != 0; }) - at[0].begin());
   const bool mirrors = fits(true, static_cast<std::int64_t>(at[0][0]));
   if (!mirrors && !fits(false, zeros - 1)) return false;
   const std::int64_t left = mirrors ? static_cast<std::int64_t>(at[0][0]) : zeros - 1;
-  static constexpr std::string_view names[2][3] = {{"aten.replication_pad1d.default", "aten.replication_pad2d.default", "aten.replication_pad3d.default"},
-                                                   {"aten.reflection_pad1d.default", "aten.reflection_pad2d.default", "aten.reflection_pad3d.default"}};
+  static constexpr std::string_view names[2][3] = {
+      {"aten.replication_pad1d.default", "aten.replication_pad2d.default", "aten.replication_pad3d.default"},
+      {"aten.reflection_pad1d.default", "aten.reflection_pad2d.default", "aten.reflection_pad3d.default"}};
   const std::string_view target = names[mirrors ? 1 : 0][padded - 1];
   std::vector<std::int64_t> pads(2 * padded, 0);
   const std::size_t place = 2 * (rank - 1 - first);
   if (const NodeId before = maker(x, target); before != no_id && used_once(x)) {  // another dimension's
     const std::span<const Argument> old = view().args(view().inputs(emit_.module().nodes[before])[1].items);
-    const bool joins = old.size() == pads.size() && std::ranges::all_of(old, [](const Argument& a) { return a.kind == ArgumentKind::int_; }) &&
+    const bool joins = old.size() == pads.size() &&
+                       std::ranges::all_of(old, [](const Argument& a) { return a.kind == ArgumentKind::int_; }) &&
                        old[place].payload == 0 && old[place + 1].payload == 0;
     for (std::size_t i = 0; joins && i < pads.size(); ++i) pads[i] = old[i].payload;
     if (joins) x = argument(before, 0);
@@ -221,7 +243,8 @@ DAVIT_INLINE bool Simplifier::gather(const Node& node, ValueId out) {
   pads[place + 1] = m - n - left;
   std::vector<Item> padding;
   for (const std::int64_t p : pads) padding.push_back(Item::integer(p));
-  const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(x))}, {"padding", Item::list(std::move(padding))}};
+  const NamedItem arguments[] = {{"self", Item::of(GraphBuilder::value(x))},
+                                 {"padding", Item::list(std::move(padding))}};
   return compose(node, target, arguments, true);
 }
 
@@ -246,7 +269,8 @@ DAVIT_INLINE bool Simplifier::interpolate(const Node& node, ValueId) {
     const ValueId a = inputs[0].value();
     const NodeId product = maker(inputs[1].value(), "aten.mul.Tensor");
     const NodeId difference = product == no_id ? no_id : maker(argument(product, 0), "aten.sub.Tensor");
-    if (difference == no_id || argument(product, 1) == no_id || argument(difference, 1) != a || argument(difference, 0) == no_id || view().inputs(emit_.module().nodes[difference]).size() != 2)
+    if (difference == no_id || argument(product, 1) == no_id || argument(difference, 1) != a ||
+        argument(difference, 0) == no_id || view().inputs(emit_.module().nodes[difference]).size() != 2)
       return false;
     const ValueId b = argument(difference, 0), weight = argument(product, 1);
     if (depth == weights.size()) weights.push_back(weight);
@@ -274,9 +298,13 @@ DAVIT_INLINE bool Simplifier::interpolate(const Node& node, ValueId) {
   for (std::size_t i = 0; i < count; ++i) {
     const ValueId low = index(0, i + 2), high = index(leaves.size() - 1, i + 2);
     for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf)
-      if (index(leaf, i + 2) != ((leaf >> (count - 1 - i) & 1u) != 0 ? high : low) || source(leaves[leaf]) != x || index(leaf, 0) != no_id || index(leaf, 1) != no_id) return false;
+      if (index(leaf, i + 2) != ((leaf >> (count - 1 - i) & 1u) != 0 ? high : low) || source(leaves[leaf]) != x ||
+          index(leaf, 0) != no_id || index(leaf, 1) != no_id)
+        return false;
     std::vector<double> l, h, w;
-    if (low == no_id || high == no_id || !sizes(x)[i + 2].is_static() || !numbers(low, l, 12) || !numbers(high, h, 12) || !numbers(weights[i], w, 12)) return false;
+    if (low == no_id || high == no_id || !sizes(x)[i + 2].is_static() || !numbers(low, l, 12) ||
+        !numbers(high, h, 12) || !numbers(weights[i], w, 12))
+      return false;
     if (l.size() != h.size() || l.size() != w.size()) return false;
     const auto n = static_cast<double>(sizes(x)[i + 2].value), m = static_cast<double>(l.size());
     if (n == m) return false;  // a kernel leaves the axis alone, the program makes NaN of infinities there
@@ -287,17 +315,23 @@ DAVIT_INLINE bool Simplifier::interpolate(const Node& node, ValueId) {
         return l[j] == double{first} && (w[j] == 0) == (std::max(place, 0.0f) <= first);
       };
       const auto fits = [&](double place) {
-        return std::fabs(l[j] + w[j] - std::max(place, 0.0)) < 1e-4 && w[j] >= 0 && w[j] <= 1 && h[j] == std::min(l[j] + 1, n - 1);
+        return std::fabs(l[j] + w[j] - std::max(place, 0.0)) < 1e-4 && w[j] >= 0 && w[j] <= 1 &&
+               h[j] == std::min(l[j] + 1, n - 1);
       };
       const auto at = static_cast<float>(j), from = static_cast<float>(n), to_size = static_cast<float>(m);
-      aligned = aligned && fits(m == 1 ? 0 : static_cast<double>(j) * (n - 1) / (m - 1)) && exact(m == 1 ? 0 : at * ((from - 1) / (to_size - 1)));
-      centred = centred && fits((static_cast<double>(j) + 0.5) * n / m - 0.5) && exact((at + 0.5f) * (from / to_size) - 0.5f);
+      aligned = aligned && fits(m == 1 ? 0 : static_cast<double>(j) * (n - 1) / (m - 1)) &&
+                exact(m == 1 ? 0 : at * ((from - 1) / (to_size - 1)));
+      centred =
+          centred && fits((static_cast<double>(j) + 0.5) * n / m - 0.5) && exact((at + 0.5f) * (from / to_size) - 0.5f);
     }
     to.push_back(Item::integer(static_cast<std::int64_t>(l.size())));
   }
   if (!aligned && !centred) return false;
-  static constexpr std::string_view names[] = {"aten.upsample_linear1d.lerp", "aten.upsample_bilinear2d.lerp", "aten.upsample_trilinear3d.lerp"};
-  const NamedItem arguments[] = {{"input", Item::of(GraphBuilder::value(x))}, {"output_size", Item::list(std::move(to))}, {"align_corners", Item::boolean(!centred)}};
+  static constexpr std::string_view names[] = {"aten.upsample_linear1d.lerp", "aten.upsample_bilinear2d.lerp",
+                                               "aten.upsample_trilinear3d.lerp"};
+  const NamedItem arguments[] = {{"input", Item::of(GraphBuilder::value(x))},
+                                 {"output_size", Item::list(std::move(to))},
+                                 {"align_corners", Item::boolean(!centred)}};
   return compose(node, names[count - 1], arguments, true);
 }
 

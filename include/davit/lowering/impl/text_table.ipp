@@ -21,7 +21,8 @@ DAVIT_INLINE std::string TextTable::print() const {
   return out;
 }
 
-DAVIT_INLINE std::string TextTable::line(const std::vector<std::string>& cells, const std::vector<std::size_t>& width) const {
+DAVIT_INLINE std::string TextTable::line(const std::vector<std::string>& cells,
+                                         const std::vector<std::size_t>& width) const {
   std::string out;
   for (std::size_t c = 0; c < cells.size() && c < width.size(); ++c) {
     const std::string padding(width[c] - cells[c].size(), ' ');

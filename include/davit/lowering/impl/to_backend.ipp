@@ -6,7 +6,8 @@
 namespace davit::detail {
 
 DAVIT_INLINE Result<LoweredProgram> lower_whole(BackendTables backends, std::span<const ProgramMethod> methods,
-                                                std::span<const std::pair<Name, BackendObject>> specs, Diagnostics* diagnostics) {
+                                                std::span<const std::pair<Name, BackendObject>> specs,
+                                                Diagnostics* diagnostics) {
   struct Whole {
     std::string_view backend;
     BackendObject spec;
@@ -20,15 +21,20 @@ DAVIT_INLINE Result<LoweredProgram> lower_whole(BackendTables backends, std::spa
     if (!program) return std::unexpected(std::move(program.error()));
     for (const ProgramMethod& other : named)
       if (other.name == method)
-        return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::preprocess, .backend = Name(backends.name(0)),
+        return std::unexpected(Error{.code = ErrorCode::invalid_argument,
+                                     .stage = Stage::preprocess,
+                                     .backend = Name(backends.name(0)),
                                      .what = concat("method '", method, "' has two compile specs"),
                                      .fix = "give one compile spec per method"});
     named.push_back({method, *program});
     wholes.push_back({backends.name(0), spec});
-    calls.push_back({method, &wholes.back(), [](const void* self, const Method& each) -> Result<PartitionResult> {
+    calls.push_back({method,
+                     &wholes.back(),
+                     [](const void* self, const Method& each) -> Result<PartitionResult> {
                        const Whole& whole = *static_cast<const Whole*>(self);
                        return whole_method(each, whole.backend, 0, whole.spec);
-                     }, {0}});
+                     },
+                     {0}});
   }
   return lower_program(backends, named, calls, {}, diagnostics);
 }

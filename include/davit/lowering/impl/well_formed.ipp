@@ -14,41 +14,50 @@
 #include "davit/program/operator_schema.hpp"
 #include "davit/program/operators.hpp"
 
-/// Whether the calls of a program are as the operators' schemas say. Files may say anything: what reads nodes by position asks first.
+/// Whether the calls of a program are as the operators' schemas say. Files may say anything: what reads nodes by
+/// position asks first.
 namespace davit::detail {
 
 /// True if an argument is what the schema says of a parameter or of a list's item.
-[[nodiscard]] DAVIT_INLINE bool fits_type(GraphModuleView graph, const Argument& a, std::string_view type, bool or_number) noexcept {
+[[nodiscard]] DAVIT_INLINE bool fits_type(GraphModuleView graph, const Argument& a, std::string_view type,
+                                          bool or_number) noexcept {
   const bool number = a.kind == ArgumentKind::int_ || a.kind == ArgumentKind::float_ || a.kind == ArgumentKind::bool_;
   const bool is_tensor = a.is_value() && graph.values[a.value()].kind == ValueKind::tensor;
   if (a.kind == ArgumentKind::none) return type.ends_with('?');
   if (type.ends_with('?')) type.remove_suffix(1);
   if (type == "Tensor") return is_tensor || (or_number && (number || a.is_value()));
-  if (type == "int" || type == "SymInt" || type == "bool") return a.kind == ArgumentKind::int_ || a.kind == ArgumentKind::bool_ || (a.is_value() && !is_tensor);
-  if (type == "float" || type == "Scalar" || type == "number") return number || a.kind == ArgumentKind::complex_ || (a.is_value() && !is_tensor);
+  if (type == "int" || type == "SymInt" || type == "bool")
+    return a.kind == ArgumentKind::int_ || a.kind == ArgumentKind::bool_ || (a.is_value() && !is_tensor);
+  if (type == "float" || type == "Scalar" || type == "number")
+    return number || a.kind == ArgumentKind::complex_ || (a.is_value() && !is_tensor);
   if (type == "str") return a.kind == ArgumentKind::string;
   return !a.is_list() && !a.is_value();
 }
 
 /// Arithmetic of two tensors, either of which may be a number: 1 - x.
 [[nodiscard]] DAVIT_INLINE bool takes_number(std::string_view target) noexcept {
-  return target == "aten.add.Tensor" || target == "aten.sub.Tensor" || target == "aten.mul.Tensor" || target == "aten.div.Tensor";
+  return target == "aten.add.Tensor" || target == "aten.sub.Tensor" || target == "aten.mul.Tensor" ||
+         target == "aten.div.Tensor";
 }
 
 /// True if a list, or one number, is what a schema says.
-[[nodiscard]] DAVIT_INLINE bool fits_parameter(GraphModuleView graph, const Argument& a, const SchemaParameter& p, std::string_view target) noexcept {
+[[nodiscard]] DAVIT_INLINE bool fits_parameter(GraphModuleView graph, const Argument& a, const SchemaParameter& p,
+                                               std::string_view target) noexcept {
   if (a.kind == ArgumentKind::none) return p.is_optional() || p.has_default;
   if (!p.is_list()) return fits_type(graph, a, p.type, p.name == "other" || takes_number(target));
   if (!a.is_list()) return fits_type(graph, a, p.element(), false);
-  return std::ranges::all_of(graph.args(a.items), [&](const Argument& item) { return fits_type(graph, item, p.element(), false); });
+  return std::ranges::all_of(graph.args(a.items),
+                             [&](const Argument& item) { return fits_type(graph, item, p.element(), false); });
 }
 
-/// True for a call of what `schema` says: with arguments in its order that it has parameters for, of their types, none of those left
-/// out that have no default; with dimensions that its first tensor has.
+/// True for a call of what `schema` says: with arguments in its order that it has parameters for, of their types, none
+/// of those left out that have no default; with dimensions that its first tensor has.
 [[nodiscard]] DAVIT_INLINE bool is_well_formed(GraphModuleView graph, const Node& node, const OperatorSchema& schema) {
   const std::string_view target = graph.target(node);
   const std::span<const Argument> inputs = graph.inputs(node);
-  const auto rank_of = [&](const Argument& a) { return static_cast<std::int64_t>(graph.values[a.value()].sizes.count); };
+  const auto rank_of = [&](const Argument& a) {
+    return static_cast<std::int64_t>(graph.values[a.value()].sizes.count);
+  };
   std::int64_t rank = -1;
   std::size_t next = 0;  // parameter
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -67,7 +76,9 @@ namespace davit::detail {
     if (!p.name.starts_with("dim") || rank < 0) continue;
     const bool grows = target.starts_with("aten.unsqueeze") || target.starts_with("aten.stack");
     const std::int64_t dims = std::max<std::int64_t>(rank + (grows ? 1 : 0), 1);
-    const auto is_dim = [&](const Argument& d) { return d.kind == ArgumentKind::none || (d.kind == ArgumentKind::int_ && d.payload >= -dims && d.payload < dims); };
+    const auto is_dim = [&](const Argument& d) {
+      return d.kind == ArgumentKind::none || (d.kind == ArgumentKind::int_ && d.payload >= -dims && d.payload < dims);
+    };
     if (a.is_list() ? !std::ranges::all_of(graph.args(a.items), is_dim) : !is_dim(a)) return false;
   }
   for (; next < schema.parameters.size(); ++next)
@@ -85,10 +96,14 @@ namespace davit::detail {
   if (target == "aten.addmm.default") return ranks({0, 2, 2}, 2);
   if (target == "aten.linear.default") return ranks({1, 1}, 0);
   if (target == "aten.matmul.default") return ranks({1, 1}, 0);
-  for (const std::string_view name : {"aten.slice.Tensor", "aten.flip.default", "aten.transpose.int", "aten.permute.default", "aten._softmax.default", "aten._safe_softmax.default",
-                                      "aten.cat.default", "aten.logical_not.default"})
-    if (target == name) return rank >= 0 && outputs.size() == 1 && outputs[0].is_value() && (rank_of(outputs[0]) == rank || name == "aten.cat.default") &&
-                               (rank > 0 || name == "aten.flip.default" || name == "aten.permute.default" || name == "aten.logical_not.default" || name.ends_with("softmax.default"));
+  for (const std::string_view name :
+       {"aten.slice.Tensor", "aten.flip.default", "aten.transpose.int", "aten.permute.default", "aten._softmax.default",
+        "aten._safe_softmax.default", "aten.cat.default", "aten.logical_not.default"})
+    if (target == name)
+      return rank >= 0 && outputs.size() == 1 && outputs[0].is_value() &&
+             (rank_of(outputs[0]) == rank || name == "aten.cat.default") &&
+             (rank > 0 || name == "aten.flip.default" || name == "aten.permute.default" ||
+              name == "aten.logical_not.default" || name.ends_with("softmax.default"));
   return true;
 }
 
@@ -98,7 +113,8 @@ namespace davit::detail {
   for (const Node& node : graph.nodes) {
     const std::string_view target = graph.target(node);
     const auto [at, fresh] = schemas.try_emplace(target);
-    if (const std::string_view text = fresh ? find_operator(target) : std::string_view(); !text.empty()) at->second = parse_schema(text);
+    if (const std::string_view text = fresh ? find_operator(target) : std::string_view(); !text.empty())
+      at->second = parse_schema(text);
     if (!at->second.name.empty() && !is_well_formed(graph, node, at->second)) return false;
   }
   return true;

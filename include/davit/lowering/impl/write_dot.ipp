@@ -18,7 +18,8 @@ class DotWriter {
   explicit DotWriter(const PartitionReport& report) : method_(report.method), graph_(report.graph) {}
 
   [[nodiscard]] std::string write() && {
-    out_ = "digraph \"" + escaped(method_) + "\" {\n  node [shape=box, style=filled, fillcolor=white, fontname=\"sans-serif\"];\n"
+    out_ = "digraph \"" + escaped(method_) +
+           "\" {\n  node [shape=box, style=filled, fillcolor=white, fontname=\"sans-serif\"];\n"
            "  edge [fontname=\"sans-serif\", fontsize=10];\n";
     if (!graph_.graphs.empty()) block(root_graph, 1, 0);
     return std::move(out_) + "}\n";
@@ -35,24 +36,27 @@ class DotWriter {
         node(box, id, indent);
         continue;
       }
-      out_ += indent + "subgraph cluster_" + std::to_string(id) + " {\n" + indent + "  label=\"" + escaped(box.detail) + "\";\n";
+      out_ += indent + "subgraph cluster_" + std::to_string(id) + " {\n" + indent + "  label=\"" + escaped(box.detail) +
+              "\";\n";
       node(box, id, indent + "  ");
       for (std::size_t i = 0; i < box.graphs.size() && nesting < max_depth; ++i) {
         const GraphId inner = box.graphs[i];
         if (inner >= graph_.graphs.size() || inner <= g) continue;  // sub-graphs come later: no endless nesting
         const std::string number = std::to_string(id) + "_" + std::to_string(i);
-        out_ += indent + "  subgraph cluster_" + number + " {\n" + indent + "    label=\"" + escaped(graph_.graphs[inner].name) +
-                "\";\n" + indent + "    style=dashed;\n";
+        out_ += indent + "  subgraph cluster_" + number + " {\n" + indent + "    label=\"" +
+                escaped(graph_.graphs[inner].name) + "\";\n" + indent + "    style=dashed;\n";
         block(inner, depth + 2, nesting + 1);
         out_ += indent + "  }\n";
         if (!graph_.graphs[inner].boxes.empty())
-          out_ += indent + "  " + box_name(id) + " -> " + box_name(graph_.graphs[inner].boxes[0]) + " [style=dashed];\n";
+          out_ +=
+              indent + "  " + box_name(id) + " -> " + box_name(graph_.graphs[inner].boxes[0]) + " [style=dashed];\n";
       }
       out_ += indent + "}\n";
     }
     for (const std::uint32_t e : graph_.graphs[g].edges) {
       const PartitionedGraph::Edge& edge = graph_.edges[e];
-      out_ += indent + box_name(edge.from) + " -> " + box_name(edge.to) + " [label=\"" + escaped(edge.value) + "\\n" + escaped(edge.type);
+      out_ += indent + box_name(edge.from) + " -> " + box_name(edge.to) + " [label=\"" + escaped(edge.value) + "\\n" +
+              escaped(edge.type);
       if (edge.bytes > 0) out_ += "\\n" + std::to_string(edge.bytes) + " bytes";
       out_ += "\"];\n";
     }
@@ -62,9 +66,11 @@ class DotWriter {
     if (box.kind == PartitionedGraph::BoxKind::partition) out_ += "\\n" + escaped(box.detail);
     if (box.nodes > 0) out_ += "\\n" + std::to_string(box.nodes) + " nodes";
     out_ += "\"";
-    if (box.kind == PartitionedGraph::BoxKind::partition) out_ += ", fillcolor=\"" + std::string(backend_colour(box.backend)) + "\"";
+    if (box.kind == PartitionedGraph::BoxKind::partition)
+      out_ += ", fillcolor=\"" + std::string(backend_colour(box.backend)) + "\"";
     if (box.kind == PartitionedGraph::BoxKind::control_flow) out_ += ", shape=diamond";
-    if (box.kind == PartitionedGraph::BoxKind::inputs || box.kind == PartitionedGraph::BoxKind::outputs) out_ += ", shape=ellipse";
+    if (box.kind == PartitionedGraph::BoxKind::inputs || box.kind == PartitionedGraph::BoxKind::outputs)
+      out_ += ", shape=ellipse";
     out_ += "];\n";
   }
   [[nodiscard]] static std::string box_name(std::uint32_t id) { return "b" + std::to_string(id); }

@@ -183,9 +183,7 @@ class GuardPrinter {
 
 }  // namespace detail
 
-DAVIT_INLINE std::span<const GuardFunction> guard_functions() noexcept {
-  return detail::guard_function_rows;
-}
+DAVIT_INLINE std::span<const GuardFunction> guard_functions() noexcept { return detail::guard_function_rows; }
 
 DAVIT_INLINE std::string print_guard(const Guards& guards, std::size_t guard, std::span<const Name> names,
                                      std::size_t longest) {

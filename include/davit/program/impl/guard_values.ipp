@@ -27,9 +27,7 @@ using GuardKind = GuardNumber::Kind;
 [[nodiscard]] DAVIT_INLINE bool is_whole(const GuardNumber& x) noexcept {
   return x.kind == GuardKind::integer || x.kind == GuardKind::boolean;
 }
-[[nodiscard]] DAVIT_INLINE GuardNumber none(GuardKind why) noexcept {
-  return GuardNumber::none(why);
-}
+[[nodiscard]] DAVIT_INLINE GuardNumber none(GuardKind why) noexcept { return GuardNumber::none(why); }
 
 DAVIT_INLINE std::partial_ordering compare(const GuardNumber& a, const GuardNumber& b) noexcept {
   if (is_whole(a) && is_whole(b)) return a.integer <=> b.integer;

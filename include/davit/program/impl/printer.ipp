@@ -211,8 +211,6 @@ class GraphPrinter {
 
 }  // namespace detail
 
-DAVIT_INLINE std::string print_graph(GraphModuleView graph) {
-  return detail::GraphPrinter(graph).print();
-}
+DAVIT_INLINE std::string print_graph(GraphModuleView graph) { return detail::GraphPrinter(graph).print(); }
 
 }  // namespace davit

@@ -57,7 +57,8 @@ DAVIT_INLINE InputSpec read_input(ByteReader& in) {
     case InputKind::parameter: return InputToParameterSpec{TensorArgument{std::move(name)}, std::move(target_name)};
     case InputKind::buffer:
       return InputToBufferSpec{TensorArgument{std::move(name)}, std::move(target_name), in.number<std::uint8_t>() != 0};
-    case InputKind::constant_tensor: return InputToTensorConstantSpec{TensorArgument{std::move(name)}, std::move(target_name)};
+    case InputKind::constant_tensor:
+      return InputToTensorConstantSpec{TensorArgument{std::move(name)}, std::move(target_name)};
     case InputKind::custom_obj:
       return InputToCustomObjSpec{CustomObjArgument{std::move(name), Name::own(in.text())}, std::move(target_name)};
     default: in.fail(); return InputTokenSpec{};
@@ -85,7 +86,8 @@ DAVIT_INLINE OutputSpec read_output(ByteReader& in) {
     case OutputKind::buffer_mutation: return BufferMutationSpec{std::move(argument), std::move(target_name)};
     case OutputKind::parameter_mutation: return ParameterMutationSpec{std::move(argument), std::move(target_name)};
     case OutputKind::gradient_to_parameter: return GradientToParameterSpec{std::move(argument), std::move(target_name)};
-    case OutputKind::gradient_to_user_input: return GradientToUserInputSpec{std::move(argument), std::move(target_name)};
+    case OutputKind::gradient_to_user_input:
+      return GradientToUserInputSpec{std::move(argument), std::move(target_name)};
     case OutputKind::user_input_mutation: return UserInputMutationSpec{std::move(argument), std::move(target_name)};
     default: in.fail(); return OutputTokenSpec{};
   }
@@ -182,9 +184,12 @@ DAVIT_INLINE Result<ExportedProgram> read_program(ByteReader& in, const SegmentR
   Result<GraphModule> graph = read_graph(in);
   if (!graph) return std::unexpected(std::move(graph.error()));
   program.graph_module = std::move(*graph);
-  for (std::size_t i = 0, n = in.count(2); i < n && in.ok(); ++i) program.signature.input_specs.push_back(detail::read_input(in));
-  for (std::size_t i = 0, n = in.count(2); i < n && in.ok(); ++i) program.signature.output_specs.push_back(detail::read_output(in));
-  for (std::size_t i = 0, n = in.count(8); i < n && in.ok(); ++i) program.signature.unlisted_state.push_back(Name::own(in.text()));
+  for (std::size_t i = 0, n = in.count(2); i < n && in.ok(); ++i)
+    program.signature.input_specs.push_back(detail::read_input(in));
+  for (std::size_t i = 0, n = in.count(2); i < n && in.ok(); ++i)
+    program.signature.output_specs.push_back(detail::read_output(in));
+  for (std::size_t i = 0, n = in.count(8); i < n && in.ok(); ++i)
+    program.signature.unlisted_state.push_back(Name::own(in.text()));
   for (auto* to : {&program.state_dict, &program.constants}) {
     Result<std::vector<NamedTensor>> tensors = detail::read_tensors(in, segments);
     if (!tensors) return std::unexpected(std::move(tensors.error()));
@@ -220,9 +225,11 @@ DAVIT_INLINE Result<ExportedProgram> read_program(ByteReader& in, const SegmentR
   program.torch_version = Name::own(in.text());
   if (in.ok() && !guards_fit(program.guards, guard_inputs(program))) in.fail();
   if (!in.ok() || program.dialect > Dialect::other)
-    return std::unexpected(Error{.code = ErrorCode::corrupt_data, .stage = Stage::load,
+    return std::unexpected(Error{.code = ErrorCode::corrupt_data,
+                                 .stage = Stage::load,
                                  .where = concat("program, byte ", in.position()),
-                                 .what = "the bytes end early or a number is out of range", .fix = "save the program again"});
+                                 .what = "the bytes end early or a number is out of range",
+                                 .fix = "save the program again"});
   return program;
 }
 

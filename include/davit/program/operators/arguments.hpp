@@ -11,9 +11,9 @@
 #include "davit/core/error.hpp"
 #include "davit/program/graph.hpp"
 
-/// What ATen says of a node: views of calls of operators by family, with aliases, defaults and short forms resolved. A view is
-/// a plain struct of ids and numbers; `read_x(arguments, view)` fills it at run time and in constant evaluation, without
-/// allocating, or answers why it cannot.
+/// What ATen says of a node: views of calls of operators by family, with aliases, defaults and short forms resolved. A
+/// view is a plain struct of ids and numbers; `read_x(arguments, view)` fills it at run time and in constant
+/// evaluation, without allocating, or answers why it cannot.
 namespace davit::operators {
 
 /// A parameter of an operator, by its name and its position in the schema.
@@ -29,10 +29,12 @@ struct [[nodiscard]] Refusal {
   [[nodiscard]] constexpr explicit operator bool() const noexcept { return what != nullptr; }
 };
 
-/// A call's arguments: of a node of a program (NodeArguments), of a static program (EmbedNode), or of a kernel while it runs.
+/// A call's arguments: of a node of a program (NodeArguments), of a static program (EmbedNode), or of a kernel while it
+/// runs.
 ///  - `is(target)`: true if it is a call of that operator.
 ///  - `find(parameter)`: the argument, or nullptr if the call leaves it at its default or passes None.
-///  - `value(parameter)`: the id of the tensor passed there; no_id if there is none. `rank` and `size` are asked by that id, and
+///  - `value(parameter)`: the id of the tensor passed there; no_id if there is none. `rank` and `size` are asked by
+///  that id, and
 ///    answer -1 for a size that is not known.
 ///  - `items(argument)`: what a list holds; nothing for other arguments.
 ///  - `read_integer`, `read_number`: a literal number; false for what is none. A float is no integer.
@@ -75,7 +77,8 @@ template <CallArguments Call>
 }
 /// An integer that may be left out; false if it is given and not known.
 template <CallArguments Call>
-[[nodiscard]] constexpr bool read_integer(const Call& call, Parameter p, std::int64_t otherwise, std::int64_t& out) noexcept {
+[[nodiscard]] constexpr bool read_integer(const Call& call, Parameter p, std::int64_t otherwise,
+                                          std::int64_t& out) noexcept {
   const auto* const a = call.find(p);
   out = otherwise;
   return a == nullptr || call.read_integer(*a, out);

@@ -16,7 +16,8 @@ struct BoundsView {
   friend constexpr bool operator==(const BoundsView&, const BoundsView&) = default;
 };
 
-/// One of ATen's activations of this kind: the names of the bounds at positions 1 and 2, if it has any, and their defaults.
+/// One of ATen's activations of this kind: the names of the bounds at positions 1 and 2, if it has any, and their
+/// defaults.
 struct BoundsOperator {
   const char* target;
   double low = -std::numeric_limits<double>::infinity();
@@ -27,13 +28,14 @@ struct BoundsOperator {
 
 inline constexpr std::array bounds_operators{
     BoundsOperator{.target = "aten.relu.default", .low = 0},
-    BoundsOperator{.target = "aten.hardtanh.default", .low = -1, .high = 1, .low_name = "min_val", .high_name = "max_val"},
+    BoundsOperator{
+        .target = "aten.hardtanh.default", .low = -1, .high = 1, .low_name = "min_val", .high_name = "max_val"},
     BoundsOperator{.target = "aten.clamp.default", .low_name = "min", .high_name = "max"},
     BoundsOperator{.target = "aten.relu6.default", .low = 0, .high = 6},
 };
 
-/// Reads a call of that activation. Of clamp, a bound that is NaN counts only beside another one: clamp(x, min=nan) is x. Errors:
-/// invalid_argument for bounds that are not known; they may cross.
+/// Reads a call of that activation. Of clamp, a bound that is NaN counts only beside another one: clamp(x, min=nan) is
+/// x. Errors: invalid_argument for bounds that are not known; they may cross.
 template <CallArguments Call>
 constexpr Refusal read_bounds(const Call& call, const BoundsOperator& op, BoundsView& view) noexcept {
   view.input = call.value({"self", 0});
@@ -43,8 +45,12 @@ constexpr Refusal read_bounds(const Call& call, const BoundsOperator& op, Bounds
   if (op.low_name != nullptr && (!read_number(call, {op.low_name, 1}, op.low, view.low) ||
                                  !read_number(call, {op.high_name, 2}, op.high, view.high)))
     return {"a bound is no number"};
-  if (view.low != view.low && call.find({op.high_name, 2}) == nullptr && op.high == std::numeric_limits<double>::infinity()) view.low = op.low;
-  if (view.high != view.high && call.find({op.low_name, 1}) == nullptr && op.low == -std::numeric_limits<double>::infinity()) view.high = op.high;
+  if (view.low != view.low && call.find({op.high_name, 2}) == nullptr &&
+      op.high == std::numeric_limits<double>::infinity())
+    view.low = op.low;
+  if (view.high != view.high && call.find({op.low_name, 1}) == nullptr &&
+      op.low == -std::numeric_limits<double>::infinity())
+    view.high = op.high;
   return {};
 }
 /// Reads a call of any such activation.

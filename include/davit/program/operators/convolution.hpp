@@ -5,7 +5,8 @@
 
 namespace davit::operators {
 
-/// A convolution as its call says it. All arrays end with the width; what comes before the first spatial dimension is neutral.
+/// A convolution as its call says it. All arrays end with the width; what comes before the first spatial dimension is
+/// neutral.
 struct ConvolutionView {
   ValueId input = no_id;   ///< (N?, C, spatial)
   ValueId weight = no_id;  ///< (filters, C / groups, spatial); transposed: (C, filters / groups, spatial)
@@ -27,9 +28,9 @@ struct ConvolutionView {
 /// One of ATen's convolutions, and where it has its arguments: the input, then weight, bias, stride, padding, dilation.
 struct ConvolutionOperator {
   const char* target;
-  std::uint8_t dims = 0;       ///< spatial dimensions; 0: the weight's
-  bool general = false;        ///< has transposed and output_padding, and takes no input without a batch dimension
-  bool gradient = false;       ///< grad_output stands first, and the bias is sizes
+  std::uint8_t dims = 0;  ///< spatial dimensions; 0: the weight's
+  bool general = false;   ///< has transposed and output_padding, and takes no input without a batch dimension
+  bool gradient = false;  ///< grad_output stands first, and the bias is sizes
   [[nodiscard]] constexpr Parameter at(const char* name, std::uint32_t position) const noexcept {
     return {name, position + (gradient ? 1 : 0)};
   }

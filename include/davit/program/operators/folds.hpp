@@ -10,7 +10,8 @@
 #include "davit/program/operators/movement.hpp"
 #include "davit/program/operators/quantization.hpp"
 
-/// Nodes that may become part of their neighbours, whoever computes these. O(1) each, for who knows the uses of a graph's values.
+/// Nodes that may become part of their neighbours, whoever computes these. O(1) each, for who knows the uses of a
+/// graph's values.
 namespace davit::operators {
 
 /// A graph of calls: a program's (ProgramCalls), or a static program's (EmbedGraph).
@@ -40,10 +41,11 @@ template <CallGraph G>
   return true;
 }
 
-/// Follows relu, clamp and the like back from `v`, which a quantize reads, `most` of them at most, each for one use alone, and
-/// narrows the quantize's low and high to theirs. Answers the value before them.
+/// Follows relu, clamp and the like back from `v`, which a quantize reads, `most` of them at most, each for one use
+/// alone, and narrows the quantize's low and high to theirs. Answers the value before them.
 template <CallGraph G>
-[[nodiscard]] constexpr ValueId through_bounds(const G& g, ValueId v, QuantizationView& quantize, std::uint32_t most) noexcept {
+[[nodiscard]] constexpr ValueId through_bounds(const G& g, ValueId v, QuantizationView& quantize,
+                                               std::uint32_t most) noexcept {
   for (; most > 0; --most) {
     const NodeId n = inner_maker(g, v);
     BoundsView bounds;
@@ -53,10 +55,11 @@ template <CallGraph G>
   return v;
 }
 
-/// Reads the dequantize by one scale that makes `v`, through operators that keep the order of the elements if `through_views`.
-/// Sizes are to be read from `v`.
+/// Reads the dequantize by one scale that makes `v`, through operators that keep the order of the elements if
+/// `through_views`. Sizes are to be read from `v`.
 template <CallGraph G>
-[[nodiscard]] constexpr bool read_dequantized(const G& g, ValueId v, bool through_views, QuantizationView& view) noexcept {
+[[nodiscard]] constexpr bool read_dequantized(const G& g, ValueId v, bool through_views,
+                                              QuantizationView& view) noexcept {
   while (v != no_id) {
     const NodeId n = g.maker(v);
     if (n == no_id) return false;
@@ -68,8 +71,8 @@ template <CallGraph G>
   return false;
 }
 
-/// Reads the dequantize that makes the weights `v` of a product, by one scale or by one per index of their first dimension; if
-/// `transposed`, before a matrix of them is transposed.
+/// Reads the dequantize that makes the weights `v` of a product, by one scale or by one per index of their first
+/// dimension; if `transposed`, before a matrix of them is transposed.
 template <CallGraph G>
 [[nodiscard]] constexpr bool read_weights(const G& g, ValueId v, bool transposed, QuantizationView& view) noexcept {
   if (transposed) {
@@ -79,7 +82,8 @@ template <CallGraph G>
     v = moved.input;
   }
   const NodeId n = v == no_id ? no_id : g.maker(v);
-  return n != no_id && !read_quantization(g.call(n), view) && !view.quantizes && view.axis == 0 && (view.scales == no_id || view.per_channel);
+  return n != no_id && !read_quantization(g.call(n), view) && !view.quantizes && view.axis == 0 &&
+         (view.scales == no_id || view.per_channel);
 }
 
 }  // namespace davit::operators

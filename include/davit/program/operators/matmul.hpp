@@ -55,7 +55,8 @@ constexpr Refusal read_matmul(const Call& call, const MatmulOperator& op, Matmul
     return {"alpha or beta is no number"};
   const std::size_t left = call.rank(view.left);
   const std::size_t right = call.rank(view.right);
-  if (left == 0 || right == 0 || (op.rank != 0 && (left != op.rank || right != op.rank)) || (op.transposed && right > 2))
+  if (left == 0 || right == 0 || (op.rank != 0 && (left != op.rank || right != op.rank)) ||
+      (op.transposed && right > 2))
     return {"the operands are no matrices", ErrorCode::invalid_shape};
   const std::int64_t inner = call.size(view.left, left - 1);
   const std::int64_t taps = call.size(view.right, op.transposed || right == 1 ? right - 1 : right - 2);

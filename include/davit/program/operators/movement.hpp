@@ -77,7 +77,8 @@ constexpr Refusal read_permutation(const Call& call, const PermutationOperator& 
     const auto* const second = call.find({"dim1", 2});
     if (first == nullptr || second == nullptr || !call.read_integer(*first, a) || !call.read_integer(*second, b))
       return {"a dimension is not known"};
-    if (!wrap_dim(a, view.rank) || !wrap_dim(b, view.rank)) return {"a dimension is outside the tensor's rank", ErrorCode::out_of_range};
+    if (!wrap_dim(a, view.rank) || !wrap_dim(b, view.rank))
+      return {"a dimension is outside the tensor's rank", ErrorCode::out_of_range};
   } else if (view.rank > 2) {
     return {"t takes at most two dimensions", ErrorCode::invalid_shape};
   } else if (view.rank < 2) {
@@ -163,7 +164,9 @@ struct SliceOperator {
   const char* target;
   bool selects = false;
   bool puts = false;
-  [[nodiscard]] constexpr Parameter at(const char* name, std::uint32_t position) const noexcept { return {name, position + (puts ? 1 : 0)}; }
+  [[nodiscard]] constexpr Parameter at(const char* name, std::uint32_t position) const noexcept {
+    return {name, position + (puts ? 1 : 0)};
+  }
 };
 inline constexpr std::array slice_operators{
     SliceOperator{"aten.slice.Tensor"},
@@ -206,31 +209,35 @@ constexpr Refusal read_slice(const Call& call, SliceView& view) noexcept {
   return op == nullptr ? Refusal{"the operator is no slice"} : read_slice(call, *op, view);
 }
 
-/// The operators whose results lie behind one another along one dimension of their operand, as long as the results' sizes say.
+/// The operators whose results lie behind one another along one dimension of their operand, as long as the results'
+/// sizes say.
 inline constexpr std::array split_operators{"aten.split_with_sizes.default", "aten.split.Tensor", "aten.chunk.default",
                                             "aten.tensor_split.sections", "aten.tensor_split.indices"};
 /// Reads the operand of such a call, and the dimension. Errors: invalid_argument, out_of_range.
 template <CallArguments Call>
 constexpr Refusal read_split(const Call& call, SliceView& whole) noexcept {
-  if (std::ranges::none_of(split_operators, [&](const char* target) { return call.is(target); })) return {"the operator is no split"};
+  if (std::ranges::none_of(split_operators, [&](const char* target) { return call.is(target); }))
+    return {"the operator is no split"};
   whole.input = call.value({"self", 0});
   if (whole.input == no_id) return {"an operand is no tensor"};
   return read_dim(call, {"dim", 2}, call.rank(whole.input), whole.dim);
 }
-/// Reads which part of its operand result `v` of a node that splits is. Errors: as above; a part of symbolic size behind others, or
-/// that has another rank.
+/// Reads which part of its operand result `v` of a node that splits is. Errors: as above; a part of symbolic size
+/// behind others, or that has another rank.
 template <CallArguments Call>
 constexpr Refusal read_part(const Call& call, ValueId v, SliceView& part) noexcept {
   if (const Refusal wrong = read_split(call, part)) return wrong;
   std::int64_t end = 0;
   for (const auto& output : call.call().outputs)
     for (const auto& item : call.items(output)) {
-      if (!item.is_value() || call.rank(item.value()) != call.rank(part.input)) return {"a part has another rank", ErrorCode::invalid_shape};
+      if (!item.is_value() || call.rank(item.value()) != call.rank(part.input))
+        return {"a part has another rank", ErrorCode::invalid_shape};
       part.start = end;
       part.length = call.size(item.value(), part.dim);
       if (part.length < 0) return {"the size of a part is not known"};
       if (item.value() == v) return {};
-      if (__builtin_add_overflow(part.start, part.length, &end)) return {"the parts are larger than any tensor", ErrorCode::invalid_shape};
+      if (__builtin_add_overflow(part.start, part.length, &end))
+        return {"the parts are larger than any tensor", ErrorCode::invalid_shape};
     }
   return {"the value is no part"};
 }

@@ -96,7 +96,8 @@ class NodeArguments {
   [[nodiscard]] constexpr ValueId output(std::size_t i = 0) const noexcept {
     return i < call_.outputs.size() && call_.outputs[i].is_value() ? call_.outputs[i].value() : no_id;
   }
-  /// True if a node or a graph output uses the value. O(1) if the view knows (see used_values), else O(arguments of its graph).
+  /// True if a node or a graph output uses the value. O(1) if the view knows (see used_values), else O(arguments of its
+  /// graph).
   [[nodiscard]] constexpr bool is_used(ValueId v) const noexcept {
     if (graph_.used != nullptr) return graph_.used[v] != 0;
     const Graph& own = graph_.graphs[graph_.values[v].graph];
@@ -134,7 +135,9 @@ struct ProgramCalls {
     const NodeId n = graph.values[v].producer;
     return n == no_id || has_effects(n) ? no_id : n;
   }
-  [[nodiscard]] constexpr bool has_effects(NodeId n) const noexcept { return operator_call(graph, graph.nodes[n]).token != nullptr; }
+  [[nodiscard]] constexpr bool has_effects(NodeId n) const noexcept {
+    return operator_call(graph, graph.nodes[n]).token != nullptr;
+  }
   [[nodiscard]] constexpr bool is_single(ValueId v) const noexcept { return uses.is_single(v); }
 };
 

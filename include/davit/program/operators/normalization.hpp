@@ -13,7 +13,7 @@ struct BatchNormView {
   ValueId input = no_id;  ///< (N, C, *)
   ValueId weight = no_id;
   ValueId bias = no_id;
-  ValueId mean = no_id;      ///< the running statistics, which are used unless it trains
+  ValueId mean = no_id;  ///< the running statistics, which are used unless it trains
   ValueId variance = no_id;
   bool training = false;
   double momentum = 0;
@@ -22,7 +22,8 @@ struct BatchNormView {
   friend constexpr bool operator==(const BatchNormView&, const BatchNormView&) = default;
 };
 
-/// One of ATen's batch norms: input, weight, bias, running_mean, running_var, training, momentum, eps, as far as it has them.
+/// One of ATen's batch norms: input, weight, bias, running_mean, running_var, training, momentum, eps, as far as it has
+/// them.
 struct BatchNormOperator {
   const char* target;
   bool has_running = true;
@@ -46,7 +47,8 @@ constexpr Refusal read_batch_norm(const Call& call, const BatchNormOperator& op,
   view.weight = call.value({"weight", 1});
   view.bias = call.value({"bias", 2});
   if (view.input == no_id) return {"batch_norm: the input is no tensor"};
-  if (call.rank(view.input) < 2) return {"batch_norm: the input needs at least two dimensions", ErrorCode::invalid_shape};
+  if (call.rank(view.input) < 2)
+    return {"batch_norm: the input needs at least two dimensions", ErrorCode::invalid_shape};
   if (op.has_running) {
     view.mean = call.value({"running_mean", 3});
     view.variance = call.value({"running_var", 4});
@@ -55,7 +57,8 @@ constexpr Refusal read_batch_norm(const Call& call, const BatchNormOperator& op,
   if (op.has_training) {
     const auto* const training = call.find({"training", at++});
     double number = 0;
-    if (training == nullptr || !call.read_number(*training, number)) return {"batch_norm: whether it trains is not known"};
+    if (training == nullptr || !call.read_number(*training, number))
+      return {"batch_norm: whether it trains is not known"};
     view.training = number != 0;
   }
   if (!read_number(call, {"momentum", at}, 0, view.momentum) || !read_number(call, {"eps", at + 1}, 1e-5, view.eps))
@@ -66,8 +69,7 @@ constexpr Refusal read_batch_norm(const Call& call, const BatchNormOperator& op,
   const std::int64_t channels = call.size(view.input, 1);
   for (const ValueId v : {view.weight, view.bias, view.mean, view.variance}) {
     if (v == no_id) continue;
-    if (call.rank(v) != 1)
-      return {"batch_norm: a parameter must have one dimension", ErrorCode::invalid_shape};
+    if (call.rank(v) != 1) return {"batch_norm: a parameter must have one dimension", ErrorCode::invalid_shape};
     const std::int64_t numbers = call.size(v, 0);
     if (numbers >= 0 && channels >= 0 && numbers != channels)
       return {"batch_norm: a parameter needs one element per channel", ErrorCode::invalid_shape};
@@ -145,9 +147,9 @@ constexpr Refusal read_layer_norm(const Call& call, LayerNormView& view) noexcep
 
 /// A normalization of groups of channels as its call says it.
 struct GroupNormView {
-  ValueId input = no_id;   ///< batch * channels * plane elements
-  ValueId weight = no_id;  ///< one number per channel
-  ValueId bias = no_id;    ///< likewise
+  ValueId input = no_id;                               ///< batch * channels * plane elements
+  ValueId weight = no_id;                              ///< one number per channel
+  ValueId bias = no_id;                                ///< likewise
   std::int64_t batch = -1, channels = -1, plane = -1;  ///< -1: not known
   std::int64_t groups = 1;
   double eps = 0;
@@ -163,7 +165,8 @@ constexpr Refusal read_groups(const Call& call, std::uint32_t first, GroupNormVi
   if (!read_integer(call, {"N", first}, -1, view.batch)) view.batch = -1;
   if (!read_integer(call, {"C", first + 1}, -1, view.channels)) view.channels = -1;
   if (!read_integer(call, {"HxW", first + 2}, -1, view.plane)) view.plane = -1;
-  if (!read_integer(call, {"group", first + 3}, 0, view.groups)) return {"group_norm: the number of groups is not known"};
+  if (!read_integer(call, {"group", first + 3}, 0, view.groups))
+    return {"group_norm: the number of groups is not known"};
   if (view.groups < 1 || (view.channels >= 0 && view.channels % view.groups != 0))
     return {"group_norm: the channels do not divide into the groups", ErrorCode::invalid_shape};
   return {};

@@ -19,7 +19,9 @@ struct PoolView {
   Spatial padding{};
   Spatial dilation{1, 1, 1};
 
-  [[nodiscard]] constexpr bool is_padded() const noexcept { return padding[0] != 0 || padding[1] != 0 || padding[2] != 0; }
+  [[nodiscard]] constexpr bool is_padded() const noexcept {
+    return padding[0] != 0 || padding[1] != 0 || padding[2] != 0;
+  }
   /// How many outputs an input of that size gives in spatial dimension `d`; below 1 if there is none.
   /// Source: pooling_output_shape of ATen's Pool.h.
   [[nodiscard]] constexpr std::int64_t out_size(std::size_t d, std::int64_t in) const noexcept {
@@ -38,8 +40,8 @@ struct PoolView {
   friend constexpr bool operator==(const PoolView&, const PoolView&) = default;
 };
 
-/// One of ATen's poolings over sliding windows: self, kernel_size, stride, padding, then of a maximum dilation and ceil_mode,
-/// of an average ceil_mode, count_include_pad and divisor_override.
+/// One of ATen's poolings over sliding windows: self, kernel_size, stride, padding, then of a maximum dilation and
+/// ceil_mode, of an average ceil_mode, count_include_pad and divisor_override.
 struct PoolOperator {
   const char* target;
   std::uint8_t dims;
@@ -134,7 +136,8 @@ inline constexpr std::array adaptive_pool_operators{
 
 /// Reads a call of that adaptive average. Errors: invalid_argument, invalid_shape, out_of_range.
 template <CallArguments Call>
-constexpr Refusal read_adaptive_pool(const Call& call, const AdaptivePoolOperator& op, AdaptivePoolView& view) noexcept {
+constexpr Refusal read_adaptive_pool(const Call& call, const AdaptivePoolOperator& op,
+                                     AdaptivePoolView& view) noexcept {
   view.input = call.value({"self", 0});
   if (view.input == no_id) return {"pooling: the input is no tensor"};
   view.dims = op.dims;

@@ -27,13 +27,16 @@ struct QuantizationView {
   friend constexpr bool operator==(const QuantizationView&, const QuantizationView&) = default;
 };
 
-/// One of quantized_decomposed's: input, scale and zero point or scales, zero points and axis, quant_min, quant_max, dtype, out_dtype.
+/// One of quantized_decomposed's: input, scale and zero point or scales, zero points and axis, quant_min, quant_max,
+/// dtype, out_dtype.
 struct QuantizationOperator {
   const char* target;
   bool quantizes = false;
   bool per_channel = false;
   bool by_tensors = false;  ///< scale and zero point of all elements are tensors
-  [[nodiscard]] constexpr Parameter at(const char* name, std::uint32_t position) const noexcept { return {name, position + (per_channel ? 1 : 0)}; }
+  [[nodiscard]] constexpr Parameter at(const char* name, std::uint32_t position) const noexcept {
+    return {name, position + (per_channel ? 1 : 0)};
+  }
   [[nodiscard]] constexpr Parameter dtype() const noexcept { return at("dtype", 5); }
   [[nodiscard]] constexpr Parameter out_dtype() const noexcept { return at("out_dtype", 6); }
 };
@@ -54,12 +57,14 @@ constexpr Refusal read_quantization(const Call& call, const QuantizationOperator
   view.per_channel = op.per_channel;
   view.input = call.value({"input", 0});
   if (view.input == no_id) return {"an operand is no tensor"};
-  if (!read_integer(call, op.at("quant_min", 3), 0, view.low) || !read_integer(call, op.at("quant_max", 4), 0, view.high) || view.low > view.high)
+  if (!read_integer(call, op.at("quant_min", 3), 0, view.low) ||
+      !read_integer(call, op.at("quant_max", 4), 0, view.high) || view.low > view.high)
     return {"the least and the largest integer are no numbers, or cross"};
   if (op.by_tensors) {
     view.scales = call.value({"scale", 1});
     view.zero_points = call.value({"zero_point", 2});
-    return view.scales != no_id && view.zero_points != no_id ? Refusal{} : Refusal{"the scale or the zero point is no tensor"};
+    return view.scales != no_id && view.zero_points != no_id ? Refusal{}
+                                                             : Refusal{"the scale or the zero point is no tensor"};
   }
   if (!op.per_channel)
     return read_number(call, {"scale", 1}, 1, view.scale) && read_integer(call, {"zero_point", 2}, 0, view.zero_point)
@@ -68,7 +73,8 @@ constexpr Refusal read_quantization(const Call& call, const QuantizationOperator
   view.scales = call.value({"scales", 1});
   view.zero_points = call.value({"zero_points", 2});
   std::int64_t axis = 0;
-  if (view.scales == no_id || !read_integer(call, {"axis", 3}, 0, axis) || call.rank(view.input) == 0 || !wrap_dim(axis, call.rank(view.input)))
+  if (view.scales == no_id || !read_integer(call, {"axis", 3}, 0, axis) || call.rank(view.input) == 0 ||
+      !wrap_dim(axis, call.rank(view.input)))
     return {"the scales are no tensor, or their dimension is not one of the input's"};
   view.axis = static_cast<std::size_t>(axis);
   return {};
@@ -80,12 +86,14 @@ constexpr Refusal read_quantization(const Call& call, QuantizationView& view) no
   return op == nullptr ? Refusal{"the operator neither quantizes nor dequantizes"} : read_quantization(call, *op, view);
 }
 
-/// The integer that a quantize makes of a number which is not NaN, before it is cut to low and high; beyond 2^40 steps the
-/// outermost. The scale is positive. Rounds where floats do. Source: quantized_decomposed.quantize_per_tensor.
+/// The integer that a quantize makes of a number which is not NaN, before it is cut to low and high; beyond 2^40 steps
+/// the outermost. The scale is positive. Rounds where floats do. Source: quantized_decomposed.quantize_per_tensor.
 [[nodiscard]] constexpr std::int64_t integer_of(double scale, std::int64_t zero_point, double number) noexcept {
   constexpr float largest = 3.4e38f, most = 0x1p40f;
   const double inverse = 1 / scale;
-  const float x = number > double{largest} ? largest : number < -double{largest} ? -largest : static_cast<float>(number);
+  const float x = number > double{largest}    ? largest
+                  : number < -double{largest} ? -largest
+                                              : static_cast<float>(number);
   const double steps = double{x} * double{inverse > double{largest} ? largest : static_cast<float>(inverse)};  // exact
   const float rounded = steps > double{most} ? most : steps < -double{most} ? -most : static_cast<float>(steps);
   constexpr std::int64_t furthest = std::int64_t{1} << 40;
@@ -93,8 +101,8 @@ constexpr Refusal read_quantization(const Call& call, QuantizationView& view) no
   return static_cast<std::int64_t>(nearest_even(double{rounded})) + zero;
 }
 
-/// Narrows low and high of a quantize to what bounds before it leave: both keep the order. They cross if that is nothing. False
-/// for bounds that are NaN, or cross themselves.
+/// Narrows low and high of a quantize to what bounds before it leave: both keep the order. They cross if that is
+/// nothing. False for bounds that are NaN, or cross themselves.
 [[nodiscard]] constexpr bool narrow(QuantizationView& view, const BoundsView& bounds) noexcept {
   if (!(bounds.low <= bounds.high)) return false;
   const std::int64_t low = integer_of(view.scale, view.zero_point, bounds.low);

@@ -6,7 +6,16 @@
 
 namespace davit::operators {
 
-enum class ReductionFunction : std::uint8_t { sum, mean, product, any, maximum, minimum, argument_of_maximum, argument_of_minimum };
+enum class ReductionFunction : std::uint8_t {
+  sum,
+  mean,
+  product,
+  any,
+  maximum,
+  minimum,
+  argument_of_maximum,
+  argument_of_minimum
+};
 
 /// A reduction over dimensions as its call says it.
 struct ReductionView {
@@ -50,8 +59,8 @@ inline constexpr std::array reduction_operators{
     ReductionOperator{"aten.prod.default", ReductionFunction::product, true, true},
 };
 
-/// Reads a list of dimensions, or one, as bits; no list, or an empty one, means all. Errors: invalid_argument, out_of_range.
-/// Source: at::dim_list_to_bitset.
+/// Reads a list of dimensions, or one, as bits; no list, or an empty one, means all. Errors: invalid_argument,
+/// out_of_range. Source: at::dim_list_to_bitset.
 template <CallArguments Call>
 constexpr Refusal read_dims(const Call& call, Parameter p, std::size_t rank, std::uint32_t& bits) noexcept {
   if (rank > 32) return {"a tensor has too many dimensions", ErrorCode::invalid_shape};

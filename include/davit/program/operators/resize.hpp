@@ -28,14 +28,16 @@ struct ResizeView {
   friend constexpr bool operator==(const ResizeView&, const ResizeView&) = default;
 };
 
-/// One of ATen's. `.vec`: input, output_size, align_corners if it has it, scale_factors, one of sizes and factors; `.default`: self,
-/// output_size, align_corners, and a scale for each dimension.
+/// One of ATen's. `.vec`: input, output_size, align_corners if it has it, scale_factors, one of sizes and factors;
+/// `.default`: self, output_size, align_corners, and a scale for each dimension.
 struct ResizeOperator {
   const char* target;
   ResizeFunction function = ResizeFunction::nearest;
   std::size_t dims = 2;
   bool by_sizes = false;  ///< `.default`
-  [[nodiscard]] constexpr bool has_corners() const noexcept { return function != ResizeFunction::nearest && function != ResizeFunction::nearest_exact; }
+  [[nodiscard]] constexpr bool has_corners() const noexcept {
+    return function != ResizeFunction::nearest && function != ResizeFunction::nearest_exact;
+  }
   [[nodiscard]] constexpr Parameter factors() const noexcept { return {"scale_factors", has_corners() ? 3u : 2u}; }
   [[nodiscard]] constexpr Parameter scale(std::size_t d) const noexcept {
     constexpr const char* names[] = {"scales_d", "scales_h", "scales_w"};
@@ -68,26 +70,35 @@ constexpr Refusal read_resize(const Call& call, const ResizeOperator& op, Resize
   view.function = op.function;
   view.dims = op.dims;
   view.input = call.value({op.by_sizes && op.function != ResizeFunction::linear_by_difference ? "self" : "input", 0});
-  constexpr const char* wrong_rank[] = {"upsample: the input must have three dimensions", "upsample: the input must have four dimensions",
+  constexpr const char* wrong_rank[] = {"upsample: the input must have three dimensions",
+                                        "upsample: the input must have four dimensions",
                                         "upsample: the input must have five dimensions"};
-  if (view.input == no_id || call.rank(view.input) != op.dims + 2) return {wrong_rank[op.dims - 1], ErrorCode::invalid_shape};
+  if (view.input == no_id || call.rank(view.input) != op.dims + 2)
+    return {wrong_rank[op.dims - 1], ErrorCode::invalid_shape};
   const auto* const sizes = call.find({"output_size", 1});
   const auto* const factors = op.by_sizes ? nullptr : call.find(op.factors());
   if ((sizes == nullptr) == (factors == nullptr)) return {"upsample: give either output_size or scale_factors"};
   const auto list = call.items(sizes != nullptr ? *sizes : *factors);
-  if (list.size() != op.dims) return {"upsample: output_size or scale_factors needs an element for each dimension that is resized"};
+  if (list.size() != op.dims)
+    return {"upsample: output_size or scale_factors needs an element for each dimension that is resized"};
   const auto* const numbers = list.data();
   for (std::size_t d = 0; d < op.dims; ++d) {
-    if (factors != nullptr && !call.read_number(numbers[d], view.factor[d])) return {"upsample: a factor is not a number"};
-    if (op.by_sizes && op.function != ResizeFunction::linear_by_difference && !read_number(call, op.scale(d), 0, view.factor[d])) return {"upsample: a scale is not a number"};
+    if (factors != nullptr && !call.read_number(numbers[d], view.factor[d]))
+      return {"upsample: a factor is not a number"};
+    if (op.by_sizes && op.function != ResizeFunction::linear_by_difference &&
+        !read_number(call, op.scale(d), 0, view.factor[d]))
+      return {"upsample: a scale is not a number"};
     const std::int64_t in = call.size(view.input, 2 + d);
     double size = 0;
     if (factors != nullptr ? in < 0 : !call.read_number(numbers[d], size)) continue;
     if (factors != nullptr) size = static_cast<double>(in) * view.factor[d];
-    if (!(size >= 1 && size <= 0x1p40)) return {"upsample: an output size is less than one or too large", ErrorCode::invalid_shape};
+    if (!(size >= 1 && size <= 0x1p40))
+      return {"upsample: an output size is less than one or too large", ErrorCode::invalid_shape};
     view.out[d] = static_cast<std::int64_t>(size);
   }
-  return !op.has_corners() || read_flag(call, {"align_corners", 2}, false, view.aligned) ? Refusal{} : Refusal{"upsample: align_corners is not known"};
+  return !op.has_corners() || read_flag(call, {"align_corners", 2}, false, view.aligned)
+             ? Refusal{}
+             : Refusal{"upsample: align_corners is not known"};
 }
 /// Reads a call of any resize.
 template <CallArguments Call>

@@ -49,7 +49,8 @@ constexpr Refusal read_softmax(const Call& call, const SoftmaxOperator& op, Soft
     view.converts = call.find({"dtype", 2}) != nullptr;
     return {};
   }
-  return read_flag(call, {"half_to_float", 2}, false, view.converts) ? Refusal{} : Refusal{"softmax: half_to_float is not known"};
+  return read_flag(call, {"half_to_float", 2}, false, view.converts) ? Refusal{}
+                                                                     : Refusal{"softmax: half_to_float is not known"};
 }
 /// Reads a call of any softmax.
 template <CallArguments Call>

@@ -8,16 +8,17 @@ namespace davit::operators {
 /// Kernel sizes, strides, paddings and dilations above this are refused, so that sums of them cannot overflow.
 inline constexpr std::int64_t max_window = std::int64_t{1} << 20;
 
-/// Three spatial numbers: depth, height, width. Problems of fewer spatial dimensions fill the front with a neutral value.
+/// Three spatial numbers: depth, height, width. Problems of fewer spatial dimensions fill the front with a neutral
+/// value.
 using Spatial = std::array<std::int64_t, 3>;
 
 [[nodiscard]] constexpr std::int64_t volume(const Spatial& s) noexcept { return s[0] * s[1] * s[2]; }
 
-/// Reads a list of `dims` integers, or of one that stands for all, in [least, max_window] into the last `dims` places; the
-/// others become `neutral`, and all do where the argument is left out. Errors: invalid_argument, out_of_range.
+/// Reads a list of `dims` integers, or of one that stands for all, in [least, max_window] into the last `dims` places;
+/// the others become `neutral`, and all do where the argument is left out. Errors: invalid_argument, out_of_range.
 template <CallArguments Call>
-constexpr Refusal read_spatial(const Call& call, Parameter p, std::size_t dims, std::int64_t least, std::int64_t neutral,
-                               Spatial& out) noexcept {
+constexpr Refusal read_spatial(const Call& call, Parameter p, std::size_t dims, std::int64_t least,
+                               std::int64_t neutral, Spatial& out) noexcept {
   out = {neutral, neutral, neutral};
   const auto* const a = call.find(p);
   if (a == nullptr) return {};
@@ -26,10 +27,12 @@ constexpr Refusal read_spatial(const Call& call, Parameter p, std::size_t dims, 
   const std::size_t count = items.size();
   if (count == 0) {
     std::int64_t all = 0;
-    if (!call.read_integer(*a, all)) return {"a list of window sizes, strides, paddings or dilations has the wrong length"};
+    if (!call.read_integer(*a, all))
+      return {"a list of window sizes, strides, paddings or dilations has the wrong length"};
     for (std::size_t d = 0; d < dims; ++d) last[d] = all;
   } else {
-    if (count != 1 && count != dims) return {"a list of window sizes, strides, paddings or dilations has the wrong length"};
+    if (count != 1 && count != dims)
+      return {"a list of window sizes, strides, paddings or dilations has the wrong length"};
     const auto* const numbers = items.data();
     for (std::size_t d = 0; d < dims; ++d)
       if (!call.read_integer(numbers[count == 1 ? 0 : d], last[d])) return {"a window argument is not an int"};

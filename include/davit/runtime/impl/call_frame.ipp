@@ -15,7 +15,8 @@
 
 namespace davit {
 
-DAVIT_INLINE bool reuse_tensor(Tensor& tensor, ScalarType dtype, std::span<const std::int64_t> sizes, std::uint64_t max_bytes) {
+DAVIT_INLINE bool reuse_tensor(Tensor& tensor, ScalarType dtype, std::span<const std::int64_t> sizes,
+                               std::uint64_t max_bytes) {
   if (tensor.dtype == dtype && std::ranges::equal(tensor.sizes, sizes) && tensor.view().is_contiguous()) return true;
   const std::int64_t count = checked_numel(sizes);
   if (count < 0 || static_cast<std::uint64_t>(count) * size_of(dtype) > max_bytes) return false;
@@ -25,13 +26,17 @@ DAVIT_INLINE bool reuse_tensor(Tensor& tensor, ScalarType dtype, std::span<const
   return true;
 }
 
-DAVIT_INLINE Result<std::vector<NamedTensor>> copy_state(std::span<const NamedTensor> initial, std::uint64_t max_bytes) {
+DAVIT_INLINE Result<std::vector<NamedTensor>> copy_state(std::span<const NamedTensor> initial,
+                                                         std::uint64_t max_bytes) {
   std::vector<NamedTensor> state;
   for (const NamedTensor& entry : initial) {
     Tensor copy;
     if (!reuse_tensor(copy, entry.tensor.dtype, entry.tensor.sizes, max_bytes))
-      return std::unexpected(Error{.code = ErrorCode::out_of_memory, .stage = Stage::execute, .where = concat("buffer '", entry.name, "'"),
-                                   .what = "no memory for a copy of its initial value", .fix = "run fewer sessions, or a smaller model"});
+      return std::unexpected(Error{.code = ErrorCode::out_of_memory,
+                                   .stage = Stage::execute,
+                                   .where = concat("buffer '", entry.name, "'"),
+                                   .what = "no memory for a copy of its initial value",
+                                   .fix = "run fewer sessions, or a smaller model"});
     max_bytes -= copy.storage.size();
     copy_tensor(entry.tensor.view(), copy.view());
     state.push_back({entry.name, std::move(copy)});
@@ -54,7 +59,9 @@ class LateIndex {
   [[nodiscard]] std::uint32_t last(std::string_view name) { return id(index().last(name)); }
 
  private:
-  [[nodiscard]] static std::uint32_t id(std::size_t at) noexcept { return at == NameIndex::not_found ? no_id : static_cast<std::uint32_t>(at); }
+  [[nodiscard]] static std::uint32_t id(std::size_t at) noexcept {
+    return at == NameIndex::not_found ? no_id : static_cast<std::uint32_t>(at);
+  }
   [[nodiscard]] const NameIndex& index() {
     if (!std::exchange(built_, true)) index_ = NameIndex(list_, name_of_);
     return index_;
@@ -67,12 +74,15 @@ class LateIndex {
 
 }  // namespace detail
 
-DAVIT_INLINE CallFrame::CallFrame(const Name& method, std::string_view backend, const MethodInterface& interface, std::span<NamedTensor> state)
+DAVIT_INLINE CallFrame::CallFrame(const Name& method, std::string_view backend, const MethodInterface& interface,
+                                  std::span<NamedTensor> state)
     : method_(&method), backend_(backend), interface_(&interface), symbols_(interface.exprs), guards_(interface) {
   inputs_.resize(interface.inputs.size());
   outputs_.resize(interface.outputs.size());
   detail::LateIndex states(state, [](const NamedTensor& entry) { return entry.name.view(); });
-  detail::LateIndex users(interface.inputs, [](const InputPort& port) { return port.role == InputRole::user ? port.name.view() : std::string_view(); });
+  detail::LateIndex users(interface.inputs, [](const InputPort& port) {
+    return port.role == InputRole::user ? port.name.view() : std::string_view();
+  });
   for (const InputPort& port : interface.inputs) {
     state_of_input_.push_back(port.role == InputRole::state ? states.first(port.target) : no_id);
     gathers_ = gathers_ || port.role == InputRole::state || port.constant.has_value() || port.written;
@@ -90,12 +100,16 @@ DAVIT_INLINE CallFrame::CallFrame(const Name& method, std::string_view backend, 
     writes_back_ = writes_back_ || of_state != no_id || of_input != no_id;
     output_checks_.add(port.type, false);
   }
-  const std::size_t own = interface.outputs.size() - std::min<std::size_t>(interface.added_mutations, interface.outputs.size());
+  const std::size_t own =
+      interface.outputs.size() - std::min<std::size_t>(interface.added_mutations, interface.outputs.size());
   const std::span<const OutputPort> listed = std::span(interface.outputs).first(own);
-  detail::LateIndex mutations(listed, [](const OutputPort& port) { return detail::replaces_state(port.kind) ? port.name.view() : std::string_view(); });
+  detail::LateIndex mutations(listed, [](const OutputPort& port) {
+    return detail::replaces_state(port.kind) ? port.name.view() : std::string_view();
+  });
   for (std::uint32_t i = 0; i < own && writes_back_; ++i)
     if (const OutputPort& port = interface.outputs[i]; port.is_returned() && !port.name.empty())
-      if (const std::uint32_t of = mutations.first(port.name.view()); of != no_id && state_of_output_[of] != no_id) returned_state_.emplace_back(i, of);
+      if (const std::uint32_t of = mutations.first(port.name.view()); of != no_id && state_of_output_[of] != no_id)
+        returned_state_.emplace_back(i, of);
 }
 
 DAVIT_INLINE Result<void> CallFrame::gather(std::span<const EValue> user, std::span<const NamedTensor> state) {
@@ -121,7 +135,8 @@ DAVIT_INLINE Result<void> CallFrame::gather(std::span<const EValue> user, std::s
     } else {
       inputs_[i] = user[next++];
       if (ports[i].constant && !same_constant(inputs_[i], *ports[i].constant))
-        return std::unexpected(error(ErrorCode::invalid_argument, concat("argument '", ports[i].name, "' of ", *method_, "()"),
+        return std::unexpected(error(ErrorCode::invalid_argument,
+                                     concat("argument '", ports[i].name, "' of ", *method_, "()"),
                                      "the program was exported for one value of this argument, and this is another",
                                      "leave the argument out, or export the program for the value you need"));
     }
@@ -131,7 +146,8 @@ DAVIT_INLINE Result<void> CallFrame::gather(std::span<const EValue> user, std::s
   return {};
 }
 
-DAVIT_INLINE Result<std::vector<EValue>> CallFrame::arrange(std::span<const EValue> args, std::span<const NamedValue> kwargs) const {
+DAVIT_INLINE Result<std::vector<EValue>> CallFrame::arrange(std::span<const EValue> args,
+                                                            std::span<const NamedValue> kwargs) const {
   std::vector<EValue> all;
   std::vector<bool> taken(kwargs.size(), false);
   const NameIndex names(kwargs, [](const NamedValue& kwarg) { return std::string_view(kwarg.name); });
@@ -143,7 +159,8 @@ DAVIT_INLINE Result<std::vector<EValue>> CallFrame::arrange(std::span<const EVal
     const bool positional = all.size() < args.size();
     const EValue* given = positional ? &args[all.size()] : nullptr;
     if (const std::size_t k = names.first(port.name); k != NameIndex::not_found) {
-      if (given != nullptr || names.last(port.name) != k) return bad(concat(*method_, "() got two values for argument '", port.name, "'"));
+      if (given != nullptr || names.last(port.name) != k)
+        return bad(concat(*method_, "() got two values for argument '", port.name, "'"));
       given = &kwargs[k].value;
       taken[k] = true;
     }
@@ -151,7 +168,9 @@ DAVIT_INLINE Result<std::vector<EValue>> CallFrame::arrange(std::span<const EVal
       all.push_back(constant_value(*port.constant));
     } else if (given == nullptr) {
       for (const NamedValue& kwarg : kwargs)  // which may be that one, misspelt
-        if (std::ranges::none_of(interface_->inputs, [&](const InputPort& each) { return each.role == InputRole::user && each.name == kwarg.name; }))
+        if (std::ranges::none_of(interface_->inputs, [&](const InputPort& each) {
+              return each.role == InputRole::user && each.name == kwarg.name;
+            }))
           return bad(concat(*method_, "() has no argument '", kwarg.name, "'"));
       return bad(concat(*method_, "() is missing value for argument '", port.name, "'"));
     } else {
@@ -194,9 +213,10 @@ DAVIT_INLINE Result<void> CallFrame::write_back(std::span<const EValue> inputs, 
   for (const Write& write : writes_)
     if (!write.value->is_tensor() || write.value->tensor().dtype != write.to.dtype ||
         !std::ranges::equal(write.value->tensor().sizes(), write.to.sizes()))
-      return std::unexpected(error(ErrorCode::invalid_shape, concat("outputs of ", *method_, "()"),
-                                   concat("the new value of '", *write.target, "' has other sizes or another dtype than it"),
-                                   "export the program again"));
+      return std::unexpected(
+          error(ErrorCode::invalid_shape, concat("outputs of ", *method_, "()"),
+                concat("the new value of '", *write.target, "' has other sizes or another dtype than it"),
+                "export the program again"));
   used_copies_ = 0;
   memory_.clear();
   for (const Write& write : writes_) memory_.add(footprint(write.to));
@@ -206,26 +226,33 @@ DAVIT_INLINE Result<void> CallFrame::write_back(std::span<const EValue> inputs, 
   if (!keep_mutations(inputs)) return std::unexpected(no_memory());
   for (const Write& write : writes_) {
     copy_tensor(write.value->tensor(), write.to);
-    if (state_of_output_[static_cast<std::size_t>(write.value - outputs_.data())] != no_id) *write.value = EValue(write.to);
+    if (state_of_output_[static_cast<std::size_t>(write.value - outputs_.data())] != no_id)
+      *write.value = EValue(write.to);
   }
   for (const auto& [output, mutation] : returned_state_)
-    if (outputs_[output].is_tensor() && callers_.meet(footprint(outputs_[output].tensor()))) outputs_[output] = outputs_[mutation];
+    if (outputs_[output].is_tensor() && callers_.meet(footprint(outputs_[output].tensor())))
+      outputs_[output] = outputs_[mutation];
   give_back();
   return {};
 }
 
 DAVIT_INLINE bool CallFrame::keep_mutations(std::span<const EValue> inputs) {
-  const auto of_input = [&](const Write& write) { return input_of_output_[static_cast<std::size_t>(write.value - outputs_.data())] != no_id; };
+  const auto of_input = [&](const Write& write) {
+    return input_of_output_[static_cast<std::size_t>(write.value - outputs_.data())] != no_id;
+  };
   callers_.clear();
   if (returned_state_.empty() && std::ranges::none_of(writes_, of_input)) return true;
   for (std::size_t k = 0; k < inputs.size(); ++k)
-    if (inputs[k].is_tensor() && interface_->inputs[k].role == InputRole::user) callers_.add(footprint(inputs[k].tensor()));
+    if (inputs[k].is_tensor() && interface_->inputs[k].role == InputRole::user)
+      callers_.add(footprint(inputs[k].tensor()));
   callers_.expect(writes_.size() + returned_state_.size());
-  return std::ranges::all_of(writes_, [&](const Write& write) { return !of_input(write) || keep(*write.value, callers_); });
+  return std::ranges::all_of(writes_,
+                             [&](const Write& write) { return !of_input(write) || keep(*write.value, callers_); });
 }
 
 DAVIT_INLINE bool CallFrame::is_there(const EValue& value, const TensorView& to) noexcept {
-  return value.is_tensor() && value.tensor().data == to.data && value.tensor().dtype == to.dtype && std::ranges::equal(value.tensor().sizes(), to.sizes()) &&
+  return value.is_tensor() && value.tensor().data == to.data && value.tensor().dtype == to.dtype &&
+         std::ranges::equal(value.tensor().sizes(), to.sizes()) &&
          std::ranges::equal(value.tensor().strides(), to.strides());
 }
 
@@ -236,7 +263,8 @@ DAVIT_INLINE std::vector<CallFrame::Update> CallFrame::updates() const {
   std::ranges::sort(inputs);
   std::vector<Update> all;
   for (std::uint32_t o = 0; o < state_of_output_.size(); ++o)
-    for (const auto& [state, input] : std::ranges::equal_range(inputs, state_of_output_[o], {}, &std::pair<std::uint32_t, std::uint32_t>::first))
+    for (const auto& [state, input] :
+         std::ranges::equal_range(inputs, state_of_output_[o], {}, &std::pair<std::uint32_t, std::uint32_t>::first))
       all.push_back({input, o});
   return all;
 }
@@ -290,8 +318,9 @@ DAVIT_INLINE Error CallFrame::wrong_count(std::size_t given) const {
     if (wanted++ >= given && missing == nullptr && !port.constant) missing = &port;
   }
   return error(ErrorCode::invalid_argument, {},
-               missing != nullptr ? concat(*method_, "() is missing value for argument '", missing->name, "'")
-                                  : concat(*method_, "() expected at most ", wanted, " argument(s) but received ", given),
+               missing != nullptr
+                   ? concat(*method_, "() is missing value for argument '", missing->name, "'")
+                   : concat(*method_, "() expected at most ", wanted, " argument(s) but received ", given),
                call_it_as());
 }
 
@@ -302,7 +331,9 @@ DAVIT_INLINE void CallFrame::find_written() {
     if (detail::replaces_state(port.kind)) replaced.push_back(port.target);
   std::ranges::sort(replaced);
   for (std::size_t i = 0; i < ports.size(); ++i) {
-    if (!ports[i].written && (state_of_input_[i] == no_id || std::ranges::binary_search(replaced, ports[i].target.view()))) continue;
+    if (!ports[i].written &&
+        (state_of_input_[i] == no_id || std::ranges::binary_search(replaced, ports[i].target.view())))
+      continue;
     written_.push_back({i, {}, {}});
     writes_back_ = true;
   }
@@ -310,15 +341,21 @@ DAVIT_INLINE void CallFrame::find_written() {
 }
 
 DAVIT_INLINE Error CallFrame::error(ErrorCode code, Name where, Name what, Name fix) const {
-  return Error{.code = code, .stage = Stage::execute, .backend = Name(backend_), .where = std::move(where),
-               .what = std::move(what), .fix = std::move(fix)};
+  return Error{.code = code,
+               .stage = Stage::execute,
+               .backend = Name(backend_),
+               .where = std::move(where),
+               .what = std::move(what),
+               .fix = std::move(fix)};
 }
 
 DAVIT_INLINE Error CallFrame::no_memory() const {
-  return error(ErrorCode::out_of_memory, concat("outputs of ", *method_, "()"), "no memory for a copy of an output", "run with smaller inputs");
+  return error(ErrorCode::out_of_memory, concat("outputs of ", *method_, "()"), "no memory for a copy of an output",
+               "run with smaller inputs");
 }
 
-DAVIT_INLINE EValue CallFrame::destination(std::size_t i, std::span<const EValue> inputs, std::span<const NamedTensor> state) const noexcept {
+DAVIT_INLINE EValue CallFrame::destination(std::size_t i, std::span<const EValue> inputs,
+                                           std::span<const NamedTensor> state) const noexcept {
   if (state_of_output_[i] != no_id) return EValue(state[state_of_output_[i]].tensor.view());
   if (input_of_output_[i] != no_id) return inputs[input_of_output_[i]];
   return {};

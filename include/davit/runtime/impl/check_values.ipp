@@ -34,12 +34,15 @@ namespace detail {
 DAVIT_INLINE Name signature_of(std::string_view method, const MethodInterface& interface) {
   Name out;
   for (const InputPort& port : interface.inputs)
-    if (port.role == InputRole::user) out = concat(out, out.empty() ? "" : ", ", port.name, ": ", type_text(port.type), port.constant ? " = as exported" : "");
+    if (port.role == InputRole::user)
+      out = concat(out, out.empty() ? "" : ", ", port.name, ": ", type_text(port.type),
+                   port.constant ? " = as exported" : "");
   out = concat(method, "(", out, ")");
   const std::vector<Name> names = interface.guards.empty() ? std::vector<Name>{} : guard_names(interface);
   constexpr std::size_t most = 3;
   for (std::size_t guard = 0; guard < interface.guards.size() && guard <= most; ++guard)
-    out = guard == most ? concat(out, ", ...") : concat(out, guard == 0 ? " with " : ", ", print_guard(interface.guards, guard, names, 100));
+    out = guard == most ? concat(out, ", ...")
+                        : concat(out, guard == 0 ? " with " : ", ", print_guard(interface.guards, guard, names, 100));
   return out;
 }
 [[nodiscard]] DAVIT_INLINE const Name& port_name(const InputPort& port) noexcept { return port.name; }
@@ -49,16 +52,21 @@ DAVIT_INLINE Name signature_of(std::string_view method, const MethodInterface& i
 
 template <class Port>
 [[nodiscard]] Result<void> check_ports(std::string_view method, std::string_view backend, std::string_view role,
-                                        const std::vector<Port>& ports, std::span<const EValue> values,
-                                        const SymbolValues& symbols) {
+                                       const std::vector<Port>& ports, std::span<const EValue> values,
+                                       const SymbolValues& symbols) {
   const auto bad = [&](ErrorCode code, const Port& port, const Name& what) {
-    return std::unexpected(Error{.code = code, .stage = Stage::execute, .backend = Name(backend),
-                                 .where = concat(role, " '", port_name(port), "' of ", method, "()"),
-                                 .what = what,
-                                 .fix = concat(role == "output" ? "the backend must return " : "pass ", type_text(port.type))});
+    return std::unexpected(
+        Error{.code = code,
+              .stage = Stage::execute,
+              .backend = Name(backend),
+              .where = concat(role, " '", port_name(port), "' of ", method, "()"),
+              .what = what,
+              .fix = concat(role == "output" ? "the backend must return " : "pass ", type_text(port.type))});
   };
   if (values.size() != ports.size())
-    return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::execute, .backend = Name(backend),
+    return std::unexpected(Error{.code = ErrorCode::invalid_argument,
+                                 .stage = Stage::execute,
+                                 .backend = Name(backend),
                                  .what = concat(method, "() has ", ports.size(), " ", role, "s, not ", values.size())});
   for (std::size_t i = 0; i < ports.size(); ++i) {
     const Port& port = ports[i];
@@ -70,11 +78,13 @@ template <class Port>
     const TensorView* tensor = values[i].tensor_if();
     if (tensor == nullptr) continue;
     if (tensor->dtype != port.type.dtype)
-      return bad(ErrorCode::invalid_dtype, port, concat("its dtype is ", name_of(tensor->dtype), ", not ", name_of(port.type.dtype)));
+      return bad(ErrorCode::invalid_dtype, port,
+                 concat("its dtype is ", name_of(tensor->dtype), ", not ", name_of(port.type.dtype)));
     if (tensor->rank != port.type.dims.size())
       return bad(ErrorCode::invalid_shape, port, concat("its rank is ", tensor->rank, ", not ", port.type.dims.size()));
     if (checked_numel(tensor->sizes()) < 0)
-      return bad(ErrorCode::invalid_shape, port, concat("its sizes are ", sizes_text(tensor->sizes()), ": no tensor is so large"));
+      return bad(ErrorCode::invalid_shape, port,
+                 concat("its sizes are ", sizes_text(tensor->sizes()), ": no tensor is so large"));
     for (std::size_t d = 0; d < port.type.dims.size(); ++d) {
       const std::optional<std::int64_t> size = symbols.value(port.type.dims[d]);
       if (size && *size != tensor->size(d))
@@ -105,33 +115,41 @@ DAVIT_INLINE bool have_memory(std::span<const EValue> values) noexcept {
   });
 }
 DAVIT_INLINE Error detail::without_memory(Name where) {
-  return Error{.code = ErrorCode::failed, .stage = Stage::execute, .where = std::move(where),
-               .what = "a backend answered a tensor without memory: its data is null", .fix = "let its execute fill the output, or answer a view"};
+  return Error{.code = ErrorCode::failed,
+               .stage = Stage::execute,
+               .where = std::move(where),
+               .what = "a backend answered a tensor without memory: its data is null",
+               .fix = "let its execute fill the output, or answer a view"};
 }
 
 DAVIT_INLINE Result<void> bind_symbols(std::string_view method, std::string_view backend,
-                                               const MethodInterface& interface, std::span<const EValue> inputs,
-                                               SymbolValues& symbols) {
+                                       const MethodInterface& interface, std::span<const EValue> inputs,
+                                       SymbolValues& symbols) {
   symbols.reset();
   for (int pass = 0; pass < 2; ++pass) {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const PortType& type = interface.inputs[i].type;
       if (inputs[i].is_int() && type.expr != no_id && (pass == 1 || interface.exprs[type.expr].op == ExprOp::symbol) &&
           !symbols.bind(type.expr, inputs[i].as_int()))
-        return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::execute, .backend = Name(backend),
-                                     .where = concat("argument '", interface.inputs[i].name, "' of ", method, "()"),
-                                     .what = concat("it is ", inputs[i].as_int(), ", which contradicts the sizes of other arguments"),
-                                     .fix = "sizes that were exported as one symbol must be equal"});
+        return std::unexpected(
+            Error{.code = ErrorCode::invalid_argument,
+                  .stage = Stage::execute,
+                  .backend = Name(backend),
+                  .where = concat("argument '", interface.inputs[i].name, "' of ", method, "()"),
+                  .what = concat("it is ", inputs[i].as_int(), ", which contradicts the sizes of other arguments"),
+                  .fix = "sizes that were exported as one symbol must be equal"});
       const TensorView* tensor = inputs[i].tensor_if();
       if (tensor == nullptr) continue;
       const std::vector<Dim>& dims = interface.inputs[i].type.dims;
       for (std::size_t d = 0; d < dims.size() && d < tensor->rank; ++d) {
         if (dims[d].is_static() || (pass == 0 && interface.exprs[dims[d].expr].op != ExprOp::symbol)) continue;
         if (!symbols.bind(dims[d].expr, tensor->size(d)))
-          return std::unexpected(Error{.code = ErrorCode::invalid_shape, .stage = Stage::execute, .backend = Name(backend),
+          return std::unexpected(Error{.code = ErrorCode::invalid_shape,
+                                       .stage = Stage::execute,
+                                       .backend = Name(backend),
                                        .where = concat("argument '", interface.inputs[i].name, "' of ", method, "()"),
-                                       .what = concat("its sizes are ", detail::sizes_text(tensor->sizes()), ", but size ", d,
-                                                      " contradicts the sizes of other arguments"),
+                                       .what = concat("its sizes are ", detail::sizes_text(tensor->sizes()),
+                                                      ", but size ", d, " contradicts the sizes of other arguments"),
                                        .fix = "sizes that were exported as one symbol must be equal"});
       }
     }
@@ -140,7 +158,10 @@ DAVIT_INLINE Result<void> bind_symbols(std::string_view method, std::string_view
   for (const MethodInterface::SymbolRange& range : interface.ranges) {
     const std::optional<std::int64_t> value = symbols.value(range.symbol);
     if (!value || (*value >= range.min && *value <= range.max)) continue;
-    Error error{.code = ErrorCode::invalid_shape, .stage = Stage::execute, .backend = Name(backend), .where = concat("arguments of ", method, "()"),
+    Error error{.code = ErrorCode::invalid_shape,
+                .stage = Stage::execute,
+                .backend = Name(backend),
+                .where = concat("arguments of ", method, "()"),
                 .what = concat("a dynamic size is ", *value, ", outside the range the program was exported for"),
                 .fix = concat("keep it between ", range.min, " and ", range.max)};
     for (const InputPort& port : interface.inputs)
@@ -168,6 +189,5 @@ DAVIT_INLINE bool same_constant(const EValue& value, const ConstantValue& consta
   if (value.tag() != fixed.tag()) return false;
   return !value.is_string() || value.as_string() == fixed.as_string();
 }
-
 
 }  // namespace davit

@@ -11,22 +11,27 @@ namespace davit::detail {
 
 inline constexpr int max_control_flow_depth = 64;  ///< of control flow in control flow
 
-[[nodiscard]] DAVIT_INLINE bool fail_step(const MethodState& m, const ScheduleStep& step, ErrorCode code, Name what, Error& error) {
+[[nodiscard]] DAVIT_INLINE bool fail_step(const MethodState& m, const ScheduleStep& step, ErrorCode code, Name what,
+                                          Error& error) {
   const GraphModuleView graph = m.method->parent.view();
   const Node& node = graph.nodes[step.node];
-  error = Error{.code = code, .stage = Stage::execute,
-                .where = concat("method '", m.method->name, "', node '", node_label(graph, step.node), "' (", graph.target(node), ")"),
+  error = Error{.code = code,
+                .stage = Stage::execute,
+                .where = concat("method '", m.method->name, "', node '", node_label(graph, step.node), "' (",
+                                graph.target(node), ")"),
                 .what = std::move(what)};
-  if (node.metadata < graph.metadata.size()) error.source = source_with_caret(graph.str(graph.metadata[node.metadata].stack_trace));
+  if (node.metadata < graph.metadata.size())
+    error.source = source_with_caret(graph.str(graph.metadata[node.metadata].stack_trace));
   return false;
 }
 
 /// Runs a sub-graph on `inputs`; false if the number of inputs does not fit.
-[[nodiscard]] DAVIT_INLINE bool run_body(MethodState& m, const ScheduleStep& step, GraphId graph, std::span<const EValue> inputs, int depth,
-                            Error& error) {
+[[nodiscard]] DAVIT_INLINE bool run_body(MethodState& m, const ScheduleStep& step, GraphId graph,
+                                         std::span<const EValue> inputs, int depth, Error& error) {
   const std::span<const std::uint32_t> in = m.schedule->at(m.schedule->graphs[graph].inputs);
   if (in.size() != inputs.size())
-    return fail_step(m, step, ErrorCode::invalid_program, concat("its sub-graph takes ", in.size(), " values, not ", inputs.size()), error);
+    return fail_step(m, step, ErrorCode::invalid_program,
+                     concat("its sub-graph takes ", in.size(), " values, not ", inputs.size()), error);
   for (std::size_t i = 0; i < in.size(); ++i) m.slots[in[i]] = inputs[i];
   return run_graph(m, graph, depth + 1, error);
 }
@@ -51,7 +56,8 @@ inline constexpr int max_control_flow_depth = 64;  ///< of control flow in contr
   const std::span<const std::uint32_t> in = m.schedule->at(step.inputs);
   bool chosen = false;
   if (!truth(m.slots[in[0]], chosen))
-    return fail_step(m, step, ErrorCode::invalid_dtype, "the predicate is no bool and no bool tensor of one element", error);
+    return fail_step(m, step, ErrorCode::invalid_dtype, "the predicate is no bool and no bool tensor of one element",
+                     error);
   const GraphId graph = chosen ? step.graph : step.other;
   std::vector<EValue>& values = loop_of(m, step).values;
   values.clear();
@@ -59,13 +65,15 @@ inline constexpr int max_control_flow_depth = 64;  ///< of control flow in contr
   if (!run_body(m, step, graph, values, depth, error)) return false;
   const std::span<const std::uint32_t> from = outputs_of(m, graph);
   const std::span<const std::uint32_t> to = m.schedule->at(step.outputs);
-  if (from.size() != to.size()) return fail_step(m, step, ErrorCode::invalid_program, "its branches return another number of values", error);
+  if (from.size() != to.size())
+    return fail_step(m, step, ErrorCode::invalid_program, "its branches return another number of values", error);
   for (std::size_t i = 0; i < to.size(); ++i) m.slots[to[i]] = m.slots[from[i]];
   return true;
 }
 
 /// Copies a value that a body made into the loop's own storage, so that the body may run again.
-[[nodiscard]] DAVIT_INLINE bool carry(MethodState& m, const ScheduleStep& step, const EValue& made, Tensor& into, EValue& value, Error& error) {
+[[nodiscard]] DAVIT_INLINE bool carry(MethodState& m, const ScheduleStep& step, const EValue& made, Tensor& into,
+                                      EValue& value, Error& error) {
   const TensorView* tensor = made.tensor_if();
   if (tensor == nullptr) {
     value = made;
@@ -89,12 +97,16 @@ inline constexpr int max_control_flow_depth = 64;  ///< of control flow in contr
     bool go_on = false;
     const std::span<const std::uint32_t> answer = outputs_of(m, step.graph);
     if (answer.size() != 1 || !truth(m.slots[answer[0]], go_on))
-      return fail_step(m, step, ErrorCode::invalid_dtype, "the condition answers no bool and no bool tensor of one element", error);
+      return fail_step(m, step, ErrorCode::invalid_dtype,
+                       "the condition answers no bool and no bool tensor of one element", error);
     if (!go_on) break;
-    if (i == m.context->limits.max_loop_iterations) return fail_step(m, step, ErrorCode::out_of_range, concat("the loop did not end in ", i, " iterations"), error);
+    if (i == m.context->limits.max_loop_iterations)
+      return fail_step(m, step, ErrorCode::out_of_range, concat("the loop did not end in ", i, " iterations"), error);
     if (!run_body(m, step, step.other, loop.values, depth, error)) return false;
     const std::span<const std::uint32_t> made = outputs_of(m, step.other);
-    if (made.size() != step.carried) return fail_step(m, step, ErrorCode::invalid_program, "its body returns another number of values than it carries", error);
+    if (made.size() != step.carried)
+      return fail_step(m, step, ErrorCode::invalid_program, "its body returns another number of values than it carries",
+                       error);
     for (std::size_t k = 0; k < made.size(); ++k)
       if (!carry(m, step, m.slots[made[k]], loop.carried[i & 1][k], loop.values[k], error)) return false;
   }
@@ -104,7 +116,8 @@ inline constexpr int max_control_flow_depth = 64;  ///< of control flow in contr
 }
 
 /// Row `at` of a tensor along a dimension, as a view whose sizes and strides lie at `own`, which is moved on.
-[[nodiscard]] DAVIT_INLINE EValue slice(const TensorView& whole, std::int64_t dim, std::int64_t at, std::int64_t*& own) noexcept {
+[[nodiscard]] DAVIT_INLINE EValue slice(const TensorView& whole, std::int64_t dim, std::int64_t at,
+                                        std::int64_t*& own) noexcept {
   const auto d = static_cast<std::size_t>(dim < 0 ? dim + whole.rank : dim);
   std::int64_t* const sizes = own;
   std::int64_t* const strides = own + whole.rank - 1;
@@ -114,23 +127,27 @@ inline constexpr int max_control_flow_depth = 64;  ///< of control flow in contr
     strides[k++] = whole.stride(i);
   }
   own += 2 * (whole.rank - 1);
-  return EValue(TensorView{whole.element_at(at * whole.stride(d)), sizes, strides, static_cast<std::uint8_t>(whole.rank - 1), whole.dtype});
+  return EValue(TensorView{whole.element_at(at * whole.stride(d)), sizes, strides,
+                           static_cast<std::uint8_t>(whole.rank - 1), whole.dtype});
 }
 
-[[nodiscard]] DAVIT_INLINE bool stack(MethodState& m, const ScheduleStep& step, const EValue& made, Tensor& into, bool first, std::int64_t count,
-                         std::int64_t at, Error& error) {
+[[nodiscard]] DAVIT_INLINE bool stack(MethodState& m, const ScheduleStep& step, const EValue& made, Tensor& into,
+                                      bool first, std::int64_t count, std::int64_t at, Error& error) {
   const TensorView* row = made.tensor_if();
-  if (row == nullptr || row->rank >= max_rank) return fail_step(m, step, ErrorCode::invalid_argument, "its body returns something that is no tensor", error);
+  if (row == nullptr || row->rank >= max_rank)
+    return fail_step(m, step, ErrorCode::invalid_argument, "its body returns something that is no tensor", error);
   if (first) {
     std::int64_t sizes[max_rank] = {count};
     for (std::size_t d = 0; d < row->rank; ++d) sizes[d + 1] = row->size(d);
-    if (!reuse_tensor(into, row->dtype, std::span<const std::int64_t>(sizes, row->rank + 1u), m.context->limits.max_memory))
+    if (!reuse_tensor(into, row->dtype, std::span<const std::int64_t>(sizes, row->rank + 1u),
+                      m.context->limits.max_memory))
       return fail_step(m, step, ErrorCode::out_of_memory, "no memory for the rows it stacks", error);
   }
   TensorView all = into.view();
   if (row->dtype != all.dtype || !std::ranges::equal(row->sizes(), all.sizes().subspan(1)))
     return fail_step(m, step, ErrorCode::invalid_shape, "its body returns rows of different sizes", error);
-  copy_tensor(*row, TensorView{all.element_at(at * all.stride(0)), all.sizes_data + 1, all.strides_data + 1, row->rank, all.dtype});
+  copy_tensor(*row, TensorView{all.element_at(at * all.stride(0)), all.sizes_data + 1, all.strides_data + 1, row->rank,
+                               all.dtype});
   return true;
 }
 
@@ -159,7 +176,8 @@ inline constexpr int max_control_flow_depth = 64;  ///< of control flow in contr
     dims += 2 * whole->rank;
   }
   if (count == 0) return fail_step(m, step, ErrorCode::invalid_shape, "the length of what it runs over is 0", error);
-  if (count > m.context->limits.max_loop_iterations) return fail_step(m, step, ErrorCode::out_of_range, "it runs over too many slices", error);
+  if (count > m.context->limits.max_loop_iterations)
+    return fail_step(m, step, ErrorCode::out_of_range, "it runs over too many slices", error);
   loop.dims.resize(dims);
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t at = step.reverse != 0 ? count - 1 - i : i;
@@ -168,11 +186,13 @@ inline constexpr int max_control_flow_depth = 64;  ///< of control flow in contr
       loop.values[step.carried + k] = slice(m.slots[in[step.carried + k]].tensor(), step.dim, at, own);
     if (!run_body(m, step, step.graph, loop.values, depth, error)) return false;
     const std::span<const std::uint32_t> made = outputs_of(m, step.graph);
-    if (made.size() != to.size()) return fail_step(m, step, ErrorCode::invalid_program, "its body returns another number of values", error);
+    if (made.size() != to.size())
+      return fail_step(m, step, ErrorCode::invalid_program, "its body returns another number of values", error);
     for (std::size_t k = 0; k < made.size(); ++k) {
       const EValue& value = m.slots[made[k]];
-      const bool good = k < step.carried ? carry(m, step, value, loop.carried[i & 1][k], loop.values[k], error)
-                                         : stack(m, step, value, loop.stacked[k - step.carried], i == 0, count, at, error);
+      const bool good = k < step.carried
+                            ? carry(m, step, value, loop.carried[i & 1][k], loop.values[k], error)
+                            : stack(m, step, value, loop.stacked[k - step.carried], i == 0, count, at, error);
       if (!good) return false;
     }
   }
@@ -181,8 +201,10 @@ inline constexpr int max_control_flow_depth = 64;  ///< of control flow in contr
   return true;
 }
 
-[[gnu::noinline]] DAVIT_INLINE bool run_control_flow(MethodState& m, const ScheduleStep& step, int depth, Error& error) {
-  if (depth >= max_control_flow_depth) return fail_step(m, step, ErrorCode::out_of_range, "control flow is nested too deeply", error);
+[[gnu::noinline]] DAVIT_INLINE bool run_control_flow(MethodState& m, const ScheduleStep& step, int depth,
+                                                     Error& error) {
+  if (depth >= max_control_flow_depth)
+    return fail_step(m, step, ErrorCode::out_of_range, "control flow is nested too deeply", error);
   switch (step.kind) {
     case StepKind::cond: return cond(m, step, depth, error);
     case StepKind::while_loop: return while_loop(m, step, depth, error);

@@ -8,7 +8,8 @@
 
 namespace davit::detail {
 
-DAVIT_INLINE DelegateState::DelegateState(const BackendTable& table, const LoweredDelegate& lowered_, TextReport& report, TracerRef* tracer)
+DAVIT_INLINE DelegateState::DelegateState(const BackendTable& table, const LoweredDelegate& lowered_,
+                                          TextReport& report, TracerRef* tracer)
     : dynamic(!lowered_.interface.is_static()),
       execute(tracer != nullptr ? table.execute_traced : table.execute),
       backend(&table),
@@ -29,7 +30,8 @@ DAVIT_INLINE DelegateState::DelegateState(const BackendTable& table, const Lower
   return true;
 }
 
-DAVIT_INLINE void DelegateState::connect(std::span<EValue> values, std::span<const std::uint32_t> in, std::span<const std::uint32_t> out) {
+DAVIT_INLINE void DelegateState::connect(std::span<EValue> values, std::span<const std::uint32_t> in,
+                                         std::span<const std::uint32_t> out) {
   const auto place = [&](std::span<const std::uint32_t> slots, std::vector<EValue>& own) {
     if (are_neighbours(slots)) return values.subspan(slots.empty() ? 0 : slots[0], slots.size());
     own.resize(slots.size());
@@ -42,11 +44,17 @@ DAVIT_INLINE void DelegateState::connect(std::span<EValue> values, std::span<con
   if (!own_outputs.empty()) output_slots = out;
 }
 
-DAVIT_INLINE MethodState::MethodState(BackendTables backends, const LoweredMethod& lowered, std::span<NamedTensor> state, RunContext& shared)
-    : method(&lowered), schedule(&lowered.schedule), context(&shared), frame(lowered.name, {}, lowered.interface, state), last(lowered.interface.inputs.size(), lowered.interface.outputs.size(), frame.changed_state(state)) {
+DAVIT_INLINE MethodState::MethodState(BackendTables backends, const LoweredMethod& lowered,
+                                      std::span<NamedTensor> state, RunContext& shared)
+    : method(&lowered),
+      schedule(&lowered.schedule),
+      context(&shared),
+      frame(lowered.name, {}, lowered.interface, state),
+      last(lowered.interface.inputs.size(), lowered.interface.outputs.size(), frame.changed_state(state)) {
   delegates.reserve(lowered.delegates.size());
   for (const LoweredDelegate& delegate : lowered.delegates) {
-    DelegateCall& call = delegates.emplace_back(backends[delegate.backend], delegate, shared.report, shared.tracer.get()).call;
+    DelegateCall& call =
+        delegates.emplace_back(backends[delegate.backend], delegate, shared.report, shared.tracer.get()).call;
     call.max_memory = shared.limits.max_memory;
     call.undo = &shared.undo;
   }
@@ -69,7 +77,9 @@ DAVIT_INLINE MethodState::MethodState(BackendTables backends, const LoweredMetho
     if (calls[i] == &control_flow_call) continue;
     auto& d = static_cast<DelegateState&>(*calls[i]);
     d.always_runs = true;
-    if (d.backend->asks_availability != nullptr && std::ranges::find(asked, d.backend, &DelegateState::backend) == asked.end()) asked.push_back(&d);
+    if (d.backend->asks_availability != nullptr &&
+        std::ranges::find(asked, d.backend, &DelegateState::backend) == asked.end())
+      asked.push_back(&d);
   }
 }
 
@@ -107,7 +117,8 @@ DAVIT_INLINE void MethodState::fill_slots() {
     if (roles[i] != InputRole::constant) continue;
     if (const Tensor* tensor = tensors.find(*target(specs[i]))) slots[in[i]] = EValue(tensor->view());
   }
-  for (const Schedule::Literal& literal : schedule->literals) slots[literal.slot] = literal_value(parent.view(), literal.argument);
+  for (const Schedule::Literal& literal : schedule->literals)
+    slots[literal.slot] = literal_value(parent.view(), literal.argument);
 }
 
 DAVIT_INLINE void LastOutputs::note_callers_dims(std::span<const EValue> passed, std::span<const EValue> inputs) {
@@ -118,13 +129,15 @@ DAVIT_INLINE void LastOutputs::note_callers_dims(std::span<const EValue> passed,
   std::ranges::sort(callers_dims_);
 }
 
-DAVIT_INLINE void LastOutputs::note(std::span<const EValue> passed, std::span<const EValue> inputs, std::span<const EValue> outputs) {
+DAVIT_INLINE void LastOutputs::note(std::span<const EValue> passed, std::span<const EValue> inputs,
+                                    std::span<const EValue> outputs) {
   if (std::exchange(replaced_, false)) std::swap(copies_[0], copies_[1]);
   own_.clear();
   dims_.clear();
   callers_.clear();
   for (std::size_t k = 0; k < inputs.size(); ++k)
-    if (inputs[k].is_tensor() && inputs[k].tensor().data == passed[k].tensor().data) callers_.add(footprint(inputs[k].tensor()));
+    if (inputs[k].is_tensor() && inputs[k].tensor().data == passed[k].tensor().data)
+      callers_.add(footprint(inputs[k].tensor()));
   callers_.expect(outputs.size());
   Footprint all;
   std::size_t tensors = 0;
@@ -176,6 +189,8 @@ DAVIT_INLINE std::optional<std::span<const EValue>> LastOutputs::replace(std::sp
   return values_;
 }
 
-DAVIT_INLINE Name place_of(const MethodState& m, const DelegateState& d) { return place_of(m.method->name, *d.lowered); }
+DAVIT_INLINE Name place_of(const MethodState& m, const DelegateState& d) {
+  return place_of(m.method->name, *d.lowered);
+}
 
 }  // namespace davit::detail

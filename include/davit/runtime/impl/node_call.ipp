@@ -27,13 +27,25 @@ DAVIT_INLINE Result<std::optional<NodeCall>> NodeCall::make(const ExportedProgra
   return std::optional<NodeCall>(std::move(call));
 }
 
-DAVIT_INLINE Result<void> NodeCall::run(std::span<const EValue> inputs, std::span<EValue> outputs, std::uint64_t max_memory) {
-  if (Result<void> ready = prepare_delegate(*backend_, handle_.get(), inputs, outputs, workspace_.get(), scratch_, max_memory); !ready) return ready;
+DAVIT_INLINE Result<void> NodeCall::run(std::span<const EValue> inputs, std::span<EValue> outputs,
+                                        std::uint64_t max_memory) {
+  if (Result<void> ready =
+          prepare_delegate(*backend_, handle_.get(), inputs, outputs, workspace_.get(), scratch_, max_memory);
+      !ready)
+    return ready;
   TextReport report;
-  const Status done = backend_->execute({.handle = handle_.get(), .workspace = workspace_.get(), .inputs = inputs, .outputs = outputs,
-                                         .scratch = scratch_.span(), .max_memory = max_memory, .report = &report});
+  const Status done = backend_->execute({.handle = handle_.get(),
+                                         .workspace = workspace_.get(),
+                                         .inputs = inputs,
+                                         .outputs = outputs,
+                                         .scratch = scratch_.span(),
+                                         .max_memory = max_memory,
+                                         .report = &report});
   if (done) return {};
-  return std::unexpected(Error{.code = done.error().code(), .stage = Stage::execute, .backend = Name(backend_->name), .what = std::move(report.text)});
+  return std::unexpected(Error{.code = done.error().code(),
+                               .stage = Stage::execute,
+                               .backend = Name(backend_->name),
+                               .what = std::move(report.text)});
 }
 
 }  // namespace davit

@@ -13,7 +13,8 @@
 
 namespace davit::detail {
 
-inline constexpr std::size_t most_arena_bytes = std::size_t{1} << 30;  ///< for upper bounds; larger arenas follow the actual sizes
+inline constexpr std::size_t most_arena_bytes = std::size_t{1}
+                                                << 30;  ///< for upper bounds; larger arenas follow the actual sizes
 
 /// The symbols at the upper ends of their ranges.
 [[nodiscard]] DAVIT_INLINE SymbolValues upper_bounds(const ExportedProgram& parent) {
@@ -26,7 +27,8 @@ inline constexpr std::size_t most_arena_bytes = std::size_t{1} << 30;  ///< for 
   const NameIndex names(bounded, [](const RangeConstraint* range) { return range->symbol.view(); });
   for (ExprId e = 0; e < graph.exprs.size() && !bounded.empty(); ++e)
     if (graph.exprs[e].op == ExprOp::symbol)
-      if (const std::size_t at = names.first(graph.str(graph.exprs[e].name)); at != NameIndex::not_found) (void)symbols.bind(e, *bounded[at]->max);
+      if (const std::size_t at = names.first(graph.str(graph.exprs[e].name)); at != NameIndex::not_found)
+        (void)symbols.bind(e, *bounded[at]->max);
   symbols.settle();
   return symbols;
 }
@@ -60,8 +62,8 @@ inline constexpr std::size_t most_arena_bytes = std::size_t{1} << 30;  ///< for 
   return graph.values[slot].kind == ValueKind::token || graph.values[slot].kind == ValueKind::custom_obj;
 }
 
-/// True for a large value that shows few elements many times, as expand makes it, by the strides that the export saw: a destination would
-/// make it dense. Its partition is not planned, and answers a view if it can.
+/// True for a large value that shows few elements many times, as expand makes it, by the strides that the export saw: a
+/// destination would make it dense. Its partition is not planned, and answers a view if it can.
 [[nodiscard]] DAVIT_INLINE bool is_expanded(GraphModuleView graph, std::uint32_t slot, const EValue& value) noexcept {
   constexpr std::size_t large = std::size_t{1} << 26;
   if (slot >= graph.values.size() || !value.is_tensor() || value.tensor().nbytes() < large) return false;
@@ -72,8 +74,9 @@ inline constexpr std::size_t most_arena_bytes = std::size_t{1} << 30;  ///< for 
 }
 
 /// Asks a partition for its scratch and gives its outputs their sizes. The blocks of its outputs follow its scratch's.
-[[nodiscard]] DAVIT_INLINE bool size_delegate(MethodState& m, DelegateState& d, std::size_t block, std::span<const EValue> inputs,
-                                              bool all_known, std::span<const EValue> known, Error& error) {
+[[nodiscard]] DAVIT_INLINE bool size_delegate(MethodState& m, DelegateState& d, std::size_t block,
+                                              std::span<const EValue> inputs, bool all_known,
+                                              std::span<const EValue> known, Error& error) {
   std::vector<PlannedBlock>& blocks = m.plan.blocks;
   const std::span<const std::uint32_t> out = m.schedule->at(m.schedule->steps[blocks[block].step].outputs);
   for (std::size_t k = 0; k <= out.size(); ++k) blocks[block + k].life.bytes = 0;
@@ -84,7 +87,9 @@ inline constexpr std::size_t most_arena_bytes = std::size_t{1} << 30;  ///< for 
   const std::vector<OutputPort>& ports = d.lowered->interface.outputs;
   const GraphModuleView graph = m.method->parent.view();
   for (std::size_t k = 0; k < out.size(); ++k)  // what has no destination would lie in scratch, which is only lent
-    if (ports[k].type.tag == EValue::Tag::tensor && (!known[out[k]].is_tensor() || is_expanded(graph, out[k], known[out[k]]))) return true;
+    if (ports[k].type.tag == EValue::Tag::tensor &&
+        (!known[out[k]].is_tensor() || is_expanded(graph, out[k], known[out[k]])))
+      return true;
   d.destinations.assign(out.size(), EValue());
   for (std::size_t k = 0; k < out.size(); ++k) {
     if (!known[out[k]].is_tensor()) continue;
@@ -104,22 +109,26 @@ inline constexpr std::size_t most_arena_bytes = std::size_t{1} << 30;  ///< for 
   return true;
 }
 
-/// Asks every partition for its scratch, and sizes what it makes, for these values of the symbols. With `most`, for upper bounds: false
-/// before a partition makes code for them if a value alone takes more bytes than that.
-[[nodiscard]] DAVIT_INLINE bool size_blocks(MethodState& m, const SymbolValues& symbols, std::vector<std::int64_t>& dims, std::optional<std::uint64_t> most, Error& error) {
+/// Asks every partition for its scratch, and sizes what it makes, for these values of the symbols. With `most`, for
+/// upper bounds: false before a partition makes code for them if a value alone takes more bytes than that.
+[[nodiscard]] DAVIT_INLINE bool size_blocks(MethodState& m, const SymbolValues& symbols,
+                                            std::vector<std::int64_t>& dims, std::optional<std::uint64_t> most,
+                                            Error& error) {
   const GraphModuleView graph = m.method->parent.view();
   const ValueSizes sizes(graph, symbols, dims);
   std::vector<EValue> known(m.slots);  // what is there when the run begins, and the sizes of what will be
   for (ValueId v = 0; v < graph.values.size(); ++v)
     if (graph.values[v].producer != no_id || graph.values[v].graph != root_graph) known[v] = sizes.value(v);
   for (const std::uint32_t slot : m.schedule->input_slots)
-    if (most && slot < graph.values.size() && (known[slot].is_tensor() || graph.values[slot].expr != no_id)) known[slot] = sizes.value(slot);
+    if (most && slot < graph.values.size() && (known[slot].is_tensor() || graph.values[slot].expr != no_id))
+      known[slot] = sizes.value(slot);
   for (const Schedule::MovedBuffer& buffer : m.schedule->buffers) {
     if (buffer.result == buffer.slot) continue;
     known[buffer.result] = known[buffer.slot];
     if (known[buffer.result].is_tensor()) known[buffer.result].tensor().data = nullptr;
   }
-  bool good = !most || std::ranges::all_of(known, [&](const EValue& v) { return !v.is_tensor() || v.tensor().nbytes() <= *most; });
+  bool good = !most || std::ranges::all_of(
+                           known, [&](const EValue& v) { return !v.is_tensor() || v.tensor().nbytes() <= *most; });
   std::vector<EValue> inputs;
   for (std::size_t b = 0; b < m.plan.blocks.size() && good; ++b) {
     const PlannedBlock& scratch = m.plan.blocks[b];
@@ -175,13 +184,18 @@ class SlotUses {
     std::uint32_t count = 0;  ///< among the step's inputs
   };
   /// O(size of the schedule).
-  explicit SlotUses(const MethodState& m) : last_(m.schedule->slot_count), made_(m.schedule->slot_count), inputs_(m.schedule->slot_count, 0), plain_(m.schedule->slot_count, 1) {
+  explicit SlotUses(const MethodState& m)
+      : last_(m.schedule->slot_count),
+        made_(m.schedule->slot_count),
+        inputs_(m.schedule->slot_count, 0),
+        plain_(m.schedule->slot_count, 1) {
     const Schedule& schedule = *m.schedule;
     const Range root = schedule.graphs[root_graph].steps;
     for (std::uint32_t i = 0; i < schedule.steps.size(); ++i) {
       const ScheduleStep& step = schedule.steps[i];
       const std::span<const std::uint32_t> in = schedule.at(step.inputs), out = schedule.at(step.outputs);
-      const bool plain = step.kind == StepKind::call_delegate && i >= root.first && i < root.first + root.count && m.views[step.delegate] == 0;
+      const bool plain = step.kind == StepKind::call_delegate && i >= root.first && i < root.first + root.count &&
+                         m.views[step.delegate] == 0;
       for (std::uint32_t k = 0; k < in.size(); ++k) {
         Use& use = last_[in[k]];
         if (use.step != i) use = {i, k, 0};
@@ -201,9 +215,11 @@ class SlotUses {
     forget(schedule.output_slots);
     for (const std::uint32_t slot : schedule.input_slots) ++inputs_[slot];
   }
-  /// The last use of a slot that is one input of the method's, if only calls of partitions in the root graph use it, and nothing
-  /// views it; else one without a step.
-  [[nodiscard]] Use last_plain(std::uint32_t slot) const noexcept { return plain_[slot] != 0 && inputs_[slot] == 1 ? last_[slot] : Use{}; }
+  /// The last use of a slot that is one input of the method's, if only calls of partitions in the root graph use it,
+  /// and nothing views it; else one without a step.
+  [[nodiscard]] Use last_plain(std::uint32_t slot) const noexcept {
+    return plain_[slot] != 0 && inputs_[slot] == 1 ? last_[slot] : Use{};
+  }
   [[nodiscard]] Use made(std::uint32_t slot) const noexcept { return made_[slot]; }
 
  private:
@@ -216,7 +232,8 @@ DAVIT_INLINE void update_state(MethodState& m) {
   const std::vector<CallFrame::Update> updates = m.frame.updates();
   if (updates.empty()) return;
   const SlotUses uses(m);
-  std::vector<std::uint32_t> scratch(m.schedule->steps.size(), no_id);  // per step: its block; those of its outputs follow
+  std::vector<std::uint32_t> scratch(m.schedule->steps.size(),
+                                     no_id);  // per step: its block; those of its outputs follow
   for (std::uint32_t b = 0; b < m.plan.blocks.size(); ++b)
     if (m.plan.blocks[b].kind == PlannedBlock::Kind::scratch) scratch[m.plan.blocks[b].step] = b;
   for (const auto& [in, out] : updates) {
@@ -224,10 +241,13 @@ DAVIT_INLINE void update_state(MethodState& m) {
     const SlotUses::Use last = uses.last_plain(old), made = uses.made(slot);
     if (last.step == no_id || last.count != 1 || made.step != last.step || scratch[last.step] == no_id) continue;
     const auto& d = static_cast<const DelegateState&>(*m.calls[last.step]);
-    if (!d.planned || d.backend->updates_input == nullptr || !d.backend->updates_input(d.call.handle, last.place, made.place)) continue;
+    if (!d.planned || d.backend->updates_input == nullptr ||
+        !d.backend->updates_input(d.call.handle, last.place, made.place))
+      continue;
     const TensorView* const state = m.slots[old].tensor_if();
     const TensorView* const destination = d.destinations[made.place].tensor_if();
-    if (state == nullptr || destination == nullptr || state->dtype != destination->dtype || !state->is_contiguous() || !std::ranges::equal(state->sizes(), destination->sizes()))
+    if (state == nullptr || destination == nullptr || state->dtype != destination->dtype || !state->is_contiguous() ||
+        !std::ranges::equal(state->sizes(), destination->sizes()))
       continue;
     PlannedBlock& block = m.plan.blocks[scratch[last.step] + 1 + made.place];
     if (block.shares != no_id) continue;
@@ -241,7 +261,8 @@ DAVIT_INLINE void tell_places(const MethodState& m) {
   std::size_t scratch = 0;  // the last one's, which its outputs' follow
   for (std::size_t b = 0; b < m.plan.blocks.size(); ++b) {
     const PlannedBlock& block = m.plan.blocks[b];
-    std::byte* const at = block.in_state == no_id ? m.arena.span().data() + block.offset : static_cast<std::byte*>(m.slots[block.in_state].tensor().data);
+    std::byte* const at = block.in_state == no_id ? m.arena.span().data() + block.offset
+                                                  : static_cast<std::byte*>(m.slots[block.in_state].tensor().data);
     if (block.kind == PlannedBlock::Kind::scratch) scratch = b;
     auto& d = static_cast<DelegateState&>(*m.calls[block.step]);
     if (!d.planned) continue;
@@ -271,7 +292,8 @@ DAVIT_INLINE bool plan_run(MethodState& m, Error& error) {
       for (std::size_t b = 0; b < most.size(); ++b) most[b] = m.plan.blocks[b].life.bytes;
   }
   if (!size_blocks(m, sizes_of_inputs(m, graph), m.dims, std::nullopt, error)) return false;
-  for (std::size_t b = 0; b < most.size(); ++b) m.plan.blocks[b].life.bytes = std::max(m.plan.blocks[b].life.bytes, most[b]);
+  for (std::size_t b = 0; b < most.size(); ++b)
+    m.plan.blocks[b].life.bytes = std::max(m.plan.blocks[b].life.bytes, most[b]);
   follow_views(m);
   reuse_inputs(m);
   update_state(m);

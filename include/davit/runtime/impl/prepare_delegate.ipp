@@ -8,8 +8,9 @@
 
 namespace davit {
 
-DAVIT_INLINE Result<std::size_t> scratch_for(const BackendTable& backend, const void* handle, std::span<const EValue> inputs,
-                                             std::span<const EValue> outputs, void* workspace) {
+DAVIT_INLINE Result<std::size_t> scratch_for(const BackendTable& backend, const void* handle,
+                                             std::span<const EValue> inputs, std::span<const EValue> outputs,
+                                             void* workspace) {
   Result<std::size_t> bytes(0);
   if (backend.prepare == nullptr) return bytes;
   bytes = detail::or_no_memory(Stage::execute, [&] { return backend.prepare(handle, inputs, outputs, workspace); });
@@ -19,9 +20,9 @@ DAVIT_INLINE Result<std::size_t> scratch_for(const BackendTable& backend, const 
   return bytes;
 }
 
-DAVIT_INLINE Result<void> prepare_delegate(const BackendTable& backend, const void* handle, std::span<const EValue> inputs,
-                                           std::span<const EValue> outputs, void* workspace, Scratch& scratch,
-                                           std::uint64_t max_memory) {
+DAVIT_INLINE Result<void> prepare_delegate(const BackendTable& backend, const void* handle,
+                                           std::span<const EValue> inputs, std::span<const EValue> outputs,
+                                           void* workspace, Scratch& scratch, std::uint64_t max_memory) {
   Result<std::size_t> bytes = scratch_for(backend, handle, inputs, outputs, workspace);
   if (!bytes) return std::unexpected(std::move(bytes.error()));
   if (*bytes > max_memory || !scratch.reserve(*bytes)) {
@@ -33,7 +34,10 @@ DAVIT_INLINE Result<void> prepare_delegate(const BackendTable& backend, const vo
 }
 
 DAVIT_INLINE Error detail::no_memory_for(std::string_view what, std::uint64_t bytes, std::uint64_t max_memory) {
-  Error error{.code = ErrorCode::out_of_memory, .stage = Stage::execute, .what = concat("no memory for ", bytes, " bytes of ", what), .fix = "run with smaller inputs"};
+  Error error{.code = ErrorCode::out_of_memory,
+              .stage = Stage::execute,
+              .what = concat("no memory for ", bytes, " bytes of ", what),
+              .fix = "run with smaller inputs"};
   if (bytes <= max_memory) return error;
   error.what = concat(error.what, ": the session's limit is ", max_memory);
   error.fix = "raise max_memory of its Limits, or run with smaller inputs";

@@ -11,7 +11,8 @@ namespace davit {
 namespace detail {
 [[nodiscard]] DAVIT_INLINE Name block_name(const PlannedBlock& block, GraphModuleView graph) {
   if (block.kind == PlannedBlock::Kind::scratch) return concat("scratch of step ", block.step);
-  return block.slot < graph.values.size() ? concat("'", graph.name(block.slot), "'") : concat("new value of a buffer, slot ", block.slot);
+  return block.slot < graph.values.size() ? concat("'", graph.name(block.slot), "'")
+                                          : concat("new value of a buffer, slot ", block.slot);
 }
 }  // namespace detail
 
@@ -24,8 +25,8 @@ DAVIT_INLINE Name ProgramPlan::report(GraphModuleView graph) const {
   });
   Name text = concat("arena ", arena_bytes, " bytes for ", total_bytes(), " bytes in ", sorted.size(), " blocks\n");
   for (const PlannedBlock* block : sorted)
-    text = concat(text, "  at ", block->offset, ", ", block->life.bytes, " bytes, ticks ", block->life.first, " to ", block->life.last, ": ",
-                  detail::block_name(*block, graph), "\n");
+    text = concat(text, "  at ", block->offset, ", ", block->life.bytes, " bytes, ticks ", block->life.first, " to ",
+                  block->life.last, ": ", detail::block_name(*block, graph), "\n");
   return text;
 }
 
@@ -33,9 +34,13 @@ DAVIT_INLINE PartitionReport::Memory ProgramPlan::memory(const Schedule& schedul
   PartitionReport::Memory out{.arena_bytes = arena_bytes, .total_bytes = total_bytes(), .ticks = ticks, .blocks = {}};
   for (const PlannedBlock& block : blocks)
     if (block.life.bytes != 0)
-      out.blocks.push_back({.what = detail::block_name(block, graph), .partition = schedule.steps[block.step].delegate,
-                            .scratch = block.kind == PlannedBlock::Kind::scratch, .offset = block.offset, .bytes = block.life.bytes,
-                            .first = block.life.first, .last = block.life.last});
+      out.blocks.push_back({.what = detail::block_name(block, graph),
+                            .partition = schedule.steps[block.step].delegate,
+                            .scratch = block.kind == PlannedBlock::Kind::scratch,
+                            .offset = block.offset,
+                            .bytes = block.life.bytes,
+                            .first = block.life.first,
+                            .last = block.life.last});
   return out;
 }
 
@@ -51,7 +56,8 @@ DAVIT_INLINE bool ProgramPlan::is_sound() const {
   for (const PlannedBlock* block : sorted) {
     std::erase_if(alive, [&](const PlannedBlock* other) { return other->life.last < block->life.first; });
     for (const PlannedBlock* other : alive) {
-      const bool apart = block->offset >= other->offset + other->life.bytes || other->offset >= block->offset + block->life.bytes;
+      const bool apart =
+          block->offset >= other->offset + other->life.bytes || other->offset >= block->offset + block->life.bytes;
       if (!apart && !handed_over(*other, *block)) return false;
     }
     alive.push_back(block);
@@ -63,11 +69,12 @@ namespace detail {
 
 /// Walks a schedule in the order in which it runs and notes when each value is made and last needed.
 ///
-/// Values that may view each other's storage (what control flow hands in and out) form a class that lives as long as any
-/// of them. A loop's operands live until it ends, so that its body, run again and again, never meets them.
+/// Values that may view each other's storage (what control flow hands in and out) form a class that lives as long as
+/// any of them. A loop's operands live until it ends, so that its body, run again and again, never meets them.
 class LifetimeWalker {
  public:
-  LifetimeWalker(const Schedule& schedule, std::span<const std::uint8_t> views) : schedule_(schedule), views_(views), class_(schedule.slot_count), last_use_(schedule.slot_count, 0) {
+  LifetimeWalker(const Schedule& schedule, std::span<const std::uint8_t> views)
+      : schedule_(schedule), views_(views), class_(schedule.slot_count), last_use_(schedule.slot_count, 0) {
     for (std::uint32_t s = 0; s < schedule.slot_count; ++s) class_[s] = s;
   }
 
@@ -108,7 +115,8 @@ class LifetimeWalker {
         for (const std::span<const std::uint32_t> slots : {in, out})  // each output may view any input
           for (const std::uint32_t slot : slots) class_[root(slot)] = root(in[0]);
       plan_.blocks.push_back({.kind = PlannedBlock::Kind::scratch, .step = index, .life = {tick_, tick_, 0}});
-      for (const std::uint32_t slot : out) plan_.blocks.push_back({.slot = slot, .step = index, .life = {tick_, tick_, 0}});
+      for (const std::uint32_t slot : out)
+        plan_.blocks.push_back({.slot = slot, .step = index, .life = {tick_, tick_, 0}});
       return;
     }
     const std::size_t own = use_at_end_.size();  // of this step; before them, those of the loops that it is in
@@ -138,8 +146,12 @@ class LifetimeWalker {
     for (std::size_t i = own; i < use_at_end_.size(); ++i) use(use_at_end_[i]);
     use_at_end_.resize(own);
   }
-  [[nodiscard]] std::span<const std::uint32_t> inputs_of(GraphId g) const noexcept { return schedule_.at(schedule_.graphs[g].inputs); }
-  [[nodiscard]] std::span<const std::uint32_t> outputs_of(GraphId g) const noexcept { return schedule_.at(schedule_.graphs[g].outputs); }
+  [[nodiscard]] std::span<const std::uint32_t> inputs_of(GraphId g) const noexcept {
+    return schedule_.at(schedule_.graphs[g].inputs);
+  }
+  [[nodiscard]] std::span<const std::uint32_t> outputs_of(GraphId g) const noexcept {
+    return schedule_.at(schedule_.graphs[g].outputs);
+  }
 
   void use(std::uint32_t slot) noexcept { last_use_[slot] = tick_; }
   void join(std::span<const std::uint32_t> a, std::span<const std::uint32_t> b) noexcept {
@@ -166,7 +178,8 @@ DAVIT_INLINE ProgramPlan plan_lifetimes(const Schedule& schedule, std::span<cons
   return detail::LifetimeWalker(schedule, views).run();
 }
 
-DAVIT_INLINE BlocksOfSlots::BlocksOfSlots(const ProgramPlan& plan, std::uint32_t slots) : first_(slots + std::size_t{1}, 0) {
+DAVIT_INLINE BlocksOfSlots::BlocksOfSlots(const ProgramPlan& plan, std::uint32_t slots)
+    : first_(slots + std::size_t{1}, 0) {
   const auto for_each = [&](auto&& visit) {
     for (std::uint32_t b = 0; b < plan.blocks.size(); ++b)
       if (plan.blocks[b].kind == PlannedBlock::Kind::value) visit(plan.blocks[b].slot, b);
@@ -190,12 +203,15 @@ DAVIT_INLINE void place_blocks(ProgramPlan& plan) {
   }
   std::vector<std::uint32_t> order(blocks.size());
   for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) { return life[a].first != life[b].first ? life[a].first < life[b].first : a < b; });
+  std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
+    return life[a].first != life[b].first ? life[a].first < life[b].first : a < b;
+  });
   std::vector<Lifetime> sorted;
   for (const std::uint32_t i : order) sorted.push_back(life[i]);
   MemoryPlan placed = plan_memory(sorted);
   if (blocks.size() <= many && placed.arena_bytes != placed.live_bytes)
-    if (MemoryPlan by_size = plan_memory_by_size(sorted); by_size.arena_bytes < placed.arena_bytes) placed = std::move(by_size);
+    if (MemoryPlan by_size = plan_memory_by_size(sorted); by_size.arena_bytes < placed.arena_bytes)
+      placed = std::move(by_size);
   for (std::size_t i = 0; i < order.size(); ++i) blocks[order[i]].offset = placed.offsets[i];
   for (PlannedBlock& block : blocks)
     if (block.shares != no_id) block.offset = blocks[block.shares].offset;

@@ -10,8 +10,11 @@
 namespace davit::detail {
 
 [[gnu::noinline]] DAVIT_INLINE void fault(const MethodState& m, const DelegateState& d, Fault status, Error& error) {
-  error = m.context->debug_map->explain(Error{.code = status.code(), .stage = Stage::execute, .debug_handle = status.debug_handle(),
-                                              .backend = Name(d.backend->name), .what = std::exchange(m.context->report.text, {})});
+  error = m.context->debug_map->explain(Error{.code = status.code(),
+                                              .stage = Stage::execute,
+                                              .debug_handle = status.debug_handle(),
+                                              .backend = Name(d.backend->name),
+                                              .what = std::exchange(m.context->report.text, {})});
   if (error.where.empty()) error.where = place_of(m, d);
 }
 
@@ -62,9 +65,13 @@ inline constexpr auto has_memory = [](const TensorView& tensor) { return tensor.
 [[nodiscard, gnu::noinline]] DAVIT_INLINE bool prepare(const MethodState& m, DelegateState& d, Error& error) {
   const std::string_view name = d.backend->name;
   if (d.call.handle == nullptr) {
-    error = Error{.code = ErrorCode::not_available, .stage = Stage::execute, .backend = Name(name), .where = place_of(m, d),
-                  .what = concat("the partition was lowered while backend ", name, " was not available, and so is not compiled"),
-                  .fix = "save the program and load it where the backend is available"};
+    error = Error{
+        .code = ErrorCode::not_available,
+        .stage = Stage::execute,
+        .backend = Name(name),
+        .where = place_of(m, d),
+        .what = concat("the partition was lowered while backend ", name, " was not available, and so is not compiled"),
+        .fix = "save the program and load it where the backend is available"};
     return false;
   }
   if (!d.always_runs && !is_there(m, d, error)) return false;  // else the run has asked
@@ -72,7 +79,8 @@ inline constexpr auto has_memory = [](const TensorView& tensor) { return tensor.
   if (d.ready && !changed) return true;
   d.ready = false;
   for (EValue& output : d.call.outputs) output.clear();  // no destinations
-  if (Result<void> prepared = prepare_delegate(*d.backend, d.call.handle, d.call.inputs, d.call.outputs, d.call.workspace, d.own_scratch, d.call.max_memory);
+  if (Result<void> prepared = prepare_delegate(*d.backend, d.call.handle, d.call.inputs, d.call.outputs,
+                                               d.call.workspace, d.own_scratch, d.call.max_memory);
       !prepared) {
     error = std::move(prepared.error());
     if (error.where.empty()) error.where = place_of(m, d);
@@ -84,8 +92,10 @@ inline constexpr auto has_memory = [](const TensorView& tensor) { return tensor.
   return true;
 }
 
-/// What crosses the border between two partitions. Sizes that are symbolic are left to the consumers' kernels and to the method's own outputs.
-[[nodiscard, gnu::noinline]] DAVIT_INLINE bool check_outputs(const MethodState& m, const DelegateState& d, Error& error) {
+/// What crosses the border between two partitions. Sizes that are symbolic are left to the consumers' kernels and to
+/// the method's own outputs.
+[[nodiscard, gnu::noinline]] DAVIT_INLINE bool check_outputs(const MethodState& m, const DelegateState& d,
+                                                             Error& error) {
   Result<void> checked =
       check_values(m.method->name, d.backend->name, "output", d.lowered->interface.outputs, d.call.outputs, d.unknown);
   if (checked && have_memory(d.call.outputs)) return true;
@@ -123,9 +133,10 @@ DAVIT_INLINE bool run_graph(MethodState& m, GraphId graph, int depth, Error& err
   StepCall* const* const first = m.calls.data() + steps.first;
   for (StepCall* const* at = first; at != first + steps.count; ++at) {
     if (!(*at)->direct) [[unlikely]] {
-      const bool done = *at == &control_flow_call
-                            ? run_control_flow(m, m.schedule->steps[static_cast<std::size_t>(at - m.calls.data())], depth, error)
-                            : gather_and_call(m, static_cast<DelegateState&>(**at), error);
+      const bool done =
+          *at == &control_flow_call
+              ? run_control_flow(m, m.schedule->steps[static_cast<std::size_t>(at - m.calls.data())], depth, error)
+              : gather_and_call(m, static_cast<DelegateState&>(**at), error);
       if (!done) return false;
       continue;
     }

@@ -17,7 +17,8 @@ struct Session::State {
     context.limits = options.limits;
     if (options.tracer) context.tracer = std::make_unique<TracerRef>(*options.tracer);
     methods.reserve(program.methods().size());
-    for (const LoweredMethod& method : program.methods()) methods.emplace_back(program.backends(), method, state, context);
+    for (const LoweredMethod& method : program.methods())
+      methods.emplace_back(program.backends(), method, state, context);
   }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
@@ -41,19 +42,22 @@ DAVIT_INLINE Result<Session> Session::make(LoweredProgram program, SessionOption
 DAVIT_INLINE const LoweredProgram& Session::program() const noexcept { return state_->program; }
 DAVIT_INLINE std::span<const NamedTensor> Session::state() const noexcept { return state_->state; }
 DAVIT_INLINE void Session::reset() noexcept {
-  for (std::size_t i = 0; i < state_->state.size(); ++i) copy_tensor(state_->program.state()[i].tensor.view(), state_->state[i].tensor.view());
+  for (std::size_t i = 0; i < state_->state.size(); ++i)
+    copy_tensor(state_->program.state()[i].tensor.view(), state_->state[i].tensor.view());
 }
 DAVIT_INLINE const ProgramPlan& Session::plan(std::size_t index) const noexcept { return state_->methods[index].plan; }
 
 namespace detail {
 
 /// The way of methods that are not one prepared call: plans where sizes changed, and runs the schedule over the slots.
-[[nodiscard, gnu::noinline]] DAVIT_INLINE Result<void> run_schedule(MethodState& m, std::span<const EValue> inputs, bool changed) {
+[[nodiscard, gnu::noinline]] DAVIT_INLINE Result<void> run_schedule(MethodState& m, std::span<const EValue> inputs,
+                                                                    bool changed) {
   const std::span<EValue> outputs = m.frame.outputs();
   Error error;
   for (const DelegateState* const d : m.asked)
     if (d->call.handle != nullptr && !is_there(m, *d, error)) return std::unexpected(std::move(error));
-  if (m.only != nullptr) m.only->connect(m.slots, m.schedule->at(m.schedule->steps[0].inputs), m.schedule->at(m.schedule->steps[0].outputs));
+  if (m.only != nullptr)
+    m.only->connect(m.slots, m.schedule->at(m.schedule->steps[0].inputs), m.schedule->at(m.schedule->steps[0].outputs));
   for (std::size_t i = 0; i < inputs.size(); ++i) m.slots[m.schedule->input_slots[i]] = inputs[i];
   struct Restore {  // where later calls answer, whether this one did or not
     ~Restore() {
@@ -79,8 +83,10 @@ namespace detail {
   return std::unexpected(without_memory(m.only != nullptr ? place_of(m, *m.only) : concat(m.method->name, "()")));
 }
 
-/// What a run of one call answers whose backend failed, or answered what does not fit, or elsewhere than in the run before.
-[[nodiscard, gnu::noinline]] DAVIT_INLINE Result<Outputs> answer(MethodState& m, const DelegateState& d, Status status, std::span<const EValue> inputs) {
+/// What a run of one call answers whose backend failed, or answered what does not fit, or elsewhere than in the run
+/// before.
+[[nodiscard, gnu::noinline]] DAVIT_INLINE Result<Outputs> answer(MethodState& m, const DelegateState& d, Status status,
+                                                                 std::span<const EValue> inputs) {
   if (!status) {
     Error error;
     fault(m, d, status.error(), error);
@@ -95,14 +101,21 @@ namespace detail {
 [[nodiscard, gnu::noinline]] DAVIT_INLINE Result<Outputs> run_method(MethodState& m, std::span<NamedTensor> state,
                                                                      std::span<const EValue> passed) {
   if (m.context->is_running)
-    return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::execute, .where = concat(m.method->name, "()"),
+    return std::unexpected(Error{.code = ErrorCode::invalid_argument,
+                                 .stage = Stage::execute,
+                                 .where = concat(m.method->name, "()"),
                                  .what = "the session is running: a tracer or a backend of its run called it",
                                  .fix = "run it when that run has ended, or make another session of the program"});
   m.ready_call = nullptr;
   for (std::size_t i = 0; i < passed.size(); ++i)
-    if (const TensorView* tensor = passed[i].tensor_if(); tensor != nullptr && tensor->data == nullptr && tensor->numel() != 0)
-      return std::unexpected(Error{.code = ErrorCode::invalid_argument, .stage = Stage::execute, .where = concat("argument ", i, " of ", m.method->name, "()"),
-                                   .what = concat("it has ", tensor->numel(), " elements, and no memory: its data is null"), .fix = "pass a tensor whose elements are there"});
+    if (const TensorView* tensor = passed[i].tensor_if();
+        tensor != nullptr && tensor->data == nullptr && tensor->numel() != 0)
+      return std::unexpected(
+          Error{.code = ErrorCode::invalid_argument,
+                .stage = Stage::execute,
+                .where = concat("argument ", i, " of ", m.method->name, "()"),
+                .what = concat("it has ", tensor->numel(), " elements, and no memory: its data is null"),
+                .fix = "pass a tensor whose elements are there"});
   struct Running {
     explicit Running(RunContext& shared) noexcept : context(shared) { context.is_running = true; }
     ~Running() {  // nothing is left to be undone of a run that came to its end
@@ -116,13 +129,17 @@ namespace detail {
   if (m.last.may_hold(passed)) {
     const std::optional<std::span<const EValue>> own = m.last.replace(passed);
     if (!own)
-      return std::unexpected(Error{.code = ErrorCode::out_of_memory, .stage = Stage::execute, .where = concat("arguments of ", m.method->name, "()"),
-                                   .what = "no memory for a copy of an argument that is an output of the run before", .fix = "run with smaller inputs"});
+      return std::unexpected(Error{.code = ErrorCode::out_of_memory,
+                                   .stage = Stage::execute,
+                                   .where = concat("arguments of ", m.method->name, "()"),
+                                   .what = "no memory for a copy of an argument that is an output of the run before",
+                                   .fix = "run with smaller inputs"});
     user_inputs = *own;
   }
   std::span<const EValue> inputs = user_inputs;
   if (m.frame.gathers()) {
-    if (Result<void> gathered = m.frame.gather(user_inputs, state); !gathered) return std::unexpected(std::move(gathered.error()));
+    if (Result<void> gathered = m.frame.gather(user_inputs, state); !gathered)
+      return std::unexpected(std::move(gathered.error()));
     inputs = m.frame.inputs();
   }
   bool changed = !m.planned;
@@ -140,7 +157,8 @@ namespace detail {
   }
   if (Result<void> checked = check_outputs(m); !checked) return std::unexpected(std::move(checked.error()));
   if (m.frame.writes_back())
-    if (Result<void> written = m.frame.write_back(inputs, state); !written) return std::unexpected(std::move(written.error()));
+    if (Result<void> written = m.frame.write_back(inputs, state); !written)
+      return std::unexpected(std::move(written.error()));
   m.context->undo.clear();
   m.last.note(passed, user_inputs, m.frame.outputs());
   if (m.can_be_ready()) m.ready_call = m.only;
@@ -155,19 +173,23 @@ DAVIT_INLINE Result<Outputs> Session::run(std::size_t index, std::span<const EVa
     detail::DelegateState* const ready = m.ready_call;
     const PortChecks& checks = m.frame.input_checks();
     if (ready == nullptr || user_inputs.size() != checks.count() ||
-        !checks.match_all(user_inputs.data(), [&last = m.last](const TensorView& input) { return last.is_apart(input); })) [[unlikely]]
+        !checks.match_all(user_inputs.data(),
+                          [&last = m.last](const TensorView& input) { return last.is_apart(input); })) [[unlikely]]
       return detail::run_method(m, state_->state, user_inputs);
     // one call: the caller's inputs and the method's outputs are its own
     ready->call.inputs = user_inputs;
     const Status status = detail::execute(*ready);
     const void* const* place = m.last.places();
-    if (!status || !ready->checks.match_tensors(ready->call.outputs.data(), [&place](const TensorView& output) { return output.data == *place++; })) [[unlikely]]
+    if (!status || !ready->checks.match_tensors(ready->call.outputs.data(), [&place](const TensorView& output) {
+          return output.data == *place++;
+        })) [[unlikely]]
       return detail::answer(m, *ready, status, user_inputs);
     return Outputs(ready->call.outputs.data(), m.frame.interface());
   });
 }
 
-DAVIT_INLINE Result<Outputs> Session::run(std::string_view name, std::span<const EValue> args, std::span<const NamedValue> kwargs) {
+DAVIT_INLINE Result<Outputs> Session::run(std::string_view name, std::span<const EValue> args,
+                                          std::span<const NamedValue> kwargs) {
   return davit::detail::or_no_memory(Stage::execute, [&]() -> Result<Outputs> {
     const Result<std::size_t> index = state_->program.find_method(name);
     if (!index) return std::unexpected(index.error());

@@ -7,15 +7,20 @@
 
 namespace davit::detail {
 
-[[nodiscard]] DAVIT_INLINE Error not_typed(const LoweredMethod& method, std::string_view backend, Name where, Name what) {
-  return Error{.code = ErrorCode::invalid_argument, .stage = Stage::execute, .backend = Name(backend),
+[[nodiscard]] DAVIT_INLINE Error not_typed(const LoweredMethod& method, std::string_view backend, Name where,
+                                           Name what) {
+  return Error{.code = ErrorCode::invalid_argument,
+               .stage = Stage::execute,
+               .backend = Name(backend),
                .where = where.empty() ? concat(method.name, "()") : concat("'", where, "' of ", method.name, "()"),
-               .what = std::move(what), .fix = "run this method through a Session"};
+               .what = std::move(what),
+               .fix = "run this method through a Session"};
 }
 
 /// Checks a method's own interface or its partition's against the types of a call.
-[[nodiscard]] DAVIT_INLINE Result<void> check_typed(std::string_view method, std::string_view backend, const MethodInterface& interface,
-                                                    std::span<const EValue> inputs, std::span<const EValue> outputs) {
+[[nodiscard]] DAVIT_INLINE Result<void> check_typed(std::string_view method, std::string_view backend,
+                                                    const MethodInterface& interface, std::span<const EValue> inputs,
+                                                    std::span<const EValue> outputs) {
   SymbolValues symbols(interface.exprs);
   if (Result<void> r = check_values(method, backend, "argument", interface.inputs, inputs, symbols); !r) return r;
   if (Result<void> r = bind_symbols(method, backend, interface, inputs, symbols); !r) return r;
@@ -24,17 +29,20 @@ namespace davit::detail {
   return check_values(method, backend, "output", interface.outputs, outputs, symbols);
 }
 
-DAVIT_INLINE Result<const LoweredDelegate*> typed_delegate(const LoweredProgram& program, std::string_view name, const BackendTable& table,
-                                                           std::span<const EValue> inputs, std::span<const EValue> outputs) {
+DAVIT_INLINE Result<const LoweredDelegate*> typed_delegate(const LoweredProgram& program, std::string_view name,
+                                                           const BackendTable& table, std::span<const EValue> inputs,
+                                                           std::span<const EValue> outputs) {
   const Result<std::size_t> index = program.find_method(name);
   if (!index) return std::unexpected(index.error());
   const LoweredMethod& method = program.methods()[*index];
   for (const InputPort& port : method.interface.inputs)
     if (port.role != InputRole::user || port.constant)
-      return std::unexpected(not_typed(method, table.name, port.name, "a typed method takes and returns tensors only, and keeps no state"));
+      return std::unexpected(not_typed(method, table.name, port.name,
+                                       "a typed method takes and returns tensors only, and keeps no state"));
   for (const OutputPort& port : method.interface.outputs)
     if (!port.is_returned())
-      return std::unexpected(not_typed(method, table.name, port.name, "a typed method takes and returns tensors only, and keeps no state"));
+      return std::unexpected(not_typed(method, table.name, port.name,
+                                       "a typed method takes and returns tensors only, and keeps no state"));
   const Schedule& schedule = method.schedule;
   const auto same = [&](Range a, const std::vector<std::uint32_t>& b) {
     const std::span<const std::uint32_t> slots = schedule.at(a);
@@ -45,13 +53,18 @@ DAVIT_INLINE Result<const LoweredDelegate*> typed_delegate(const LoweredProgram&
   };
   if (method.delegates.size() != 1 || schedule.steps.size() != 1 || schedule.steps[0].kind != StepKind::call_delegate ||
       !same(schedule.steps[0].inputs, schedule.input_slots) || !same(schedule.steps[0].outputs, schedule.output_slots))
-    return std::unexpected(not_typed(method, table.name, {}, "a typed method is one partition that takes and returns what the method does"));
+    return std::unexpected(not_typed(method, table.name, {},
+                                     "a typed method is one partition that takes and returns what the method does"));
   const LoweredDelegate& delegate = method.delegates[0];
   if (program.backends()[delegate.backend].execute != table.execute)
-    return std::unexpected(not_typed(method, table.name, {}, program.backends().name(delegate.backend) == table.name
-                                                              ? concat("its partition runs on backend ", table.name, " of another shared library, or of another type of this name")
-                                                              : concat("its partition runs on backend ", program.backends().name(delegate.backend))));
-  if (!table.is_available() || delegate.handle == nullptr) return std::unexpected(not_available(Stage::execute, table.name));
+    return std::unexpected(
+        not_typed(method, table.name, {},
+                  program.backends().name(delegate.backend) == table.name
+                      ? concat("its partition runs on backend ", table.name,
+                               " of another shared library, or of another type of this name")
+                      : concat("its partition runs on backend ", program.backends().name(delegate.backend))));
+  if (!table.is_available() || delegate.handle == nullptr)
+    return std::unexpected(not_available(Stage::execute, table.name));
   if (Result<void> fits = check_typed(method.name, table.name, method.interface, inputs, outputs); !fits)
     return std::unexpected(std::move(fits.error()));
   return &delegate;

@@ -15,9 +15,7 @@ template <auto make>
 struct program : static_program_of<one_input<make, ScalarType::int8, 1, 3, 6, 6>> {};
 using Planes = std::array<std::int8_t, 108>;
 
-constexpr ValueId input(GraphBuilder& b, ValueId x) {
-  return dequantize(b, x, {0.02, -7}, {1, 3, 6, 6});
-}
+constexpr ValueId input(GraphBuilder& b, ValueId x) { return dequantize(b, x, {0.02, -7}, {1, 3, 6, 6}); }
 constexpr ValueId maxima(GraphBuilder& b, ValueId x) {
   return quantize(b,
                   call(b, "aten.max_pool2d.default", input(b, x), {1, 3, 3, 3},

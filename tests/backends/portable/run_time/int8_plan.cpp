@@ -28,12 +28,16 @@ namespace {
   const auto code = support::portable_code(program);
   std::string text;
   for (const portable_kernels::Step& step : code->steps)
-    text += step.kernel == portable_kernels::byte_product ? 'P' : step.kernel == portable_kernels::byte_sum ? 'S' : step.op.find("quantize") != std::string_view::npos ? 'c' : 'o';
+    text += step.kernel == portable_kernels::byte_product        ? 'P'
+            : step.kernel == portable_kernels::byte_sum          ? 'S'
+            : step.op.find("quantize") != std::string_view::npos ? 'c'
+                                                                 : 'o';
   return text;
 }
 /// Joined steps and single ones give the same.
 void check_same(const ExportedProgram& program, const std::vector<EValue>& inputs, float most = 1) {
-  support::check_bytes(support::outputs_of(program, CapabilityPartitioner<BackendList<portable>>(), inputs), support::outputs_node_by_node(program, inputs), most);
+  support::check_bytes(support::outputs_of(program, CapabilityPartitioner<BackendList<portable>>(), inputs),
+                       support::outputs_node_by_node(program, inputs), most);
 }
 
 }  // namespace
@@ -75,7 +79,9 @@ TEST_CASE("products of rows and sums keep their bytes") {
   const auto a = n.through_bytes("a", x, {3, 6, 8}, {0.01, 3});
   const auto b = n.through_bytes("b", y, {3, 6, 8}, {0.02, -128});
   const auto sum = n.through_bytes("sum", n.relu("r", n.add("s", a, b, {3, 6, 8}), {3, 6, 8}), {3, 6, 8}, {0.013, -5});
-  const auto out = n.op("aten.linear.default", "l", {3, 6, 12}, {{"input", n.v(sum)}, {"weight", n.v(n.dequantize("wf", weights, {12, 8}))}, {"bias", n.v(bias)}});
+  const auto out =
+      n.op("aten.linear.default", "l", {3, 6, 12},
+           {{"input", n.v(sum)}, {"weight", n.v(n.dequantize("wf", weights, {12, 8}))}, {"bias", n.v(bias)}});
   const ExportedProgram program = n.finish({n.quantize("out", out, {3, 6, 12}, {0.03, 11}), sum});
   if (kernels::can_convolve_bytes()) CHECK(steps(program) == "ccScP");
   check_same(program, n.sample());
@@ -91,7 +97,9 @@ TEST_CASE("what has effects is no part of a step") {
       sum = n.add("s", a, a, {3, 8});
       out = n.draft.like(a, "out", ScalarType::int8);
       n.draft.with_effects("quantized_decomposed.quantize_per_tensor.default", token,
-                           {n.v(sum), GraphBuilder::real(0.02), n.i(0), n.i(-128), n.i(127), GraphBuilder::scalar_type(ScalarType::int8)}, next, out);
+                           {n.v(sum), GraphBuilder::real(0.02), n.i(0), n.i(-128), n.i(127),
+                            GraphBuilder::scalar_type(ScalarType::int8)},
+                           next, out);
     } else {
       sum = n.draft.like(a, "s");
       n.draft.with_effects("aten.add.Tensor", token, {n.v(a), n.v(a)}, next, sum);
@@ -109,9 +117,12 @@ TEST_CASE("bytes that others read lie in row-major order; between steps the chan
   const auto first = n.weights("first", {16, 16, 3, 3});
   const auto second = n.weights("second", {16, 1, 3, 3});
   const auto in = n.through_bytes("in", n.input("x", sizes), sizes, {0.01, 3});
-  const auto c = n.through_bytes("c", n.conv("conv", in, n.dequantize("wf", first, {16, 16, 3, 3}), no_id, sizes, 1, 1, 1), sizes, {0.05, 7});
-  const auto d = n.quantize("d", n.conv("deep", c, n.dequantize("ws", second, {16, 1, 3, 3}), no_id, sizes, 1, 1, 16), sizes, {0.04, 1});
-  const auto sum = n.through_bytes("sum", n.add("add", c, n.dequantize("df", d, sizes, {0.04, 1}), sizes), sizes, {0.06, 0});
+  const auto c = n.through_bytes(
+      "c", n.conv("conv", in, n.dequantize("wf", first, {16, 16, 3, 3}), no_id, sizes, 1, 1, 1), sizes, {0.05, 7});
+  const auto d = n.quantize("d", n.conv("deep", c, n.dequantize("ws", second, {16, 1, 3, 3}), no_id, sizes, 1, 1, 16),
+                            sizes, {0.04, 1});
+  const auto sum =
+      n.through_bytes("sum", n.add("add", c, n.dequantize("df", d, sizes, {0.04, 1}), sizes), sizes, {0.06, 0});
   const auto flat = n.op("aten.view.default", "flat", {2, 560}, {{"self", n.v(sum)}, {"size", n.ints({2, 560})}});
   std::vector<Argument> view{n.v(d), n.ints({2, 560})};
   view[0].name = n.draft.b.text("self");
@@ -145,7 +156,10 @@ TEST_CASE("lines of bytes are convolved as images are, volumes in float") {
     const auto in = n.through_bytes("in", n.input("x", sizes), sizes, {0.01, 3});
     const auto all = [&](std::int64_t number) { return line ? n.ints({number}) : n.ints({number, number, number}); };
     const auto c = n.op(line ? "aten.conv1d.default" : "aten.conv3d.default", "c", made,
-                        {{"input", n.v(in)}, {"weight", n.v(n.dequantize("wf", weights, kernel))}, {"stride", all(2)}, {"padding", all(1)}});
+                        {{"input", n.v(in)},
+                         {"weight", n.v(n.dequantize("wf", weights, kernel))},
+                         {"stride", all(2)},
+                         {"padding", all(1)}});
     const ExportedProgram program = n.finish({n.quantize("out", c, made, {0.05, -3})});
     CHECK((steps(program) == "cP") == (line && kernels::can_convolve_bytes()));
     check_same(program, n.sample());

@@ -31,14 +31,17 @@ TEST_CASE("a node's kernel runs on its arguments, wherever the tensors lie") {
   std::array<float, 6> a{1, 2, 3, 4, 5, 6}, b{10, 20, 30, 40, 50, 60}, made{};
   KernelState state(step);
   KernelMemory memory;
-  REQUIRE(state.run(step, memory, [&](std::size_t i) -> void* { return i == 0 ? a.data() : i == 1 ? b.data() : made.data(); }));
+  REQUIRE(state.run(step, memory, [&](std::size_t i) -> void* {
+    return i == 0 ? a.data() : i == 1 ? b.data() : made.data();
+  }));
   CHECK(made == std::array<float, 6>{12, 24, 36, 48, 60, 72});
 }
 
 TEST_CASE("a view that a kernel answers is copied to its place") {
   support::Net n;
   const auto x = n.input("x", {2, 3});
-  const auto turned = n.op("aten.transpose.int", "turned", {3, 2}, {{"self", n.v(x)}, {"dim0", n.i(0)}, {"dim1", n.i(1)}});
+  const auto turned =
+      n.op("aten.transpose.int", "turned", {3, 2}, {{"self", n.v(x)}, {"dim0", n.i(0)}, {"dim1", n.i(1)}});
   const ExportedProgram program = n.finish({turned});
   std::array<std::uint32_t, 2> numbers{};
   numbers[x] = 0;

@@ -18,9 +18,7 @@ namespace {
 using namespace davit;
 using namespace davit::portable_kernels;
 
-ErrorCode nothing(KernelCall&) {
-  return ErrorCode::ok;
-}
+ErrorCode nothing(KernelCall&) { return ErrorCode::ok; }
 
 TEST_CASE("every row of the groups is found under its name, has a kernel and a schema, and stands once") {
   std::size_t count = 0;
@@ -51,11 +49,15 @@ TEST_CASE("what threads share has the same bits") {
     CHECK(test.is_same_on_threads({row, 1}, name, arguments, outputs));
   };
   const auto list = [&](std::initializer_list<EValue> items) { return test.list(items); };
-  const EValue none, x = test.tensor(ScalarType::float32, {7, 40, 33}, numbers(7 * 40 * 33, 100)), row = test.tensor(ScalarType::float32, {33}, numbers(33, 10)),
-               column = test.tensor(ScalarType::float32, {40, 1}, numbers(40, 10)), turned = test.view(x, {33, 40, 7}, {1, 33, 1320}),
-               half = test.tensor(ScalarType::float16, {7, 40, 33}, numbers(7 * 40 * 33, 100)), whole = test.tensor(ScalarType::int64, {90, 70}, numbers(6300, 0.5)),
-               image = test.tensor(ScalarType::float32, {1, 5, 12, 14}, numbers(840, 100)), indices = test.tensor(ScalarType::int64, {3, 5}, {3, 1, 6, 0, 2, 2, 5, 4, 6, 1, 0, 3, 3, 2, 1}),
-               line = test.tensor(ScalarType::int64, {9}, {3, 1, 6, 0, 2, 2, 5, 4, 6});
+  const EValue none, x = test.tensor(ScalarType::float32, {7, 40, 33}, numbers(7 * 40 * 33, 100)),
+                     row = test.tensor(ScalarType::float32, {33}, numbers(33, 10)),
+                     column = test.tensor(ScalarType::float32, {40, 1}, numbers(40, 10)),
+                     turned = test.view(x, {33, 40, 7}, {1, 33, 1320}),
+                     half = test.tensor(ScalarType::float16, {7, 40, 33}, numbers(7 * 40 * 33, 100)),
+                     whole = test.tensor(ScalarType::int64, {90, 70}, numbers(6300, 0.5)),
+                     image = test.tensor(ScalarType::float32, {1, 5, 12, 14}, numbers(840, 100)),
+                     indices = test.tensor(ScalarType::int64, {3, 5}, {3, 1, 6, 0, 2, 2, 5, 4, 6, 1, 0, 3, 3, 2, 1}),
+                     line = test.tensor(ScalarType::int64, {9}, {3, 1, 6, 0, 2, 2, 5, 4, 6});
   // elements: broadcast, turned, converted, few in a row
   check("aten.add.Tensor", {x, row, EValue(1)});
   check("aten.mul.Tensor", {x, column});
@@ -66,8 +68,10 @@ TEST_CASE("what threads share has the same bits") {
   check("aten.gt.Tensor", {x, row});
   // moves
   check("aten.clone.default", {turned, none});
-  check("aten._to_copy.default", {turned, EValue(static_cast<std::int64_t>(ScalarType::float64)), none, none, none, EValue(false), none});
-  check("aten._to_copy.default", {half, EValue(static_cast<std::int64_t>(ScalarType::float32)), none, none, none, EValue(false), none});
+  check("aten._to_copy.default",
+        {turned, EValue(static_cast<std::int64_t>(ScalarType::float64)), none, none, none, EValue(false), none});
+  check("aten._to_copy.default",
+        {half, EValue(static_cast<std::int64_t>(ScalarType::float32)), none, none, none, EValue(false), none});
   check("aten.cat.default", {list({x, x}), EValue(1)});
   check("aten.stack.default", {list({x, x, x}), EValue(3)});
   check("aten.flip.default", {x, list({EValue(1), EValue(2)})});
@@ -104,12 +108,17 @@ TEST_CASE("what threads share has the same bits") {
   check("aten._fft_r2c.default", {x, list({EValue(0), EValue(1)}), EValue(1), EValue(true)});
   // entries and groups of products
   check("aten.bmm.default", {x, test.view(x, {7, 33, 40}, {1320, 1, 33})});
-  check("aten.matmul.default", {test.view(x, {3, 2, 40, 33}, {1320, 2640, 33, 1}), test.view(x, {2, 33, 9}, {1320, 33, 1})});
+  check("aten.matmul.default",
+        {test.view(x, {3, 2, 40, 33}, {1320, 2640, 33, 1}), test.view(x, {2, 33, 9}, {1320, 33, 1})});
   for (const std::int64_t groups : {5, 1})
     for (const bool transposed : {false, true}) {
-      const EValue weight = test.tensor(ScalarType::float32, transposed ? KernelTest::Integers{5, 20 / groups, 3, 3} : KernelTest::Integers{20, 5 / groups, 3, 3}, numbers(900, 100));
-      check("aten.convolution.default", {image, weight, none, list({EValue(2), EValue(1)}), list({EValue(1), EValue(0)}), list({EValue(1), EValue(1)}), EValue(transposed),
-                                         list({EValue(0), EValue(0)}), EValue(groups)});
+      const EValue weight = test.tensor(
+          ScalarType::float32,
+          transposed ? KernelTest::Integers{5, 20 / groups, 3, 3} : KernelTest::Integers{20, 5 / groups, 3, 3},
+          numbers(900, 100));
+      check("aten.convolution.default",
+            {image, weight, none, list({EValue(2), EValue(1)}), list({EValue(1), EValue(0)}),
+             list({EValue(1), EValue(1)}), EValue(transposed), list({EValue(0), EValue(0)}), EValue(groups)});
     }
 }
 

@@ -64,13 +64,15 @@ TEST_CASE("what others need, or what is no constant, stays as it is") {
   }
   {
     Net n;  // the relu's
-    const auto c = n.norm("bn", n.conv("c", n.input("x", {1, 4, 6, 6}), n.weight("w", {8, 4, 1, 1}), {1, 8, 6, 6}), {1, 8, 6, 6});
+    const auto c =
+        n.norm("bn", n.conv("c", n.input("x", {1, 4, 6, 6}), n.weight("w", {8, 4, 1, 1}), {1, 8, 6, 6}), {1, 8, 6, 6});
     CHECK(steps(n.finish({n.relu("r", c, {1, 8, 6, 6}), c})) == "cN o");
   }
   {
     Net n;
     const auto c = n.conv("c", n.input("x", {1, 4, 6, 6}), n.weight("w", {8, 4, 1, 1}), {1, 8, 6, 6});
     const auto gamma = n.input("gamma", {8});
-    CHECK(steps(n.finish({n.norm("bn", c, gamma, n.weight("beta", {8}), n.weight("mean", {8}), n.weight("variance", {8}, 0.4, 1), {1, 8, 6, 6})})) == "c o");
+    CHECK(steps(n.finish({n.norm("bn", c, gamma, n.weight("beta", {8}), n.weight("mean", {8}),
+                                 n.weight("variance", {8}, 0.4, 1), {1, 8, 6, 6})})) == "c o");
   }
 }

@@ -66,7 +66,8 @@ void check_constant() {
   CHECK(test.differences_of(davit::Constant<packed>{}, Layout::output_inner) == 0);
 }
 
-/// What is unrolled for a shape takes clang seconds and 200 MB where it is sanitized: three shapes show what the sanitizers can see.
+/// What is unrolled for a shape takes clang seconds and 200 MB where it is sanitized: three shapes show what the
+/// sanitizers can see.
 template <bool all>
 void check_constants() {
   check_constant<{.channels = 3,
@@ -182,6 +183,4 @@ TEST_CASE("static conv2d: the bits of portable's, random shapes") {
   }
 }
 
-TEST_CASE("static conv2d: the bits of portable's, constant shapes") {
-  check_constants<!sanitized>();
-}
+TEST_CASE("static conv2d: the bits of portable's, constant shapes") { check_constants<!sanitized>(); }

@@ -28,7 +28,9 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 /// The walk over contiguous tensors of these sizes, which broadcast.
 template <class A, class B>
 constexpr sf::Walk<2> broadcast_of(const A& a, const B& b) {
-  const auto size = [](const auto& sizes, std::size_t from_end) { return from_end < sizes.size() ? std::int64_t{sizes[sizes.size() - 1 - from_end]} : 1; };
+  const auto size = [](const auto& sizes, std::size_t from_end) {
+    return from_end < sizes.size() ? std::int64_t{sizes[sizes.size() - 1 - from_end]} : 1;
+  };
   const auto stride = [&](const auto& sizes, std::size_t from_end) {
     std::int64_t product = size(sizes, from_end) == 1 ? 0 : 1;
     for (std::size_t i = 0; i < from_end; ++i) product *= size(sizes, i);
@@ -148,7 +150,9 @@ TEST_CASE("static elementwise functions: small ones, also in constant evaluation
   CHECK(check_functions());
 }
 
-TEST_CASE("static elementwise functions of one element: the bits of portable's, or nearly where that computes on wide vectors") {
+TEST_CASE(
+    "static elementwise functions of one element: the bits of portable's, or nearly where that computes on wide "
+    "vectors") {
   check_unary<k::Relu<float>{}>("aten.relu.default");
   check_unary<k::Negate<float>{}>("aten.neg.default");
   check_unary<k::Absolute<float>{}>("aten.abs.default");
@@ -163,7 +167,8 @@ TEST_CASE("static elementwise functions of one element: the bits of portable's, 
   check_unary<k::Hardsigmoid<float>{}>("aten.hardsigmoid.default");
   check_unary<k::Hardswish<float>{}>("aten.hardswish.default");
   check_unary<k::Hardtanh<float>{0, 6}>("aten.hardtanh.default", {EValue(0.0), EValue(6.0)});
-  check_unary<k::Hardtanh<float>{-1.5f, std::numeric_limits<float>::infinity()}>("aten.clamp.default", {EValue(-1.5), EValue()});
+  check_unary<k::Hardtanh<float>{-1.5f, std::numeric_limits<float>::infinity()}>("aten.clamp.default",
+                                                                                 {EValue(-1.5), EValue()});
 }
 
 TEST_CASE("static elementwise functions of two elements: the bits of portable's") {
@@ -179,7 +184,8 @@ TEST_CASE("static elementwise functions of two elements: the bits of portable's"
 
 TEST_CASE("static elementwise functions with a number: the bits of portable's") {
   check_unary<sf::WithNumber<k::Add<float>>{{}, 2.5f, 0}>("aten.add.Scalar", {EValue(2.5), EValue(1)});
-  check_unary<sf::WithNumber<k::Multiply<float>>{{}, -0.1f, 0}>("aten.mul.Scalar", {EValue(static_cast<double>(-0.1f))});
+  check_unary<sf::WithNumber<k::Multiply<float>>{{}, -0.1f, 0}>("aten.mul.Scalar",
+                                                                {EValue(static_cast<double>(-0.1f))});
   check_unary<sf::WithNumber<k::Divide<float>>{{}, 3, 0}>("aten.div.Scalar", {EValue(3)});
   StaticFloatTest test;
   const EValue x = special_elements(test);

@@ -68,9 +68,5 @@ static_assert(check_running());
 TEST_CASE("static running extremes: the last of equal ones, NaN prevails; sums of exponentials with infinities") {
   CHECK(check_running());
 }
-TEST_CASE("static reductions and scans of any type") {
-  CHECK(check_folds());
-}
-TEST_CASE("static orders: equal elements stay in order, NaN is the greatest") {
-  CHECK(check_orders());
-}
+TEST_CASE("static reductions and scans of any type") { CHECK(check_folds()); }
+TEST_CASE("static orders: equal elements stay in order, NaN is the greatest") { CHECK(check_orders()); }

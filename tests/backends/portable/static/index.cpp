@@ -24,14 +24,17 @@ constexpr bool check_index() {
   const std::array<float, 6> x{1, 2, 3, 4, 5, 6};
   const std::array<std::int64_t, 2> at{2, -3};
   std::array<float, 4> y{};
-  if (sf::pick<1>(rows(true), x.data(), y.data(), at.data()) != ErrorCode::ok || y != std::array<float, 4>{5, 6, 1, 2}) return false;
+  if (sf::pick<1>(rows(true), x.data(), y.data(), at.data()) != ErrorCode::ok || y != std::array<float, 4>{5, 6, 1, 2})
+    return false;
   if (sf::pick<1>(rows(false), x.data(), y.data(), at.data()) != ErrorCode::out_of_range) return false;
   const std::array<std::int32_t, 2> twice{1, 1}, outside{0, 3};
   std::array<float, 6> to = x;
   if (sf::put<true, 1>(rows(true), y.data(), to.data(), twice.data()) != ErrorCode::ok) return false;
   if (to[2] != 3 + y[0] + y[2] || to[3] != 4 + y[1] + y[3] || to[0] != 1) return false;
   to = x;
-  if (sf::put_folded<sf::ExtremeOf<true>>(rows(true), y.data(), to.data(), twice.data()) != ErrorCode::ok || to[2] != 5 || to[3] != 6 || to[5] != 6) return false;
+  if (sf::put_folded<sf::ExtremeOf<true>>(rows(true), y.data(), to.data(), twice.data()) != ErrorCode::ok ||
+      to[2] != 5 || to[3] != 6 || to[5] != 6)
+    return false;
   to = x;
   if (sf::put<false, 1>(rows(true), y.data(), to.data(), twice.data()) != ErrorCode::ok || to[2] != y[2]) return false;
   return sf::put<false, 1>(rows(true), y.data(), to.data(), outside.data()) == ErrorCode::out_of_range;
@@ -62,9 +65,5 @@ static_assert(check_linear_resize());
 TEST_CASE("static programs pick and put elements by index; an index outside its dimension is an error") {
   CHECK(check_index());
 }
-TEST_CASE("static copies by tables of offsets") {
-  CHECK(check_table_copy());
-}
-TEST_CASE("static images are resized between two elements of each axis") {
-  CHECK(check_linear_resize());
-}
+TEST_CASE("static copies by tables of offsets") { CHECK(check_table_copy()); }
+TEST_CASE("static images are resized between two elements of each axis") { CHECK(check_linear_resize()); }

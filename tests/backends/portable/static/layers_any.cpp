@@ -59,9 +59,5 @@ static_assert(check_pools_and_products());
 
 }  // namespace
 
-TEST_CASE("static convolutions of any type, transposed too") {
-  CHECK(check_convolutions());
-}
-TEST_CASE("static pools and products of any type") {
-  CHECK(check_pools_and_products());
-}
+TEST_CASE("static convolutions of any type, transposed too") { CHECK(check_convolutions()); }
+TEST_CASE("static pools and products of any type") { CHECK(check_pools_and_products()); }

@@ -48,7 +48,8 @@ void check_constant() {
   CHECK(test.differences_of(davit::Constant<packed>{}, Layout::output_inner) == 0);
 }
 
-/// What is unrolled for a shape takes clang seconds and 200 MB where it is sanitized: two shapes show what the sanitizers can see.
+/// What is unrolled for a shape takes clang seconds and 200 MB where it is sanitized: two shapes show what the
+/// sanitizers can see.
 template <bool all>
 void check_constants() {
   check_constant<{1, 7, 1}>();
@@ -75,9 +76,7 @@ static_assert(check_in_constant_evaluation());
 
 }  // namespace
 
-TEST_CASE("static linear: a small one, also in constant evaluation") {
-  CHECK(check_in_constant_evaluation());
-}
+TEST_CASE("static linear: a small one, also in constant evaluation") { CHECK(check_in_constant_evaluation()); }
 
 TEST_CASE("static linear: the bits of portable's, random shapes") {
   LinearTest test;
@@ -93,9 +92,7 @@ TEST_CASE("static linear: the bits of portable's, random shapes") {
   }
 }
 
-TEST_CASE("static linear: the bits of portable's, constant shapes") {
-  check_constants<!sanitized>();
-}
+TEST_CASE("static linear: the bits of portable's, constant shapes") { check_constants<!sanitized>(); }
 
 TEST_CASE("static product: the bits of portable's bmm and mm") {
   StaticFloatTest test;

@@ -71,6 +71,4 @@ TEST_CASE("static copies of strided elements") {
     for (std::size_t j = 0; j < 4; ++j)
       for (std::size_t k = 0; k < 3; ++k) CHECK(y[j * 15 + i * 3 + k] == x[i * 12 + j * 3 + k]);
 }
-TEST_CASE("static fill and embedding; indices outside the table are errors") {
-  CHECK(check_fill_and_embedding());
-}
+TEST_CASE("static fill and embedding; indices outside the table are errors") { CHECK(check_fill_and_embedding()); }

@@ -18,9 +18,7 @@ using davit::EValue;
 using davit::portable_kernels::batch_norm_ops;
 using davit::portable_kernels::layer_norm_ops;
 
-const float* floats_or_null(const EValue& v) {
-  return v.is_tensor() ? floats(v) : nullptr;
-}
+const float* floats_or_null(const EValue& v) { return v.is_tensor() ? floats(v) : nullptr; }
 
 constexpr bool check_in_constant_evaluation() {
   const std::array<float, 4> x{1, 3, 5, 7};
@@ -36,9 +34,7 @@ static_assert(check_in_constant_evaluation());
 
 }  // namespace
 
-TEST_CASE("static normalisation: small ones, also in constant evaluation") {
-  CHECK(check_in_constant_evaluation());
-}
+TEST_CASE("static normalisation: small ones, also in constant evaluation") { CHECK(check_in_constant_evaluation()); }
 
 TEST_CASE("static layer_norm: the bits of portable's") {
   StaticFloatTest test;

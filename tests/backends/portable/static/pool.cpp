@@ -82,9 +82,7 @@ static_assert(check_in_constant_evaluation());
 
 }  // namespace
 
-TEST_CASE("static pooling: small ones, also in constant evaluation") {
-  CHECK(check_in_constant_evaluation());
-}
+TEST_CASE("static pooling: small ones, also in constant evaluation") { CHECK(check_in_constant_evaluation()); }
 
 TEST_CASE("static max_pool2d and avg_pool2d: the bits of portable's, random shapes") {
   PoolTest test;

@@ -43,9 +43,7 @@ static_assert(check_in_constant_evaluation());
 
 }  // namespace
 
-TEST_CASE("static reductions: small ones, also in constant evaluation") {
-  CHECK(check_in_constant_evaluation());
-}
+TEST_CASE("static reductions: small ones, also in constant evaluation") { CHECK(check_in_constant_evaluation()); }
 
 TEST_CASE("static reductions: the bits of portable's") {
   StaticFloatTest test;

@@ -28,9 +28,7 @@ static_assert(check_in_constant_evaluation());
 
 }  // namespace
 
-TEST_CASE("static softmax: small ones, also in constant evaluation") {
-  CHECK(check_in_constant_evaluation());
-}
+TEST_CASE("static softmax: small ones, also in constant evaluation") { CHECK(check_in_constant_evaluation()); }
 
 TEST_CASE("static softmax and log_softmax: as portable's, whose sums are of wide vectors") {
   StaticFloatTest test;

@@ -9,7 +9,7 @@
 namespace davit {
 
 DAVIT_INLINE Result<compiler_demo::Processed> compiler_demo::preprocess(const Method& method, const CompileSpec&,
-                                                  DebugHandleRecorder& debug_handles) {
+                                                                        DebugHandleRecorder& debug_handles) {
   demo::TokenWriter out{.graph = method.view(), .operands = {}, .tokens = {}};
   out.inputs(*method.program);
   const Range nodes = out.graph.root().nodes;
@@ -79,7 +79,7 @@ DAVIT_INLINE Result<compiler_demo::Handle> compiler_demo::compile(const Processe
 }
 
 DAVIT_INLINE Result<std::size_t> compiler_demo::prepare(const Handle& handle, std::span<const EValue> inputs,
-                                                 Workspace& workspace) {
+                                                        Workspace& workspace) {
   workspace.results.assign(handle.instructions.size(), {});
   for (std::size_t i = 0; i < handle.instructions.size(); ++i) {
     const Instruction& instruction = handle.instructions[i];
@@ -107,16 +107,16 @@ DAVIT_INLINE Error compiler_demo::unsupported(Name what) {
 
 DAVIT_INLINE Error compiler_demo::refusal(GraphModuleView graph, NodeId id, const char* reason, DebugHandle handle) {
   const bool by_name = std::string_view(reason) == unsupported_node;
-  Error error = unsupported(
-      by_name ? concat("The node of ", graph.target(graph.nodes[id]), " is not supported in this compiler")
-              : Name(std::string_view(reason)));
+  Error error =
+      unsupported(by_name ? concat("The node of ", graph.target(graph.nodes[id]), " is not supported in this compiler")
+                          : Name(std::string_view(reason)));
   if (by_name) error.code = ErrorCode::unsupported_operator;
   error.debug_handle = handle;
   return error;
 }
 
 DAVIT_INLINE EValue compiler_demo::find(const Handle& handle, demo::Operand operand, std::span<const EValue> inputs,
-                                 const Workspace& workspace) noexcept {
+                                        const Workspace& workspace) noexcept {
   if (operand.is_input) return operand.index < inputs.size() ? inputs[operand.index] : EValue();
   const Instruction& from = handle.instructions[operand.index];
   if (from.op == Op::constant) {

@@ -41,9 +41,7 @@ DAVIT_INLINE std::string constant_text(const TensorView& tensor) {
   return text;
 }
 
-DAVIT_INLINE void TokenWriter::begin(std::string_view text) {
-  (tokens += tokens.empty() ? "" : ",") += text;
-}
+DAVIT_INLINE void TokenWriter::begin(std::string_view text) { (tokens += tokens.empty() ? "" : ",") += text; }
 
 DAVIT_INLINE void TokenWriter::append(Operand operand) {
   (tokens += operand.is_input ? ":i" : ":t") += detail::NamePart(operand.index).view();

@@ -31,9 +31,7 @@ struct Conv2d {
 }
 
 /// Bytes from one pixel's column to the next.
-[[nodiscard]] constexpr std::int32_t padded(std::int32_t k) noexcept {
-  return (k + 15) & ~15;
-}
+[[nodiscard]] constexpr std::int32_t padded(std::int32_t k) noexcept { return (k + 15) & ~15; }
 
 /// Four columns of bytes, or (DSP) two of int16 with one of bytes behind them.
 [[nodiscard]] constexpr std::size_t columns_bytes(const Conv2dShape& s) noexcept {

@@ -12,9 +12,7 @@ namespace davit::int8_kernels {
 // over, so that all other loads are whole.
 
 /// How many of `k` bytes stand in the first 16.
-[[nodiscard, gnu::always_inline]] constexpr std::int32_t head_of(std::int32_t k) noexcept {
-  return ((k - 1) & 15) + 1;
-}
+[[nodiscard, gnu::always_inline]] constexpr std::int32_t head_of(std::int32_t k) noexcept { return ((k - 1) & 15) + 1; }
 
 /// One pixel's window as a column, in the order of the weights: a row of the kernel is one load and one store.
 template <class T>

@@ -8,9 +8,7 @@
 namespace davit::int8_kernels {
 
 /// Bytes 0 and 2 of a word as two int16.
-[[nodiscard, gnu::always_inline]] inline std::int32_t even_bytes(std::uint32_t word) noexcept {
-  return __sxtb16(word);
-}
+[[nodiscard, gnu::always_inline]] inline std::int32_t even_bytes(std::uint32_t word) noexcept { return __sxtb16(word); }
 /// Bytes 1 and 3. ACLE has no form of SXTB16 that rotates in the same instruction.
 [[nodiscard, gnu::always_inline]] inline std::int32_t odd_bytes(std::uint32_t word) noexcept {
   std::int32_t pair;

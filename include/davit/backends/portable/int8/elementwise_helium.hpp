@@ -33,7 +33,7 @@ class Fours {
 /// y[i] = f(a, b), clamped: f takes four elements of each, less their zero points.
 template <class T, class P, class F>
 [[gnu::always_inline]] inline void map_binary_fours(const T* a, const T* b, T* y, const P& p, std::int32_t a_zero,
-                                                 std::int32_t b_zero, F&& f) noexcept {
+                                                    std::int32_t b_zero, F&& f) noexcept {
   Fours<T> left(a, p.a_step);
   Fours<T> right(b, p.b_step);
   const int32x4_t low = vdupq_n_s32(p.low);

@@ -52,8 +52,8 @@ struct int8_dequantize {
     return false;
   const std::int64_t count = g.size(x, -1);
   const double inverse = 256 / out.scale;
-  if (v.dim + 1 != g.rank(x) || count > 1 << 16 || !(in.scale > 0) || in.scale > 4 ||
-      !(inverse > 0) || inverse >= 2147483648.0)
+  if (v.dim + 1 != g.rank(x) || count > 1 << 16 || !(in.scale > 0) || in.scale > 4 || !(inverse > 0) ||
+      inverse >= 2147483648.0)
     return false;
   int8_kernels::Softmax p{.rows = static_cast<std::int32_t>(g.numel(x) / count),
                           .count = static_cast<std::int32_t>(count)};

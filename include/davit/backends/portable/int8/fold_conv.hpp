@@ -47,7 +47,8 @@ using int8_conv_kernels = kernel_list<int8_conv2d, int8_depthwise3x3, int8_linea
 namespace detail {
 
 /// Sizes of a convolution with a batch dimension; groups of 0 mean that it is none this header computes.
-[[nodiscard]] constexpr int8_kernels::Conv2dShape shape_of(const EmbedNode& n, const operators::ConvolutionView& v) noexcept {
+[[nodiscard]] constexpr int8_kernels::Conv2dShape shape_of(const EmbedNode& n,
+                                                           const operators::ConvolutionView& v) noexcept {
   int8_kernels::Conv2dShape s;
   s.groups = 0;
   if (v.transposed || !v.batched || v.dims > 2 || v.padding != v.padding_end) return s;

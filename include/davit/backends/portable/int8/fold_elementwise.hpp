@@ -87,7 +87,8 @@ struct Operands {
   std::int32_t a_step = 1, b_step = 1;
   bool good = false;
 };
-[[nodiscard]] constexpr Operands operands_of(const EmbedNode& n, const operators::BinaryView& v, const Quantized& out) noexcept {
+[[nodiscard]] constexpr Operands operands_of(const EmbedNode& n, const operators::BinaryView& v,
+                                             const Quantized& out) noexcept {
   const EmbedGraph& g = n.g;
   const ValueId a = v.left, b = v.right;
   Operands o{source_of(g, a), source_of(g, b)};

@@ -52,7 +52,8 @@ namespace detail {
   s.dilation_w = static_cast<std::int32_t>(v.dilation[2]);
   return s;
 }
-/// Adaptive averages and means of planes, if their windows divide the planes evenly. A divisor of 0 means that it is none.
+/// Adaptive averages and means of planes, if their windows divide the planes evenly. A divisor of 0 means that it is
+/// none.
 [[nodiscard]] constexpr int8_kernels::PoolShape even_average(const EmbedNode& n, std::int64_t& divisor) noexcept {
   divisor = 0;
   operators::AdaptivePoolView adaptive;

@@ -33,11 +33,13 @@ struct Bias {
     return {.good = true, .value = v, .constant = g.elements<float>(v)};
   }
   operators::QuantizationView view;
-  if (g.maker(v) == no_id || operators::read_quantization(g.call(g.maker(v)), view) || view.quantizes || (view.scales != no_id && !view.per_channel)) return {};
+  if (g.maker(v) == no_id || operators::read_quantization(g.call(g.maker(v)), view) || view.quantizes ||
+      (view.scales != no_id && !view.per_channel))
+    return {};
   const std::int32_t* const numbers = g.elements<std::int32_t>(view.input);
   const float* const scale_of = view.scales != no_id ? g.elements<float>(view.scales) : nullptr;
-  if (numbers == nullptr ||
-      (view.scales != no_id && (scale_of == nullptr || g.numel(view.scales) != channels || !is_zero(g, view.zero_points))))
+  if (numbers == nullptr || (view.scales != no_id && (scale_of == nullptr || g.numel(view.scales) != channels ||
+                                                      !is_zero(g, view.zero_points))))
     return {};
   Bias bias{.good = true};
   for (std::int64_t c = 0; c < channels; ++c) {
@@ -75,10 +77,13 @@ struct Bias {
     const std::int64_t reach = ((taps * 128 * 256) << q.shift) + (initial < 0 ? -initial : initial);
     return reach <= 2147483647 && initial < 1073741000 && initial > -1073741000;
   };
-  // A multiplier m rounds off up to m / 2^(33 + fraction_bits) of a step in `initial`, and itself: some 64 / m of a result that is
-  // 64 steps from 0. The shift with the least of both is tried first; fewer bits only where sums would not fit.
+  // A multiplier m rounds off up to m / 2^(33 + fraction_bits) of a step in `initial`, and itself: some 64 / m of a
+  // result that is 64 steps from 0. The shift with the least of both is tried first; fewer bits only where sums would
+  // not fit.
   const double factor = in.scale / out.scale;
-  const auto unit = [&](std::int32_t shift) { return factor * int8_kernels::power_of_two(32 + int8_kernels::fraction_bits - shift); };
+  const auto unit = [&](std::int32_t shift) {
+    return factor * int8_kernels::power_of_two(32 + int8_kernels::fraction_bits - shift);
+  };
   const auto rounded_off = [&](std::int32_t shift) {
     return unit(shift) * sum / static_cast<double>(int8_kernels::twice_one) + 64.0 * sum_of_inverses / unit(shift);
   };

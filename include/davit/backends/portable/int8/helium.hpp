@@ -19,8 +19,8 @@ namespace davit::int8_kernels {
   return v;
 }
 
-/// Stores the first `count` of four numbers of `Fraction` bits after the point, rounded down and clamped to int8: two narrowing
-/// moves leave each in its lane's lowest byte.
+/// Stores the first `count` of four numbers of `Fraction` bits after the point, rounded down and clamped to int8: two
+/// narrowing moves leave each in its lane's lowest byte.
 template <std::int32_t Fraction = 0, class T>
 [[gnu::always_inline]] inline void store_bytes(T* y, int32x4_t v, std::int32_t count) noexcept {
   if constexpr (Fraction == 0)

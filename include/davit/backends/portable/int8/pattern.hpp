@@ -42,26 +42,31 @@ struct Quantized {
   return type == ScalarType::int8 || type == ScalarType::uint8;
 }
 /// What a zero point of this dtype is more than that of the int8 form.
-[[nodiscard]] constexpr std::int32_t flip_of(ScalarType type) noexcept {
-  return type == ScalarType::uint8 ? 128 : 0;
-}
+[[nodiscard]] constexpr std::int32_t flip_of(ScalarType type) noexcept { return type == ScalarType::uint8 ? 128 : 0; }
 
 /// What a quantize or dequantize by numbers says of its bytes.
-[[nodiscard]] constexpr Quantized quantized(const EmbedGraph& g, ValueId bytes, const operators::QuantizationView& view) noexcept {
+[[nodiscard]] constexpr Quantized quantized(const EmbedGraph& g, ValueId bytes,
+                                            const operators::QuantizationView& view) noexcept {
   const std::int64_t flip = flip_of(g.dtype(bytes));
   const std::int64_t low = view.low - flip, high = view.high - flip;
   return {.value = bytes,
           .dtype = g.dtype(bytes),
           .scale = view.scale,
           .zero_point = static_cast<std::int32_t>(view.zero_point - flip),
-          .low = low < -128 ? -128 : low > 128 ? 128 : static_cast<std::int32_t>(low),
-          .high = high > 127 ? 127 : high < -129 ? -129 : static_cast<std::int32_t>(high)};
+          .low = low < -128  ? -128
+                 : low > 128 ? 128
+                             : static_cast<std::int32_t>(low),
+          .high = high > 127    ? 127
+                  : high < -129 ? -129
+                                : static_cast<std::int32_t>(high)};
 }
 
 /// The bytes that a float value is dequantized from, through views. Sizes are to be read from the float value.
 [[nodiscard]] constexpr Quantized source_of(const EmbedGraph& g, ValueId v) noexcept {
   operators::QuantizationView view;
-  if (!operators::read_dequantized(g, v, true, view) || !is_byte(g.dtype(view.input)) || g.dtype(v) != ScalarType::float32) return {};
+  if (!operators::read_dequantized(g, v, true, view) || !is_byte(g.dtype(view.input)) ||
+      g.dtype(v) != ScalarType::float32)
+    return {};
   return quantized(g, view.input, view);
 }
 
@@ -93,9 +98,11 @@ struct Weights {
   operators::QuantizationView view;
   if (!operators::read_weights(g, v, transposed, view)) return {};
   const StaticInput* const constant = g.constant(view.input);
-  if (constant == nullptr || g.dtype(view.input) != ScalarType::int8 || constant->layout != WeightLayout::contiguous) return {};
+  if (constant == nullptr || g.dtype(view.input) != ScalarType::int8 || constant->layout != WeightLayout::contiguous)
+    return {};
   if (view.scales == no_id) return view.zero_point == 0 ? Weights{view.input, no_id, view.scale} : Weights{};
-  return is_zero(g, view.zero_points) && g.elements<float>(view.scales) != nullptr ? Weights{view.input, view.scales} : Weights{};
+  return is_zero(g, view.zero_points) && g.elements<float>(view.scales) != nullptr ? Weights{view.input, view.scales}
+                                                                                   : Weights{};
 }
 
 }  // namespace davit::int8_fold

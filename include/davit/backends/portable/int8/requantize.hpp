@@ -11,11 +11,12 @@ namespace davit::int8_kernels {
 /// Bits after the point of the products' high halves. A constant: SSAT and VSHR have it in the instruction.
 inline constexpr std::int32_t fraction_bits = 8;
 
-/// How 32-bit sums become 8-bit results: y = ((sum << shift) + initial) * multiplier >> 32 >> fraction_bits, clamped to int8.
+/// How 32-bit sums become 8-bit results: y = ((sum << shift) + initial) * multiplier >> 32 >> fraction_bits, clamped to
+/// int8.
 ///
-/// One multiplication that keeps the high half, then a shift that rounds down: SMMUL, and SSAT which shifts and clamps, on
-/// Cortex-M4, VMULH and VSHR on Helium. `initial` is the bias, the output's zero point and half a step, with bits after the
-/// point: find_requantize chooses how many.
+/// One multiplication that keeps the high half, then a shift that rounds down: SMMUL, and SSAT which shifts and clamps,
+/// on Cortex-M4, VMULH and VSHR on Helium. `initial` is the bias, the output's zero point and half a step, with bits
+/// after the point: find_requantize chooses how many.
 struct Requantize {
   float ratio = 0;  ///< input scale / output scale * 2^(32 + fraction_bits - shift)
   float output_scale = 1;

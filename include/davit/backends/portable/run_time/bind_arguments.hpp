@@ -35,10 +35,12 @@ class ArgumentBinder {
       const std::size_t i = name.empty() ? position : schema.index_of(name);
       ++position;
       if (i >= schema.parameters.size())
-        return name.empty() ? Name("more arguments than the operator takes") : concat("no parameter is called '", name, "'");
+        return name.empty() ? Name("more arguments than the operator takes")
+                            : concat("no parameter is called '", name, "'");
       if (given[i]) return concat("'", schema.parameters[i].name, "' is given twice");
       given[i] = true;
-      if (Name wrong = set(static_cast<std::uint32_t>(first + i), a, schema.parameters[i], takes_numbers); !wrong.empty())
+      if (Name wrong = set(static_cast<std::uint32_t>(first + i), a, schema.parameters[i], takes_numbers);
+          !wrong.empty())
         return wrong;
     }
     for (std::size_t i = 0; i < given.size(); ++i) {
@@ -62,7 +64,9 @@ class ArgumentBinder {
       if (a.is_list()) return wrong("a list");
       return set_one(at, a, parameter.element(), wrong, numbers, parameter.is_optional());
     }
-    if (!a.is_list()) return set_one(at, a, parameter.element(), wrong, false, parameter.is_optional());  // a lone number stands for a list of one
+    if (!a.is_list())
+      return set_one(at, a, parameter.element(), wrong, false,
+                     parameter.is_optional());  // a lone number stands for a list of one
     const auto first = static_cast<std::uint32_t>(table_->arguments.size());
     table_->arguments.resize(first + a.items.count);
     table_->lists.push_back({at, first, a.items.count});
@@ -82,17 +86,21 @@ class ArgumentBinder {
   }
 
   template <class Wrong>
-  [[nodiscard]] Name set_one(std::uint32_t at, const Argument& a, std::string_view type, const Wrong& wrong, bool numbers, bool optional) {
+  [[nodiscard]] Name set_one(std::uint32_t at, const Argument& a, std::string_view type, const Wrong& wrong,
+                             bool numbers, bool optional) {
     const bool needs_tensor = type == "Tensor" && !numbers;
     EValue& to = table_->arguments[at];
     switch (a.kind) {
       case ArgumentKind::value: {
         const ValueKind kind = graph_.values[a.value()].kind;
-        if ((kind == ValueKind::custom_obj) != type.starts_with("__torch__.")) return wrong(kind == ValueKind::custom_obj ? "a custom object" : "a value");
+        if ((kind == ValueKind::custom_obj) != type.starts_with("__torch__."))
+          return wrong(kind == ValueKind::custom_obj ? "a custom object" : "a value");
         if (kind == ValueKind::token) return wrong("a token");
-        if (type == "Tensor" ? needs_tensor && kind != ValueKind::tensor : kind == ValueKind::tensor && type != "Scalar")
+        if (type == "Tensor" ? needs_tensor && kind != ValueKind::tensor
+                             : kind == ValueKind::tensor && type != "Scalar")
           return wrong(kind == ValueKind::tensor ? "a tensor" : "a symbolic number");
-        table_->slots.push_back({at, slot_of_value_[a.value()] & 0x3fffffffu, kind == ValueKind::tensor ? 1u : 0u, optional ? 1u : 0u});
+        table_->slots.push_back(
+            {at, slot_of_value_[a.value()] & 0x3fffffffu, kind == ValueKind::tensor ? 1u : 0u, optional ? 1u : 0u});
         return {};
       }
       case ArgumentKind::int_:

@@ -44,9 +44,9 @@ struct Code {
   std::vector<std::uint32_t> object_slots;
   std::vector<Lifetime> lifetimes;  ///< of slots that steps define, in slot order; bytes are per run
   std::vector<std::uint32_t> planned_slots;
-  std::vector<std::uint8_t> takes_none;  ///< per planned slot: 1 if it only ever views another's memory
-  std::vector<std::uint32_t>
-      made_slots;  ///< per graph output: the slot whose place is the output's: its own, or what it is all elements of; no_id: none
+  std::vector<std::uint8_t> takes_none;   ///< per planned slot: 1 if it only ever views another's memory
+  std::vector<std::uint32_t> made_slots;  ///< per graph output: the slot whose place is the output's: its own, or what
+                                          ///< it is all elements of; no_id: none
   std::vector<std::uint32_t> updated_inputs;  ///< per graph output: the delegate input that it may be made in, or no_id
 };
 

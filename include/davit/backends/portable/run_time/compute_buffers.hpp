@@ -17,8 +17,8 @@ namespace davit::portable_kernels {
   return davit::checked_numel(t.sizes(), max_numel);
 }
 
-/// The operands, results and work space of one kernel as contiguous arrays of the type it computes in: what `ComputeBuffers`
-/// does whatever that type is.
+/// The operands, results and work space of one kernel as contiguous arrays of the type it computes in: what
+/// `ComputeBuffers` does whatever that type is.
 class ComputeBuffersBase {
  public:
   using Id = std::size_t;
@@ -165,9 +165,8 @@ template <class F>
   }
 }
 
-/// Calls `f.template operator()<C>()` with the type sums of products of `type` are computed in: as dispatch_floating, and
-/// integers modulo 2^64.
-/// Source: the dtypes of at::addmm on the CPU.
+/// Calls `f.template operator()<C>()` with the type sums of products of `type` are computed in: as dispatch_floating,
+/// and integers modulo 2^64. Source: the dtypes of at::addmm on the CPU.
 template <class F>
 [[nodiscard]] ErrorCode dispatch_product(KernelCall& call, ScalarType type, F&& f) {
   switch (type) {

@@ -24,7 +24,7 @@ struct Int8Step {
   NodeId quantize = no_id;
   NodeId node = no_id;  ///< the operator
   ValueId first = no_id;
-  ValueId second = no_id;         ///< no_id of a product
+  ValueId second = no_id;             ///< no_id of a product
   std::array<Tensor, 2> constants{};  ///< of a product: weights, scales and biases, packed
   Int8Parameters parameters;
   ByteProduct product;
@@ -33,17 +33,23 @@ struct Int8Step {
   [[nodiscard]] bool is_sum() const noexcept { return second != no_id; }
   [[nodiscard]] std::vector<EValue> numbers() const {
     const Int8Parameters& q = parameters;
-    return is_sum() ? byte_sum_numbers(q.source, q.other, q.range, layout) : byte_product_numbers(product, static_cast<std::int32_t>(q.source.zero_point), q.range, layout);
+    return is_sum() ? byte_sum_numbers(q.source, q.other, q.range, layout)
+                    : byte_product_numbers(product, static_cast<std::int32_t>(q.source.zero_point), q.range, layout);
   }
 };
 
-/// Finds what PT2E writes around convolutions, products with matrices and sums, and computes it on bytes. Bytes that only such steps
-/// read lie with their channels innermost.
+/// Finds what PT2E writes around convolutions, products with matrices and sums, and computes it on bytes. Bytes that
+/// only such steps read lie with their channels innermost.
 class Int8Plan {
  public:
-  /// Matches and packs weights, on CPUs that have the kernels. `fixed_sizes`: only what has no symbolic sizes. O(arguments + weights).
+  /// Matches and packs weights, on CPUs that have the kernels. `fixed_sizes`: only what has no symbolic sizes.
+  /// O(arguments + weights).
   explicit Int8Plan(const ProgramBody& body, bool fixed_sizes = false)
-      : graph_(body.graph.view()), calls_{graph_, Uses(graph_)}, constants_(constants_of_values(body)), step_of_(graph_.nodes.size(), no_id), absorbed_(graph_.nodes.size(), 0) {
+      : graph_(body.graph.view()),
+        calls_{graph_, Uses(graph_)},
+        constants_(constants_of_values(body)),
+        step_of_(graph_.nodes.size(), no_id),
+        absorbed_(graph_.nodes.size(), 0) {
     if (!kernels::can_convolve_bytes()) return;
     const auto constant_of = [this](ValueId v) { return constants_[v]; };
     const Int8Patterns patterns(calls_, constant_of);
@@ -96,7 +102,9 @@ class Int8Plan {
   }
   [[nodiscard]] std::optional<Int8Step> sum(const Int8Patterns& patterns, const Int8Result& to, NodeId n) {
     operators::BinaryView view;
-    if (operators::read_binary(calls_.call(n), view) || view.function != operators::BinaryFunction::add || view.alpha != 1) return {};
+    if (operators::read_binary(calls_.call(n), view) || view.function != operators::BinaryFunction::add ||
+        view.alpha != 1)
+      return {};
     if (view.left == no_id || view.right == no_id) return {};
     std::optional<Int8Operation> on = patterns.sum(to, view.left, view.right);
     if (!on) return {};
@@ -112,20 +120,36 @@ class Int8Plan {
     if (!on) return {};
     const Tensor& w = *constants_[on->second];
     if (w.sizes.size() != view.dims + 2 || call.rank(on->first) != view.dims + 2) return {};
-    const auto spatial = [&](std::size_t d) { return d + view.dims < 3 ? 1 : call.size(on->first, d + view.dims - 1); };  // d: of three dimensions
+    const auto spatial = [&](std::size_t d) {
+      return d + view.dims < 3 ? 1 : call.size(on->first, d + view.dims - 1);
+    };  // d: of three dimensions
     const auto window = [&](std::size_t d) { return d + view.dims < 3 ? 1 : w.sizes[d + view.dims - 1]; };
     const auto made = [&](std::size_t d) {
-      return (spatial(d) + view.padding[d] + view.padding_end[d] - (window(d) - 1) * view.dilation[d] - 1) / view.stride[d] + 1;
+      return (spatial(d) + view.padding[d] + view.padding_end[d] - (window(d) - 1) * view.dilation[d] - 1) /
+                 view.stride[d] +
+             1;
     };
     const bool depthwise = view.groups > 1;
     if (depthwise && (view.groups != w.sizes[0] || w.sizes[1] != 1)) return {};
     for (const std::int64_t size : {spatial(1), spatial(2), window(1), window(2)})
       if (size < 1 || size > operators::max_window) return {};
-    const ByteProduct product{.convolution = {.height = spatial(1), .width = spatial(2), .channels = depthwise ? view.groups : w.sizes[1], .out_height = made(1),
-                                              .out_width = made(2), .out_channels = w.sizes[0], .kernel_height = window(1), .kernel_width = window(2),
-                                              .stride_height = view.stride[1], .stride_width = view.stride[2], .dilation_height = view.dilation[1],
-                                              .dilation_width = view.dilation[2], .top = view.padding[1], .left = view.padding[2], .depthwise = depthwise},
-                              .bottom = view.padding_end[1], .right = view.padding_end[2]};
+    const ByteProduct product{.convolution = {.height = spatial(1),
+                                              .width = spatial(2),
+                                              .channels = depthwise ? view.groups : w.sizes[1],
+                                              .out_height = made(1),
+                                              .out_width = made(2),
+                                              .out_channels = w.sizes[0],
+                                              .kernel_height = window(1),
+                                              .kernel_width = window(2),
+                                              .stride_height = view.stride[1],
+                                              .stride_width = view.stride[2],
+                                              .dilation_height = view.dilation[1],
+                                              .dilation_width = view.dilation[2],
+                                              .top = view.padding[1],
+                                              .left = view.padding[2],
+                                              .depthwise = depthwise},
+                              .bottom = view.padding_end[1],
+                              .right = view.padding_end[2]};
     return finished(patterns, to, *on, product, view.input, view.weight, view.bias);
   }
   [[nodiscard]] std::optional<Int8Step> matmul(const Int8Patterns& patterns, const Int8Result& to, NodeId n) {
@@ -144,7 +168,8 @@ class Int8Plan {
   using PermutationView = operators::PermutationView;
 
   /// The step of a product with packed constants; nothing where the kernel could not compute it.
-  [[nodiscard]] std::optional<Int8Step> finished(const Int8Patterns& patterns, const Int8Result& to, const Int8Operation& on, const ByteProduct& product, ValueId source,
+  [[nodiscard]] std::optional<Int8Step> finished(const Int8Patterns& patterns, const Int8Result& to,
+                                                 const Int8Operation& on, const ByteProduct& product, ValueId source,
                                                  ValueId weight, ValueId bias) {
     const kernels::ByteConvolution& c = product.convolution;
     const Tensor& w = *constants_[on.second];
@@ -153,11 +178,13 @@ class Int8Plan {
     Int8Step step{.first = on.first, .parameters = on.parameters, .product = product};
     step.product.made = graph_.values[to.bytes].dtype;
     const std::int64_t sizes[] = {kernels::packed_bytes_size(c), 2 * kernels::padded_channels(c)};
-    step.constants = {Tensor::zeros(ScalarType::int16, std::span(sizes, 1)), Tensor::zeros(ScalarType::float32, std::span(sizes + 1, 1))};
+    step.constants = {Tensor::zeros(ScalarType::int16, std::span(sizes, 1)),
+                      Tensor::zeros(ScalarType::float32, std::span(sizes + 1, 1))};
     for (const Tensor& t : step.constants)
       if (t.storage.size() == 0) return {};
     pack_weights(c, w.view().as<std::int8_t>(), step.constants[0].view().as<std::int16_t>());
-    fill_channels(c, on.parameters, b == nullptr ? nullptr : b->view().as<float>(), step.constants[1].view().as<float>());
+    fill_channels(c, on.parameters, b == nullptr ? nullptr : b->view().as<float>(),
+                  step.constants[1].view().as<float>());
     absorb(source);
     absorb(weight);
     return step;
@@ -165,8 +192,11 @@ class Int8Plan {
 
   /// Leaves what others than the steps need, of what was matched, and lets bytes lie as the steps like them.
   void settle() {
-    std::vector<std::uint8_t> needed(graph_.values.size(), 0), shown(graph_.values.size(), 0);  // shown: to others, in row-major order
-    const auto show = [&](const Argument& a) { graph_.for_each_value(a, [&](ValueId v) { needed[v] = shown[v] = 1; }); };
+    std::vector<std::uint8_t> needed(graph_.values.size(), 0),
+        shown(graph_.values.size(), 0);  // shown: to others, in row-major order
+    const auto show = [&](const Argument& a) {
+      graph_.for_each_value(a, [&](ValueId v) { needed[v] = shown[v] = 1; });
+    };
     for (const Argument& a : graph_.args(graph_.root().outputs)) show(a);
     for (NodeId n = graph_.root().nodes.first + graph_.root().nodes.count; n-- > graph_.root().nodes.first;) {
       if (const Int8Step* const step = step_of(n)) {
@@ -176,7 +206,8 @@ class Int8Plan {
         continue;
       }
       bool any = false;
-      for (const Argument& a : operator_call(graph_, graph_.nodes[n]).outputs) graph_.for_each_value(a, [&](ValueId v) { any = any || needed[v] != 0; });
+      for (const Argument& a : operator_call(graph_, graph_.nodes[n]).outputs)
+        graph_.for_each_value(a, [&](ValueId v) { any = any || needed[v] != 0; });
       if (absorbed_[n] != 0 && !any) continue;
       absorbed_[n] = 0;
       for (const Argument& a : graph_.inputs(graph_.nodes[n])) show(a);

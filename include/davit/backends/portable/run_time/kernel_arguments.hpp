@@ -64,7 +64,8 @@ template <auto& table, std::size_t i, auto kernel>
 inline constexpr auto takes_all = [](const auto&) { return true; };
 }  // namespace detail
 
-/// A row for each operator of a table that is taken: the kernel is told which of them is called. The rest is as in `like`.
+/// A row for each operator of a table that is taken: the kernel is told which of them is called. The rest is as in
+/// `like`.
 template <auto& table, auto kernel, auto takes = detail::takes_all>
 [[nodiscard]] consteval auto rows_of(const OpRow& like = {}) {
   constexpr std::size_t count = [] {
@@ -81,7 +82,9 @@ template <auto& table, auto kernel, auto takes = detail::takes_all>
       rows[at++].kernel = detail::call_row<table, i, kernel>;
     }
   };
-  [&]<std::size_t... i>(std::index_sequence<i...>) { (add.template operator()<i>(), ...); }(std::make_index_sequence<table.size()>{});
+  [&]<std::size_t... i>(std::index_sequence<i...>) {
+    (add.template operator()<i>(), ...);
+  }(std::make_index_sequence<table.size()>{});
   return rows;
 }
 /// The rows of a family that is made of several.

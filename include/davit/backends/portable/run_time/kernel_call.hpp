@@ -69,7 +69,8 @@ inline constexpr std::int64_t max_numel = std::int64_t{1} << 40;
 alignas(64) inline std::byte no_elements[64];
 /// The value; a tensor without memory lies at `no_elements`.
 [[nodiscard]] inline EValue with_address(EValue value) noexcept {
-  if (value.is_tensor() && value.tensor().data == nullptr && value.tensor().numel() == 0) value.tensor().data = no_elements;
+  if (value.is_tensor() && value.tensor().data == nullptr && value.tensor().numel() == 0)
+    value.tensor().data = no_elements;
   return value;
 }
 
@@ -78,22 +79,24 @@ struct RowTail;
 /// One call of a kernel: arguments in the order of the operator's schema with defaults filled in, and outputs.
 ///
 /// A kernel checks its arguments, works out each output's sizes, asks for it with `make` (or `alias` for a view), and
-/// fills it. Tensors have an address, also those without elements. It returns ErrorCode::ok or what is wrong; `why` may say
-/// it in words (a literal). Kernels are the only place that trusts nothing: any dtype, rank, size, stride (0 and, for no
-/// tensor, negative) and index may come in.
-/// What makes outputs and converts arguments stays out of line: it runs once a call, and stands in every kernel.
+/// fills it. Tensors have an address, also those without elements. It returns ErrorCode::ok or what is wrong; `why` may
+/// say it in words (a literal). Kernels are the only place that trusts nothing: any dtype, rank, size, stride (0 and,
+/// for no tensor, negative) and index may come in. What makes outputs and converts arguments stays out of line: it runs
+/// once a call, and stands in every kernel.
 class KernelCall {
  public:
   constexpr KernelCall(std::span<const EValue> args, std::span<EValue> outputs, std::span<const OutputPlace> places,
                        KernelMemory& memory) noexcept
       : args_(args), outputs_(outputs), places_(places), memory_(&memory) {}
 
-  const char* why = nullptr;  ///< a sentence for the error, if the code alone does not say enough
-  UndoLog* undo = nullptr;    ///< of a call that may be made where argument 0 lies
+  const char* why = nullptr;      ///< a sentence for the error, if the code alone does not say enough
+  UndoLog* undo = nullptr;        ///< of a call that may be made where argument 0 lies
   const RowTail* tail = nullptr;  ///< of a convolution: the norm and the bounds after it, which it carries out, too
 
   /// True if output 0 was made where argument 0 lies: `undo` is to keep what is written over.
-  [[nodiscard]] bool is_in_place() const noexcept { return undo != nullptr && outputs_[0].tensor().data == args_[0].tensor().data; }
+  [[nodiscard]] bool is_in_place() const noexcept {
+    return undo != nullptr && outputs_[0].tensor().data == args_[0].tensor().data;
+  }
 
   [[nodiscard]] std::size_t arg_count() const noexcept { return args_.size(); }
   [[nodiscard]] const EValue& arg(std::size_t i) const noexcept { return args_[i]; }
@@ -140,21 +143,26 @@ class KernelCall {
     const OutputPlace& p = places_[i];
     contiguous_strides(sizes, {p.strides, sizes.size()});
     const std::size_t bytes = outputs_[i].tensor().nbytes();
-    if (p.is_destination && bytes > p.capacity) return refuse(ErrorCode::invalid_shape, "an output is larger than the program declares");
+    if (p.is_destination && bytes > p.capacity)
+      return refuse(ErrorCode::invalid_shape, "an output is larger than the program declares");
     void* data = bytes <= p.capacity ? p.data : memory_->block(bytes);
     if (data == nullptr && bytes > 0) return refuse(ErrorCode::out_of_memory, "no memory for an output");
     outputs_[i].tensor().data = data == nullptr ? no_elements : data;
     return ErrorCode::ok;
   }
-  [[nodiscard, gnu::noinline]] ErrorCode make_like(std::size_t i, const TensorView& like) { return make(i, like.dtype, like.sizes()); }
+  [[nodiscard, gnu::noinline]] ErrorCode make_like(std::size_t i, const TensorView& like) {
+    return make(i, like.dtype, like.sizes());
+  }
 
   /// Makes output i a view of `base`'s storage, `offset` elements after its first element. The caller guarantees that
   /// sizes and strides stay inside it.
-  [[nodiscard, gnu::noinline]] ErrorCode alias(std::size_t i, const TensorView& base, std::span<const std::int64_t> sizes,
-                                std::span<const std::int64_t> strides, std::int64_t offset = 0) {
+  [[nodiscard, gnu::noinline]] ErrorCode alias(std::size_t i, const TensorView& base,
+                                               std::span<const std::int64_t> sizes,
+                                               std::span<const std::int64_t> strides, std::int64_t offset = 0) {
     if (i >= outputs_.size()) return refuse(ErrorCode::invalid_program, "the node has fewer outputs than the operator");
     if (const ErrorCode code = place(i, base.dtype, sizes); code != ErrorCode::ok) return code;
-    for (std::size_t d = 0; d < strides.size(); ++d)  // nobody steps along one element: a step that cannot be multiplied is none
+    for (std::size_t d = 0; d < strides.size();
+         ++d)  // nobody steps along one element: a step that cannot be multiplied is none
       places_[i].strides[d] = sizes[d] <= 1 && strides[d] > max_numel ? 1 : strides[d];
     outputs_[i].tensor().data = base.element_at(offset);
     outputs_[i].tensor().storage_offset = static_cast<std::uint32_t>(base.storage_offset + offset);
@@ -179,7 +187,8 @@ class KernelCall {
   [[nodiscard, gnu::noinline]] ErrorCode place(std::size_t i, ScalarType dtype, std::span<const std::int64_t> sizes) {
     const OutputPlace& p = places_[i];
     if (sizes.size() > p.rank_limit)
-      return refuse(ErrorCode::invalid_shape, "the operator gives an output of a higher rank than the program declares");
+      return refuse(ErrorCode::invalid_shape,
+                    "the operator gives an output of a higher rank than the program declares");
     for (std::size_t d = 0; d < sizes.size(); ++d)
       if ((p.sizes[d] = sizes[d]) < 0) return refuse(ErrorCode::invalid_shape, "an output's size is negative");
     if (checked_numel(sizes, max_numel) < 0) return refuse(ErrorCode::out_of_memory, "an output is too large");
@@ -196,24 +205,24 @@ class KernelCall {
 /// A kernel: reads its arguments, makes and fills its outputs.
 using Kernel = ErrorCode (*)(KernelCall&);
 
-/// Whether an operator's outputs view an argument's storage instead of having their own: never, where that can be, or always, and
-/// then no memory is planned for them, however many elements they show (expand).
+/// Whether an operator's outputs view an argument's storage instead of having their own: never, where that can be, or
+/// always, and then no memory is planned for them, however many elements they show (expand).
 enum class Aliasing : std::uint8_t { none, may_alias, always };
 
-/// One row of the op table: the operator, its kernel, whether its outputs may be views of its first tensor argument, and what
-/// else it takes.
+/// One row of the op table: the operator, its kernel, whether its outputs may be views of its first tensor argument,
+/// and what else it takes.
 struct OpRow {
   std::string_view name{};
   Kernel kernel = nullptr;
   Aliasing aliasing = Aliasing::none;
   bool takes_numbers = false;  ///< a parameter of type Tensor may be a number; the kernel asks is_tensor
   bool takes_complex = false;  ///< complex numbers, too
-  bool updates = false;        ///< output 0 is argument 0 with other numbers in some places, and may be made in its place
-  bool takes_tail = false;     ///< the kernel carries out KernelCall::tail
+  bool updates = false;     ///< output 0 is argument 0 with other numbers in some places, and may be made in its place
+  bool takes_tail = false;  ///< the kernel carries out KernelCall::tail
 };
 
-/// An operator that a user adds: its row, and its schema as torch writes it, "ns.op.overload(Tensor x) -> Tensor". A custom
-/// object reaches the kernel as a string: its pickled state.
+/// An operator that a user adds: its row, and its schema as torch writes it, "ns.op.overload(Tensor x) -> Tensor". A
+/// custom object reaches the kernel as a string: its pickled state.
 struct CustomOperator {
   OpRow row;
   std::string_view schema;
@@ -221,7 +230,8 @@ struct CustomOperator {
 /// True if each has a kernel, and a schema of its name. O(size).
 [[nodiscard]] constexpr bool are_complete(std::span<const CustomOperator> operators) noexcept {
   for (const CustomOperator& op : operators)
-    if (op.row.kernel == nullptr || !is_schema(op.schema) || op.schema.substr(0, op.schema.find('(')) != op.row.name) return false;
+    if (op.row.kernel == nullptr || !is_schema(op.schema) || op.schema.substr(0, op.schema.find('(')) != op.row.name)
+      return false;
   return true;
 }
 

@@ -15,13 +15,13 @@
 
 namespace davit::portable_kernels {
 
-/// A call of one of portable's kernels within another backend's partition, which need not end where its library lacks an operator.
-/// Tensors have known sizes, and lie in row-major order or with their channels innermost.
+/// A call of one of portable's kernels within another backend's partition, which need not end where its library lacks
+/// an operator. Tensors have known sizes, and lie in row-major order or with their channels innermost.
 struct KernelStep {
   Kernel kernel = nullptr;
-  std::uint32_t parameters = 0;            ///< the first of the arguments; the others are items of lists
-  ArgumentTable arguments;  ///< a slot is an operand of the step
-  std::vector<std::int64_t> dims;          ///< of each operand, then of each result: sizes, then strides
+  std::uint32_t parameters = 0;    ///< the first of the arguments; the others are items of lists
+  ArgumentTable arguments;         ///< a slot is an operand of the step
+  std::vector<std::int64_t> dims;  ///< of each operand, then of each result: sizes, then strides
   std::vector<std::uint8_t> ranks;
   std::vector<ScalarType> dtypes;
   std::size_t results = 1;
@@ -36,13 +36,16 @@ struct KernelStep {
 };
 
 /// Appends the sizes of an operand or a result, which lies in row-major order, or with its channels innermost.
-inline void add_tensor(KernelStep& step, std::span<const std::int64_t> sizes, ScalarType dtype = ScalarType::float32, bool channels_last = false) {
+inline void add_tensor(KernelStep& step, std::span<const std::int64_t> sizes, ScalarType dtype = ScalarType::float32,
+                       bool channels_last = false) {
   const std::size_t first = step.dims.size(), rank = sizes.size();
   step.dims.insert(step.dims.end(), sizes.begin(), sizes.end());
   step.dims.resize(first + 2 * rank);
   const std::span<std::int64_t> strides(step.dims.data() + first + rank, rank);
-  if (channels_last) channels_last_strides(sizes, strides);
-  else contiguous_strides(sizes, strides);
+  if (channels_last)
+    channels_last_strides(sizes, strides);
+  else
+    contiguous_strides(sizes, strides);
   step.ranks.push_back(static_cast<std::uint8_t>(rank));
   step.dtypes.push_back(dtype);
 }
@@ -54,9 +57,14 @@ struct KernelTensor {
   bool channels_last = false;  ///< else in row-major order
 };
 /// A call of a kernel that is no operator's: its arguments are the operands, then numbers or none.
-[[nodiscard]] inline KernelStep own_kernel_step(Kernel kernel, std::span<const KernelTensor> operands, std::span<const EValue> numbers,
-                                                const KernelTensor& result) {
-  KernelStep step{.kernel = kernel, .parameters = static_cast<std::uint32_t>(operands.size() + numbers.size()), .arguments = {}, .dims = {}, .ranks = {}, .dtypes = {}};
+[[nodiscard]] inline KernelStep own_kernel_step(Kernel kernel, std::span<const KernelTensor> operands,
+                                                std::span<const EValue> numbers, const KernelTensor& result) {
+  KernelStep step{.kernel = kernel,
+                  .parameters = static_cast<std::uint32_t>(operands.size() + numbers.size()),
+                  .arguments = {},
+                  .dims = {},
+                  .ranks = {},
+                  .dtypes = {}};
   step.arguments.arguments.resize(operands.size());
   step.arguments.arguments.insert(step.arguments.arguments.end(), numbers.begin(), numbers.end());
   for (std::uint32_t i = 0; i < operands.size(); ++i) {
@@ -67,13 +75,16 @@ struct KernelTensor {
   return step;
 }
 
-/// What a step says beside what lies in its operands: sizes, and the bits of numbers. Two steps of one node differ in nothing else.
+/// What a step says beside what lies in its operands: sizes, and the bits of numbers. Two steps of one node differ in
+/// nothing else.
 [[nodiscard]] inline std::vector<std::uint64_t> literals_of(const KernelStep& step) {
   std::vector<std::uint64_t> literals(step.dims.begin(), step.dims.end());
   for (const EValue& a : step.arguments.arguments) {
     literals.push_back(static_cast<std::uint64_t>(a.tag()));
-    if (a.is_float()) literals.push_back(std::bit_cast<std::uint64_t>(a.as_float()));
-    else if (a.is_number()) literals.push_back(static_cast<std::uint64_t>(a.integer()));
+    if (a.is_float())
+      literals.push_back(std::bit_cast<std::uint64_t>(a.as_float()));
+    else if (a.is_number())
+      literals.push_back(static_cast<std::uint64_t>(a.integer()));
   }
   for (const auto& [argument, first, count] : step.arguments.lists) literals.push_back(count);
   return literals;
@@ -85,26 +96,32 @@ class KernelState {
   explicit KernelState(const KernelStep& step) : arguments_(step.arguments.arguments), made_(step.results) {
     for (const auto& [argument, first, count] : step.arguments.lists)
       arguments_[argument] = EValue(std::span<const EValue>(arguments_.data() + first, count));
-    for (const ArgumentTable::Slot& slot : step.arguments.slots) arguments_[slot.argument] = EValue(step.tensor(slot.slot));
+    for (const ArgumentTable::Slot& slot : step.arguments.slots)
+      arguments_[slot.argument] = EValue(step.tensor(slot.slot));
     dims_.resize(2 * max_rank * step.results);
     for (std::size_t i = 0; i < step.results; ++i) {
       const TensorView result = step.tensor(step.operands() + i);
       results_.push_back(result);
-      places_.push_back({dims_.data() + 2 * max_rank * i, dims_.data() + 2 * max_rank * i + max_rank, max_rank, nullptr, result.nbytes(), true});
+      places_.push_back({dims_.data() + 2 * max_rank * i, dims_.data() + 2 * max_rank * i + max_rank, max_rank, nullptr,
+                         result.nbytes(), true});
     }
   }
 
-  /// Calls the kernel; operand i lies at address(i), the results at the addresses behind the last. A view that it answers is copied. False if
-  /// it refuses, or has not made what the program says. `memory`: its work space, which steps that follow each other share. Source:
-  /// portable::execute.
+  /// Calls the kernel; operand i lies at address(i), the results at the addresses behind the last. A view that it
+  /// answers is copied. False if it refuses, or has not made what the program says. `memory`: its work space, which
+  /// steps that follow each other share. Source: portable::execute.
   template <class Address>
   [[nodiscard]] bool run(const KernelStep& step, KernelMemory& memory, Address&& address) {
-    for (const ArgumentTable::Slot& slot : step.arguments.slots) arguments_[slot.argument].tensor().data = address(slot.slot);
-    for (std::size_t i = 0; i < places_.size(); ++i) places_[i].data = static_cast<std::byte*>(address(step.operands() + i));
+    for (const ArgumentTable::Slot& slot : step.arguments.slots)
+      arguments_[slot.argument].tensor().data = address(slot.slot);
+    for (std::size_t i = 0; i < places_.size(); ++i)
+      places_[i].data = static_cast<std::byte*>(address(step.operands() + i));
     KernelCall call({arguments_.data(), step.parameters}, made_, places_, memory);
     if (step.kernel(call) != ErrorCode::ok) return false;
     for (std::size_t i = 0; i < places_.size(); ++i) {
-      if (!made_[i].is_tensor() || made_[i].tensor().dtype != results_[i].dtype || !std::ranges::equal(made_[i].tensor().sizes(), results_[i].sizes())) return false;
+      if (!made_[i].is_tensor() || made_[i].tensor().dtype != results_[i].dtype ||
+          !std::ranges::equal(made_[i].tensor().sizes(), results_[i].sizes()))
+        return false;
       if (made_[i].tensor().data == places_[i].data) continue;
       results_[i].data = places_[i].data;
       copy_tensor(made_[i].tensor(), results_[i]);

@@ -16,16 +16,26 @@
 
 namespace davit::portable_kernels {
 
-/// A step that calls the kernel of a node's operator with the node's arguments: `number_of_value` says which operand a value is. Operands and
-/// results are yet to be added. Answers a sentence if there is no kernel, or the arguments do not fit it; else an empty name. O(arguments).
-[[nodiscard]] inline Name bind_node(GraphModuleView graph, NodeId node, std::string_view target, std::span<const std::uint32_t> number_of_value, KernelStep& step) {
+/// A step that calls the kernel of a node's operator with the node's arguments: `number_of_value` says which operand a
+/// value is. Operands and results are yet to be added. Answers a sentence if there is no kernel, or the arguments do
+/// not fit it; else an empty name. O(arguments).
+[[nodiscard]] inline Name bind_node(GraphModuleView graph, NodeId node, std::string_view target,
+                                    std::span<const std::uint32_t> number_of_value, KernelStep& step) {
   const auto [row, text] = find_op({}, target);
   if (row == nullptr) return "there is no kernel for this operation";
   const OperatorSchema schema = parse_schema(text);
-  step = {.kernel = row->kernel, .parameters = static_cast<std::uint32_t>(schema.parameters.size()), .arguments = {}, .dims = {}, .ranks = {}, .dtypes = {}};
+  step = {.kernel = row->kernel,
+          .parameters = static_cast<std::uint32_t>(schema.parameters.size()),
+          .arguments = {},
+          .dims = {},
+          .ranks = {},
+          .dtypes = {}};
   ArgumentBinder binder(graph, number_of_value, step.arguments);
-  if (Name wrong = binder.bind(operator_call(graph, graph.nodes[node]).inputs, schema, row->takes_numbers); !wrong.empty()) return wrong;
-  for (const auto& [argument, word] : step.arguments.strings) step.arguments.arguments[argument] = EValue(graph.str(word));  // of the code's body
+  if (Name wrong = binder.bind(operator_call(graph, graph.nodes[node]).inputs, schema, row->takes_numbers);
+      !wrong.empty())
+    return wrong;
+  for (const auto& [argument, word] : step.arguments.strings)
+    step.arguments.arguments[argument] = EValue(graph.str(word));  // of the code's body
   return {};
 }
 

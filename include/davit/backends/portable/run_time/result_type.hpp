@@ -18,7 +18,9 @@ class ResultType {
       ScalarType& of = t->rank == 0 ? type_.zero : type_.dimensioned;
       of = promote(of, t->dtype);
     } else if (v.is_number()) {
-      type_.number = promote(type_.number, v.is_float() ? ScalarType::float32 : v.is_int() ? ScalarType::int64 : ScalarType::bool_);
+      type_.number = promote(type_.number, v.is_float() ? ScalarType::float32
+                                           : v.is_int() ? ScalarType::int64
+                                                        : ScalarType::bool_);
     }
     return *this;
   }
@@ -62,8 +64,8 @@ class Operand {
   bool truth_ = false;
 };
 
-/// Stores a number as an element of a dtype: floats are truncated for integers, bool is whether it is not zero. False if
-/// the dtype is no real number's, or the value no number.
+/// Stores a number as an element of a dtype: floats are truncated for integers, bool is whether it is not zero. False
+/// if the dtype is no real number's, or the value no number.
 [[nodiscard, gnu::noinline]] inline bool store_scalar(const EValue& number, ScalarType type, void* to) noexcept {
   if (!number.is_number()) return false;
   if (is_floating(type)) return kernels::store_element(number.number(), type, to);
@@ -95,11 +97,14 @@ inline void store_complex(const TensorView& t, std::int64_t at, std::complex<dou
   else if (t.dtype == ScalarType::complex128)
     t.as<std::complex<double>>()[at] = z;
   else
-    (void)kernels::store_element(t.dtype == ScalarType::bool_ ? static_cast<double>(z != 0.0) : z.real(), t.dtype, t.element_at(at));
+    (void)kernels::store_element(t.dtype == ScalarType::bool_ ? static_cast<double>(z != 0.0) : z.real(), t.dtype,
+                                 t.element_at(at));
 }
 
-/// Writes a tensor's elements, converted to a dtype, to `to`, where they lie with these strides; of complex numbers as store_complex does it.
-[[nodiscard, gnu::noinline]] inline ErrorCode convert_elements(const TensorView& from, ScalarType type, void* to, std::span<const std::int64_t> strides) {
+/// Writes a tensor's elements, converted to a dtype, to `to`, where they lie with these strides; of complex numbers as
+/// store_complex does it.
+[[nodiscard, gnu::noinline]] inline ErrorCode convert_elements(const TensorView& from, ScalarType type, void* to,
+                                                               std::span<const std::int64_t> strides) {
   if (from.dtype != type && (is_whole_complex(from.dtype) || is_whole_complex(type))) {
     for (const ScalarType each : {from.dtype, type})
       if (!is_whole_complex(each) && !kernels::is_real(each)) return ErrorCode::invalid_dtype;

@@ -28,21 +28,26 @@ struct TailStep {
   RowTail tail;      ///< with pointers into `numbers`
 };
 
-/// Finds convolutions of float32 whose results alone a batch norm with constant parameters takes, or relu, clamp and the like, or one
-/// after the other.
+/// Finds convolutions of float32 whose results alone a batch norm with constant parameters takes, or relu, clamp and
+/// the like, or one after the other.
 class TailPlan {
  public:
-  /// `free_row(node)`: the row of the kernel that computes the node, unless that is a user's, or the node is computed in another way;
-  /// then nullptr. O(nodes + filters).
+  /// `free_row(node)`: the row of the kernel that computes the node, unless that is a user's, or the node is computed
+  /// in another way; then nullptr. O(nodes + filters).
   template <class FreeRow>
   TailPlan(const ProgramBody& body, const FreeRow& free_row)
-      : graph_(body.graph.view()), calls_{graph_, Uses(graph_)}, constants_(constants_of_values(body)), step_of_(graph_.nodes.size(), no_id), absorbed_(graph_.nodes.size(), 0) {
+      : graph_(body.graph.view()),
+        calls_{graph_, Uses(graph_)},
+        constants_(constants_of_values(body)),
+        step_of_(graph_.nodes.size(), no_id),
+        absorbed_(graph_.nodes.size(), 0) {
     const Range nodes = graph_.root().nodes;
     for (NodeId n = nodes.first; n < nodes.first + nodes.count; ++n) {
       const OpRow* const row = free_row(n);
       const ValueId made = calls_.call(n).output();
       operators::ConvolutionView view;
-      if (row == nullptr || !row->takes_tail || made == no_id || graph_.values[made].dtype != ScalarType::float32) continue;
+      if (row == nullptr || !row->takes_tail || made == no_id || graph_.values[made].dtype != ScalarType::float32)
+        continue;
       if (!operators::read_convolution(calls_.call(n), view) && !view.transposed && view.batched) follow(n, free_row);
     }
   }
@@ -66,7 +71,8 @@ class TailPlan {
       end = norm;
     }
     operators::BoundsView bounds;
-    if (const NodeId user = next(); user != no_id && !operators::read_bounds(calls_.call(user), bounds) && bounds.input == calls_.call(end).output()) {
+    if (const NodeId user = next(); user != no_id && !operators::read_bounds(calls_.call(user), bounds) &&
+                                    bounds.input == calls_.call(end).output()) {
       step.tail.low = static_cast<float>(bounds.low);
       step.tail.high = static_cast<float>(bounds.high);
       absorbed_[end] = 1;
@@ -78,21 +84,29 @@ class TailPlan {
   }
   [[nodiscard]] bool take_norm(NodeId n, ValueId from, TailStep& step) {
     operators::BatchNormView view;
-    if (operators::read_batch_norm(calls_.call(n), view) || view.training || view.input != from || view.mean == no_id || view.variance == no_id) return false;
+    if (operators::read_batch_norm(calls_.call(n), view) || view.training || view.input != from || view.mean == no_id ||
+        view.variance == no_id)
+      return false;
     bool is_first = true;
     for (const Argument& output : operator_call(graph_, graph_.nodes[n]).outputs)  // what it would save for training
-      graph_.for_each_value(output, [&](ValueId v) { is_first = is_first && (v == calls_.call(n).output() || !calls_.uses.any(v)); });
+      graph_.for_each_value(
+          output, [&](ValueId v) { is_first = is_first && (v == calls_.call(n).output() || !calls_.uses.any(v)); });
     const Tensor* const variance = constants_[view.variance];
-    const std::size_t count = variance == nullptr || variance->numel() < 0 ? 0 : static_cast<std::size_t>(variance->numel());
+    const std::size_t count =
+        variance == nullptr || variance->numel() < 0 ? 0 : static_cast<std::size_t>(variance->numel());
     const auto numbers = [&](ValueId v) -> const float* {
       const Tensor* const tensor = constants_[v];
-      if (tensor == nullptr || tensor->dtype != ScalarType::float32 || !tensor->view().is_contiguous() || static_cast<std::size_t>(tensor->numel()) != count) return nullptr;
+      if (tensor == nullptr || tensor->dtype != ScalarType::float32 || !tensor->view().is_contiguous() ||
+          static_cast<std::size_t>(tensor->numel()) != count)
+        return nullptr;
       return tensor->view().as<float>();
     };
     const float *means = numbers(view.mean), *variances = numbers(view.variance);
     const float* const weights = view.weight == no_id ? nullptr : numbers(view.weight);
     const float* const biases = view.bias == no_id ? nullptr : numbers(view.bias);
-    if (!is_first || count == 0 || means == nullptr || variances == nullptr || (view.weight != no_id && weights == nullptr) || (view.bias != no_id && biases == nullptr)) return false;
+    if (!is_first || count == 0 || means == nullptr || variances == nullptr ||
+        (view.weight != no_id && weights == nullptr) || (view.bias != no_id && biases == nullptr))
+      return false;
     const std::int64_t sizes[] = {2, static_cast<std::int64_t>(count)};
     step.numbers = Tensor::zeros(ScalarType::float32, sizes);
     if (step.numbers.storage.size() == 0) return false;
@@ -100,7 +114,8 @@ class TailPlan {
     for (std::size_t c = 0; c < count; ++c) {
       const kernels::Moments<> m{static_cast<double>(means[c]), static_cast<double>(variances[c])};
       const auto inverse = static_cast<float>(m.inverse_deviation(view.eps));
-      std::tie(factors[c], factors[count + c]) = detail::factor_and_shift<float>(means[c], inverse, weights == nullptr ? nullptr : weights + c, biases == nullptr ? nullptr : biases + c);
+      std::tie(factors[c], factors[count + c]) = detail::factor_and_shift<float>(
+          means[c], inverse, weights == nullptr ? nullptr : weights + c, biases == nullptr ? nullptr : biases + c);
     }
     step.tail.factors = factors;
     step.tail.shifts = factors + count;

@@ -26,8 +26,8 @@ inline constexpr bool is_any = (std::is_same_v<Op, Of<float>> || ...);
 template <class Op>
 inline constexpr bool on_packs =
     detail::is_any<Op, kernels::Negate, kernels::Add, kernels::Subtract, kernels::Multiply, kernels::Divide> ||
-    (kernels::compares_vectors && detail::is_any<Op, kernels::Relu, kernels::Maximum, kernels::Minimum, kernels::Hardtanh,
-                                                 kernels::Hardsigmoid, kernels::Hardswish>);
+    (kernels::compares_vectors && detail::is_any<Op, kernels::Relu, kernels::Maximum, kernels::Minimum,
+                                                 kernels::Hardtanh, kernels::Hardsigmoid, kernels::Hardswish>);
 
 /// The function of one pack of each operand.
 template <Index N, class Op, class... V>
@@ -47,7 +47,9 @@ struct WithNumber {
   [[no_unique_address]] Op op{};
   float number = 0;
   std::int32_t first = 0;  ///< not 0: the number stands first
-  [[gnu::always_inline]] constexpr float operator()(float v) const noexcept { return first != 0 ? op(number, v) : op(v, number); }
+  [[gnu::always_inline]] constexpr float operator()(float v) const noexcept {
+    return first != 0 ? op(number, v) : op(v, number);
+  }
   template <kernels::FloatVector V>
   [[gnu::always_inline]] constexpr void operator()(const V& v, V& to) const noexcept {
     const V other = number - V{};
@@ -71,8 +73,9 @@ template <class P>
 [[gnu::always_inline]] constexpr void unary(const P& params, const float* x, float* out) noexcept {
   const auto& u = numbers_of(params);
   if constexpr (on_packs<std::remove_cvref_t<decltype(u.op)>>) {
-    for_packs<is_constant<P>>(
-        u.count, [&]<Index N>(Index i) __attribute__((always_inline)) { store<N>(out + i, apply<N>(u.op, load<N>(x + i))); });
+    for_packs<is_constant<P>>(u.count, [&]<Index N>(Index i) __attribute__((always_inline)) {
+      store<N>(out + i, apply<N>(u.op, load<N>(x + i)));
+    });
   } else {
     for (Index i = 0; i < u.count; ++i) out[i] = u.op(x[i]);
   }
@@ -137,7 +140,8 @@ template <class P>
     const Index count = walk.rank == 0 ? 1 : walk.sizes[0];
     return detail::binary_row<is_constant<P>>(p.op, count, a, walk.strides[0][0], b, walk.strides[1][0], out);
   }
-  detail::walk_rows(walk, [&](const std::array<Index, 2>& at, Index count, std::size_t inner) __attribute__((always_inline)) {
+  detail::walk_rows(walk, [&](const std::array<Index, 2>& at, Index count,
+                              std::size_t inner) __attribute__((always_inline)) {
     detail::binary_row<false>(p.op, count, a + at[0], walk.strides[0][inner], b + at[1], walk.strides[1][inner], out);
     out += count;
   });

@@ -34,7 +34,8 @@ using int32 = std::int32_t;  // a cast costs less compile time than a call
 }
 
 /// Strides of a value for a walk over sizes that it broadcasts to, from the dimension `d` of these.
-[[nodiscard]] constexpr std::int64_t walked_stride(const EmbedGraph& g, ValueId v, std::uint32_t d, std::uint32_t rank) noexcept {
+[[nodiscard]] constexpr std::int64_t walked_stride(const EmbedGraph& g, ValueId v, std::uint32_t d,
+                                                   std::uint32_t rank) noexcept {
   const std::uint32_t added = rank - g.rank(v);
   if (d < added || g.size(v, d - added) == 1) return 0;
   std::int64_t stride = 1;
@@ -42,7 +43,8 @@ using int32 = std::int32_t;  // a cast costs less compile time than a call
   return stride;
 }
 template <std::size_t N>
-[[nodiscard]] constexpr const char* walk_over(const EmbedNode& n, const std::array<ValueId, N>& values, sf::Walk<N>& walk) noexcept {
+[[nodiscard]] constexpr const char* walk_over(const EmbedNode& n, const std::array<ValueId, N>& values,
+                                              sf::Walk<N>& walk) noexcept {
   const ValueId y = n.output();
   const std::uint32_t rank = n.g.rank(y);
   for (const ValueId v : values)
@@ -82,13 +84,15 @@ constexpr const char* embed_gelu(const EmbedNode& n, StepWriter& steps) {
 }
 
 template <class Op>
-constexpr const char* write_binary(const EmbedNode& n, StepWriter& steps, const operators::BinaryView& view, const Op& op) {
+constexpr const char* write_binary(const EmbedNode& n, StepWriter& steps, const operators::BinaryView& view,
+                                   const Op& op) {
   const ValueId a = view.left, b = view.right;
   const ValueId y = n.output();
   if (const char* why = a == no_id ? not_float(n, b) : not_float(n, a, b)) return why;
   if (a == no_id || b == no_id) {
     const ValueId x = a == no_id ? b : a;
-    const sf::WithNumber<Op> with{op, static_cast<float>(a == no_id ? view.left_number : view.right_number), a == no_id ? 1 : 0};
+    const sf::WithNumber<Op> with{op, static_cast<float>(a == no_id ? view.left_number : view.right_number),
+                                  a == no_id ? 1 : 0};
     steps.step<unary<sf::WithNumber<Op>>>({int32(n.g.numel(x)), with}).out(y).in(x).overwrites(x);
     return nullptr;
   }
@@ -109,9 +113,11 @@ constexpr const char* embed_binary(const EmbedNode& n, StepWriter& steps) {
   const auto alpha = static_cast<float>(v.alpha);
   switch (v.function) {
     case operators::BinaryFunction::add:
-      return v.alpha == 1 ? write_binary(n, steps, v, kernels::Add<float>{}) : write_binary(n, steps, v, kernels::AddScaled<float>{alpha});
+      return v.alpha == 1 ? write_binary(n, steps, v, kernels::Add<float>{})
+                          : write_binary(n, steps, v, kernels::AddScaled<float>{alpha});
     case operators::BinaryFunction::subtract:
-      return v.alpha == 1 ? write_binary(n, steps, v, kernels::Subtract<float>{}) : write_binary(n, steps, v, kernels::AddScaled<float>{-alpha});
+      return v.alpha == 1 ? write_binary(n, steps, v, kernels::Subtract<float>{})
+                          : write_binary(n, steps, v, kernels::AddScaled<float>{-alpha});
     case operators::BinaryFunction::multiply: return write_binary(n, steps, v, kernels::Multiply<float>{});
     case operators::BinaryFunction::divide: return write_binary(n, steps, v, kernels::Divide<float>{});
     case operators::BinaryFunction::maximum: return write_binary(n, steps, v, kernels::Maximum<float>{});
@@ -123,12 +129,15 @@ constexpr const char* embed_binary(const EmbedNode& n, StepWriter& steps) {
 template <template <class> class... Ops>
 using unary_kernels = kernel_list<unary<Ops<float>>...>;
 template <template <class> class... Ops>
-using binary_kernels = kernel_list<pairwise<Ops<float>>..., binary<Ops<float>>..., unary<sf::WithNumber<Ops<float>>>...>;
+using binary_kernels =
+    kernel_list<pairwise<Ops<float>>..., binary<Ops<float>>..., unary<sf::WithNumber<Ops<float>>>...>;
 
-using elementwise_kernels = joined_kernels<
-    unary_kernels<kernels::Relu, kernels::Negate, kernels::Absolute, kernels::Exp, kernels::Sqrt, kernels::Rsqrt, kernels::Tanh, kernels::Sigmoid,
-                  kernels::Silu, kernels::Gelu, kernels::GeluTanh, kernels::Hardtanh, kernels::Hardsigmoid, kernels::Hardswish>,
-    binary_kernels<kernels::Add, kernels::AddScaled, kernels::Subtract, kernels::Multiply, kernels::Divide, kernels::Maximum, kernels::Minimum>>;
+using elementwise_kernels =
+    joined_kernels<unary_kernels<kernels::Relu, kernels::Negate, kernels::Absolute, kernels::Exp, kernels::Sqrt,
+                                 kernels::Rsqrt, kernels::Tanh, kernels::Sigmoid, kernels::Silu, kernels::Gelu,
+                                 kernels::GeluTanh, kernels::Hardtanh, kernels::Hardsigmoid, kernels::Hardswish>,
+                   binary_kernels<kernels::Add, kernels::AddScaled, kernels::Subtract, kernels::Multiply,
+                                  kernels::Divide, kernels::Maximum, kernels::Minimum>>;
 
 inline constexpr std::array elementwise_rows{
     EmbedRow{"aten.abs.default", embed_unary<kernels::Absolute>},

@@ -17,7 +17,8 @@ struct sequence {
 };
 
 /// A tensor of one number, or of numbers at even distances.
-constexpr const char* write_sequence(const EmbedNode& n, StepWriter& steps, const MappedOperand& first, const MappedOperand& step) {
+constexpr const char* write_sequence(const EmbedNode& n, StepWriter& steps, const MappedOperand& first,
+                                     const MappedOperand& step) {
   const ValueId y = n.output();
   if (y == no_id || n.g.numel(y) == 0) return "a tensor has no elements";
   if (first.value != no_id || step.value != no_id) return "a number is not known";

@@ -75,17 +75,20 @@ constexpr const char* embed_extreme(const EmbedNode& n, StepWriter& steps) {
   if (!is_computed(n.g.dtype(v.input))) return "elements of this type are not computed with";
   if (Values && n.g.dtype(n.output()) != n.g.dtype(v.input)) return "its result is of an unexpected element type";
   if (Values) steps.step<extreme<Largest>>(p).out(n.output()).in(v.input);
-  if (Places && n.output(Values ? 1 : 0) != no_id) steps.step<arg_extreme<Largest>>(p).out(n.output(Values ? 1 : 0)).in(v.input);
+  if (Places && n.output(Values ? 1 : 0) != no_id)
+    steps.step<arg_extreme<Largest>>(p).out(n.output(Values ? 1 : 0)).in(v.input);
   return nullptr;
 }
 
 /// Rows along the dimension that the parameter names.
-constexpr const char* read_rows(const EmbedNode& n, ValueId x, operators::Parameter parameter, std::int64_t otherwise, sf::Rows& rows) {
+constexpr const char* read_rows(const EmbedNode& n, ValueId x, operators::Parameter parameter, std::int64_t otherwise,
+                                sf::Rows& rows) {
   if (x == no_id || n.output() == no_id) return "an operand is missing";
   if (n.g.numel(x) == 0) return "a tensor has no elements";
   std::int64_t dim = 0;
   const std::uint32_t rank = n.g.rank(x);
-  if (!operators::read_integer(n, parameter, otherwise, dim) || !wrap_dim(dim, rank)) return "its dimension is not known";
+  if (!operators::read_integer(n, parameter, otherwise, dim) || !wrap_dim(dim, rank))
+    return "its dimension is not known";
   if (!is_computed(n.g.dtype(x))) return "elements of this type are not computed with";
   for (std::uint32_t d = 0; d < rank; ++d)
     (d < dim ? rows.outer : d == dim ? rows.count : rows.inner) *= int32(n.size(x, d));
@@ -127,8 +130,9 @@ constexpr const char* embed_ranked(const EmbedNode& n, StepWriter& steps) {
   if (n.output(1) == no_id) return "it has no second output";
   std::int64_t taken = p.rows.count;
   bool descending = false;
-  if (sorts ? !operators::read_flag(n, {"descending", 2}, false, descending) : !operators::read_flag(n, {"largest", 3}, true, descending) ||
-      !operators::read_integer(n, {"k", 1}, 0, taken))
+  if (sorts ? !operators::read_flag(n, {"descending", 2}, false, descending)
+            : !operators::read_flag(n, {"largest", 3}, true, descending) ||
+                  !operators::read_integer(n, {"k", 1}, 0, taken))
     return "an argument is not known";
   if (taken < 0 || taken > p.rows.count) return "it takes more than there is";
   p.taken = int32(taken);
@@ -138,8 +142,9 @@ constexpr const char* embed_ranked(const EmbedNode& n, StepWriter& steps) {
   return nullptr;
 }
 
-using fold_kernels = kernel_list<fold<sf::SumOf>, fold<sf::SumOf, true>, fold<sf::ProductOf>, fold<sf::AnyOf>, scan<sf::SumOf>, scan<sf::ProductOf>,
-                                 scan<sf::LogSumOf>, running_extreme<true>, running_extreme<false>, ranked>;
+using fold_kernels =
+    kernel_list<fold<sf::SumOf>, fold<sf::SumOf, true>, fold<sf::ProductOf>, fold<sf::AnyOf>, scan<sf::SumOf>,
+                scan<sf::ProductOf>, scan<sf::LogSumOf>, running_extreme<true>, running_extreme<false>, ranked>;
 
 inline constexpr std::array fold_rows{
     EmbedRow{"aten.sum.default", embed_fold<sf::SumOf, false, false>},

@@ -86,7 +86,8 @@ constexpr const char* read_indices(const EmbedNode& n, IndexCall& call) {
   if (call.count == 0 || dim > n.g.rank(call.indexed)) return "it has no index tensors, or too many";
   return not_indices(n, call);
 }
-/// Where the dimensions of what is picked stand: `before` of the indexed tensor, those that the indices broadcast to, the others.
+/// Where the dimensions of what is picked stand: `before` of the indexed tensor, those that the indices broadcast to,
+/// the others.
 struct PickedShape {
   std::uint32_t before = 0, picked = 0;
 };
@@ -102,7 +103,8 @@ constexpr PickedShape picked_shape(const EmbedNode& n, const IndexCall& call) no
 }
 /// The walk of index.Tensor and index_put over the picked sizes; `other` broadcasts to them.
 template <std::size_t N>
-constexpr const char* walk_picked(const EmbedNode& n, const IndexCall& call, std::span<const std::int64_t> sizes, ValueId other, sf::Indexed<N>& p) {
+constexpr const char* walk_picked(const EmbedNode& n, const IndexCall& call, std::span<const std::int64_t> sizes,
+                                  ValueId other, sf::Indexed<N>& p) {
   const PickedShape shape = picked_shape(n, call);
   const std::vector<std::int64_t> own = strides_of(n.g, call.indexed);
   std::vector<std::int64_t> kept;  // strides of the dimensions that are not indexed
@@ -119,7 +121,8 @@ constexpr const char* walk_picked(const EmbedNode& n, const IndexCall& call, std
     if (!picks) strides[0] = kept[d < shape.before ? d : d - shape.picked];
     strides[1] = walked_stride(n.g, other, d, rank);
     if (picks)
-      for (std::size_t k = 0; k < N; ++k) strides[k + 2] = walked_stride(n.g, call.indices[k], d - shape.before, shape.picked);
+      for (std::size_t k = 0; k < N; ++k)
+        strides[k + 2] = walked_stride(n.g, call.indices[k], d - shape.before, shape.picked);
     if (!p.walk.push(sizes[d], strides)) return too_many_dims;
   }
   return fill_indexed(n, call, p);
@@ -131,7 +134,8 @@ constexpr const char* walk_picked(const EmbedNode& n, const IndexCall& call, std
 }
 
 template <std::size_t N>
-constexpr const char* write_pick(const EmbedNode& n, StepWriter& steps, const IndexCall& call, const sf::Indexed<N>& p) {
+constexpr const char* write_pick(const EmbedNode& n, StepWriter& steps, const IndexCall& call,
+                                 const sf::Indexed<N>& p) {
   StepOperands step = steps.step<pick<N>>(p);
   step.out(n.output()).in(call.indexed);
   for (std::size_t k = 0; k < N; ++k) step.in(call.indices[k]);
@@ -147,7 +151,9 @@ constexpr const char* embed_index(const EmbedNode& n, StepWriter& steps) {
   IndexCall call;
   if (const char* why = read_indices(n, call)) return why;
   if (const char* why = not_movable(n, call.indexed)) return why;
-  return call.count == 1 ? write_index<1>(n, steps, call) : call.count == 2 ? write_index<2>(n, steps, call) : write_index<3>(n, steps, call);
+  return call.count == 1   ? write_index<1>(n, steps, call)
+         : call.count == 2 ? write_index<2>(n, steps, call)
+                           : write_index<3>(n, steps, call);
 }
 
 /// Reads self, dim and index of gather, scatter and index_select.
@@ -156,7 +162,8 @@ constexpr const char* read_along(const EmbedNode& n, IndexCall& call, std::size_
   if (call.indexed == no_id || call.indices[0] == no_id || n.output() == no_id) return "an operand is missing";
   std::int64_t number = 0;
   const StaticArgument* const a = n.find({"dim", 1});
-  if (a == nullptr || !EmbedNode::read_integer(*a, number) || !wrap_dim(number, n.g.rank(call.indexed))) return "its dimension is not known";
+  if (a == nullptr || !EmbedNode::read_integer(*a, number) || !wrap_dim(number, n.g.rank(call.indexed)))
+    return "its dimension is not known";
   dim = static_cast<std::size_t>(number);
   call.dims[0] = dim;
   if (n.g.rank(call.indexed) == 0) return "it indexes a number";
@@ -176,10 +183,12 @@ constexpr const char* embed_index_select(const EmbedNode& n, StepWriter& steps) 
   return write_pick<1>(n, steps, call, p);
 }
 /// The walk of gather and scatter over the index tensor; `other` has at least its sizes.
-constexpr const char* walk_along(const EmbedNode& n, const IndexCall& call, std::size_t dim, ValueId other, sf::Indexed<1>& p) {
+constexpr const char* walk_along(const EmbedNode& n, const IndexCall& call, std::size_t dim, ValueId other,
+                                 sf::Indexed<1>& p) {
   const ValueId index = call.indices[0];
   const std::uint32_t rank = n.g.rank(call.indexed);
-  if (n.g.rank(index) != rank || (n.g.numel(other) != 1 && n.g.rank(other) != rank)) return "its index has another number of dimensions";
+  if (n.g.rank(index) != rank || (n.g.numel(other) != 1 && n.g.rank(other) != rank))
+    return "its index has another number of dimensions";
   if (n.g.numel(index) == 0) return "a tensor has no elements";
   const std::vector<std::int64_t> own = strides_of(n.g, call.indexed), steps = strides_of(n.g, index);
   for (std::uint32_t d = 0; d < rank; ++d) {
@@ -207,7 +216,8 @@ constexpr void write_whole(const EmbedNode& n, StepWriter& steps, ValueId self) 
   steps.step<convert>({int32(n.g.numel(self))}).out(n.output()).in(self).overwrites(self);
 }
 template <bool Adds, std::size_t N>
-constexpr const char* write_put(const EmbedNode& n, StepWriter& steps, const IndexCall& call, const sf::Indexed<N>& p, ValueId values) {
+constexpr const char* write_put(const EmbedNode& n, StepWriter& steps, const IndexCall& call, const sf::Indexed<N>& p,
+                                ValueId values) {
   write_whole(n, steps, call.indexed);
   StepOperands step = steps.step<put<Adds, N>>(p);
   step.out(n.output()).in(values);
@@ -215,7 +225,8 @@ constexpr const char* write_put(const EmbedNode& n, StepWriter& steps, const Ind
   return nullptr;
 }
 template <std::size_t N>
-constexpr const char* write_index_put(const EmbedNode& n, StepWriter& steps, const IndexCall& call, ValueId values, bool adds) {
+constexpr const char* write_index_put(const EmbedNode& n, StepWriter& steps, const IndexCall& call, ValueId values,
+                                      bool adds) {
   const PickedShape shape = picked_shape(n, call);
   std::vector<std::int64_t> sizes;
   const auto kept = [&](std::size_t d) {
@@ -228,13 +239,16 @@ constexpr const char* write_index_put(const EmbedNode& n, StepWriter& steps, con
       std::int64_t size = 1;
       for (std::size_t k = 0; k < N; ++k) {
         const std::uint32_t rank = n.g.rank(call.indices[k]);
-        if (d + rank >= shape.picked && n.g.size(call.indices[k], d + rank - shape.picked) != 1) size = n.g.size(call.indices[k], d + rank - shape.picked);
+        if (d + rank >= shape.picked && n.g.size(call.indices[k], d + rank - shape.picked) != 1)
+          size = n.g.size(call.indices[k], d + rank - shape.picked);
       }
       sizes.push_back(size);
     }
   };
   for (std::size_t d = 0; d < n.g.rank(call.indexed); ++d) {
-    if (sizes.size() == shape.before && d >= shape.before && shape.picked != 0 && sizes.size() < shape.before + shape.picked) push_picked();
+    if (sizes.size() == shape.before && d >= shape.before && shape.picked != 0 &&
+        sizes.size() < shape.before + shape.picked)
+      push_picked();
     if (kept(d)) sizes.push_back(n.size(call.indexed, d));
   }
   if (n.g.rank(values) > sizes.size()) return "its values have too many dimensions";
@@ -269,10 +283,12 @@ constexpr const char* embed_scatter(const EmbedNode& n, StepWriter& steps) {
   return write_put<Adds, 1>(n, steps, call, p, source);
 }
 /// The output as a copy of what is indexed, but for the number where the index points.
-constexpr const char* write_number(const EmbedNode& n, StepWriter& steps, const IndexCall& call, std::size_t dim, const sf::NumberParam& number) {
+constexpr const char* write_number(const EmbedNode& n, StepWriter& steps, const IndexCall& call, std::size_t dim,
+                                   const sf::NumberParam& number) {
   const ScalarType type = n.g.dtype(call.indexed);
   const ValueId index = call.indices[0];
-  if (n.g.rank(index) != n.g.rank(call.indexed) || n.g.numel(index) == 0) return "its index has another number of dimensions";
+  if (n.g.rank(index) != n.g.rank(call.indexed) || n.g.numel(index) == 0)
+    return "its index has another number of dimensions";
   sf::Indexed<1> p;
   const std::vector<std::int64_t> own = strides_of(n.g, call.indexed), walked = strides_of(n.g, index);
   for (std::size_t d = 0; d < own.size(); ++d)
@@ -291,18 +307,21 @@ constexpr const char* embed_scatter_value(const EmbedNode& n, StepWriter& steps)
   if (const char* why = not_movable(n, call.indexed)) return why;
   MappedOperand number;
   const ScalarType type = n.g.dtype(call.indexed);
-  if (!read_operand(n, {"value", 3}, number) || number.value != no_id || !is_computed(type)) return "its value is no number";
+  if (!read_operand(n, {"value", 3}, number) || number.value != no_id || !is_computed(type))
+    return "its value is no number";
   return write_number(n, steps, call, dim, number.param(type));
 }
 template <class Op>
-constexpr const char* write_folded(const EmbedNode& n, StepWriter& steps, const IndexCall& call, std::size_t dim, const sf::Indexed<1>& p, ValueId source) {
+constexpr const char* write_folded(const EmbedNode& n, StepWriter& steps, const IndexCall& call, std::size_t dim,
+                                   const sf::Indexed<1>& p, ValueId source) {
   const ScalarType type = n.g.dtype(call.indexed);
   bool all = true;
   if (!operators::read_flag(n, {"include_self", 5}, true, all)) return "an argument is not known";
   MappedOperand start;  // what a fold begins with, where the output itself does not count
   start.real = Op::template start<double>;
   start.integer = Op::template start<std::int64_t>;
-  if (!all && !is_floating(type) && type != ScalarType::int64 && start.integer != 1) return "it leaves out integers that are no int64";
+  if (!all && !is_floating(type) && type != ScalarType::int64 && start.integer != 1)
+    return "it leaves out integers that are no int64";
   if (all)
     write_whole(n, steps, call.indexed);
   else if (const char* why = write_number(n, steps, call, dim, start.param(type)))
@@ -323,22 +342,24 @@ constexpr const char* embed_scatter_reduce(const EmbedNode& n, StepWriter& steps
   if (source == no_id || n.g.dtype(source) != n.g.dtype(call.indexed)) return "its source has another element type";
   if (!is_computed(n.g.dtype(source))) return "elements of this type are not computed with";
   if (const char* why = walk_along(n, call, dim, source, p)) return why;
-  return reduce == "prod" ? write_folded<sf::ProductOf>(n, steps, call, dim, p, source)
+  return reduce == "prod"   ? write_folded<sf::ProductOf>(n, steps, call, dim, p, source)
          : reduce == "amax" ? write_folded<sf::ExtremeOf<true>>(n, steps, call, dim, p, source)
                             : write_folded<sf::ExtremeOf<false>>(n, steps, call, dim, p, source);
 }
 
 /// Rows of a table of any type.
 constexpr const char* embed_any_embedding(const EmbedNode& n, StepWriter& steps) {
-  const IndexCall call{.indexed = n.value({"weight", 0}), .indices = {n.value({"indices", 1})}, .count = 1, .wraps = false};
+  const IndexCall call{
+      .indexed = n.value({"weight", 0}), .indices = {n.value({"indices", 1})}, .count = 1, .wraps = false};
   if (call.indexed == no_id || call.indices[0] == no_id) return "an operand is missing";
   if (const char* why = not_movable(n, call.indexed)) return why;
   if (const char* why = not_indices(n, call)) return why;
   return write_index<1>(n, steps, call);
 }
 
-using index_kernels = kernel_list<pick<1>, pick<2>, pick<3>, put<false, 1>, put<false, 2>, put<false, 3>, put<true, 1>, put<true, 2>, put<true, 3>,
-                                  put_folded<sf::ProductOf>, put_folded<sf::ExtremeOf<true>>, put_folded<sf::ExtremeOf<false>>>;
+using index_kernels = kernel_list<pick<1>, pick<2>, pick<3>, put<false, 1>, put<false, 2>, put<false, 3>, put<true, 1>,
+                                  put<true, 2>, put<true, 3>, put_folded<sf::ProductOf>,
+                                  put_folded<sf::ExtremeOf<true>>, put_folded<sf::ExtremeOf<false>>>;
 
 inline constexpr std::array index_rows{
     EmbedRow{"aten.index.Tensor", embed_index},

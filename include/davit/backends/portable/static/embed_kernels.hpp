@@ -22,7 +22,8 @@ namespace davit::embed_float {
 
 namespace sf = static_float;
 
-/// An elementwise function from its parameters as they are encoded. g++ 12 cannot bit_cast to a struct with an empty member.
+/// An elementwise function from its parameters as they are encoded. g++ 12 cannot bit_cast to a struct with an empty
+/// member.
 template <class Op>
 struct DecodeOp {
   template <std::size_t N>
@@ -40,7 +41,7 @@ template <class Op>
 struct DecodeOp<sf::WithNumber<Op>> {
   template <std::size_t N>
   [[nodiscard]] static constexpr sf::WithNumber<Op> run(const std::array<std::int32_t, N>& encoded,
-                                                         std::size_t first) noexcept {
+                                                        std::size_t first) noexcept {
     return {DecodeOp<Op>::run(encoded, first), std::bit_cast<float>(encoded[N - 2]), encoded[N - 1]};
   }
 };

@@ -29,14 +29,16 @@ namespace davit::embed_float {
   if (!n.g.mine(producer)) return no_id;
   const EmbedNode p{n.g, producer};
   operators::PermutationView order;
-  if (p.is("aten.transpose.int") || operators::read_permutation(p, order)) return no_id;  // sums of a product with it keep their order
+  if (p.is("aten.transpose.int") || operators::read_permutation(p, order))
+    return no_id;  // sums of a product with it keep their order
   return order.rank == 2 && order.from[0] == 1 ? order.input : no_id;
 }
 
 constexpr const char* write_linear(const EmbedNode& n, StepWriter& steps, ValueId x, ValueId weight, ValueId bias) {
   if (n.g.rank(weight) != 2 || n.g.rank(x) < 1) return "its weight is no matrix";
   const std::int64_t out = n.g.size(weight, 0), in = n.g.size(weight, 1);
-  if (bias != no_id && (n.g.numel(bias) != out || n.g.dtype(bias) != ScalarType::float32)) return "its bias is not one number per output";
+  if (bias != no_id && (n.g.numel(bias) != out || n.g.dtype(bias) != ScalarType::float32))
+    return "its bias is not one number per output";
   const sf::Linear p{int32(n.g.numel(x) / in), int32(in), int32(out), layout_of(n, weight), bias != no_id ? 1 : 0};
   StepOperands step = p.layout == sf::Layout::output_inner ? steps.step<linear_tiles>(p) : steps.step<linear_dots>(p);
   step.out(n.output()).in(x).in(weight).in(bias);
@@ -48,7 +50,9 @@ constexpr const char* write_product(const EmbedNode& n, StepWriter& steps, Value
   if (is_output_inner(n, b)) return "its weight is laid out for a linear";
   const auto batch = rank == 3 ? n.g.size(a, 0) : 1;
   steps.step<product>({int32(batch), int32(n.g.size(a, -2)), int32(n.g.size(b, -1)), int32(n.g.size(b, -2)), 0, 0})
-      .out(n.output()).in(a).in(b);
+      .out(n.output())
+      .in(a)
+      .in(b);
   return nullptr;
 }
 /// Of stacks of matrices with equal batch dimensions; the rows of a stack times one matrix are rows of one.
@@ -64,7 +68,9 @@ constexpr const char* write_stacks(const EmbedNode& n, StepWriter& steps, ValueI
   const std::int64_t k = n.g.size(b, -2);
   if (batch == 0 || k == 0) return "a tensor has no elements";
   steps.step<product>({int32(batch), int32(n.g.numel(a) / (batch * k)), int32(n.g.size(b, -1)), int32(k), 0, 0})
-      .out(n.output()).in(a).in(b);
+      .out(n.output())
+      .in(a)
+      .in(b);
   return nullptr;
 }
 constexpr const char* embed_matmul(const EmbedNode& n, StepWriter& steps) {
@@ -84,9 +90,11 @@ constexpr const char* embed_matmul(const EmbedNode& n, StepWriter& steps) {
   if (const char* why = write_product(n, steps, v.left, v.right)) return why;
   const std::int64_t across = n.g.size(v.addend, -1);
   const std::int64_t down = n.g.rank(v.addend) == 2 ? n.g.size(v.addend, 0) : 1;
-  steps.step<add_scaled>({int32(rows), int32(columns), down == 1 ? 0 : int32(across), across == 1 ? 0 : 1,
-                          static_cast<float>(v.alpha), static_cast<float>(v.beta)})
-      .out(n.output()).in(v.addend);
+  steps
+      .step<add_scaled>({int32(rows), int32(columns), down == 1 ? 0 : int32(across), across == 1 ? 0 : 1,
+                         static_cast<float>(v.alpha), static_cast<float>(v.beta)})
+      .out(n.output())
+      .in(v.addend);
   return nullptr;
 }
 
@@ -97,7 +105,8 @@ constexpr const char* embed_convolution(const EmbedNode& n, StepWriter& steps) {
   if (v.bias != no_id && n.g.dtype(v.bias) != ScalarType::float32) return "not all of it is float32";
   if (v.transposed) return "it is transposed";
   if (v.dims > 2) return "it is over other than one or two dimensions";
-  if (v.padding[1] != v.padding_end[1] || v.padding[2] != v.padding_end[2]) return "its padding differs at the two ends";
+  if (v.padding[1] != v.padding_end[1] || v.padding[2] != v.padding_end[2])
+    return "its padding differs at the two ends";
   sf::Conv2d c;
   c.batch = v.batched ? int32(n.g.size(v.input, 0)) : 1;
   c.channels = int32(n.g.size(v.input, v.batched ? 1 : 0));
@@ -156,7 +165,8 @@ constexpr const char* embed_adaptive_pool(const EmbedNode& n, StepWriter& steps)
   if (v.dims != 2) return "it is over other than two dimensions";
   const std::int32_t h = int32(n.g.size(v.input, -2)), w = int32(n.g.size(v.input, -1));
   steps.step<adaptive_avg_pool2d>({int32(n.g.numel(v.input)) / (h * w), h, w, int32(v.out[1]), int32(v.out[2])})
-      .out(n.output()).in(v.input);
+      .out(n.output())
+      .in(v.input);
   return nullptr;
 }
 
@@ -168,7 +178,13 @@ constexpr const char* embed_batch_norm(const EmbedNode& n, StepWriter& steps) {
   if (n.uses_output(1) || n.uses_output(2)) return "its batch statistics are used";
   const std::int32_t batch = int32(n.g.size(v.input, 0)), channels = int32(n.g.size(v.input, 1));
   steps.step<batch_norm>({batch, channels, int32(n.g.numel(v.input)) / (batch * channels), v.eps})
-      .out(n.output()).in(v.input).in(v.weight).in(v.bias).in(v.mean).in(v.variance).overwrites(v.input);
+      .out(n.output())
+      .in(v.input)
+      .in(v.weight)
+      .in(v.bias)
+      .in(v.mean)
+      .in(v.variance)
+      .overwrites(v.input);
   return nullptr;
 }
 constexpr const char* embed_layer_norm(const EmbedNode& n, StepWriter& steps) {
@@ -179,7 +195,11 @@ constexpr const char* embed_layer_norm(const EmbedNode& n, StepWriter& steps) {
   std::int64_t length = 1;
   for (std::size_t d = n.g.rank(v.input) - v.dims; d < n.g.rank(v.input); ++d) length *= n.size(v.input, d);
   steps.step<layer_norm>({int32(n.g.numel(v.input) / length), int32(length), v.eps})
-      .out(n.output()).in(v.input).in(v.weight).in(v.bias).overwrites(v.input);
+      .out(n.output())
+      .in(v.input)
+      .in(v.weight)
+      .in(v.bias)
+      .overwrites(v.input);
   return nullptr;
 }
 constexpr const char* embed_softmax(const EmbedNode& n, StepWriter& steps) {
@@ -195,8 +215,9 @@ constexpr const char* embed_softmax(const EmbedNode& n, StepWriter& steps) {
   return nullptr;
 }
 
-using layer_kernels = kernel_list<linear_tiles, linear_dots, product, add_scaled, conv2d_tiles, conv2d_filters, max_pool2d, avg_pool2d, adaptive_avg_pool2d, layer_norm,
-                                  batch_norm, softmax, log_softmax>;
+using layer_kernels =
+    kernel_list<linear_tiles, linear_dots, product, add_scaled, conv2d_tiles, conv2d_filters, max_pool2d, avg_pool2d,
+                adaptive_avg_pool2d, layer_norm, batch_norm, softmax, log_softmax>;
 
 inline constexpr std::array layer_rows{
     EmbedRow{"aten.linear.default", embed_matmul},

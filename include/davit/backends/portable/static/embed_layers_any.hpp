@@ -16,7 +16,8 @@ template <bool Transposed>
 struct convolve {
   using Params = sf::Convolve;
   template <class P, class T, class B>
-  [[gnu::always_inline]] static constexpr void run(const P& p, T* y, const T* x, const T* weight, const B* bias) noexcept {
+  [[gnu::always_inline]] static constexpr void run(const P& p, T* y, const T* x, const T* weight,
+                                                   const B* bias) noexcept {
     sf::convolve<Transposed>(p, x, weight, bias, y);
   }
 };
@@ -53,7 +54,8 @@ struct product_any {
 [[nodiscard]] constexpr const char* not_of_one_type(const EmbedNode& n, ValueId x, ValueId y) noexcept {
   if (x == no_id || y == no_id || n.output() == no_id) return "an operand is missing";
   const ScalarType type = n.g.dtype(x);
-  if (!is_computed(type) || n.g.dtype(y) != type || n.g.dtype(n.output()) != type) return "its tensors have different element types";
+  if (!is_computed(type) || n.g.dtype(y) != type || n.g.dtype(n.output()) != type)
+    return "its tensors have different element types";
   return n.g.numel(n.output()) == 0 || n.g.numel(x) == 0 ? "a tensor has no elements" : nullptr;
 }
 /// The spatial sizes of a value, the width last.
@@ -119,7 +121,8 @@ constexpr const char* embed_product_any(const EmbedNode& n, StepWriter& steps) {
   if (!v.is_plain()) return "it has factors";
   if (is_output_inner(n, v.right) && !n.g.is_trial()) return "its weight is laid out for a linear";
   const std::uint32_t left = n.g.rank(v.left), right = n.g.rank(v.right);
-  if (right < 2 || left < 1 || (left < 2 && !v.transposed) || (right > 2 && left != right)) return "its operands are no matrices";
+  if (right < 2 || left < 1 || (left < 2 && !v.transposed) || (right > 2 && left != right))
+    return "its operands are no matrices";
   sf::ProductAny p;
   for (std::uint32_t d = 0; d + 2 < right; ++d) {
     if (n.g.size(v.left, d) != n.g.size(v.right, d)) return "its batch dimensions differ";
@@ -145,18 +148,22 @@ constexpr const char* embed_product_any(const EmbedNode& n, StepWriter& steps) {
 }
 
 /// The factor and the addend of each channel, where there are any: y is (batch, channels, plane).
-constexpr const char* write_affine(const EmbedNode& n, StepWriter& steps, ValueId weight, ValueId bias, std::int64_t batch, std::int64_t channels) {
+constexpr const char* write_affine(const EmbedNode& n, StepWriter& steps, ValueId weight, ValueId bias,
+                                   std::int64_t batch, std::int64_t channels) {
   const ValueId y = n.output();
   const std::int64_t plane = n.g.numel(y) / (batch * channels);
   sf::MapTwo<0> p;
-  if (!p.walk.push(batch, {channels * plane, 0}) || !p.walk.push(channels, {plane, 1}) || !p.walk.push(plane, {1, 0})) return too_many_dims;
+  if (!p.walk.push(batch, {channels * plane, 0}) || !p.walk.push(channels, {plane, 1}) || !p.walk.push(plane, {1, 0}))
+    return too_many_dims;
   for (const ValueId v : {weight, bias})
-    if (v != no_id && (n.g.dtype(v) != ScalarType::float32 || n.g.numel(v) != channels)) return "its factors are not one number per channel";
+    if (v != no_id && (n.g.dtype(v) != ScalarType::float32 || n.g.numel(v) != channels))
+      return "its factors are not one number per channel";
   if (weight != no_id) steps.step<map_two<kernels::Multiply, 0>>(p).out(y).out(y).in(weight);
   if (bias != no_id) steps.step<map_two<kernels::Add, 0>>(p).out(y).out(y).in(bias);
   return nullptr;
 }
-constexpr const char* write_normalized(const EmbedNode& n, StepWriter& steps, ValueId x, std::int64_t rows, double eps) {
+constexpr const char* write_normalized(const EmbedNode& n, StepWriter& steps, ValueId x, std::int64_t rows,
+                                       double eps) {
   if (const char* why = not_float(n, x)) return why;
   if (n.uses_output(1) || n.uses_output(2)) return "its statistics are used";
   if (rows < 1 || n.g.numel(x) == 0 || n.g.numel(x) % rows != 0) return "its sizes do not fit";
@@ -180,7 +187,8 @@ constexpr const char* embed_instance_norm(const EmbedNode& n, StepWriter& steps)
   return write_affine(n, steps, v.weight, v.bias, 1, n.g.size(v.input, 1));
 }
 
-/// A batch norm of any floating-point type, with the running statistics: ((x - mean) * (variance + eps)^-1/2) * weight + bias.
+/// A batch norm of any floating-point type, with the running statistics: ((x - mean) * (variance + eps)^-1/2) * weight
+/// + bias.
 constexpr const char* embed_batch_norm_any(const EmbedNode& n, StepWriter& steps) {
   operators::BatchNormView v;
   if (const operators::Refusal wrong = operators::read_batch_norm(n, v)) return wrong.what;
@@ -189,11 +197,14 @@ constexpr const char* embed_batch_norm_any(const EmbedNode& n, StepWriter& steps
   if (n.uses_output(1) || n.uses_output(2)) return "its batch statistics are used";
   const ScalarType type = n.g.dtype(v.input);
   if (!is_floating(type)) return "it is of integers";
-  const std::int64_t channels = n.g.size(v.input, 1), batch = n.g.size(v.input, 0), plane = n.g.numel(v.input) / (batch * channels);
+  const std::int64_t channels = n.g.size(v.input, 1), batch = n.g.size(v.input, 0),
+                     plane = n.g.numel(v.input) / (batch * channels);
   for (const ValueId each : {v.weight, v.bias, v.variance})
-    if (each != no_id && (n.g.dtype(each) != type || n.g.numel(each) != channels)) return "its factors are not one number per channel";
+    if (each != no_id && (n.g.dtype(each) != type || n.g.numel(each) != channels))
+      return "its factors are not one number per channel";
   sf::MapTwo<0> p;
-  if (!p.walk.push(batch, {channels * plane, 0}) || !p.walk.push(channels, {plane, 1}) || !p.walk.push(plane, {1, 0})) return too_many_dims;
+  if (!p.walk.push(batch, {channels * plane, 0}) || !p.walk.push(channels, {plane, 1}) || !p.walk.push(plane, {1, 0}))
+    return too_many_dims;
   MappedOperand eps;
   eps.real = v.eps;
   const std::uint32_t shifted = steps.temporary(type, channels), factor = steps.temporary(type, channels);
@@ -210,7 +221,8 @@ constexpr const char* embed_batch_norm_any(const EmbedNode& n, StepWriter& steps
 struct inverse {
   using Params = sf::Inverse;
   template <class P, class T>
-  [[gnu::always_inline]] static constexpr ErrorCode run(const P& p, T* y, std::int32_t* info, T* work, const T* x) noexcept {
+  [[gnu::always_inline]] static constexpr ErrorCode run(const P& p, T* y, std::int32_t* info, T* work,
+                                                        const T* x) noexcept {
     return sf::inverse(p, x, y, info, work);
   }
 };
@@ -218,7 +230,8 @@ constexpr const char* embed_inverse(const EmbedNode& n, StepWriter& steps) {
   const ValueId x = n.value({"A", 0});
   if (x == no_id || n.output() == no_id || n.output(1) == no_id) return "an operand is missing";
   const ScalarType type = n.g.dtype(x);
-  if (type != ScalarType::float32 && type != ScalarType::float64) return "its matrices are of neither float32 nor float64";
+  if (type != ScalarType::float32 && type != ScalarType::float64)
+    return "its matrices are of neither float32 nor float64";
   const std::uint32_t rank = n.g.rank(x);
   if (rank < 2 || n.g.size(x, rank - 1) != n.g.size(x, rank - 2)) return "its matrices are not square";
   if (n.g.numel(x) == 0) return "a tensor has no elements";
@@ -226,11 +239,16 @@ constexpr const char* embed_inverse(const EmbedNode& n, StepWriter& steps) {
   if (!operators::read_flag(n, {"check_errors", 1}, false, checks)) return "an argument is not known";
   const std::int64_t size = n.g.size(x, rank - 1);
   const std::uint32_t work = steps.temporary(type, size * size);
-  steps.step<inverse>({int32(n.g.numel(x) / (size * size)), int32(size), checks ? 1 : 0}).out(n.output()).out(n.output(1)).scratch(work).in(x);
+  steps.step<inverse>({int32(n.g.numel(x) / (size * size)), int32(size), checks ? 1 : 0})
+      .out(n.output())
+      .out(n.output(1))
+      .scratch(work)
+      .in(x);
   return nullptr;
 }
 
-using layer_any_kernels = kernel_list<inverse, convolve<true>, convolve<false>, max_pool_any, max_pool_places, avg_pool_any, product_any>;
+using layer_any_kernels =
+    kernel_list<inverse, convolve<true>, convolve<false>, max_pool_any, max_pool_places, avg_pool_any, product_any>;
 
 inline constexpr std::array layer_any_rows{
     EmbedRow{"aten.convolution.default", embed_convolve},

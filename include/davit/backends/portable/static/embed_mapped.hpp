@@ -11,8 +11,8 @@
 #include "davit/kernels/functions.hpp"
 #include "davit/kernels/special_functions.hpp"
 
-/// Elementwise operators on elements of any type, of portable's static face: what embed_elementwise.hpp has no float32 kernel
-/// for.
+/// Elementwise operators on elements of any type, of portable's static face: what embed_elementwise.hpp has no float32
+/// kernel for.
 namespace davit::embed_float {
 
 template <template <class> class F, std::size_t Numbers>
@@ -42,13 +42,15 @@ struct map_two {
 struct choose {
   using Params = sf::Choose;
   template <class P, class T, class C>
-  [[gnu::always_inline]] static constexpr void run(const P& p, T* y, const C* condition, const T* a, const T* b) noexcept {
+  [[gnu::always_inline]] static constexpr void run(const P& p, T* y, const C* condition, const T* a,
+                                                   const T* b) noexcept {
     sf::choose(p, condition, a, b, y);
   }
 };
 
 template <template <class> class F, std::size_t Numbers>
-constexpr const char* write_map_one(const EmbedNode& n, StepWriter& steps, ValueId x, MapRule rule, const std::array<sf::NumberParam, Numbers>& numbers) {
+constexpr const char* write_map_one(const EmbedNode& n, StepWriter& steps, ValueId x, MapRule rule,
+                                    const std::array<sf::NumberParam, Numbers>& numbers) {
   if (x == no_id) return "an operand is missing";
   if (const char* why = not_walkable(n, {x})) return why;
   ScalarType type = n.g.dtype(x);
@@ -79,7 +81,8 @@ constexpr const char* embed_activation(const EmbedNode& n, StepWriter& steps) {
 constexpr const char* embed_mapped_gelu(const EmbedNode& n, StepWriter& steps) {
   operators::ActivationView v;
   if (const operators::Refusal wrong = operators::read_activation(n, v)) return wrong.what;
-  if (v.function == operators::ActivationFunction::gelu_tanh) return write_map_one<kernels::GeluTanh, 0>(n, steps, v.input, MapRule::real, {});
+  if (v.function == operators::ActivationFunction::gelu_tanh)
+    return write_map_one<kernels::GeluTanh, 0>(n, steps, v.input, MapRule::real, {});
   const std::int64_t overflows = n.g.dtype(v.input) == ScalarType::bfloat16 && n.g.numel(v.input) > 1 ? 1 : 0;
   return write_map_one<kernels::Gelu, 1>(n, steps, v.input, MapRule::real, {std::bit_cast<sf::NumberParam>(overflows)});
 }
@@ -95,7 +98,10 @@ constexpr const char* embed_mapped_bounds(const EmbedNode& n, StepWriter& steps)
   if (v.input == no_id) return "an operand is missing";
   const auto bound = [&](double number) {
     if (is_floating(n.g.dtype(v.input))) return std::bit_cast<sf::NumberParam>(number);
-    return std::bit_cast<sf::NumberParam>(number != number ? 0 : number >= 0x1p63 ? INT64_MAX : number <= -0x1p63 ? INT64_MIN : static_cast<std::int64_t>(number));
+    return std::bit_cast<sf::NumberParam>(number != number    ? 0
+                                          : number >= 0x1p63  ? INT64_MAX
+                                          : number <= -0x1p63 ? INT64_MIN
+                                                              : static_cast<std::int64_t>(number));
   };
   return write_map_one<kernels::Hardtanh, 2>(n, steps, v.input, MapRule::same, {bound(v.low), bound(v.high)});
 }
@@ -110,12 +116,15 @@ constexpr const char* embed_rounding(const EmbedNode& n, StepWriter& steps) {
   return embed_map_one<F, MapRule::same>(n, steps);
 }
 
-/// Products and quotients of 16 bits take the number on their right as it is. Source: binary_kernel_reduced_floating_vec_opmath_support of ATen.
+/// Products and quotients of 16 bits take the number on their right as it is. Source:
+/// binary_kernel_reduced_floating_vec_opmath_support of ATen.
 template <template <class> class F>
-inline constexpr bool takes_exact_number = std::is_same_v<F<float>, kernels::Multiply<float>> || std::is_same_v<F<float>, kernels::Divide<float>> ||
-                                           std::is_same_v<F<float>, kernels::FloorDivide<float>> || std::is_same_v<F<float>, kernels::TruncDivide<float>>;
+inline constexpr bool takes_exact_number =
+    std::is_same_v<F<float>, kernels::Multiply<float>> || std::is_same_v<F<float>, kernels::Divide<float>> ||
+    std::is_same_v<F<float>, kernels::FloorDivide<float>> || std::is_same_v<F<float>, kernels::TruncDivide<float>>;
 template <template <class> class F, std::size_t Numbers>
-constexpr const char* write_map_two(const EmbedNode& n, StepWriter& steps, const MappedOperand& a, const MappedOperand& b, MapRule rule,
+constexpr const char* write_map_two(const EmbedNode& n, StepWriter& steps, const MappedOperand& a,
+                                    const MappedOperand& b, MapRule rule,
                                     const std::array<MappedOperand, Numbers>& numbers) {
   if (a.value == no_id && b.value == no_id) return "no operand is a tensor";
   if (const char* why = not_walkable(n, {a.value, b.value})) return why;
@@ -159,35 +168,43 @@ constexpr const char* write_map_two(const EmbedNode& n, StepWriter& steps, const
 template <template <class> class F, MapRule rule>
 constexpr const char* embed_map_two(const EmbedNode& n, StepWriter& steps) {
   MappedOperand a, b;
-  if (!read_operand(n, {"self", 0}, a) || !read_operand(n, {"other", 1}, b)) return "an operand is neither a tensor nor a number";
+  if (!read_operand(n, {"self", 0}, a) || !read_operand(n, {"other", 1}, b))
+    return "an operand is neither a tensor nor a number";
   return write_map_two<F, 0>(n, steps, a, b, rule, {});
 }
 /// Bits are those of the result's type.
 template <template <class> class F>
 constexpr const char* embed_shift(const EmbedNode& n, StepWriter& steps) {
   MappedOperand a, b;
-  if (!read_operand(n, {"self", 0}, a) || !read_operand(n, {"other", 1}, b)) return "an operand is neither a tensor nor a number";
+  if (!read_operand(n, {"self", 0}, a) || !read_operand(n, {"other", 1}, b))
+    return "an operand is neither a tensor nor a number";
   if (n.output() == no_id || n.g.dtype(n.output()) == ScalarType::bool_) return "bools have no bits to shift";
   const auto bits = static_cast<std::int64_t>(size_of(n.g.dtype(n.output()))) * 8;
-  return write_map_two<F, 1>(n, steps, a, b, MapRule::integral, {MappedOperand{.number = ScalarType::int64, .real = 0, .integer = bits}});
+  return write_map_two<F, 1>(n, steps, a, b, MapRule::integral,
+                             {MappedOperand{.number = ScalarType::int64, .real = 0, .integer = bits}});
 }
 constexpr const char* embed_mapped_sum(const EmbedNode& n, StepWriter& steps) {
   MappedOperand a, b, alpha;
-  if (!read_operand(n, {"self", 0}, a) || !read_operand(n, {"other", 1}, b)) return "an operand is neither a tensor nor a number";
+  if (!read_operand(n, {"self", 0}, a) || !read_operand(n, {"other", 1}, b))
+    return "an operand is neither a tensor nor a number";
   const bool scaled = n.find({"alpha", 2}) != nullptr;
   if (scaled && (!read_operand(n, {"alpha", 2}, alpha) || alpha.value != no_id)) return "alpha is no number";
   const bool minus = n.is("aten.sub.Tensor") || n.is("aten.sub.Scalar");
   if (!scaled || alpha.real == 1)
-    return minus ? write_map_two<kernels::Subtract, 0>(n, steps, a, b, MapRule::same, {}) : write_map_two<kernels::Add, 0>(n, steps, a, b, MapRule::same, {});
+    return minus ? write_map_two<kernels::Subtract, 0>(n, steps, a, b, MapRule::same, {})
+                 : write_map_two<kernels::Add, 0>(n, steps, a, b, MapRule::same, {});
   if (minus) {
     alpha.real = -alpha.real;
     alpha.integer = kernels::wrap_sub<std::int64_t>(0, alpha.integer);
   }
   const ValueId y = n.output();
   const bool half = y != no_id && is_floating(n.g.dtype(y)) && size_of(n.g.dtype(y)) == 2;
-  const bool by_rows = half && n.g.rank(y) > 0 && a.value != no_id && b.value != no_id && n.g.numel(a.value) != n.g.numel(b.value);
+  const bool by_rows =
+      half && n.g.rank(y) > 0 && a.value != no_id && b.value != no_id && n.g.numel(a.value) != n.g.numel(b.value);
   if (half && (by_rows ? n.size(y, n.g.rank(y) - 1) : n.g.numel(y)) < kernels::rounded_once)
-    return write_map_two<kernels::AddRoundedProduct, 2>(n, steps, a, b, MapRule::same, {alpha, MappedOperand{.number = ScalarType::float32, .real = static_cast<double>(n.g.dtype(y))}});
+    return write_map_two<kernels::AddRoundedProduct, 2>(
+        n, steps, a, b, MapRule::same,
+        {alpha, MappedOperand{.number = ScalarType::float32, .real = static_cast<double>(n.g.dtype(y))}});
   return write_map_two<kernels::AddScaled, 1>(n, steps, a, b, MapRule::same, {alpha});
 }
 constexpr const char* embed_mapped_quotient(const EmbedNode& n, StepWriter& steps) {
@@ -199,23 +216,28 @@ constexpr const char* embed_mapped_quotient(const EmbedNode& n, StepWriter& step
 /// The powers 0.5 and -0.5 are roots, which differ at -0 and -inf.
 constexpr const char* embed_power(const EmbedNode& n, StepWriter& steps) {
   MappedOperand a, b;
-  if (!read_operand(n, {"self", 0}, a) || !read_operand(n, {"exponent", 1}, b)) return "an operand is neither a tensor nor a number";
+  if (!read_operand(n, {"self", 0}, a) || !read_operand(n, {"exponent", 1}, b))
+    return "an operand is neither a tensor nor a number";
   const bool is_number = b.value == no_id;
   const bool half = a.value != no_id && n.g.dtype(a.value) == ScalarType::float16;
-  if (is_number && b.number != ScalarType::float32 && b.integer < 0 && a.value != no_id && is_integral(n.g.dtype(a.value)))
+  if (is_number && b.number != ScalarType::float32 && b.integer < 0 && a.value != no_id &&
+      is_integral(n.g.dtype(a.value)))
     return "integers have no negative powers";
   if (is_number && !half && b.real == 0.5) return write_map_two<kernels::Root, 0>(n, steps, a, b, MapRule::same, {});
-  if (is_number && !half && b.real == -0.5) return write_map_two<kernels::InverseRoot, 0>(n, steps, a, b, MapRule::same, {});
+  if (is_number && !half && b.real == -0.5)
+    return write_map_two<kernels::InverseRoot, 0>(n, steps, a, b, MapRule::same, {});
   if (is_number && b.real == 2 && a.value != no_id && is_floating(n.g.dtype(a.value)))
     return write_map_one<kernels::Square, 0>(n, steps, a.value, MapRule::same, {});
   return write_map_two<kernels::Power, 0>(n, steps, a, b, MapRule::same, {});
 }
 
 constexpr const char* embed_where(const EmbedNode& n, StepWriter& steps) {
-  const ValueId condition = n.value({"condition", 0}), a = n.value({"self", 1}), b = n.value({"other", 2}), y = n.output();
+  const ValueId condition = n.value({"condition", 0}), a = n.value({"self", 1}), b = n.value({"other", 2}),
+                y = n.output();
   if (condition == no_id || a == no_id || b == no_id) return "an operand is no tensor";
   if (const char* why = not_walkable(n, {condition, a, b})) return why;
-  if (n.g.dtype(condition) != ScalarType::bool_ && n.g.dtype(condition) != ScalarType::uint8) return "its condition is no bool";
+  if (n.g.dtype(condition) != ScalarType::bool_ && n.g.dtype(condition) != ScalarType::uint8)
+    return "its condition is no bool";
   const ScalarType type = n.g.dtype(y);
   PromotedType promoted;
   add_type(n, {.value = a}, promoted);
@@ -253,22 +275,28 @@ template <template <class> class... Fs>
 using mapped_twos = kernel_list<map_two<Fs, 0>..., map_with_number<Fs, 0>...>;
 
 using mapped_kernels = joined_kernels<
-    kernel_list<choose, convert, map_one<kernels::LeakyRelu, 1>, map_one<kernels::Elu, 3>, map_one<kernels::Gelu, 1>, map_one<kernels::BitNot, 1>,
-                map_one<kernels::Hardtanh, 2>, map_two<kernels::AddScaled, 1>, map_with_number<kernels::AddScaled, 1>, map_two<kernels::AddRoundedProduct, 2>,
-                map_with_number<kernels::AddRoundedProduct, 2>,
-                map_two<kernels::ShiftLeft, 1>, map_with_number<kernels::ShiftLeft, 1>, map_two<kernels::ShiftRight, 1>,
+    kernel_list<choose, convert, map_one<kernels::LeakyRelu, 1>, map_one<kernels::Elu, 3>, map_one<kernels::Gelu, 1>,
+                map_one<kernels::BitNot, 1>, map_one<kernels::Hardtanh, 2>, map_two<kernels::AddScaled, 1>,
+                map_with_number<kernels::AddScaled, 1>, map_two<kernels::AddRoundedProduct, 2>,
+                map_with_number<kernels::AddRoundedProduct, 2>, map_two<kernels::ShiftLeft, 1>,
+                map_with_number<kernels::ShiftLeft, 1>, map_two<kernels::ShiftRight, 1>,
                 map_with_number<kernels::ShiftRight, 1>>,
-    mapped_twos<kernels::Add, kernels::Subtract, kernels::Multiply, kernels::Divide, kernels::FloorDivide, kernels::TruncDivide, kernels::Fmod,
-                kernels::Remainder, kernels::Power, kernels::Maximum, kernels::Minimum, kernels::Atan2, kernels::Hypot, kernels::CopySign,
-                kernels::Gcd, kernels::BitAnd, kernels::BitOr, kernels::BitXor, kernels::Equal, kernels::NotEqual, kernels::Less,
-                kernels::LessEqual, kernels::Greater, kernels::GreaterEqual, kernels::LogicalAnd, kernels::LogicalOr, kernels::LogicalXor>,
-    kernel_list<map_with_number<kernels::Root, 0>, map_with_number<kernels::InverseRoot, 0>, map_two<kernels::Root, 0>, map_two<kernels::InverseRoot, 0>>,
-    mapped_ones<kernels::Absolute, kernels::Negate, kernels::Relu, kernels::Sign, kernels::Square, kernels::Ceil, kernels::Floor, kernels::Round, kernels::Trunc,
-                kernels::LogicalNot, kernels::IsNan, kernels::IsInf, kernels::Acos, kernels::Acosh, kernels::Asin, kernels::Asinh, kernels::Atan, kernels::Atanh,
-                kernels::BesselI0, kernels::Cos, kernels::Cosh, kernels::Digamma, kernels::Erf, kernels::Erfc, kernels::Exp, kernels::Expm1, kernels::GeluTanh,
-                kernels::Hardsigmoid, kernels::Hardswish, kernels::InverseErf, kernels::Log, kernels::Log10, kernels::Log1p, kernels::Log2, kernels::LogGamma,
-                kernels::Mish, kernels::NormalQuantile, kernels::Reciprocal, kernels::Rsqrt, kernels::ScaledErfc, kernels::Sigmoid, kernels::Silu, kernels::Sin, kernels::Sinh,
-                kernels::Sqrt, kernels::Tan, kernels::Tanh>>;
+    mapped_twos<kernels::Add, kernels::Subtract, kernels::Multiply, kernels::Divide, kernels::FloorDivide,
+                kernels::TruncDivide, kernels::Fmod, kernels::Remainder, kernels::Power, kernels::Maximum,
+                kernels::Minimum, kernels::Atan2, kernels::Hypot, kernels::CopySign, kernels::Gcd, kernels::BitAnd,
+                kernels::BitOr, kernels::BitXor, kernels::Equal, kernels::NotEqual, kernels::Less, kernels::LessEqual,
+                kernels::Greater, kernels::GreaterEqual, kernels::LogicalAnd, kernels::LogicalOr, kernels::LogicalXor>,
+    kernel_list<map_with_number<kernels::Root, 0>, map_with_number<kernels::InverseRoot, 0>, map_two<kernels::Root, 0>,
+                map_two<kernels::InverseRoot, 0>>,
+    mapped_ones<kernels::Absolute, kernels::Negate, kernels::Relu, kernels::Sign, kernels::Square, kernels::Ceil,
+                kernels::Floor, kernels::Round, kernels::Trunc, kernels::LogicalNot, kernels::IsNan, kernels::IsInf,
+                kernels::Acos, kernels::Acosh, kernels::Asin, kernels::Asinh, kernels::Atan, kernels::Atanh,
+                kernels::BesselI0, kernels::Cos, kernels::Cosh, kernels::Digamma, kernels::Erf, kernels::Erfc,
+                kernels::Exp, kernels::Expm1, kernels::GeluTanh, kernels::Hardsigmoid, kernels::Hardswish,
+                kernels::InverseErf, kernels::Log, kernels::Log10, kernels::Log1p, kernels::Log2, kernels::LogGamma,
+                kernels::Mish, kernels::NormalQuantile, kernels::Reciprocal, kernels::Rsqrt, kernels::ScaledErfc,
+                kernels::Sigmoid, kernels::Silu, kernels::Sin, kernels::Sinh, kernels::Sqrt, kernels::Tan,
+                kernels::Tanh>>;
 
 inline constexpr std::array mapped_rows{
     EmbedRow{"aten.abs.default", embed_map_one<kernels::Absolute, MapRule::same>},

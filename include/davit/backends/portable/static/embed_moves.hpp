@@ -35,7 +35,8 @@ constexpr const char* embed_dropout(const EmbedNode& n, StepWriter& steps) {
 
 /// Writes the step of a walk over `x`, or an alias if the walk meets every element in order.
 constexpr const char* write_copy(const EmbedNode& n, StepWriter& steps, ValueId x, const sf::StridedCopy& copy) {
-  const bool in_order = copy.from == 0 && (copy.walk.rank == 0 || (copy.walk.rank == 1 && copy.walk.strides[0][0] == 1));
+  const bool in_order =
+      copy.from == 0 && (copy.walk.rank == 0 || (copy.walk.rank == 1 && copy.walk.strides[0][0] == 1));
   if (in_order && n.g.numel(x) == n.g.numel(n.output())) {
     steps.alias(n.output(), x);
   } else {
@@ -45,7 +46,8 @@ constexpr const char* write_copy(const EmbedNode& n, StepWriter& steps, ValueId 
 }
 [[nodiscard]] constexpr const char* not_movable(const EmbedNode& n, ValueId x) noexcept {
   if (x == no_id || n.output() == no_id) return "an operand is missing";
-  if (n.g.dtype(x) != n.g.dtype(n.output()) || n.g.dtype(x) == ScalarType::undefined) return "it changes the element type";
+  if (n.g.dtype(x) != n.g.dtype(n.output()) || n.g.dtype(x) == ScalarType::undefined)
+    return "it changes the element type";
   if (is_output_inner(n, x) && !n.g.is_trial()) return "its input is laid out for a linear";
   return n.g.numel(n.output()) == 0 ? "a tensor has no elements" : nullptr;
 }
@@ -162,13 +164,17 @@ constexpr const char* embed_embedding(const EmbedNode& n, StepWriter& steps) {
   const ValueId table = n.value("weight"), indices = n.value("indices");
   if (indices == no_id) return "an operand is missing";
   if (const char* why = not_float(n, table)) return why;
-  if (n.g.dtype(indices) != ScalarType::int64 && n.g.dtype(indices) != ScalarType::int32) return "its indices are no int64 or int32";
+  if (n.g.dtype(indices) != ScalarType::int64 && n.g.dtype(indices) != ScalarType::int32)
+    return "its indices are no int64 or int32";
   steps.step<embedding>({int32(n.g.numel(indices)), int32(n.g.size(table, 0)), int32(n.g.size(table, 1))})
-      .out(n.output()).in(table).in(indices);
+      .out(n.output())
+      .in(table)
+      .in(indices);
   return nullptr;
 }
 
-using move_kernels = kernel_list<strided_copy, fill, sum, mean, extreme<true>, extreme<false>, arg_extreme<true>, arg_extreme<false>, embedding>;
+using move_kernels = kernel_list<strided_copy, fill, sum, mean, extreme<true>, extreme<false>, arg_extreme<true>,
+                                 arg_extreme<false>, embedding>;
 
 inline constexpr std::array move_rows{
     EmbedRow{"aten.view.default", embed_view},

@@ -22,8 +22,8 @@ struct convert {
 };
 /// A tensor or a number that an operator takes.
 struct MappedOperand {
-  ValueId value = no_id;                       ///< no_id: the number
-  ScalarType number = ScalarType::undefined;   ///< float32, int64 or bool: its category
+  ValueId value = no_id;                      ///< no_id: the number
+  ScalarType number = ScalarType::undefined;  ///< float32, int64 or bool: its category
   double real = 0;
   std::int64_t integer = 0;
 
@@ -43,8 +43,11 @@ struct MappedOperand {
     return n.g.dtype(out.value) != ScalarType::undefined;
   }
   if (!EmbedNode::read_number(*a, out.real)) return false;
-  if (!EmbedNode::read_integer(*a, out.integer)) out.integer = static_cast<std::int64_t>(out.real > -0x1p62 && out.real < 0x1p62 ? out.real : 0);
-  out.number = a->kind == ArgumentKind::float_ ? ScalarType::float32 : a->kind == ArgumentKind::bool_ ? ScalarType::bool_ : ScalarType::int64;
+  if (!EmbedNode::read_integer(*a, out.integer))
+    out.integer = static_cast<std::int64_t>(out.real > -0x1p62 && out.real < 0x1p62 ? out.real : 0);
+  out.number = a->kind == ArgumentKind::float_  ? ScalarType::float32
+               : a->kind == ArgumentKind::bool_ ? ScalarType::bool_
+                                                : ScalarType::int64;
   return true;
 }
 constexpr void add_type(const EmbedNode& n, const MappedOperand& o, PromotedType& type) noexcept {
@@ -53,7 +56,9 @@ constexpr void add_type(const EmbedNode& n, const MappedOperand& o, PromotedType
 }
 
 /// True if kernels compute on elements of that type.
-[[nodiscard]] constexpr bool is_computed(ScalarType type) noexcept { return kernels::compute_of(type) != kernels::Compute::none; }
+[[nodiscard]] constexpr bool is_computed(ScalarType type) noexcept {
+  return kernels::compute_of(type) != kernels::Compute::none;
+}
 
 /// What a function's operands are computed as, and what comes out.
 enum class MapRule : std::uint8_t { same, real, truth, integral };
@@ -62,13 +67,15 @@ enum class MapRule : std::uint8_t { same, real, truth, integral };
   if (rule == MapRule::real && is_integral(type)) type = ScalarType::float32;
   if (rule == MapRule::integral && !is_integral(type)) return "it takes integers and bools only";
   if (!is_computed(type)) return "elements of this type are not computed with";
-  return out == (rule == MapRule::truth ? ScalarType::bool_ : type) ? nullptr : "its result is of an unexpected element type";
+  return out == (rule == MapRule::truth ? ScalarType::bool_ : type) ? nullptr
+                                                                    : "its result is of an unexpected element type";
 }
 [[nodiscard]] constexpr const char* not_walkable(const EmbedNode& n, std::initializer_list<ValueId> values) noexcept {
   if (n.output() == no_id) return "it has no output";
   if (n.g.numel(n.output()) == 0) return "a tensor has no elements";
   for (const ValueId v : values)
-    if (v != no_id && n.g.constant(v) != nullptr && n.g.constant(v)->layout == WeightLayout::output_inner && !n.g.is_trial())
+    if (v != no_id && n.g.constant(v) != nullptr && n.g.constant(v)->layout == WeightLayout::output_inner &&
+        !n.g.is_trial())
       return "an operand is laid out for a linear";
   return nullptr;
 }

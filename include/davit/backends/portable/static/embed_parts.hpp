@@ -18,14 +18,16 @@ namespace davit::embed_float {
 struct linear_resize {
   using Params = sf::LinearResize;
   template <class P>
-  [[gnu::always_inline]] static constexpr void run(const P& p, float* y, const float* x, const std::int32_t* taps, const float* shares) noexcept {
+  [[gnu::always_inline]] static constexpr void run(const P& p, float* y, const float* x, const std::int32_t* taps,
+                                                   const float* shares) noexcept {
     sf::linear_resize(p, x, taps, shares, y);
   }
 };
 struct tap_resize {
   using Params = sf::TapResize;
   template <class P>
-  [[gnu::always_inline]] static constexpr void run(const P& p, float* y, const float* x, const std::int32_t* taps, const float* weights) noexcept {
+  [[gnu::always_inline]] static constexpr void run(const P& p, float* y, const float* x, const std::int32_t* taps,
+                                                   const float* weights) noexcept {
     sf::tap_resize(p, x, taps, weights, y);
   }
 };
@@ -151,7 +153,8 @@ constexpr const char* embed_flip(const EmbedNode& n, StepWriter& steps) {
   std::uint32_t dims = 0;
   if (n.count("dims") == 0 || n.g.rank(x) == 0) return embed_view(n, steps);
   if (const operators::Refusal wrong = operators::read_dims(n, {"dims", 1}, n.g.rank(x), dims)) return wrong.what;
-  return write_table_copy(n, steps, x, [&](std::size_t d, std::int64_t i) { return (dims >> d & 1u) != 0 ? n.size(x, d) - 1 - i : i; });
+  return write_table_copy(
+      n, steps, x, [&](std::size_t d, std::int64_t i) { return (dims >> d & 1u) != 0 ? n.size(x, d) - 1 - i : i; });
 }
 /// reflection_pad and replication_pad.
 template <bool Reflects>
@@ -168,7 +171,8 @@ constexpr const char* embed_edge_pad(const EmbedNode& n, StepWriter& steps) {
   });
 }
 /// The axes along which images are resized.
-constexpr const char* read_axes(const EmbedNode& n, operators::ResizeView& v, std::array<kernels::ResizeAxis, 3>& axes) {
+constexpr const char* read_axes(const EmbedNode& n, operators::ResizeView& v,
+                                std::array<kernels::ResizeAxis, 3>& axes) {
   if (const operators::Refusal wrong = operators::read_resize(n, v)) return wrong.what;
   if (const char* why = not_movable(n, v.input)) return why;
   if (n.g.rank(n.output()) != v.dims + 2) return "its result has other dimensions than it resizes";
@@ -180,7 +184,9 @@ constexpr const char* embed_upsample_nearest(const EmbedNode& n, StepWriter& ste
   std::array<kernels::ResizeAxis, 3> axes{};
   if (const char* why = read_axes(n, v, axes)) return why;
   const bool exact = v.function == operators::ResizeFunction::nearest_exact;
-  return write_table_copy(n, steps, v.input, [&](std::size_t d, std::int64_t i) { return d < 2 ? i : exact ? axes[d - 2].nearest_exact<float>(i) : axes[d - 2].nearest<float>(i); });
+  return write_table_copy(n, steps, v.input, [&](std::size_t d, std::int64_t i) {
+    return d < 2 ? i : exact ? axes[d - 2].nearest_exact<float>(i) : axes[d - 2].nearest<float>(i);
+  });
 }
 constexpr const char* embed_upsample_bilinear(const EmbedNode& n, StepWriter& steps) {
   operators::ResizeView v;
@@ -199,7 +205,11 @@ constexpr const char* embed_upsample_bilinear(const EmbedNode& n, StepWriter& st
     }
     taps.insert(taps.end(), seconds.begin(), seconds.end());
   }
-  const sf::LinearResize p{int32(n.g.size(v.input, 0) * n.g.size(v.input, 1)), int32(axes[0].in), int32(axes[1].in), int32(axes[0].out), int32(axes[1].out),
+  const sf::LinearResize p{int32(n.g.size(v.input, 0) * n.g.size(v.input, 1)),
+                           int32(axes[0].in),
+                           int32(axes[1].in),
+                           int32(axes[0].out),
+                           int32(axes[1].out),
                            v.function == operators::ResizeFunction::linear_by_difference ? 1 : 0};
   steps.step<linear_resize>(p).out(n.output()).in(v.input).table<std::int32_t>(taps).table<float>(shares);
   return nullptr;
@@ -209,8 +219,10 @@ constexpr const char* embed_upsample_by_taps(const EmbedNode& n, StepWriter& ste
   std::array<kernels::ResizeAxis, 3> axes{};
   if (const char* why = read_axes(n, v, axes)) return why;
   if (const char* why = not_float(n, v.input)) return why;
-  const kernels::ResizeFilter filter{v.function != operators::ResizeFunction::smooth_linear, v.function != operators::ResizeFunction::cubic};
-  sf::TapResize p{int32(n.g.size(v.input, 0) * n.g.size(v.input, 1)), int32(axes[0].in), int32(axes[1].in), int32(axes[0].out), int32(axes[1].out)};
+  const kernels::ResizeFilter filter{v.function != operators::ResizeFunction::smooth_linear,
+                                     v.function != operators::ResizeFunction::cubic};
+  sf::TapResize p{int32(n.g.size(v.input, 0) * n.g.size(v.input, 1)), int32(axes[0].in), int32(axes[1].in),
+                  int32(axes[0].out), int32(axes[1].out)};
   std::vector<std::int32_t> table;
   std::vector<float> weights;
   for (const kernels::ResizeAxis& axis : std::span(axes).first(2)) {

@@ -15,8 +15,9 @@ template <sf::Cell cell>
 struct recurrence {
   using Params = sf::Recurrent;
   template <class P>
-  [[gnu::always_inline]] static constexpr void run(const P& p, float* y, float* h, float* gates, const float* x, const float* h0, const float* w,
-                                                   const float* u, const float* input_bias, const float* hidden_bias) noexcept {
+  [[gnu::always_inline]] static constexpr void run(const P& p, float* y, float* h, float* gates, const float* x,
+                                                   const float* h0, const float* w, const float* u,
+                                                   const float* input_bias, const float* hidden_bias) noexcept {
     sf::recurrent<cell>(p, {y, h, nullptr, gates, x, h0, nullptr, w, u, input_bias, hidden_bias});
   }
 };
@@ -24,8 +25,10 @@ template <>
 struct recurrence<sf::Cell::lstm> {
   using Params = sf::Recurrent;
   template <class P>
-  [[gnu::always_inline]] static constexpr void run(const P& p, float* y, float* h, float* c, float* gates, const float* x, const float* h0, const float* c0,
-                                                   const float* w, const float* u, const float* input_bias, const float* hidden_bias) noexcept {
+  [[gnu::always_inline]] static constexpr void run(const P& p, float* y, float* h, float* c, float* gates,
+                                                   const float* x, const float* h0, const float* c0, const float* w,
+                                                   const float* u, const float* input_bias,
+                                                   const float* hidden_bias) noexcept {
     sf::recurrent<sf::Cell::lstm>(p, {y, h, c, gates, x, h0, c0, w, u, input_bias, hidden_bias});
   }
 };
@@ -48,15 +51,19 @@ constexpr const char* embed_recurrence(const EmbedNode& n, StepWriter& steps) {
     if (v == no_id) return "an operand or a result is missing";
     if (n.g.dtype(v) != ScalarType::float32) return "not all of it is float32";
   }
-  if (n.g.rank(x) != 3 || n.g.rank(h0) != 3 || n.g.rank(w) != 2 || n.g.rank(u) != 2) return "its input or states are not of three dimensions";
+  if (n.g.rank(x) != 3 || n.g.rank(h0) != 3 || n.g.rank(w) != 2 || n.g.rank(u) != 2)
+    return "its input or states are not of three dimensions";
   if (const char* why = not_walkable(n, {w, u, input_bias, hidden_bias})) return why;
-  const std::int64_t count = n.g.size(x, batch_first ? 1 : 0), batch = n.g.size(x, batch_first ? 0 : 1), features = n.g.size(x, 2),
-                     units = n.g.size(h0, 2), gates = sf::gates_of(cell) * units;
+  const std::int64_t count = n.g.size(x, batch_first ? 1 : 0), batch = n.g.size(x, batch_first ? 0 : 1),
+                     features = n.g.size(x, 2), units = n.g.size(h0, 2), gates = sf::gates_of(cell) * units;
   if (count == 1) return "of one step its parts are as good";
-  if (n.g.numel(h0) != batch * units || n.g.numel(c0) != batch * units || n.g.numel(w) != gates * features || n.g.numel(u) != gates * units ||
-      n.g.numel(n.output()) != count * batch * units || (has_biases && (n.g.numel(input_bias) != gates || n.g.numel(hidden_bias) != gates)))
+  if (n.g.numel(h0) != batch * units || n.g.numel(c0) != batch * units || n.g.numel(w) != gates * features ||
+      n.g.numel(u) != gates * units || n.g.numel(n.output()) != count * batch * units ||
+      (has_biases && (n.g.numel(input_bias) != gates || n.g.numel(hidden_bias) != gates)))
     return "its sizes do not fit";
-  const auto far = [&](std::int64_t width, bool step) { return int32(width * (step == batch_first ? 1 : step ? batch : count)); };
+  const auto far = [&](std::int64_t width, bool step) {
+    return int32(width * (step == batch_first ? 1 : step ? batch : count));
+  };
   sf::Recurrent p{.steps = int32(count), .batch = int32(batch), .features = int32(features), .units = int32(units)};
   p.x_step = far(features, true);
   p.x_row = far(features, false);
@@ -72,7 +79,8 @@ constexpr const char* embed_recurrence(const EmbedNode& n, StepWriter& steps) {
   return nullptr;
 }
 
-using recurrent_kernels = kernel_list<recurrence<sf::Cell::gru>, recurrence<sf::Cell::lstm>, recurrence<sf::Cell::tanh>, recurrence<sf::Cell::relu>>;
+using recurrent_kernels = kernel_list<recurrence<sf::Cell::gru>, recurrence<sf::Cell::lstm>, recurrence<sf::Cell::tanh>,
+                                      recurrence<sf::Cell::relu>>;
 
 inline constexpr std::array recurrent_rows{
     EmbedRow{"aten.gru.input", embed_recurrence<sf::Cell::gru>},

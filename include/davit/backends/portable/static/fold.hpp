@@ -54,8 +54,9 @@ struct AnyOf {
 template <bool Largest>
 struct ExtremeOf {
   template <class C>
-  static constexpr C start = std::numeric_limits<C>::has_infinity ? (Largest ? -std::numeric_limits<C>::infinity() : std::numeric_limits<C>::infinity())
-                                                                  : (Largest ? std::numeric_limits<C>::lowest() : std::numeric_limits<C>::max());
+  static constexpr C start = std::numeric_limits<C>::has_infinity
+                                 ? (Largest ? -std::numeric_limits<C>::infinity() : std::numeric_limits<C>::infinity())
+                                 : (Largest ? std::numeric_limits<C>::lowest() : std::numeric_limits<C>::max());
   template <class C>
   [[gnu::always_inline]] constexpr C operator()(C a, C b) const noexcept {
     return Largest ? kernels::nan_max(a, b) : kernels::nan_min(a, b);
@@ -70,7 +71,9 @@ struct LogSumOf {
     if (a != a || b != b) return a + b;
     const C most = a > b ? a : b, least = a > b ? b : a;
     constexpr C infinity = std::numeric_limits<C>::infinity();
-    return most == infinity || least == -infinity ? most : most + static_cast<C>(kernels::log(1 + kernels::exp(static_cast<float>(least - most))));
+    return most == infinity || least == -infinity
+               ? most
+               : most + static_cast<C>(kernels::log(1 + kernels::exp(static_cast<float>(least - most))));
   }
 };
 
@@ -82,7 +85,9 @@ template <class Op, bool Mean, class P, class T, class R>
   const Reduce& p = numbers_of(params);
   detail::walk_each(p.kept, [&](Index base) __attribute__((always_inline)) {
     C folded = Op::template start<C>;
-    detail::walk_each(p.group, [&](Index i) __attribute__((always_inline)) { folded = Op{}(folded, kernels::convert<C>(x[base + i])); });
+    detail::walk_each(p.group, [&](Index i) __attribute__((always_inline)) {
+      folded = Op{}(folded, kernels::convert<C>(x[base + i]));
+    });
     if constexpr (Mean) folded /= static_cast<C>(p.group.count());
     *y++ = kernels::convert<R>(folded);
   });
@@ -116,10 +121,11 @@ template <class Op, class P, class T>
   });
 }
 
-/// values and indices: the greatest (or least) element of the row so far, the last of equal ones; NaN prevails. O(numel).
-/// Source: at::cummax, at::cummin.
+/// values and indices: the greatest (or least) element of the row so far, the last of equal ones; NaN prevails.
+/// O(numel). Source: at::cummax, at::cummin.
 template <bool Largest, class P, class T>
-[[gnu::always_inline]] constexpr void running_extreme(const P& params, const T* x, T* values, std::int64_t* indices) noexcept {
+[[gnu::always_inline]] constexpr void running_extreme(const P& params, const T* x, T* values,
+                                                      std::int64_t* indices) noexcept {
   const Rows& p = numbers_of(params);
   detail::each_row(p, [&](Index base, Index, Index) __attribute__((always_inline)) {
     Index best = 0;
@@ -139,8 +145,8 @@ struct Ranked {
   std::int32_t taken = 1;
   std::int32_t descending = 0;
 };
-/// values and indices: the `taken` least (or greatest) elements of each row in order, equal ones in the row's order; NaN is the
-/// greatest. O(numel * taken), no memory. Source: at::sort (stable), at::topk.
+/// values and indices: the `taken` least (or greatest) elements of each row in order, equal ones in the row's order;
+/// NaN is the greatest. O(numel * taken), no memory. Source: at::sort (stable), at::topk.
 template <class P, class T>
 [[gnu::always_inline]] constexpr void ranked(const P& params, const T* x, T* values, std::int64_t* indices) noexcept {
   const Ranked& p = numbers_of(params);

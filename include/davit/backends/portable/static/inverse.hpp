@@ -13,11 +13,12 @@ struct Inverse {
   std::int32_t batch = 1, n = 1;
   std::int32_t checks = 0;  ///< not 0: a matrix without an inverse is an error
 };
-/// y = the inverse of each n x n matrix of x, and info = 0, or k if column k (from 1) has no pivot: then what y holds is unspecified.
-/// By Gauss-Jordan elimination with partial pivoting; `work` has n * n elements. Errors: invalid_argument, for a matrix
-/// without an inverse, if it checks. O(batch * n^3). Source: at::linalg_inv_ex.
+/// y = the inverse of each n x n matrix of x, and info = 0, or k if column k (from 1) has no pivot: then what y holds
+/// is unspecified. By Gauss-Jordan elimination with partial pivoting; `work` has n * n elements. Errors:
+/// invalid_argument, for a matrix without an inverse, if it checks. O(batch * n^3). Source: at::linalg_inv_ex.
 template <class P, class T>
-[[gnu::always_inline]] constexpr ErrorCode inverse(const P& params, const T* x, T* y, std::int32_t* info, T* work) noexcept {
+[[gnu::always_inline]] constexpr ErrorCode inverse(const P& params, const T* x, T* y, std::int32_t* info,
+                                                   T* work) noexcept {
   const Inverse& p = numbers_of(params);
   const Index n = p.n;
   const auto swap_rows = [&](T* a, T* b) __attribute__((always_inline)) {

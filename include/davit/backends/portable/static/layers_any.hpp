@@ -6,8 +6,8 @@
 
 #include "davit/backends/portable/static/fold.hpp"
 
-/// Convolutions, pooling and products of elements of any floating-point type, over up to three dimensions: what the float32
-/// kernels for two dimensions leave. Plain loops.
+/// Convolutions, pooling and products of elements of any floating-point type, over up to three dimensions: what the
+/// float32 kernels for two dimensions leave. Plain loops.
 namespace davit::static_float {
 
 using Three = std::array<std::int32_t, 3>;
@@ -29,8 +29,8 @@ template <class F>
 }
 }  // namespace detail
 
-/// A convolution, or a transposed one. Element (first, rest) of the weight lies at first * first_step + rest * rest_step, `first`
-/// its dimension 0.
+/// A convolution, or a transposed one. Element (first, rest) of the weight lies at first * first_step + rest *
+/// rest_step, `first` its dimension 0.
 struct Convolve {
   std::int32_t batch = 1, channels = 1, filters = 1, groups = 1;
   Windows windows{};
@@ -38,7 +38,8 @@ struct Convolve {
 };
 /// y = conv(x, weight) + bias. O(elements of y * channels / groups * taps). Source: at::convolution.
 template <bool Transposed, class P, class T, class B>
-[[gnu::always_inline]] constexpr void convolve(const P& params, const T* x, const T* weight, const B* bias, T* y) noexcept {
+[[gnu::always_inline]] constexpr void convolve(const P& params, const T* x, const T* weight, const B* bias,
+                                               T* y) noexcept {
   using C = Computed<T>;
   const Convolve& p = numbers_of(params);
   const Windows& w = p.windows;
@@ -55,7 +56,8 @@ template <bool Transposed, class P, class T, class B>
           const std::array<Index, 3> k{k0, k1, k2};
           Index at = 0;
           for (std::size_t d = 0; d < 3; ++d) {
-            Index i = Transposed ? o[d] + w.padding[d] - k[d] * w.dilation[d] : o[d] * w.stride[d] - w.padding[d] + k[d] * w.dilation[d];
+            Index i = Transposed ? o[d] + w.padding[d] - k[d] * w.dilation[d]
+                                 : o[d] * w.stride[d] - w.padding[d] + k[d] * w.dilation[d];
             if (Transposed) {
               if (i < 0 || i % w.stride[d] != 0) return;
               i /= w.stride[d];
@@ -68,7 +70,8 @@ template <bool Transposed, class P, class T, class B>
           for (Index c = 0; c < own_channels; ++c) {
             const Index first = Transposed ? first_channel + c : f;
             const Index rest = (Transposed ? f % own_filters : c) * taps + tap;
-            sum += kernels::convert<C>(from[c * plane]) * kernels::convert<C>(weight[first * p.first_step + rest * p.rest_step]);
+            sum += kernels::convert<C>(from[c * plane]) *
+                   kernels::convert<C>(weight[first * p.first_step + rest * p.rest_step]);
           }
         });
         *y++ = kernels::convert<T>(sum);
@@ -82,8 +85,8 @@ struct PoolAny {
   Windows windows{};
   std::int32_t count_include_pad = 1, divisor = 0;
 };
-/// y = the largest element of each window, NaN before all, the last of several; `places` (or nullptr): where it lies in its plane.
-/// O(elements of y * taps). Source: at::max_pool2d_with_indices.
+/// y = the largest element of each window, NaN before all, the last of several; `places` (or nullptr): where it lies in
+/// its plane. O(elements of y * taps). Source: at::max_pool2d_with_indices.
 template <class P, class T>
 [[gnu::always_inline]] constexpr void max_pool_any(const P& params, const T* x, T* y, std::int64_t* places) noexcept {
   const PoolAny& p = numbers_of(params);
@@ -137,7 +140,8 @@ template <class P, class T>
     });
 }
 
-/// Products of matrices: the left (rows, depth) and contiguous, element (i, j) of the right at i * depth_step + j * column_step.
+/// Products of matrices: the left (rows, depth) and contiguous, element (i, j) of the right at i * depth_step + j *
+/// column_step.
 struct ProductAny {
   std::int32_t batch = 1, rows = 1, columns = 1, depth = 1, depth_step = 1, column_step = 1, right_step = 0;
 };
@@ -151,7 +155,8 @@ template <class P, class T>
       for (Index column = 0; column < p.columns; ++column) {
         C sum{};
         for (Index i = 0; i < p.depth; ++i)
-          sum = SumOf{}(sum, ProductOf{}(kernels::convert<C>(a[i]), kernels::convert<C>(b[i * p.depth_step + column * p.column_step])));
+          sum = SumOf{}(sum, ProductOf{}(kernels::convert<C>(a[i]),
+                                         kernels::convert<C>(b[i * p.depth_step + column * p.column_step])));
         *y++ = kernels::convert<T>(sum);
       }
 }

@@ -13,9 +13,7 @@ enum class Layout : std::int32_t {
   output_inner,  ///< (in, kernel, out), the outputs padded with zeros to a multiple of 8
 };
 
-[[nodiscard]] constexpr std::int32_t padded_to_8(std::int32_t n) noexcept {
-  return (n + 7) / 8 * 8;
-}
+[[nodiscard]] constexpr std::int32_t padded_to_8(std::int32_t n) noexcept { return (n + 7) / 8 * 8; }
 
 /// y (rows, out) = x (rows, in) times a weight, plus a bias: linear, addmm with alpha = beta = 1.
 struct Linear {
@@ -91,31 +89,30 @@ template <bool Fixed, Index Rows>
                                           b.count - j, y + j, y_row);
   };
   Index done = 0;
-  if
-    !consteval {
-      if constexpr (!Fixed && wide_packs > 0)
-        for (; b.count - done >= wide_packs * simd; done += wide_packs * simd)
-          tile.template operator()<simd, wide_packs>(done);
-      const Index start = done;
-      constexpr Index most = Fixed ? tile_packs / Rows : 8 / simd;
-      const Index left = b.count - start;
-      const Index packs = b.padded ? (left + simd - 1) / simd : left / simd;
-      const Index tiles = !Fixed && b.padded ? (packs + most - 1) / most : packs / most;
-      for (Index i = 0; i < tiles; ++i) tile.template operator()<simd, most>(start + i * most * simd);
-      done = start + tiles * most * simd;
-      if constexpr (Fixed) {
-        unroll<most>([&]<Index Rest>() __attribute__((always_inline)) {
-          if constexpr (Rest > 0)
-            if (packs % most == Rest) tile.template operator()<simd, Rest>(start + tiles * most * simd);
-        });
-        done = start + packs * simd;
-        if constexpr (simd > 4)
-          if (b.count - done >= 4) {
-            tile.template operator()<4, 1>(done);
-            done += 4;
-          }
-      }
+  if !consteval {
+    if constexpr (!Fixed && wide_packs > 0)
+      for (; b.count - done >= wide_packs * simd; done += wide_packs * simd)
+        tile.template operator()<simd, wide_packs>(done);
+    const Index start = done;
+    constexpr Index most = Fixed ? tile_packs / Rows : 8 / simd;
+    const Index left = b.count - start;
+    const Index packs = b.padded ? (left + simd - 1) / simd : left / simd;
+    const Index tiles = !Fixed && b.padded ? (packs + most - 1) / most : packs / most;
+    for (Index i = 0; i < tiles; ++i) tile.template operator()<simd, most>(start + i * most * simd);
+    done = start + tiles * most * simd;
+    if constexpr (Fixed) {
+      unroll<most>([&]<Index Rest>() __attribute__((always_inline)) {
+        if constexpr (Rest > 0)
+          if (packs % most == Rest) tile.template operator()<simd, Rest>(start + tiles * most * simd);
+      });
+      done = start + packs * simd;
+      if constexpr (simd > 4)
+        if (b.count - done >= 4) {
+          tile.template operator()<4, 1>(done);
+          done += 4;
+        }
     }
+  }
   const Index rest = b.count - done;
   for (Index i = 0; i < rest; ++i) tile.template operator()<1, 1>(done + i);
 }

@@ -14,14 +14,15 @@
 #include "davit/kernels/convert.hpp"
 #include "davit/kernels/parameters.hpp"
 
-/// Elementwise functions of kernels/ on elements of any type: they are loaded into what the type is computed in, and what comes
-/// out is stored as the result's type.
+/// Elementwise functions of kernels/ on elements of any type: they are loaded into what the type is computed in, and
+/// what comes out is stored as the result's type.
 namespace davit::static_float {
 
 /// What elements of T are computed in: float, double or, for all integers and bools, int64.
 template <class T>
-using Computed = std::conditional_t<std::is_same_v<T, double>, double,
-                                    std::conditional_t<std::is_same_v<T, float> || kernels::is_reduced_float<T>, float, std::int64_t>>;
+using Computed = std::conditional_t<
+    std::is_same_v<T, double>, double,
+    std::conditional_t<std::is_same_v<T, float> || kernels::is_reduced_float<T>, float, std::int64_t>>;
 
 /// A double or an int64, whichever the elements are computed in, as parameters may hold it, in int32.
 using NumberParam = std::array<std::int32_t, 2>;
@@ -38,8 +39,8 @@ namespace detail {
 
 /// A functor of kernels/ on the type that it computes in, with its numbers.
 template <template <class> class F, class C>
-[[nodiscard, gnu::always_inline]] constexpr F<C> function_of([[maybe_unused]] kernels::Parameters& parameters,
-                                                             [[maybe_unused]] std::span<const NumberParam> numbers) noexcept {
+[[nodiscard, gnu::always_inline]] constexpr F<C> function_of(
+    [[maybe_unused]] kernels::Parameters& parameters, [[maybe_unused]] std::span<const NumberParam> numbers) noexcept {
   if constexpr (std::is_constructible_v<F<C>, kernels::Parameters&>) {
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       parameters.integers[i] = std::bit_cast<std::int64_t>(numbers[i]);
@@ -137,7 +138,8 @@ struct Choose {
 };
 /// O(elements of y). Source: at::where.
 template <class P, class C, class T>
-[[gnu::always_inline]] constexpr void choose(const P& params, const C* condition, const T* a, const T* b, T* y) noexcept {
+[[gnu::always_inline]] constexpr void choose(const P& params, const C* condition, const T* a, const T* b,
+                                             T* y) noexcept {
   detail::walk_each(numbers_of(params).walk, [&](const std::array<Index, 3>& at) __attribute__((always_inline)) {
     *y++ = condition[at[0]] != C{} ? a[at[1]] : b[at[2]];
   });
@@ -165,7 +167,8 @@ template <class P, class R>
   using C = std::conditional_t<std::is_same_v<Computed<R>, std::int64_t>, std::int64_t, double>;
   const Sequence& p = numbers_of(params);
   const C first = number_from<C>(p.first), step = number_from<C>(p.step);
-  for (Index i = 0; i < p.count; ++i) y[i] = kernels::convert<R>(static_cast<Computed<R>>(first + static_cast<C>(i) * step));
+  for (Index i = 0; i < p.count; ++i)
+    y[i] = kernels::convert<R>(static_cast<Computed<R>>(first + static_cast<C>(i) * step));
 }
 
 }  // namespace davit::static_float

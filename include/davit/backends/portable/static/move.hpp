@@ -30,16 +30,17 @@ template <class P, class T>
   const StridedCopy& p = numbers_of(params);
   x += p.from;
   y += p.to;
-  detail::walk_rows(p.walk, [&](const std::array<Index, 2>& at, Index count, std::size_t inner) __attribute__((always_inline)) {
-    const Index from_stride = p.walk.strides[0][inner], to_stride = p.walk.strides[1][inner];
-    if !consteval {
-      if (from_stride == 1 && to_stride == 1) {
-        std::memcpy(y + at[1], x + at[0], static_cast<std::size_t>(count) * sizeof(T));
-        return;
-      }
-    }
-    for (Index i = 0; i < count; ++i) y[at[1] + i * to_stride] = x[at[0] + i * from_stride];
-  });
+  detail::walk_rows(p.walk,
+                    [&](const std::array<Index, 2>& at, Index count, std::size_t inner) __attribute__((always_inline)) {
+                      const Index from_stride = p.walk.strides[0][inner], to_stride = p.walk.strides[1][inner];
+                      if !consteval {
+                        if (from_stride == 1 && to_stride == 1) {
+                          std::memcpy(y + at[1], x + at[0], static_cast<std::size_t>(count) * sizeof(T));
+                          return;
+                        }
+                      }
+                      for (Index i = 0; i < count; ++i) y[at[1] + i * to_stride] = x[at[0] + i * from_stride];
+                    });
 }
 
 /// y[i] = number.

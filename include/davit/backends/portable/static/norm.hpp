@@ -39,7 +39,8 @@ template <class P>
 [[gnu::always_inline]] constexpr void layer_norm(const P& params, const float* x, const float* weight,
                                                  const float* bias, float* y) noexcept {
   const LayerNorm& p = numbers_of(params);
-  kernels::LayerNormRows<Wide>::run<kernels::vector_bytes>(Index{p.rows}, Index{p.length}, Wide{p.eps}, x, weight, bias, y, static_cast<float*>(nullptr),
+  kernels::LayerNormRows<Wide>::run<kernels::vector_bytes>(Index{p.rows}, Index{p.length}, Wide{p.eps}, x, weight, bias,
+                                                           y, static_cast<float*>(nullptr),
                                                            static_cast<float*>(nullptr));
 }
 
@@ -51,7 +52,8 @@ template <class P>
                                                  float* y) noexcept {
   const BatchNorm& p = numbers_of(params);
   for (Index c = 0; c < p.channels; ++c) {
-    const auto inverse = static_cast<float>(kernels::Moments<Wide>{0, static_cast<Wide>(variance[c])}.inverse_deviation(p.eps));
+    const auto inverse =
+        static_cast<float>(kernels::Moments<Wide>{0, static_cast<Wide>(variance[c])}.inverse_deviation(p.eps));
     const float factor = weight != nullptr ? inverse * weight[c] : inverse;
     const float shift = (bias != nullptr ? bias[c] : 0.0f) - mean[c] * factor;
     for (Index n = 0; n < p.batch; ++n) {

@@ -12,8 +12,8 @@
 #include "davit/kernels/vectors.hpp"
 
 /// float32 kernels of static programs: plain functions on pointers and small parameter structs, without heap, errors or
-/// type erasure. They sum in the order of portable's other kernels, so that both give the same bits where those run on the same
-/// instruction set (DAVIT_ONE_INSTRUCTION_SET, see kernels/instruction_set.hpp).
+/// type erasure. They sum in the order of portable's other kernels, so that both give the same bits where those run on
+/// the same instruction set (DAVIT_ONE_INSTRUCTION_SET, see kernels/instruction_set.hpp).
 ///
 /// A kernel takes its parameters as a struct (one copy of the code for all calls) or as a type that holds one (code for
 /// these numbers alone, see is_constant). It runs in constant evaluation as well. Tensors are contiguous and do not
@@ -145,7 +145,9 @@ template <class V>
 [[nodiscard, gnu::always_inline]] constexpr float load_once(const float* from) noexcept {
   float v = *from;
 #if defined(__ARM_FEATURE_MVE)
-  if !consteval { asm("" : "+r"(v)); }
+  if !consteval {
+    asm("" : "+r"(v));
+  }
 #endif
   return v;
 }
@@ -157,8 +159,8 @@ template <Index N, class F>
       __attribute__((always_inline)) { (f.template operator()<I>(), ...); }(std::make_integer_sequence<Index, N>{});
 }
 
-/// Calls `f.template operator()<N>(i)` so that the ranges [i, i + N) are [0, count) in order; N is `simd` where it fits.
-/// With `Unrolled` four such ranges are taken at once.
+/// Calls `f.template operator()<N>(i)` so that the ranges [i, i + N) are [0, count) in order; N is `simd` where it
+/// fits. With `Unrolled` four such ranges are taken at once.
 template <bool Unrolled, class F>
 [[gnu::always_inline]] constexpr void for_packs(Index count, F&& f) {
   Index done = 0;

@@ -13,7 +13,9 @@ namespace davit::static_float {
 enum class Cell : std::int32_t { gru, lstm, tanh, relu };
 
 /// Gates of a cell, as torch orders them: reset, update, new of a GRU; input, forget, cell, output of an LSTM.
-[[nodiscard]] constexpr Index gates_of(Cell cell) noexcept { return cell == Cell::gru ? 3 : cell == Cell::lstm ? 4 : 1; }
+[[nodiscard]] constexpr Index gates_of(Cell cell) noexcept {
+  return cell == Cell::gru ? 3 : cell == Cell::lstm ? 4 : 1;
+}
 
 /// x (steps, batch, features) or (batch, steps, features): the distances of its and the result's steps and rows.
 struct Recurrent {
@@ -21,8 +23,9 @@ struct Recurrent {
   std::int32_t x_step = 0, x_row = 0, y_step = 0, y_row = 0;
 };
 
-/// What a recurrent layer reads and writes. Weights are (gates * units, features) and (gates * units, units), biases (gates * units) or
-/// nullptr; states (batch, units); `gates` is room for twice the gates of a row. Only an LSTM has cells.
+/// What a recurrent layer reads and writes. Weights are (gates * units, features) and (gates * units, units), biases
+/// (gates * units) or nullptr; states (batch, units); `gates` is room for twice the gates of a row. Only an LSTM has
+/// cells.
 struct RecurrentData {
   float *y, *h, *c, *gates;
   const float *x, *h0, *c0, *input_weight, *hidden_weight, *input_bias, *hidden_bias;
@@ -31,7 +34,8 @@ struct RecurrentData {
 namespace detail {
 
 /// y[j] = bias[j] + the products of w[j] and x, four rows at a time.
-[[gnu::always_inline]] constexpr void weigh(const float* w, const float* bias, Index rows, Index depth, const float* x, float* y) noexcept {
+[[gnu::always_inline]] constexpr void weigh(const float* w, const float* bias, Index rows, Index depth, const float* x,
+                                            float* y) noexcept {
   Index j = 0;
   for (; j + 4 <= rows; j += 4) {
     const float* const row = w + j * depth;
@@ -58,7 +62,8 @@ namespace detail {
 
 /// The new state of unit i; `in` and `own` are what the input and the state give to the gates.
 template <Cell cell>
-[[nodiscard, gnu::always_inline]] constexpr float next_state(const float* in, const float* own, Index units, Index i, float h, float* c) noexcept {
+[[nodiscard, gnu::always_inline]] constexpr float next_state(const float* in, const float* own, Index units, Index i,
+                                                             float h, float* c) noexcept {
   if constexpr (cell == Cell::gru) {
     const float reset = sigmoid_of(in[i] + own[i]), update = sigmoid_of(in[units + i] + own[units + i]);
     const float fresh = kernels::tanh(in[2 * units + i] + reset * own[2 * units + i]);

@@ -18,14 +18,16 @@ struct Softmax {
 template <class P>
 [[gnu::always_inline]] constexpr void softmax(const P& params, const float* x, float* y) noexcept {
   const Softmax& p = numbers_of(params);
-  kernels::MiddleLines<kernels::SoftmaxLine<Wide>>::run<kernels::vector_bytes>(x, Index{p.outer}, Index{p.count}, Index{p.inner}, y, false);
+  kernels::MiddleLines<kernels::SoftmaxLine<Wide>>::run<kernels::vector_bytes>(x, Index{p.outer}, Index{p.count},
+                                                                               Index{p.inner}, y, false);
 }
 
 /// y = log(softmax(x)); `y` may be `x`. O(numel). Source: at::_log_softmax.
 template <class P>
 [[gnu::always_inline]] constexpr void log_softmax(const P& params, const float* x, float* y) noexcept {
   const Softmax& p = numbers_of(params);
-  kernels::MiddleLines<kernels::LogSoftmaxLine<Wide>>::run<kernels::vector_bytes>(x, Index{p.outer}, Index{p.count}, Index{p.inner}, y);
+  kernels::MiddleLines<kernels::LogSoftmaxLine<Wide>>::run<kernels::vector_bytes>(x, Index{p.outer}, Index{p.count},
+                                                                                  Index{p.inner}, y);
 }
 
 }  // namespace davit::static_float

@@ -29,7 +29,8 @@ struct Walk {
     const auto s = static_cast<std::int32_t>(size);
     bool continues = rank > 0;
     std::size_t at = static_cast<std::size_t>(continues ? rank - 1 : 0);
-    for (std::size_t n = 0; n < N; ++n) continues = continues && strides[n][at] == s * static_cast<std::int32_t>(steps[n]);
+    for (std::size_t n = 0; n < N; ++n)
+      continues = continues && strides[n][at] == s * static_cast<std::int32_t>(steps[n]);
     if (!continues) {
       if (rank == max_rank) return false;
       at = static_cast<std::size_t>(rank++);
@@ -43,8 +44,8 @@ struct Walk {
 
 namespace detail {
 
-/// Calls f(where each tensor's row begins, its elements, the dimension that it runs along) for each innermost row of a walk, in
-/// order; the sizes must not be 0.
+/// Calls f(where each tensor's row begins, its elements, the dimension that it runs along) for each innermost row of a
+/// walk, in order; the sizes must not be 0.
 template <std::size_t N, class F>
 [[gnu::always_inline]] constexpr void walk_rows(const Walk<N>& w, F&& f) noexcept {
   const std::size_t inner = w.rank == 0 ? 0 : static_cast<std::size_t>(w.rank - 1);
@@ -56,8 +57,8 @@ template <std::size_t N, class F>
     for (std::size_t n = 0; n < N; ++n) at[n] += w.strides[n][d] * steps;
   }));
 }
-/// Calls f(where each tensor's element lies) for each place of the walk, in order: an array, or the place of the only tensor. The
-/// sizes must not be 0.
+/// Calls f(where each tensor's element lies) for each place of the walk, in order: an array, or the place of the only
+/// tensor. The sizes must not be 0.
 template <std::size_t N, class F>
 [[gnu::always_inline]] constexpr void walk_each(const Walk<N>& w, F&& f) noexcept {
   walk_rows(w, [&](const std::array<Index, N>& row, Index count, std::size_t inner) __attribute__((always_inline)) {

@@ -24,9 +24,7 @@ using Integers = KernelTest::Integers;
 using Numbers = KernelTest::Numbers;
 
 /// A line of complex64 numbers, given by pairs.
-EValue complex(KernelTest& test, const Numbers& pairs) {
-  return test.complex_line(ScalarType::complex64, pairs);
-}
+EValue complex(KernelTest& test, const Numbers& pairs) { return test.complex_line(ScalarType::complex64, pairs); }
 /// The pairs of output 0.
 Numbers pairs(const KernelTest& test) {
   const davit::TensorView& t = test.outputs[0].tensor();
@@ -47,7 +45,8 @@ TEST_CASE("portable: pairs are views of complex numbers and back") {
   CHECK(test.dtype() == ScalarType::complex64);
   CHECK(test.outputs[0].tensor().data == x.tensor().data);
   CHECK(pairs(test) == Numbers{1, 2, 3, 4});
-  CHECK(test.run(complex_ops, "aten.view_as_complex.default", {test.view(x, {2, 2}, {1, 2})}) == ErrorCode::ok);  // a copy
+  CHECK(test.run(complex_ops, "aten.view_as_complex.default", {test.view(x, {2, 2}, {1, 2})}) ==
+        ErrorCode::ok);  // a copy
   CHECK(pairs(test) == Numbers{1, 3, 2, 4});
   const EValue gaps = test.tensor(ScalarType::float32, {2, 3}, {1, 2, 0, 3, 4, 0});
   CHECK(test.run(complex_ops, "aten.view_as_complex.default", {test.view(gaps, {2, 2}, {3, 1})}) == ErrorCode::ok);
@@ -62,7 +61,8 @@ TEST_CASE("portable: pairs are views of complex numbers and back") {
 TEST_CASE("portable: casts between real and complex keep the real part") {
   KernelTest test;
   const auto cast = [&](EValue x, ScalarType to) {
-    return test.run(copy_ops, "aten._to_copy.default", {x, EValue(static_cast<std::int64_t>(to)), EValue(), EValue(), EValue(), EValue(false), EValue()});
+    return test.run(copy_ops, "aten._to_copy.default",
+                    {x, EValue(static_cast<std::int64_t>(to)), EValue(), EValue(), EValue(), EValue(false), EValue()});
   };
   CHECK(cast(test.tensor(ScalarType::int64, {2}, {3, -4}), ScalarType::complex64) == ErrorCode::ok);
   CHECK(pairs(test) == Numbers{3, 0, -4, 0});
@@ -73,12 +73,15 @@ TEST_CASE("portable: casts between real and complex keep the real part") {
 TEST_CASE("portable: products and sums of complex numbers in rows of any length and layout") {
   KernelTest test;
   const auto run = [&](const char* name, EValue a, EValue b) {
-    CHECK(test.run(elementwise_binary_ops, name, name[5] == 'm' ? std::vector<EValue>{a, b} : std::vector<EValue>{a, b, EValue(-2)}) == ErrorCode::ok);
+    CHECK(test.run(elementwise_binary_ops, name,
+                   name[5] == 'm' ? std::vector<EValue>{a, b} : std::vector<EValue>{a, b, EValue(-2)}) ==
+          ErrorCode::ok);
   };
   for (const std::int64_t n : {1, 3, 8, 37, 700}) {
     Numbers x, y, product, sum, difference, by_first, row;
     for (std::int64_t i = 0; i < 2 * n; ++i) {
-      const double a = static_cast<double>(i % 11 - 5), b = static_cast<double>(i % 7 - 3), c = static_cast<double>(i % 5 - 2), d = static_cast<double>(i % 3);
+      const double a = static_cast<double>(i % 11 - 5), b = static_cast<double>(i % 7 - 3),
+                   c = static_cast<double>(i % 5 - 2), d = static_cast<double>(i % 3);
       for (const double part : {a, b}) x.push_back(part);
       for (const double part : {c, d}) y.push_back(part);
       for (const double part : {a * c - b * d, a * d + b * c}) product.push_back(part);
@@ -102,7 +105,9 @@ TEST_CASE("portable: products and sums of complex numbers in rows of any length 
     run("aten.mul.Tensor", test.view(a, {n, 2}, {1, n}), test.view(b, {n, 1}, {1, 1}));  // columns
     Numbers turned;
     for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i)
-      for (const std::size_t k : {2 * i, 2 * i + 1, 2 * (i + static_cast<std::size_t>(n)), 2 * (i + static_cast<std::size_t>(n)) + 1}) turned.push_back(row[k]);
+      for (const std::size_t k :
+           {2 * i, 2 * i + 1, 2 * (i + static_cast<std::size_t>(n)), 2 * (i + static_cast<std::size_t>(n)) + 1})
+        turned.push_back(row[k]);
     CHECK(pairs(test) == turned);
     const EValue real = test.tensor(ScalarType::int32, {2 * n}, Numbers(static_cast<std::size_t>(2 * n), 3));
     run("aten.mul.Tensor", real, a);
@@ -117,7 +122,9 @@ TEST_CASE("portable: products and sums of complex numbers in rows of any length 
   CHECK(std::isnan(pairs(test)[0]));
   run("aten.add.Tensor", complex(test, {1, 2}), complex(test, {infinite, 1}));
   CHECK(pairs(test) == Numbers{-infinite, 0});
-  CHECK(test.run(elementwise_binary_ops, "aten.mul.Tensor", {complex(test, {1, 2, 3, 4}), test.tensor(ScalarType::float32, {3}, {1, 2, 3})}) == ErrorCode::invalid_shape);
+  CHECK(test.run(elementwise_binary_ops, "aten.mul.Tensor",
+                 {complex(test, {1, 2, 3, 4}), test.tensor(ScalarType::float32, {3}, {1, 2, 3})}) ==
+        ErrorCode::invalid_shape);
   const EValue none = test.view(complex(test, {1, 2}), {0, 1}, {1, 1});
   run("aten.mul.Tensor", none, complex(test, {1, 2, 3, 4}));
   CHECK(test.sizes() == Integers{0, 2});
@@ -139,27 +146,35 @@ TEST_CASE("portable: complex numbers of parts, and of distances and angles") {
       bool same = true;
       for (std::size_t i = 0; i < x.size(); ++i) {
         const std::complex<double> expected = polar ? std::polar(x[i], y[i]) : std::complex<double>(x[i], y[i]);
-        const double error = std::abs(davit::portable_kernels::complex_at(test.outputs[0].tensor(), static_cast<std::int64_t>(i)) - expected);
+        const double error = std::abs(
+            davit::portable_kernels::complex_at(test.outputs[0].tensor(), static_cast<std::int64_t>(i)) - expected);
         same = same && error <= x[i] * (type == ScalarType::float32 ? 2e-7 : 1e-15);
       }
       CHECK(same);
     }
-    CHECK(test.run(complex_ops, "aten.complex.default", {test.view(a, {2, 2}, {0, 1}), test.view(b, {2, 1}, {3, 1})}) == ErrorCode::ok);
+    CHECK(test.run(complex_ops, "aten.complex.default", {test.view(a, {2, 2}, {0, 1}), test.view(b, {2, 1}, {3, 1})}) ==
+          ErrorCode::ok);
     CHECK(davit::portable_kernels::complex_at(test.outputs[0].tensor(), 3) == std::complex<double>(0.25, -3));
   }
-  CHECK(test.run(complex_ops, "aten.polar.default", {test.tensor(ScalarType::float32, {1}, {1}), test.tensor(ScalarType::float64, {1}, {1})}) == ErrorCode::invalid_dtype);
+  CHECK(test.run(complex_ops, "aten.polar.default",
+                 {test.tensor(ScalarType::float32, {1}, {1}), test.tensor(ScalarType::float64, {1}, {1})}) ==
+        ErrorCode::invalid_dtype);
 }
 
 TEST_CASE("portable: quotients of complex numbers and distances from zero, by their loops") {
   namespace detail = davit::portable_kernels::detail;
   davit::kernels::Parameters none;
-  const auto check = [&]<class T>(T large, const davit::kernels::BlockLoop quotients, const davit::kernels::BlockLoop distances) {
+  const auto check = [&]<class T>(T large, const davit::kernels::BlockLoop quotients,
+                                  const davit::kernels::BlockLoop distances) {
     const std::array<T, 10> x{1, 2, 3, -4, large, large, 5, 6, 1, 0}, y{3, 4, 0, 2, large, -large, 2, 0, 0, 0};
     const std::array<const void*, 2> in{x.data(), y.data()};
     std::array<T, 10> out{};
     quotients(in.data(), out.data(), 10, none);
-    const std::array<double, 9> expected{11 / 25.0, 2 / 25.0, -2, -1.5, 0, 1, 2.5, 3, std::numeric_limits<double>::infinity()};
-    for (std::size_t i = 0; i < expected.size(); ++i) CHECK((static_cast<double>(out[i]) == expected[i] || std::fabs(static_cast<double>(out[i]) - expected[i]) < 1e-6));
+    const std::array<double, 9> expected{
+        11 / 25.0, 2 / 25.0, -2, -1.5, 0, 1, 2.5, 3, std::numeric_limits<double>::infinity()};
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      CHECK(
+          (static_cast<double>(out[i]) == expected[i] || std::fabs(static_cast<double>(out[i]) - expected[i]) < 1e-6));
     CHECK(std::isnan(out[9]));
     const std::array<const void*, 2> corners{y.data(), y.data()};
     distances(corners.data(), out.data(), 10, none);

@@ -47,16 +47,24 @@ struct ComplexTest : KernelTest {
   }
 };
 
-bool is_near(std::complex<double> a, std::complex<double> b, double tolerance) { return std::abs(a - b) <= tolerance * (1 + std::abs(b)); }
+bool is_near(std::complex<double> a, std::complex<double> b, double tolerance) {
+  return std::abs(a - b) <= tolerance * (1 + std::abs(b));
+}
 
 /// Each function against the one that it inverts, or its definition, in the branch that the principal values have.
 template <class T>
 void check_functions(double tolerance) {
   ComplexTest<T> test;
-  for (const std::complex<double> z : {std::complex<double>{0.5, 0.25}, {-0.3, 0.8}, {0.1, -0.9}, {-0.7, -0.2}, {0.4, 0.0}}) {
+  for (const std::complex<double> z :
+       {std::complex<double>{0.5, 0.25}, {-0.3, 0.8}, {0.1, -0.9}, {-0.7, -0.2}, {0.4, 0.0}}) {
     CAPTURE(z.real());
     CAPTURE(z.imag());
-    for (const auto& [back, there] : {std::pair{"sin", "asin"}, {"cos", "acos"}, {"tan", "atan"}, {"sinh", "asinh"}, {"cosh", "acosh"}, {"tanh", "atanh"}}) {
+    for (const auto& [back, there] : {std::pair{"sin", "asin"},
+                                      {"cos", "acos"},
+                                      {"tan", "atan"},
+                                      {"sinh", "asinh"},
+                                      {"cosh", "acosh"},
+                                      {"tanh", "atanh"}}) {
       CAPTURE(back);
       CHECK(is_near(test.of(back, test.of(there, z)), z, tolerance));
     }
@@ -107,7 +115,8 @@ TEST_CASE("portable: powers of complex numbers") {
     CHECK(is_near(power("Tensor_Scalar", test.numbers({z}), exponent), std::pow(z, exponent), 1e-14));
   }
   CHECK(power("Tensor_Scalar", test.numbers({0}), 0) == 1.0);
-  CHECK(is_near(power("Tensor_Tensor", test.numbers({z}), test.numbers({{0.5, 2}})), std::pow(z, std::complex<double>(0.5, 2)), 1e-14));
+  CHECK(is_near(power("Tensor_Tensor", test.numbers({z}), test.numbers({{0.5, 2}})),
+                std::pow(z, std::complex<double>(0.5, 2)), 1e-14));
   CHECK(is_near(power("Scalar", 2, test.numbers({z})), std::pow(2.0, z), 1e-14));
   CHECK(power("Tensor_Tensor", test.numbers({0}), test.numbers({2})) == 0.0);
 }

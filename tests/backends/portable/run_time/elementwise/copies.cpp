@@ -24,8 +24,7 @@ constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
 TEST_CASE("portable: a range of integers is counted in integers, of the dtype that is asked for") {
   KernelTest test;
   const auto arange = [&](EValue start, EValue end, EValue step, EValue dtype) {
-    return test.run(copy_ops, "aten.arange.start_step",
-                    {start, end, step, dtype, EValue(), EValue(), EValue()});
+    return test.run(copy_ops, "aten.arange.start_step", {start, end, step, dtype, EValue(), EValue(), EValue()});
   };
   const EValue as_it_is;
   const auto as = [](ScalarType type) { return EValue(static_cast<std::int64_t>(type)); };
@@ -55,7 +54,8 @@ TEST_CASE("portable: a range of integers is counted in integers, of the dtype th
 TEST_CASE("portable: to answers the tensor itself if it has that dtype, unless a copy is asked for") {
   KernelTest test;
   const EValue x = test.tensor(ScalarType::float32, {2}, {1.5, -2});
-  const EValue same(static_cast<std::int64_t>(ScalarType::float32)), other(static_cast<std::int64_t>(ScalarType::int64)), no(false);
+  const EValue same(static_cast<std::int64_t>(ScalarType::float32)),
+      other(static_cast<std::int64_t>(ScalarType::int64)), no(false);
   const EValue none;
   CHECK(test.run(copy_ops, "aten.to.dtype", {x, same, no, no, none}) == ErrorCode::ok);
   CHECK(test.outputs[0].tensor().data == x.tensor().data);

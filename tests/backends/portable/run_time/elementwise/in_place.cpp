@@ -22,18 +22,22 @@ TEST_CASE("portable: copy_ writes its first argument and answers it") {
   KernelTest test;
   const EValue x = test.tensor(ScalarType::float32, {2, 2}, {1, 2, 3, 4});
   const EValue column = test.view(x, {2}, {2}, 1);
-  CHECK(test.run(in_place_ops, "aten.copy_.default", {column, test.tensor(ScalarType::int64, {1}, {7}), EValue(false)}) == ErrorCode::ok);
+  CHECK(test.run(in_place_ops, "aten.copy_.default",
+                 {column, test.tensor(ScalarType::int64, {1}, {7}), EValue(false)}) == ErrorCode::ok);
   CHECK(test.values() == Numbers{7, 7});
   CHECK(test.outputs[0].tensor().data == column.tensor().data);
   CHECK(x.tensor().as<float>()[0] == 1);
   CHECK(x.tensor().as<float>()[3] == 7);
 
   const EValue whole = test.tensor(ScalarType::int64, {2}, {1, 2});
-  CHECK(test.run(in_place_ops, "aten.copy_.default", {whole, test.tensor(ScalarType::int64, {2, 2}, {})}) == ErrorCode::invalid_shape);
-  CHECK(test.run(in_place_ops, "aten.copy_.default", {test.view(whole, {2}, {0}), whole}) == ErrorCode::invalid_argument);
+  CHECK(test.run(in_place_ops, "aten.copy_.default", {whole, test.tensor(ScalarType::int64, {2, 2}, {})}) ==
+        ErrorCode::invalid_shape);
+  CHECK(test.run(in_place_ops, "aten.copy_.default", {test.view(whole, {2}, {0}), whole}) ==
+        ErrorCode::invalid_argument);
   CHECK(test.run(in_place_ops, "aten.copy_.default", {EValue(1), whole}) == ErrorCode::invalid_argument);
   CHECK(whole.tensor().as<std::int64_t>()[1] == 2);
-  CHECK(test.run(in_place_ops, "aten.copy_.default", {whole, test.tensor(ScalarType::float32, {2}, {3.5, -4})}) == ErrorCode::ok);
+  CHECK(test.run(in_place_ops, "aten.copy_.default", {whole, test.tensor(ScalarType::float32, {2}, {3.5, -4})}) ==
+        ErrorCode::ok);
   CHECK(test.values() == Numbers{3, -4});
 }
 

@@ -25,7 +25,9 @@ TEST_CASE("portable: how lines are transformed") {
     std::vector<std::complex<double>> roots(static_cast<std::size_t>(n));
     fill_roots(n, roots.data());
     for (std::int64_t k = 0; k < n; ++k)
-      CHECK(std::abs(roots[static_cast<std::size_t>(k)] - std::polar(1.0, -2 * 3.141592653589793 * static_cast<double>(k) / static_cast<double>(n))) < 2e-15);
+      CHECK(std::abs(roots[static_cast<std::size_t>(k)] -
+                     std::polar(1.0, -2 * 3.141592653589793 * static_cast<double>(k) / static_cast<double>(n))) <
+            2e-15);
   }
 }
 
@@ -37,7 +39,8 @@ TEST_CASE("portable: a line alone and lines side by side are transformed alike")
     std::vector<std::complex<double>> tables(static_cast<std::size_t>(plan.table_size())), room(2 * size);
     fill_tables(plan, tables.data(), room.data());
     std::vector<double> alone(4 * size), together(4 * size * lanes + 8);
-    double* const first = together.data() + (64 - reinterpret_cast<std::uintptr_t>(together.data()) % 64) % 64 / sizeof(double);
+    double* const first =
+        together.data() + (64 - reinterpret_cast<std::uintptr_t>(together.data()) % 64) % 64 / sizeof(double);
     for (std::size_t i = 0; i < static_cast<std::size_t>(2 * n); ++i) {
       alone[i] = static_cast<double>(i * i % 11);
       for (std::size_t l = 0; l < lanes; ++l) first[i * lanes + l] = alone[i];
@@ -45,7 +48,8 @@ TEST_CASE("portable: a line alone and lines side by side are transformed alike")
     const double* const one = transform_lines<sizeof(double)>(plan, alone.data(), alone.data() + 2 * size);
     const double* const all = transform_lines<davit::kernels::vector_bytes>(plan, first, first + 2 * size * lanes);
     bool same = true;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(2 * n) * lanes; ++i) same = same && std::abs(all[i] - one[i / lanes]) < 1e-12;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(2 * n) * lanes; ++i)
+      same = same && std::abs(all[i] - one[i / lanes]) < 1e-12;
     CHECK(same);
   }
 }

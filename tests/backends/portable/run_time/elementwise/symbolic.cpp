@@ -72,7 +72,8 @@ TEST_CASE("portable: ints and floats compare and divide exactly, as Python's; wh
   CHECK(of("truediv", big, 1).as_float() == 9007199254740992.0);
   CHECK(of("truediv", most, most - 1).as_float() == 1.0);
   KernelTest test;
-  CHECK(test.run(symbolic_ops, "_operator.neg", {EValue(std::numeric_limits<std::int64_t>::min())}) == ErrorCode::out_of_range);
+  CHECK(test.run(symbolic_ops, "_operator.neg", {EValue(std::numeric_limits<std::int64_t>::min())}) ==
+        ErrorCode::out_of_range);
   REQUIRE(test.run(symbolic_ops, "_operator.neg", {EValue(most)}) == ErrorCode::ok);
   CHECK(test.outputs[0].as_int() == -most);
 }

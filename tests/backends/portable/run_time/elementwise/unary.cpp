@@ -21,5 +21,6 @@ TEST_CASE("portable: hardtanh's bounds are rounded to the tensor's integers, and
   CHECK(test.run(elementwise_unary_ops, "aten.hardtanh.default", {x, EValue(-2.5), EValue(3.5)}) == ErrorCode::ok);
   CHECK(test.values() == Numbers{-2, 1, 3});
   CHECK(test.run(elementwise_unary_ops, "aten.hardtanh.default", {x, x, EValue(3)}) == ErrorCode::invalid_argument);
-  CHECK(test.run(elementwise_unary_ops, "aten.hardtanh.default", {x, EValue(0), EValue()}) == ErrorCode::invalid_argument);
+  CHECK(test.run(elementwise_unary_ops, "aten.hardtanh.default", {x, EValue(0), EValue()}) ==
+        ErrorCode::invalid_argument);
 }

@@ -134,7 +134,8 @@ TEST_CASE("index_put: what does not fit is an error") {
 TEST_CASE("nonzero: one row of indices per element, NaN among them") {
   Indexing t;
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  REQUIRE(t.run(real_indexing_ops, "aten.nonzero.default", {t.tensor(f32, {2, 2}, {nan, -0.0, 0, 2})}) == ErrorCode::ok);
+  REQUIRE(t.run(real_indexing_ops, "aten.nonzero.default", {t.tensor(f32, {2, 2}, {nan, -0.0, 0, 2})}) ==
+          ErrorCode::ok);
   CHECK(t.dtype() == i64);
   CHECK(t.sizes() == Integers{2, 2});
   CHECK(t.values() == Numbers{0, 0, 1, 1});
@@ -172,6 +173,8 @@ TEST_CASE("portable: elements where a mask is true, both broadcast") {
   CHECK(test.values() == Numbers{1, 3, 5});
   CHECK(test.run(indexing_ops, "aten.masked_select.default", {x, test.tensor(b8, {1}, {0})}) == ErrorCode::ok);
   CHECK(test.sizes() == Integers{0});
-  CHECK(test.run(indexing_ops, "aten.masked_select.default", {x, test.tensor(ScalarType::uint8, {3}, {1, 0, 1})}) == ErrorCode::invalid_dtype);
-  CHECK(test.run(indexing_ops, "aten.masked_select.default", {x, test.tensor(b8, {4}, {})}) == ErrorCode::invalid_shape);
+  CHECK(test.run(indexing_ops, "aten.masked_select.default", {x, test.tensor(ScalarType::uint8, {3}, {1, 0, 1})}) ==
+        ErrorCode::invalid_dtype);
+  CHECK(test.run(indexing_ops, "aten.masked_select.default", {x, test.tensor(b8, {4}, {})}) ==
+        ErrorCode::invalid_shape);
 }

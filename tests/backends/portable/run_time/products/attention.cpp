@@ -8,8 +8,8 @@
 
 #include "support/kernel_test.hpp"
 
-// Held to PyTorch 2.6: a mask adds -infinity to a score, which a NaN survives; its flash kernel, which takes four dimensions,
-// leaves out what causality masks.
+// Held to PyTorch 2.6: a mask adds -infinity to a score, which a NaN survives; its flash kernel, which takes four
+// dimensions, leaves out what causality masks.
 TEST_CASE("portable: a masked score that is NaN") {
   using davit::ErrorCode;
   using davit::EValue;
@@ -24,7 +24,9 @@ TEST_CASE("portable: a masked score that is NaN") {
     for (double& each : are_nan) each = std::isnan(each) ? 1 : 0;
     return are_nan;
   };
-  const auto floats = [&](const KernelTest::Integers& sizes, const Numbers& values) { return test.tensor(ScalarType::float32, sizes, values); };
+  const auto floats = [&](const KernelTest::Integers& sizes, const Numbers& values) {
+    return test.tensor(ScalarType::float32, sizes, values);
+  };
   const EValue q = floats({1, 2, 1}, {1, 1});
   const EValue k = floats({1, 2, 1}, {1, nan});
   const EValue q4 = floats({1, 1, 2, 1}, {1, 1});
@@ -49,7 +51,8 @@ TEST_CASE("portable: threads share attention, its heads or the products of one")
   };
   for (const std::int64_t heads : {1, 2, 7})
     for (const std::int64_t queries : {1, 100}) {
-      const EValue q = fractions({heads, queries, 20}, 1), k = fractions({heads, 90, 20}, 2), v = fractions({heads, 90, 70}, 3);
+      const EValue q = fractions({heads, queries, 20}, 1), k = fractions({heads, 90, 20}, 2),
+                   v = fractions({heads, 90, 70}, 3);
       CHECK(test.is_same_on_threads(davit::portable_kernels::attention_ops, "aten.scaled_dot_product_attention.default",
                                     {q, k, v, EValue(), EValue(0.0), EValue(queries > 1), EValue(), EValue(false)}));
     }

@@ -59,7 +59,9 @@ TEST_CASE("a sum of bytes, of operands in either layout, lies as it is asked for
   for (const double x : of.numbers) expected.push_back(quantized((x - 3) * 0.5 + (x - 3) * 0.5));
   for (const ByteLayout layout : {ByteLayout::row_major, ByteLayout::channels_last})
     for (const EValue& other : {of.row_major, of.channels_last()}) {
-      REQUIRE(of.test.run(rows, "sum", call_of({of.row_major, other}, byte_sum_numbers(halves, halves, quarters, layout))) == ErrorCode::ok);
+      REQUIRE(of.test.run(rows, "sum",
+                          call_of({of.row_major, other}, byte_sum_numbers(halves, halves, quarters, layout))) ==
+              ErrorCode::ok);
       CHECK(of.test.values() == expected);
       CHECK(of.test.outputs[0].tensor().stride(1) == (layout == ByteLayout::row_major ? 20 : 1));
     }
@@ -68,18 +70,28 @@ TEST_CASE("a sum of bytes, of operands in either layout, lies as it is asked for
 TEST_CASE("a sum of bytes refuses other sizes, other dtypes and gaps") {
   Images of;
   const std::vector<EValue> numbers = byte_sum_numbers(halves, halves, quarters, ByteLayout::row_major);
-  const auto code = [&](const EValue& other) { return of.test.run(rows, "sum", call_of({of.row_major, other}, numbers)); };
+  const auto code = [&](const EValue& other) {
+    return of.test.run(rows, "sum", call_of({of.row_major, other}, numbers));
+  };
   CHECK(code(of.test.tensor(ScalarType::int8, {2, 3, 4, 1}, bytes(24))) == ErrorCode::invalid_shape);
   CHECK(code(of.test.tensor(ScalarType::uint8, {2, 3, 4, 5}, {})) == ErrorCode::invalid_dtype);
-  CHECK(code(of.test.view(of.test.tensor(ScalarType::int8, {1000}, {}), {2, 3, 4, 5}, {120, 40, 10, 2})) == ErrorCode::invalid_shape);
-  CHECK(of.test.run(rows, "sum", call_of({of.test.tensor(ScalarType::int8, {0, 3}, {}), of.test.tensor(ScalarType::int8, {0, 3}, {})}, numbers)) == ErrorCode::ok);
+  CHECK(code(of.test.view(of.test.tensor(ScalarType::int8, {1000}, {}), {2, 3, 4, 5}, {120, 40, 10, 2})) ==
+        ErrorCode::invalid_shape);
+  CHECK(
+      of.test.run(rows, "sum",
+                  call_of({of.test.tensor(ScalarType::int8, {0, 3}, {}), of.test.tensor(ScalarType::int8, {0, 3}, {})},
+                          numbers)) == ErrorCode::ok);
 }
 
 TEST_CASE("a product of bytes is exact, of sources in either layout and of rows") {
   if (!kernels::can_convolve_bytes()) return;
   Images of;
-  const ByteProduct images{.convolution = {.channels = 3, .out_channels = 2, .kernel_height = 3, .kernel_width = 1, .stride_height = 2, .top = 1}, .bottom = 2};
-  const ByteProduct matrix{.convolution = {.channels = 5, .out_channels = 4}, .of_rows = true, .made = ScalarType::uint8};
+  const ByteProduct images{
+      .convolution =
+          {.channels = 3, .out_channels = 2, .kernel_height = 3, .kernel_width = 1, .stride_height = 2, .top = 1},
+      .bottom = 2};
+  const ByteProduct matrix{
+      .convolution = {.channels = 5, .out_channels = 4}, .of_rows = true, .made = ScalarType::uint8};
   const auto constants = [&](const kernels::ByteConvolution& c, const Numbers& weights) {
     std::vector<std::int8_t> small;
     for (const double w : weights) small.push_back(static_cast<std::int8_t>(w));
@@ -90,7 +102,8 @@ TEST_CASE("a product of bytes is exact, of sources in either layout and of rows"
       channels[static_cast<std::size_t>(o)] = 0.001;
       channels[static_cast<std::size_t>(kernels::padded_channels(c) + o)] = 0.25 * static_cast<double>(o);
     }
-    return std::pair(of.test.tensor(ScalarType::int16, {static_cast<std::int64_t>(packed.size())}, Numbers(packed.begin(), packed.end())),
+    return std::pair(of.test.tensor(ScalarType::int16, {static_cast<std::int64_t>(packed.size())},
+                                    Numbers(packed.begin(), packed.end())),
                      of.test.tensor(ScalarType::float32, {static_cast<std::int64_t>(channels.size())}, channels));
   };
   const Numbers weights = bytes(20);
@@ -104,12 +117,15 @@ TEST_CASE("a product of bytes is exact, of sources in either layout and of rows"
           for (int c = 0; c < 3; ++c)
             for (int k = 0; k < 3; ++k)
               if (const int line = y * 2 - 1 + k; line >= 0 && line < 4)
-                sum += (of.numbers[static_cast<std::size_t>(n * 60 + c * 20 + line * 5 + x)] - 3) * weights[static_cast<std::size_t>(o * 9 + c * 3 + k)];
+                sum += (of.numbers[static_cast<std::size_t>(n * 60 + c * 20 + line * 5 + x)] - 3) *
+                       weights[static_cast<std::size_t>(o * 9 + c * 3 + k)];
           expected.push_back(quantized(sum * static_cast<double>(0.001f) + 0.25 * o));
         }
   for (const EValue& source : {of.row_major, of.channels_last()})
     for (const ByteLayout layout : {ByteLayout::row_major, ByteLayout::channels_last}) {
-      REQUIRE(of.test.run(rows, "product", call_of({source, of_images.first, of_images.second}, byte_product_numbers(images, 3, quarters, layout))) == ErrorCode::ok);
+      REQUIRE(of.test.run(rows, "product",
+                          call_of({source, of_images.first, of_images.second},
+                                  byte_product_numbers(images, 3, quarters, layout))) == ErrorCode::ok);
       CHECK(of.test.sizes() == Integers{2, 2, 3, 5});
       CHECK(of.test.values() == expected);
       CHECK(of.test.outputs[0].tensor().stride(1) == (layout == ByteLayout::row_major ? 15 : 1));
@@ -117,7 +133,8 @@ TEST_CASE("a product of bytes is exact, of sources in either layout and of rows"
 
   const kernels::ByteRange whole{4.0f, 128, 0, 255};
   const std::vector<EValue> row_numbers = byte_product_numbers(matrix, 3, whole, ByteLayout::row_major);
-  REQUIRE(of.test.run(rows, "product", call_of({of.row_major, of_rows.first, of_rows.second}, row_numbers)) == ErrorCode::ok);
+  REQUIRE(of.test.run(rows, "product", call_of({of.row_major, of_rows.first, of_rows.second}, row_numbers)) ==
+          ErrorCode::ok);
   CHECK(of.test.sizes() == Integers{2, 3, 4, 4});
   CHECK(of.test.dtype() == ScalarType::uint8);
   const Numbers made = of.test.values();
@@ -125,21 +142,28 @@ TEST_CASE("a product of bytes is exact, of sources in either layout and of rows"
     for (std::size_t o = 0; o < 4; ++o) {
       double sum = 0;
       for (std::size_t k = 0; k < 5; ++k) sum += (of.numbers[row * 5 + k] - 3) * weights[o * 5 + k];
-      CHECK(made[row * 4 + o] == std::clamp(std::nearbyint((sum * static_cast<double>(0.001f) + 0.25 * static_cast<double>(o)) * 4) + 128, 0.0, 255.0));
+      CHECK(made[row * 4 + o] ==
+            std::clamp(std::nearbyint((sum * static_cast<double>(0.001f) + 0.25 * static_cast<double>(o)) * 4) + 128,
+                       0.0, 255.0));
     }
 
   // what does not fit the weights is refused
   const auto code = [&](const EValue& source, const ByteProduct& p) {
     const auto& c = p.of_rows ? of_rows : of_images;
-    return of.test.run(rows, "product", call_of({source, c.first, c.second}, byte_product_numbers(p, 3, quarters, ByteLayout::row_major)));
+    return of.test.run(
+        rows, "product",
+        call_of({source, c.first, c.second}, byte_product_numbers(p, 3, quarters, ByteLayout::row_major)));
   };
   CHECK(code(of.test.tensor(ScalarType::int8, {2, 4, 4, 5}, {}), images) == ErrorCode::invalid_shape);
   CHECK(code(of.test.tensor(ScalarType::int8, {3, 4}, {}), images) == ErrorCode::invalid_shape);
-  CHECK(code(of.test.tensor(ScalarType::int8, {2, 3, 0, 5}, {}), {.convolution = images.convolution}) == ErrorCode::invalid_shape);
-  CHECK(code(of.test.tensor(ScalarType::int8, {1, 3, 5}, {}), {.convolution = images.convolution, .bottom = 4}) == ErrorCode::invalid_shape);  // lines have no second line
+  CHECK(code(of.test.tensor(ScalarType::int8, {2, 3, 0, 5}, {}), {.convolution = images.convolution}) ==
+        ErrorCode::invalid_shape);
+  CHECK(code(of.test.tensor(ScalarType::int8, {1, 3, 5}, {}), {.convolution = images.convolution, .bottom = 4}) ==
+        ErrorCode::invalid_shape);  // lines have no second line
   CHECK(code(of.test.tensor(ScalarType::float32, {2, 3, 4, 5}, {}), images) == ErrorCode::invalid_dtype);
   CHECK(code(of.test.tensor(ScalarType::int8, {2, 6}, {}), matrix) == ErrorCode::invalid_shape);
   CHECK(code(of.test.tensor(ScalarType::int8, {}, {}), matrix) == ErrorCode::invalid_shape);
-  CHECK(code(of.test.view(of.test.tensor(ScalarType::int8, {1000}, {}), {2, 3, 4, 5}, {120, 40, 10, 2}), images) == ErrorCode::invalid_shape);
+  CHECK(code(of.test.view(of.test.tensor(ScalarType::int8, {1000}, {}), {2, 3, 4, 5}, {120, 40, 10, 2}), images) ==
+        ErrorCode::invalid_shape);
   CHECK(code(of.test.tensor(ScalarType::int8, {0, 3, 4, 5}, {}), images) == ErrorCode::ok);
 }

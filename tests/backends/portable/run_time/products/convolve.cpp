@@ -28,7 +28,9 @@ std::vector<C> numbers(std::mt19937& random, std::int64_t count) {
 }
 
 ConvolutionMap random_map(std::mt19937& random) {
-  const auto below = [&](std::int64_t n) { return static_cast<std::int64_t>(random() % static_cast<std::uint32_t>(n)); };
+  const auto below = [&](std::int64_t n) {
+    return static_cast<std::int64_t>(random() % static_cast<std::uint32_t>(n));
+  };
   ConvolutionMap m;
   m.batch = 1 + below(3);
   m.groups = below(3) == 0 ? 1 + below(4) : 1;
@@ -54,8 +56,9 @@ std::string text(const ConvolutionMap& m) {
   std::string s = "batch " + std::to_string(m.batch) + " groups " + std::to_string(m.groups) + " channels " +
                   std::to_string(m.channels) + " filters " + std::to_string(m.filters);
   for (std::size_t d = 0; d < 3; ++d)
-    s += " | " + std::to_string(m.image[d]) + " -> " + std::to_string(m.places[d]) + " kernel " + std::to_string(m.kernel[d]) + " stride " +
-         std::to_string(m.stride[d]) + " padding " + std::to_string(m.padding[d]) + " dilation " + std::to_string(m.dilation[d]);
+    s += " | " + std::to_string(m.image[d]) + " -> " + std::to_string(m.places[d]) + " kernel " +
+         std::to_string(m.kernel[d]) + " stride " + std::to_string(m.stride[d]) + " padding " +
+         std::to_string(m.padding[d]) + " dilation " + std::to_string(m.dilation[d]);
   return s;
 }
 
@@ -73,8 +76,10 @@ void check_random(std::uint32_t seed) {
 
   std::vector<C> out(responses.size()), expected(responses.size());
   for (std::size_t i = 0; i < expected.size(); ++i)
-    if (added != nullptr) expected[i] = bias[i / static_cast<std::size_t>(volume(m.places)) % static_cast<std::size_t>(m.filters)];
-  support::each_product(m, [&](auto x, auto y, auto w) { expected[std::size_t(y)] += image[std::size_t(x)] * weight[std::size_t(w)]; });
+    if (added != nullptr)
+      expected[i] = bias[i / static_cast<std::size_t>(volume(m.places)) % static_cast<std::size_t>(m.filters)];
+  support::each_product(
+      m, [&](auto x, auto y, auto w) { expected[std::size_t(y)] += image[std::size_t(x)] * weight[std::size_t(w)]; });
   convolve<C>(m, image.data(), weight.data(), added, work.data(), out.data());
   CHECK(out == expected);
   if constexpr (std::is_same_v<C, float>) {
@@ -92,13 +97,18 @@ void check_random(std::uint32_t seed) {
 
   std::vector<C> back(image.size()), expected_back(image.size());
   for (std::size_t i = 0; i < back.size(); ++i)
-    if (added != nullptr) expected_back[i] = bias[i / static_cast<std::size_t>(volume(m.image)) % static_cast<std::size_t>(m.channels)];
-  support::each_product(m, [&](auto x, auto y, auto w) { expected_back[std::size_t(x)] += responses[std::size_t(y)] * weight[std::size_t(w)]; });
+    if (added != nullptr)
+      expected_back[i] = bias[i / static_cast<std::size_t>(volume(m.image)) % static_cast<std::size_t>(m.channels)];
+  support::each_product(m, [&](auto x, auto y, auto w) {
+    expected_back[std::size_t(x)] += responses[std::size_t(y)] * weight[std::size_t(w)];
+  });
   convolve_adjoint<C>(m, responses.data(), weight.data(), added, work.data(), back.data());
   CHECK(back == expected_back);
 
   std::vector<C> gradient(weight.size()), expected_gradient(weight.size());
-  support::each_product(m, [&](auto x, auto y, auto w) { expected_gradient[std::size_t(w)] += responses[std::size_t(y)] * image[std::size_t(x)]; });
+  support::each_product(m, [&](auto x, auto y, auto w) {
+    expected_gradient[std::size_t(w)] += responses[std::size_t(y)] * image[std::size_t(x)];
+  });
   convolve_weights<C>(m, image.data(), responses.data(), work.data(), gradient.data());
   CHECK(gradient == expected_gradient);
 }

@@ -29,7 +29,8 @@ void check_product(std::mt19937& random, std::int64_t m, std::int64_t n, std::in
   for (std::int64_t i = 0; i < m; ++i)
     for (std::int64_t j = 0; j < n; ++j) {
       C sum{};
-      for (std::int64_t l = 0; l < k; ++l) sum += left.data[i * left.row + l * left.col] * right.data[l * right.row + j * right.col];
+      for (std::int64_t l = 0; l < k; ++l)
+        sum += left.data[i * left.row + l * left.col] * right.data[l * right.row + j * right.col];
       expected[static_cast<std::size_t>(i * row + j)] = sum;
     }
   multiply<C>(m, n, k, left, right, work.data(), c.data(), row);
@@ -46,7 +47,8 @@ std::vector<float> fractions(std::uint32_t seed, std::int64_t m, std::int64_t n,
   };
   const std::vector<float> a = numbers(m * k), b = numbers(k * n);
   std::vector<float> c(static_cast<std::size_t>(m * n)), work(static_cast<std::size_t>(multiply_work<float>(m, n)));
-  multiply<float>(m, n, k, {a.data(), k, 1}, turn_b ? Matrix<float>{b.data(), 1, k} : Matrix<float>{b.data(), n, 1}, work.data(), c.data(), n);
+  multiply<float>(m, n, k, {a.data(), k, 1}, turn_b ? Matrix<float>{b.data(), 1, k} : Matrix<float>{b.data(), n, 1},
+                  work.data(), c.data(), n);
   return c;
 }
 
@@ -68,11 +70,13 @@ void check_transpose() {
     for (std::int64_t columns : {1, 5, 16, 40}) {
       std::vector<float> from(static_cast<std::size_t>(rows * columns)), to(from.size());
       for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<float>(i);
-      kernels::run_on<portable_kernels::detail::Transpose, Bytes>(rows, columns, static_cast<const float*>(from.data()), columns, to.data(), rows);
+      kernels::run_on<portable_kernels::detail::Transpose, Bytes>(rows, columns, static_cast<const float*>(from.data()),
+                                                                  columns, to.data(), rows);
       bool equal = true;
       for (std::int64_t r = 0; r < rows; ++r)
         for (std::int64_t c = 0; c < columns; ++c)
-          equal = equal && to[static_cast<std::size_t>(c * rows + r)] == from[static_cast<std::size_t>(r * columns + c)];
+          equal =
+              equal && to[static_cast<std::size_t>(c * rows + r)] == from[static_cast<std::size_t>(r * columns + c)];
       CHECK(equal);
     }
 }

@@ -57,10 +57,19 @@ struct Layer {
         parameters.push_back(test.tensor(type, s, own.back()));
       }
     }
-    const EValue hx = test.tensor(type, {layers * directions, batch, given}, h), cx = test.tensor(type, {layers * directions, batch, units}, c);
-    const EValue input = test.tensor(type, batch_first ? Integers{batch, steps, features} : Integers{steps, batch, features}, x);
-    const std::vector<EValue> arguments{input, cell == "lstm" ? test.list({hx, cx}) : hx, EValue(std::span<const EValue>(parameters)), EValue(biased), EValue(layers),
-                                        EValue(0.0), EValue(false), EValue(directions == 2), EValue(batch_first)};
+    const EValue hx = test.tensor(type, {layers * directions, batch, given}, h),
+                 cx = test.tensor(type, {layers * directions, batch, units}, c);
+    const EValue input =
+        test.tensor(type, batch_first ? Integers{batch, steps, features} : Integers{steps, batch, features}, x);
+    const std::vector<EValue> arguments{input,
+                                        cell == "lstm" ? test.list({hx, cx}) : hx,
+                                        EValue(std::span<const EValue>(parameters)),
+                                        EValue(biased),
+                                        EValue(layers),
+                                        EValue(0.0),
+                                        EValue(false),
+                                        EValue(directions == 2),
+                                        EValue(batch_first)};
     return test.run(recurrent_ops, "aten." + cell + ".input", arguments, cell == "lstm" ? 3 : 2);
   }
 
@@ -69,16 +78,21 @@ struct Layer {
     Numbers from_input(static_cast<std::size_t>(gates())), from_state(from_input);
     for (std::size_t g = 0; g < from_input.size(); ++g) {
       if (biased) from_input[g] = w[2][g], from_state[g] = w[3][g];
-      for (std::size_t i = 0; i < static_cast<std::size_t>(width); ++i) from_input[g] += w[0][g * static_cast<std::size_t>(width) + i] * in[i];
-      for (std::size_t i = 0; i < static_cast<std::size_t>(given); ++i) from_state[g] += w[1][g * static_cast<std::size_t>(given) + i] * state[i];
+      for (std::size_t i = 0; i < static_cast<std::size_t>(width); ++i)
+        from_input[g] += w[0][g * static_cast<std::size_t>(width) + i] * in[i];
+      for (std::size_t i = 0; i < static_cast<std::size_t>(given); ++i)
+        from_state[g] += w[1][g * static_cast<std::size_t>(given) + i] * state[i];
     }
     const auto n = static_cast<std::size_t>(units);
-    const auto sum = [&](std::size_t gate, std::size_t i) { return from_input[gate * n + i] + from_state[gate * n + i]; };
+    const auto sum = [&](std::size_t gate, std::size_t i) {
+      return from_input[gate * n + i] + from_state[gate * n + i];
+    };
     const auto logistic = [](double v) { return 1 / (1 + std::exp(-v)); };
     Numbers made(n);
     for (std::size_t i = 0; i < n; ++i) {
       if (cell == "gru") {
-        const double fresh = std::tanh(from_input[2 * n + i] + logistic(sum(0, i)) * from_state[2 * n + i]), update = logistic(sum(1, i));
+        const double fresh = std::tanh(from_input[2 * n + i] + logistic(sum(0, i)) * from_state[2 * n + i]),
+                     update = logistic(sum(1, i));
         made[i] = (1 - update) * fresh + update * state[i];
       } else if (cell == "lstm") {
         cells[i] = logistic(sum(1, i)) * cells[i] + logistic(sum(0, i)) * std::tanh(sum(2, i));
@@ -104,9 +118,12 @@ struct Layer {
         for (std::int64_t s = 0; s < steps; ++s)
           for (std::int64_t b = 0; b < batch; ++b) {
             const std::int64_t t = d == 1 ? steps - 1 - s : s, at = index * batch + b;
-            step(weights[static_cast<std::size_t>(index)], width, &sequence[static_cast<std::size_t>((turned ? b * steps + t : t * batch + b) * width)],
+            step(weights[static_cast<std::size_t>(index)], width,
+                 &sequence[static_cast<std::size_t>((turned ? b * steps + t : t * batch + b) * width)],
                  &state[static_cast<std::size_t>(at * given)], &cells[static_cast<std::size_t>(at * units)]);
-            std::copy_n(&state[static_cast<std::size_t>(at * given)], given, &out[static_cast<std::size_t>(((turned ? b * steps + t : t * batch + b) * directions + d) * given)]);
+            std::copy_n(
+                &state[static_cast<std::size_t>(at * given)], given,
+                &out[static_cast<std::size_t>(((turned ? b * steps + t : t * batch + b) * directions + d) * given)]);
           }
       }
       sequence = out;
@@ -125,13 +142,22 @@ TEST_CASE("portable: recurrent layers are what their formulas say") {
         CAPTURE(cell);
         CAPTURE(units);
         CAPTURE(variant);
-        Layer l{.cell = cell, .steps = variant % 3 == 0 ? 1 : 5, .batch = variant % 4 == 1 ? 6 : 1 + variant % 2, .units = units, .given = units,
-                .layers = 1 + variant % 3, .directions = 1 + variant / 6, .biased = variant % 5 != 2, .batch_first = variant % 2 == 1};
+        Layer l{.cell = cell,
+                .steps = variant % 3 == 0 ? 1 : 5,
+                .batch = variant % 4 == 1 ? 6 : 1 + variant % 2,
+                .units = units,
+                .given = units,
+                .layers = 1 + variant % 3,
+                .directions = 1 + variant / 6,
+                .biased = variant % 5 != 2,
+                .batch_first = variant % 2 == 1};
         if (cell == "lstm" && variant % 4 == 3) l.given = 2;
         REQUIRE(l.run(ScalarType::float32) == ErrorCode::ok);
-        CHECK(l.test.sizes() == (l.batch_first ? Integers{l.batch, l.steps, l.directions * l.given} : Integers{l.steps, l.batch, l.directions * l.given}));
+        CHECK(l.test.sizes() == (l.batch_first ? Integers{l.batch, l.steps, l.directions * l.given}
+                                               : Integers{l.steps, l.batch, l.directions * l.given}));
         const std::vector<Numbers> expected = l.expected();
-        for (std::size_t i = 0; i < (cell == "lstm" ? 3u : 2u); ++i) CHECK(KernelTest::near(l.test.values(i), expected[i], 1e-5));
+        for (std::size_t i = 0; i < (cell == "lstm" ? 3u : 2u); ++i)
+          CHECK(KernelTest::near(l.test.values(i), expected[i], 1e-5));
       }
 }
 
@@ -149,7 +175,10 @@ TEST_CASE("portable: a recurrent layer whose operands do not fit") {
   const EValue x = test.tensor(ScalarType::float32, {3, 1, 2}, {}), h = test.tensor(ScalarType::float32, {1, 1, 4}, {});
   const EValue wx = test.tensor(ScalarType::float32, {16, 2}, {}), wh = test.tensor(ScalarType::float32, {16, 4}, {});
   const auto run = [&](EValue input, EValue states, EValue parameters, std::int64_t layers = 1, bool drops = false) {
-    return test.run(recurrent_ops, "aten.lstm.input", {input, states, parameters, EValue(false), EValue(layers), EValue(0.5), EValue(drops), EValue(false), EValue(false)}, 3);
+    return test.run(recurrent_ops, "aten.lstm.input",
+                    {input, states, parameters, EValue(false), EValue(layers), EValue(0.5), EValue(drops),
+                     EValue(false), EValue(false)},
+                    3);
   };
   CHECK(run(x, test.list({h, h}), test.list({wx, wh})) == ErrorCode::ok);
   CHECK(run(x, test.list({h}), test.list({wx, wh})) == ErrorCode::invalid_argument);
@@ -157,7 +186,8 @@ TEST_CASE("portable: a recurrent layer whose operands do not fit") {
   CHECK(run(x, test.list({h, h}), test.list({wx})) == ErrorCode::invalid_argument);
   CHECK(run(x, test.list({h, h}), test.list({wh, wh})) == ErrorCode::invalid_shape);
   CHECK(run(x, test.list({h, h}), test.list({wx, wh}), 7) == ErrorCode::invalid_argument);
-  CHECK(run(x, test.list({h, test.tensor(ScalarType::float32, {1, 2, 4}, {})}), test.list({wx, wh})) == ErrorCode::invalid_shape);
+  CHECK(run(x, test.list({h, test.tensor(ScalarType::float32, {1, 2, 4}, {})}), test.list({wx, wh})) ==
+        ErrorCode::invalid_shape);
   const EValue two = test.tensor(ScalarType::float32, {2, 1, 4}, {});
   CHECK(run(x, test.list({two, two}), test.list({wx, wh, wh, wh}), 2, true) == ErrorCode::unsupported_argument);
   const EValue huge = test.view(h, {1, 0, std::int64_t{1} << 60}, {0, 0, 0}), none = test.view(x, {3, 0, 2}, {0, 0, 0});

@@ -29,7 +29,10 @@ TEST_CASE("rows get their factors and shifts, and lie between the bounds") {
     for (std::int64_t i = 0; i < 40; ++i) {
       const float x = static_cast<float>(i % 5 - 2);
       CHECK(c[static_cast<std::size_t>(i)] == (i < width ? -x : 9.0f));
-      CHECK(c[static_cast<std::size_t>(40 + i)] == (i < width ? (x == 2 ? 8.0f : 3 * x + 2 < -5 ? -5.0f : 3 * x + 2) : 9.0f));
+      CHECK(c[static_cast<std::size_t>(40 + i)] == (i < width ? (x == 2           ? 8.0f
+                                                                 : 3 * x + 2 < -5 ? -5.0f
+                                                                                  : 3 * x + 2)
+                                                              : 9.0f));
     }
   }
 }

@@ -29,7 +29,8 @@ TEST_CASE("eigenvalues without vectors are those of the rotations") {
       CAPTURE(scale);
       const std::int64_t stride = symmetric_stride(n);
       const auto count = static_cast<std::size_t>(n);
-      std::vector<double> a(static_cast<std::size_t>(n * stride)), work(static_cast<std::size_t>(symmetric_work(n))), values(count);
+      std::vector<double> a(static_cast<std::size_t>(n * stride)), work(static_cast<std::size_t>(symmetric_work(n))),
+          values(count);
       std::vector<double> b(count * count), vectors(count * count), wanted(count);
       for (std::int64_t i = 0; i < n; ++i)
         for (std::int64_t j = 0; j < n; ++j) {

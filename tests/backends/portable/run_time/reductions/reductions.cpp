@@ -46,7 +46,9 @@ TEST_CASE("portable: std takes the root before the variance is rounded, with the
   KernelTest test;
   for (const double scale : {1e-25, 1.0, 1e20}) {
     const EValue x = test.tensor(ScalarType::float32, {2, 3}, {1 * scale, 2 * scale, 4 * scale, 0, 0, 0});
-    const auto near = [&](double expected) { return std::fabs(test.values()[0] / scale - expected) < 1e-5 && test.values().back() == 0; };
+    const auto near = [&](double expected) {
+      return std::fabs(test.values()[0] / scale - expected) < 1e-5 && test.values().back() == 0;
+    };
     const EValue dims = test.list({EValue(1)});
     CHECK(test.run(reduction_ops, "aten.std.dim", {x, dims, EValue(true), EValue(false)}) == ErrorCode::ok);
     CHECK(near(1.527525));
@@ -58,7 +60,8 @@ TEST_CASE("portable: std takes the root before the variance is rounded, with the
     CHECK(test.values(1)[0] / scale == doctest::Approx(7.0 / 3));
     CHECK(test.run(reduction_ops, "aten.std.default", {test.view(x, {3}, {1}), EValue(true)}) == ErrorCode::ok);
     CHECK(test.values()[0] / scale == doctest::Approx(1.527525));
-    CHECK(test.run(reduction_ops, "aten.std_mean.default", {test.view(x, {3}, {1}), EValue(false)}, 2) == ErrorCode::ok);
+    CHECK(test.run(reduction_ops, "aten.std_mean.default", {test.view(x, {3}, {1}), EValue(false)}, 2) ==
+          ErrorCode::ok);
     CHECK(test.values()[0] / scale == doctest::Approx(1.247219));
   }
 }

@@ -27,9 +27,11 @@ TEST_CASE("portable: products and sums of exponentials so far") {
   const EValue x = test.tensor(ScalarType::float32, {2, 3}, {1, 2, 3, 4, 5, 6});
   CHECK(test.run(scan_ops, "aten.cumprod.default", {x, EValue(1), EValue()}) == ErrorCode::ok);
   CHECK(test.values() == Numbers{1, 2, 6, 4, 20, 120});
-  CHECK(test.run(scan_ops, "aten.cumprod.default", {test.view(x, {3, 2}, {1, 3}), EValue(-1), EValue()}) == ErrorCode::ok);
+  CHECK(test.run(scan_ops, "aten.cumprod.default", {test.view(x, {3, 2}, {1, 3}), EValue(-1), EValue()}) ==
+        ErrorCode::ok);
   CHECK(test.values() == Numbers{1, 4, 2, 10, 3, 18});
-  CHECK(test.run(scan_ops, "aten.cumprod.default", {test.tensor(ScalarType::int8, {3}, {100, 2, 3}), EValue(0), EValue()}) == ErrorCode::ok);
+  CHECK(test.run(scan_ops, "aten.cumprod.default",
+                 {test.tensor(ScalarType::int8, {3}, {100, 2, 3}), EValue(0), EValue()}) == ErrorCode::ok);
   CHECK(test.dtype() == ScalarType::int64);
   CHECK(test.values() == Numbers{100, 200, 600});
   CHECK(test.run(scan_ops, "aten.cumprod.default", {x, EValue(2), EValue()}) == ErrorCode::out_of_range);
@@ -42,7 +44,8 @@ TEST_CASE("portable: products and sums of exponentials so far") {
   CHECK(sums[2] == doctest::Approx(std::log(2.0)));
   CHECK(std::isnan(sums[3]));
   CHECK(std::isnan(sums[4]));
-  CHECK(test.run(scan_ops, "aten.logcumsumexp.default", {test.tensor(ScalarType::int64, {1}, {1}), EValue(0)}) == ErrorCode::invalid_dtype);
+  CHECK(test.run(scan_ops, "aten.logcumsumexp.default", {test.tensor(ScalarType::int64, {1}, {1}), EValue(0)}) ==
+        ErrorCode::invalid_dtype);
 }
 
 TEST_CASE("portable: the largest and smallest so far, the last of equal ones; NaN stays") {
@@ -52,12 +55,15 @@ TEST_CASE("portable: the largest and smallest so far, the last of equal ones; Na
   CHECK(test.values(1) == Numbers{0, 1, 2, 2, 4, 4});
   CHECK(test.values()[3] == 3);
   CHECK(std::isnan(test.values()[5]));
-  CHECK(test.run(scan_ops, "aten.cummin.default", {test.tensor(ScalarType::bool_, {3}, {1, 0, 1}), EValue(-1)}, 2) == ErrorCode::ok);
+  CHECK(test.run(scan_ops, "aten.cummin.default", {test.tensor(ScalarType::bool_, {3}, {1, 0, 1}), EValue(-1)}, 2) ==
+        ErrorCode::ok);
   CHECK(test.values() == Numbers{1, 0, 0});
   CHECK(test.values(1) == Numbers{0, 1, 1});
-  CHECK(test.run(scan_ops, "aten.cummin.default", {test.tensor(ScalarType::int64, {}, {7}), EValue(0)}, 2) == ErrorCode::ok);
+  CHECK(test.run(scan_ops, "aten.cummin.default", {test.tensor(ScalarType::int64, {}, {7}), EValue(0)}, 2) ==
+        ErrorCode::ok);
   CHECK(test.values() == Numbers{7});
-  CHECK(test.run(scan_ops, "aten.cummin.default", {test.tensor(ScalarType::int64, {0, 2}, {}), EValue(0)}, 2) == ErrorCode::ok);
+  CHECK(test.run(scan_ops, "aten.cummin.default", {test.tensor(ScalarType::int64, {0, 2}, {}), EValue(0)}, 2) ==
+        ErrorCode::ok);
 }
 
 TEST_CASE("portable: where values stand in an ascending line, before or behind equal ones") {
@@ -65,7 +71,8 @@ TEST_CASE("portable: where values stand in an ascending line, before or behind e
   const EValue line = test.tensor(ScalarType::float32, {4}, {1, 2, 2, 5});
   const EValue values = test.tensor(ScalarType::float32, {2, 3}, {0, 2, 9, 1, 5, not_a_number});
   const auto search = [&](EValue sequence, EValue of, bool right, EValue sorter = {}) {
-    return test.run(scan_ops, "aten.searchsorted.Tensor", {sequence, of, EValue(false), EValue(right), EValue(), sorter});
+    return test.run(scan_ops, "aten.searchsorted.Tensor",
+                    {sequence, of, EValue(false), EValue(right), EValue(), sorter});
   };
   CHECK(search(line, values, false) == ErrorCode::ok);
   CHECK(test.values() == Numbers{0, 1, 4, 0, 3, 4});

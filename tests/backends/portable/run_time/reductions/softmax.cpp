@@ -35,5 +35,6 @@ TEST_CASE("portable: threads share softmax") {
   Numbers values(7 * 5 * 33);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i * 7919 % 1009) / 100;
   const EValue x = test.tensor(ScalarType::float32, {7, 5, 33}, values);
-  for (const int dim : {0, 1, 2}) CHECK(test.is_same_on_threads(softmax_ops, "aten.softmax.int", {x, EValue(dim), EValue()}));
+  for (const int dim : {0, 1, 2})
+    CHECK(test.is_same_on_threads(softmax_ops, "aten.softmax.int", {x, EValue(dim), EValue()}));
 }

@@ -21,7 +21,8 @@ TEST_CASE("portable: adaptive averages of no channels, and of whole planes that 
   KernelTest test;
   const EValue one = test.list({EValue(1), EValue(1)}), some = test.list({EValue(2), EValue(3)});
   for (const EValue& size : {one, some}) {
-    CHECK(test.run(adaptive_avg_pool_ops, "aten.adaptive_avg_pool2d.default", {test.tensor(ScalarType::float32, {2, 0, 4, 4}, {}), size}) == ErrorCode::ok);
+    CHECK(test.run(adaptive_avg_pool_ops, "aten.adaptive_avg_pool2d.default",
+                   {test.tensor(ScalarType::float32, {2, 0, 4, 4}, {}), size}) == ErrorCode::ok);
     CHECK(test.values().empty());
   }
   const EValue empty = test.tensor(ScalarType::float32, {1, 1, 0, 4}, {});
@@ -29,6 +30,8 @@ TEST_CASE("portable: adaptive averages of no channels, and of whole planes that 
   CHECK(std::isnan(test.values()[0]));
   CHECK(test.run(adaptive_avg_pool_ops, "aten.adaptive_avg_pool2d.default", {empty, some}) == ErrorCode::invalid_shape);
   const EValue volume = test.tensor(ScalarType::float32, {2, 0, 2, 2, 2}, {});
-  CHECK(test.run(adaptive_avg_pool_ops, "aten._adaptive_avg_pool3d.default", {volume, test.list({EValue(1), EValue(1), EValue(1)})}) == ErrorCode::ok);
-  CHECK(test.run(adaptive_avg_pool_ops, "aten._adaptive_avg_pool3d.default", {volume, test.list({EValue(2), EValue(1), EValue(1)})}) == ErrorCode::invalid_shape);
+  CHECK(test.run(adaptive_avg_pool_ops, "aten._adaptive_avg_pool3d.default",
+                 {volume, test.list({EValue(1), EValue(1), EValue(1)})}) == ErrorCode::ok);
+  CHECK(test.run(adaptive_avg_pool_ops, "aten._adaptive_avg_pool3d.default",
+                 {volume, test.list({EValue(2), EValue(1), EValue(1)})}) == ErrorCode::invalid_shape);
 }

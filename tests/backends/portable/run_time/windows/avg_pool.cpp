@@ -36,7 +36,8 @@ void check_window(std::mt19937& random, ScalarType dtype) {
     w.out[d] = room / w.stride[d] + 1;
     if (ceil && room % w.stride[d] != 0 && w.out[d] * w.stride[d] < w.in[d] + w.padding[d]) ++w.out[d];
   }
-  const davit::portable_kernels::detail::AverageRule rule{random() % 2 == 0, dims > 1 && random() % 3 == 0 ? 1 + below(9) : 0};
+  const davit::portable_kernels::detail::AverageRule rule{random() % 2 == 0,
+                                                          dims > 1 && random() % 3 == 0 ? 1 + below(9) : 0};
   Numbers values(static_cast<std::size_t>(w.planes * volume(w.in)));
   for (double& v : values) v = static_cast<double>(static_cast<float>(below(100000)) / 1000 - 50);
   std::vector<std::int64_t> sizes{1, w.planes};
@@ -45,7 +46,9 @@ void check_window(std::mt19937& random, ScalarType dtype) {
     if (dims == 1) return test.list({EValue(s[2])});
     return dims == 2 ? test.list({EValue(s[1]), EValue(s[2])}) : test.list({EValue(s[0]), EValue(s[1]), EValue(s[2])});
   };
-  std::vector<EValue> arguments{test.tensor(dtype, sizes, values), numbers(w.kernel), numbers(w.stride), numbers(w.padding), EValue(ceil), EValue(rule.count_include_pad)};
+  std::vector<EValue> arguments{
+      test.tensor(dtype, sizes, values), numbers(w.kernel), numbers(w.stride), numbers(w.padding), EValue(ceil),
+      EValue(rule.count_include_pad)};
   if (dims > 1) arguments.push_back(rule.divisor == 0 ? EValue() : EValue(rule.divisor));
   const char* const names[]{"aten.avg_pool1d.default", "aten.avg_pool2d.default", "aten.avg_pool3d.default"};
   REQUIRE(test.run(avg_pool_ops, names[dims - 1], arguments) == davit::ErrorCode::ok);
@@ -56,11 +59,14 @@ void check_window(std::mt19937& random, ScalarType dtype) {
     for (std::int64_t p = 0; p < w.planes; ++p)
       for_each_window(w, sliding_span, [&](std::int64_t, const Box& box) {
         const C* const plane = x.data() + p * volume(w.in);
-        expected.push_back(box.empty() ? 0 : static_cast<double>(sum_box(plane, w.in, box) / static_cast<C>(rule.divisor_of(box))));
+        expected.push_back(
+            box.empty() ? 0 : static_cast<double>(sum_box(plane, w.in, box) / static_cast<C>(rule.divisor_of(box))));
       });
   };
-  if (dtype == ScalarType::float32) by_windows(float{});
-  else by_windows(double{});
+  if (dtype == ScalarType::float32)
+    by_windows(float{});
+  else
+    by_windows(double{});
   CHECK(made == expected);
 }
 

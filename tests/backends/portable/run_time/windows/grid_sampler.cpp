@@ -23,7 +23,8 @@ using Numbers = KernelTest::Numbers;
 
 constexpr int bilinear = 0, nearest = 1, bicubic = 2, zeros = 0, border = 1;
 
-ErrorCode sample(KernelTest& test, EValue input, EValue grid, int mode, int padding, const char* name = "aten.grid_sampler_2d.default") {
+ErrorCode sample(KernelTest& test, EValue input, EValue grid, int mode, int padding,
+                 const char* name = "aten.grid_sampler_2d.default") {
   return test.run(grid_sampler_ops, name, {input, grid, EValue(mode), EValue(padding), EValue(true)});
 }
 
@@ -45,7 +46,8 @@ TEST_CASE("portable: elements outside are 0 whatever lies in the corner, and not
 TEST_CASE("portable: more points than are sampled at once, of images and volumes, alone and by threads") {
   KernelTest test;
   const std::int64_t n = 2, channels = 3, size = 5, points = 150;
-  Numbers numbers(static_cast<std::size_t>(n * channels * size * size * size)), places(static_cast<std::size_t>(n * points * 3));
+  Numbers numbers(static_cast<std::size_t>(n * channels * size * size * size)),
+      places(static_cast<std::size_t>(n * points * 3));
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<double>(i * 37 % 101);
   for (std::size_t i = 0; i < places.size(); ++i) places[i] = static_cast<double>(i * 53 % 199) / 90 - 1.1;
   davit::kernels::ThreadTeam team(3, 1);
@@ -55,8 +57,10 @@ TEST_CASE("portable: more points than are sampled at once, of images and volumes
     std::size_t count = 1, grid_count = 1;
     for (const std::int64_t s : sizes) count *= static_cast<std::size_t>(s);
     for (const std::int64_t s : grid_sizes) grid_count *= static_cast<std::size_t>(s);
-    const EValue x = test.tensor(ScalarType::float32, sizes, Numbers(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(count)));
-    const EValue grid = test.tensor(ScalarType::float32, grid_sizes, Numbers(places.begin(), places.begin() + static_cast<std::ptrdiff_t>(grid_count)));
+    const EValue x = test.tensor(ScalarType::float32, sizes,
+                                 Numbers(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(count)));
+    const EValue grid = test.tensor(ScalarType::float32, grid_sizes,
+                                    Numbers(places.begin(), places.begin() + static_cast<std::ptrdiff_t>(grid_count)));
     REQUIRE(sample(test, x, grid, mode, zeros, name) == ErrorCode::ok);
     const Numbers alone = test.values();
     {
@@ -69,23 +73,31 @@ TEST_CASE("portable: more points than are sampled at once, of images and volumes
       bool known = true;
       for (std::size_t i = 0; i < alone.size(); ++i) {
         const auto first = numbers.begin() + static_cast<std::ptrdiff_t>(i / own * plane);
-        known = known && (alone[i] == 0 || std::find(first, first + static_cast<std::ptrdiff_t>(plane), alone[i]) != first + static_cast<std::ptrdiff_t>(plane));
+        known = known && (alone[i] == 0 || std::find(first, first + static_cast<std::ptrdiff_t>(plane), alone[i]) !=
+                                               first + static_cast<std::ptrdiff_t>(plane));
       }
       CHECK(known);
     }
   };
-  for (const int mode : {bilinear, nearest, bicubic}) check("aten.grid_sampler_2d.default", {n, channels, size, size}, {n, 10, 15, 2}, mode);
-  for (const int mode : {bilinear, nearest}) check("aten.grid_sampler_3d.default", {n, channels, size, size, size}, {n, 5, 3, 10, 3}, mode);
+  for (const int mode : {bilinear, nearest, bicubic})
+    check("aten.grid_sampler_2d.default", {n, channels, size, size}, {n, 10, 15, 2}, mode);
+  for (const int mode : {bilinear, nearest})
+    check("aten.grid_sampler_3d.default", {n, channels, size, size, size}, {n, 5, 3, 10, 3}, mode);
 }
 
 TEST_CASE("portable: grids that do not fit are refused") {
   KernelTest test;
   const EValue x = test.tensor(ScalarType::float32, {1, 1, 2, 2}, {1, 2, 3, 4});
-  CHECK(sample(test, x, test.tensor(ScalarType::float32, {1, 1, 1, 3}, {0, 0, 0}), bilinear, zeros) == ErrorCode::invalid_shape);
-  CHECK(sample(test, x, test.tensor(ScalarType::float32, {2, 1, 1, 2}, {0, 0, 0, 0}), bilinear, zeros) == ErrorCode::invalid_shape);
-  CHECK(sample(test, test.tensor(ScalarType::float32, {1, 1, 0, 2}, {}), test.tensor(ScalarType::float32, {1, 1, 1, 2}, {0, 0}), bilinear, zeros) == ErrorCode::invalid_shape);
-  CHECK(sample(test, x, test.tensor(ScalarType::float64, {1, 1, 1, 2}, {0, 0}), bilinear, zeros) == ErrorCode::invalid_dtype);
+  CHECK(sample(test, x, test.tensor(ScalarType::float32, {1, 1, 1, 3}, {0, 0, 0}), bilinear, zeros) ==
+        ErrorCode::invalid_shape);
+  CHECK(sample(test, x, test.tensor(ScalarType::float32, {2, 1, 1, 2}, {0, 0, 0, 0}), bilinear, zeros) ==
+        ErrorCode::invalid_shape);
+  CHECK(sample(test, test.tensor(ScalarType::float32, {1, 1, 0, 2}, {}),
+               test.tensor(ScalarType::float32, {1, 1, 1, 2}, {0, 0}), bilinear, zeros) == ErrorCode::invalid_shape);
+  CHECK(sample(test, x, test.tensor(ScalarType::float64, {1, 1, 1, 2}, {0, 0}), bilinear, zeros) ==
+        ErrorCode::invalid_dtype);
   CHECK(sample(test, x, test.tensor(ScalarType::float32, {1, 1, 1, 2}, {0, 0}), 3, zeros) == ErrorCode::out_of_range);
-  const EValue volume = test.tensor(ScalarType::float32, {1, 1, 1, 1, 1}, {7}), point = test.tensor(ScalarType::float32, {1, 1, 1, 1, 3}, {0, 0, 0});
+  const EValue volume = test.tensor(ScalarType::float32, {1, 1, 1, 1, 1}, {7}),
+               point = test.tensor(ScalarType::float32, {1, 1, 1, 1, 3}, {0, 0, 0});
   CHECK(sample(test, volume, point, bicubic, zeros, "aten.grid_sampler_3d.default") == ErrorCode::out_of_range);
 }

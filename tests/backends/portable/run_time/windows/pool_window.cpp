@@ -22,6 +22,8 @@ TEST_CASE("portable: threads share the planes of pools") {
   const EValue x = test.tensor(ScalarType::float32, {1, 5, 6, 7}, values);
   const auto pair = [&](int a, int b) { return test.list({EValue(a), EValue(b)}); };
   CHECK(test.is_same_on_threads(adaptive_avg_pool_ops, "aten._adaptive_avg_pool2d.default", {x, pair(2, 3)}));
-  CHECK(test.is_same_on_threads(avg_pool_ops, "aten.avg_pool2d.default", {x, pair(2, 3), pair(1, 2), pair(0, 1), EValue(true), EValue(false), EValue()}));
-  CHECK(test.is_same_on_threads(max_pool_ops, "aten.max_pool2d.default", {x, pair(3, 3), pair(1, 1), pair(1, 1), pair(1, 1), EValue(false)}));
+  CHECK(test.is_same_on_threads(avg_pool_ops, "aten.avg_pool2d.default",
+                                {x, pair(2, 3), pair(1, 2), pair(0, 1), EValue(true), EValue(false), EValue()}));
+  CHECK(test.is_same_on_threads(max_pool_ops, "aten.max_pool2d.default",
+                                {x, pair(3, 3), pair(1, 1), pair(1, 1), pair(1, 1), EValue(false)}));
 }

@@ -25,9 +25,11 @@ TEST_CASE("portable: of boxes that overlap the best stays") {
   CHECK(test.run(vision_ops, "torchvision.nms.default", {boxes, scores, EValue(0.5)}) == ErrorCode::ok);
   CHECK(test.dtype() == ScalarType::int64);
   CHECK(test.values() == Numbers{1, 3, 2});
-  CHECK(test.run(vision_ops, "torchvision.nms.default", {test.view(boxes, {0, 4}, {4, 1}), test.view(scores, {0}, {1}), EValue(0.5)}) == ErrorCode::ok);
+  CHECK(test.run(vision_ops, "torchvision.nms.default",
+                 {test.view(boxes, {0, 4}, {4, 1}), test.view(scores, {0}, {1}), EValue(0.5)}) == ErrorCode::ok);
   CHECK(test.sizes() == Integers{0});
-  CHECK(test.run(vision_ops, "torchvision.nms.default", {boxes, test.view(scores, {3}, {1}), EValue(0.5)}) == ErrorCode::invalid_shape);
+  CHECK(test.run(vision_ops, "torchvision.nms.default", {boxes, test.view(scores, {3}, {1}), EValue(0.5)}) ==
+        ErrorCode::invalid_shape);
 }
 
 TEST_CASE("portable: regions are averaged between pixels; those of no image are refused") {
@@ -35,12 +37,14 @@ TEST_CASE("portable: regions are averaged between pixels; those of no image are 
   const EValue image = test.tensor(ScalarType::float32, {1, 1, 2, 2}, {0, 1, 2, 3});
   const EValue whole = test.tensor(ScalarType::float32, {1, 5}, {0, 0, 0, 2, 2});
   const auto align = [&](EValue rois) {
-    return test.run(vision_ops, "torchvision.roi_align.default", {image, rois, EValue(1.0), EValue(1), EValue(1), EValue(2), EValue(true)});
+    return test.run(vision_ops, "torchvision.roi_align.default",
+                    {image, rois, EValue(1.0), EValue(1), EValue(1), EValue(2), EValue(true)});
   };
   CHECK(align(whole) == ErrorCode::ok);
   CHECK(test.values() == Numbers{1.5});
   CHECK(align(test.tensor(ScalarType::float32, {1, 5}, {1, 0, 0, 2, 2})) == ErrorCode::out_of_range);
-  CHECK(align(test.tensor(ScalarType::float32, {1, 5}, {std::numeric_limits<double>::quiet_NaN(), 0, 0, 2, 2})) == ErrorCode::out_of_range);
+  CHECK(align(test.tensor(ScalarType::float32, {1, 5}, {std::numeric_limits<double>::quiet_NaN(), 0, 0, 2, 2})) ==
+        ErrorCode::out_of_range);
 }
 
 TEST_CASE("portable: a deformed convolution without offsets is a convolution") {
@@ -49,7 +53,8 @@ TEST_CASE("portable: a deformed convolution without offsets is a convolution") {
   const EValue weight = test.tensor(ScalarType::float32, {1, 1, 2, 2}, {1, 0, 0, 1});
   const auto run = [&](EValue offset, EValue mask, bool masked) {
     return test.run(vision_ops, "torchvision.deform_conv2d.default",
-                    {image, weight, offset, mask, test.tensor(ScalarType::float32, {1}, {10}), EValue(1), EValue(1), EValue(0), EValue(0), EValue(1), EValue(1), EValue(1), EValue(1), EValue(masked)});
+                    {image, weight, offset, mask, test.tensor(ScalarType::float32, {1}, {10}), EValue(1), EValue(1),
+                     EValue(0), EValue(0), EValue(1), EValue(1), EValue(1), EValue(1), EValue(masked)});
   };
   Numbers moved(32, 0.0);
   const EValue none = test.tensor(ScalarType::float32, {1, 8, 2, 2}, moved);

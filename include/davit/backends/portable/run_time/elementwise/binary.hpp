@@ -28,8 +28,8 @@ using Operands = std::span<const TensorView* const>;
 /// the output's dtype, or is a bool if that is one and `type` is none. `exact_number`: a second operand of one
 /// element is not made a half where the first is one.
 [[nodiscard, gnu::noinline]] inline ErrorCode run_loops(KernelCall& call, Operands operands, ScalarType type,
-                                                        const Loops& loops, Parameters& parameters,
-                                                        bool truth = false, bool exact_number = false) {
+                                                        const Loops& loops, Parameters& parameters, bool truth = false,
+                                                        bool exact_number = false) {
   const kernels::Compute compute = kernels::compute_of(type);
   const kernels::BlockLoop loop = loops.of(compute);
   if (loop == nullptr) return ErrorCode::invalid_dtype;
@@ -43,7 +43,8 @@ using Operands = std::span<const TensorView* const>;
   const ScalarType written = truth ? out.dtype : kernels::scalar_type_of_compute(compute);
   kernels::map_blocks({all.data(), operands.size()}, out, kernels::Conversion::between(written, out.dtype), loop,
                       parameters);
-  if (parameters.code == ErrorCode::out_of_range) return call.refuse(ErrorCode::failed, "division of an integer by zero");
+  if (parameters.code == ErrorCode::out_of_range)
+    return call.refuse(ErrorCode::failed, "division of an integer by zero");
   return parameters.code;
 }
 
@@ -110,7 +111,8 @@ template <template <class> class F>
   return is_complex(ResultType().add(call.arg(0)).add(call.arg(1)).get());
 }
 /// a + alpha * b, a * b or a / b of complex numbers.
-[[nodiscard, gnu::noinline]] inline ErrorCode complex_arithmetic(KernelCall& call, const Loops& loops, const Parameters& parameters = {}) {
+[[nodiscard, gnu::noinline]] inline ErrorCode complex_arithmetic(KernelCall& call, const Loops& loops,
+                                                                 const Parameters& parameters = {}) {
   const Operand a(call.arg(0));
   const Operand b(call.arg(1));
   const ScalarType type = ResultType().add(call.arg(0)).add(call.arg(1)).get();
@@ -132,7 +134,8 @@ template <template <class> class F>
   parameters.integers[i] = type == ScalarType::bool_ ? value.number() != 0 : value.integer();
 }
 
-/// a + alpha * b in 16 bits, rounded as `kernels::rounded_once` says: of dense tensors, as strides are what the partitions around made them.
+/// a + alpha * b in 16 bits, rounded as `kernels::rounded_once` says: of dense tensors, as strides are what the
+/// partitions around made them.
 [[nodiscard, gnu::noinline]] inline ErrorCode add_scaled_halves(KernelCall& call, ScalarType type, double alpha) {
   const Operand a(call.arg(0));
   const Operand b(call.arg(1));
@@ -146,10 +149,13 @@ template <template <class> class F>
   std::array<Sizes, 2> steps;
   for (std::size_t k = 0; k < 2; ++k) {
     const Sizes dense = buffers.strides(ids[k]);
-    steps[k] = kernels::broadcast_strides({nullptr, views[k]->sizes_data, dense.values.data(), views[k]->rank}, call.output(0).sizes());
+    steps[k] = kernels::broadcast_strides({nullptr, views[k]->sizes_data, dense.values.data(), views[k]->rank},
+                                          call.output(0).sizes());
   }
   const Walk rows = kernels::walk_over(call.output(0).sizes(), steps);
-  const auto loaded = [&](std::size_t k, const float* from) { return views[k]->dtype == type ? *from : static_cast<float>(rounded_to(type, double{*from})); };
+  const auto loaded = [&](std::size_t k, const float* from) {
+    return views[k]->dtype == type ? *from : static_cast<float>(rounded_to(type, double{*from}));
+  };
   const auto factor = static_cast<float>(alpha);
   const std::int64_t n = rows.sizes[0], a_step = rows.strides[0][0], b_step = rows.strides[1][0];
   const std::int64_t whole = a_step == 0 && b_step == 0 ? 0 : n / kernels::rounded_once * kernels::rounded_once;
@@ -182,7 +188,8 @@ template <template <class> class F>
     parameters.reals[0] = -parameters.reals[0];
     parameters.integers[0] = kernels::wrap_sub<std::int64_t>(0, parameters.integers[0]);
   }
-  if (type == ScalarType::float16 || type == ScalarType::bfloat16) return add_scaled_halves(call, type, parameters.reals[0]);
+  if (type == ScalarType::float16 || type == ScalarType::bfloat16)
+    return add_scaled_halves(call, type, parameters.reals[0]);
   const Loops& loops = kernels::number_loops<kernels::AddScaled, 2>;
   return complex ? complex_arithmetic(call, loops, parameters) : arithmetic(call, Numbers::as_is, loops, parameters);
 }
@@ -210,7 +217,8 @@ template <bool Minus>
       is_integral(call.tensor(0).dtype))
     return call.refuse(ErrorCode::invalid_argument, "integers to negative integer powers are not allowed");
   const bool floats = is_floating(ResultType().add(call.arg(0)).add(call.arg(1)).get());
-  if (floats && call.arg(0).is_number() && call.arg(0).number() == 2) return arithmetic(call, Numbers::as_is, kernels::float_loops<kernels::PowerOfTwo, 2>);
+  if (floats && call.arg(0).is_number() && call.arg(0).number() == 2)
+    return arithmetic(call, Numbers::as_is, kernels::float_loops<kernels::PowerOfTwo, 2>);
   const double exponent = call.arg(1).is_number() ? call.arg(1).number() : 0;
   const bool half = call.is_tensor(0) && call.tensor(0).dtype == ScalarType::float16;
   if (std::fabs(exponent) == 0.5 && !half)  // torch takes the root, which differs at -0 and -inf, but not of float16
@@ -218,23 +226,20 @@ template <bool Minus>
         call, Numbers::as_is,
         exponent > 0 ? kernels::float_loops<kernels::Root, 2> : kernels::float_loops<kernels::InverseRoot, 2>);
   if (floats && (exponent == 2 || exponent == 3 || exponent == -1 || exponent == -2))
-    return arithmetic(call, Numbers::as_is, kernels::float_loops<kernels::SmallPower, 2>, {.integers = {static_cast<std::int64_t>(exponent)}});
+    return arithmetic(call, Numbers::as_is, kernels::float_loops<kernels::SmallPower, 2>,
+                      {.integers = {static_cast<std::int64_t>(exponent)}});
   return number_op<kernels::Power>(call);
 }
-[[nodiscard]] inline ErrorCode maximum(KernelCall& call) {
-  return number_op<kernels::Maximum>(call);
-}
-[[nodiscard]] inline ErrorCode minimum(KernelCall& call) {
-  return number_op<kernels::Minimum>(call);
-}
+[[nodiscard]] inline ErrorCode maximum(KernelCall& call) { return number_op<kernels::Maximum>(call); }
+[[nodiscard]] inline ErrorCode minimum(KernelCall& call) { return number_op<kernels::Minimum>(call); }
 
 template <template <class> class F>
 [[nodiscard]] ErrorCode real_pair(KernelCall& call) {
   return arithmetic(call, Numbers::to_float, kernels::float_loops<F, 2>);
 }
 
-/// clamp with bounds that are numbers, tensors, or absent. A bound that is the number NaN alone leaves x as it is; beside another bound, or
-/// in a tensor, NaN prevails. Source: clamp_out, clamp_min_scalar_kernel_impl of ATen.
+/// clamp with bounds that are numbers, tensors, or absent. A bound that is the number NaN alone leaves x as it is;
+/// beside another bound, or in a tensor, NaN prevails. Source: clamp_out, clamp_min_scalar_kernel_impl of ATen.
 [[nodiscard]] inline ErrorCode clamp(KernelCall& call) {
   const Operand x(call.arg(0));
   const auto bound_of = [&](std::size_t i) {
@@ -251,7 +256,8 @@ template <template <class> class F>
       return call.refuse(ErrorCode::invalid_shape, "the bounds do not broadcast with the input");
   if (const ErrorCode code = call.make(0, type, sizes); code != ErrorCode::ok) return code;
   Parameters none;
-  if (call.arg(1).is_number() && call.arg(2).is_number() && (type == ScalarType::float32 || type == ScalarType::float64) && x.view().dtype == type) {
+  if (call.arg(1).is_number() && call.arg(2).is_number() &&
+      (type == ScalarType::float32 || type == ScalarType::float64) && x.view().dtype == type) {
     Parameters bounds{.reals = {call.arg(1).number(), call.arg(2).number()}};
     return run_loops(call, std::array{&x.view()}, type, kernels::float_loops<kernels::Hardtanh, 1>, bounds);
   }

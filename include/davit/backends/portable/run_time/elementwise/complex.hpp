@@ -27,13 +27,14 @@ namespace davit::portable_kernels {
 
 namespace detail {
 
-/// Pairs along the last dimension as complex numbers: a copy where they do not lie side by side, which torch refuses, but lowering
-/// may have taken away the copy that would have put them there. Source: at::view_as_complex.
+/// Pairs along the last dimension as complex numbers: a copy where they do not lie side by side, which torch refuses,
+/// but lowering may have taken away the copy that would have put them there. Source: at::view_as_complex.
 [[nodiscard]] inline ErrorCode view_as_complex(KernelCall& call) {
   TensorView x = call.tensor(0);
   if (x.dtype != ScalarType::float32 && x.dtype != ScalarType::float64)
     return call.refuse(ErrorCode::invalid_dtype, "view_as_complex takes float32 and float64");
-  if (x.rank == 0 || x.size(x.rank - 1) != 2) return call.refuse(ErrorCode::invalid_shape, "view_as_complex needs pairs along the last dimension");
+  if (x.rank == 0 || x.size(x.rank - 1) != 2)
+    return call.refuse(ErrorCode::invalid_shape, "view_as_complex needs pairs along the last dimension");
   Sizes sizes;
   Sizes strides;
   bool fits = x.stride(x.rank - 1) == 1;
@@ -60,15 +61,16 @@ namespace detail {
   Sizes sizes(x.sizes());
   Sizes strides = strides_of(x);
   for (std::size_t d = 0; d < x.rank; ++d) strides[d] *= 2;
-  if (!sizes.push(2) || !strides.push(1)) return call.refuse(ErrorCode::invalid_shape, "the tensor has too many dimensions");
+  if (!sizes.push(2) || !strides.push(1))
+    return call.refuse(ErrorCode::invalid_shape, "the tensor has too many dimensions");
   x.dtype = real_of(x.dtype);
   x.storage_offset *= 2;
   return call.alias(0, x, sizes, strides);
 }
 
 /// Writes n numbers of a row as they are of another real or complex dtype; `step` is in bytes. O(n).
-[[gnu::noinline]] inline void read_numbers(ScalarType type, const std::byte* from, std::int64_t step, ScalarType taken, std::byte* to,
-                                           std::int64_t n) noexcept {
+[[gnu::noinline]] inline void read_numbers(ScalarType type, const std::byte* from, std::int64_t step, ScalarType taken,
+                                           std::byte* to, std::int64_t n) noexcept {
   const auto size = static_cast<std::int64_t>(size_of(taken));
   const std::int64_t count = step == 0 ? 1 : n;
   if (type == taken) {
@@ -78,15 +80,18 @@ namespace detail {
     const std::int64_t apart = step / static_cast<std::int64_t>(part), width = is_complex(taken) ? 2 : 1;
     if (is_complex(taken) && !is_complex(type)) std::memset(to, 0, static_cast<std::size_t>(count * size));
     for (std::size_t p = 0; p < (is_complex(type) ? 2u : 1u); ++p)
-      (void)kernels::convert_elements({&count, 1}, from + p * part, real_of(type), {&apart, 1}, to + p * written, real_of(taken), {&width, 1});
+      (void)kernels::convert_elements({&count, 1}, from + p * part, real_of(type), {&apart, 1}, to + p * written,
+                                      real_of(taken), {&width, 1});
   }
   if (step == 0) kernels::fill_row(size_of(taken), to, to, n);
 }
 
-/// Output 0 = the loop over broadcast operands, as rows of complex numbers, or real ones, of dtype `taken`. The loop's n counts the
-/// floats or doubles of a row. O(elements).
-[[nodiscard, gnu::noinline]] inline ErrorCode map_complex(KernelCall& call, ScalarType type, const TensorView& a, const TensorView& b,
-                                                          ScalarType taken, const kernels::Loops& loops, kernels::Parameters parameters = {}) {
+/// Output 0 = the loop over broadcast operands, as rows of complex numbers, or real ones, of dtype `taken`. The loop's
+/// n counts the floats or doubles of a row. O(elements).
+[[nodiscard, gnu::noinline]] inline ErrorCode map_complex(KernelCall& call, ScalarType type, const TensorView& a,
+                                                          const TensorView& b, ScalarType taken,
+                                                          const kernels::Loops& loops,
+                                                          kernels::Parameters parameters = {}) {
   Sizes sizes;
   if (!broadcast(a.sizes(), b.sizes(), sizes))
     return call.refuse(ErrorCode::invalid_shape, "the sizes of the operands do not broadcast");
@@ -109,7 +114,8 @@ namespace detail {
   std::array<Block, 2> blocks;
   const std::int64_t row = walk.sizes[0];
   std::array<bool, 2> in_place;
-  for (std::size_t k = 0; k < 2; ++k) in_place[k] = operands[k]->dtype == taken && walk.strides[k][0] == static_cast<std::int64_t>(size);
+  for (std::size_t k = 0; k < 2; ++k)
+    in_place[k] = operands[k]->dtype == taken && walk.strides[k][0] == static_cast<std::int64_t>(size);
   const std::int64_t limit = in_place[0] && in_place[1] ? row : block;
   auto* to = static_cast<std::byte*>(call.output(0).data);
   walk.for_each_row([&](const std::array<std::int64_t, Walk::max_operands>& at) {
@@ -120,7 +126,8 @@ namespace detail {
         const std::int64_t step = walk.strides[k][0];
         const std::byte* const from = static_cast<const std::byte*>(operands[k]->data) + at[k] + done * step;
         in[k] = in_place[k] ? static_cast<const void*>(from) : blocks[k].bytes.data();
-        if (!in_place[k] && (step != 0 || done == 0)) read_numbers(operands[k]->dtype, from, step, taken, blocks[k].bytes.data(), n);
+        if (!in_place[k] && (step != 0 || done == 0))
+          read_numbers(operands[k]->dtype, from, step, taken, blocks[k].bytes.data(), n);
       }
       loop(in.data(), to, is_complex(taken) ? 2 * n : n, parameters);
       to += static_cast<std::size_t>(n) * size_of(type);
@@ -130,8 +137,8 @@ namespace detail {
   return ErrorCode::ok;
 }
 
-/// Products of complex numbers, of which each is made of four rounded products as torch's are: not fused, so that a number times its
-/// conjugate has no imaginary part.
+/// Products of complex numbers, of which each is made of four rounded products as torch's are: not fused, so that a
+/// number times its conjugate has no imaginary part.
 template <class T>
 struct ComplexProducts {
   template <std::size_t Bytes>
@@ -156,16 +163,18 @@ struct ComplexProducts {
   [[gnu::always_inline]] static void multiply(const T* a, const T* b, T* to, std::index_sequence<I...>) noexcept {
     using V = kernels::Vector<T, Bytes>;
     const V x = kernels::vector_at<Bytes>(a), y = kernels::vector_at<Bytes>(b);
-    const V same = x * y;                                        // real by real, imaginary by imaginary
+    const V same = x * y;                                           // real by real, imaginary by imaginary
     const V other = x * __builtin_shufflevector(y, y, (I ^ 1)...);  // real by imaginary, imaginary by real
     constexpr V signs{(I % 2 == 0 ? T{-1} : T{1})...};
-    kernels::vector_at<Bytes>(to) = __builtin_shufflevector(same, other, (I % 2 == 0 ? I : I - 1 + sizeof...(I))...) +
-                                    __builtin_shufflevector(same, other, (I % 2 == 0 ? I + 1 : I + sizeof...(I))...) * signs;
+    kernels::vector_at<Bytes>(to) =
+        __builtin_shufflevector(same, other, (I % 2 == 0 ? I : I - 1 + sizeof...(I))...) +
+        __builtin_shufflevector(same, other, (I % 2 == 0 ? I + 1 : I + sizeof...(I))...) * signs;
   }
 };
 template <class T>
 void complex_products(const void* const* in, void* out, std::int64_t n, kernels::Parameters&) {
-  kernels::run_widest_for<T, ComplexProducts<T>>(static_cast<const T*>(in[0]), static_cast<const T*>(in[1]), static_cast<T*>(out), n);
+  kernels::run_widest_for<T, ComplexProducts<T>>(static_cast<const T*>(in[0]), static_cast<const T*>(in[1]),
+                                                 static_cast<T*>(out), n);
 }
 inline constexpr kernels::Loops complex_product_loops{complex_products<float>, complex_products<double>, nullptr};
 
@@ -214,8 +223,10 @@ void polar_forms(const void* const* in, void* out, std::int64_t n, kernels::Para
     const std::int64_t some = std::min(n - done, block);
     const T* const distance = static_cast<const T*>(in[0]) + done;
     const void* const angle = static_cast<const T*>(in[1]) + done;
-    kernels::float_loops<kernels::Cos, 1>.of(kernels::compute_of(scalar_type_of<T>))(&angle, c.data(), some, parameters);
-    kernels::float_loops<kernels::Sin, 1>.of(kernels::compute_of(scalar_type_of<T>))(&angle, s.data(), some, parameters);
+    kernels::float_loops<kernels::Cos, 1>.of(kernels::compute_of(scalar_type_of<T>))(&angle, c.data(), some,
+                                                                                     parameters);
+    kernels::float_loops<kernels::Sin, 1>.of(kernels::compute_of(scalar_type_of<T>))(&angle, s.data(), some,
+                                                                                     parameters);
     for (std::int64_t i = 0; i < some; ++i, to += 2) {
       to[0] = distance[i] * c[static_cast<std::size_t>(i)];
       to[1] = distance[i] * s[static_cast<std::size_t>(i)];

@@ -10,7 +10,28 @@
 namespace davit::portable_kernels::detail {
 
 /// The functions on complex numbers that have a kernel of their own; others are composed of these and of real ones.
-enum class ComplexFunction : std::uint8_t { acos, acosh, asin, asinh, atan, atanh, cos, cosh, log, log10, log1p, log2, reciprocal, rsqrt, sigmoid, sin, sinh, sqrt, tan, tanh };
+enum class ComplexFunction : std::uint8_t {
+  acos,
+  acosh,
+  asin,
+  asinh,
+  atan,
+  atanh,
+  cos,
+  cosh,
+  log,
+  log10,
+  log1p,
+  log2,
+  reciprocal,
+  rsqrt,
+  sigmoid,
+  sin,
+  sinh,
+  sqrt,
+  tan,
+  tanh
+};
 
 /// Of zero and of infinities it is NaN, as torch's.
 [[nodiscard]] inline std::complex<double> complex_reciprocal(std::complex<double> z) noexcept {
@@ -33,7 +54,8 @@ enum class ComplexFunction : std::uint8_t { acos, acosh, asin, asinh, atan, atan
     case ComplexFunction::log10: return std::log(z) * per_log10;
     case ComplexFunction::log1p: {
       const double angle = std::arg(z + 1.0);
-      if (std::abs(z) < 0.5) return {std::log1p(z.real() * (2 + z.real()) + z.imag() * z.imag()) / 2, angle};  // no sum with 1 is rounded
+      if (std::abs(z) < 0.5)
+        return {std::log1p(z.real() * (2 + z.real()) + z.imag() * z.imag()) / 2, angle};  // no sum with 1 is rounded
       return {std::log(std::abs(z + 1.0)), angle};
     }
     case ComplexFunction::log2: return std::log(z) * per_log2;
@@ -49,7 +71,8 @@ enum class ComplexFunction : std::uint8_t { acos, acosh, asin, asinh, atan, atan
   return std::tanh(z);
 }
 /// Source: at::pow, in which some exponents that are numbers are products, quotients and roots.
-[[nodiscard]] inline std::complex<double> complex_power(std::complex<double> z, std::complex<double> exponent, bool is_number) noexcept {
+[[nodiscard]] inline std::complex<double> complex_power(std::complex<double> z, std::complex<double> exponent,
+                                                        bool is_number) noexcept {
   if (!is_number) return std::pow(z, exponent);
   if (exponent == 0.0) return 1.0;
   if (exponent == 2.0) return z * z;
@@ -89,7 +112,8 @@ inline constexpr kernels::Loops complex_power_loops{complex_powers<float>, compl
 /// Output 0 = the function of each complex number of argument 0.
 [[nodiscard, gnu::noinline]] inline ErrorCode complex_function(KernelCall& call, ComplexFunction function) {
   const TensorView& x = call.tensor(0);
-  return map_complex(call, x.dtype, x, x, x.dtype, complex_value_loops, {.integers = {static_cast<std::int64_t>(function)}});
+  return map_complex(call, x.dtype, x, x, x.dtype, complex_value_loops,
+                     {.integers = {static_cast<std::int64_t>(function)}});
 }
 
 }  // namespace davit::portable_kernels::detail

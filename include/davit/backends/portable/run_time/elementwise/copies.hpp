@@ -25,7 +25,9 @@ namespace detail {
   if (const ErrorCode code = call.make(0, type, x.sizes()); code != ErrorCode::ok) return code;
   return convert_elements(x, type, call.output(0).data);
 }
-[[nodiscard]] inline ErrorCode to_copy(KernelCall& call) { return cast(call, call.tensor(0), call.dtype(1, call.tensor(0).dtype)); }
+[[nodiscard]] inline ErrorCode to_copy(KernelCall& call) {
+  return cast(call, call.tensor(0), call.dtype(1, call.tensor(0).dtype));
+}
 
 /// to(self, dtype, non_blocking, copy): the tensor itself if it has that dtype already, and no copy is asked for.
 [[nodiscard]] inline ErrorCode to_dtype(KernelCall& call) {
@@ -57,7 +59,8 @@ namespace detail {
   } else if (count != 0) {  // complex: real parts beside zeros
     const std::size_t bytes = size_of(part);
     std::memset(out.data, 0, out.nbytes());
-    for (std::int64_t i = 0; i < count; ++i) std::memcpy(out.as<std::byte>() + static_cast<std::size_t>(2 * i) * bytes, &element, bytes);
+    for (std::int64_t i = 0; i < count; ++i)
+      std::memcpy(out.as<std::byte>() + static_cast<std::size_t>(2 * i) * bytes, &element, bytes);
   }
   return ErrorCode::ok;
 }
@@ -116,13 +119,15 @@ template <int Number>
 }
 [[nodiscard]] inline ErrorCode full(KernelCall& call) {
   if (!call.arg(1).is_number()) return call.refuse(ErrorCode::invalid_argument, "the fill value must be a number");
-  if (const ErrorCode code = make_sized(call, call.dtype(2, type_of_number(call.arg(1)))); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = make_sized(call, call.dtype(2, type_of_number(call.arg(1)))); code != ErrorCode::ok)
+    return code;
   return fill_with(call, call.arg(1));
 }
 /// zeros, ones, and empty: what nobody promised is zero.
 template <std::size_t DtypeAt, int Number = 0>
 [[nodiscard]] ErrorCode filled(KernelCall& call) {
-  if (const ErrorCode code = make_sized(call, call.dtype(DtypeAt, ScalarType::float32)); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = make_sized(call, call.dtype(DtypeAt, ScalarType::float32)); code != ErrorCode::ok)
+    return code;
   return fill_with(call, EValue(Number));
 }
 [[nodiscard]] inline ErrorCode scalar_tensor(KernelCall& call) {
@@ -136,11 +141,13 @@ template <std::size_t DtypeAt, int Number = 0>
   const EValue& start = call.arg(0);
   const EValue& end = call.arg(1);
   const EValue& step = call.arg(2);
-  if (!start.is_number() || !end.is_number() || !step.is_number()) return call.refuse(ErrorCode::invalid_argument, "start, end and step must be numbers");
+  if (!start.is_number() || !end.is_number() || !step.is_number())
+    return call.refuse(ErrorCode::invalid_argument, "start, end and step must be numbers");
   const bool real = start.is_float() || end.is_float() || step.is_float();
   const ScalarType type = call.dtype(3, real ? ScalarType::float32 : ScalarType::int64);
   const bool whole = type == ScalarType::int64;  // counted in integers, which doubles cannot hold
-  if (whole ? step.integer() == 0 : step.number() == 0) return call.refuse(ErrorCode::invalid_argument, "the step must not be zero");
+  if (whole ? step.integer() == 0 : step.number() == 0)
+    return call.refuse(ErrorCode::invalid_argument, "the step must not be zero");
   double steps = std::ceil((end.number() - start.number()) / step.number());
   if (whole) {
     const bool up = step.integer() > 0;
@@ -150,7 +157,8 @@ template <std::size_t DtypeAt, int Number = 0>
     const bool leads = static_cast<std::int64_t>(from) <= static_cast<std::int64_t>(to);
     steps = !leads ? -1 : from == to ? 0 : static_cast<double>((to - from - 1) / (up ? by : 0 - by) + 1);
   }
-  if (!(steps >= 0) || steps > static_cast<double>(max_numel)) return call.refuse(ErrorCode::out_of_range, "the range does not lead from start to end");
+  if (!(steps >= 0) || steps > static_cast<double>(max_numel))
+    return call.refuse(ErrorCode::out_of_range, "the range does not lead from start to end");
   const auto count = static_cast<std::int64_t>(steps);
   if (const ErrorCode code = call.make(0, type, {&count, 1}); code != ErrorCode::ok) return code;
   if (!is_number(type)) return ErrorCode::invalid_dtype;
@@ -197,7 +205,8 @@ template <bool Normal>
   if (order == nullptr) return call.refuse(ErrorCode::out_of_memory, "no temporary memory");
   Random random;
   std::iota(order, order + n, std::int64_t{0});
-  for (std::int64_t i = n - 1; i > 0; --i) std::swap(order[i], order[random.next() % static_cast<std::uint64_t>(i + 1)]);
+  for (std::int64_t i = n - 1; i > 0; --i)
+    std::swap(order[i], order[random.next() % static_cast<std::uint64_t>(i + 1)]);
   return fill_each<std::int64_t>(call, [&](std::int64_t i) { return order[i]; });
 }
 /// native_dropout: scaled input and mask; without training the input and a mask of ones.

@@ -45,7 +45,8 @@ struct LinesOf {
 
   /// Reads `lanes` lines to where transform_lines has them; of those beyond `used` the first.
   template <class T>
-  void read(const TensorView& t, const std::array<std::int64_t, most>& at, std::size_t used, std::size_t lanes, double* to) const noexcept {
+  void read(const TensorView& t, const std::array<std::int64_t, most>& at, std::size_t used, std::size_t lanes,
+            double* to) const noexcept {
     const std::int64_t unit = is_whole_complex(t.dtype) ? 2 : 1;
     std::array<const T*, most> from;
     for (std::size_t l = 0; l < lanes; ++l) from[l] = static_cast<const T*>(t.data) + at[l < used ? l : 0] * unit;
@@ -60,8 +61,8 @@ struct LinesOf {
   }
   /// Writes `used` lines, times a factor.
   template <class T>
-  void write(const TensorView& t, const std::array<std::int64_t, most>& at, std::size_t used, std::size_t lanes, const double* from,
-             double factor) const noexcept {
+  void write(const TensorView& t, const std::array<std::int64_t, most>& at, std::size_t used, std::size_t lanes,
+             const double* from, double factor) const noexcept {
     const std::int64_t unit = is_whole_complex(t.dtype) ? 2 : 1;
     const double* const firsts = from + (exchanged ? lanes : 0);
     const double* const seconds = from + (exchanged ? 0 : lanes);
@@ -75,13 +76,15 @@ struct LinesOf {
   }
 };
 
-/// Transforms the lines of x along dimension d into those of `out`, times a factor. `room` is for twice a plan's line_size() times `lanes`, for
-/// each thread of the team.
-[[gnu::noinline]] inline void transform_along(const LinePlan& plan, const TensorView& x, const TensorView& out, std::size_t d, bool forward,
-                                              double factor, std::complex<double>* room, std::size_t lanes) noexcept {
+/// Transforms the lines of x along dimension d into those of `out`, times a factor. `room` is for twice a plan's
+/// line_size() times `lanes`, for each thread of the team.
+[[gnu::noinline]] inline void transform_along(const LinePlan& plan, const TensorView& x, const TensorView& out,
+                                              std::size_t d, bool forward, double factor, std::complex<double>* room,
+                                              std::size_t lanes) noexcept {
   const bool to_real = plan.kind == Transform::complex_to_real, from_real = plan.kind == Transform::real_to_complex;
   const std::int64_t spectrum = plan.n / 2 + 1;
-  const LinesOf source(x, d, to_real ? std::min(x.size(d), spectrum) : plan.n, from_real && plan.halved, !to_real && !forward);
+  const LinesOf source(x, d, to_real ? std::min(x.size(d), spectrum) : plan.n, from_real && plan.halved,
+                       !to_real && !forward);
   const LinesOf target(out, d, from_real && !plan.two_sided ? spectrum : plan.n, to_real && plan.halved, !forward);
   const std::size_t numbers = 2 * static_cast<std::size_t>(plan.line_size()) * lanes;
   using Places = std::array<std::int64_t, LinesOf::most>;
@@ -90,26 +93,30 @@ struct LinesOf {
     double* const b = a + numbers;
     source.is_double ? source.read<double>(x, from, used, lanes, a) : source.read<float>(x, from, used, lanes, a);
     if (to_real)
-      std::fill(a + 2 * static_cast<std::size_t>(source.count) * lanes, a + 2 * static_cast<std::size_t>(spectrum) * lanes, 0.0);
-    const double* const made = lanes == 1 ? transform_lines<sizeof(double)>(plan, a, b) : transform_lines<kernels::vector_bytes>(plan, a, b);
-    target.is_double ? target.write<double>(out, to, used, lanes, made, factor) : target.write<float>(out, to, used, lanes, made, factor);
+      std::fill(a + 2 * static_cast<std::size_t>(source.count) * lanes,
+                a + 2 * static_cast<std::size_t>(spectrum) * lanes, 0.0);
+    const double* const made =
+        lanes == 1 ? transform_lines<sizeof(double)>(plan, a, b) : transform_lines<kernels::vector_bytes>(plan, a, b);
+    target.is_double ? target.write<double>(out, to, used, lanes, made, factor)
+                     : target.write<float>(out, to, used, lanes, made, factor);
   };
   Sizes lines(out.sizes());
   lines[d] = 1;
   const std::array strides{strides_of(x), strides_of(out)};
-  kernels::walk_in_parallel(kernels::walk_over(lines, strides), 1, kernels::operations(plan.inner, 64), [&](std::size_t number, const kernels::WalkPart& part) {
-    double* const a = reinterpret_cast<double*>(room) + number * 2 * numbers;
-    Places from{}, to{};
-    std::size_t used = 0;
-    for_each_index<2>(part.walk, [&](std::int64_t from_at, std::int64_t to_at) {
-      from[used] = part.at[0] + from_at;
-      to[used] = part.at[1] + to_at;
-      if (++used < lanes) return;
-      run(a, from, to, used);
-      used = 0;
-    });
-    run(a, from, to, used);
-  });
+  kernels::walk_in_parallel(kernels::walk_over(lines, strides), 1, kernels::operations(plan.inner, 64),
+                            [&](std::size_t number, const kernels::WalkPart& part) {
+                              double* const a = reinterpret_cast<double*>(room) + number * 2 * numbers;
+                              Places from{}, to{};
+                              std::size_t used = 0;
+                              for_each_index<2>(part.walk, [&](std::int64_t from_at, std::int64_t to_at) {
+                                from[used] = part.at[0] + from_at;
+                                to[used] = part.at[1] + to_at;
+                                if (++used < lanes) return;
+                                run(a, from, to, used);
+                                used = 0;
+                              });
+                              run(a, from, to, used);
+                            });
 }
 
 /// _fft_c2c(self, dim, normalization, forward), _fft_r2c(self, dim, normalization, onesided) and _fft_c2r(self, dim,
@@ -126,9 +133,11 @@ struct LinesOf {
   Sizes sizes(x.sizes());  // of the transform
   double numbers = 1;
   for (std::size_t i = 0; i < dims.rank; ++i) {
-    if (!wrap_dim(dims[i], x.rank) || x.rank == 0) return call.refuse(ErrorCode::out_of_range, "a dimension is outside the tensor's rank");
+    if (!wrap_dim(dims[i], x.rank) || x.rank == 0)
+      return call.refuse(ErrorCode::out_of_range, "a dimension is outside the tensor's rank");
     for (std::size_t k = 0; k < i; ++k)
-      if (dims[k] == dims[i]) return call.refuse(ErrorCode::invalid_argument, "a dimension stands twice in a transform");
+      if (dims[k] == dims[i])
+        return call.refuse(ErrorCode::invalid_argument, "a dimension stands twice in a transform");
     const auto d = static_cast<std::size_t>(dims[i]);
     if (to_real && i + 1 == dims.rank) sizes[d] = call.integer(3);
     if (sizes[d] < 1) return call.refuse(ErrorCode::invalid_shape, "a transform needs at least one element");
@@ -154,7 +163,8 @@ struct LinesOf {
   if (total == 0) return ErrorCode::ok;
 
   const auto plan_of = [&](std::size_t pass) {
-    LinePlan plan(pass == real_pass ? kind : Transform::complex_to_complex, sizes[static_cast<std::size_t>(dims[pass])]);
+    LinePlan plan(pass == real_pass ? kind : Transform::complex_to_complex,
+                  sizes[static_cast<std::size_t>(dims[pass])]);
     plan.two_sided = two_sided;
     return plan;
   };
@@ -173,7 +183,8 @@ struct LinesOf {
   if (memory == nullptr) return call.refuse(ErrorCode::out_of_memory, "no memory for a transform");
   Sizes dense(between);
   contiguous_strides(between, {dense.values.data(), dense.rank});
-  const TensorView middle{memory + room + tables, between.values.data(), dense.values.data(), x.rank, ScalarType::complex128};
+  const TensorView middle{memory + room + tables, between.values.data(), dense.values.data(), x.rank,
+                          ScalarType::complex128};
 
   const std::int64_t how = call.integer(2);
   const double factor = how == 2 ? 1 / numbers : how == 1 ? 1 / std::sqrt(numbers) : 1;
@@ -185,8 +196,8 @@ struct LinesOf {
       fill_tables(plan, memory + room, memory);
     }
     const bool final = pass + 1 == dims.rank;
-    transform_along(plan, pass == 0 ? x : middle, final ? call.output(0) : middle, static_cast<std::size_t>(dims[pass]), forward,
-                    final ? factor : 1, memory, lanes_of(plan));
+    transform_along(plan, pass == 0 ? x : middle, final ? call.output(0) : middle, static_cast<std::size_t>(dims[pass]),
+                    forward, final ? factor : 1, memory, lanes_of(plan));
   }
   return ErrorCode::ok;
 }

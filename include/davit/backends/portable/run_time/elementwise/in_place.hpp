@@ -14,14 +14,16 @@
 
 namespace davit::portable_kernels {
 
-/// copy_(self, src): the elements of src, converted and broadcast, where self lies; the answer is self. What else writes in place is
-/// a value and this copy by then (functionalize). Source: at::native::copy_.
+/// copy_(self, src): the elements of src, converted and broadcast, where self lies; the answer is self. What else
+/// writes in place is a value and this copy by then (functionalize). Source: at::native::copy_.
 [[nodiscard]] inline ErrorCode copy_to(KernelCall& call) {
   if (!call.is_tensor(0)) return call.refuse(ErrorCode::invalid_argument, "only a tensor can be written in place");
   if (const ErrorCode code = detail::copy(call); code != ErrorCode::ok) return code;
   const TensorView &self = call.tensor(0), &result = call.output(0);
-  if (repeats_elements(self)) return call.refuse(ErrorCode::invalid_argument, "an expanded tensor cannot be written in place");
-  if (!kernels::convert_elements(self.sizes(), result.data, result.dtype, result.strides(), self.data, self.dtype, self.strides()))
+  if (repeats_elements(self))
+    return call.refuse(ErrorCode::invalid_argument, "an expanded tensor cannot be written in place");
+  if (!kernels::convert_elements(self.sizes(), result.data, result.dtype, result.strides(), self.data, self.dtype,
+                                 self.strides()))
     return call.refuse(ErrorCode::invalid_dtype, "elements of these dtypes are not converted");
   return call.alias(0, self, self.sizes(), self.strides());
 }

@@ -41,8 +41,9 @@ inline void fill_roots(std::int64_t n, std::complex<double>* to) noexcept {
   }
 }
 
-/// How lines of n numbers are transformed. An even number of real ones is taken as half as many complex ones; a length with a prime
-/// factor above `largest_factor` by a convolution with a chirp of a length without. Source: Bluestein, IEEE Trans. Audio Electroacoust. 18 (1970).
+/// How lines of n numbers are transformed. An even number of real ones is taken as half as many complex ones; a length
+/// with a prime factor above `largest_factor` by a convolution with a chirp of a length without. Source: Bluestein,
+/// IEEE Trans. Audio Electroacoust. 18 (1970).
 struct LinePlan {
   static constexpr std::int64_t largest_factor = 47;
 
@@ -61,7 +62,11 @@ struct LinePlan {
 
   /// Of 1 <= numbers <= 2^40.
   LinePlan(Transform of, std::int64_t numbers) noexcept
-      : kind(of), halved(of != Transform::complex_to_complex && numbers % 2 == 0), n(numbers), length(halved ? n / 2 : n), inner(length) {
+      : kind(of),
+        halved(of != Transform::complex_to_complex && numbers % 2 == 0),
+        n(numbers),
+        length(halved ? n / 2 : n),
+        inner(length) {
     std::int64_t rest = length;
     for (std::int64_t factor = 2; factor <= largest_factor; ++factor)
       while (rest % factor == 0) rest /= factor;
@@ -75,7 +80,9 @@ struct LinePlan {
   }
   [[nodiscard]] bool is_chirped() const noexcept { return inner != length; }
   /// Complex numbers for the tables.
-  [[nodiscard]] std::int64_t table_size() const noexcept { return length * turn + (is_chirped() ? 2 * inner + length : 0); }
+  [[nodiscard]] std::int64_t table_size() const noexcept {
+    return length * turn + (is_chirped() ? 2 * inner + length : 0);
+  }
   /// Complex numbers for each line, twice.
   [[nodiscard]] std::int64_t line_size() const noexcept { return std::max(inner, two_sided ? n : length + 1); }
 };
@@ -92,14 +99,16 @@ template <class V>
   to.re = re;
 }
 template <class V>
-[[gnu::always_inline]] inline void sum_and_difference(const Pair<V>& a, const Pair<V>& b, Pair<V>& sum, Pair<V>& difference) noexcept {
+[[gnu::always_inline]] inline void sum_and_difference(const Pair<V>& a, const Pair<V>& b, Pair<V>& sum,
+                                                      Pair<V>& difference) noexcept {
   const Pair<V> rest{a.re - b.re, a.im - b.im};
   sum = Pair<V>{a.re + b.re, a.im + b.im};
   difference = rest;
 }
 /// a - i b and a + i b.
 template <class V>
-[[gnu::always_inline]] inline void quarter_turns(const Pair<V>& a, const Pair<V>& b, Pair<V>& back, Pair<V>& forth) noexcept {
+[[gnu::always_inline]] inline void quarter_turns(const Pair<V>& a, const Pair<V>& b, Pair<V>& back,
+                                                 Pair<V>& forth) noexcept {
   back = Pair<V>{a.re + b.im, a.im - b.re};
   forth = Pair<V>{a.re - b.im, a.im + b.re};
 }
@@ -124,7 +133,8 @@ template <std::size_t R, class V>
     quarter_turns(even_rest, odd_rest, x[1], x[3]);
   } else {
     static_assert(R == 5);
-    constexpr double c1 = 0.30901699437494742410, c2 = -0.80901699437494742410, s1 = 0.95105651629515357212, s2 = 0.58778525229247312917;
+    constexpr double c1 = 0.30901699437494742410, c2 = -0.80901699437494742410, s1 = 0.95105651629515357212,
+                     s2 = 0.58778525229247312917;
     Pair<V> a, b, da, db;
     sum_and_difference(x[1], x[4], a, da);
     sum_and_difference(x[2], x[3], b, db);
@@ -233,13 +243,15 @@ template <class V>
   for (std::int64_t k = 1; plan.two_sided && k < h; ++k) to[plan.n - k] = Pair<V>{to[k].re, -to[k].im};
 }
 
-/// Transforms Bytes / 8 lines at a time, where number k of line l is at a[2 * k * lanes + l], its imaginary part at a[(2 * k + 1) * lanes + l].
+/// Transforms Bytes / 8 lines at a time, where number k of line l is at a[2 * k * lanes + l], its imaginary part at
+/// a[(2 * k + 1) * lanes + l].
 ///
-/// `b` is room; gives that of the two which has the result. Complex numbers are transformed forward; those of complex_to_real are the
-/// first n / 2 + 1, and its result has real and imaginary parts exchanged. O(n log n).
+/// `b` is room; gives that of the two which has the result. Complex numbers are transformed forward; those of
+/// complex_to_real are the first n / 2 + 1, and its result has real and imaginary parts exchanged. O(n log n).
 template <std::size_t Bytes>
 [[nodiscard, gnu::noinline]] double* transform_lines(const LinePlan& plan, double* a, double* b) {
-  using V = typename std::conditional_t<Bytes == sizeof(double), std::type_identity<double>, kernels::VectorOf<double, Bytes>>::type;
+  using V = typename std::conditional_t<Bytes == sizeof(double), std::type_identity<double>,
+                                        kernels::VectorOf<double, Bytes>>::type;
   auto* from = reinterpret_cast<Pair<V>*>(a);
   auto* to = reinterpret_cast<Pair<V>*>(b);
   const std::int64_t length = plan.length, inner = plan.inner;
@@ -270,7 +282,8 @@ template <std::size_t Bytes>
       std::swap(from, to);
     }
   }
-  for (std::int64_t k = 0; plan.is_chirped() && k < length; ++k) turn_pair(Pair<V>{from[k].im, from[k].re}, plan.chirp[k], from[k]);
+  for (std::int64_t k = 0; plan.is_chirped() && k < length; ++k)
+    turn_pair(Pair<V>{from[k].im, from[k].re}, plan.chirp[k], from[k]);
   if (plan.kind == Transform::real_to_complex) {
     if (plan.halved) {
       half_of_whole(plan, from, to);

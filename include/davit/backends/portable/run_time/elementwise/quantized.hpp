@@ -29,8 +29,11 @@ struct QuantizationParameters : operators::QuantizationView {
   if (t.numel() != 1) return call.refuse(ErrorCode::invalid_argument, "scale and zero point must be single numbers");
   return kernels::load_element(t.data, t.dtype, out) ? ErrorCode::ok : ErrorCode::invalid_dtype;
 }
-[[nodiscard]] inline ErrorCode read_parameters(KernelCall& call, const operators::QuantizationOperator& op, QuantizationParameters& out) {
-  if (const ErrorCode code = answer(call, operators::read_quantization(KernelArguments(call), op, out)); code != ErrorCode::ok) return code;
+[[nodiscard]] inline ErrorCode read_parameters(KernelCall& call, const operators::QuantizationOperator& op,
+                                               QuantizationParameters& out) {
+  if (const ErrorCode code = answer(call, operators::read_quantization(KernelArguments(call), op, out));
+      code != ErrorCode::ok)
+    return code;
   out.zero = static_cast<double>(out.zero_point);
   if (out.scales == no_id) return ErrorCode::ok;
   if (op.by_tensors) {
@@ -113,22 +116,29 @@ template <class F>
   std::int64_t count = 1;
   for (std::size_t d = t.rank; d-- > 0; count *= t.size(d))
     if (t.size(d) != 1 && t.stride(d) != count) return false;
-  if (t.dtype == ScalarType::int8) f(t.as<std::int8_t>(), count);
-  else f(t.as<std::uint8_t>(), count);
+  if (t.dtype == ScalarType::int8)
+    f(t.as<std::int8_t>(), count);
+  else
+    f(t.as<std::uint8_t>(), count);
   return true;
 }
 
-[[nodiscard]] inline ErrorCode quantize(KernelCall& call, const operators::QuantizationOperator& op, const QuantizationParameters& p) {
+[[nodiscard]] inline ErrorCode quantize(KernelCall& call, const operators::QuantizationOperator& op,
+                                        const QuantizationParameters& p) {
   const TensorView& x = call.tensor(0);
   Parameters parameters{.reals = {static_cast<double>(p.low), static_cast<double>(p.high), 1.0 / p.scale, p.zero}};
-  if (const ErrorCode code = call.make(0, call.dtype(op.dtype().position, ScalarType::int8), x.sizes()); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = call.make(0, call.dtype(op.dtype().position, ScalarType::int8), x.sizes());
+      code != ErrorCode::ok)
+    return code;
   if (!is_real_float(x.dtype) || !is_integer(call.output(0).dtype)) return ErrorCode::invalid_dtype;
   const std::int64_t zero_point = std::fabs(p.zero) < 0x1p30 ? static_cast<std::int64_t>(p.zero) : INT64_MAX;
-  if (p.scale_of == nullptr && x.dtype == ScalarType::float32 && x.is_contiguous() && static_cast<double>(zero_point) == p.zero &&
-      kernels::is_exact(p.low, p.high, zero_point)) {
+  if (p.scale_of == nullptr && x.dtype == ScalarType::float32 && x.is_contiguous() &&
+      static_cast<double>(zero_point) == p.zero && kernels::is_exact(p.low, p.high, zero_point)) {
     const kernels::ByteRange range{static_cast<float>(1.0 / p.scale), static_cast<std::int32_t>(zero_point),
                                    static_cast<std::int32_t>(p.low), static_cast<std::int32_t>(p.high)};
-    if (with_bytes(call.output(0), [&](auto* out, std::int64_t count) { kernels::run_widest<kernels::Quantize>(x.as<float>(), out, count, &range); }))
+    if (with_bytes(call.output(0), [&](auto* out, std::int64_t count) {
+          kernels::run_widest<kernels::Quantize>(x.as<float>(), out, count, &range);
+        }))
       return ErrorCode::ok;
   }
   return run_quantized(call, p, p.scale_of == nullptr ? quantize_loop<false> : quantize_loop<true>, parameters);
@@ -140,7 +150,10 @@ template <class F>
   const std::int64_t channels = x.size(p.axis);
   const auto number = [](const TensorView* t, std::int64_t c, float otherwise) {
     double value = static_cast<double>(otherwise);
-    if (t != nullptr) (void)kernels::load_element(static_cast<const std::byte*>(t->data) + c * t->stride(0) * static_cast<std::int64_t>(size_of(t->dtype)), t->dtype, value);
+    if (t != nullptr)
+      (void)kernels::load_element(
+          static_cast<const std::byte*>(t->data) + c * t->stride(0) * static_cast<std::int64_t>(size_of(t->dtype)),
+          t->dtype, value);
     return static_cast<float>(value);
   };
   return with_bytes(x, [&](const auto* from, std::int64_t count) {
@@ -152,7 +165,8 @@ template <class F>
   });
 }
 
-[[nodiscard]] inline ErrorCode dequantize(KernelCall& call, const operators::QuantizationOperator& op, const QuantizationParameters& p) {
+[[nodiscard]] inline ErrorCode dequantize(KernelCall& call, const operators::QuantizationOperator& op,
+                                          const QuantizationParameters& p) {
   const TensorView& x = call.tensor(0);
   const ScalarType type = call.dtype(op.out_dtype().position, ScalarType::float32);
   if (const ErrorCode code = call.make(0, type, x.sizes()); code != ErrorCode::ok) return code;
@@ -162,14 +176,14 @@ template <class F>
       }))
     return ErrorCode::ok;
   if (!is_real_float(type) || !is_integer(x.dtype)) return ErrorCode::invalid_dtype;
-  if (p.scale_of != nullptr && type == ScalarType::float32 && dequantize_rows(x, p, call.output(0).as<float>())) return ErrorCode::ok;
+  if (p.scale_of != nullptr && type == ScalarType::float32 && dequantize_rows(x, p, call.output(0).as<float>()))
+    return ErrorCode::ok;
   Parameters none;
   return run_quantized(call, p, dequantize_loop, none);
 }
 
-/// choose_qparams(input, quant_min, quant_max, eps, dtype) -> (scale, zero_point), in float32 as torch does it; of halves the range and its
-/// steps are halves.
-/// Source: torch.ao.quantization.utils.determine_qparams.
+/// choose_qparams(input, quant_min, quant_max, eps, dtype) -> (scale, zero_point), in float32 as torch does it; of
+/// halves the range and its steps are halves. Source: torch.ao.quantization.utils.determine_qparams.
 template <bool Symmetric>
 [[nodiscard]] ErrorCode choose_parameters(KernelCall& call) {
   const TensorView& x = call.tensor(0);
@@ -194,11 +208,13 @@ template <bool Symmetric>
   if (first >= last) return call.refuse(ErrorCode::invalid_argument, "quant_min has to be less than quant_max");
   const auto steps = static_cast<float>(last - first);
   const auto least = static_cast<float>(call.number(3));
-  const auto rounded = [&](float v) { return x.dtype == ScalarType::float16 ? float(Half(v)) : x.dtype == ScalarType::bfloat16 ? float(BFloat16(v)) : v; };
-  const float scale = std::max(rounded(Symmetric ? std::max(-low, high) / (steps / 2) : rounded(high - low) / steps), least);
+  const auto rounded = [&](float v) {
+    return x.dtype == ScalarType::float16 ? float(Half(v)) : x.dtype == ScalarType::bfloat16 ? float(BFloat16(v)) : v;
+  };
+  const float scale =
+      std::max(rounded(Symmetric ? std::max(-low, high) / (steps / 2) : rounded(high - low) / steps), least);
   std::int64_t zero = Symmetric ? (call.dtype(4, ScalarType::int8) == ScalarType::uint8 ? 128 : 0) : 0;
-  if (!Symmetric)
-    zero = std::clamp(first - static_cast<std::int64_t>(std::nearbyint(low / scale)), first, last);
+  if (!Symmetric) zero = std::clamp(first - static_cast<std::int64_t>(std::nearbyint(low / scale)), first, last);
   *call.output(0).template as<double>() = static_cast<double>(scale);
   if (call.wants(1)) *call.output(1).template as<std::int64_t>() = zero;
   return ErrorCode::ok;
@@ -212,9 +228,11 @@ template <bool Symmetric>
 
 }  // namespace detail
 
-inline constexpr auto quantized_ops = joined_rows(rows_of<operators::quantization_operators, detail::convert_quantized>(), std::to_array<OpRow>({
-    {"quantized_decomposed.choose_qparams.tensor", detail::choose_parameters<false>},
-    {"quantized_decomposed.choose_qparams_symmetric.tensor", detail::choose_parameters<true>},
-}));
+inline constexpr auto quantized_ops =
+    joined_rows(rows_of<operators::quantization_operators, detail::convert_quantized>(),
+                std::to_array<OpRow>({
+                    {"quantized_decomposed.choose_qparams.tensor", detail::choose_parameters<false>},
+                    {"quantized_decomposed.choose_qparams_symmetric.tensor", detail::choose_parameters<true>},
+                }));
 
 }  // namespace davit::portable_kernels

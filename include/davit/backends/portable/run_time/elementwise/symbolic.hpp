@@ -19,7 +19,8 @@ namespace detail {
 [[nodiscard]] inline ErrorCode sym_size(KernelCall& call) {
   std::int64_t dim = call.integer(1);
   const TensorView& x = call.tensor(0);
-  if (x.rank == 0 || !wrap_dim(dim, x.rank)) return call.refuse(ErrorCode::out_of_range, "a dimension is outside the tensor's rank");
+  if (x.rank == 0 || !wrap_dim(dim, x.rank))
+    return call.refuse(ErrorCode::out_of_range, "a dimension is outside the tensor's rank");
   call.set(0, EValue(x.size(static_cast<std::size_t>(dim))));
   return ErrorCode::ok;
 }
@@ -27,7 +28,8 @@ namespace detail {
 [[nodiscard]] inline ErrorCode sym_stride(KernelCall& call) {
   std::int64_t dim = call.integer(1);
   const TensorView& x = call.tensor(0);
-  if (x.rank == 0 || !wrap_dim(dim, x.rank)) return call.refuse(ErrorCode::out_of_range, "a dimension is outside the tensor's rank");
+  if (x.rank == 0 || !wrap_dim(dim, x.rank))
+    return call.refuse(ErrorCode::out_of_range, "a dimension is outside the tensor's rank");
   call.set(0, EValue(x.stride(static_cast<std::size_t>(dim))));
   return ErrorCode::ok;
 }
@@ -62,13 +64,16 @@ namespace detail {
   return ErrorCode::ok;
 }
 [[nodiscard]] inline ErrorCode assert_scalar(KernelCall& call) {
-  if (!call.arg(0).is_number()) return call.refuse(ErrorCode::invalid_argument, "an assertion takes a number or a bool");
-  return call.boolean(0) ? ErrorCode::ok : call.refuse(ErrorCode::assertion_failed, "an assertion of the model does not hold");
+  if (!call.arg(0).is_number())
+    return call.refuse(ErrorCode::invalid_argument, "an assertion takes a number or a bool");
+  return call.boolean(0) ? ErrorCode::ok
+                         : call.refuse(ErrorCode::assertion_failed, "an assertion of the model does not hold");
 }
 [[nodiscard]] inline ErrorCode constrain_range(KernelCall& call) {
   const std::int64_t v = call.integer(0);
   const bool inside = (!call.has(1) || v >= call.integer(1)) && (!call.has(2) || v <= call.integer(2));
-  return inside ? ErrorCode::ok : call.refuse(ErrorCode::assertion_failed, "a number of the model is outside its range");
+  return inside ? ErrorCode::ok
+                : call.refuse(ErrorCode::assertion_failed, "a number of the model is outside its range");
 }
 
 /// How an int and a float compare, exactly. Source: CPython's float_richcompare.
@@ -80,12 +85,31 @@ namespace detail {
 }
 
 /// Arithmetic on numbers as Python's: ints stay ints unless divided truly. Source: CPython's float_divmod.
-enum class Sym : std::uint8_t { add, sub, mul, floordiv, mod, truediv, pow, eq, ne, lt, le, gt, ge, and_, or_, max, min };
+enum class Sym : std::uint8_t {
+  add,
+  sub,
+  mul,
+  floordiv,
+  mod,
+  truediv,
+  pow,
+  eq,
+  ne,
+  lt,
+  le,
+  gt,
+  ge,
+  and_,
+  or_,
+  max,
+  min
+};
 
 [[nodiscard, gnu::noinline]] inline ErrorCode sym_binary(KernelCall& call, Sym op) {
   const EValue a = call.arg(0);
   const EValue b = call.arg(1);
-  if (!a.is_number() || !b.is_number()) return call.refuse(ErrorCode::invalid_argument, "both operands must be numbers");
+  if (!a.is_number() || !b.is_number())
+    return call.refuse(ErrorCode::invalid_argument, "both operands must be numbers");
   const bool real = a.is_float() || b.is_float();
   const double x = a.number();
   const double y = b.number();
@@ -99,14 +123,22 @@ enum class Sym : std::uint8_t { add, sub, mul, floordiv, mod, truediv, pow, eq, 
   }();
   const auto overflow = [&] { return call.refuse(ErrorCode::out_of_range, "arithmetic on sizes overflows"); };
   std::int64_t r = 0;
-  if (op == Sym::eq) call.set(0, EValue(order == 0));
-  else if (op == Sym::ne) call.set(0, EValue(order != 0));
-  else if (op == Sym::lt) call.set(0, EValue(order < 0));
-  else if (op == Sym::le) call.set(0, EValue(order <= 0));
-  else if (op == Sym::gt) call.set(0, EValue(order > 0));
-  else if (op == Sym::ge) call.set(0, EValue(order >= 0));
-  else if (op == Sym::max) call.set(0, order >= 0 ? a : b);
-  else if (op == Sym::min) call.set(0, order <= 0 ? a : b);
+  if (op == Sym::eq)
+    call.set(0, EValue(order == 0));
+  else if (op == Sym::ne)
+    call.set(0, EValue(order != 0));
+  else if (op == Sym::lt)
+    call.set(0, EValue(order < 0));
+  else if (op == Sym::le)
+    call.set(0, EValue(order <= 0));
+  else if (op == Sym::gt)
+    call.set(0, EValue(order > 0));
+  else if (op == Sym::ge)
+    call.set(0, EValue(order >= 0));
+  else if (op == Sym::max)
+    call.set(0, order >= 0 ? a : b);
+  else if (op == Sym::min)
+    call.set(0, order <= 0 ? a : b);
   else if (op == Sym::and_ || op == Sym::or_) {
     const bool both_bools = a.is_bool() && b.is_bool();
     r = op == Sym::and_ ? i & k : i | k;
@@ -123,7 +155,8 @@ enum class Sym : std::uint8_t { add, sub, mul, floordiv, mod, truediv, pow, eq, 
   } else {
     if (y == 0 && op != Sym::pow) return call.refuse(ErrorCode::out_of_range, "division by zero");
     if (op == Sym::truediv) {
-      call.set(0, EValue(real ? x / y : static_cast<double>(static_cast<long double>(i) / static_cast<long double>(k))));
+      call.set(0,
+               EValue(real ? x / y : static_cast<double>(static_cast<long double>(i) / static_cast<long double>(k))));
     } else if (op == Sym::pow) {
       if (real || k < 0) {
         call.set(0, EValue(std::pow(x, y)));
@@ -157,7 +190,8 @@ template <Sym S>
   const EValue a = call.arg(0);
   if (!a.is_number()) return call.refuse(ErrorCode::invalid_argument, "the operand must be a number");
   std::int64_t negative = 0;
-  if (!a.is_float() && __builtin_sub_overflow(std::int64_t{0}, a.integer(), &negative)) return call.refuse(ErrorCode::out_of_range, "arithmetic on sizes overflows");
+  if (!a.is_float() && __builtin_sub_overflow(std::int64_t{0}, a.integer(), &negative))
+    return call.refuse(ErrorCode::out_of_range, "arithmetic on sizes overflows");
   call.set(0, a.is_float() ? EValue(-a.as_float()) : EValue(negative));
   return ErrorCode::ok;
 }

@@ -97,10 +97,14 @@ template <template <class> class F>
 /// gelu, leaky_relu and elu.
 [[nodiscard]] inline ErrorCode activation(KernelCall& call, const operators::ActivationOperator& op) {
   operators::ActivationView view;
-  if (const ErrorCode code = answer(call, operators::read_activation(KernelArguments(call), op, view)); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = answer(call, operators::read_activation(KernelArguments(call), op, view));
+      code != ErrorCode::ok)
+    return code;
   const auto& [first, second, third] = view.numbers;
-  if (op.function == operators::ActivationFunction::leaky_relu) return real_function(call, kernels::float_loops<kernels::LeakyRelu, 1>, {.reals = {first}});
-  if (op.function == operators::ActivationFunction::elu) return real_function(call, kernels::float_loops<kernels::Elu, 1>, {.reals = {first, second, third}});
+  if (op.function == operators::ActivationFunction::leaky_relu)
+    return real_function(call, kernels::float_loops<kernels::LeakyRelu, 1>, {.reals = {first}});
+  if (op.function == operators::ActivationFunction::elu)
+    return real_function(call, kernels::float_loops<kernels::Elu, 1>, {.reals = {first, second, third}});
   const TensorView& x = call.tensor(0);
   if (!is_floating(x.dtype)) return call.refuse(ErrorCode::invalid_dtype, "gelu takes floats only");
   if (view.function == operators::ActivationFunction::gelu_tanh) return real_op<kernels::GeluTanh>(call);
@@ -108,7 +112,9 @@ template <template <class> class F>
   const bool overflows = (x.dtype == ScalarType::float32 || x.dtype == ScalarType::bfloat16) && x.numel() > 1;
   return real_function(call, kernels::float_loops<kernels::Gelu, 1>, {.integers = {overflows}});
 }
-[[nodiscard]] constexpr bool is_no_power(const operators::ActivationOperator& op) noexcept { return op.function != operators::ActivationFunction::power; }
+[[nodiscard]] constexpr bool is_no_power(const operators::ActivationOperator& op) noexcept {
+  return op.function != operators::ActivationFunction::power;
+}
 [[nodiscard]] inline ErrorCode leaky_relu(KernelCall& call) {
   return activation(call, operators::row_of(operators::activation_operators, "aten.leaky_relu.default"));
 }
@@ -128,65 +134,87 @@ template <template <class> class F>
   return same_type_function(call, kernels::number_loops<kernels::Hardtanh, 1>, parameters);
 }
 [[nodiscard]] inline ErrorCode hardtanh(KernelCall& call) {
-  if (!call.arg(1).is_number() || !call.arg(2).is_number()) return call.refuse(ErrorCode::invalid_argument, "the bounds must be numbers");
+  if (!call.arg(1).is_number() || !call.arg(2).is_number())
+    return call.refuse(ErrorCode::invalid_argument, "the bounds must be numbers");
   return clamp_between(call, call.arg(1), call.arg(2));
 }
-[[nodiscard]] inline ErrorCode relu6(KernelCall& call) {
-  return clamp_between(call, 0, 6);
-}
+[[nodiscard]] inline ErrorCode relu6(KernelCall& call) { return clamp_between(call, 0, 6); }
 
 }  // namespace detail
 
-inline constexpr auto elementwise_unary_ops = joined_rows(rows_of<operators::activation_operators, detail::activation, detail::is_no_power>(), std::to_array<OpRow>({
-    {"aten.abs.default", detail::absolute, Aliasing::none, false, true},
-    {"aten.acos.default", detail::real_or_complex_op<kernels::Acos, detail::ComplexFunction::acos>, Aliasing::none, false, true},
-    {"aten.acosh.default", detail::real_or_complex_op<kernels::Acosh, detail::ComplexFunction::acosh>, Aliasing::none, false, true},
-    {"aten.asin.default", detail::real_or_complex_op<kernels::Asin, detail::ComplexFunction::asin>, Aliasing::none, false, true},
-    {"aten.asinh.default", detail::real_or_complex_op<kernels::Asinh, detail::ComplexFunction::asinh>, Aliasing::none, false, true},
-    {"aten.atan.default", detail::real_or_complex_op<kernels::Atan, detail::ComplexFunction::atan>, Aliasing::none, false, true},
-    {"aten.atanh.default", detail::real_or_complex_op<kernels::Atanh, detail::ComplexFunction::atanh>, Aliasing::none, false, true},
-    {"aten.bitwise_not.default", detail::bitwise_not},
-    {"aten.ceil.default", detail::rounding<kernels::Ceil>},
-    {"aten.cos.default", detail::real_or_complex_op<kernels::Cos, detail::ComplexFunction::cos>, Aliasing::none, false, true},
-    {"aten.cosh.default", detail::real_or_complex_op<kernels::Cosh, detail::ComplexFunction::cosh>, Aliasing::none, false, true},
-    {"aten.digamma.default", detail::real_op<kernels::Digamma>},
-    {"aten.erf.default", detail::real_op<kernels::Erf>},
-    {"aten.erfc.default", detail::real_op<kernels::Erfc>},
-    {"aten.erfinv.default", detail::real_op<kernels::InverseErf>},
-    {"aten.exp.default", detail::real_op<kernels::Exp>},
-    {"aten.expm1.default", detail::real_op<kernels::Expm1>},
-    {"aten.floor.default", detail::rounding<kernels::Floor>},
-    {"aten.hardsigmoid.default", detail::real_op<kernels::Hardsigmoid>},
-    {"aten.hardswish.default", detail::real_op<kernels::Hardswish>},
-    {"aten.hardtanh.default", detail::hardtanh},
-    {"aten.i0.default", detail::real_op<kernels::BesselI0>},
-    {"aten.isinf.default", detail::predicate<kernels::IsInf>},
-    {"aten.isnan.default", detail::predicate<kernels::IsNan>},
-    {"aten.lgamma.default", detail::real_op<kernels::LogGamma>},
-    {"aten.log.default", detail::real_or_complex_op<kernels::Log, detail::ComplexFunction::log>, Aliasing::none, false, true},
-    {"aten.log10.default", detail::real_or_complex_op<kernels::Log10, detail::ComplexFunction::log10>, Aliasing::none, false, true},
-    {"aten.log1p.default", detail::real_or_complex_op<kernels::Log1p, detail::ComplexFunction::log1p>, Aliasing::none, false, true},
-    {"aten.log2.default", detail::real_or_complex_op<kernels::Log2, detail::ComplexFunction::log2>, Aliasing::none, false, true},
-    {"aten.logical_not.default", detail::predicate<kernels::LogicalNot>},
-    {"aten.mish.default", detail::real_op<kernels::Mish>},
-    {"aten.neg.default", detail::negate},
-    {"aten.reciprocal.default", detail::real_or_complex_op<kernels::Reciprocal, detail::ComplexFunction::reciprocal>, Aliasing::none, false, true},
-    {"aten.relu.default", detail::same_type_op<kernels::Relu>},
-    {"aten.relu6.default", detail::relu6},
-    {"aten.round.default", detail::rounding<kernels::Round>},
-    {"aten.rsqrt.default", detail::real_or_complex_op<kernels::Rsqrt, detail::ComplexFunction::rsqrt>, Aliasing::none, false, true},
-    {"aten.sigmoid.default", detail::real_or_complex_op<kernels::Sigmoid, detail::ComplexFunction::sigmoid>, Aliasing::none, false, true},
-    {"aten.sign.default", detail::same_type_op<kernels::Sign>},
-    {"aten.silu.default", detail::real_op<kernels::Silu>},
-    {"aten.sin.default", detail::real_or_complex_op<kernels::Sin, detail::ComplexFunction::sin>, Aliasing::none, false, true},
-    {"aten.sinh.default", detail::real_or_complex_op<kernels::Sinh, detail::ComplexFunction::sinh>, Aliasing::none, false, true},
-    {"aten.special_erfcx.default", detail::real_op<kernels::ScaledErfc>},
-    {"aten.special_ndtri.default", detail::real_op<kernels::NormalQuantile>},
-    {"aten.sqrt.default", detail::real_or_complex_op<kernels::Sqrt, detail::ComplexFunction::sqrt>, Aliasing::none, false, true},
-    {"aten.square.default", detail::square},
-    {"aten.tan.default", detail::real_or_complex_op<kernels::Tan, detail::ComplexFunction::tan>, Aliasing::none, false, true},
-    {"aten.tanh.default", detail::real_or_complex_op<kernels::Tanh, detail::ComplexFunction::tanh>, Aliasing::none, false, true},
-    {"aten.trunc.default", detail::rounding<kernels::Trunc>},
-}));
+inline constexpr auto elementwise_unary_ops = joined_rows(
+    rows_of<operators::activation_operators, detail::activation, detail::is_no_power>(),
+    std::to_array<OpRow>({
+        {"aten.abs.default", detail::absolute, Aliasing::none, false, true},
+        {"aten.acos.default", detail::real_or_complex_op<kernels::Acos, detail::ComplexFunction::acos>, Aliasing::none,
+         false, true},
+        {"aten.acosh.default", detail::real_or_complex_op<kernels::Acosh, detail::ComplexFunction::acosh>,
+         Aliasing::none, false, true},
+        {"aten.asin.default", detail::real_or_complex_op<kernels::Asin, detail::ComplexFunction::asin>, Aliasing::none,
+         false, true},
+        {"aten.asinh.default", detail::real_or_complex_op<kernels::Asinh, detail::ComplexFunction::asinh>,
+         Aliasing::none, false, true},
+        {"aten.atan.default", detail::real_or_complex_op<kernels::Atan, detail::ComplexFunction::atan>, Aliasing::none,
+         false, true},
+        {"aten.atanh.default", detail::real_or_complex_op<kernels::Atanh, detail::ComplexFunction::atanh>,
+         Aliasing::none, false, true},
+        {"aten.bitwise_not.default", detail::bitwise_not},
+        {"aten.ceil.default", detail::rounding<kernels::Ceil>},
+        {"aten.cos.default", detail::real_or_complex_op<kernels::Cos, detail::ComplexFunction::cos>, Aliasing::none,
+         false, true},
+        {"aten.cosh.default", detail::real_or_complex_op<kernels::Cosh, detail::ComplexFunction::cosh>, Aliasing::none,
+         false, true},
+        {"aten.digamma.default", detail::real_op<kernels::Digamma>},
+        {"aten.erf.default", detail::real_op<kernels::Erf>},
+        {"aten.erfc.default", detail::real_op<kernels::Erfc>},
+        {"aten.erfinv.default", detail::real_op<kernels::InverseErf>},
+        {"aten.exp.default", detail::real_op<kernels::Exp>},
+        {"aten.expm1.default", detail::real_op<kernels::Expm1>},
+        {"aten.floor.default", detail::rounding<kernels::Floor>},
+        {"aten.hardsigmoid.default", detail::real_op<kernels::Hardsigmoid>},
+        {"aten.hardswish.default", detail::real_op<kernels::Hardswish>},
+        {"aten.hardtanh.default", detail::hardtanh},
+        {"aten.i0.default", detail::real_op<kernels::BesselI0>},
+        {"aten.isinf.default", detail::predicate<kernels::IsInf>},
+        {"aten.isnan.default", detail::predicate<kernels::IsNan>},
+        {"aten.lgamma.default", detail::real_op<kernels::LogGamma>},
+        {"aten.log.default", detail::real_or_complex_op<kernels::Log, detail::ComplexFunction::log>, Aliasing::none,
+         false, true},
+        {"aten.log10.default", detail::real_or_complex_op<kernels::Log10, detail::ComplexFunction::log10>,
+         Aliasing::none, false, true},
+        {"aten.log1p.default", detail::real_or_complex_op<kernels::Log1p, detail::ComplexFunction::log1p>,
+         Aliasing::none, false, true},
+        {"aten.log2.default", detail::real_or_complex_op<kernels::Log2, detail::ComplexFunction::log2>, Aliasing::none,
+         false, true},
+        {"aten.logical_not.default", detail::predicate<kernels::LogicalNot>},
+        {"aten.mish.default", detail::real_op<kernels::Mish>},
+        {"aten.neg.default", detail::negate},
+        {"aten.reciprocal.default",
+         detail::real_or_complex_op<kernels::Reciprocal, detail::ComplexFunction::reciprocal>, Aliasing::none, false,
+         true},
+        {"aten.relu.default", detail::same_type_op<kernels::Relu>},
+        {"aten.relu6.default", detail::relu6},
+        {"aten.round.default", detail::rounding<kernels::Round>},
+        {"aten.rsqrt.default", detail::real_or_complex_op<kernels::Rsqrt, detail::ComplexFunction::rsqrt>,
+         Aliasing::none, false, true},
+        {"aten.sigmoid.default", detail::real_or_complex_op<kernels::Sigmoid, detail::ComplexFunction::sigmoid>,
+         Aliasing::none, false, true},
+        {"aten.sign.default", detail::same_type_op<kernels::Sign>},
+        {"aten.silu.default", detail::real_op<kernels::Silu>},
+        {"aten.sin.default", detail::real_or_complex_op<kernels::Sin, detail::ComplexFunction::sin>, Aliasing::none,
+         false, true},
+        {"aten.sinh.default", detail::real_or_complex_op<kernels::Sinh, detail::ComplexFunction::sinh>, Aliasing::none,
+         false, true},
+        {"aten.special_erfcx.default", detail::real_op<kernels::ScaledErfc>},
+        {"aten.special_ndtri.default", detail::real_op<kernels::NormalQuantile>},
+        {"aten.sqrt.default", detail::real_or_complex_op<kernels::Sqrt, detail::ComplexFunction::sqrt>, Aliasing::none,
+         false, true},
+        {"aten.square.default", detail::square},
+        {"aten.tan.default", detail::real_or_complex_op<kernels::Tan, detail::ComplexFunction::tan>, Aliasing::none,
+         false, true},
+        {"aten.tanh.default", detail::real_or_complex_op<kernels::Tanh, detail::ComplexFunction::tanh>, Aliasing::none,
+         false, true},
+        {"aten.trunc.default", detail::rounding<kernels::Trunc>},
+    }));
 
 }  // namespace davit::portable_kernels

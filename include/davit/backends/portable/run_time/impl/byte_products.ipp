@@ -32,11 +32,16 @@ inline void add_range(std::vector<EValue>& to, const kernels::ByteRange& range) 
   const auto integer = [&](std::size_t i) { return static_cast<std::int32_t>(call.integer(first + i)); };
   return {static_cast<float>(call.number(first)), integer(1), integer(2), integer(3)};
 }
-[[nodiscard]] inline bool is_byte(ScalarType type) noexcept { return type == ScalarType::int8 || type == ScalarType::uint8; }
+[[nodiscard]] inline bool is_byte(ScalarType type) noexcept {
+  return type == ScalarType::int8 || type == ScalarType::uint8;
+}
 
-inline void strides_in(ByteLayout layout, std::span<const std::int64_t> sizes, std::span<std::int64_t> strides) noexcept {
-  if (layout == ByteLayout::channels_last) channels_last_strides(sizes, strides);
-  else contiguous_strides(sizes, strides);
+inline void strides_in(ByteLayout layout, std::span<const std::int64_t> sizes,
+                       std::span<std::int64_t> strides) noexcept {
+  if (layout == ByteLayout::channels_last)
+    channels_last_strides(sizes, strides);
+  else
+    contiguous_strides(sizes, strides);
 }
 [[nodiscard]] inline bool lies_in(ByteLayout layout, const TensorView& x) noexcept {
   std::array<std::int64_t, max_rank> strides{};
@@ -46,7 +51,8 @@ inline void strides_in(ByteLayout layout, std::span<const std::int64_t> sizes, s
   return true;
 }
 /// (rows, columns) -> (columns, rows) of some matrices: a stretch of columns at a time, whose lines stay in the cache.
-inline void transpose_bytes(const std::byte* from, std::int64_t matrices, std::int64_t rows, std::int64_t columns, std::byte* to) noexcept {
+inline void transpose_bytes(const std::byte* from, std::int64_t matrices, std::int64_t rows, std::int64_t columns,
+                            std::byte* to) noexcept {
   constexpr std::int64_t stretch = 64;
   for (std::int64_t m = 0; m < matrices; ++m, from += rows * columns, to += rows * columns)
     for (std::int64_t c = 0; c < columns; c += stretch)
@@ -63,8 +69,10 @@ inline void transpose_bytes(const std::byte* from, std::int64_t matrices, std::i
   return copy;
 }
 /// Makes output 0, in a layout.
-[[nodiscard]] inline ErrorCode make_bytes(KernelCall& call, ScalarType type, std::span<const std::int64_t> sizes, ByteLayout layout) {
-  if (const ErrorCode code = call.make(0, type, sizes); code != ErrorCode::ok || layout == ByteLayout::row_major) return code;
+[[nodiscard]] inline ErrorCode make_bytes(KernelCall& call, ScalarType type, std::span<const std::int64_t> sizes,
+                                          ByteLayout layout) {
+  if (const ErrorCode code = call.make(0, type, sizes); code != ErrorCode::ok || layout == ByteLayout::row_major)
+    return code;
   const TensorView made = call.output(0);
   std::array<std::int64_t, max_rank> strides{};
   strides_in(layout, sizes, {strides.data(), sizes.size()});
@@ -72,8 +80,8 @@ inline void transpose_bytes(const std::byte* from, std::int64_t matrices, std::i
 }
 
 template <class Byte>
-void add_bytes(const std::byte* a, const std::byte* b, std::byte* to, std::int64_t n, const kernels::ByteScale& first, const kernels::ByteScale& second,
-               const kernels::ByteRange& range) {
+void add_bytes(const std::byte* a, const std::byte* b, std::byte* to, std::int64_t n, const kernels::ByteScale& first,
+               const kernels::ByteScale& second, const kernels::ByteRange& range) {
   const auto *const x = reinterpret_cast<const Byte*>(a), *const y = reinterpret_cast<const Byte*>(b);
   auto* const out = reinterpret_cast<Byte*>(to);
   kernels::in_parallel(n, 1024, kernels::operations(n, 8), [&](std::size_t, std::int64_t from, std::int64_t end) {
@@ -83,9 +91,11 @@ void add_bytes(const std::byte* a, const std::byte* b, std::byte* to, std::int64
 
 }  // namespace detail
 
-DAVIT_INLINE std::vector<EValue> byte_sum_numbers(const kernels::ByteScale& first, const kernels::ByteScale& second, const kernels::ByteRange& range, ByteLayout layout) {
+DAVIT_INLINE std::vector<EValue> byte_sum_numbers(const kernels::ByteScale& first, const kernels::ByteScale& second,
+                                                  const kernels::ByteRange& range, ByteLayout layout) {
   std::vector<EValue> numbers;
-  for (const float x : {first.scale, first.zero_point, second.scale, second.zero_point}) numbers.emplace_back(static_cast<double>(x));
+  for (const float x : {first.scale, first.zero_point, second.scale, second.zero_point})
+    numbers.emplace_back(static_cast<double>(x));
   detail::add_range(numbers, range);
   detail::add_numbers(numbers, {static_cast<std::int64_t>(layout)});
   return numbers;
@@ -94,7 +104,8 @@ DAVIT_INLINE ErrorCode byte_sum(KernelCall& call) {
   const TensorView& x = call.tensor(0);
   const TensorView& y = call.tensor(1);
   const auto layout = static_cast<ByteLayout>(call.integer(10));
-  if (!std::ranges::equal(x.sizes(), y.sizes())) return call.refuse(ErrorCode::invalid_shape, "the operands of a sum of bytes have different sizes");
+  if (!std::ranges::equal(x.sizes(), y.sizes()))
+    return call.refuse(ErrorCode::invalid_shape, "the operands of a sum of bytes have different sizes");
   if (x.dtype != y.dtype || !detail::is_byte(x.dtype)) return ErrorCode::invalid_dtype;
   if (const ErrorCode code = detail::make_bytes(call, x.dtype, x.sizes(), layout); code != ErrorCode::ok) return code;
   const std::int64_t n = x.numel();
@@ -104,19 +115,27 @@ DAVIT_INLINE ErrorCode byte_sum(KernelCall& call) {
   if (copies == nullptr) return ErrorCode::out_of_memory;
   const std::byte* const a = detail::bytes_in(layout, x, copies);
   const std::byte* const b = detail::bytes_in(layout, y, lie ? nullptr : copies + n);
-  if (a == nullptr || b == nullptr) return call.refuse(ErrorCode::invalid_shape, "the operands of a sum of bytes have gaps");
+  if (a == nullptr || b == nullptr)
+    return call.refuse(ErrorCode::invalid_shape, "the operands of a sum of bytes have gaps");
   const auto number = [&](std::size_t i) { return static_cast<float>(call.number(i)); };
   const auto add = x.dtype == ScalarType::int8 ? detail::add_bytes<std::int8_t> : detail::add_bytes<std::uint8_t>;
-  add(a, b, call.output(0).as<std::byte>(), n, {number(2), number(3)}, {number(4), number(5)}, detail::range_at(call, 6));
+  add(a, b, call.output(0).as<std::byte>(), n, {number(2), number(3)}, {number(4), number(5)},
+      detail::range_at(call, 6));
   return ErrorCode::ok;
 }
 
-DAVIT_INLINE void pack_weights(const kernels::ByteConvolution& c, const std::int8_t* weights, std::int16_t* to) noexcept { kernels::pack_bytes(c, weights, to); }
-DAVIT_INLINE std::vector<EValue> byte_product_numbers(const ByteProduct& p, std::int32_t zero_point, const kernels::ByteRange& range, ByteLayout layout) {
+DAVIT_INLINE void pack_weights(const kernels::ByteConvolution& c, const std::int8_t* weights,
+                               std::int16_t* to) noexcept {
+  kernels::pack_bytes(c, weights, to);
+}
+DAVIT_INLINE std::vector<EValue> byte_product_numbers(const ByteProduct& p, std::int32_t zero_point,
+                                                      const kernels::ByteRange& range, ByteLayout layout) {
   const kernels::ByteConvolution& c = p.convolution;
   std::vector<EValue> numbers;
-  detail::add_numbers(numbers, {c.channels, c.out_channels, c.kernel_height, c.kernel_width, c.stride_height, c.stride_width, c.dilation_height, c.dilation_width, c.top, c.left,
-                                std::int64_t{c.depthwise}, p.bottom, p.right, std::int64_t{p.of_rows}, static_cast<std::int64_t>(p.made), zero_point, static_cast<std::int64_t>(layout)});
+  detail::add_numbers(numbers, {c.channels, c.out_channels, c.kernel_height, c.kernel_width, c.stride_height,
+                                c.stride_width, c.dilation_height, c.dilation_width, c.top, c.left,
+                                std::int64_t{c.depthwise}, p.bottom, p.right, std::int64_t{p.of_rows},
+                                static_cast<std::int64_t>(p.made), zero_point, static_cast<std::int64_t>(layout)});
   detail::add_range(numbers, range);
   return numbers;
 }
@@ -127,8 +146,16 @@ namespace detail {
 /// What the numbers of a call say.
 [[nodiscard]] inline ByteProduct read_product(const KernelCall& call) {
   const auto number = [&](std::size_t i) { return call.integer(3 + i); };
-  return {.convolution = {.channels = number(0), .out_channels = number(1), .kernel_height = number(2), .kernel_width = number(3), .stride_height = number(4),
-                          .stride_width = number(5), .dilation_height = number(6), .dilation_width = number(7), .top = number(8), .left = number(9),
+  return {.convolution = {.channels = number(0),
+                          .out_channels = number(1),
+                          .kernel_height = number(2),
+                          .kernel_width = number(3),
+                          .stride_height = number(4),
+                          .stride_width = number(5),
+                          .dilation_height = number(6),
+                          .dilation_width = number(7),
+                          .top = number(8),
+                          .left = number(9),
                           .depthwise = number(10) != 0},
           .bottom = number(11),
           .right = number(12),
@@ -138,9 +165,8 @@ namespace detail {
 /// The sizes of source and result, for this source. False if they do not fit, or no image has them.
 [[nodiscard]] inline bool set_sizes(const TensorView& x, ByteProduct& p, kernels::Sizes& sizes) noexcept {
   kernels::ByteConvolution& c = p.convolution;
-  const auto made = [](std::int64_t size, std::int64_t padding, std::int64_t window, std::int64_t dilation, std::int64_t stride) {
-    return (size + padding - (window - 1) * dilation - 1) / stride + 1;
-  };
+  const auto made = [](std::int64_t size, std::int64_t padding, std::int64_t window, std::int64_t dilation,
+                       std::int64_t stride) { return (size + padding - (window - 1) * dilation - 1) / stride + 1; };
   const std::size_t channels = p.of_rows ? x.rank - std::size_t{1} : 1;
   if (channels >= x.rank || x.size(channels) != c.channels || (!p.of_rows && x.rank != 3 && x.rank != 4)) return false;
   if (p.of_rows) {
@@ -153,7 +179,11 @@ namespace detail {
     c.out_width = made(c.width, c.left + p.right, c.kernel_width, c.dilation_width, c.stride_width);
   }
   for (std::size_t d = 0; d < x.rank; ++d)
-    if (!sizes.push(d == channels ? c.out_channels : d < 2 || p.of_rows ? x.size(d) : d + 1 == x.rank ? c.out_width : c.out_height)) return false;
+    if (!sizes.push(d == channels        ? c.out_channels
+                    : d < 2 || p.of_rows ? x.size(d)
+                    : d + 1 == x.rank    ? c.out_width
+                                         : c.out_height))
+      return false;
   kernels::ByteConvolution one = c;
   one.images = 1;
   return is_countable(one) && (p.of_rows || x.rank == 4 || c.out_height == 1);
@@ -167,8 +197,11 @@ DAVIT_INLINE ErrorCode byte_product(KernelCall& call) {
   kernels::ByteConvolution& c = p.convolution;
   kernels::Sizes sizes;
   if (!detail::is_byte(x.dtype)) return ErrorCode::invalid_dtype;
-  if (!detail::set_sizes(x, p, sizes)) return call.refuse(ErrorCode::invalid_shape, "the bytes do not have sizes that fit the product");
-  if (const ErrorCode code = detail::make_bytes(call, p.made, sizes, static_cast<ByteLayout>(call.integer(19))); code != ErrorCode::ok) return code;
+  if (!detail::set_sizes(x, p, sizes))
+    return call.refuse(ErrorCode::invalid_shape, "the bytes do not have sizes that fit the product");
+  if (const ErrorCode code = detail::make_bytes(call, p.made, sizes, static_cast<ByteLayout>(call.integer(19)));
+      code != ErrorCode::ok)
+    return code;
   if (c.images == 0) return ErrorCode::ok;
   // so many images at a time that their pixels can be counted
   const std::int64_t images = c.images, most = std::max<std::int64_t>((1 << 24) / (c.height * c.width), 1);
@@ -190,14 +223,19 @@ DAVIT_INLINE ErrorCode byte_product(KernelCall& call) {
     c.images = std::min(images - first, most);
     const std::byte* const source = from + first * c.height * c.width * c.channels;
     auto* const to = reinterpret_cast<std::uint8_t*>(made + first * c.out_height * c.out_width * c.out_channels);
-    if (x.dtype == ScalarType::int8) kernels::convolve_bytes(c, reinterpret_cast<const std::int8_t*>(source), zero_point, weights, result, work, to);
-    else kernels::convolve_bytes(c, reinterpret_cast<const std::uint8_t*>(source), zero_point, weights, result, work, to);
+    if (x.dtype == ScalarType::int8)
+      kernels::convolve_bytes(c, reinterpret_cast<const std::int8_t*>(source), zero_point, weights, result, work, to);
+    else
+      kernels::convolve_bytes(c, reinterpret_cast<const std::uint8_t*>(source), zero_point, weights, result, work, to);
   }
-  if (moves_result) detail::transpose_bytes(made, images, c.out_height * c.out_width, c.out_channels, call.output(0).as<std::byte>());
+  if (moves_result)
+    detail::transpose_bytes(made, images, c.out_height * c.out_width, c.out_channels, call.output(0).as<std::byte>());
   return ErrorCode::ok;
 }
 #else
-DAVIT_INLINE ErrorCode byte_product(KernelCall& call) { return call.refuse(ErrorCode::unsupported_argument, "this CPU has no products of bytes"); }
+DAVIT_INLINE ErrorCode byte_product(KernelCall& call) {
+  return call.refuse(ErrorCode::unsupported_argument, "this CPU has no products of bytes");
+}
 #endif
 
 }  // namespace davit::portable_kernels

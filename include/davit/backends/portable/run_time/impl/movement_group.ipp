@@ -21,11 +21,11 @@
 namespace davit::portable_kernels {
 
 DAVIT_INLINE OpGroup movement_group() noexcept {
-  static constexpr auto ops =
-      sorted_ops(embedding_backward_ops, embedding_bag_ops, taking_complex(fourier_ops), taking_complex(indexing_ops),
-                 taking_complex(joining_ops), taking_complex(padding_ops), quantized_ops, real_indexing_ops, taking_complex(roll_ops),
-                 taking_complex(scatter_ops), scatter_reduce_ops, taking_complex(slice_scatter_ops),
-                 taking_complex(slicing_ops), taking_complex(symbolic_ops), taking_complex(view_ops));
+  static constexpr auto ops = sorted_ops(
+      embedding_backward_ops, embedding_bag_ops, taking_complex(fourier_ops), taking_complex(indexing_ops),
+      taking_complex(joining_ops), taking_complex(padding_ops), quantized_ops, real_indexing_ops,
+      taking_complex(roll_ops), taking_complex(scatter_ops), scatter_reduce_ops, taking_complex(slice_scatter_ops),
+      taking_complex(slicing_ops), taking_complex(symbolic_ops), taking_complex(view_ops));
   static_assert(ops.are_distinct(), "an operator stands twice in these families");
   return ops.group();
 }

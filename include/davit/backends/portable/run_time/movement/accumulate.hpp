@@ -22,7 +22,8 @@ enum class Reduction : std::uint8_t { sum, prod, mean, amax, amin, unknown };
   return name == "amin" ? Reduction::amin : Reduction::unknown;
 }
 
-/// a and b combined: integers modulo 2^n, NaN prevails, the first of equals counts; a mean adds up. `T` is a type C++ computes in.
+/// a and b combined: integers modulo 2^n, NaN prevails, the first of equals counts; a mean adds up. `T` is a type C++
+/// computes in.
 template <class T>
 [[nodiscard]] constexpr T accumulate(Reduction how, T a, T b) noexcept {
   switch (how) {

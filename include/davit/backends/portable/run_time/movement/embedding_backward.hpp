@@ -85,7 +85,7 @@ template <class C>
   for (std::int64_t i = 0; uses != nullptr && i < count; ++i)
     if (index[i] != padding_idx) ++uses[index[i]];
   return dispatch_floating(call, grad.dtype,
-                         [&]<class C>() { return detail::add_rows<C>(call, grad, index, uses, padding_idx); });
+                           [&]<class C>() { return detail::add_rows<C>(call, grad, index, uses, padding_idx); });
 }
 
 inline constexpr auto embedding_backward_ops =

@@ -67,7 +67,8 @@ struct SelectedRow {
 
 /// Calls f for rows of selected elements, all in row-major order of the result, which the other tensor walks with
 /// `strides`; or, as `f` allows, on the threads of the team.
-inline void for_each_selected_row(const IndexPlan& plan, const Sizes& strides, kernels::FunctionRef<void(const SelectedRow&)> f, bool on_threads = false) {
+inline void for_each_selected_row(const IndexPlan& plan, const Sizes& strides,
+                                  kernels::FunctionRef<void(const SelectedRow&)> f, bool on_threads = false) {
   if (plan.offsets == nullptr) return;
   const std::size_t tail = plan.before.rank + plan.picked.rank;
   std::int64_t run = 1;  // the innermost dimensions that both walk evenly
@@ -87,8 +88,8 @@ inline void for_each_selected_row(const IndexPlan& plan, const Sizes& strides, k
     }
     run *= size;
   }
-  const Walk after =
-      kernels::walk_over(plan.after.span().first(rest), std::array{plan.after_strides, Sizes(strides.span().subspan(tail))});
+  const Walk after = kernels::walk_over(plan.after.span().first(rest),
+                                        std::array{plan.after_strides, Sizes(strides.span().subspan(tail))});
   Sizes picked(plan.picked);
   const std::array<Sizes, 1> picked_strides{Sizes(strides.span().subspan(plan.before.rank, plan.picked.rank))};
   std::int64_t row = 1;  // positions that are a row of their own
@@ -98,7 +99,8 @@ inline void for_each_selected_row(const IndexPlan& plan, const Sizes& strides, k
     row_step = picked_strides[0][picked.rank - 1];
     picked[picked.rank - 1] = 1;
   }
-  const Walk outer = kernels::walk_over(plan.before, std::array{plan.before_strides, Sizes(strides.span().first(plan.before.rank))});
+  const Walk outer =
+      kernels::walk_over(plan.before, std::array{plan.before_strides, Sizes(strides.span().first(plan.before.rank))});
   const Walk positions = kernels::walk_over(picked, picked_strides);
   const auto walk_through = [&](const kernels::WalkPart& entries, const kernels::WalkPart& part) {
     for_each_index<2>(entries.walk, [&](std::int64_t own, std::int64_t other) {
@@ -119,9 +121,11 @@ inline void for_each_selected_row(const IndexPlan& plan, const Sizes& strides, k
   if (!on_threads) return walk_through(all_entries, all_positions);
   const double of_position = kernels::operations(row, after.count, run, 8);
   if (outer.count > 1)
-    kernels::walk_in_parallel(outer, 1, kernels::operations(positions.count, of_position), [&](std::size_t, const kernels::WalkPart& part) { walk_through(part, all_positions); });
+    kernels::walk_in_parallel(outer, 1, kernels::operations(positions.count, of_position),
+                              [&](std::size_t, const kernels::WalkPart& part) { walk_through(part, all_positions); });
   else
-    kernels::walk_in_parallel(positions, 1, of_position, [&](std::size_t, const kernels::WalkPart& part) { walk_through(all_entries, part); });
+    kernels::walk_in_parallel(positions, 1, of_position,
+                              [&](std::size_t, const kernels::WalkPart& part) { walk_through(all_entries, part); });
 }
 
 }  // namespace davit::portable_kernels

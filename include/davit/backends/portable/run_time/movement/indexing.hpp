@@ -27,7 +27,8 @@ namespace detail {
   if (const ErrorCode code = call.make(0, x.dtype, plan.result); code != ErrorCode::ok) return code;
   if (!kernels::is_movable(x.dtype)) return ErrorCode::invalid_dtype;
   const TensorView& out = call.output(0);
-  for_each_selected_row(plan, strides_of(out), [&](const SelectedRow& row) { row.move(size_of(x.dtype), true, x.data, out.data); }, true);
+  for_each_selected_row(
+      plan, strides_of(out), [&](const SelectedRow& row) { row.move(size_of(x.dtype), true, x.data, out.data); }, true);
   return ErrorCode::ok;
 }
 
@@ -58,7 +59,8 @@ void add_converted(const IndexPlan& plan, const TensorView& values, const Tensor
   switch (kernels::compute_of(out.dtype)) {
     case kernels::Compute::none:
       if (!is_complex(out.dtype)) return ErrorCode::invalid_dtype;
-      (out.dtype == ScalarType::complex64 ? add_selected<std::complex<float>> : add_selected<std::complex<double>>)(plan, values, out);
+      (out.dtype == ScalarType::complex64 ? add_selected<std::complex<float>>
+                                          : add_selected<std::complex<double>>)(plan, values, out);
       break;
     case kernels::Compute::float64: add_selected<double>(plan, values, out); break;
     case kernels::Compute::float32:
@@ -81,8 +83,11 @@ inline void keep_selected(KernelCall& call, const IndexPlan& plan) {
   Sizes strides(plan.result.span());
   contiguous_strides(plan.result.span(), {strides.values.data(), strides.rank});
   for_each_selected_row(plan, strides, [&](const SelectedRow& row) {
-    if (row.offsets == nullptr && row.own_step == 1) return call.undo->keep(out.as<std::byte>() + row.own * element, static_cast<std::size_t>(row.n * element));
-    row.for_each([&](std::int64_t own, std::int64_t) { call.undo->keep(out.as<std::byte>() + own * element, static_cast<std::size_t>(element)); });
+    if (row.offsets == nullptr && row.own_step == 1)
+      return call.undo->keep(out.as<std::byte>() + row.own * element, static_cast<std::size_t>(row.n * element));
+    row.for_each([&](std::int64_t own, std::int64_t) {
+      call.undo->keep(out.as<std::byte>() + own * element, static_cast<std::size_t>(element));
+    });
   });
 }
 
@@ -219,7 +224,8 @@ inline void keep_selected(KernelCall& call, const IndexPlan& plan) {
   const TensorView& x = call.tensor(0);
   const TensorView& mask = call.tensor(1);
   Sizes sizes;
-  if (mask.dtype != ScalarType::bool_) return call.refuse(ErrorCode::invalid_dtype, "masked_select: the mask must be of bools");
+  if (mask.dtype != ScalarType::bool_)
+    return call.refuse(ErrorCode::invalid_dtype, "masked_select: the mask must be of bools");
   if (!broadcast(x.sizes(), mask.sizes(), sizes) || davit::checked_numel(sizes.span(), max_numel) < 0)
     return call.refuse(ErrorCode::invalid_shape, "the sizes of tensor and mask do not broadcast");
   const auto for_each_hit = [&](auto&& f) {

@@ -17,7 +17,8 @@ namespace davit::portable_kernels {
 namespace detail {
 
 /// Writes `from` into the part of output 0 that begins at `start` of dimension `dim`, in the output's dtype.
-[[nodiscard]] inline ErrorCode place_part(KernelCall& call, const TensorView& from, std::size_t dim, std::int64_t start) {
+[[nodiscard]] inline ErrorCode place_part(KernelCall& call, const TensorView& from, std::size_t dim,
+                                          std::int64_t start) {
   const TensorView& out = call.output(0);
   return convert_elements(from, out.dtype, out.element_at(start * out.stride(dim)), out.strides());
 }
@@ -35,7 +36,9 @@ namespace detail {
     if (shape == nullptr || (skipped(*shape) && !skipped(v.tensor()))) shape = &v.tensor();
   }
   if (shape == nullptr) return call.refuse(ErrorCode::invalid_argument, "cat needs at least one tensor");
-  if (const ErrorCode code = answer(call, operators::read_dim(KernelArguments(call), {"dim", 1}, shape->rank, d)); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = answer(call, operators::read_dim(KernelArguments(call), {"dim", 1}, shape->rank, d));
+      code != ErrorCode::ok)
+    return code;
   Sizes sizes(shape->sizes());
   sizes[d] = 0;
   for (const EValue& v : list) {
@@ -43,7 +46,8 @@ namespace detail {
     if (skipped(t) && shape->rank != 1) continue;
     if (t.rank != shape->rank) return call.refuse(ErrorCode::invalid_shape, "the tensors have different ranks");
     for (std::size_t k = 0; k < t.rank; ++k)
-      if (k != d && t.size(k) != sizes[k]) return call.refuse(ErrorCode::invalid_shape, "the tensors differ in another dimension");
+      if (k != d && t.size(k) != sizes[k])
+        return call.refuse(ErrorCode::invalid_shape, "the tensors differ in another dimension");
     sizes[d] += t.size(d);
   }
   if (const ErrorCode code = call.make(0, type.get(), sizes); code != ErrorCode::ok) return code;
@@ -59,14 +63,16 @@ namespace detail {
 
 [[nodiscard]] inline ErrorCode stack(KernelCall& call) {
   const std::span<const EValue> list = call.list(0);
-  if (list.empty() || !list[0].is_tensor()) return call.refuse(ErrorCode::invalid_argument, "stack needs at least one tensor");
+  if (list.empty() || !list[0].is_tensor())
+    return call.refuse(ErrorCode::invalid_argument, "stack needs at least one tensor");
   const TensorView& first = list[0].tensor();
   std::int64_t dim = call.integer(1);
   if (!wrap_dim(dim, first.rank + 1u) || first.rank == max_rank) return bad_dim(call);
   const auto d = static_cast<std::size_t>(dim);
   ResultType type;
   Sizes sizes;
-  for (std::size_t k = 0; k <= first.rank; ++k) (void)sizes.push(k == d ? static_cast<std::int64_t>(list.size()) : first.size(k < d ? k : k - 1));
+  for (std::size_t k = 0; k <= first.rank; ++k)
+    (void)sizes.push(k == d ? static_cast<std::int64_t>(list.size()) : first.size(k < d ? k : k - 1));
   for (const EValue& v : list) {
     if (!v.is_tensor() || !std::ranges::equal(v.tensor().sizes(), first.sizes()))
       return call.refuse(ErrorCode::invalid_shape, "stack takes tensors of one shape");
@@ -104,7 +110,8 @@ namespace detail {
     (void)own.push(fresh ? 1 : x.size(k));
     (void)strides.push(fresh ? 0 : x.stride(k));
     std::int64_t size = 0;
-    if (times[d] < 0 || __builtin_mul_overflow(own[d], times[d], &size)) return call.refuse(ErrorCode::invalid_shape, "a count is negative or too large");
+    if (times[d] < 0 || __builtin_mul_overflow(own[d], times[d], &size))
+      return call.refuse(ErrorCode::invalid_shape, "a count is negative or too large");
     (void)sizes.push(size);
   }
   if (const ErrorCode code = call.make(0, x.dtype, sizes); code != ErrorCode::ok) return code;
@@ -139,13 +146,14 @@ namespace detail {
   }
   if (const ErrorCode code = call.make_like(0, x); code != ErrorCode::ok) return code;
   if (!kernels::is_movable(x.dtype)) return ErrorCode::invalid_dtype;
-  kernels::move_in_parallel(size_of(x.dtype), x.sizes(), x.element_at(start), strides, call.output(0).data, call.output(0).strides());
+  kernels::move_in_parallel(size_of(x.dtype), x.sizes(), x.element_at(start), strides, call.output(0).data,
+                            call.output(0).strides());
   return ErrorCode::ok;
 }
 
 /// Rows of a table chosen by indices: embedding, and index_select along any dimension.
-[[nodiscard]] inline ErrorCode gather_rows(KernelCall& call, const TensorView& table, std::size_t dim, const TensorView& indices,
-                                           std::span<const std::int64_t> sizes) {
+[[nodiscard]] inline ErrorCode gather_rows(KernelCall& call, const TensorView& table, std::size_t dim,
+                                           const TensorView& indices, std::span<const std::int64_t> sizes) {
   if (indices.dtype != ScalarType::int64 && indices.dtype != ScalarType::int32)
     return call.refuse(ErrorCode::invalid_dtype, "indices must be int64 or int32");
   if (const ErrorCode code = call.make(0, table.dtype, sizes); code != ErrorCode::ok) return code;
@@ -168,14 +176,17 @@ namespace detail {
   walk.add(table.strides(), element).add(out_strides, element).collapse();
   const auto step = table.stride(dim) * static_cast<std::int64_t>(element);
   const Sizes of_indices = strides_of(indices);
-  kernels::walk_in_parallel(kernels::walk_over(indices.sizes(), {&of_indices, 1}), 1, kernels::operations(walk.count, 8), [&](std::size_t, const kernels::WalkPart& part) {
-    auto* to = static_cast<std::byte*>(call.output(0).data) + part.before * out_strides[dim] * static_cast<std::int64_t>(element);
-    for_each_index<1>(part.walk, [&](std::int64_t i) {
-      const auto* row = static_cast<const std::byte*>(table.data) + element_as<std::int64_t>(indices, part.at[0] + i) * step;
-      kernels::move_elements(element, walk, row, to);
-      to += out_strides[dim] * static_cast<std::int64_t>(element);
-    });
-  });
+  kernels::walk_in_parallel(kernels::walk_over(indices.sizes(), {&of_indices, 1}), 1,
+                            kernels::operations(walk.count, 8), [&](std::size_t, const kernels::WalkPart& part) {
+                              auto* to = static_cast<std::byte*>(call.output(0).data) +
+                                         part.before * out_strides[dim] * static_cast<std::int64_t>(element);
+                              for_each_index<1>(part.walk, [&](std::int64_t i) {
+                                const auto* row = static_cast<const std::byte*>(table.data) +
+                                                  element_as<std::int64_t>(indices, part.at[0] + i) * step;
+                                kernels::move_elements(element, walk, row, to);
+                                to += out_strides[dim] * static_cast<std::int64_t>(element);
+                              });
+                            });
   return ErrorCode::ok;
 }
 [[nodiscard]] inline ErrorCode embedding(KernelCall& call) {
@@ -191,7 +202,8 @@ namespace detail {
   if (indices.numel() != 1) return call.refuse(ErrorCode::invalid_shape, "a 0-dimensional tensor takes one index");
   if (indices.dtype != ScalarType::int64 && indices.dtype != ScalarType::int32)
     return call.refuse(ErrorCode::invalid_dtype, "indices must be int64 or int32");
-  if (element_as<std::int64_t>(indices, 0) != 0) return call.refuse(ErrorCode::out_of_range, "an index is outside the dimension");
+  if (element_as<std::int64_t>(indices, 0) != 0)
+    return call.refuse(ErrorCode::out_of_range, "an index is outside the dimension");
   return copy_out(call, 0, x);
 }
 [[nodiscard]] inline ErrorCode index_select(KernelCall& call) {

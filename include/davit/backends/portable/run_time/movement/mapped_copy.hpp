@@ -38,21 +38,23 @@ namespace davit::portable_kernels {
   const std::int64_t inner = out.rank == 0 ? 1 : out.size(last);
   const kernels::IndexedRow row{reinterpret_cast<const std::byte*>(tables[last]), sizeof(std::int64_t), INT64_MAX, 1,
                                 0};
-  kernels::in_parallel(out.numel() / inner, 1, kernels::operations(out.numel(), 8), [&](std::size_t, std::int64_t first, std::int64_t end) {
-    auto* to = out.as<std::byte>() + static_cast<std::size_t>(first * inner) * element;
-    std::array<std::int64_t, max_rank> index{};
-    for (std::size_t d = last, rest = static_cast<std::size_t>(first); d-- > 0;) {
-      const auto size = static_cast<std::size_t>(out.size(d));
-      index[d] = static_cast<std::int64_t>(rest % size);
-      rest /= size;
-    }
-    for (std::int64_t r = first; r < end; ++r, to += static_cast<std::size_t>(inner) * element) {
-      std::byte* from = x.as<std::byte>();
-      for (std::size_t d = 0; d < last; ++d) from += tables[d][index[d]];
-      (void)kernels::move_indexed(element, true, row, from, to, static_cast<std::int64_t>(element), inner);
-      next_index(last, index, out.sizes());
-    }
-  });
+  kernels::in_parallel(out.numel() / inner, 1, kernels::operations(out.numel(), 8),
+                       [&](std::size_t, std::int64_t first, std::int64_t end) {
+                         auto* to = out.as<std::byte>() + static_cast<std::size_t>(first * inner) * element;
+                         std::array<std::int64_t, max_rank> index{};
+                         for (std::size_t d = last, rest = static_cast<std::size_t>(first); d-- > 0;) {
+                           const auto size = static_cast<std::size_t>(out.size(d));
+                           index[d] = static_cast<std::int64_t>(rest % size);
+                           rest /= size;
+                         }
+                         for (std::int64_t r = first; r < end; ++r, to += static_cast<std::size_t>(inner) * element) {
+                           std::byte* from = x.as<std::byte>();
+                           for (std::size_t d = 0; d < last; ++d) from += tables[d][index[d]];
+                           (void)kernels::move_indexed(element, true, row, from, to, static_cast<std::int64_t>(element),
+                                                       inner);
+                           next_index(last, index, out.sizes());
+                         }
+                       });
   return ErrorCode::ok;
 }
 

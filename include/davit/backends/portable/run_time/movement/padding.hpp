@@ -19,7 +19,9 @@ namespace detail {
 
 /// Reads a call of any padding; sizes become those of the output.
 [[nodiscard]] inline ErrorCode read_padding(KernelCall& call, operators::PadView& view, Sizes& sizes) {
-  if (const ErrorCode code = answer(call, operators::read_pads(KernelArguments(call), "padding", view)); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = answer(call, operators::read_pads(KernelArguments(call), "padding", view));
+      code != ErrorCode::ok)
+    return code;
   sizes = Sizes(call.tensor(0).sizes());
   for (std::size_t d = 0; d < view.rank; ++d) sizes[d] += view.before[d] + view.after[d];
   return ErrorCode::ok;
@@ -63,7 +65,8 @@ namespace detail {
   if (const ErrorCode code = call.make(0, x.dtype, sizes); code != ErrorCode::ok) return code;
   if (const ErrorCode code = detail::fill_with(call, value); code != ErrorCode::ok) return code;
   if (any_kept)
-    kernels::move_in_parallel(detail::region(x, source_start, kept), detail::region(call.output(0), target_start, kept));
+    kernels::move_in_parallel(detail::region(x, source_start, kept),
+                              detail::region(call.output(0), target_start, kept));
   return ErrorCode::ok;
 }
 

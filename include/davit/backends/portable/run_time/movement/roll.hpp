@@ -40,7 +40,8 @@ namespace detail {
     const std::int64_t at = done < count - moved ? done + moved : done - (count - moved);
     const std::int64_t end = done < count - moved ? count - moved : count;
     const std::int64_t n = std::min(end - done, kernels::block_length / 2);
-    std::memcpy(to + static_cast<std::size_t>(at) * element, reader.next(n, own, scratch), static_cast<std::size_t>(n) * element);
+    std::memcpy(to + static_cast<std::size_t>(at) * element, reader.next(n, own, scratch),
+                static_cast<std::size_t>(n) * element);
     done += n;
   }
   return ErrorCode::ok;

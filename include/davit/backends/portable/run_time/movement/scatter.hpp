@@ -80,7 +80,9 @@ class IndexAlong {
     const std::int64_t stride = own[dim_] * static_cast<std::int64_t>(element);
     own[dim_] = 0;
     Walk walk(sizes_);
-    walk.add(dimensioned(index_.strides()), sizeof(std::int64_t)).add(own, element).add(dimensioned(other.strides()), element);
+    walk.add(dimensioned(index_.strides()), sizeof(std::int64_t))
+        .add(own, element)
+        .add(dimensioned(other.strides()), element);
     walk.collapse();
     std::atomic<bool> inside = true;
     const auto move_part = [&](const kernels::WalkPart& part) {
@@ -88,7 +90,8 @@ class IndexAlong {
         std::array<std::byte*, 3> at{index_.as<std::byte>(), self.as<std::byte>(), other.as<std::byte>()};
         for (std::size_t k = 0; k < 3; ++k) at[k] += part.at[k] + row_at[k];
         const kernels::IndexedRow row{at[0], walk.strides[0][0], limit_, stride, walk.strides[1][0]};
-        if (!kernels::move_indexed(element, gathers, row, at[1], at[2], walk.strides[2][0], part.walk.sizes[0])) inside = false;
+        if (!kernels::move_indexed(element, gathers, row, at[1], at[2], walk.strides[2][0], part.walk.sizes[0]))
+          inside = false;
       });
     };
     if (walk.count != 0) {

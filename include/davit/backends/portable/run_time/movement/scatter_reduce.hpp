@@ -115,9 +115,7 @@ template <class C>
   }
   return ErrorCode::invalid_dtype;
 }
-[[nodiscard]] inline ErrorCode scatter_add(KernelCall& call) {
-  return reduce_with(call, Reduction::sum, true);
-}
+[[nodiscard]] inline ErrorCode scatter_add(KernelCall& call) { return reduce_with(call, Reduction::sum, true); }
 [[nodiscard]] inline ErrorCode scatter_reduce(KernelCall& call) {
   const Reduction how = reduction_named(call.string(4));
   if (how == Reduction::unknown)

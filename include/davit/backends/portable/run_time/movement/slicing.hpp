@@ -18,7 +18,8 @@ namespace detail {
 
 /// Where a slice or selection lies in a tensor of some strides.
 struct TensorPart {
-  std::array<std::int64_t, max_rank> all_sizes, all_strides;  // nothing is read that was not written: zeros would cost a third of a slice
+  std::array<std::int64_t, max_rank> all_sizes,
+      all_strides;  // nothing is read that was not written: zeros would cost a third of a slice
   std::size_t rank;
   std::int64_t offset;
 
@@ -26,10 +27,12 @@ struct TensorPart {
   [[nodiscard]] std::span<const std::int64_t> strides() const noexcept { return {all_strides.data(), rank}; }
 };
 /// Reads a call of a slice or selection of a tensor that has its sizes and those strides.
-[[nodiscard, gnu::noinline]] inline ErrorCode read_part(KernelCall& call, const operators::SliceOperator& op, std::span<const std::int64_t> strides,
-                                                        TensorPart& part) {
+[[nodiscard, gnu::noinline]] inline ErrorCode read_part(KernelCall& call, const operators::SliceOperator& op,
+                                                        std::span<const std::int64_t> strides, TensorPart& part) {
   operators::SliceView view;
-  if (const ErrorCode code = answer(call, operators::read_slice(KernelArguments(call), op, view)); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = answer(call, operators::read_slice(KernelArguments(call), op, view));
+      code != ErrorCode::ok)
+    return code;
   const TensorView& x = call.tensor(0);
   part.rank = x.rank - (view.selects ? 1u : 0u);
   for (std::size_t d = 0; d < part.rank; ++d) {
@@ -53,7 +56,8 @@ struct TensorPart {
   return !op.puts && std::string_view(op.target) != "aten.slice_copy.Tensor";
 }
 
-[[nodiscard]] inline ErrorCode part(KernelCall& call, std::size_t i, std::size_t dim, std::int64_t start, std::int64_t length) {
+[[nodiscard]] inline ErrorCode part(KernelCall& call, std::size_t i, std::size_t dim, std::int64_t start,
+                                    std::int64_t length) {
   const TensorView& x = call.tensor(0);
   Sizes sizes(x.sizes());
   sizes[dim] = length;
@@ -62,18 +66,22 @@ struct TensorPart {
 [[nodiscard]] inline ErrorCode split_with_sizes(KernelCall& call) {
   const TensorView& x = call.tensor(0);
   std::size_t d = 0;
-  if (const ErrorCode code = answer(call, operators::read_dim(KernelArguments(call), {"dim", 2}, x.rank, d)); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = answer(call, operators::read_dim(KernelArguments(call), {"dim", 2}, x.rank, d));
+      code != ErrorCode::ok)
+    return code;
   std::int64_t at = 0;
   std::size_t i = 0;
   for (const EValue& v : call.list(1)) {
     const std::int64_t length = v.is_number() ? v.integer() : -1;
-    if (length < 0 || length > x.size(d) - at) return call.refuse(ErrorCode::invalid_shape, "the parts do not add up to the dimension");
+    if (length < 0 || length > x.size(d) - at)
+      return call.refuse(ErrorCode::invalid_shape, "the parts do not add up to the dimension");
     if (call.wants(i))
       if (const ErrorCode code = part(call, i, d, at, length); code != ErrorCode::ok) return code;
     at += length;
     ++i;
   }
-  if (at != x.size(d) || i < call.output_count()) return call.refuse(ErrorCode::invalid_shape, "the parts do not add up to the dimension");
+  if (at != x.size(d) || i < call.output_count())
+    return call.refuse(ErrorCode::invalid_shape, "the parts do not add up to the dimension");
   return ErrorCode::ok;
 }
 /// Parts of equal length, the last one perhaps shorter: chunk is told how many, split how long.
@@ -82,13 +90,17 @@ template <bool ByLength>
   const TensorView& x = call.tensor(0);
   const std::int64_t number = call.integer(1);
   std::size_t d = 0;
-  if (const ErrorCode code = answer(call, operators::read_dim(KernelArguments(call), {"dim", 2}, x.rank, d)); code != ErrorCode::ok) return code;
-  if (number <= 0) return call.refuse(ErrorCode::invalid_argument, "the number or the length of the parts must be positive");
+  if (const ErrorCode code = answer(call, operators::read_dim(KernelArguments(call), {"dim", 2}, x.rank, d));
+      code != ErrorCode::ok)
+    return code;
+  if (number <= 0)
+    return call.refuse(ErrorCode::invalid_argument, "the number or the length of the parts must be positive");
   const std::int64_t share = ByLength ? number : x.size(d) / number + (x.size(d) % number != 0 ? 1 : 0);
   const std::int64_t length = std::max<std::int64_t>(1, share);
   for (std::size_t i = 0; i < call.output_count(); ++i) {
     const std::int64_t start = std::min(static_cast<std::int64_t>(i) * length, x.size(d));
-    if (const ErrorCode code = part(call, i, d, start, std::min(length, x.size(d) - start)); code != ErrorCode::ok) return code;
+    if (const ErrorCode code = part(call, i, d, start, std::min(length, x.size(d) - start)); code != ErrorCode::ok)
+      return code;
   }
   return ErrorCode::ok;
 }
@@ -97,7 +109,9 @@ template <bool ByLength>
 [[nodiscard]] inline ErrorCode unbind(KernelCall& call) {
   const TensorView& x = call.tensor(0);
   std::size_t d = 0;
-  if (const ErrorCode code = answer(call, operators::read_dim(KernelArguments(call), {"dim", 1}, x.rank, d)); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = answer(call, operators::read_dim(KernelArguments(call), {"dim", 1}, x.rank, d));
+      code != ErrorCode::ok)
+    return code;
   if (x.size(d) < static_cast<std::int64_t>(call.output_count()))
     return call.refuse(ErrorCode::invalid_shape, "the dimension is shorter than the number of results");
   Sizes sizes;
@@ -108,7 +122,8 @@ template <bool ByLength>
     (void)strides.push(x.stride(k));
   }
   for (std::size_t i = 0; i < call.output_count(); ++i)
-    if (const ErrorCode code = call.alias(i, x, sizes, strides, static_cast<std::int64_t>(i) * x.stride(d)); code != ErrorCode::ok)
+    if (const ErrorCode code = call.alias(i, x, sizes, strides, static_cast<std::int64_t>(i) * x.stride(d));
+        code != ErrorCode::ok)
       return code;
   return ErrorCode::ok;
 }
@@ -139,12 +154,14 @@ template <bool ByLength>
 
 }  // namespace detail
 
-inline constexpr auto slicing_ops = joined_rows(rows_of<operators::slice_operators, detail::slice, detail::is_part_alone>({.aliasing = Aliasing::always}), std::to_array<OpRow>({
-    {"aten.chunk.default", detail::equal_parts<false>, Aliasing::always},
-    {"aten.diagonal.default", detail::diagonal, Aliasing::always},
-    {"aten.split_with_sizes.default", detail::split_with_sizes, Aliasing::always},
-    {"aten.split.Tensor", detail::equal_parts<true>, Aliasing::always},
-    {"aten.unbind.int", detail::unbind, Aliasing::always},
-}));
+inline constexpr auto slicing_ops = joined_rows(
+    rows_of<operators::slice_operators, detail::slice, detail::is_part_alone>({.aliasing = Aliasing::always}),
+    std::to_array<OpRow>({
+        {"aten.chunk.default", detail::equal_parts<false>, Aliasing::always},
+        {"aten.diagonal.default", detail::diagonal, Aliasing::always},
+        {"aten.split_with_sizes.default", detail::split_with_sizes, Aliasing::always},
+        {"aten.split.Tensor", detail::equal_parts<true>, Aliasing::always},
+        {"aten.unbind.int", detail::unbind, Aliasing::always},
+    }));
 
 }  // namespace davit::portable_kernels

@@ -41,7 +41,8 @@ namespace detail {
   return call.tensor(0).is_contiguous() ? identity(call) : copy_out(call, 0, call.tensor(0));
 }
 
-/// A tensor's bytes as elements of another dtype, and their sizes and strides; false if they are not whole elements side by side.
+/// A tensor's bytes as elements of another dtype, and their sizes and strides; false if they are not whole elements
+/// side by side.
 [[nodiscard]] inline bool in_other_dtype(TensorView& x, ScalarType to, Sizes& sizes, Sizes& strides) noexcept {
   const auto from_size = static_cast<std::int64_t>(size_of(x.dtype)), to_size = static_cast<std::int64_t>(size_of(to));
   sizes = Sizes(x.sizes());
@@ -60,27 +61,34 @@ namespace detail {
     x.storage_offset = static_cast<std::uint32_t>(offset);
   }
   x.dtype = to;
-  return fits && reinterpret_cast<std::uintptr_t>(x.data) % static_cast<std::uintptr_t>(is_complex(to) ? to_size / 2 : to_size) == 0;
+  return fits && reinterpret_cast<std::uintptr_t>(x.data) %
+                         static_cast<std::uintptr_t>(is_complex(to) ? to_size / 2 : to_size) ==
+                     0;
 }
-/// view.dtype: the same bytes as elements of another dtype; the last dimension is longer or shorter if that is of another size. What
-/// torch has side by side, and a program of values has not, is copied. Source: at::native::view_dtype.
+/// view.dtype: the same bytes as elements of another dtype; the last dimension is longer or shorter if that is of
+/// another size. What torch has side by side, and a program of values has not, is copied. Source:
+/// at::native::view_dtype.
 [[nodiscard]] inline ErrorCode view_dtype(KernelCall& call) {
   TensorView x = call.tensor(0);
   const ScalarType to = call.dtype(1, ScalarType::undefined);
-  if (size_of(to) == 0 || to == ScalarType::bool_) return call.refuse(ErrorCode::invalid_dtype, "bytes are no elements of that type");
+  if (size_of(to) == 0 || to == ScalarType::bool_)
+    return call.refuse(ErrorCode::invalid_dtype, "bytes are no elements of that type");
   Sizes sizes, strides;
   if (!in_other_dtype(x, to, sizes, strides)) {
-    if (call.tensor(0).is_contiguous()) return call.refuse(ErrorCode::invalid_shape, "the bytes of the last dimension are not whole elements");
+    if (call.tensor(0).is_contiguous())
+      return call.refuse(ErrorCode::invalid_shape, "the bytes of the last dimension are not whole elements");
     if (const ErrorCode code = copy_out(call, 0, call.tensor(0)); code != ErrorCode::ok) return code;
     x = call.output(0);
-    if (!in_other_dtype(x, to, sizes, strides)) return call.refuse(ErrorCode::invalid_shape, "the bytes of the last dimension are not whole elements");
+    if (!in_other_dtype(x, to, sizes, strides))
+      return call.refuse(ErrorCode::invalid_shape, "the bytes of the last dimension are not whole elements");
   }
   return call.alias(0, x, sizes, strides);
 }
 
 /// The strides with which a tensor has other sizes of the same number of elements without copying; false if it cannot.
 /// Source: at::detail::computeStride.
-[[nodiscard, gnu::noinline]] inline bool view_strides(const TensorView& x, std::span<const std::int64_t> sizes, Sizes& out) noexcept {
+[[nodiscard, gnu::noinline]] inline bool view_strides(const TensorView& x, std::span<const std::int64_t> sizes,
+                                                      Sizes& out) noexcept {
   Sizes strides(sizes);
   if (x.numel() == 0 || x.is_contiguous()) {
     contiguous_strides(sizes, {strides.values.data(), sizes.size()});
@@ -143,7 +151,8 @@ namespace detail {
   }
   const std::int64_t count = x.numel();
   if (inferred != max_rank) {
-    if (known == 0 || count % known != 0) return call.refuse(ErrorCode::invalid_shape, "the sizes do not hold the tensor's elements");
+    if (known == 0 || count % known != 0)
+      return call.refuse(ErrorCode::invalid_shape, "the sizes do not hold the tensor's elements");
     sizes[inferred] = count / known;
     known = count;
   }
@@ -170,7 +179,9 @@ namespace detail {
 
 [[nodiscard]] inline ErrorCode permute(KernelCall& call, const operators::PermutationOperator& op) {
   operators::PermutationView view;
-  if (const ErrorCode code = answer(call, operators::read_permutation(KernelArguments(call), op, view)); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = answer(call, operators::read_permutation(KernelArguments(call), op, view));
+      code != ErrorCode::ok)
+    return code;
   const TensorView& x = call.tensor(0);
   Sizes sizes;
   Sizes strides;
@@ -256,7 +267,8 @@ namespace detail {
       return call.refuse(ErrorCode::invalid_shape, "sizes and strides must not be negative");
     if (sizes[d] == 0) empty = true;
     std::int64_t reach = 0;
-    if (sizes[d] > 0 && (__builtin_mul_overflow(sizes[d] - 1, strides[d], &reach) || __builtin_add_overflow(last, reach, &last)))
+    if (sizes[d] > 0 &&
+        (__builtin_mul_overflow(sizes[d] - 1, strides[d], &reach) || __builtin_add_overflow(last, reach, &last)))
       return call.refuse(ErrorCode::invalid_shape, "the strides overflow");
   }
   const auto* data = static_cast<const std::byte*>(x.data);
@@ -265,7 +277,8 @@ namespace detail {
   return call.alias(0, x, sizes, strides, empty ? 0 : offset);
 }
 
-/// unfold(self, dimension, size, step): windows along a dimension, as a further dimension at the end. Source: at::unfold.
+/// unfold(self, dimension, size, step): windows along a dimension, as a further dimension at the end. Source:
+/// at::unfold.
 [[nodiscard]] inline ErrorCode unfold(KernelCall& call) {
   const TensorView& x = call.tensor(0);
   std::int64_t dim = call.integer(1);
@@ -275,7 +288,8 @@ namespace detail {
   const auto d = static_cast<std::size_t>(dim);
   const std::int64_t length = x.rank == 0 ? 1 : x.size(d);
   if (size < 0 || size > length || step < 1)
-    return call.refuse(ErrorCode::invalid_argument, "unfold: a window has to fit the dimension, and a step is at least 1");
+    return call.refuse(ErrorCode::invalid_argument,
+                       "unfold: a window has to fit the dimension, and a step is at least 1");
   Sizes sizes(x.sizes());
   Sizes strides = strides_of(x);
   const std::int64_t stride = x.rank == 0 ? 1 : x.stride(d);
@@ -290,21 +304,23 @@ namespace detail {
 
 }  // namespace detail
 
-inline constexpr auto view_ops = joined_rows(rows_of<operators::permutation_operators, detail::permute>({.aliasing = Aliasing::always}), std::to_array<OpRow>({
-    {"aten._unsafe_view.default", detail::view, Aliasing::may_alias},
-    {"aten.alias.default", detail::identity, Aliasing::always},
-    {"aten.as_strided.default", detail::as_strided, Aliasing::always},
-    {"aten.contiguous.default", detail::contiguous, Aliasing::may_alias},
-    {"aten.detach.default", detail::identity, Aliasing::always},
-    {"aten.expand.default", detail::expand, Aliasing::always},
-    {"aten.flatten.using_ints", detail::flatten, Aliasing::may_alias},
-    {"aten.reshape.default", detail::view, Aliasing::may_alias},
-    {"aten.squeeze.dim", detail::squeeze, Aliasing::always},
-    {"aten.squeeze.dims", detail::squeeze, Aliasing::always},
-    {"aten.unfold.default", detail::unfold, Aliasing::always},
-    {"aten.unsqueeze.default", detail::unsqueeze, Aliasing::always},
-    {"aten.view.default", detail::view, Aliasing::may_alias},
-    {"aten.view.dtype", detail::view_dtype, Aliasing::may_alias},
-}));
+inline constexpr auto view_ops =
+    joined_rows(rows_of<operators::permutation_operators, detail::permute>({.aliasing = Aliasing::always}),
+                std::to_array<OpRow>({
+                    {"aten._unsafe_view.default", detail::view, Aliasing::may_alias},
+                    {"aten.alias.default", detail::identity, Aliasing::always},
+                    {"aten.as_strided.default", detail::as_strided, Aliasing::always},
+                    {"aten.contiguous.default", detail::contiguous, Aliasing::may_alias},
+                    {"aten.detach.default", detail::identity, Aliasing::always},
+                    {"aten.expand.default", detail::expand, Aliasing::always},
+                    {"aten.flatten.using_ints", detail::flatten, Aliasing::may_alias},
+                    {"aten.reshape.default", detail::view, Aliasing::may_alias},
+                    {"aten.squeeze.dim", detail::squeeze, Aliasing::always},
+                    {"aten.squeeze.dims", detail::squeeze, Aliasing::always},
+                    {"aten.unfold.default", detail::unfold, Aliasing::always},
+                    {"aten.unsqueeze.default", detail::unsqueeze, Aliasing::always},
+                    {"aten.view.default", detail::view, Aliasing::may_alias},
+                    {"aten.view.dtype", detail::view_dtype, Aliasing::may_alias},
+                }));
 
 }  // namespace davit::portable_kernels

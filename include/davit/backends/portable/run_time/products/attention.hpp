@@ -90,17 +90,23 @@ template <class C>
         C* row = scores + r * a.keys;
         for (std::int64_t j = 0; mask.data != nullptr && j < a.keys; ++j) {
           const C value = mask.data[(first + r) * mask.row + j * mask.col];
-          if (adds) row[j] += value;
-          else if (value == C{}) row[j] += masked;
+          if (adds)
+            row[j] += value;
+          else if (value == C{})
+            row[j] += masked;
         }
-        for (std::int64_t j = first + r + 1; a.causal && j < a.keys; ++j) row[j] = a.leaves_out ? masked : row[j] + masked;
-        kernels::run_widest_for<C, kernels::SoftmaxLine<double>>(static_cast<const C*>(row), a.keys, std::int64_t{1}, row, true);
+        for (std::int64_t j = first + r + 1; a.causal && j < a.keys; ++j)
+          row[j] = a.leaves_out ? masked : row[j] + masked;
+        kernels::run_widest_for<C, kernels::SoftmaxLine<double>>(static_cast<const C*>(row), a.keys, std::int64_t{1},
+                                                                 row, true);
       }
       C* out = buffers.out(out_id) + (n * a.queries + first) * a.values;
       multiply<C>(count, a.values, a.keys, {scores, a.keys, 1}, v, products, out, a.values);
     }
   };
-  sharing.run([&](std::int64_t at, std::int64_t n) { compute_entry(n, buffers.out(scores_id) + at * rows * a.keys, buffers.out(work_id) + at * work); });
+  sharing.run([&](std::int64_t at, std::int64_t n) {
+    compute_entry(n, buffers.out(scores_id) + at * rows * a.keys, buffers.out(work_id) + at * work);
+  });
   return buffers.finish();
 }
 

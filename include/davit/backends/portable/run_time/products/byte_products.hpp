@@ -20,8 +20,10 @@ enum class ByteLayout : std::uint8_t {
   channels_last,  ///< dimension 1 of images is the innermost
 };
 
-/// A product of bytes, where kernels::can_convolve_bytes(). Arguments: images (images, channels, height and width or length), or rows
-/// (*, channels); weights as pack_bytes leaves them; scales and biases as fill_channels does; then `byte_product_numbers`.
+/// A product of bytes, where kernels::can_convolve_bytes(). Arguments: images (images, channels, height and width or
+/// length), or rows
+/// (*, channels); weights as pack_bytes leaves them; scales and biases as fill_channels does; then
+/// `byte_product_numbers`.
 [[nodiscard]] ErrorCode byte_product(KernelCall& call);
 
 /// kernels::pack_bytes, compiled as kernels are.
@@ -34,11 +36,13 @@ struct ByteProduct {
   bool of_rows = false;
   ScalarType made = ScalarType::int8;
 };
-[[nodiscard]] std::vector<EValue> byte_product_numbers(const ByteProduct& product, std::int32_t zero_point, const kernels::ByteRange& range, ByteLayout layout);
+[[nodiscard]] std::vector<EValue> byte_product_numbers(const ByteProduct& product, std::int32_t zero_point,
+                                                       const kernels::ByteRange& range, ByteLayout layout);
 
 /// A sum of two tensors of bytes, of one dtype and the same sizes. Arguments: both; then `byte_sum_numbers`.
 [[nodiscard]] ErrorCode byte_sum(KernelCall& call);
-[[nodiscard]] std::vector<EValue> byte_sum_numbers(const kernels::ByteScale& first, const kernels::ByteScale& second, const kernels::ByteRange& range, ByteLayout layout);
+[[nodiscard]] std::vector<EValue> byte_sum_numbers(const kernels::ByteScale& first, const kernels::ByteScale& second,
+                                                   const kernels::ByteRange& range, ByteLayout layout);
 
 }  // namespace davit::portable_kernels
 

@@ -116,7 +116,8 @@ struct PlaceRun {
                                                 ConvolutionCall& c) {
   operators::ConvolutionView view;
   const KernelArguments arguments(call);
-  if (const ErrorCode code = answer(call, operators::read_convolution(arguments, op, view)); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = answer(call, operators::read_convolution(arguments, op, view)); code != ErrorCode::ok)
+    return code;
   const TensorView& input = call.tensor(view.input);
   const TensorView& weight = call.tensor(view.weight);
   if (input.dtype != weight.dtype)

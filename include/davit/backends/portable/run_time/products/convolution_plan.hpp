@@ -13,8 +13,8 @@
 
 namespace davit::portable_kernels::detail {
 
-/// Elements of padded channels that are made at once, more only where a few rows are; columns of a product that are computed
-/// aside, and what vectors may read and write beyond the last.
+/// Elements of padded channels that are made at once, more only where a few rows are; columns of a product that are
+/// computed aside, and what vectors may read and write beyond the last.
 inline constexpr std::int64_t padded_elements = 1 << 17;
 inline constexpr std::int64_t channels_elements = 1 << 12;
 inline constexpr std::int64_t fewest_rows = 4;
@@ -28,15 +28,15 @@ template <class C>
   return std::clamp(aside_elements / std::max<std::int64_t>(rows, 1) / width, std::int64_t{1}, panels_at_once) * width;
 }
 
-/// How a convolution is computed: by a padded copy of the image, or by the image itself if nothing is to be padded. Else
-/// what the taps meet is gathered for each panel of a product.
+/// How a convolution is computed: by a padded copy of the image, or by the image itself if nothing is to be padded.
+/// Else what the taps meet is gathered for each panel of a product.
 struct ConvolutionPlan {
-  bool depthwise = false;  ///< one channel per group: no product
-  bool padded = false;     ///< columns lie evenly
-  bool as_is = false;      ///< in the image itself
-  std::int64_t rows = 0;   ///< of places that are computed at once
+  bool depthwise = false;     ///< one channel per group: no product
+  bool padded = false;        ///< columns lie evenly
+  bool as_is = false;         ///< in the image itself
+  std::int64_t rows = 0;      ///< of places that are computed at once
   std::int64_t together = 1;  ///< channels that are copied at once, if depthwise
-  std::int64_t chunk = 0;  ///< columns of a product that are computed at once, if aside
+  std::int64_t chunk = 0;     ///< columns of a product that are computed at once, if aside
 
   template <class C>
   [[nodiscard]] static ConvolutionPlan of(const ConvolutionMap& m) noexcept {
@@ -45,7 +45,8 @@ struct ConvolutionPlan {
     plan.rows = m.places[1];
     bool unpadded = true;
     for (std::size_t d = 0; d < 3; ++d)
-      unpadded = unpadded && m.stride[d] == 1 && m.image[d] == m.places[d] + (m.kernel[d] - 1) * m.dilation[d] && m.padding[d] == 0;
+      unpadded = unpadded && m.stride[d] == 1 && m.image[d] == m.places[d] + (m.kernel[d] - 1) * m.dilation[d] &&
+                 m.padding[d] == 0;
     plan.depthwise = std::is_floating_point_v<C> && m.group_channels() == 1 && m.group_filters() <= 2;
     PaddedImage image(m, 0, m.places[1]);
     if (!image.pays(m)) return plan;
@@ -53,14 +54,19 @@ struct ConvolutionPlan {
     if (!plan.depthwise && m.batch > 1 && volume(m.places) < 64) return plan;
     plan.padded = true;
     plan.as_is = unpadded && !plan.depthwise;
-    if (plan.depthwise) plan.together = std::clamp<std::int64_t>(channels_elements / std::max<std::int64_t>(image.count(), 1), 1, m.batch * m.channels);
+    if (plan.depthwise)
+      plan.together = std::clamp<std::int64_t>(channels_elements / std::max<std::int64_t>(image.count(), 1), 1,
+                                               m.batch * m.channels);
     if (plan.as_is || m.places[0] > 1) return plan;
-    const std::int64_t row = (plan.depthwise ? 1 : m.group_channels()) * volume(image.phases) * image.sizes[0] * image.sizes[2];
+    const std::int64_t row =
+        (plan.depthwise ? 1 : m.group_channels()) * volume(image.phases) * image.sizes[0] * image.sizes[2];
     const std::int64_t more = image.sizes[1] - m.places[1];
     plan.rows = std::min(plan.rows, std::max(fewest_rows, padded_elements / std::max<std::int64_t>(row, 1) - more));
     return plan;
   }
-  [[nodiscard]] std::int64_t channels(const ConvolutionMap& m) const noexcept { return depthwise ? together : m.group_channels(); }
+  [[nodiscard]] std::int64_t channels(const ConvolutionMap& m) const noexcept {
+    return depthwise ? together : m.group_channels();
+  }
 };
 
 /// The columns of a product that are computed aside, a chunk after the other, and where each thread does that.
@@ -73,16 +79,20 @@ class ThreadColumns {
   [[nodiscard]] static std::int64_t work_of(const ConvolutionMap& m, const ConvolutionPlan& plan) noexcept {
     return kernels::team_size() * m.group_filters() * plan.chunk + gemm_work<C>(m.group_filters());
   }
-  [[nodiscard]] C* aside(std::size_t part) const noexcept { return work_ + static_cast<std::int64_t>(part) * rows_ * chunk_; }
+  [[nodiscard]] C* aside(std::size_t part) const noexcept {
+    return work_ + static_cast<std::int64_t>(part) * rows_ * chunk_;
+  }
   [[nodiscard]] C* panels(std::size_t part) const noexcept {
     return work_ + threads_ * rows_ * chunk_ + static_cast<std::int64_t>(part) * gemm_work_of_thread<C>(rows_);
   }
   /// Calls compute(part, first, columns) for every chunk of so many columns.
   template <class F>
   void share(std::int64_t columns, F&& compute) const {
-    kernels::in_parallel(columns, tile_width<C>(), kernels::operations(rows_, taps_, columns), [&](std::size_t part, std::int64_t begin, std::int64_t end) {
-      for (std::int64_t j = begin; j < end; j += chunk_) compute(part, j, std::min(chunk_, end - j));
-    });
+    kernels::in_parallel(columns, tile_width<C>(), kernels::operations(rows_, taps_, columns),
+                         [&](std::size_t part, std::int64_t begin, std::int64_t end) {
+                           for (std::int64_t j = begin; j < end; j += chunk_)
+                             compute(part, j, std::min(chunk_, end - j));
+                         });
   }
 
  private:

@@ -34,17 +34,18 @@ void gather_row(const C* row, std::int64_t width, std::int64_t x, std::int64_t s
 /// out[i] = bias + the sum over the taps of weight[k] * image[offsets[k] + i], for n elements rounded up to a vector.
 struct SumOfTaps {
   template <std::size_t Bytes, class C>
-  [[gnu::always_inline]] static void run(const C* weight, const std::int64_t* offsets, std::int64_t taps, const C* image, C bias,
-                                         C* out, std::int64_t n) {
+  [[gnu::always_inline]] static void run(const C* weight, const std::int64_t* offsets, std::int64_t taps,
+                                         const C* image, C bias, C* out, std::int64_t n) {
     std::int64_t i = 0;
-    for (; i + 4 * lanes<C, Bytes> <= n; i += 4 * lanes<C, Bytes>) block<Bytes, 4>(weight, offsets, taps, image + i, bias, out + i);
+    for (; i + 4 * lanes<C, Bytes> <= n; i += 4 * lanes<C, Bytes>)
+      block<Bytes, 4>(weight, offsets, taps, image + i, bias, out + i);
     for (; i < n; i += lanes<C, Bytes>) block<Bytes, 1>(weight, offsets, taps, image + i, bias, out + i);
   }
 
  private:
   template <std::size_t Bytes, std::size_t Vectors, class C>
-  [[gnu::always_inline]] static void block(const C* weight, const std::int64_t* offsets, std::int64_t taps, const C* image, C bias,
-                                           C* out) {
+  [[gnu::always_inline]] static void block(const C* weight, const std::int64_t* offsets, std::int64_t taps,
+                                           const C* image, C bias, C* out) {
     constexpr auto step = static_cast<std::size_t>(lanes<C, Bytes>);
     Vector<C, Bytes> sums[Vectors];
     unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) { sums[N] = Vector<C, Bytes>{} + bias; });
@@ -55,20 +56,23 @@ struct SumOfTaps {
         sums[N] += kernels::vector_at<Bytes>(from + N * step) * factor;
       });
     }
-    unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) { kernels::vector_at<Bytes>(out + N * step) = sums[N]; });
+    unroll<Vectors>([&]<std::size_t N>()
+                        __attribute__((always_inline)) { kernels::vector_at<Bytes>(out + N * step) = sums[N]; });
   }
 };
 
 /// The same convolution, with all places as one row if it is pointwise.
 [[nodiscard]] inline ConvolutionMap in_one_row(ConvolutionMap m) noexcept {
-  if (volume(m.kernel) == 1 && m.places == m.image && volume(m.stride) == 1) m.places = m.image = {1, 1, volume(m.image)};
+  if (volume(m.kernel) == 1 && m.places == m.image && volume(m.stride) == 1)
+    m.places = m.image = {1, 1, volume(m.image)};
   return m;
 }
 
 /// Where each tap of a filter lies in padded channels.
 inline void tap_offsets(const ConvolutionMap& m, const PaddedImage& image, std::int64_t taps, std::int64_t* offsets) {
   Tap tap(m, 0);
-  for (std::int64_t k = 0; k < taps; ++k, tap.next(m)) offsets[k] = tap.channel * image.count() + image.offset(m, tap.k);
+  for (std::int64_t k = 0; k < taps; ++k, tap.next(m))
+    offsets[k] = tap.channel * image.count() + image.offset(m, tap.k);
 }
 
 /// How threads share the groups.
@@ -89,8 +93,9 @@ template <class C>
   const auto plan = detail::ConvolutionPlan::of<C>(m);
   const PaddedImage image(m, 0, plan.rows);
   const std::int64_t padded = plan.padded && !plan.as_is ? plan.channels(m) * image.count() + detail::beyond : 0;
-  const std::int64_t forward = plan.depthwise && plan.padded ? kernels::team_size() * (padded + image.columns() + detail::beyond)
-                                                              : padded + detail::ThreadColumns<C>::work_of(m, plan);
+  const std::int64_t forward = plan.depthwise && plan.padded
+                                   ? kernels::team_size() * (padded + image.columns() + detail::beyond)
+                                   : padded + detail::ThreadColumns<C>::work_of(m, plan);
   const std::int64_t offsets = m.taps() * static_cast<std::int64_t>(sizeof(std::int64_t) / sizeof(C));
   const std::int64_t work = std::max(offsets + forward, detail::spread_work<C>(m));
   return std::max(work, detail::sharing_of_groups(m).spaces() * detail::work_of_group<C>(m));
@@ -107,66 +112,74 @@ std::int64_t work_of_group(const ConvolutionMap& m) noexcept {
 
 /// One channel per group.
 template <class C>
-void convolve_channels(const ConvolutionMap& m, const ConvolutionPlan& plan, const C* image, const C* weight, const C* bias, const RowTail& tail,
-                       std::int64_t* offsets, C* work, C* out) {
+void convolve_channels(const ConvolutionMap& m, const ConvolutionPlan& plan, const C* image, const C* weight,
+                       const C* bias, const RowTail& tail, std::int64_t* offsets, C* work, C* out) {
   for (std::int64_t first = 0; first < m.places[1]; first += plan.rows) {
     const PaddedImage padded(m, first, std::min(plan.rows, m.places[1] - first));
     tap_offsets(m, padded, m.taps(), offsets);
     const std::int64_t copy = plan.channels(m) * padded.count() + beyond;
     const double operations = kernels::operations(m.batch, m.channels, m.group_filters(), m.taps(), padded.columns());
-    kernels::in_parallel(m.batch * m.channels, plan.together, operations, [&](std::size_t part, std::int64_t begin, std::int64_t end) {
-      C* const copied = work + static_cast<std::int64_t>(part) * (copy + padded.columns() + beyond);
-      C* const aside = copied + copy;
-      std::fill_n(copied, copy, C{});
-      for (std::int64_t i = begin; i < end; i += plan.together) {
-        const std::int64_t channels = std::min(plan.together, end - i);
-        padded.fill(m, image + i * volume(m.image), channels, copied);
-        for (std::int64_t f = 0; f < channels * m.group_filters(); ++f) {
-          const std::int64_t response = i * m.group_filters() + f;
-          const std::int64_t filter = response % m.filters;
-          kernels::run_widest_for<C, SumOfTaps>(weight + filter * m.taps(), static_cast<const std::int64_t*>(offsets), m.taps(),
-                                                static_cast<const C*>(copied + f / m.group_filters() * padded.count()),
-                                                bias == nullptr ? C{} : bias[filter], aside, padded.columns());
-          if constexpr (std::is_same_v<C, float>)
-            if (!tail.is_none()) {
-              const RowTail own = tail.from(filter);
-              kernels::run_widest<FinishRows>(&own, std::int64_t{1}, padded.columns(), aside, padded.columns());
+    kernels::in_parallel(
+        m.batch * m.channels, plan.together, operations, [&](std::size_t part, std::int64_t begin, std::int64_t end) {
+          C* const copied = work + static_cast<std::int64_t>(part) * (copy + padded.columns() + beyond);
+          C* const aside = copied + copy;
+          std::fill_n(copied, copy, C{});
+          for (std::int64_t i = begin; i < end; i += plan.together) {
+            const std::int64_t channels = std::min(plan.together, end - i);
+            padded.fill(m, image + i * volume(m.image), channels, copied);
+            for (std::int64_t f = 0; f < channels * m.group_filters(); ++f) {
+              const std::int64_t response = i * m.group_filters() + f;
+              const std::int64_t filter = response % m.filters;
+              kernels::run_widest_for<C, SumOfTaps>(
+                  weight + filter * m.taps(), static_cast<const std::int64_t*>(offsets), m.taps(),
+                  static_cast<const C*>(copied + f / m.group_filters() * padded.count()),
+                  bias == nullptr ? C{} : bias[filter], aside, padded.columns());
+              if constexpr (std::is_same_v<C, float>)
+                if (!tail.is_none()) {
+                  const RowTail own = tail.from(filter);
+                  kernels::run_widest<FinishRows>(&own, std::int64_t{1}, padded.columns(), aside, padded.columns());
+                }
+              padded.take_places(m, static_cast<const C*>(aside), 0, padded.columns(),
+                                 out + response * volume(m.places));
             }
-          padded.take_places(m, static_cast<const C*>(aside), 0, padded.columns(), out + response * volume(m.places));
-        }
-      }
-    });
+          }
+        });
   }
 }
 
 /// A product whose right operand is the (padded) image: `channels` of a group, to its first filter's response.
 template <class C>
-void convolve_padded(const ConvolutionMap& m, const ConvolutionPlan& plan, const C* channels, const C* weight, const C* bias, const RowTail& tail,
-                     std::int64_t* offsets, C* work, C* out) {
+void convolve_padded(const ConvolutionMap& m, const ConvolutionPlan& plan, const C* channels, const C* weight,
+                     const C* bias, const RowTail& tail, std::int64_t* offsets, C* work, C* out) {
   const std::int64_t places = volume(m.places);
   for (std::int64_t first = 0; first < m.places[1]; first += plan.rows) {
     const PaddedImage padded(m, first, std::min(plan.rows, m.places[1] - first));
     tap_offsets(m, padded, m.taps(), offsets);
     const C* from = channels;
     if (!plan.as_is) {
-      kernels::in_parallel(m.group_channels(), 1, kernels::operations(m.group_channels(), padded.count(), 8), [&](std::size_t, std::int64_t begin, std::int64_t end) {
-        C* const to = work + begin * padded.count();
-        std::fill_n(to, (end - begin) * padded.count(), C{});
-        padded.fill(m, channels + begin * volume(m.image), end - begin, to);
-      });
+      kernels::in_parallel(m.group_channels(), 1, kernels::operations(m.group_channels(), padded.count(), 8),
+                           [&](std::size_t, std::int64_t begin, std::int64_t end) {
+                             C* const to = work + begin * padded.count();
+                             std::fill_n(to, (end - begin) * padded.count(), C{});
+                             padded.fill(m, channels + begin * volume(m.image), end - begin, to);
+                           });
       std::fill_n(work + m.group_channels() * padded.count(), beyond, C{});
       from = work;
     }
     const ThreadColumns<C> own(m, plan, plan.as_is ? work : work + m.group_channels() * padded.count() + beyond);
     const Matrix<C> filters{weight, m.taps(), 1};
-    const auto source_at = [&](std::int64_t j) { return [&, j](C*, const PanelRange& r) { return Panel<C>{from + j + r.j, offsets + r.k}; }; };
+    const auto source_at = [&](std::int64_t j) {
+      return [&, j](C*, const PanelRange& r) { return Panel<C>{from + j + r.j, offsets + r.k}; };
+    };
     if (padded.dense()) {
-      gemm<C>(m.group_filters(), padded.columns(), m.taps(), filters, own.panels(0), source_at(0), out + first * m.places[2], places, bias, tail);
+      gemm<C>(m.group_filters(), padded.columns(), m.taps(), filters, own.panels(0), source_at(0),
+              out + first * m.places[2], places, bias, tail);
       continue;
     }
     own.share(padded.columns(), [&](std::size_t part, std::int64_t j, std::int64_t count) {
       // beyond the last place of a copy lies what may be read and computed, too
-      const std::int64_t full = plan.as_is ? count : (count + tile_width<C>() / 2 - 1) / (tile_width<C>() / 2) * (tile_width<C>() / 2);
+      const std::int64_t full =
+          plan.as_is ? count : (count + tile_width<C>() / 2 - 1) / (tile_width<C>() / 2) * (tile_width<C>() / 2);
       C* const aside = own.aside(part);
       gemm<C>(m.group_filters(), full, m.taps(), filters, own.panels(part), source_at(j), aside, full, bias, tail);
       for (std::int64_t f = 0; f < m.group_filters(); ++f)
@@ -177,8 +190,8 @@ void convolve_padded(const ConvolutionMap& m, const ConvolutionPlan& plan, const
 
 /// A product whose right operand is gathered from the image: columns are the places of the whole batch.
 template <class C>
-void convolve_gathered(const ConvolutionMap& m, const ConvolutionPlan& plan, const C* channels, const C* weight, const C* bias, const RowTail& tail,
-                       C* work, C* out) {
+void convolve_gathered(const ConvolutionMap& m, const ConvolutionPlan& plan, const C* channels, const C* weight,
+                       const C* bias, const RowTail& tail, C* work, C* out) {
   const std::int64_t places = volume(m.places);
   const ThreadColumns<C> own(m, plan, work);
   own.share(m.batch * places, [&](std::size_t part, std::int64_t j, std::int64_t columns) {
@@ -197,8 +210,8 @@ void convolve_gathered(const ConvolutionMap& m, const ConvolutionPlan& plan, con
               if (row < 0) {
                 std::fill(row_to, row_to + run.count, C{});
               } else {
-                gather_row(base + tap.channel * volume(m.image) + row, m.image[2], x + m.offset(2, tap.k[2]), m.stride[2],
-                           run.count, row_to);
+                gather_row(base + tap.channel * volume(m.image) + row, m.image[2], x + m.offset(2, tap.k[2]),
+                           m.stride[2], run.count, row_to);
               }
             }
             at += run.count;
@@ -218,14 +231,18 @@ void convolve_gathered(const ConvolutionMap& m, const ConvolutionPlan& plan, con
 
 }  // namespace detail
 
-/// out (batch, filters, places) = responses of the filters to the image, plus a bias per filter (may be nullptr), then what
-/// becomes of each filter's responses (`tail`, of floats alone). O(batch * places * filters * taps).
+/// out (batch, filters, places) = responses of the filters to the image, plus a bias per filter (may be nullptr), then
+/// what becomes of each filter's responses (`tail`, of floats alone). O(batch * places * filters * taps).
 template <class C>
-void convolve(ConvolutionMap m, const C* image, const C* weight, const C* bias, C* work, C* out, const RowTail& tail = {}) {
+void convolve(ConvolutionMap m, const C* image, const C* weight, const C* bias, C* work, C* out,
+              const RowTail& tail = {}) {
   m = detail::in_one_row(m);
   const auto plan = detail::ConvolutionPlan::of<C>(m);
-  const std::int64_t table = m.taps() * static_cast<std::int64_t>(sizeof(std::int64_t) / sizeof(C)), work_of_group = detail::work_of_group<C>(m);
-  if (plan.depthwise && plan.padded) return detail::convolve_channels(m, plan, image, weight, bias, tail, reinterpret_cast<std::int64_t*>(work), work + table, out);
+  const std::int64_t table = m.taps() * static_cast<std::int64_t>(sizeof(std::int64_t) / sizeof(C)),
+                     work_of_group = detail::work_of_group<C>(m);
+  if (plan.depthwise && plan.padded)
+    return detail::convolve_channels(m, plan, image, weight, bias, tail, reinterpret_cast<std::int64_t*>(work),
+                                     work + table, out);
   detail::sharing_of_groups(m).run([&](std::int64_t space, std::int64_t g) {
     auto* const offsets = reinterpret_cast<std::int64_t*>(work + space * work_of_group);
     C* const own = work + space * work_of_group + table;
@@ -237,8 +254,8 @@ void convolve(ConvolutionMap m, const C* image, const C* weight, const C* bias, 
     const RowTail follows = tail.from(first);
     if (!plan.padded) return detail::convolve_gathered(m, plan, channels, filters, added, follows, own, responses);
     for (std::int64_t n = 0; n < m.batch; ++n)
-      detail::convolve_padded(m, plan, channels + n * m.channels * volume(m.image), filters, added, follows, offsets, own,
-                              responses + n * m.filters * volume(m.places));
+      detail::convolve_padded(m, plan, channels + n * m.channels * volume(m.image), filters, added, follows, offsets,
+                              own, responses + n * m.filters * volume(m.places));
   });
 }
 

@@ -34,8 +34,8 @@ void conjugate_transpose(T* a, std::int64_t n) noexcept {
   for (std::int64_t i = 0; i < n * n; ++i) a[i] = conjugate(a[i]);
 }
 
-/// A (n, m) = P L U, in place, rows exchanged for the largest pivot of each column; pivots count from 1. Answers the number of
-/// the first pivot that is 0, or 0. Source: LAPACK's getrf.
+/// A (n, m) = P L U, in place, rows exchanged for the largest pivot of each column; pivots count from 1. Answers the
+/// number of the first pivot that is 0, or 0. Source: LAPACK's getrf.
 template <class T>
 std::int32_t factor_lu(T* a, std::int64_t n, std::int64_t m, std::int32_t* pivots) noexcept {
   std::int32_t info = 0;
@@ -70,7 +70,8 @@ void substitute(const T* a, std::int64_t n, T* b, std::int64_t columns, bool upp
 template <class T>
 void solve_lu(const T* lu, const std::int32_t* pivots, std::int64_t n, T* b, std::int64_t columns) noexcept {
   for (std::int64_t i = 0; i < n; ++i)
-    for (std::int64_t j = 0; j < columns && pivots[i] != i + 1; ++j) std::swap(b[i * columns + j], b[(pivots[i] - 1) * columns + j]);
+    for (std::int64_t j = 0; j < columns && pivots[i] != i + 1; ++j)
+      std::swap(b[i * columns + j], b[(pivots[i] - 1) * columns + j]);
   substitute(lu, n, b, columns, false, true);
   substitute(lu, n, b, columns, true, false);
 }
@@ -81,7 +82,8 @@ void solve_transposed_lu(T* lu, const std::int32_t* pivots, std::int64_t n, T* b
   substitute(lu, n, b, columns, false, false);
   substitute(lu, n, b, columns, true, true);
   for (std::int64_t i = n; i-- > 0;)
-    for (std::int64_t j = 0; j < columns && pivots[i] != i + 1; ++j) std::swap(b[i * columns + j], b[(pivots[i] - 1) * columns + j]);
+    for (std::int64_t j = 0; j < columns && pivots[i] != i + 1; ++j)
+      std::swap(b[i * columns + j], b[(pivots[i] - 1) * columns + j]);
   transpose_square(lu, n);
 }
 /// A = L L^H in place; the upper triangle becomes 0. Answers the order of the first minor that is not positive, or 0.
@@ -103,9 +105,11 @@ std::int32_t factor_cholesky(T* a, std::int64_t n) noexcept {
   }
   return info;
 }
-/// x (rows of `row` numbers, of which `columns` are meant) -= factor * v (v^H x), from row `first` to n; sums: `columns`.
+/// x (rows of `row` numbers, of which `columns` are meant) -= factor * v (v^H x), from row `first` to n; sums:
+/// `columns`.
 template <class T>
-void reflect(T factor, const T* v, std::int64_t first, std::int64_t n, T* x, std::int64_t row, std::int64_t columns, T* sums) noexcept {
+void reflect(T factor, const T* v, std::int64_t first, std::int64_t n, T* x, std::int64_t row, std::int64_t columns,
+             T* sums) noexcept {
   std::fill_n(sums, columns, T{});
   for (std::int64_t i = first; i < n; ++i)
     for (std::int64_t j = 0; j < columns; ++j) sums[j] += conjugate(v[i]) * x[i * row + j];
@@ -175,7 +179,8 @@ void exponential(T* a, std::int64_t n, T* work) noexcept {
 
 inline constexpr int most_sweeps = 60;
 
-/// Jacobi's rotation, of two rows or columns; what `p`, `q` and `pq` say of them is what they are with themselves and each other.
+/// Jacobi's rotation, of two rows or columns; what `p`, `q` and `pq` say of them is what they are with themselves and
+/// each other.
 struct Rotation {
   double c, s;
 
@@ -192,7 +197,8 @@ struct Rotation {
   }
 };
 
-/// Eigenvalues of a symmetric matrix, ascending, and its eigenvectors as columns of v, by Jacobi's rotations; a is lost.
+/// Eigenvalues of a symmetric matrix, ascending, and its eigenvectors as columns of v, by Jacobi's rotations; a is
+/// lost.
 inline void eigen(double* a, std::int64_t n, double* v, double* values) noexcept {
   for (std::int64_t i = 0; i < n * n; ++i) v[i] = i / n == i % n;
   for (int sweep = 0; sweep < most_sweeps; ++sweep) {
@@ -243,9 +249,10 @@ struct ColumnProducts {
 [[nodiscard]] constexpr std::int64_t singular_work(std::int64_t n, std::int64_t m, std::int64_t u_columns) noexcept {
   return m * m + n * m + qr_work(n, m, u_columns);
 }
-/// A (n, m), n >= m, = U S V^T, of which U has `u_columns` of the n that complete it, or none, and V is (m, m); by rotations of pairs of
-/// columns, which lie one after the other, and are lost.
-inline void singular_values(double* columns, std::int64_t n, std::int64_t m, double* u, std::int64_t u_columns, double* s, double* v, double* work) noexcept {
+/// A (n, m), n >= m, = U S V^T, of which U has `u_columns` of the n that complete it, or none, and V is (m, m); by
+/// rotations of pairs of columns, which lie one after the other, and are lost.
+inline void singular_values(double* columns, std::int64_t n, std::int64_t m, double* u, std::int64_t u_columns,
+                            double* s, double* v, double* work) noexcept {
   double* const turned = work;  // V's columns likewise
   double* const rows = turned + m * m;
   for (std::int64_t i = 0; i < m * m; ++i) turned[i] = i / m == i % m;
@@ -274,7 +281,8 @@ inline void singular_values(double* columns, std::int64_t n, std::int64_t m, dou
   }
   transpose(turned, v, m, m);
   if (u_columns == 0) return;
-  // the columns over their sizes, and what completes them, as the Q of A's columns, with signs that make R's diagonal positive
+  // the columns over their sizes, and what completes them, as the Q of A's columns, with signs that make R's diagonal
+  // positive
   transpose(columns, rows, m, n);
   factor_qr(rows, n, m, u, u_columns, rows + n * m);
   for (std::int64_t j = 0; j < m; ++j)

@@ -41,7 +41,8 @@ template <class C>
 /// The distances of x from `count` rows of n numbers for p = 0, 1, 2 and infinity, in vectors of C as torch's.
 struct Distances {
   template <std::size_t Bytes, class C>
-  [[gnu::always_inline]] static void run(const C* x, const C* rows, std::int64_t n, std::int64_t count, C* to, double p) {
+  [[gnu::always_inline]] static void run(const C* x, const C* rows, std::int64_t n, std::int64_t count, C* to,
+                                         double p) {
     if (p == 1) return each<Bytes, 1>(x, rows, n, count, to);
     if (p == 2) return each<Bytes, 2>(x, rows, n, count, to);
     if (p == 0) return each<Bytes, 0>(x, rows, n, count, to);
@@ -89,9 +90,7 @@ struct Distances {
     }
   }
 };
-[[nodiscard]] inline bool has_vectors_of(double p) noexcept {
-  return p == 0 || p == 1 || p == 2 || std::isinf(p);
-}
+[[nodiscard]] inline bool has_vectors_of(double p) noexcept { return p == 0 || p == 1 || p == 2 || std::isinf(p); }
 
 template <class C>
 [[nodiscard]] ErrorCode compute_cdist(KernelCall& call, const Sizes& batch, double p) {
@@ -109,8 +108,8 @@ template <class C>
   const auto strides = [&](const TensorView& t) {  // of the staged copy's batch dimensions, broadcast
     Sizes own(t.sizes());
     contiguous_strides(t.sizes(), {own.values.data(), own.rank});
-    return broadcast_strides(
-        {nullptr, t.sizes_data, own.values.data(), static_cast<std::uint8_t>(t.rank - 2), t.dtype}, batch.span());
+    return broadcast_strides({nullptr, t.sizes_data, own.values.data(), static_cast<std::uint8_t>(t.rank - 2), t.dtype},
+                             batch.span());
   };
   C* out = buffers.out(out_id);
   if (length == 0) {
@@ -118,15 +117,18 @@ template <class C>
     return buffers.finish();
   }
   for_each_index(batch.span(), std::array{strides(x1), strides(x2)}, [&](std::int64_t a, std::int64_t b) {
-    kernels::in_parallel(rows, 1, kernels::operations(rows, columns, length, 8), [&](std::size_t, std::int64_t first, std::int64_t end) {
-      for (std::int64_t i = first; i < end; ++i)
-        if (has_vectors_of(p))
-          kernels::run_widest_for<C, Distances>(static_cast<const C*>(buffers.in(a_id)) + a + i * length, static_cast<const C*>(buffers.in(b_id)) + b, length, columns,
-                                                out + i * columns, p);
-        else
-          for (std::int64_t j = 0; j < columns; ++j)
-            out[i * columns + j] = distance(buffers.in(a_id) + a + i * length, buffers.in(b_id) + b + j * length, length, p);
-    });
+    kernels::in_parallel(
+        rows, 1, kernels::operations(rows, columns, length, 8), [&](std::size_t, std::int64_t first, std::int64_t end) {
+          for (std::int64_t i = first; i < end; ++i)
+            if (has_vectors_of(p))
+              kernels::run_widest_for<C, Distances>(static_cast<const C*>(buffers.in(a_id)) + a + i * length,
+                                                    static_cast<const C*>(buffers.in(b_id)) + b, length, columns,
+                                                    out + i * columns, p);
+            else
+              for (std::int64_t j = 0; j < columns; ++j)
+                out[i * columns + j] =
+                    distance(buffers.in(a_id) + a + i * length, buffers.in(b_id) + b + j * length, length, p);
+        });
     out += rows * columns;
   });
   return buffers.finish();
@@ -150,8 +152,8 @@ template <class C>
 
 }  // namespace detail
 
-/// _cdist_forward(x1 (*, P, M), x2 (*, R, M), p, compute_mode?) -> (*, P, R): p-norm distances of rows, batch dimensions
-/// broadcast; compute_mode, a hint, is ignored. Source: at::_cdist_forward.
+/// _cdist_forward(x1 (*, P, M), x2 (*, R, M), p, compute_mode?) -> (*, P, R): p-norm distances of rows, batch
+/// dimensions broadcast; compute_mode, a hint, is ignored. Source: at::_cdist_forward.
 [[nodiscard]] inline ErrorCode cdist_forward(KernelCall& call) {
   const TensorView& x1 = call.tensor(0);
   const TensorView& x2 = call.tensor(1);

@@ -42,12 +42,13 @@ struct PanelRange {
   const std::int64_t* packed_rows;  ///< multiples of it
 };
 
-/// Gives a panel of a right operand: fills `to` (depth x width elements), or points to where it lies. From several threads at once.
+/// Gives a panel of a right operand: fills `to` (depth x width elements), or points to where it lies. From several
+/// threads at once.
 template <class C>
 using PanelSource = kernels::FunctionRef<Panel<C>(C* to, const PanelRange&)>;
 
-/// Rows and elements of a panel; panels worked on at once, so that the left operand is read once for all of them; rows of the
-/// left operand that they are multiplied with at once.
+/// Rows and elements of a panel; panels worked on at once, so that the left operand is read once for all of them; rows
+/// of the left operand that they are multiplied with at once.
 inline constexpr std::int64_t panel_depth = 256;
 inline constexpr std::int64_t panel_elements = 8192;
 inline constexpr std::int64_t panels_at_once = 8;
@@ -61,7 +62,9 @@ template <class C>
 template <class C>
 [[nodiscard]] std::int64_t panel_width(std::int64_t depth) noexcept {
   const std::int64_t tile = tile_width<C>();
-  return std::clamp(panel_elements / std::clamp<std::int64_t>(depth, 1, panel_depth) / tile, std::int64_t{1}, panels_at_once) * tile;
+  return std::clamp(panel_elements / std::clamp<std::int64_t>(depth, 1, panel_depth) / tile, std::int64_t{1},
+                    panels_at_once) *
+         tile;
 }
 
 /// Elements of work space that a product takes on one thread, and on all.
@@ -78,9 +81,8 @@ namespace detail {
 
 template <std::size_t N, class F>
 [[gnu::always_inline]] inline void unroll(F&& f) {
-  [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
-    (f.template operator()<I>(), ...);
-  }(std::make_index_sequence<N>{});
+  [&]<std::size_t... I>(std::index_sequence<I...>)
+      __attribute__((always_inline)) { (f.template operator()<I>(), ...); }(std::make_index_sequence<N>{});
 }
 
 /// c (rows x width) = a (rows x depth) * b, added to what is there if so asked, plus a number per row if there are any.
@@ -95,7 +97,8 @@ struct PanelProduct {
   bool accumulate;
 };
 
-/// The product for floats, and for integers on vectors of 64 bytes; `width` is one vector or an even number. Sums are in the order of k.
+/// The product for floats, and for integers on vectors of 64 bytes; `width` is one vector or an even number. Sums are
+/// in the order of k.
 struct MultiplyPanel {
   template <std::size_t Bytes, class C>
   [[gnu::always_inline]] static void run(const PanelProduct<C>* p) {
@@ -111,7 +114,8 @@ struct MultiplyPanel {
     std::int64_t i = 0;
     const auto take = [&]<std::size_t Rows>() __attribute__((always_inline)) {
       for (; i + static_cast<std::int64_t>(Rows) <= p.rows; i += static_cast<std::int64_t>(Rows))
-        for (std::int64_t j = 0; j < p.width; j += static_cast<std::int64_t>(Vectors) * lanes<C, Bytes>) tile<Bytes, Rows, Vectors>(p, i, j);
+        for (std::int64_t j = 0; j < p.width; j += static_cast<std::int64_t>(Vectors) * lanes<C, Bytes>)
+          tile<Bytes, Rows, Vectors>(p, i, j);
     };
     take.template operator()<Bytes == 64 ? 8 : 6>();  // as registers allow
     take.template operator()<4>();
@@ -140,7 +144,8 @@ struct MultiplyPanel {
     for (std::int64_t k = 0; k < depth; ++k, a += a_col) {
       const C* const from = b + b_rows[k];
       V row[Vectors];
-      unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) { row[N] = kernels::vector_at<Bytes>(from + N * step); });
+      unroll<Vectors>([&]<std::size_t N>()
+                          __attribute__((always_inline)) { row[N] = kernels::vector_at<Bytes>(from + N * step); });
       unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
         const C factor = a[static_cast<std::int64_t>(R) * a_row];
         unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) { sums[R][N] += row[N] * factor; });
@@ -156,7 +161,8 @@ struct MultiplyPanel {
   }
 };
 
-/// The product for integers: vectors pay only where they multiply integers of 64 bits (AVX-512), registers do everywhere.
+/// The product for integers: vectors pay only where they multiply integers of 64 bits (AVX-512), registers do
+/// everywhere.
 template <class C>
 void multiply_integers(const PanelProduct<C>& p) {
   const auto take = [&]<std::size_t Rows, std::size_t Columns>(std::int64_t i, std::int64_t j) {
@@ -189,8 +195,8 @@ void multiply_integers(const PanelProduct<C>& p) {
   if (i < p.rows) rows.template operator()<1>(i);
 }
 
-/// Columns that are computed together: some panels of `width` columns. Those that are left at the end overlap with earlier
-/// ones, so that vectors are full; if there are not even so many in all, they are `padded`.
+/// Columns that are computed together: some panels of `width` columns. Those that are left at the end overlap with
+/// earlier ones, so that vectors are full; if there are not even so many in all, they are `padded`.
 struct PanelGroup {
   std::int64_t first, panels, width;
   bool padded = false;
@@ -225,7 +231,8 @@ void gemm_on_thread(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a,
         const std::int64_t depth = std::min(panel_depth, k - at);
         for (std::int64_t p = 0; p < group.panels; ++p) {
           const std::int64_t first = group.first + p * group.width;
-          PanelProduct<C> product{rows, depth, group.width, a, {work, packed_rows.data()}, c + i * c_row + first, c_row, nullptr, at > 0};
+          PanelProduct<C> product{rows,  depth,   group.width, a, {work, packed_rows.data()}, c + i * c_row + first,
+                                  c_row, nullptr, at > 0};
           if (k > 0) {
             product.a.data += i * a.row + at * a.col;
             product.b = source(work, PanelRange{at, depth, first, count, width, packed_rows.data()});
@@ -268,33 +275,37 @@ void gemm_on_thread(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a,
 
 }  // namespace detail
 
-/// c (rows of `c_row` elements) = the product of `a` (m x k) and the k x n matrix that `source` gives in panels, plus a number
-/// per row (`bias`, may be nullptr), then what becomes of its rows (`tail`, of floats alone).
+/// c (rows of `c_row` elements) = the product of `a` (m x k) and the k x n matrix that `source` gives in panels, plus a
+/// number per row (`bias`, may be nullptr), then what becomes of its rows (`tail`, of floats alone).
 ///
-/// `work` holds gemm_work<C>(m) elements. Integer types must be unsigned and wrap around. Sums are in the order of k, however many
-/// threads there are. O(m * n * k).
+/// `work` holds gemm_work<C>(m) elements. Integer types must be unsigned and wrap around. Sums are in the order of k,
+/// however many threads there are. O(m * n * k).
 template <class C>
 void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, C* work, PanelSource<C> source, C* c,
           std::int64_t c_row, const C* bias = nullptr, const RowTail& tail = {}) {
   const std::int64_t threads = kernels::team_size();
   const std::int64_t width = panel_width<C>(k);
-  const auto work_of = [=](std::size_t part) { return work + static_cast<std::int64_t>(part) * gemm_work_of_thread<C>(m); };
+  const auto work_of = [=](std::size_t part) {
+    return work + static_cast<std::int64_t>(part) * gemm_work_of_thread<C>(m);
+  };
   if (threads == 1) return detail::gemm_on_thread<C>(m, n, k, a, work, source, c, c_row, bias, tail);
   if (n < 2 * threads * width && m >= 16 * threads)  // rows: what a panel is made from is then made by each thread
-    return kernels::in_parallel(m, 8, kernels::operations(m, n, k), [&](std::size_t part, std::int64_t first, std::int64_t end) {
-      const Matrix<C> rows{a.data == nullptr ? nullptr : a.data + first * a.row, a.row, a.col};
-      detail::gemm_on_thread<C>(end - first, n, k, rows, work_of(part), source, c + first * c_row, c_row, bias == nullptr ? nullptr : bias + first,
-                                tail.from(first));
-    });
-  kernels::in_parallel(n, width, kernels::operations(m, n, k), [&](std::size_t part, std::int64_t first, std::int64_t end) {
-    detail::gemm_on_thread<C>(
-        m, end - first, k, a, work_of(part),
-        [&](C* to, PanelRange r) {
-          r.j += first;
-          return source(to, r);
-        },
-        c + first, c_row, bias, tail);
-  });
+    return kernels::in_parallel(
+        m, 8, kernels::operations(m, n, k), [&](std::size_t part, std::int64_t first, std::int64_t end) {
+          const Matrix<C> rows{a.data == nullptr ? nullptr : a.data + first * a.row, a.row, a.col};
+          detail::gemm_on_thread<C>(end - first, n, k, rows, work_of(part), source, c + first * c_row, c_row,
+                                    bias == nullptr ? nullptr : bias + first, tail.from(first));
+        });
+  kernels::in_parallel(n, width, kernels::operations(m, n, k),
+                       [&](std::size_t part, std::int64_t first, std::int64_t end) {
+                         detail::gemm_on_thread<C>(
+                             m, end - first, k, a, work_of(part),
+                             [&](C* to, PanelRange r) {
+                               r.j += first;
+                               return source(to, r);
+                             },
+                             c + first, c_row, bias, tail);
+                       });
 }
 
 }  // namespace davit::portable_kernels

@@ -34,7 +34,8 @@ template <FromLu kind>
   const std::int64_t n = all.rows(), m = all.columns(), least = std::min(n, m);
   const Sizes batch = batch_of(a);
   const ScalarType real = real_of(a.dtype);
-  std::array<ErrorCode, 5> made{make_wanted(call, first, a.dtype, a.sizes()), make_wanted(call, first + 1, ScalarType::int32, batch_of(a, {least}))};
+  std::array<ErrorCode, 5> made{make_wanted(call, first, a.dtype, a.sizes()),
+                                make_wanted(call, first + 1, ScalarType::int32, batch_of(a, {least}))};
   if (kind == FromLu::factors) made[2] = make_wanted(call, 2, ScalarType::int32, batch);
   if (kind != FromLu::factors) made[3] = make_wanted(call, 0, a.dtype, batch);
   if (kind == FromLu::log_determinant) made[4] = make_wanted(call, 1, real, batch);
@@ -49,7 +50,8 @@ template <FromLu kind>
       all.load(offset, work);
       const std::int32_t info = factor_lu(work, n, m, pivots);
       store_numbers(call, first, at * n * m, work, n * m);
-      if (call.wants(first + 1)) std::copy_n(pivots, least, call.output(first + 1).template as<std::int32_t>() + at * least);
+      if (call.wants(first + 1))
+        std::copy_n(pivots, least, call.output(first + 1).template as<std::int32_t>() + at * least);
       if constexpr (kind == FromLu::factors) {
         if (call.wants(2)) call.output(2).template as<std::int32_t>()[at] = info;
         failed = failed || (info != 0 && call.boolean(2));
@@ -79,12 +81,14 @@ struct System {
   Sizes result;  ///< the solution's
 };
 /// A (*, n, n) and B (*, n, k), or (*, k, n) if the solution stands on the left; `vector`: B is (*, n).
-[[nodiscard]] inline ErrorCode read_system(KernelCall& call, std::size_t a_at, std::size_t b_at, bool left, bool vector, System& s) {
+[[nodiscard]] inline ErrorCode read_system(KernelCall& call, std::size_t a_at, std::size_t b_at, bool left, bool vector,
+                                           System& s) {
   const TensorView& b = call.tensor(b_at);
   if (const ErrorCode code = check_matrices(call, a_at, true); code != ErrorCode::ok) return code;
   if (!vector)
     if (const ErrorCode code = check_matrices(call, b_at, false); code != ErrorCode::ok) return code;
-  if (b.dtype != call.tensor(a_at).dtype) return call.refuse(ErrorCode::invalid_dtype, "both operands must have the same dtype");
+  if (b.dtype != call.tensor(a_at).dtype)
+    return call.refuse(ErrorCode::invalid_dtype, "both operands must have the same dtype");
   s.a = Matrices(call.tensor(a_at), false);
   s.b = Matrices(b, vector);
   if ((left ? s.b.rows() : s.b.columns()) != s.a.rows() || !broadcast(s.a.batch(), s.b.batch(), s.batch))
@@ -94,8 +98,8 @@ struct System {
     return call.refuse(ErrorCode::invalid_shape, "too many dimensions");
   return ErrorCode::ok;
 }
-/// Calls each(a, b, columns of b, pivots, number of a) with the matrices of a system; its answer is in b, or is an error. For
-/// `left == false` b is transposed: X A = B is A^T X^T = B^T.
+/// Calls each(a, b, columns of b, pivots, number of a) with the matrices of a system; its answer is in b, or is an
+/// error. For `left == false` b is transposed: X A = B is A^T X^T = B^T.
 template <class T, class Each>
 [[nodiscard]] ErrorCode solve_each(KernelCall& call, const System& s, bool left, Each&& each) {
   const std::int64_t n = s.a.rows(), rows = s.b.rows(), columns = s.b.columns();
@@ -108,16 +112,19 @@ template <class T, class Each>
   ErrorCode result = ErrorCode::ok;
   Sizes dense(s.a.batch());
   contiguous_strides(s.a.batch(), {dense.values.data(), dense.rank});
-  const Sizes numbers = broadcast_strides({nullptr, s.a.batch().values.data(), dense.values.data(), static_cast<std::uint8_t>(dense.rank), ScalarType::undefined}, s.batch);
-  for_each_index<3>(s.batch, {s.a.over(s.batch), s.b.over(s.batch), numbers}, [&](std::int64_t a_offset, std::int64_t b_offset, std::int64_t number) {
-    s.a.load(a_offset, a);
-    s.b.load(b_offset, left ? b : turned);
-    if (!left) transpose(turned, b, rows, columns);
-    const ErrorCode code = each(a, b, left ? columns : rows, pivots, number);
-    if (result == ErrorCode::ok) result = code;
-    if (!left) transpose(b, turned, columns, rows);
-    store_numbers(call, 0, at++ * rows * columns, left ? b : turned, rows * columns);
-  });
+  const Sizes numbers = broadcast_strides({nullptr, s.a.batch().values.data(), dense.values.data(),
+                                           static_cast<std::uint8_t>(dense.rank), ScalarType::undefined},
+                                          s.batch);
+  for_each_index<3>(s.batch, {s.a.over(s.batch), s.b.over(s.batch), numbers},
+                    [&](std::int64_t a_offset, std::int64_t b_offset, std::int64_t number) {
+                      s.a.load(a_offset, a);
+                      s.b.load(b_offset, left ? b : turned);
+                      if (!left) transpose(turned, b, rows, columns);
+                      const ErrorCode code = each(a, b, left ? columns : rows, pivots, number);
+                      if (result == ErrorCode::ok) result = code;
+                      if (!left) transpose(b, turned, columns, rows);
+                      store_numbers(call, 0, at++ * rows * columns, left ? b : turned, rows * columns);
+                    });
   return result;
 }
 
@@ -126,23 +133,28 @@ template <class T, class Each>
   const TensorView& a = call.tensor(0);
   const TensorView& b = call.tensor(1);
   const bool left = call.boolean(2, true);
-  const bool vector = a.rank >= 2 && left && (b.rank == 1 || (b.rank + 1 == a.rank && std::ranges::equal(b.sizes(), a.sizes().first(b.rank))));
+  const bool vector = a.rank >= 2 && left &&
+                      (b.rank == 1 || (b.rank + 1 == a.rank && std::ranges::equal(b.sizes(), a.sizes().first(b.rank))));
   System s{{a, false}, {b, false}, {}, {}};
   if (const ErrorCode code = read_system(call, 0, 1, left, vector, s); code != ErrorCode::ok) return code;
   const std::int64_t n = s.a.rows();
   for (const ErrorCode code : {call.make(0, a.dtype, s.result), make_wanted(call, 1, a.dtype, a.sizes()),
-                               make_wanted(call, 2, ScalarType::int32, batch_of(a, {n})), make_wanted(call, 3, ScalarType::int32, batch_of(a))})
+                               make_wanted(call, 2, ScalarType::int32, batch_of(a, {n})),
+                               make_wanted(call, 3, ScalarType::int32, batch_of(a))})
     if (code != ErrorCode::ok) return code;
   return dispatch_algebra(call, a.dtype, [&]<class T>() {
-    return solve_each<T>(call, s, left, [&](T* m, T* right, std::int64_t columns, std::int32_t* pivots, std::int64_t at) {
-      const std::int32_t info = factor_lu(m, n, n, pivots);
-      if (left) solve_lu(m, pivots, n, right, columns);
-      else solve_transposed_lu(m, pivots, n, right, columns);
-      store_numbers(call, 1, at * n * n, m, n * n);
-      if (call.wants(2)) std::copy_n(pivots, n, call.output(2).template as<std::int32_t>() + at * n);
-      if (call.wants(3)) call.output(3).template as<std::int32_t>()[at] = info;
-      return info != 0 && call.boolean(3) ? call.refuse(ErrorCode::failed, "a matrix is singular") : ErrorCode::ok;
-    });
+    return solve_each<T>(
+        call, s, left, [&](T* m, T* right, std::int64_t columns, std::int32_t* pivots, std::int64_t at) {
+          const std::int32_t info = factor_lu(m, n, n, pivots);
+          if (left)
+            solve_lu(m, pivots, n, right, columns);
+          else
+            solve_transposed_lu(m, pivots, n, right, columns);
+          store_numbers(call, 1, at * n * n, m, n * n);
+          if (call.wants(2)) std::copy_n(pivots, n, call.output(2).template as<std::int32_t>() + at * n);
+          if (call.wants(3)) call.output(3).template as<std::int32_t>()[at] = info;
+          return info != 0 && call.boolean(3) ? call.refuse(ErrorCode::failed, "a matrix is singular") : ErrorCode::ok;
+        });
   });
 }
 /// linalg_inv_ex(A, *, check_errors) -> (inverse, info). O(n^3). Source: at::linalg_inv_ex.
@@ -163,7 +175,8 @@ template <class T, class Each>
     });
   });
 }
-/// linalg_solve_triangular(A, B, *, upper, left, unitriangular). O(n^2) for each column. Source: at::linalg_solve_triangular.
+/// linalg_solve_triangular(A, B, *, upper, left, unitriangular). O(n^2) for each column. Source:
+/// at::linalg_solve_triangular.
 [[nodiscard]] inline ErrorCode solve_triangular(KernelCall& call) {
   const bool left = call.boolean(3, true);
   System s{{call.tensor(0), false}, {call.tensor(1), false}, {}, {}};
@@ -177,8 +190,8 @@ template <class T, class Each>
     });
   });
 }
-/// linalg_cholesky_ex(self, *, upper, check_errors) -> (L, info): reads one triangle. info is the order of the first minor that is not
-/// positive. O(n^3). Source: at::linalg_cholesky_ex.
+/// linalg_cholesky_ex(self, *, upper, check_errors) -> (L, info): reads one triangle. info is the order of the first
+/// minor that is not positive. O(n^3). Source: at::linalg_cholesky_ex.
 [[nodiscard]] inline ErrorCode cholesky(KernelCall& call) {
   const TensorView& a = call.tensor(0);
   if (const ErrorCode code = check_matrices(call, 0, true); code != ErrorCode::ok) return code;
@@ -210,7 +223,8 @@ template <class T, class Each>
   const std::int64_t n = all.rows(), m = all.columns();
   const bool complete = call.string(1) == "complete", no_q = call.string(1) == "r";
   const std::int64_t k = complete ? n : std::min(n, m);
-  for (const ErrorCode code : {no_q ? make_wanted(call, 0, a.dtype, Sizes(std::array<std::int64_t, 1>{0})) : make_wanted(call, 0, a.dtype, batch_of(a, {n, k})),
+  for (const ErrorCode code : {no_q ? make_wanted(call, 0, a.dtype, Sizes(std::array<std::int64_t, 1>{0}))
+                                    : make_wanted(call, 0, a.dtype, batch_of(a, {n, k})),
                                make_wanted(call, 1, a.dtype, batch_of(a, {k, m}))})
     if (code != ErrorCode::ok) return code;
   return dispatch_algebra(call, a.dtype, [&]<class T>() {
@@ -240,8 +254,9 @@ template <class T, class Each>
   const Matrices all(a, false);
   const std::int64_t n = all.rows();
   const bool vectors = call.boolean(2, true);
-  for (const ErrorCode code : {make_wanted(call, 0, a.dtype, batch_of(a, {n})),
-                               make_wanted(call, 1, a.dtype, vectors ? Sizes(a.sizes()) : Sizes(std::array<std::int64_t, 1>{0}))})
+  for (const ErrorCode code :
+       {make_wanted(call, 0, a.dtype, batch_of(a, {n})),
+        make_wanted(call, 1, a.dtype, vectors ? Sizes(a.sizes()) : Sizes(std::array<std::int64_t, 1>{0}))})
     if (code != ErrorCode::ok) return code;
   const std::int64_t stride = symmetric_stride(n);
   double* const m = call.temporary<double>(static_cast<std::size_t>(n * n + n * stride + n + symmetric_work(n)));
@@ -258,15 +273,17 @@ template <class T, class Each>
       eigen(m, n, second, values);
       store_numbers(call, 1, at * n * n, second, n * n);
     } else {
-      for (std::int64_t i = 0; i < n; ++i) std::fill(std::copy_n(m + i * n, n, second + i * stride), second + (i + 1) * stride, 0.0);
+      for (std::int64_t i = 0; i < n; ++i)
+        std::fill(std::copy_n(m + i * n, n, second + i * stride), second + (i + 1) * stride, 0.0);
       symmetric_values(second, n, values, work);
     }
     store_numbers(call, 0, at * n, values, n);
   });
-  return finite ? ErrorCode::ok : call.refuse(ErrorCode::failed, "eigenvalues: a matrix has a number that is not finite");
+  return finite ? ErrorCode::ok
+                : call.refuse(ErrorCode::failed, "eigenvalues: a matrix has a number that is not finite");
 }
-/// _linalg_svd(A, full_matrices, compute_uv, *, driver) -> (U, S, Vh), descending; the signs of vectors are not LAPACK's.
-/// O(n m^2). Source: at::_linalg_svd.
+/// _linalg_svd(A, full_matrices, compute_uv, *, driver) -> (U, S, Vh), descending; the signs of vectors are not
+/// LAPACK's. O(n m^2). Source: at::_linalg_svd.
 [[nodiscard]] inline ErrorCode svd(KernelCall& call) {
   const TensorView& a = call.tensor(0);
   if (const ErrorCode code = check_matrices(call, 0, false); code != ErrorCode::ok) return code;
@@ -277,12 +294,16 @@ template <class T, class Each>
   const bool full = call.boolean(1), vectors = call.boolean(2, true);
   const std::int64_t u_columns = full ? n : k, v_rows = full ? m : k;
   const Sizes none(std::array<std::int64_t, 1>{0});
-  for (const ErrorCode code : {make_wanted(call, 0, a.dtype, vectors ? batch_of(a, {n, u_columns}) : none), make_wanted(call, 1, a.dtype, batch_of(a, {k})),
+  for (const ErrorCode code : {make_wanted(call, 0, a.dtype, vectors ? batch_of(a, {n, u_columns}) : none),
+                               make_wanted(call, 1, a.dtype, batch_of(a, {k})),
                                make_wanted(call, 2, a.dtype, vectors ? batch_of(a, {v_rows, m}) : none)})
     if (code != ErrorCode::ok) return code;
-  const std::int64_t u_wanted = !vectors ? 0 : full ? larger : k;  // of the tall matrix A or its transposition: larger x k = u s v^T
+  const std::int64_t u_wanted = !vectors ? 0
+                                : full   ? larger
+                                         : k;  // of the tall matrix A or its transposition: larger x k = u s v^T
   const bool from_gram = !vectors && a.dtype == ScalarType::float32;
-  const std::int64_t work_size = from_gram ? k * symmetric_stride(k) + symmetric_work(k) : singular_work(larger, k, u_wanted);
+  const std::int64_t work_size =
+      from_gram ? k * symmetric_stride(k) + symmetric_work(k) : singular_work(larger, k, u_wanted);
   const std::int64_t numbers = larger * u_wanted + k * k + k + 2 * larger * k + work_size;
   double* const u = call.temporary<double>(static_cast<std::size_t>(numbers));
   if (u == nullptr) return call.refuse(ErrorCode::out_of_memory, "no memory for a matrix");
@@ -312,10 +333,12 @@ template <class T, class Each>
     for (std::int64_t i = 0; i < v_rows; ++i)
       for (std::int64_t j = 0; j < m; ++j) store_numbers(call, 2, (at * v_rows + i) * m + j, right + j * v_rows + i, 1);
   });
-  return finite ? ErrorCode::ok : call.refuse(ErrorCode::failed, "singular values: a matrix has a number that is not finite");
+  return finite ? ErrorCode::ok
+                : call.refuse(ErrorCode::failed, "singular values: a matrix has a number that is not finite");
 }
 
-/// linalg_matrix_exp(self) by the series of the matrix over a power of two, squared as often. Source: at::linalg_matrix_exp.
+/// linalg_matrix_exp(self) by the series of the matrix over a power of two, squared as often. Source:
+/// at::linalg_matrix_exp.
 [[nodiscard]] inline ErrorCode matrix_exp(KernelCall& call) {
   const TensorView& a = call.tensor(0);
   if (const ErrorCode code = check_matrices(call, 0, true); code != ErrorCode::ok) return code;
@@ -333,14 +356,17 @@ template <class T, class Each>
     return ErrorCode::ok;
   });
 }
-/// _linalg_check_errors(info, api_name, *, is_matrix): an error if a factorization failed. Source: at::_linalg_check_errors.
+/// _linalg_check_errors(info, api_name, *, is_matrix): an error if a factorization failed. Source:
+/// at::_linalg_check_errors.
 [[nodiscard]] inline ErrorCode check_errors(KernelCall& call) {
   const TensorView& info = call.tensor(0);
   if (info.dtype != ScalarType::int32) return call.refuse(ErrorCode::invalid_dtype, "infos are int32");
   bool failed = false;
   if (info.numel() != 0)
-    for_each_index<1>(info.sizes(), {strides_of(info)}, [&](std::int64_t at) { failed = failed || info.as<std::int32_t>()[at] != 0; });
-  return failed ? call.refuse(ErrorCode::invalid_argument, "a matrix is singular, or not positive-definite") : ErrorCode::ok;
+    for_each_index<1>(info.sizes(), {strides_of(info)},
+                      [&](std::int64_t at) { failed = failed || info.as<std::int32_t>()[at] != 0; });
+  return failed ? call.refuse(ErrorCode::invalid_argument, "a matrix is singular, or not positive-definite")
+                : ErrorCode::ok;
 }
 
 }  // namespace detail

@@ -89,7 +89,8 @@ struct AddScaledRow {
     std::int64_t i = 0;
     if constexpr (std::is_floating_point_v<C>)
       for (; step == 1 && i + lanes<C, Bytes> <= n; i += lanes<C, Bytes>)
-        kernels::vector_at<Bytes>(to + i) = kernels::vector_at<Bytes>(to + i) + factor * kernels::vector_at<Bytes>(from + i);
+        kernels::vector_at<Bytes>(to + i) =
+            kernels::vector_at<Bytes>(to + i) + factor * kernels::vector_at<Bytes>(from + i);
     for (; i < n; ++i) to[i] += factor * from[i * step];
   }
 };
@@ -151,7 +152,8 @@ template <class C>
     for (std::int64_t i = 0; i < m && alpha != C{1}; ++i)
       for (std::int64_t j = 0; j < n; ++j) to[i * n + j] *= alpha;
     for (std::int64_t i = 0; i < m && adds; ++i)
-      kernels::run_widest_for<C, AddScaledRow>(beta, addend + (first_row + i) * addend_strides[0], addend_strides[1], to + i * n, n);
+      kernels::run_widest_for<C, AddScaledRow>(beta, addend + (first_row + i) * addend_strides[0], addend_strides[1],
+                                               to + i * n, n);
   });
   return buffers.finish();
 }
@@ -197,23 +199,24 @@ template <class Compute>
   return detail::run_matmul(call, operators::row_of(operators::matmul_operators, "aten.bmm.default"),
                             [&](const auto&, const TensorView& a, const TensorView& b) {
                               if (a.size(0) != b.size(0)) return detail::refuse_product_sizes(call);
-                              return detail::product(call, {&a, &b}, Sizes(std::array{a.size(0), a.size(1), b.size(2)}));
+                              return detail::product(call, {&a, &b},
+                                                     Sizes(std::array{a.size(0), a.size(1), b.size(2)}));
                             });
 }
 
 /// addmm(self, mat1 (n, m), mat2 (m, p)) = beta * self + alpha * mat1 @ mat2; self broadcasts to (n, p) and is not read
 /// if beta is 0. Source: at::addmm.
 [[nodiscard]] inline ErrorCode addmm(KernelCall& call) {
-  return detail::run_matmul(
-      call, operators::row_of(operators::matmul_operators, "aten.addmm.default"),
-      [&](const auto& view, const TensorView& a, const TensorView& b) {
-        const TensorView& self = call.tensor(view.addend);
-        const Sizes sizes(std::array{a.size(0), b.size(1)});
-        if (!detail::broadcasts_to(self.sizes(), sizes))
-          return call.refuse(ErrorCode::invalid_shape, "addmm: self does not broadcast to the sizes of the product");
-        // the factors as they are given: an int64 is no double
-        return detail::product(call, {&a, &b, false, {&self, call.arg(3), call.arg(4)}}, sizes);
-      });
+  return detail::run_matmul(call, operators::row_of(operators::matmul_operators, "aten.addmm.default"),
+                            [&](const auto& view, const TensorView& a, const TensorView& b) {
+                              const TensorView& self = call.tensor(view.addend);
+                              const Sizes sizes(std::array{a.size(0), b.size(1)});
+                              if (!detail::broadcasts_to(self.sizes(), sizes))
+                                return call.refuse(ErrorCode::invalid_shape,
+                                                   "addmm: self does not broadcast to the sizes of the product");
+                              // the factors as they are given: an int64 is no double
+                              return detail::product(call, {&a, &b, false, {&self, call.arg(3), call.arg(4)}}, sizes);
+                            });
 }
 
 /// linear(input (*, in), weight (out, in) or (in), bias?) -> (*, out) or (*). Source: at::linear.
@@ -226,7 +229,8 @@ template <class Compute>
         detail::Product p{&input, &weight, weight.rank == 2, {}};
         if (view.addend != no_id) {
           const TensorView& bias = call.tensor(view.addend);
-          const TensorView rows{nullptr, input.sizes_data, nullptr, static_cast<std::uint8_t>(input.rank - 1), input.dtype};
+          const TensorView rows{nullptr, input.sizes_data, nullptr, static_cast<std::uint8_t>(input.rank - 1),
+                                input.dtype};
           const Sizes product(std::array{checked_numel(rows), weight.rank == 1 ? 1 : weight.size(0)});
           const bool fits = weight.rank == 1 ? input.rank == 1 && bias.rank == 0 : bias.rank <= input.rank;
           if (!fits || !detail::broadcasts_to(bias.sizes(), product))
@@ -243,7 +247,8 @@ template <class Compute>
       call, operators::row_of(operators::matmul_operators, "aten.matmul.default"),
       [&](const auto&, const TensorView& a, const TensorView& b) {
         Sizes sizes;
-        if (!broadcast(a.sizes().first(a.rank < 2 ? 0 : a.rank - 2u), b.sizes().first(b.rank < 2 ? 0 : b.rank - 2u), sizes))
+        if (!broadcast(a.sizes().first(a.rank < 2 ? 0 : a.rank - 2u), b.sizes().first(b.rank < 2 ? 0 : b.rank - 2u),
+                       sizes))
           return call.refuse(ErrorCode::invalid_shape, "matmul: the batch dimensions do not broadcast");
         const bool fits =
             (a.rank < 2 || sizes.push(a.size(a.rank - 2u))) && (b.rank < 2 || sizes.push(b.size(b.rank - 1u)));

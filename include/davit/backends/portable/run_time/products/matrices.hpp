@@ -20,13 +20,16 @@ namespace davit::portable_kernels::detail {
 /// Calls f.template operator()<T>() with double or complex<double>.
 template <class F>
 [[nodiscard]] ErrorCode dispatch_algebra(KernelCall& call, ScalarType type, F&& f) {
-  if (!is_matrix_type(type)) return call.refuse(ErrorCode::invalid_dtype, "the operator takes float32, float64 and complex matrices");
+  if (!is_matrix_type(type))
+    return call.refuse(ErrorCode::invalid_dtype, "the operator takes float32, float64 and complex matrices");
   return is_whole_complex(type) ? f.template operator()<std::complex<double>>() : f.template operator()<double>();
 }
 template <class T>
 [[nodiscard]] T number_at(const TensorView& t, std::int64_t at) noexcept {
-  if constexpr (std::is_same_v<T, double>) return element_as<double>(t, at);
-  else return complex_at(t, at);
+  if constexpr (std::is_same_v<T, double>)
+    return element_as<double>(t, at);
+  else
+    return complex_at(t, at);
 }
 
 /// A batch of matrices of a tensor; or of vectors along its last dimension, each a matrix of one column.
@@ -75,7 +78,8 @@ void store_numbers(KernelCall& call, std::size_t i, std::int64_t first, const T*
 [[nodiscard]] inline ErrorCode check_matrices(KernelCall& call, std::size_t i, bool square) {
   const TensorView& a = call.tensor(i);
   if (a.rank < 2 || (square && a.size(a.rank - 1u) != a.size(a.rank - 2u)))
-    return call.refuse(ErrorCode::invalid_shape, square ? "the matrices must be square" : "a tensor of matrices is needed");
+    return call.refuse(ErrorCode::invalid_shape,
+                       square ? "the matrices must be square" : "a tensor of matrices is needed");
   for (const std::int64_t n : a.sizes())
     if (n > (std::int64_t{1} << 20)) return call.refuse(ErrorCode::out_of_memory, "a matrix is too large");
   return ErrorCode::ok;

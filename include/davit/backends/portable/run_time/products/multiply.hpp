@@ -17,23 +17,26 @@ namespace davit::portable_kernels {
 /// then multiplied by all rows) or its rows do (each is then added to all results).
 inline constexpr std::int64_t few_rows_by_dots = 16;
 inline constexpr std::int64_t few_rows_by_sums = 4;
-/// Columns up to which the transpose of a product of more rows is computed: turning its left operand takes less than a vector per row.
+/// Columns up to which the transpose of a product of more rows is computed: turning its left operand takes less than a
+/// vector per row.
 inline constexpr std::int64_t few_columns = 8;
 
 namespace detail {
 
-/// Bytes of the right operand from which one row is multiplied as it comes from memory, in no order. Smaller products, and all where
-/// kernels run as they are compiled, have the order of the static path's.
+/// Bytes of the right operand from which one row is multiplied as it comes from memory, in no order. Smaller products,
+/// and all where kernels run as they are compiled, have the order of the static path's.
 inline constexpr std::int64_t row_from_memory = 1 << 20;
 /// Columns for which sums are kept in the cache, and of which results are turned at once.
 inline constexpr std::int64_t sum_columns = 1024;
 inline constexpr std::int64_t turned_columns = 256;
-/// What the columns that a thread computes are a multiple of: those of every kernel's vectors, so that sums are the same.
+/// What the columns that a thread computes are a multiple of: those of every kernel's vectors, so that sums are the
+/// same.
 inline constexpr std::int64_t columns_of_thread = 64;
 
 /// The lanes x lanes matrix of these rows, transposed: blocks change places, then elements within 16 bytes.
 template <class C, std::size_t Bytes>
-[[gnu::always_inline]] inline void transpose_lanes(Vector<C, Bytes> (&rows)[static_cast<std::size_t>(lanes<C, Bytes>)]) noexcept {
+[[gnu::always_inline]] inline void transpose_lanes(
+    Vector<C, Bytes> (&rows)[static_cast<std::size_t>(lanes<C, Bytes>)]) noexcept {
   constexpr auto n = static_cast<std::size_t>(lanes<C, Bytes>);
   constexpr std::size_t block = std::min(n, 16 / sizeof(C));
   constexpr auto all = std::make_index_sequence<n>{};
@@ -71,8 +74,8 @@ template <class C, std::size_t Bytes>
 /// to[k * to_row + j] = from[j * from_row + k] for `rows` j and `columns` k.
 struct Transpose {
   template <std::size_t Bytes, class C>
-  [[gnu::always_inline]] static void run(std::int64_t rows, std::int64_t columns, const C* from, std::int64_t from_row, C* to,
-                                         std::int64_t to_row) {
+  [[gnu::always_inline]] static void run(std::int64_t rows, std::int64_t columns, const C* from, std::int64_t from_row,
+                                         C* to, std::int64_t to_row) {
     constexpr auto n = static_cast<std::size_t>(lanes<C, Bytes>);
     std::int64_t j = 0;
     for (; j + lanes<C, Bytes> <= rows; j += lanes<C, Bytes>) {
@@ -171,7 +174,8 @@ struct MultiplyByDots {
     }
     unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
       unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) {
-        kernels::vector_at<Bytes>(p.c + (i + static_cast<std::int64_t>(R)) * p.c_row + j + static_cast<std::int64_t>(N * n)) = sums[R][N];
+        kernels::vector_at<Bytes>(p.c + (i + static_cast<std::int64_t>(R)) * p.c_row + j +
+                                  static_cast<std::int64_t>(N * n)) = sums[R][N];
       });
     });
   }
@@ -189,8 +193,8 @@ struct MultiplyByDots {
   }
 };
 
-/// One row times contiguous columns, one after the other: they come from memory in the order in which they lie there, which is 1.4
-/// times as fast as side by side. Sums are in no order.
+/// One row times contiguous columns, one after the other: they come from memory in the order in which they lie there,
+/// which is 1.4 times as fast as side by side. Sums are in no order.
 struct MultiplyRow {
   template <std::size_t Bytes, class C>
   [[gnu::always_inline]] static void run(const Dots<C>* p) {
@@ -222,7 +226,8 @@ struct MultiplyRow {
           const std::int64_t from = at + static_cast<std::int64_t>(I) * step;
           own[I] += kernels::vector_at<Bytes>(column + from) * kernels::vector_at<Bytes>(a + from);
         });
-      for (; at + step <= p.k; at += step) own[0] += kernels::vector_at<Bytes>(column + at) * kernels::vector_at<Bytes>(a + at);
+      for (; at + step <= p.k; at += step)
+        own[0] += kernels::vector_at<Bytes>(column + at) * kernels::vector_at<Bytes>(a + at);
       sums[J] = own[0] + own[1];
     });
     transpose_lanes<C, Bytes>(sums);
@@ -230,7 +235,8 @@ struct MultiplyRow {
     unroll<n - 1>([&]<std::size_t L>() __attribute__((always_inline)) { total += sums[L + 1]; });
     for (std::int64_t at = p.k / lanes<C, Bytes> * lanes<C, Bytes>; at < p.k; ++at) {
       C column[n];
-      unroll<n>([&]<std::size_t J>() __attribute__((always_inline)) { column[J] = b[static_cast<std::int64_t>(J) * p.b_col + at]; });
+      unroll<n>([&]<std::size_t J>()
+                    __attribute__((always_inline)) { column[J] = b[static_cast<std::int64_t>(J) * p.b_col + at]; });
       total += kernels::vector_at<Bytes>(column) * a[at];
     }
     kernels::vector_at<Bytes>(p.c + j) = total;
@@ -240,8 +246,8 @@ struct MultiplyRow {
 /// c (rows of `c_row` elements, `n` of them) = a (m x k) * b, whose rows lie contiguous: each is added to all results.
 struct MultiplyBySums {
   template <std::size_t Bytes, class C>
-  [[gnu::always_inline]] static void run(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, const C* b, std::int64_t b_row,
-                                         C* c, std::int64_t c_row) {
+  [[gnu::always_inline]] static void run(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, const C* b,
+                                         std::int64_t b_row, C* c, std::int64_t c_row) {
     if (n == 4 * lanes<C, Bytes>) {  // results that fit in registers: rows are read one after the other
       for (std::int64_t i = 0; i < m; ++i) add_all_rows<Bytes>(k, a.data + i * a.row, a.col, b, b_row, c + i * c_row);
       return;
@@ -261,18 +267,22 @@ struct MultiplyBySums {
  private:
   /// y = the sum of `count` rows of four vectors, each times its factor.
   template <std::size_t Bytes, class C>
-  [[gnu::always_inline]] static void add_all_rows(std::int64_t count, const C* factors, std::int64_t step, const C* rows, std::int64_t row, C* y) {
+  [[gnu::always_inline]] static void add_all_rows(std::int64_t count, const C* factors, std::int64_t step,
+                                                  const C* rows, std::int64_t row, C* y) {
     Vector<C, Bytes> sums[4]{};
     for (std::int64_t at = 0; at < count; ++at, rows += row)
       unroll<4>([&]<std::size_t I>() __attribute__((always_inline)) {
-        sums[I] += kernels::vector_at<Bytes>(rows + static_cast<std::int64_t>(I) * lanes<C, Bytes>) * factors[at * step];
+        sums[I] +=
+            kernels::vector_at<Bytes>(rows + static_cast<std::int64_t>(I) * lanes<C, Bytes>) * factors[at * step];
       });
-    unroll<4>([&]<std::size_t I>() __attribute__((always_inline)) { kernels::vector_at<Bytes>(y + static_cast<std::int64_t>(I) * lanes<C, Bytes>) = sums[I]; });
+    unroll<4>([&]<std::size_t I>() __attribute__((always_inline)) {
+      kernels::vector_at<Bytes>(y + static_cast<std::int64_t>(I) * lanes<C, Bytes>) = sums[I];
+    });
   }
   /// y += the sum of rows, each times its factor.
   template <std::size_t Bytes, std::size_t Rows, class C>
-  [[gnu::always_inline]] static void add_scaled_rows(const C* factors, std::int64_t step, const C* rows, std::int64_t row, C* y,
-                                                     std::int64_t n) {
+  [[gnu::always_inline]] static void add_scaled_rows(const C* factors, std::int64_t step, const C* rows,
+                                                     std::int64_t row, C* y, std::int64_t n) {
     C factor[Rows];
     for (std::size_t i = 0; i < Rows; ++i) factor[i] = factors[static_cast<std::int64_t>(i) * step];
     std::int64_t j = 0;
@@ -300,21 +310,28 @@ void pack_panel(const Matrix<C>& b, const PanelRange& r, C* to) {
 
 /// `multiply` without turning the result.
 template <class C>
-void multiply_as_is(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, Matrix<C> b, C* work, C* c, std::int64_t c_row) {
+void multiply_as_is(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, Matrix<C> b, C* work, C* c,
+                    std::int64_t c_row) {
   if constexpr (std::is_floating_point_v<C>) {
     if (m <= few_rows_by_dots && k > 0 && a.col == 1 && b.row == 1) {
-      const bool from_memory = !kernels::one_instruction_set && m == 1 && n * k >= row_from_memory / static_cast<std::int64_t>(sizeof(C));
-      return kernels::in_parallel(n, columns_of_thread, kernels::operations(m, n, k), [&](std::size_t, std::int64_t first, std::int64_t end) {
-        const Dots<C> dots{m, end - first, k, a.data, a.row, b.data + first * b.col, b.col, c + first, c_row};
-        if (from_memory) kernels::run_widest_for<C, MultiplyRow>(&dots);
-        else kernels::run_widest_for<C, MultiplyByDots>(&dots);
-      });
+      const bool from_memory =
+          !kernels::one_instruction_set && m == 1 && n * k >= row_from_memory / static_cast<std::int64_t>(sizeof(C));
+      return kernels::in_parallel(
+          n, columns_of_thread, kernels::operations(m, n, k), [&](std::size_t, std::int64_t first, std::int64_t end) {
+            const Dots<C> dots{m, end - first, k, a.data, a.row, b.data + first * b.col, b.col, c + first, c_row};
+            if (from_memory)
+              kernels::run_widest_for<C, MultiplyRow>(&dots);
+            else
+              kernels::run_widest_for<C, MultiplyByDots>(&dots);
+          });
     }
     if (m <= few_rows_by_sums && k > 0 && b.col == 1) {
-      return kernels::in_parallel(n, columns_of_thread, kernels::operations(m, n, k), [&](std::size_t, std::int64_t first, std::int64_t end) {
-        for (std::int64_t j = first; j < end; j += sum_columns)
-          kernels::run_widest_for<C, MultiplyBySums>(m, std::min(sum_columns, end - j), k, a, b.data + j, b.row, c + j, c_row);
-      });
+      return kernels::in_parallel(n, columns_of_thread, kernels::operations(m, n, k),
+                                  [&](std::size_t, std::int64_t first, std::int64_t end) {
+                                    for (std::int64_t j = first; j < end; j += sum_columns)
+                                      kernels::run_widest_for<C, MultiplyBySums>(m, std::min(sum_columns, end - j), k,
+                                                                                 a, b.data + j, b.row, c + j, c_row);
+                                  });
     }
   }
   std::array<std::int64_t, panel_depth> rows;
@@ -337,10 +354,11 @@ template <class C>
   return std::max(gemm_work<C>(m), gemm_work<C>(n)) + few_columns * detail::turned_columns;
 }
 
-/// c (rows of `c_row` elements) = the product of `a` (m x k) and `b` (k x n). `work` holds multiply_work<C>(m, n) elements.
-/// O(m * n * k).
+/// c (rows of `c_row` elements) = the product of `a` (m x k) and `b` (k x n). `work` holds multiply_work<C>(m, n)
+/// elements. O(m * n * k).
 template <class C>
-void multiply(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, Matrix<C> b, C* work, C* c, std::int64_t c_row) {
+void multiply(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, Matrix<C> b, C* work, C* c,
+              std::int64_t c_row) {
   static constexpr C none{};  // matrices without elements have an address, too
   if (a.data == nullptr) a.data = &none;
   if (b.data == nullptr) b.data = &none;

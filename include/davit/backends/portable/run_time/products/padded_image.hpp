@@ -16,8 +16,8 @@ namespace detail {
 /// to[r * to_row + i] = from[r * from_row + i * step].
 struct CopyRows {
   template <std::size_t Bytes, class C>
-  [[gnu::always_inline]] static void run(const C* from, std::int64_t from_row, std::int64_t step, C* to, std::int64_t to_row,
-                                         std::int64_t rows, std::int64_t columns) {
+  [[gnu::always_inline]] static void run(const C* from, std::int64_t from_row, std::int64_t step, C* to,
+                                         std::int64_t to_row, std::int64_t rows, std::int64_t columns) {
     if (step == 1 && columns >= kernels::lanes<C, Bytes>) return copy<Bytes>(from, from_row, to, to_row, rows, columns);
     if constexpr (Bytes > 32)
       if (step == 1 && columns >= kernels::lanes<C, 32>) return copy<32>(from, from_row, to, to_row, rows, columns);
@@ -26,7 +26,8 @@ struct CopyRows {
     for (std::int64_t r = 0; r < rows; ++r, from += from_row, to += to_row) {
       std::int64_t i = 0;
       if (step == 2)
-        for (; i + kernels::lanes<C, Bytes> < columns; i += kernels::lanes<C, Bytes>) take_second<Bytes>(from + 2 * i, to + i);
+        for (; i + kernels::lanes<C, Bytes> < columns; i += kernels::lanes<C, Bytes>)
+          take_second<Bytes>(from + 2 * i, to + i);
       for (; i < columns; ++i) to[i] = from[i * step];
     }
   }
@@ -34,11 +35,12 @@ struct CopyRows {
  private:
   /// The last vector of a row overlaps with the one before.
   template <std::size_t Bytes, class C>
-  [[gnu::always_inline]] static void copy(const C* from, std::int64_t from_row, C* to, std::int64_t to_row, std::int64_t rows,
-                                          std::int64_t columns) {
+  [[gnu::always_inline]] static void copy(const C* from, std::int64_t from_row, C* to, std::int64_t to_row,
+                                          std::int64_t rows, std::int64_t columns) {
     constexpr std::int64_t step = kernels::lanes<C, Bytes>;
     for (std::int64_t r = 0; r < rows; ++r, from += from_row, to += to_row) {
-      for (std::int64_t i = 0; i + step < columns; i += step) kernels::vector_at<Bytes>(to + i) = kernels::vector_at<Bytes>(from + i);
+      for (std::int64_t i = 0; i + step < columns; i += step)
+        kernels::vector_at<Bytes>(to + i) = kernels::vector_at<Bytes>(from + i);
       kernels::vector_at<Bytes>(to + columns - step) = kernels::vector_at<Bytes>(from + columns - step);
     }
   }
@@ -56,14 +58,16 @@ struct CopyRows {
 
 }  // namespace detail
 
-/// Some rows of places of a convolution, and the part of a channel that they meet, padded with zeros, so that what a tap meets
-/// at all of them lies evenly: place (z, y, x) is column (z * sizes[1] + y) * sizes[2] + x, for every tap `offset` elements
-/// from there. With a stride, elements whose indices have the same remainder lie together: `phases` parts of `sizes` elements.
+/// Some rows of places of a convolution, and the part of a channel that they meet, padded with zeros, so that what a
+/// tap meets at all of them lies evenly: place (z, y, x) is column (z * sizes[1] + y) * sizes[2] + x, for every tap
+/// `offset` elements from there. With a stride, elements whose indices have the same remainder lie together: `phases`
+/// parts of `sizes` elements.
 struct PaddedImage {
   Spatial places{}, phases{}, sizes{};
   std::int64_t first_row = 0;
 
-  PaddedImage(const ConvolutionMap& m, std::int64_t first, std::int64_t rows) noexcept : places(m.places), first_row(first) {
+  PaddedImage(const ConvolutionMap& m, std::int64_t first, std::int64_t rows) noexcept
+      : places(m.places), first_row(first) {
     places[1] = rows;
     for (std::size_t d = 0; d < 3; ++d) {
       const std::int64_t reach = (m.kernel[d] - 1) * m.dilation[d];
@@ -126,8 +130,8 @@ struct PaddedImage {
   template <class C>
   void take_places(const ConvolutionMap& m, const C* from, std::int64_t first, std::int64_t count, C* response) const {
     if (count == columns() && places[0] == 1)  // all but what follows the last row
-      return kernels::run_widest_for<C, detail::CopyRows>(from, sizes[2], std::int64_t{1}, response + first_row * m.places[2],
-                                                          m.places[2], places[1], places[2]);
+      return kernels::run_widest_for<C, detail::CopyRows>(
+          from, sizes[2], std::int64_t{1}, response + first_row * m.places[2], m.places[2], places[1], places[2]);
     for (std::int64_t j = 0; j < count;) {
       const std::int64_t x = (first + j) % sizes[2];
       const std::int64_t row = (first + j) / sizes[2];
@@ -137,7 +141,8 @@ struct PaddedImage {
       const std::int64_t rows = x == 0 ? std::min((count - j) / sizes[2], places[1] - y) : 0;
       C* const to = response + (z * m.places[1] + first_row + y) * m.places[2] + x;
       if (rows > 0) {
-        kernels::run_widest_for<C, detail::CopyRows>(from + j, sizes[2], std::int64_t{1}, to, m.places[2], rows, places[2]);
+        kernels::run_widest_for<C, detail::CopyRows>(from + j, sizes[2], std::int64_t{1}, to, m.places[2], rows,
+                                                     places[2]);
         j += rows * sizes[2];
         continue;
       }

@@ -33,16 +33,21 @@ struct Recurrence {
   bool batch_first = false;
 
   [[nodiscard]] bool projects() const noexcept { return given != hidden; }
-  [[nodiscard]] std::int64_t gates() const noexcept { return (cell == Cell::lstm ? 4 : cell == Cell::gru ? 3 : 1) * hidden; }
+  [[nodiscard]] std::int64_t gates() const noexcept {
+    return (cell == Cell::lstm ? 4 : cell == Cell::gru ? 3 : 1) * hidden;
+  }
   [[nodiscard]] std::size_t tensors_per_cell() const noexcept { return (has_biases ? 4 : 2) + (projects() ? 1 : 0); }
   [[nodiscard]] std::int64_t width() const noexcept { return directions * given; }  ///< of an output step
-  [[nodiscard]] std::int64_t layer_features(std::int64_t layer) const noexcept { return layer == 0 ? features : width(); }
+  [[nodiscard]] std::int64_t layer_features(std::int64_t layer) const noexcept {
+    return layer == 0 ? features : width();
+  }
 };
 
 /// The weights of a layer in one direction.
 template <class C>
 struct CellWeights {
-  const C* input = nullptr;        ///< (gates, features); gates of a GRU: reset, update, new; of an LSTM: input, forget, cell, output
+  const C* input =
+      nullptr;  ///< (gates, features); gates of a GRU: reset, update, new; of an LSTM: input, forget, cell, output
   const C* recurrent = nullptr;    ///< (gates, given)
   const C* input_bias = nullptr;   ///< (gates)
   const C* hidden_bias = nullptr;  ///< (gates)
@@ -62,13 +67,17 @@ struct StepData {
 
 template <class V>
 [[gnu::always_inline]] inline void take_sigmoid(V& x) noexcept {
-  if constexpr (std::is_floating_point_v<V>) x = V{1} / (V{1} + std::exp(-x));
-  else kernels::vector_sigmoid<V>(x, x);
+  if constexpr (std::is_floating_point_v<V>)
+    x = V{1} / (V{1} + std::exp(-x));
+  else
+    kernels::vector_sigmoid<V>(x, x);
 }
 template <class V>
 [[gnu::always_inline]] inline void take_tanh(V& x) noexcept {
-  if constexpr (std::is_floating_point_v<V>) x = std::tanh(x);
-  else kernels::vector_tanh<V>(x, x);
+  if constexpr (std::is_floating_point_v<V>)
+    x = std::tanh(x);
+  else
+    kernels::vector_tanh<V>(x, x);
 }
 
 template <Cell kind>
@@ -78,7 +87,8 @@ struct RecurrentStep {
     std::int64_t h = 0;
     if constexpr (std::is_same_v<C, float>)
       for (; h + lanes<float, Bytes> <= d->n; h += lanes<float, Bytes>)
-        units<Vector<float, Bytes>>(*d, h, [](auto* at) __attribute__((always_inline)) -> auto& { return kernels::vector_at<Bytes>(at); });
+        units<Vector<float, Bytes>>(
+            *d, h, [](auto* at) __attribute__((always_inline)) -> auto& { return kernels::vector_at<Bytes>(at); });
     for (; h < d->n; ++h) units<C>(*d, h, [](auto* at) __attribute__((always_inline)) -> auto& { return *at; });
   }
 
@@ -139,13 +149,14 @@ struct CellBuffers {
 /// Sequences that are read and turned once are worth it from so many steps on.
 inline constexpr std::int64_t steps_to_turn = 3;
 
-/// Runs one layer in one direction over time: `given` (batch, given) and, of an LSTM, `cells` (batch, hidden) are read and left
-/// at their last values; step t's results go to out + t * step + n * row.
+/// Runs one layer in one direction over time: `given` (batch, given) and, of an LSTM, `cells` (batch, hidden) are read
+/// and left at their last values; step t's results go to out + t * step + n * row.
 template <class C>
-void run_cell(const Recurrence& r, std::int64_t features, bool backwards, const CellWeights<C>& w, const C* x, C* given, C* cells,
-              const CellBuffers<C>& b, C* out, std::int64_t step, std::int64_t row) {
+void run_cell(const Recurrence& r, std::int64_t features, bool backwards, const CellWeights<C>& w, const C* x, C* given,
+              C* cells, const CellBuffers<C>& b, C* out, std::int64_t step, std::int64_t row) {
   const std::int64_t gates = r.gates();
-  multiply<C>(r.steps * r.batch, gates, features, {x, features, 1}, {w.input, 1, features}, b.work, b.from_input, gates);
+  multiply<C>(r.steps * r.batch, gates, features, {x, features, 1}, {w.input, 1, features}, b.work, b.from_input,
+              gates);
   for (std::int64_t i = 0; i < r.steps * r.batch; ++i)
     for (std::int64_t j = 0; j < gates; ++j) b.from_input[i * gates + j] += w.input_bias[j];
   Matrix<C> recurrent{w.recurrent, 1, r.given};
@@ -161,7 +172,9 @@ void run_cell(const Recurrence& r, std::int64_t features, bool backwards, const 
       run_step<C>(r.cell, {b.from_input + (t * r.batch + n) * gates, b.from_state + n * gates, w.hidden_bias,
                            r.cell == Cell::lstm ? cells + n * r.hidden : last, last, r.hidden});
     }
-    if (r.projects()) multiply<C>(r.batch, r.given, r.hidden, {b.units, r.hidden, 1}, {w.projection, 1, r.hidden}, b.work, given, r.given);
+    if (r.projects())
+      multiply<C>(r.batch, r.given, r.hidden, {b.units, r.hidden, 1}, {w.projection, 1, r.hidden}, b.work, given,
+                  r.given);
     for (std::int64_t n = 0; n < r.batch; ++n) std::copy_n(given + n * r.given, r.given, out + t * step + n * row);
   }
 }
@@ -184,7 +197,8 @@ template <class C>
   const auto cx_id = buffers.read(states[has_cells ? 1 : 0].tensor());
   const auto out_id = buffers.write(0);
   const auto last_id = call.wants(1) ? buffers.write(1) : buffers.buffer({cells, r.given});
-  const auto last_cells_id = has_cells && call.wants(2) ? buffers.write(2) : buffers.buffer({has_cells ? cells : 0, r.hidden});
+  const auto last_cells_id =
+      has_cells && call.wants(2) ? buffers.write(2) : buffers.buffer({has_cells ? cells : 0, r.hidden});
   const std::array<std::size_t, 2> sequences{buffers.buffer({r.layers > 1 ? r.steps : 0, r.batch, r.width()}),
                                              buffers.buffer({r.layers > 2 ? r.steps : 0, r.batch, r.width()})};
   const auto from_input = buffers.buffer({r.steps, r.batch, gates});
@@ -192,14 +206,17 @@ template <class C>
   const auto turned = buffers.buffer({r.given, r.steps >= steps_to_turn ? gates : 0});
   const auto units = buffers.buffer({r.batch, r.projects() ? r.hidden : 0});
   // a cell's weights, should they have to be converted, and zeros for biases
-  const std::array<std::int64_t, 5> counts{gates * widest, gates * r.given, gates, gates, r.projects() ? r.given * r.hidden : 0};
+  const std::array<std::int64_t, 5> counts{gates * widest, gates * r.given, gates, gates,
+                                           r.projects() ? r.given * r.hidden : 0};
   const auto weights = buffers.buffer(gates * (widest + r.given + 2) + counts[4]);
-  const auto work = buffers.buffer(std::max({multiply_work<C>(r.steps * r.batch, gates), multiply_work<C>(r.batch, gates), multiply_work<C>(r.batch, r.given)}));
+  const auto work = buffers.buffer(std::max({multiply_work<C>(r.steps * r.batch, gates),
+                                             multiply_work<C>(r.batch, gates), multiply_work<C>(r.batch, r.given)}));
   if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
   C* const last = buffers.out(last_id);
   std::copy_n(buffers.in(hx_id), cells * r.given, last);
   if (has_cells) std::copy_n(buffers.in(cx_id), cells * r.hidden, buffers.out(last_cells_id));
-  const CellBuffers<C> space{buffers.out(from_input), buffers.out(from_state), buffers.out(turned), buffers.out(units), buffers.out(work)};
+  const CellBuffers<C> space{buffers.out(from_input), buffers.out(from_state), buffers.out(turned), buffers.out(units),
+                             buffers.out(work)};
   const C* x = buffers.in(x_id);
   for (std::int64_t layer = 0; layer < r.layers; ++layer) {
     const bool is_last = layer + 1 == r.layers;
@@ -215,13 +232,18 @@ template <class C>
         loaded[kind] = own;
         if (no_bias || (kind == 4 && !r.projects())) continue;
         const TensorView& t = parameters[static_cast<std::size_t>(index) * r.tensors_per_cell() + i++].tensor();
-        if (t.dtype == scalar_type_of<C> && t.is_contiguous()) loaded[kind] = t.as<C>();
-        else if (kernels::compute_of(t.dtype) == kernels::Compute::none) return ErrorCode::invalid_dtype;
-        else (void)convert_elements(t, scalar_type_of<C>, own);
+        if (t.dtype == scalar_type_of<C> && t.is_contiguous())
+          loaded[kind] = t.as<C>();
+        else if (kernels::compute_of(t.dtype) == kernels::Compute::none)
+          return ErrorCode::invalid_dtype;
+        else
+          (void)convert_elements(t, scalar_type_of<C>, own);
       }
-      run_cell(r, r.layer_features(layer), d == 1, CellWeights<C>{loaded[0], loaded[1], loaded[2], loaded[3], loaded[4]}, x,
-               last + index * r.batch * r.given, has_cells ? buffers.out(last_cells_id) + index * r.batch * r.hidden : nullptr, space,
-               out + d * r.given, (turns ? 1 : r.batch) * r.width(), (turns ? r.steps : 1) * r.width());
+      run_cell(r, r.layer_features(layer), d == 1,
+               CellWeights<C>{loaded[0], loaded[1], loaded[2], loaded[3], loaded[4]}, x,
+               last + index * r.batch * r.given,
+               has_cells ? buffers.out(last_cells_id) + index * r.batch * r.hidden : nullptr, space, out + d * r.given,
+               (turns ? 1 : r.batch) * r.width(), (turns ? r.steps : 1) * r.width());
     }
     x = out;
   }
@@ -232,16 +254,21 @@ template <class C>
   const std::span<const EValue> parameters = call.list(2);
   const std::size_t cells = static_cast<std::size_t>(r.layers * r.directions);
   if (parameters.size() != cells * r.tensors_per_cell())
-    return call.refuse(ErrorCode::invalid_argument, "a recurrent layer: the number of parameters does not fit the layers");
+    return call.refuse(ErrorCode::invalid_argument,
+                       "a recurrent layer: the number of parameters does not fit the layers");
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    if (!parameters[i].is_tensor()) return call.refuse(ErrorCode::invalid_argument, "a recurrent layer: a parameter is not a tensor");
+    if (!parameters[i].is_tensor())
+      return call.refuse(ErrorCode::invalid_argument, "a recurrent layer: a parameter is not a tensor");
     const TensorView& t = parameters[i].tensor();
     const std::size_t kind = i % r.tensors_per_cell();
     const auto layer = static_cast<std::int64_t>(i / r.tensors_per_cell()) / r.directions;
     const bool projection = r.projects() && kind + 1 == r.tensors_per_cell();
-    const std::array<std::int64_t, 2> expected{projection ? r.given : r.gates(), projection ? r.hidden : kind == 0 ? r.layer_features(layer) : r.given};
+    const std::array<std::int64_t, 2> expected{projection ? r.given : r.gates(), projection  ? r.hidden
+                                                                                 : kind == 0 ? r.layer_features(layer)
+                                                                                             : r.given};
     if (!std::ranges::equal(t.sizes(), std::span(expected).first(kind < 2 || projection ? 2 : 1)))
-      return call.refuse(ErrorCode::invalid_shape, "a recurrent layer: a parameter's sizes do not fit input and hidden state");
+      return call.refuse(ErrorCode::invalid_shape,
+                         "a recurrent layer: a parameter's sizes do not fit input and hidden state");
     if (t.dtype != call.tensor(0).dtype)
       return call.refuse(ErrorCode::invalid_dtype, "a recurrent layer: the parameters must have the input's dtype");
   }
@@ -251,9 +278,9 @@ template <class C>
 }  // namespace detail
 
 /// A recurrent layer: (input (T, N, I), hx (layers * directions, N, H), params, has_biases, num_layers, dropout, train,
-/// bidirectional, batch_first) -> (output (T, N, directions * H), last states like hx). hx of an LSTM is a list, (hx, cx), it
-/// answers the last cx, too, and may project its units: hx then has fewer features than cx. Dropout is not supported.
-/// Source: at::gru.input, at::lstm.input, at::rnn_tanh.input, at::rnn_relu.input and torch.nn's layers.
+/// bidirectional, batch_first) -> (output (T, N, directions * H), last states like hx). hx of an LSTM is a list, (hx,
+/// cx), it answers the last cx, too, and may project its units: hx then has fewer features than cx. Dropout is not
+/// supported. Source: at::gru.input, at::lstm.input, at::rnn_tanh.input, at::rnn_relu.input and torch.nn's layers.
 template <detail::Cell kind>
 [[nodiscard]] ErrorCode recurrent(KernelCall& call) {
   const TensorView& input = call.tensor(0);
@@ -279,18 +306,24 @@ template <detail::Cell kind>
   if (std::max({r.steps, r.batch, r.features, r.hidden, r.given}) > detail::largest_size)
     return call.refuse(ErrorCode::out_of_memory, "a recurrent layer: an operand is too large");
   if (r.layers < 1 || r.layers > static_cast<std::int64_t>(call.list(2).size()) || r.steps < 1)
-    return call.refuse(ErrorCode::invalid_argument, "a recurrent layer: the number of layers or of steps is out of range");
+    return call.refuse(ErrorCode::invalid_argument,
+                       "a recurrent layer: the number of layers or of steps is out of range");
   for (const EValue& each : states)
-    if (const TensorView& t = each.tensor(); t.size(0) != r.layers * r.directions || t.size(1) != r.batch || t.dtype != input.dtype)
-      return call.refuse(ErrorCode::invalid_shape, "a recurrent layer: a state does not fit the input and the number of layers");
+    if (const TensorView& t = each.tensor();
+        t.size(0) != r.layers * r.directions || t.size(1) != r.batch || t.dtype != input.dtype)
+      return call.refuse(ErrorCode::invalid_shape,
+                         "a recurrent layer: a state does not fit the input and the number of layers");
   if (call.boolean(6) && call.number(5) != 0 && r.layers > 1)
     return call.refuse(ErrorCode::unsupported_argument, "a recurrent layer: dropout between layers is not supported");
   if (const ErrorCode code = detail::check_recurrent_parameters(call, r); code != ErrorCode::ok) return code;
   const std::array<std::int64_t, 3> sizes{input.size(0), input.size(1), r.width()};
   if (const ErrorCode code = call.make(0, input.dtype, sizes); code != ErrorCode::ok) return code;
   for (std::size_t i = 0; i < states.size(); ++i)
-    if (const ErrorCode code = call.wants(i + 1) ? call.make_like(i + 1, states[i].tensor()) : ErrorCode::ok; code != ErrorCode::ok) return code;
-  return dispatch_floating(call, input.dtype, [&]<class C>() { return detail::compute_recurrence<C>(call, r, states); });
+    if (const ErrorCode code = call.wants(i + 1) ? call.make_like(i + 1, states[i].tensor()) : ErrorCode::ok;
+        code != ErrorCode::ok)
+      return code;
+  return dispatch_floating(call, input.dtype,
+                           [&]<class C>() { return detail::compute_recurrence<C>(call, r, states); });
 }
 
 inline constexpr auto recurrent_ops = std::to_array<OpRow>({

@@ -11,8 +11,8 @@
 
 namespace davit::portable_kernels {
 
-/// What becomes of the rows of a product of floats, while they are near: times a factor of the row plus a shift, then between bounds.
-/// NaN stays NaN.
+/// What becomes of the rows of a product of floats, while they are near: times a factor of the row plus a shift, then
+/// between bounds. NaN stays NaN.
 struct RowTail {
   const float* factors = nullptr;  ///< none: rows stay as they are, but for the bounds
   const float* shifts = nullptr;   ///< as many
@@ -21,15 +21,21 @@ struct RowTail {
   float high = std::numeric_limits<float>::infinity();
 
   /// True if nothing becomes of them.
-  [[nodiscard]] bool is_none() const noexcept { return factors == nullptr && low == -std::numeric_limits<float>::infinity() && high == std::numeric_limits<float>::infinity(); }
+  [[nodiscard]] bool is_none() const noexcept {
+    return factors == nullptr && low == -std::numeric_limits<float>::infinity() &&
+           high == std::numeric_limits<float>::infinity();
+  }
   /// That of the rows behind the first ones.
-  [[nodiscard]] RowTail from(std::int64_t row) const noexcept { return factors == nullptr ? *this : RowTail{factors + row, shifts + row, rows - row, low, high}; }
+  [[nodiscard]] RowTail from(std::int64_t row) const noexcept {
+    return factors == nullptr ? *this : RowTail{factors + row, shifts + row, rows - row, low, high};
+  }
 };
 
 /// Finishes some rows of `width` elements.
 struct FinishRows {
   template <std::size_t Bytes>
-  [[gnu::always_inline]] static void run(const RowTail* tail, std::int64_t rows, std::int64_t width, float* c, std::int64_t c_row) {
+  [[gnu::always_inline]] static void run(const RowTail* tail, std::int64_t rows, std::int64_t width, float* c,
+                                         std::int64_t c_row) {
     using V = kernels::Vector<float, Bytes>;
     const kernels::Hardtanh<float> bounds(tail->low, tail->high);
     for (std::int64_t r = 0; r < rows; ++r, c += c_row) {

@@ -18,11 +18,12 @@ namespace davit::portable_kernels::detail {
 /// Numbers of work for `symmetric_values` and `add_gram`.
 [[nodiscard]] constexpr std::int64_t symmetric_work(std::int64_t n) noexcept { return 4 * symmetric_stride(n); }
 
-/// Reduces a symmetric matrix to its diagonal and the one beside it, by Householder's reflections; a is lost. Its rows are
-/// `symmetric_stride(n)` apart, with zeros behind them. v and w are work of a row each.
+/// Reduces a symmetric matrix to its diagonal and the one beside it, by Householder's reflections; a is lost. Its rows
+/// are `symmetric_stride(n)` apart, with zeros behind them. v and w are work of a row each.
 struct Tridiagonalize {
   template <std::size_t Bytes>
-  [[gnu::always_inline]] static void run(double* a, std::int64_t n, double* diagonal, double* beside, double* v, double* w) noexcept {
+  [[gnu::always_inline]] static void run(double* a, std::int64_t n, double* diagonal, double* beside, double* v,
+                                         double* w) noexcept {
     constexpr std::int64_t step = kernels::lanes<double, Bytes>;
     const std::int64_t stride = symmetric_stride(n);
     std::fill_n(v, stride, 0.0);
@@ -57,7 +58,8 @@ struct Tridiagonalize {
         double* to = a + i * stride;
         const kernels::Vector<double, Bytes> zeros{}, vi = v[i] - zeros, wi = w[i] - zeros;
         for (std::int64_t j = begin; j < stride; j += step)
-          kernels::vector_at<Bytes>(to + j) -= vi * kernels::vector_at<Bytes>(w + j) + wi * kernels::vector_at<Bytes>(v + j);
+          kernels::vector_at<Bytes>(to + j) -=
+              vi * kernels::vector_at<Bytes>(w + j) + wi * kernels::vector_at<Bytes>(v + j);
       }
     }
     diagonal[n - 1] = a[(n - 1) * stride + n - 1];
@@ -67,7 +69,8 @@ struct Tridiagonalize {
  private:
   /// w += the sum of `Rows` rows, each times its number of v.
   template <std::size_t Bytes, int Rows>
-  [[gnu::always_inline]] static void add_rows(const double* rows, std::int64_t stride, const double* v, double* w, std::int64_t begin) noexcept {
+  [[gnu::always_inline]] static void add_rows(const double* rows, std::int64_t stride, const double* v, double* w,
+                                              std::int64_t begin) noexcept {
     constexpr std::int64_t step = kernels::lanes<double, Bytes>;
     const kernels::Vector<double, Bytes> zeros{};
     kernels::Vector<double, Bytes> times[Rows];
@@ -80,15 +83,17 @@ struct Tridiagonalize {
   }
 };
 
-/// The eigenvalues of a symmetric tridiagonal matrix whose numbers are of the order of 1, in no order, by QL steps with implicit
-/// shifts. beside[i] is between i and i + 1, and is lost.
+/// The eigenvalues of a symmetric tridiagonal matrix whose numbers are of the order of 1, in no order, by QL steps with
+/// implicit shifts. beside[i] is between i and i + 1, and is lost.
 inline void tridiagonal_values(double* diagonal, double* beside, std::int64_t n) noexcept {
   constexpr double tiny = std::numeric_limits<double>::epsilon() / 4;
   constexpr int most_steps = 60;
   for (std::int64_t first = 0; first < n; ++first)
     for (int step = 0; step < most_steps; ++step) {
       std::int64_t last = first;
-      while (last + 1 < n && std::fabs(beside[last]) > tiny * std::fmax(1.0, std::fabs(diagonal[last]) + std::fabs(diagonal[last + 1]))) ++last;
+      while (last + 1 < n &&
+             std::fabs(beside[last]) > tiny * std::fmax(1.0, std::fabs(diagonal[last]) + std::fabs(diagonal[last + 1])))
+        ++last;
       if (last == first) break;
       // Wilkinson's shift: the eigenvalue of the corner that is nearer to its first number
       const double half = (diagonal[first + 1] - diagonal[first]) / (2 * beside[first]);
@@ -120,8 +125,8 @@ inline void tridiagonal_values(double* diagonal, double* beside, std::int64_t n)
     }
 }
 
-/// The eigenvalues of a symmetric matrix, ascending; a is lost. Its rows are `symmetric_stride(n)` apart, with zeros behind them.
-/// O(n^3). Errors are of the order of 1e-16 times the largest.
+/// The eigenvalues of a symmetric matrix, ascending; a is lost. Its rows are `symmetric_stride(n)` apart, with zeros
+/// behind them. O(n^3). Errors are of the order of 1e-16 times the largest.
 inline void symmetric_values(double* a, std::int64_t n, double* values, double* work) noexcept {
   const std::int64_t stride = symmetric_stride(n);
   double most = 0;
@@ -143,7 +148,8 @@ inline void symmetric_values(double* a, std::int64_t n, double* values, double* 
 /// gram += A^T A, whose upper half alone is added to, of rows of n numbers; four at a time.
 struct AddGram {
   template <std::size_t Bytes>
-  [[gnu::always_inline]] static void run(const double* rows, std::int64_t count, std::int64_t n, double* gram, double* work) noexcept {
+  [[gnu::always_inline]] static void run(const double* rows, std::int64_t count, std::int64_t n, double* gram,
+                                         double* work) noexcept {
     constexpr std::int64_t step = kernels::lanes<double, Bytes>;
     const std::int64_t stride = symmetric_stride(n);
     std::fill_n(work, 4 * stride, 0.0);
@@ -165,9 +171,10 @@ struct AddGram {
     }
   }
 };
-/// The singular values of `count` rows of n numbers, descending, as roots of the eigenvalues of A^T A: errors are of the order of
-/// 1e-8 times the largest, which is less than float32 has. `gram` is n rows of `symmetric_stride(n)`.
-inline void singular_values_of_rows(const double* rows, std::int64_t count, std::int64_t n, double* values, double* gram, double* work) noexcept {
+/// The singular values of `count` rows of n numbers, descending, as roots of the eigenvalues of A^T A: errors are of
+/// the order of 1e-8 times the largest, which is less than float32 has. `gram` is n rows of `symmetric_stride(n)`.
+inline void singular_values_of_rows(const double* rows, std::int64_t count, std::int64_t n, double* values,
+                                    double* gram, double* work) noexcept {
   const std::int64_t stride = symmetric_stride(n);
   std::fill_n(gram, n * stride, 0.0);
   kernels::run_widest<AddGram>(rows, count, n, gram, work);

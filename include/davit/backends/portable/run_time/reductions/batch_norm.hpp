@@ -33,7 +33,8 @@ template <class C>
 /// from * factor + shift, of `n` elements of a dtype that is computed in `C`. O(n).
 template <class C>
 void scale_and_shift_blocks(C factor, C shift, ScalarType dtype, const std::byte* from, std::byte* to, std::int64_t n) {
-  const auto load = kernels::Conversion::between(dtype, scalar_type_of<C>), store = kernels::Conversion::between(scalar_type_of<C>, dtype);
+  const auto load = kernels::Conversion::between(dtype, scalar_type_of<C>),
+             store = kernels::Conversion::between(scalar_type_of<C>, dtype);
   kernels::Block block, scratch;
   auto* const numbers = reinterpret_cast<C*>(block.bytes.data());
   const auto element = static_cast<std::int64_t>(size_of(dtype));
@@ -53,9 +54,12 @@ template <class C>
   const std::int64_t plane = input.numel() == 0 ? 0 : input.numel() / (input.size(0) * channels);
   const std::int64_t step = channels * plane;
   const std::int64_t batch = input.size(0);
-  const auto optional = [&](ComputeBuffers<C>& s, ValueId v) { return v != no_id ? s.read(call.tensor(v)) : s.buffer(0); };
+  const auto optional = [&](ComputeBuffers<C>& s, ValueId v) {
+    return v != no_id ? s.read(call.tensor(v)) : s.buffer(0);
+  };
   ComputeBuffers<C> buffers(call);
-  const bool by_blocks = !view.training && plane > 1 && input.dtype != scalar_type_of<C> && input.is_contiguous() && call.output(0).is_contiguous();
+  const bool by_blocks = !view.training && plane > 1 && input.dtype != scalar_type_of<C> && input.is_contiguous() &&
+                         call.output(0).is_contiguous();
   const auto x_id = by_blocks ? buffers.buffer(0) : buffers.read(input);
   const auto weight = optional(buffers, view.weight);
   const auto bias = optional(buffers, view.bias);
@@ -95,7 +99,9 @@ template <class C>
       buffers.out(new_var)[c] =
           static_cast<C>(view.training ? view.momentum * unbiased + (1 - view.momentum) * old_var : old_var);
     }
-    const auto [factor, shift] = factor_and_shift<C>(mean, inverse, view.weight != no_id ? &buffers.in(weight)[c] : nullptr, view.bias != no_id ? &buffers.in(bias)[c] : nullptr);
+    const auto [factor, shift] =
+        factor_and_shift<C>(mean, inverse, view.weight != no_id ? &buffers.in(weight)[c] : nullptr,
+                            view.bias != no_id ? &buffers.in(bias)[c] : nullptr);
     if (plane == 1) {
       buffers.out(factors)[c] = factor;
       buffers.out(shifts)[c] = shift;
@@ -103,7 +109,8 @@ template <class C>
     }
     for (std::int64_t n = 0; by_blocks && n < batch; ++n) {
       const auto at = static_cast<std::ptrdiff_t>(size_of(input.dtype)) * (n * step + c * plane);
-      scale_and_shift_blocks<C>(factor, shift, input.dtype, static_cast<const std::byte*>(input.data) + at, static_cast<std::byte*>(call.output(0).data) + at, plane);
+      scale_and_shift_blocks<C>(factor, shift, input.dtype, static_cast<const std::byte*>(input.data) + at,
+                                static_cast<std::byte*>(call.output(0).data) + at, plane);
     }
     for (std::int64_t n = 0; !by_blocks && n < batch; ++n) {
       const C* from = x + n * step + c * plane;
@@ -111,22 +118,28 @@ template <class C>
       kernels::run_widest_for<C, kernels::ScaleAndShift>(factor, shift, from, to, plane);
     }
   };
-  kernels::in_parallel(channels, 1, kernels::operations(batch, channels, plane, view.training ? 16 : 4), [&](std::size_t, std::int64_t first, std::int64_t end) {
-    for (std::int64_t c = first; c < end; ++c) normalise(c);
-  });
+  kernels::in_parallel(channels, 1, kernels::operations(batch, channels, plane, view.training ? 16 : 4),
+                       [&](std::size_t, std::int64_t first, std::int64_t end) {
+                         for (std::int64_t c = first; c < end; ++c) normalise(c);
+                       });
   if (plane == 1)  // rows of channels
-    kernels::in_parallel(batch, 1, kernels::operations(batch, channels, 2), [&](std::size_t, std::int64_t first, std::int64_t end) {
-      for (std::int64_t n = first; n < end; ++n)
-        kernels::run_widest_for<C, ScaleAndShiftEach>(buffers.out(factors), buffers.out(shifts), x + n * step, out + n * step, channels);
-    });
+    kernels::in_parallel(batch, 1, kernels::operations(batch, channels, 2),
+                         [&](std::size_t, std::int64_t first, std::int64_t end) {
+                           for (std::int64_t n = first; n < end; ++n)
+                             kernels::run_widest_for<C, ScaleAndShiftEach>(buffers.out(factors), buffers.out(shifts),
+                                                                           x + n * step, out + n * step, channels);
+                         });
   return buffers.finish();
 }
 
 [[nodiscard]] inline ErrorCode run_batch_norm(KernelCall& call, const operators::BatchNormOperator& op) {
   operators::BatchNormView view;
-  if (const ErrorCode code = answer(call, operators::read_batch_norm(KernelArguments(call), op, view)); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = answer(call, operators::read_batch_norm(KernelArguments(call), op, view));
+      code != ErrorCode::ok)
+    return code;
   if (view.training && view.mean != no_id && op.running == RunningStatistics::in_place)
-    return call.refuse(ErrorCode::unsupported_operator, "batch_norm: running statistics are not written in place; lower the program with to_backend");
+    return call.refuse(ErrorCode::unsupported_operator,
+                       "batch_norm: running statistics are not written in place; lower the program with to_backend");
   const TensorView& input = call.tensor(view.input);
   const std::int64_t count = checked_numel(input);
   if (count < 0) return call.refuse(ErrorCode::out_of_memory, "batch_norm: the input is too large");
@@ -152,9 +165,10 @@ template <class C>
 
 }  // namespace detail
 
-/// Batch norms: (input (N, C, *), weight?, bias?, running_mean, running_var, training, momentum, eps) -> (out, mean, 1 / deviation), as
-/// far as they have them. In training only without running statistics, whose update functionalize() writes as copies, or with the
-/// new ones as outputs 3 and 4. In evaluation the saved statistics are empty. Source: at::batch_norm, at::_native_batch_norm_legit.
+/// Batch norms: (input (N, C, *), weight?, bias?, running_mean, running_var, training, momentum, eps) -> (out, mean, 1
+/// / deviation), as far as they have them. In training only without running statistics, whose update functionalize()
+/// writes as copies, or with the new ones as outputs 3 and 4. In evaluation the saved statistics are empty. Source:
+/// at::batch_norm, at::_native_batch_norm_legit.
 inline constexpr auto batch_norm_ops = rows_of<operators::batch_norm_operators, detail::run_batch_norm>();
 
 }  // namespace davit::portable_kernels

@@ -43,14 +43,17 @@ template <class C>
   const auto inverse_id = call.wants(2) ? buffers.write(2) : x_id;
   if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
   const std::int64_t width = g.group_channels(), length = width * g.plane, groups = g.batch * g.groups;
-  kernels::in_parallel(groups, 1, kernels::operations(groups, length, 4), [&](std::size_t, std::int64_t first, std::int64_t end) {
-    for (std::int64_t i = first; i < end; ++i) {
-      const std::int64_t c = i % g.groups * width;
-      kernels::run_widest_for<C, kernels::GroupNorm>(width, g.plane, g.eps, buffers.in(x_id) + i * length, call.is_tensor(1) ? buffers.in(weight) + c : nullptr,
-                                                     call.is_tensor(2) ? buffers.in(bias) + c : nullptr, buffers.out(out_id) + i * length,
-                                                     call.wants(1) ? buffers.out(mean_id) + i : nullptr, call.wants(2) ? buffers.out(inverse_id) + i : nullptr);
-    }
-  });
+  kernels::in_parallel(
+      groups, 1, kernels::operations(groups, length, 4), [&](std::size_t, std::int64_t first, std::int64_t end) {
+        for (std::int64_t i = first; i < end; ++i) {
+          const std::int64_t c = i % g.groups * width;
+          kernels::run_widest_for<C, kernels::GroupNorm>(
+              width, g.plane, g.eps, buffers.in(x_id) + i * length,
+              call.is_tensor(1) ? buffers.in(weight) + c : nullptr, call.is_tensor(2) ? buffers.in(bias) + c : nullptr,
+              buffers.out(out_id) + i * length, call.wants(1) ? buffers.out(mean_id) + i : nullptr,
+              call.wants(2) ? buffers.out(inverse_id) + i : nullptr);
+        }
+      });
   return buffers.finish();
 }
 
@@ -124,7 +127,8 @@ template <class C>
 [[nodiscard]] inline ErrorCode native_group_norm(KernelCall& call) {
   const TensorView& input = call.tensor(0);
   operators::GroupNormView g;
-  if (const ErrorCode code = answer(call, operators::read_group_norm(KernelArguments(call), g)); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = answer(call, operators::read_group_norm(KernelArguments(call), g)); code != ErrorCode::ok)
+    return code;
   if (const ErrorCode code = detail::check_groups(call, input, g); code != ErrorCode::ok) return code;
   const ScalarType dtype = statistics_dtype(input.dtype, {&call.arg(1), &call.arg(2)});
   if (const ErrorCode code = check_norm_parameters(call, dtype, g.channels, {&call.arg(1), &call.arg(2)});
@@ -134,8 +138,7 @@ template <class C>
   const Sizes statistics(std::array{g.batch, g.groups});
   for (std::size_t i = 1; i < 3 && call.wants(i); ++i)
     if (const ErrorCode code = call.make(i, dtype, statistics); code != ErrorCode::ok) return code;
-  return dispatch_floating(call, input.dtype,
-                         [&]<class C>() { return detail::compute_group_norm<C>(call, g); });
+  return dispatch_floating(call, input.dtype, [&]<class C>() { return detail::compute_group_norm<C>(call, g); });
 }
 
 /// native_group_norm_backward(grad_out, input, mean, rstd, weight?, N, C, HxW, group, output_mask) -> gradients of
@@ -144,7 +147,8 @@ template <class C>
   const TensorView& grad = call.tensor(0);
   const TensorView& input = call.tensor(1);
   operators::GroupNormView g;
-  if (const ErrorCode code = answer(call, operators::read_groups(KernelArguments(call), 5, g)); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = answer(call, operators::read_groups(KernelArguments(call), 5, g)); code != ErrorCode::ok)
+    return code;
   if (const ErrorCode code = detail::check_groups(call, input, g); code != ErrorCode::ok) return code;
   const std::span<const EValue> mask = call.list(9);
   if (mask.size() != 3)
@@ -168,7 +172,7 @@ template <class C>
     if (code != ErrorCode::ok) return code;
   }
   return dispatch_floating(call, input.dtype,
-                         [&]<class C>() { return detail::compute_group_norm_backward<C>(call, g, wanted); });
+                           [&]<class C>() { return detail::compute_group_norm_backward<C>(call, g, wanted); });
 }
 
 inline constexpr auto group_norm_ops = std::to_array<OpRow>({

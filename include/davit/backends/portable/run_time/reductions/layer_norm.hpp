@@ -49,17 +49,21 @@ template <class C>
   if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
   const C* weight = call.is_tensor(2) ? buffers.in(weight_id) : nullptr;
   const C* bias = call.is_tensor(3) ? buffers.in(bias_id) : nullptr;
-  kernels::in_parallel(r.rows, 1, kernels::operations(r.rows, r.length, 4), [&](std::size_t, std::int64_t first, std::int64_t end) {
-    kernels::run_widest_for<C, kernels::LayerNormRows<double>>(
-        end - first, r.length, eps, buffers.in(x_id) + first * r.length, weight, bias, buffers.out(out_id) + first * r.length,
-        saves_mean ? buffers.out(mean_id) + first : nullptr, saves_inverse ? buffers.out(inverse_id) + first : nullptr);
-  });
+  kernels::in_parallel(
+      r.rows, 1, kernels::operations(r.rows, r.length, 4), [&](std::size_t, std::int64_t first, std::int64_t end) {
+        kernels::run_widest_for<C, kernels::LayerNormRows<double>>(
+            end - first, r.length, eps, buffers.in(x_id) + first * r.length, weight, bias,
+            buffers.out(out_id) + first * r.length, saves_mean ? buffers.out(mean_id) + first : nullptr,
+            saves_inverse ? buffers.out(inverse_id) + first : nullptr);
+      });
   return buffers.finish();
 }
 
 [[nodiscard]] inline ErrorCode run_layer_norm(KernelCall& call, const operators::LayerNormOperator& op) {
   operators::LayerNormView view;
-  if (const ErrorCode code = answer(call, operators::read_layer_norm(KernelArguments(call), view)); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = answer(call, operators::read_layer_norm(KernelArguments(call), view));
+      code != ErrorCode::ok)
+    return code;
   const TensorView& input = call.tensor(view.input);
   LayerRows r;
   if (const ErrorCode code = cut_rows(call, input, view.dims, r); code != ErrorCode::ok) return code;
@@ -71,7 +75,7 @@ template <class C>
   for (std::size_t i = 1; op.saves && i < 3 && call.wants(i); ++i)
     if (const ErrorCode code = call.make(i, dtype, r.statistics); code != ErrorCode::ok) return code;
   return dispatch_floating(call, input.dtype,
-                         [&]<class C>() { return compute_layer_norm<C>(call, r, view.eps, op.saves); });
+                           [&]<class C>() { return compute_layer_norm<C>(call, r, view.eps, op.saves); });
 }
 
 /// Gradients of one row; d_weight and d_bias (may be nullptr) are added to.
@@ -132,7 +136,8 @@ template <class C>
   const KernelArguments arguments(call);
   operators::LayerNormView view{
       .input = 1, .weight = arguments.value({"weight", 5}), .bias = arguments.value({"bias", 6})};
-  if (const ErrorCode code = answer(call, operators::read_normalized(arguments, {"normalized_shape", 2}, view)); code != ErrorCode::ok)
+  if (const ErrorCode code = answer(call, operators::read_normalized(arguments, {"normalized_shape", 2}, view));
+      code != ErrorCode::ok)
     return code;
   if (const ErrorCode code = detail::cut_rows(call, input, view.dims, r); code != ErrorCode::ok) return code;
   const std::span<const EValue> mask = call.list(7);
@@ -153,12 +158,13 @@ template <class C>
     if (const ErrorCode code = call.make_like(i, like.tensor()); code != ErrorCode::ok) return code;
   }
   return dispatch_floating(call, input.dtype,
-                         [&]<class C>() { return detail::compute_layer_norm_backward<C>(call, r, wanted); });
+                           [&]<class C>() { return detail::compute_layer_norm_backward<C>(call, r, wanted); });
 }
 
-/// native_layer_norm(input, normalized_shape, weight?, bias?, eps) -> (out, mean, 1 / deviation) over the last dimensions, layer_norm
-/// its first output alone, and the gradient. Source: at::native_layer_norm, at::layer_norm.
-inline constexpr auto layer_norm_ops = joined_rows(rows_of<operators::layer_norm_operators, detail::run_layer_norm>(),
-                                                   std::to_array<OpRow>({{"aten.native_layer_norm_backward.default", native_layer_norm_backward}}));
+/// native_layer_norm(input, normalized_shape, weight?, bias?, eps) -> (out, mean, 1 / deviation) over the last
+/// dimensions, layer_norm its first output alone, and the gradient. Source: at::native_layer_norm, at::layer_norm.
+inline constexpr auto layer_norm_ops =
+    joined_rows(rows_of<operators::layer_norm_operators, detail::run_layer_norm>(),
+                std::to_array<OpRow>({{"aten.native_layer_norm_backward.default", native_layer_norm_backward}}));
 
 }  // namespace davit::portable_kernels

@@ -33,12 +33,14 @@ template <class F>
 /// `moments_on` the widest vectors.
 struct MomentsOf {
   template <std::size_t Bytes, class C>
-  [[gnu::always_inline]] static kernels::Moments<> run(const C* x, std::int64_t n, std::int64_t parts, std::int64_t step) {
+  [[gnu::always_inline]] static kernels::Moments<> run(const C* x, std::int64_t n, std::int64_t parts,
+                                                       std::int64_t step) {
     return kernels::moments_on<Bytes>(x, n, parts, step);
   }
 };
 template <class C>
-[[nodiscard]] kernels::Moments<> widest_moments(const C* x, std::int64_t n, std::int64_t parts = 1, std::int64_t step = 0) {
+[[nodiscard]] kernels::Moments<> widest_moments(const C* x, std::int64_t n, std::int64_t parts = 1,
+                                                std::int64_t step = 0) {
   return kernels::run_widest_for<C, MomentsOf>(x, n, parts, step);
 }
 
@@ -48,7 +50,8 @@ struct ScaleAndShiftEach {
   [[gnu::always_inline]] static void run(const C* factors, const C* shifts, const C* x, C* y, std::int64_t n) {
     std::int64_t i = 0;
     for (; i + kernels::lanes<C, Bytes> <= n; i += kernels::lanes<C, Bytes>)
-      kernels::vector_at<Bytes>(y + i) = kernels::vector_at<Bytes>(x + i) * kernels::vector_at<Bytes>(factors + i) + kernels::vector_at<Bytes>(shifts + i);
+      kernels::vector_at<Bytes>(y + i) = kernels::vector_at<Bytes>(x + i) * kernels::vector_at<Bytes>(factors + i) +
+                                         kernels::vector_at<Bytes>(shifts + i);
     for (; i < n; ++i) y[i] = factors[i] * x[i] + shifts[i];
   }
 };

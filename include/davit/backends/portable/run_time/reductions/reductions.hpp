@@ -51,8 +51,8 @@ struct Reduction {
 }
 
 /// The loop over the elements of a dtype that are accumulated in `wide`, double or int64, and what they become first.
-[[nodiscard]] inline const kernels::ReduceLoop& loop_of(const kernels::ReduceLoops& loops, ScalarType type, ScalarType wide,
-                                                        kernels::Conversion& load) noexcept {
+[[nodiscard]] inline const kernels::ReduceLoop& loop_of(const kernels::ReduceLoops& loops, ScalarType type,
+                                                        ScalarType wide, kernels::Conversion& load) noexcept {
   const bool floats = kernels::compute_of(type) == kernels::Compute::float32 && wide == ScalarType::float64;
   load = kernels::Conversion::between(type, floats ? ScalarType::float32 : wide);
   return floats ? loops.float32 : wide == ScalarType::float64 ? loops.float64 : loops.int64;
@@ -60,8 +60,9 @@ struct Reduction {
 
 /// Reduces x into output 0 of dtype `type`: `start`, then the loops, then divided by `divisor` if that is not 0. Floats
 /// are accumulated in double, integers in wrapping 64-bit.
-[[nodiscard, gnu::noinline]] inline ErrorCode accumulate(KernelCall& call, const TensorView& x, const Reduction& r, ScalarType type,
-                                          std::int64_t start, const kernels::ReduceLoops& loops, bool mean = false) {
+[[nodiscard, gnu::noinline]] inline ErrorCode accumulate(KernelCall& call, const TensorView& x, const Reduction& r,
+                                                         ScalarType type, std::int64_t start,
+                                                         const kernels::ReduceLoops& loops, bool mean = false) {
   if (const ErrorCode code = call.make(0, type, r.out_sizes); code != ErrorCode::ok) return code;
   if (kernels::compute_of(x.dtype) == kernels::Compute::none) return ErrorCode::invalid_dtype;
   const bool integral = is_integral(type);
@@ -85,14 +86,20 @@ struct Reduction {
   return ErrorCode::ok;
 }
 
-[[nodiscard]] inline ScalarType sum_type(ScalarType type) noexcept { return is_integral(type) ? ScalarType::int64 : type; }
+[[nodiscard]] inline ScalarType sum_type(ScalarType type) noexcept {
+  return is_integral(type) ? ScalarType::int64 : type;
+}
 
 [[nodiscard, gnu::noinline]] inline ErrorCode any(KernelCall& call, const TensorView& x, const Reduction& r) {
-  if (const ErrorCode code = call.make(0, x.dtype == ScalarType::uint8 ? ScalarType::uint8 : ScalarType::bool_, r.out_sizes); code != ErrorCode::ok) return code;
+  if (const ErrorCode code =
+          call.make(0, x.dtype == ScalarType::uint8 ? ScalarType::uint8 : ScalarType::bool_, r.out_sizes);
+      code != ErrorCode::ok)
+    return code;
   if (kernels::compute_of(x.dtype) == kernels::Compute::none) return ErrorCode::invalid_dtype;
-  constexpr std::array<kernels::ReduceLoop, 4> by_width{
-      {{kernels::detail::any_row<std::uint8_t>}, {kernels::detail::any_row<std::uint16_t>},
-       {kernels::detail::any_row<std::uint32_t>}, {kernels::detail::any_row<std::uint64_t>}}};
+  constexpr std::array<kernels::ReduceLoop, 4> by_width{{{kernels::detail::any_row<std::uint8_t>},
+                                                         {kernels::detail::any_row<std::uint16_t>},
+                                                         {kernels::detail::any_row<std::uint32_t>},
+                                                         {kernels::detail::any_row<std::uint64_t>}}};
   const kernels::ReduceLoop& loop = by_width[static_cast<std::size_t>(std::countr_zero(size_of(x.dtype)))];
   const kernels::Groups groups = groups_of(x, r);
   groups.in_parallel([&](const kernels::Groups& some, std::int64_t before) {
@@ -109,8 +116,8 @@ struct Reduction {
 /// The largest (or smallest) element of each group into `values`, if that is given, and where it is into `indices`; NaN
 /// wins, the first of equals counts.
 [[nodiscard, gnu::noinline]] inline ErrorCode extremes(KernelCall& call, const TensorView& x, const Reduction& r,
-                                        const kernels::ReduceLoops& loops, const TensorView* values,
-                                        std::int64_t* indices) {
+                                                       const kernels::ReduceLoops& loops, const TensorView* values,
+                                                       std::int64_t* indices) {
   if (r.count() == 0 && !r.reduced_sizes.span().empty())
     for (const std::int64_t size : r.kept_sizes.span())
       if (size == 0) return ErrorCode::ok;
@@ -123,7 +130,8 @@ struct Reduction {
   const kernels::Groups groups = groups_of(x, r);
   const TensorView none{nullptr, nullptr, nullptr, 0, ScalarType::float64};
   groups.in_parallel([&](const kernels::Groups& some, std::int64_t before) {
-    kernels::ResultWriter results(values != nullptr ? *values : none, integral && values != nullptr, values != nullptr ? before : 0);
+    kernels::ResultWriter results(values != nullptr ? *values : none, integral && values != nullptr,
+                                  values != nullptr ? before : 0);
     std::int64_t* place = indices == nullptr ? nullptr : indices + before;
     std::array<kernels::Accumulated, kernels::Groups::most_at_once> all;
     some.for_each(loop, [&](const std::byte* first, std::size_t n) {
@@ -139,14 +147,16 @@ struct Reduction {
   return ErrorCode::ok;
 }
 /// Of an operator with one result the extremes, with two their places, too.
-[[nodiscard, gnu::noinline]] inline ErrorCode extreme(KernelCall& call, const TensorView& x, const Reduction& r, const kernels::ReduceLoops& loops) {
+[[nodiscard, gnu::noinline]] inline ErrorCode extreme(KernelCall& call, const TensorView& x, const Reduction& r,
+                                                      const kernels::ReduceLoops& loops) {
   if (const ErrorCode code = call.make(0, x.dtype, r.out_sizes); code != ErrorCode::ok) return code;
   const bool wants_indices = call.wants(1);
   if (wants_indices)
     if (const ErrorCode code = call.make(1, ScalarType::int64, r.out_sizes); code != ErrorCode::ok) return code;
   return extremes(call, x, r, loops, &call.output(0), wants_indices ? call.output(1).as<std::int64_t>() : nullptr);
 }
-[[nodiscard, gnu::noinline]] inline ErrorCode arg_extreme(KernelCall& call, const TensorView& x, const Reduction& r, const kernels::ReduceLoops& loops) {
+[[nodiscard, gnu::noinline]] inline ErrorCode arg_extreme(KernelCall& call, const TensorView& x, const Reduction& r,
+                                                          const kernels::ReduceLoops& loops) {
   if (const ErrorCode code = call.make(0, ScalarType::int64, r.out_sizes); code != ErrorCode::ok) return code;
   return extremes(call, x, r, loops, nullptr, call.output(0).as<std::int64_t>());
 }
@@ -154,10 +164,14 @@ struct Reduction {
 [[nodiscard]] inline ErrorCode reduce(KernelCall& call, const operators::ReductionOperator& op) {
   using operators::ReductionFunction;
   operators::ReductionView view;
-  if (const ErrorCode code = answer(call, operators::read_reduction(KernelArguments(call), op, view)); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = answer(call, operators::read_reduction(KernelArguments(call), op, view));
+      code != ErrorCode::ok)
+    return code;
   const TensorView& x = call.tensor(view.input);
   const Reduction r = split(x, view.dims, view.keepdim);
-  const auto type = [&](ScalarType otherwise) { return view.converts ? call.dtype(op.dtype().position, otherwise) : otherwise; };
+  const auto type = [&](ScalarType otherwise) {
+    return view.converts ? call.dtype(op.dtype().position, otherwise) : otherwise;
+  };
   const ScalarType sum_type = is_integral(x.dtype) ? ScalarType::int64 : x.dtype;
   switch (op.function) {
     case ReductionFunction::sum: return accumulate(call, x, r, type(sum_type), 0, kernels::sum_loops);
@@ -176,15 +190,20 @@ struct Reduction {
 
 /// How a variance is asked for: (self, dim?, correction or unbiased, keepdim), or (self, unbiased).
 enum class Spread : std::uint8_t { correction, dim, all };
-/// Variance in two passes, or its root, which is taken of the double: a float32 holds no square of 1e-25; the mean, too, if it is asked for.
+/// Variance in two passes, or its root, which is taken of the double: a float32 holds no square of 1e-25; the mean,
+/// too, if it is asked for.
 [[nodiscard, gnu::noinline]] inline ErrorCode variance(KernelCall& call, Spread form, bool root) {
   const TensorView& x = call.tensor(0);
   const bool over_all = form == Spread::all;
-  const double correction = form == Spread::correction ? call.number(2, 1) : call.boolean(over_all ? 1 : 2, true) ? 1 : 0;
+  const double correction = form == Spread::correction ? call.number(2, 1)
+                            : call.boolean(over_all ? 1 : 2, true) ? 1
+                                                                   : 0;
   std::uint32_t dims = (std::uint32_t{1} << x.rank) - 1;
   if (!is_floating(x.dtype)) return call.refuse(ErrorCode::invalid_dtype, "var and std take floats only");
   if (!over_all)
-    if (const ErrorCode code = answer(call, operators::read_dims(KernelArguments(call), {"dim", 1}, x.rank, dims)); code != ErrorCode::ok) return code;
+    if (const ErrorCode code = answer(call, operators::read_dims(KernelArguments(call), {"dim", 1}, x.rank, dims));
+        code != ErrorCode::ok)
+      return code;
   const Reduction r = split(x, dims, !over_all && call.boolean(3));
   const bool with_mean = call.wants(1);
   for (std::size_t i = 0; i < (with_mean ? 2u : 1u); ++i)
@@ -219,13 +238,17 @@ enum class Spread : std::uint8_t { correction, dim, all };
   return ErrorCode::ok;
 }
 template <Spread form, bool root>
-[[nodiscard]] ErrorCode spread(KernelCall& call) { return variance(call, form, root); }
+[[nodiscard]] ErrorCode spread(KernelCall& call) {
+  return variance(call, form, root);
+}
 
 [[nodiscard]] inline ErrorCode cumsum(KernelCall& call) {
   const TensorView& x = call.tensor(0);
   const ScalarType type = call.dtype(2, is_integral(x.dtype) ? ScalarType::int64 : x.dtype);
   std::uint32_t dims = 0;
-  if (const ErrorCode code = answer(call, operators::read_dims(KernelArguments(call), {"dim", 1}, x.rank, dims)); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = answer(call, operators::read_dims(KernelArguments(call), {"dim", 1}, x.rank, dims));
+      code != ErrorCode::ok)
+    return code;
   if (const ErrorCode code = call.make(0, type, x.sizes()); code != ErrorCode::ok) return code;
   const Reduction r = split(x, dims, true);
   const Reduction o = split(call.output(0), dims, true);
@@ -240,16 +263,18 @@ template <Spread form, bool root>
 
 }  // namespace detail
 
-inline constexpr auto reduction_ops = joined_rows(rows_of<operators::reduction_operators, detail::reduce>(), std::to_array<OpRow>({
-    {"aten.cumsum.default", detail::cumsum},
-    {"aten.std.correction", detail::spread<detail::Spread::correction, true>},
-    {"aten.std.default", detail::spread<detail::Spread::all, true>},
-    {"aten.std.dim", detail::spread<detail::Spread::dim, true>},
-    {"aten.std_mean.correction", detail::spread<detail::Spread::correction, true>},
-    {"aten.std_mean.default", detail::spread<detail::Spread::all, true>},
-    {"aten.std_mean.dim", detail::spread<detail::Spread::dim, true>},
-    {"aten.var.correction", detail::spread<detail::Spread::correction, false>},
-    {"aten.var.dim", detail::spread<detail::Spread::dim, false>},
-}));
+inline constexpr auto reduction_ops =
+    joined_rows(rows_of<operators::reduction_operators, detail::reduce>(),
+                std::to_array<OpRow>({
+                    {"aten.cumsum.default", detail::cumsum},
+                    {"aten.std.correction", detail::spread<detail::Spread::correction, true>},
+                    {"aten.std.default", detail::spread<detail::Spread::all, true>},
+                    {"aten.std.dim", detail::spread<detail::Spread::dim, true>},
+                    {"aten.std_mean.correction", detail::spread<detail::Spread::correction, true>},
+                    {"aten.std_mean.default", detail::spread<detail::Spread::all, true>},
+                    {"aten.std_mean.dim", detail::spread<detail::Spread::dim, true>},
+                    {"aten.var.correction", detail::spread<detail::Spread::correction, false>},
+                    {"aten.var.dim", detail::spread<detail::Spread::dim, false>},
+                }));
 
 }  // namespace davit::portable_kernels

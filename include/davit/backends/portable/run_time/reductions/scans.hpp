@@ -38,9 +38,11 @@ struct Scan {
 template <class F>
 void for_each_line(const Scan& s, F&& f) {
   const std::int64_t lines = s.length == 0 ? 0 : s.outer * s.inner;
-  kernels::in_parallel(lines, 1, kernels::operations(lines, s.length, 8), [&](std::size_t, std::int64_t begin, std::int64_t end) {
-    for (std::int64_t line = begin; line < end; ++line) f(line / s.inner * s.length * s.inner + line % s.inner);
-  });
+  kernels::in_parallel(lines, 1, kernels::operations(lines, s.length, 8),
+                       [&](std::size_t, std::int64_t begin, std::int64_t end) {
+                         for (std::int64_t line = begin; line < end; ++line)
+                           f(line / s.inner * s.length * s.inner + line % s.inner);
+                       });
 }
 /// Calls `f.template operator()<C>()` with float, double or int64.
 template <class F>
@@ -77,9 +79,8 @@ template <class Step>
 
 [[nodiscard]] inline ErrorCode cumprod(KernelCall& call) {
   const ScalarType own = call.tensor(0).dtype;
-  return run_scan(call, call.dtype(2, is_integral(own) ? ScalarType::int64 : own), 1, []<class T>(T a, T b) -> T {
-    return kernels::wrap_mul(a, b);
-  });
+  return run_scan(call, call.dtype(2, is_integral(own) ? ScalarType::int64 : own), 1,
+                  []<class T>(T a, T b) -> T { return kernels::wrap_mul(a, b); });
 }
 /// Source: _log_add_exp_helper of ATen's LogAddExp.h.
 [[nodiscard]] inline ErrorCode logcumsumexp(KernelCall& call) {
@@ -128,8 +129,8 @@ template <bool Largest>
   });
 }
 
-/// Where `values` would stand in the ascending `sequence`, which is one line for all of them, or a line for each line of
-/// theirs. `right`: behind equal ones. Source: at::searchsorted, whose bounds treat NaN as the largest.
+/// Where `values` would stand in the ascending `sequence`, which is one line for all of them, or a line for each line
+/// of theirs. `right`: behind equal ones. Source: at::searchsorted, whose bounds treat NaN as the largest.
 [[nodiscard]] inline ErrorCode search(KernelCall& call, const TensorView& sequence, const EValue& values, bool small,
                                       bool right, const TensorView* sorter) {
   const Operand operand(values);
@@ -141,9 +142,12 @@ template <bool Largest>
   bool fits = shared || sequence.rank == v.rank;
   for (std::size_t d = 0; !shared && fits && d + 1 < sequence.rank; ++d) fits = sequence.size(d) == v.size(d);
   if (!fits) return call.refuse(ErrorCode::invalid_shape, "the sequence's lines do not fit the values'");
-  if (sorter != nullptr && (sorter->dtype != ScalarType::int64 || !std::ranges::equal(sorter->sizes(), sequence.sizes())))
-    return call.refuse(ErrorCode::invalid_argument, "the sorter needs int64 indices, one for each element of the sequence");
-  if (const ErrorCode code = call.make(0, small ? ScalarType::int32 : ScalarType::int64, v.sizes()); code != ErrorCode::ok)
+  if (sorter != nullptr &&
+      (sorter->dtype != ScalarType::int64 || !std::ranges::equal(sorter->sizes(), sequence.sizes())))
+    return call.refuse(ErrorCode::invalid_argument,
+                       "the sorter needs int64 indices, one for each element of the sequence");
+  if (const ErrorCode code = call.make(0, small ? ScalarType::int32 : ScalarType::int64, v.sizes());
+      code != ErrorCode::ok)
     return code;
   const bool whole = is_integral(sequence.dtype) && is_integral(v.dtype);
   const ScalarType type = whole ? ScalarType::int64 : ScalarType::float64;

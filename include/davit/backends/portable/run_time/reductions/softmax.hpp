@@ -46,15 +46,19 @@ template <class C>
     round_elements(x, type, input.numel(), out);
     x = out;
   }
-  kernels::in_parallel(outer, 1, kernels::operations(outer, count, inner, 8), [&](std::size_t, std::int64_t first, std::int64_t end) {
-    kernels::softmax_lines(x + first * count * inner, end - first, count, inner, out + first * count * inner, view.logarithm, view.masked);
-  });
+  kernels::in_parallel(outer, 1, kernels::operations(outer, count, inner, 8),
+                       [&](std::size_t, std::int64_t first, std::int64_t end) {
+                         kernels::softmax_lines(x + first * count * inner, end - first, count, inner,
+                                                out + first * count * inner, view.logarithm, view.masked);
+                       });
   return buffers.finish();
 }
 
 [[nodiscard]] inline ErrorCode run_softmax(KernelCall& call, const operators::SoftmaxOperator& op) {
   operators::SoftmaxView view;
-  if (const ErrorCode code = answer(call, operators::read_softmax(KernelArguments(call), op, view)); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = answer(call, operators::read_softmax(KernelArguments(call), op, view));
+      code != ErrorCode::ok)
+    return code;
   const TensorView& input = call.tensor(view.input);
   if (op.core && view.converts)
     return call.refuse(ErrorCode::unsupported_argument, "softmax: half_to_float is not supported on the CPU");
@@ -66,8 +70,9 @@ template <class C>
 
 }  // namespace detail
 
-/// _softmax and _log_softmax(self, dim, half_to_float), which CPUs do not have; softmax, log_softmax and _safe_softmax(self, dim,
-/// dtype?) convert the input first, and the last gives zeros for lines of nothing but -inf. Source: at::softmax and its like.
+/// _softmax and _log_softmax(self, dim, half_to_float), which CPUs do not have; softmax, log_softmax and
+/// _safe_softmax(self, dim, dtype?) convert the input first, and the last gives zeros for lines of nothing but -inf.
+/// Source: at::softmax and its like.
 inline constexpr auto softmax_ops = rows_of<operators::softmax_operators, detail::run_softmax>();
 
 }  // namespace davit::portable_kernels

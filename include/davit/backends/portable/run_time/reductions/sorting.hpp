@@ -25,7 +25,9 @@ struct Ranked {
   std::int64_t index;
 };
 /// Equal elements in the order in which they stand.
-[[nodiscard]] inline bool comes_before(const Ranked& a, const Ranked& b) noexcept { return a.key != b.key ? a.key < b.key : a.index < b.index; }
+[[nodiscard]] inline bool comes_before(const Ranked& a, const Ranked& b) noexcept {
+  return a.key != b.key ? a.key < b.key : a.index < b.index;
+}
 
 /// A number that orders elements as torch does: NaN above everything, both zeros equal.
 [[nodiscard]] inline std::uint64_t order_key(double v) noexcept {
@@ -54,16 +56,18 @@ inline void rank_line(ScalarType type, const std::byte* from, std::int64_t step,
   for (std::int64_t i = 0; i < n; ++i, from += step) {
     double real = 0;
     std::int64_t integer = 0;
-    if (is_floating(type)) (void)kernels::load_element(from, type, real);
-    else (void)kernels::load_element(from, type, integer);
+    if (is_floating(type))
+      (void)kernels::load_element(from, type, real);
+    else
+      (void)kernels::load_element(from, type, integer);
     to[i] = {(is_floating(type) ? order_key(real) : order_key(integer) ^ sign) ^ flip, i};
   }
 }
 
 /// Makes outputs 0 (values) and 1 (indices) with the first `count` elements of each line of dimension `dim`, after
 /// `order(entries, n)` has brought them there. Without `keeps` there is one, and that dimension is left out.
-[[nodiscard]] inline ErrorCode order_lines(KernelCall& call, std::size_t dim, std::int64_t count, bool descending, bool keeps,
-                                           kernels::FunctionRef<void(Ranked*, std::int64_t)> order) {
+[[nodiscard]] inline ErrorCode order_lines(KernelCall& call, std::size_t dim, std::int64_t count, bool descending,
+                                           bool keeps, kernels::FunctionRef<void(Ranked*, std::int64_t)> order) {
   const TensorView& x = call.tensor(0);
   const bool scalar = x.rank == 0;
   const std::int64_t length = scalar ? 1 : x.size(dim);
@@ -83,7 +87,8 @@ inline void rank_line(ScalarType type, const std::byte* from, std::int64_t step,
   const std::int64_t step = scalar ? 0 : x.stride(dim);
   const std::int64_t out_step = scalar || !keeps ? 0 : out.stride(dim);
   Sizes out_strides(x.sizes());
-  for (std::size_t d = 0, own = 0; d < out_strides.rank; ++d) out_strides[d] = keeps || d != dim ? out.stride(own++) : 0;
+  for (std::size_t d = 0, own = 0; d < out_strides.rank; ++d)
+    out_strides[d] = keeps || d != dim ? out.stride(own++) : 0;
   const std::size_t element = size_of(x.dtype);
   const auto* from = static_cast<const std::byte*>(x.data);
   auto* to = static_cast<std::byte*>(out.data);
@@ -91,8 +96,8 @@ inline void rank_line(ScalarType type, const std::byte* from, std::int64_t step,
   const std::uint64_t flip = descending ? ~std::uint64_t{0} : 0;
   if (!scalar) sizes[dim] = 1;
   const auto order_line = [&](Ranked* entries, std::int64_t line, std::int64_t out_line) {
-    rank_line(x.dtype, from + line * static_cast<std::int64_t>(element), step * static_cast<std::int64_t>(element), length,
-              flip, entries);
+    rank_line(x.dtype, from + line * static_cast<std::int64_t>(element), step * static_cast<std::int64_t>(element),
+              length, flip, entries);
     order(entries, length);
     for (std::int64_t i = 0; i < (scalar ? 1 : count); ++i) {
       const std::int64_t at = out_line + i * out_step;
@@ -102,11 +107,13 @@ inline void rank_line(ScalarType type, const std::byte* from, std::int64_t step,
     }
   };
   const std::array strides{strides_of(x), out_strides};
-  kernels::walk_in_parallel(kernels::walk_over(sizes, strides), 1, kernels::operations(length, 64), [&](std::size_t number, const kernels::WalkPart& part) {
-    for_each_index<2>(part.walk, [&](std::int64_t line, std::int64_t out_line) {
-      order_line(all_entries + static_cast<std::int64_t>(number) * length, part.at[0] + line, part.at[1] + out_line);
-    });
-  });
+  kernels::walk_in_parallel(kernels::walk_over(sizes, strides), 1, kernels::operations(length, 64),
+                            [&](std::size_t number, const kernels::WalkPart& part) {
+                              for_each_index<2>(part.walk, [&](std::int64_t line, std::int64_t out_line) {
+                                order_line(all_entries + static_cast<std::int64_t>(number) * length, part.at[0] + line,
+                                           part.at[1] + out_line);
+                              });
+                            });
   return ErrorCode::ok;
 }
 
@@ -119,8 +126,9 @@ inline void rank_line(ScalarType type, const std::byte* from, std::int64_t step,
   std::int64_t dim = call.integer(1, -1);
   if (!wrap_dim(dim, x.rank)) return detail::bad_dim(call);
   const auto d = static_cast<std::size_t>(dim);
-  return detail::order_lines(call, d, x.rank == 0 ? 1 : x.size(d), call.boolean(2), true,
-                             [](detail::Ranked* entries, std::int64_t n) { std::sort(entries, entries + n, detail::comes_before); });
+  return detail::order_lines(
+      call, d, x.rank == 0 ? 1 : x.size(d), call.boolean(2), true,
+      [](detail::Ranked* entries, std::int64_t n) { std::sort(entries, entries + n, detail::comes_before); });
 }
 
 /// topk(self, k, dim, largest, sorted) -> (values, indices); NaN counts as the largest. Which of equal elements come
@@ -147,15 +155,16 @@ inline void rank_line(ScalarType type, const std::byte* from, std::int64_t step,
   });
 }
 
-/// kthvalue(self, k, dim, keepdim) -> (value, index): of equal elements those that stand first are the smaller; NaN counts as the
-/// largest. O(n) a line. Source: at::kthvalue.
+/// kthvalue(self, k, dim, keepdim) -> (value, index): of equal elements those that stand first are the smaller; NaN
+/// counts as the largest. O(n) a line. Source: at::kthvalue.
 [[nodiscard]] inline ErrorCode kthvalue(KernelCall& call) {
   const TensorView& x = call.tensor(0);
   const std::int64_t k = call.integer(1);
   std::int64_t dim = call.integer(2, -1);
   if (!wrap_dim(dim, x.rank)) return detail::bad_dim(call);
   const auto d = static_cast<std::size_t>(dim);
-  if (k < 1 || k > (x.rank == 0 ? 1 : x.size(d))) return call.refuse(ErrorCode::out_of_range, "k is outside the dimension");
+  if (k < 1 || k > (x.rank == 0 ? 1 : x.size(d)))
+    return call.refuse(ErrorCode::out_of_range, "k is outside the dimension");
   return detail::order_lines(call, d, 1, false, call.boolean(3), [=](detail::Ranked* entries, std::int64_t n) {
     std::nth_element(entries, entries + (k - 1), entries + n, detail::comes_before);
     std::swap(entries[0], entries[k - 1]);

@@ -24,7 +24,8 @@ namespace detail {
   return dispatch_floating(call, input.dtype, [&]<class C>() {
     return pool_planes<C>(call, w, adaptive_span, [&](const C* plane, std::int64_t, const Box& box) {
       C sum = sum_box(plane, w.in, box);
-      for (std::size_t d = 0; d < 3; ++d) sum /= static_cast<C>(box.end[d] - box.begin[d]);  // one after the other, as ATen does
+      for (std::size_t d = 0; d < 3; ++d)
+        sum /= static_cast<C>(box.end[d] - box.begin[d]);  // one after the other, as ATen does
       return sum;
     });
   });
@@ -52,11 +53,13 @@ namespace detail {
     return call.refuse(ErrorCode::invalid_dtype, "adaptive_avg_pool2d backward: the operands must have the same dtype");
   if (const ErrorCode code = call.make_like(0, input); code != ErrorCode::ok) return code;
   return dispatch_floating(call, input.dtype, [&]<class C>() {
-    return spread_over_planes<C>(call, w, adaptive_span, [](C of_one, const Box& box) { return of_one / static_cast<C>(box.count()); });
+    return spread_over_planes<C>(call, w, adaptive_span,
+                                 [](C of_one, const Box& box) { return of_one / static_cast<C>(box.count()); });
   });
 }
 
-/// Adaptive averages: (self (N?, C, spatial), output_size), and the gradient. Source: at::adaptive_avg_pool1d, 2d and 3d.
+/// Adaptive averages: (self (N?, C, spatial), output_size), and the gradient. Source: at::adaptive_avg_pool1d, 2d and
+/// 3d.
 inline constexpr auto adaptive_avg_pool_ops =
     joined_rows(rows_of<operators::adaptive_pool_operators, detail::run_adaptive_avg_pool, detail::is_primitive>(),
                 std::to_array<OpRow>({{"aten._adaptive_avg_pool2d_backward.default", adaptive_avg_pool2d_backward}}));

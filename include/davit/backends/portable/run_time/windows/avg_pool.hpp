@@ -35,10 +35,12 @@ struct AverageRule {
   return b == -1 ? 0 - a : static_cast<std::uint64_t>(static_cast<std::int64_t>(a) / b);
 }
 
-/// The averages of a plane, row by row: each window's elements are added in row-major order, as sum_box does. `counts`: of the elements
-/// that a window counts along the row; `apart` and `sums`: room for a row of the input and of the output.
+/// The averages of a plane, row by row: each window's elements are added in row-major order, as sum_box does. `counts`:
+/// of the elements that a window counts along the row; `apart` and `sums`: room for a row of the input and of the
+/// output.
 template <class C>
-void avg_pool_by_rows(const PoolWindow& w, const PoolRow& row, const AverageRule& rule, const C* plane, const std::int64_t* offsets, const C* counts, C* apart, C* sums, C* out) {
+void avg_pool_by_rows(const PoolWindow& w, const PoolRow& row, const AverageRule& rule, const C* plane,
+                      const std::int64_t* offsets, const C* counts, C* apart, C* sums, C* out) {
   for_each_row_of_windows(w, [&](const PoolSpan& depth, const PoolSpan& height) {
     std::fill_n(sums, w.out[2], C{});
     for_each_covered_row(w, depth, height, [&](std::int64_t at) {
@@ -46,8 +48,11 @@ void avg_pool_by_rows(const PoolWindow& w, const PoolRow& row, const AverageRule
       kernels::run_widest_for<C, AddTaps>(offsets, w.kernel[2], static_cast<const C*>(apart), sums, w.out[2]);
     });
     const bool empty = depth.begin >= depth.end || height.begin >= height.end;
-    const std::int64_t rows = rule.count_include_pad ? depth.padded * height.padded : (depth.end - depth.begin) * (height.end - height.begin);
-    if (!empty) kernels::run_widest_for<C, DivideByCounts>(counts, static_cast<C>(rule.divisor != 0 ? rule.divisor : rows), sums, w.out[2]);
+    const std::int64_t rows =
+        rule.count_include_pad ? depth.padded * height.padded : (depth.end - depth.begin) * (height.end - height.begin);
+    if (!empty)
+      kernels::run_widest_for<C, DivideByCounts>(counts, static_cast<C>(rule.divisor != 0 ? rule.divisor : rows), sums,
+                                                 w.out[2]);
     out = std::copy_n(sums, w.out[2], out);
   });
 }
@@ -73,7 +78,8 @@ template <class C>
       counts[x] = static_cast<C>(rule.count_include_pad ? span.padded : span.end - span.begin);
   share_planes(w, (volume(w.in) + volume(w.out) * volume(w.kernel)) / 8, [&](std::size_t part, std::int64_t p) {
     C* const apart = counts + places + static_cast<std::int64_t>(part) * own;
-    avg_pool_by_rows<C>(w, row, rule, buffers.in(input) + p * volume(w.in), taps, counts, apart, apart + row.count(), buffers.out(out) + p * volume(w.out));
+    avg_pool_by_rows<C>(w, row, rule, buffers.in(input) + p * volume(w.in), taps, counts, apart, apart + row.count(),
+                        buffers.out(out) + p * volume(w.out));
   });
   return buffers.finish();
 }
@@ -82,7 +88,9 @@ template <class C>
 [[nodiscard]] ErrorCode compute_avg_pool(KernelCall& call, const PoolWindow& w, const AverageRule& rule) {
   if constexpr (std::is_floating_point_v<C>) {
     constexpr std::int64_t most = 1 << 7;  // of a window's elements: their number is a float
-    if (volume(w.out) > 0 && PoolRow::pays(w) && std::ranges::all_of(w.kernel, [](std::int64_t k) { return k <= most; })) return compute_row_averages<C>(call, w, rule);
+    if (volume(w.out) > 0 && PoolRow::pays(w) &&
+        std::ranges::all_of(w.kernel, [](std::int64_t k) { return k <= most; }))
+      return compute_row_averages<C>(call, w, rule);
   }
   return pool_planes<C>(call, w, sliding_span, [&](const C* plane, std::int64_t, const Box& box) {
     if (box.empty()) return C{};
@@ -120,7 +128,9 @@ template <class F>
   return dispatch_average(call, input.dtype, [&]<class C>() { return compute_avg_pool<C>(call, w, rule); });
 }
 
-[[nodiscard]] constexpr bool is_average(const operators::PoolOperator& op) noexcept { return !op.maximum && !op.gradient; }
+[[nodiscard]] constexpr bool is_average(const operators::PoolOperator& op) noexcept {
+  return !op.maximum && !op.gradient;
+}
 
 }  // namespace detail
 
@@ -143,9 +153,11 @@ template <class F>
                                   [&]<class C>() { return detail::compute_avg_pool_backward<C>(call, w, rule); });
 }
 
-/// Averages: (self (N?, C, spatial), kernel_size, stride=[] (the kernel size), padding, ceil_mode, count_include_pad, over two and
-/// three dimensions divisor_override), and the gradient. Source: at::avg_pool1d, at::avg_pool2d, at::avg_pool3d.
-inline constexpr auto avg_pool_ops = joined_rows(rows_of<operators::pool_operators, detail::run_avg_pool, detail::is_average>(),
-                                                 std::to_array<OpRow>({{"aten.avg_pool2d_backward.default", avg_pool2d_backward}}));
+/// Averages: (self (N?, C, spatial), kernel_size, stride=[] (the kernel size), padding, ceil_mode, count_include_pad,
+/// over two and three dimensions divisor_override), and the gradient. Source: at::avg_pool1d, at::avg_pool2d,
+/// at::avg_pool3d.
+inline constexpr auto avg_pool_ops =
+    joined_rows(rows_of<operators::pool_operators, detail::run_avg_pool, detail::is_average>(),
+                std::to_array<OpRow>({{"aten.avg_pool2d_backward.default", avg_pool2d_backward}}));
 
 }  // namespace davit::portable_kernels

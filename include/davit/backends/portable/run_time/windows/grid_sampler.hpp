@@ -91,7 +91,8 @@ struct AxisTaps {
   }
 };
 
-/// What is sampled at some points of a grid, found once for all channels: elements of a plane, or volume, and their shares.
+/// What is sampled at some points of a grid, found once for all channels: elements of a plane, or volume, and their
+/// shares.
 template <class C, std::size_t Rank>
 class PointTaps {
  public:
@@ -102,8 +103,10 @@ class PointTaps {
   /// Of n points, whose coordinates are those of the axes from the last one on.
   void find(const C* grid, std::int64_t n) noexcept { kernels::run_widest_for<C, Find>(this, grid, n); }
   /// to[p] = what is sampled at point p of a plane, and of those behind it, of as many channels.
-  void sample(const C* plane, std::int64_t pixels, C* to, std::int64_t points, std::int64_t channels, std::int64_t n) const noexcept {
-    for (; channels >= 4; channels -= 4, plane += 4 * pixels, to += 4 * points) sample_planes<4>(plane, pixels, to, points, n);
+  void sample(const C* plane, std::int64_t pixels, C* to, std::int64_t points, std::int64_t channels,
+              std::int64_t n) const noexcept {
+    for (; channels >= 4; channels -= 4, plane += 4 * pixels, to += 4 * points)
+      sample_planes<4>(plane, pixels, to, points, n);
     for (; channels > 0; --channels, plane += pixels, to += points) sample_planes<1>(plane, pixels, to, points, n);
   }
 
@@ -122,7 +125,9 @@ class PointTaps {
       for (std::int64_t p = 0; p < n; ++p) {
         C sums[Planes];
 #pragma GCC unroll 4
-        for (std::int64_t c = 0; c < Planes; ++c) sums[c] = value_at(plane + c * pixels, places_[0][static_cast<std::size_t>(p)]) * shares_[0][static_cast<std::size_t>(p)];
+        for (std::int64_t c = 0; c < Planes; ++c)
+          sums[c] = value_at(plane + c * pixels, places_[0][static_cast<std::size_t>(p)]) *
+                    shares_[0][static_cast<std::size_t>(p)];
 #pragma GCC unroll 3
         for (std::size_t t = 1; t < taps; ++t) {
           const std::int64_t place = places_[t][static_cast<std::size_t>(p)];
@@ -134,20 +139,26 @@ class PointTaps {
         for (std::int64_t c = 0; c < Planes; ++c) to[c * points + p] = sums[c];
       }
     };
-    if (all_inside_) all([](const C* from, std::int64_t place) { return from[place]; });
-    else all([](const C* from, std::int64_t place) { return value(from, place); });
+    if (all_inside_)
+      all([](const C* from, std::int64_t place) { return from[place]; });
+    else
+      all([](const C* from, std::int64_t place) { return value(from, place); });
   }
   /// `find` for an instruction set: few have an instruction that rounds down.
   struct Find {
     template <std::size_t Bytes>
     [[gnu::always_inline]] static void run(PointTaps* taps, const C* grid, std::int64_t n) noexcept {
       const auto as = [&]<GridInterpolation Mode>() __attribute__((always_inline)) {
-        for (std::int64_t p = 0; p < n; ++p) taps->template find_point<Mode>(grid + p * static_cast<std::int64_t>(Rank), static_cast<std::size_t>(p));
+        for (std::int64_t p = 0; p < n; ++p)
+          taps->template find_point<Mode>(grid + p * static_cast<std::int64_t>(Rank), static_cast<std::size_t>(p));
       };
       taps->all_inside_ = true;
-      if (taps->mode_ == GridInterpolation::bilinear) as.template operator()<GridInterpolation::bilinear>();
-      else if (taps->mode_ == GridInterpolation::nearest) as.template operator()<GridInterpolation::nearest>();
-      else as.template operator()<GridInterpolation::bicubic>();
+      if (taps->mode_ == GridInterpolation::bilinear)
+        as.template operator()<GridInterpolation::bilinear>();
+      else if (taps->mode_ == GridInterpolation::nearest)
+        as.template operator()<GridInterpolation::nearest>();
+      else
+        as.template operator()<GridInterpolation::bicubic>();
     }
   };
   template <GridInterpolation Mode>
@@ -164,7 +175,8 @@ class PointTaps {
     for (std::size_t d = 0; d < Rank; ++d) {
       for (std::size_t at = count; at-- > 0;)
         for (std::size_t k = each; k-- > 0;) {
-          places[at * each + k] = places[at] < 0 || taps[d].index[k] < 0 ? -1 : places[at] * axes_[d].size + taps[d].index[k];
+          places[at * each + k] =
+              places[at] < 0 || taps[d].index[k] < 0 ? -1 : places[at] * axes_[d].size + taps[d].index[k];
           shares[at * each + k] = shares[at] * taps[d].share[k];
         }
       count *= each;
@@ -186,7 +198,8 @@ class PointTaps {
 };
 
 template <class C, std::size_t Rank>
-[[nodiscard]] ErrorCode compute_grid_sampler(KernelCall& call, GridInterpolation mode, GridPadding padding, bool align_corners) {
+[[nodiscard]] ErrorCode compute_grid_sampler(KernelCall& call, GridInterpolation mode, GridPadding padding,
+                                             bool align_corners) {
   const TensorView& input = call.tensor(0);
   const TensorView& grid = call.tensor(1);
   if (call.output(0).numel() == 0) return ErrorCode::ok;
@@ -206,14 +219,17 @@ template <class C, std::size_t Rank>
   constexpr std::int64_t block = PointTaps<C, Rank>::block;
   const std::int64_t blocks = (points + block - 1) / block;
   const std::int64_t taps = mode == GridInterpolation::bicubic ? 16 : std::int64_t{1} << Rank;
-  kernels::in_parallel(input.size(0) * blocks, 1, kernels::operations(input.size(0) * points, channels, taps), [&](std::size_t, std::int64_t begin, std::int64_t end) {
-    PointTaps<C, Rank> sampler(axes, mode);
-    for (std::int64_t i = begin; i < end; ++i) {
-      const std::int64_t image = i / blocks, first = i % blocks * block, n = std::min(block, points - first);
-      sampler.find(buffers.in(grid_id) + (image * points + first) * static_cast<std::int64_t>(Rank), n);
-      sampler.sample(buffers.in(in_id) + image * channels * pixels, pixels, buffers.out(out_id) + image * channels * points + first, points, channels, n);
-    }
-  });
+  kernels::in_parallel(
+      input.size(0) * blocks, 1, kernels::operations(input.size(0) * points, channels, taps),
+      [&](std::size_t, std::int64_t begin, std::int64_t end) {
+        PointTaps<C, Rank> sampler(axes, mode);
+        for (std::int64_t i = begin; i < end; ++i) {
+          const std::int64_t image = i / blocks, first = i % blocks * block, n = std::min(block, points - first);
+          sampler.find(buffers.in(grid_id) + (image * points + first) * static_cast<std::int64_t>(Rank), n);
+          sampler.sample(buffers.in(in_id) + image * channels * pixels, pixels,
+                         buffers.out(out_id) + image * channels * points + first, points, channels, n);
+        }
+      });
   return buffers.finish();
 }
 
@@ -224,18 +240,21 @@ template <std::size_t Rank>
   const TensorView& grid = call.tensor(1);
   const std::int64_t mode = call.integer(2);
   const std::int64_t padding = call.integer(3);
-  if (input.rank != Rank + 2 || grid.rank != Rank + 2 || grid.size(Rank + 1) != static_cast<std::int64_t>(Rank) || grid.size(0) != input.size(0))
+  if (input.rank != Rank + 2 || grid.rank != Rank + 2 || grid.size(Rank + 1) != static_cast<std::int64_t>(Rank) ||
+      grid.size(0) != input.size(0))
     return call.refuse(ErrorCode::invalid_shape, "the sizes of input and grid do not fit");
   for (std::size_t d = 2; d < Rank + 2; ++d)
     if (input.size(d) == 0) return call.refuse(ErrorCode::invalid_shape, "the input has no elements in a dimension");
-  if (input.dtype != grid.dtype) return call.refuse(ErrorCode::invalid_dtype, "input and grid must have the same dtype");
+  if (input.dtype != grid.dtype)
+    return call.refuse(ErrorCode::invalid_dtype, "input and grid must have the same dtype");
   if (mode < 0 || mode > (Rank == 2 ? 2 : 1) || padding < 0 || padding > 2)
     return call.refuse(ErrorCode::out_of_range, "no such interpolation or padding mode");
   Sizes sizes(input.sizes().first(2));
   for (std::size_t d = 0; d < Rank; ++d) (void)sizes.push(grid.size(1 + d));
   if (const ErrorCode code = call.make(0, input.dtype, sizes); code != ErrorCode::ok) return code;
   return dispatch_floating(call, input.dtype, [&]<class C>() {
-    return compute_grid_sampler<C, Rank>(call, static_cast<GridInterpolation>(mode), static_cast<GridPadding>(padding), call.boolean(4));
+    return compute_grid_sampler<C, Rank>(call, static_cast<GridInterpolation>(mode), static_cast<GridPadding>(padding),
+                                         call.boolean(4));
   });
 }
 

@@ -55,10 +55,10 @@ void max_pool_plane(const PoolWindow& w, const C* plane, C lowest, C* out, std::
 /// Where the functions below work.
 template <class C>
 struct PoolRowBuffers {
-  const std::int64_t* offsets;  ///< per tap along the row
-  C* apart;                     ///< a row of the input, as PoolRow says
-  C* places;                    ///< a row of the output, and `beyond`
-  C* largest;                   ///< a row of the input
+  const std::int64_t* offsets;   ///< per tap along the row
+  C* apart;                      ///< a row of the input, as PoolRow says
+  C* places;                     ///< a row of the output, and `beyond`
+  C* largest;                    ///< a row of the input
   kernels::PlaceOf<C>* indices;  ///< a row of the output, and `beyond`
 };
 
@@ -67,16 +67,20 @@ template <class C>
 void max_pool_by_rows(const PoolWindow& w, const PoolRow& row, const C* plane, const PoolRowBuffers<C>& b, C* out) {
   for_each_row_of_windows(w, [&](const PoolSpan& depth, const PoolSpan& height) {
     std::fill_n(b.largest, w.in[2], -std::numeric_limits<C>::infinity());
-    for_each_covered_row(w, depth, height, [&](std::int64_t at) { kernels::run_widest_for<C, LargerOfRows>(plane + at, b.largest, w.in[2]); });
+    for_each_covered_row(w, depth, height, [&](std::int64_t at) {
+      kernels::run_widest_for<C, LargerOfRows>(plane + at, b.largest, w.in[2]);
+    });
     row.split(static_cast<const C*>(b.largest), b.apart);
-    kernels::run_widest_for<C, LargestOfTaps>(b.offsets, w.kernel[2], static_cast<const C*>(b.apart), b.places, w.out[2]);
+    kernels::run_widest_for<C, LargestOfTaps>(b.offsets, w.kernel[2], static_cast<const C*>(b.apart), b.places,
+                                              w.out[2]);
     out = std::copy_n(b.places, w.out[2], out);
   });
 }
 
 /// The same with the index of each in its plane, as max_pool_plane finds them: tap by tap.
 template <class C>
-void max_pool_places_by_rows(const PoolWindow& w, const PoolRow& row, const C* plane, const PoolRowBuffers<C>& b, C* out, std::int64_t* indices) {
+void max_pool_places_by_rows(const PoolWindow& w, const PoolRow& row, const C* plane, const PoolRowBuffers<C>& b,
+                             C* out, std::int64_t* indices) {
   using Place = kernels::PlaceOf<C>;
   for_each_row_of_windows(w, [&](const PoolSpan& depth, const PoolSpan& height) {
     std::fill_n(b.places, w.out[2], -std::numeric_limits<C>::infinity());
@@ -84,8 +88,10 @@ void max_pool_places_by_rows(const PoolWindow& w, const PoolRow& row, const C* p
     for (std::int64_t x = 0; x < w.out[2]; ++x) b.indices[x] = static_cast<Place>(first + sliding_span(w, 2, x).begin);
     for_each_covered_row(w, depth, height, [&](std::int64_t at) {
       row.split(plane + at, b.apart);
-      const PlacesOfTaps<Place> places{static_cast<Place>(at - w.padding[2]), static_cast<Place>(w.stride[2]), static_cast<Place>(w.dilation[2])};
-      kernels::run_widest_for<C, LargestWithPlaces>(b.offsets, w.kernel[2], static_cast<const C*>(b.apart), &places, b.places, b.indices, w.out[2]);
+      const PlacesOfTaps<Place> places{static_cast<Place>(at - w.padding[2]), static_cast<Place>(w.stride[2]),
+                                       static_cast<Place>(w.dilation[2])};
+      kernels::run_widest_for<C, LargestWithPlaces>(b.offsets, w.kernel[2], static_cast<const C*>(b.apart), &places,
+                                                    b.places, b.indices, w.out[2]);
     });
     out = std::copy_n(b.places, w.out[2], out);
     indices = std::copy_n(b.indices, w.out[2], indices);
@@ -125,7 +131,8 @@ template <class C>
 template <class C>
 [[nodiscard]] ErrorCode compute_max_pool(KernelCall& call, const PoolWindow& w, bool with_indices) {
   if constexpr (std::is_floating_point_v<C>)
-    if (volume(w.out) > 0 && PoolRow::pays(w) && volume(w.in) <= INT32_MAX) return compute_largest<C>(call, w, with_indices);
+    if (volume(w.out) > 0 && PoolRow::pays(w) && volume(w.in) <= INT32_MAX)
+      return compute_largest<C>(call, w, with_indices);
   ComputeBuffers<C> buffers(call);
   const auto input = buffers.read(call.tensor(0));
   const auto out = buffers.write(0);
@@ -135,7 +142,8 @@ template <class C>
   const std::int64_t pixels = volume(w.in);
   const C lowest = lowest_of<C>(call.tensor(0).dtype);
   share_planes(w, pixels, [&](std::size_t, std::int64_t p) {
-    max_pool_plane(w, buffers.in(input) + p * pixels, lowest, buffers.out(out) + p * places, with_indices ? indices + p * places : nullptr);
+    max_pool_plane(w, buffers.in(input) + p * pixels, lowest, buffers.out(out) + p * places,
+                   with_indices ? indices + p * places : nullptr);
   });
   return buffers.finish();
 }
@@ -156,7 +164,8 @@ template <class C>
     case ScalarType::int8:
     case ScalarType::uint8: return compute_max_pool<std::int64_t>(call, w, with_indices);
     default:
-      return dispatch_floating(call, input.dtype, [&]<class C>() { return compute_max_pool<C>(call, w, with_indices); });
+      return dispatch_floating(call, input.dtype,
+                               [&]<class C>() { return compute_max_pool<C>(call, w, with_indices); });
   }
 }
 
@@ -208,11 +217,14 @@ template <class C>
 template <std::size_t dims>
 [[nodiscard]] ErrorCode adaptive_max_pool(KernelCall& call) {
   const TensorView& input = call.tensor(0);
-  const auto& op = operators::row_of(operators::adaptive_pool_operators, dims == 2 ? "aten.adaptive_avg_pool2d.default" : "aten._adaptive_avg_pool3d.default");
+  const auto& op =
+      operators::row_of(operators::adaptive_pool_operators,
+                        dims == 2 ? "aten.adaptive_avg_pool2d.default" : "aten._adaptive_avg_pool3d.default");
   PoolWindow w;
   if (const ErrorCode code = read_adaptive_pool(call, op, false, w); code != ErrorCode::ok) return code;
   for (std::size_t d = 3 - dims; d < 3; ++d)
-    if (w.in[d] < 1 && volume(w.out) != 0) return call.refuse(ErrorCode::invalid_shape, "adaptive_max_pool: the planes are empty");
+    if (w.in[d] < 1 && volume(w.out) != 0)
+      return call.refuse(ErrorCode::invalid_shape, "adaptive_max_pool: the planes are empty");
   if (const ErrorCode code = call.make(0, input.dtype, w.out_sizes(input)); code != ErrorCode::ok) return code;
   if (call.wants(1))
     if (const ErrorCode code = call.make(1, ScalarType::int64, w.out_sizes(input)); code != ErrorCode::ok) return code;
@@ -246,12 +258,15 @@ template <std::size_t dims>
   return dispatch_floating(call, input.dtype, [&]<class C>() { return detail::compute_max_pool_backward<C>(call, w); });
 }
 
-/// Maxima: (self (N?, C, spatial), kernel_size, stride=[] (the kernel size), padding, dilation, ceil_mode) -> (values, int64 indices
-/// into each plane), or the values alone; the gradient; adaptive maxima. Source: at::max_pool2d_with_indices and its like.
-inline constexpr auto max_pool_ops = joined_rows(rows_of<operators::pool_operators, detail::run_max_pool, detail::is_maximum>(), std::to_array<OpRow>({
-    {"aten.adaptive_max_pool2d.default", detail::adaptive_max_pool<2>},
-    {"aten.adaptive_max_pool3d.default", detail::adaptive_max_pool<3>},
-    {"aten.max_pool2d_with_indices_backward.default", max_pool2d_with_indices_backward},
-}));
+/// Maxima: (self (N?, C, spatial), kernel_size, stride=[] (the kernel size), padding, dilation, ceil_mode) -> (values,
+/// int64 indices into each plane), or the values alone; the gradient; adaptive maxima. Source:
+/// at::max_pool2d_with_indices and its like.
+inline constexpr auto max_pool_ops =
+    joined_rows(rows_of<operators::pool_operators, detail::run_max_pool, detail::is_maximum>(),
+                std::to_array<OpRow>({
+                    {"aten.adaptive_max_pool2d.default", detail::adaptive_max_pool<2>},
+                    {"aten.adaptive_max_pool3d.default", detail::adaptive_max_pool<3>},
+                    {"aten.max_pool2d_with_indices_backward.default", max_pool2d_with_indices_backward},
+                }));
 
 }  // namespace davit::portable_kernels

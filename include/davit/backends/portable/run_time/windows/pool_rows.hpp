@@ -18,11 +18,13 @@ namespace davit::portable_kernels::detail {
 /// out[i] = the largest of image[offsets[k] + i], for n elements rounded up to a vector; a NaN wins.
 struct LargestOfTaps {
   template <std::size_t Bytes, class C>
-  [[gnu::always_inline]] static void run(const std::int64_t* offsets, std::int64_t taps, const C* image, C* out, std::int64_t n) {
+  [[gnu::always_inline]] static void run(const std::int64_t* offsets, std::int64_t taps, const C* image, C* out,
+                                         std::int64_t n) {
     for (std::int64_t i = 0; i < n; i += kernels::lanes<C, Bytes>) {
       kernels::Vector<C, Bytes> largest = kernels::vector_at<Bytes>(image + offsets[0] + i);
       for (std::int64_t k = 1; k < taps; ++k) {
-        const kernels::Vector<C, Bytes> v = kernels::vector_at<Bytes>(image + offsets[k] + i), larger = v > largest ? v : largest;
+        const kernels::Vector<C, Bytes> v = kernels::vector_at<Bytes>(image + offsets[k] + i),
+                                        larger = v > largest ? v : largest;
         kernels::take_nan<kernels::Vector<C, Bytes>>(v, larger, largest);
       }
       kernels::vector_at<Bytes>(out + i) = largest;
@@ -36,7 +38,8 @@ struct LargerOfRows {
   [[gnu::always_inline]] static void run(const C* more, C* rows, std::int64_t n) {
     std::int64_t i = 0;
     for (; i + kernels::lanes<C, Bytes> <= n; i += kernels::lanes<C, Bytes>) {
-      const kernels::Vector<C, Bytes> v = kernels::vector_at<Bytes>(more + i), other = kernels::vector_at<Bytes>(rows + i);
+      const kernels::Vector<C, Bytes> v = kernels::vector_at<Bytes>(more + i),
+                                      other = kernels::vector_at<Bytes>(rows + i);
       kernels::Vector<C, Bytes> largest = v > other ? v : other;
       kernels::take_nan<kernels::Vector<C, Bytes>>(v, largest, largest);
       kernels::vector_at<Bytes>(rows + i) = largest;
@@ -50,7 +53,8 @@ struct LargerOfRows {
 /// sums[i] += image[offsets[k] + i], tap by tap, for n elements rounded up to a vector.
 struct AddTaps {
   template <std::size_t Bytes, class C>
-  [[gnu::always_inline]] static void run(const std::int64_t* offsets, std::int64_t taps, const C* image, C* sums, std::int64_t n) {
+  [[gnu::always_inline]] static void run(const std::int64_t* offsets, std::int64_t taps, const C* image, C* sums,
+                                         std::int64_t n) {
     for (std::int64_t i = 0; i < n; i += kernels::lanes<C, Bytes>) {
       kernels::Vector<C, Bytes> sum = kernels::vector_at<Bytes>(sums + i);
       for (std::int64_t k = 0; k < taps; ++k) sum += kernels::vector_at<Bytes>(image + offsets[k] + i);
@@ -63,7 +67,8 @@ struct DivideByCounts {
   template <std::size_t Bytes, class C>
   [[gnu::always_inline]] static void run(const C* counts, C more, C* sums, std::int64_t n) {
     for (std::int64_t i = 0; i < n; i += kernels::lanes<C, Bytes>)
-      kernels::vector_at<Bytes>(sums + i) = kernels::vector_at<Bytes>(sums + i) / (kernels::vector_at<Bytes>(counts + i) * more);
+      kernels::vector_at<Bytes>(sums + i) =
+          kernels::vector_at<Bytes>(sums + i) / (kernels::vector_at<Bytes>(counts + i) * more);
   }
 };
 
@@ -72,11 +77,12 @@ template <class Place>
 struct PlacesOfTaps {
   Place first, stride, dilation;
 };
-/// Where image[offsets[k] + i] is larger than largest[i], or NaN, it and its index are taken, tap by tap, for n elements rounded up to
-/// a vector.
+/// Where image[offsets[k] + i] is larger than largest[i], or NaN, it and its index are taken, tap by tap, for n
+/// elements rounded up to a vector.
 struct LargestWithPlaces {
   template <std::size_t Bytes, class C, class Place>
-  [[gnu::always_inline]] static void run(const std::int64_t* offsets, std::int64_t taps, const C* image, const PlacesOfTaps<Place>* of, C* largest, Place* places, std::int64_t n) {
+  [[gnu::always_inline]] static void run(const std::int64_t* offsets, std::int64_t taps, const C* image,
+                                         const PlacesOfTaps<Place>* of, C* largest, Place* places, std::int64_t n) {
     using V = kernels::Vector<C, Bytes>;
     using Places = kernels::Vector<Place, Bytes>;
     constexpr std::int64_t width = kernels::lanes<C, Bytes>;
@@ -109,7 +115,8 @@ struct SplitPairs {
     std::int64_t x = 0;
     const auto split = [&]<std::size_t... L>(std::index_sequence<L...>) __attribute__((always_inline)) {
       for (; x + 2 * static_cast<std::int64_t>(width) <= n; x += 2 * static_cast<std::int64_t>(width)) {
-        const kernels::Vector<C, Bytes> a = kernels::vector_at<Bytes>(from + x), b = kernels::vector_at<Bytes>(from + x + width);
+        const kernels::Vector<C, Bytes> a = kernels::vector_at<Bytes>(from + x),
+                                        b = kernels::vector_at<Bytes>(from + x + width);
         kernels::vector_at<Bytes>(even + x / 2) = __builtin_shufflevector(a, b, (2 * L)...);
         kernels::vector_at<Bytes>(odd + x / 2) = __builtin_shufflevector(a, b, (2 * L + 1)...);
       }
@@ -140,15 +147,20 @@ struct PoolRow {
       : width(w.in[2]),
         padding(w.padding[2]),
         stride(w.stride[2]),
-        phase_size((std::max(w.padding[2] + w.in[2], (w.out[2] - 1) * stride + (w.kernel[2] - 1) * w.dilation[2] + 1) + stride - 1) / stride) {}
+        phase_size((std::max(w.padding[2] + w.in[2], (w.out[2] - 1) * stride + (w.kernel[2] - 1) * w.dilation[2] + 1) +
+                    stride - 1) /
+                   stride) {}
   /// False where what a file says of windows is far larger than the input: such rows are not made.
   [[nodiscard]] static bool pays(const PoolWindow& w) noexcept {
     const std::int64_t most = 2 * w.in[2] + 64;
-    return w.kernel[2] <= most && w.padding[2] <= most && w.stride[2] <= most && w.kernel[2] - 1 <= most / w.dilation[2];
+    return w.kernel[2] <= most && w.padding[2] <= most && w.stride[2] <= most &&
+           w.kernel[2] - 1 <= most / w.dilation[2];
   }
   /// With room for the vectors of the last places.
   [[nodiscard]] std::int64_t count() const noexcept { return stride * phase_size + beyond; }
-  [[nodiscard]] std::int64_t offset(std::int64_t index) const noexcept { return index % stride * phase_size + index / stride; }
+  [[nodiscard]] std::int64_t offset(std::int64_t index) const noexcept {
+    return index % stride * phase_size + index / stride;
+  }
   /// Writes a row of the input to where it lies apart; what lies there as padding stays.
   template <class C>
   void split(const C* from, C* apart) const {

@@ -26,8 +26,8 @@ struct PoolWindow {
   }
 };
 
-/// Counts the planes of an input that has `dims` spatial dimensions, a channel and perhaps a batch dimension; none may be
-/// empty from dimension `may_be_empty` on.
+/// Counts the planes of an input that has `dims` spatial dimensions, a channel and perhaps a batch dimension; none may
+/// be empty from dimension `may_be_empty` on.
 [[nodiscard]] inline ErrorCode read_planes(KernelCall& call, const TensorView& input, std::size_t dims,
                                            std::size_t may_be_empty, PoolWindow& w) {
   for (std::size_t d = may_be_empty; d < input.rank; ++d)
@@ -43,22 +43,30 @@ struct PoolWindow {
 }
 
 /// Reads an adaptive pooling operator's call. An average of up to two
-/// dimensions takes an input of no channels, and one of whole planes is a mean, of empty planes too. Source: adaptive_avg_pool2d of ATen.
-[[nodiscard]] inline ErrorCode read_adaptive_pool(KernelCall& call, const operators::AdaptivePoolOperator& op, bool average, PoolWindow& w) {
+/// dimensions takes an input of no channels, and one of whole planes is a mean, of empty planes too. Source:
+/// adaptive_avg_pool2d of ATen.
+[[nodiscard]] inline ErrorCode read_adaptive_pool(KernelCall& call, const operators::AdaptivePoolOperator& op,
+                                                  bool average, PoolWindow& w) {
   operators::AdaptivePoolView view;
-  if (const ErrorCode code = answer(call, operators::read_adaptive_pool(KernelArguments(call), op, view)); code != ErrorCode::ok)
+  if (const ErrorCode code = answer(call, operators::read_adaptive_pool(KernelArguments(call), op, view));
+      code != ErrorCode::ok)
     return code;
   w.out = view.out;
   const TensorView& input = call.tensor(0);
   const bool whole = w.out == Spatial{1, 1, 1};
-  return read_planes(call, input, view.dims, !average || (view.dims == 3 && !whole) ? 1 : whole ? input.rank : input.rank - view.dims, w);
+  return read_planes(call, input, view.dims,
+                     !average || (view.dims == 3 && !whole) ? 1
+                     : whole                                ? input.rank
+                                                            : input.rank - view.dims,
+                     w);
 }
 
 /// Reads a pooling operator's call and works out the output's spatial sizes.
 /// Source: pool2d_shape_check of ATen's Pool.h.
 [[nodiscard]] inline ErrorCode read_pool(KernelCall& call, const operators::PoolOperator& op, operators::PoolView& view,
                                          PoolWindow& w) {
-  if (const ErrorCode code = answer(call, operators::read_pool(KernelArguments(call), op, view)); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = answer(call, operators::read_pool(KernelArguments(call), op, view)); code != ErrorCode::ok)
+    return code;
   const ErrorCode code = read_planes(call, call.tensor(view.input), view.dims, view.batched ? 1 : 0, w);
   if (code != ErrorCode::ok) return code;
   w.kernel = view.kernel;
@@ -67,7 +75,8 @@ struct PoolWindow {
   w.dilation = view.dilation;
   for (std::size_t d = 0; d < 3; ++d) {
     w.out[d] = view.out_size(d, w.in[d]);
-    if (w.out[d] < 1) return call.refuse(ErrorCode::invalid_shape, "pooling: the kernel is larger than the padded input");
+    if (w.out[d] < 1)
+      return call.refuse(ErrorCode::invalid_shape, "pooling: the kernel is larger than the padded input");
   }
   return ErrorCode::ok;
 }
@@ -127,16 +136,19 @@ void for_each_window(const PoolWindow& w, Span&& span, F&& f) {
   }
 }
 
-/// Calls f(part, plane) for all planes, on the threads of the team: of elements that are read one by one, so many in each.
+/// Calls f(part, plane) for all planes, on the threads of the team: of elements that are read one by one, so many in
+/// each.
 template <class F>
 void share_planes(const PoolWindow& w, std::int64_t elements, F&& f) {
   constexpr int operations_of_element = 32;  // as fast as vectors do those of a product
-  kernels::in_parallel(w.planes, 1, kernels::operations(w.planes, elements, operations_of_element), [&](std::size_t part, std::int64_t first, std::int64_t end) {
-    for (std::int64_t p = first; p < end; ++p) f(part, p);
-  });
+  kernels::in_parallel(w.planes, 1, kernels::operations(w.planes, elements, operations_of_element),
+                       [&](std::size_t part, std::int64_t first, std::int64_t end) {
+                         for (std::int64_t p = first; p < end; ++p) f(part, p);
+                       });
 }
 
-/// Makes output 0 of tensor 0, plane by plane: an element is f(plane of the input, its number among all outputs, box of its window).
+/// Makes output 0 of tensor 0, plane by plane: an element is f(plane of the input, its number among all outputs, box of
+/// its window).
 template <class C, class Span, class F>
 [[nodiscard]] ErrorCode pool_planes(KernelCall& call, const PoolWindow& w, Span&& span, F&& f) {
   ComputeBuffers<C> buffers(call);
@@ -152,8 +164,8 @@ template <class C, class Span, class F>
   return buffers.finish();
 }
 
-/// The sum of a box of a plane of spatial sizes `in`, in row-major order as ATen takes it: averages that a program rounds to
-/// integers are often halves, where the last bit decides.
+/// The sum of a box of a plane of spatial sizes `in`, in row-major order as ATen takes it: averages that a program
+/// rounds to integers are often halves, where the last bit decides.
 template <class C>
 [[nodiscard]] C sum_box(const C* plane, const Spatial& in, const Box& box) {
   C sum{};
@@ -174,7 +186,8 @@ void add_to_box(C* plane, const Spatial& in, const Box& box, C value) {
       for (std::int64_t x = box.begin[2]; x < box.end[2]; ++x) row[x] += value;
     }
 }
-/// Makes output 0 of the gradients in tensor 0: share(gradient, box) is added to each element of a window that is not empty.
+/// Makes output 0 of the gradients in tensor 0: share(gradient, box) is added to each element of a window that is not
+/// empty.
 template <class C, class Span, class F>
 [[nodiscard]] ErrorCode spread_over_planes(KernelCall& call, const PoolWindow& w, Span&& span, F&& share) {
   ComputeBuffers<C> buffers(call);

@@ -30,8 +30,11 @@ struct Resize {
 };
 
 /// Reads a call and makes output 0.
-[[nodiscard]] inline ErrorCode read_resize(KernelCall& call, const operators::ResizeOperator& op, operators::ResizeView& view, Resize& r) {
-  if (const ErrorCode code = answer(call, operators::read_resize(KernelArguments(call), op, view)); code != ErrorCode::ok) return code;
+[[nodiscard]] inline ErrorCode read_resize(KernelCall& call, const operators::ResizeOperator& op,
+                                           operators::ResizeView& view, Resize& r) {
+  if (const ErrorCode code = answer(call, operators::read_resize(KernelArguments(call), op, view));
+      code != ErrorCode::ok)
+    return code;
   const TensorView& input = call.tensor(0);
   r.dims = view.dims;
   Sizes sizes(std::array{input.size(0), input.size(1)});
@@ -50,7 +53,8 @@ struct Resize {
 /// out[i] = the sum over k of weights[k] * rows[k][i].
 struct WeighRows {
   template <std::size_t Bytes, class C>
-  [[gnu::always_inline]] static void run(const C* const* rows, const C* weights, std::int64_t taps, C* out, std::int64_t n) {
+  [[gnu::always_inline]] static void run(const C* const* rows, const C* weights, std::int64_t taps, C* out,
+                                         std::int64_t n) {
     std::int64_t i = 0;
     for (; i + kernels::lanes<C, Bytes> <= n; i += kernels::lanes<C, Bytes>) {
       kernels::Vector<C, Bytes> sum = kernels::vector_at<Bytes>(rows[0] + i) * weights[0];
@@ -65,8 +69,8 @@ struct WeighRows {
   }
 };
 
-/// The taps of an axis as a kernel reads them, elements of type E weighted by W: of bytes the weights are in fixed point, the largest of 15 bits,
-/// as torch resizes bytes.
+/// The taps of an axis as a kernel reads them, elements of type E weighted by W: of bytes the weights are in fixed
+/// point, the largest of 15 bits, as torch resizes bytes.
 template <class E>
 struct TapTable {
   using W = std::conditional_t<std::is_same_v<E, std::uint8_t>, std::int32_t, E>;
@@ -101,16 +105,18 @@ struct TapTable {
   }
 };
 
-/// Resizes the planes by taps: along rows first, into rows that the columns need, then along columns; bytes are rounded between. Floats whose
-/// height shrinks go along columns first.
-/// Source: upsample_generic_Nd_kernel_impl and separable_upsample_generic_Nd_kernel_impl of ATen's UpSampleKernel.cpp.
+/// Resizes the planes by taps: along rows first, into rows that the columns need, then along columns; bytes are rounded
+/// between. Floats whose height shrinks go along columns first. Source: upsample_generic_Nd_kernel_impl and
+/// separable_upsample_generic_Nd_kernel_impl of ATen's UpSampleKernel.cpp.
 template <class E>
-[[nodiscard]] ErrorCode resize_by_taps(KernelCall& call, const Resize& r, kernels::ResizeFilter filter, bool align_corners) {
+[[nodiscard]] ErrorCode resize_by_taps(KernelCall& call, const Resize& r, kernels::ResizeFilter filter,
+                                       bool align_corners) {
   using W = typename TapTable<E>::W;
   using R = std::conditional_t<std::is_same_v<E, std::uint8_t>, double, E>;
   constexpr std::int64_t limit = 1 << 20;
   const std::array axes{r.y(), r.x()};
-  const std::array taps{kernels::ResizeTaps<R>(axes[0], filter, align_corners), kernels::ResizeTaps<R>(axes[1], filter, align_corners)};
+  const std::array taps{kernels::ResizeTaps<R>(axes[0], filter, align_corners),
+                        kernels::ResizeTaps<R>(axes[1], filter, align_corners)};
   std::array<TapTable<E>, 2> tables;
   for (std::size_t d = 0; d < 2; ++d) {
     tables[d].most = taps[d].most(limit);
@@ -130,7 +136,8 @@ template <class E>
   const auto needed_id = buffers.template buffer_of<std::uint8_t>(r.y().in);
   const auto pointers_id = buffers.template buffer_of<const E*>(tables[0].most * kernels::team_size());
   const bool columns_first = !std::is_same_v<E, std::uint8_t> && r.y().out < r.y().in;
-  const auto rows_id = columns_first ? buffers.buffer({r.x().in, kernels::team_size()}) : buffers.buffer({r.y().in, r.x().out, kernels::team_size()});
+  const auto rows_id = columns_first ? buffers.buffer({r.x().in, kernels::team_size()})
+                                     : buffers.buffer({r.y().in, r.x().out, kernels::team_size()});
   if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
   R* const reals = buffers.template at<R>(reals_id);
   for (std::size_t d = 0; d < 2; ++d) {
@@ -160,7 +167,8 @@ template <class E>
       double largest = 0;
       for (std::int64_t i = 0; i < axes[d].out; ++i)
         for (std::int64_t k = write(i); k-- > 0;) largest = std::max(largest, reals[k]);
-      while (table.bits < 22 && 0.5 + largest * static_cast<double>(std::int64_t{1} << (table.bits + 1)) < 32768.0) ++table.bits;
+      while (table.bits < 22 && 0.5 + largest * static_cast<double>(std::int64_t{1} << (table.bits + 1)) < 32768.0)
+        ++table.bits;
     }
     for (std::int64_t i = 0; i < axes[d].out; ++i)
       for (std::int64_t k = write(i); k-- > 0;) {
@@ -179,38 +187,46 @@ template <class E>
     for (std::int64_t k = 0; k < tables[0].counts[i]; ++k) needed[tables[0].elements[i * tables[0].most + k]] = 1;
   const std::int64_t width = r.x().out;
   const std::int64_t work = (r.y().in * width * tables[1].most + r.y().out * width * tables[0].most);
-  kernels::in_parallel(r.planes, 1, kernels::operations(r.planes, work, 1), [&](std::size_t part, std::int64_t begin, std::int64_t end) {
-    E* const rows = buffers.out(rows_id) + static_cast<std::int64_t>(part) * (columns_first ? r.x().in : r.y().in * width);
-    const E** const pointers = buffers.template at<const E*>(pointers_id) + static_cast<std::int64_t>(part) * tables[0].most;
-    for (std::int64_t p = begin; p < end; ++p) {
-      const E* from = buffers.in(in_id) + p * r.y().in * r.x().in;
-      E* out = buffers.out(out_id) + p * r.y().out * width;
-      const auto along_row = [&](const E* row, E* to) {
-        for (std::int64_t x = 0; x < width; ++x) to[x] = tables[1].sum(x, row);
-      };
-      if constexpr (!std::is_same_v<E, std::uint8_t>) {
-        const auto weigh = [&](const E* first, std::int64_t n, std::int64_t y, E* to) {
-          const std::int64_t count = tables[0].counts[y];
-          for (std::int64_t k = 0; k < count; ++k) pointers[k] = first + tables[0].elements[y * tables[0].most + k] * n;
-          if (count == 0) std::fill_n(to, n, E{});
-          else kernels::run_widest_for<E, WeighRows>(static_cast<const E* const*>(pointers), static_cast<const E*>(tables[0].weights + y * tables[0].most), count, to, n);
-        };
-        for (std::int64_t y = 0; y < (columns_first ? r.y().out : 0); ++y, out += width) {
-          weigh(from, r.x().in, y, rows);
-          along_row(rows, out);
+  kernels::in_parallel(
+      r.planes, 1, kernels::operations(r.planes, work, 1), [&](std::size_t part, std::int64_t begin, std::int64_t end) {
+        E* const rows =
+            buffers.out(rows_id) + static_cast<std::int64_t>(part) * (columns_first ? r.x().in : r.y().in * width);
+        const E** const pointers =
+            buffers.template at<const E*>(pointers_id) + static_cast<std::int64_t>(part) * tables[0].most;
+        for (std::int64_t p = begin; p < end; ++p) {
+          const E* from = buffers.in(in_id) + p * r.y().in * r.x().in;
+          E* out = buffers.out(out_id) + p * r.y().out * width;
+          const auto along_row = [&](const E* row, E* to) {
+            for (std::int64_t x = 0; x < width; ++x) to[x] = tables[1].sum(x, row);
+          };
+          if constexpr (!std::is_same_v<E, std::uint8_t>) {
+            const auto weigh = [&](const E* first, std::int64_t n, std::int64_t y, E* to) {
+              const std::int64_t count = tables[0].counts[y];
+              for (std::int64_t k = 0; k < count; ++k)
+                pointers[k] = first + tables[0].elements[y * tables[0].most + k] * n;
+              if (count == 0)
+                std::fill_n(to, n, E{});
+              else
+                kernels::run_widest_for<E, WeighRows>(static_cast<const E* const*>(pointers),
+                                                      static_cast<const E*>(tables[0].weights + y * tables[0].most),
+                                                      count, to, n);
+            };
+            for (std::int64_t y = 0; y < (columns_first ? r.y().out : 0); ++y, out += width) {
+              weigh(from, r.x().in, y, rows);
+              along_row(rows, out);
+            }
+            if (columns_first) continue;
+            for (std::int64_t y = 0; y < r.y().in; ++y, from += r.x().in)
+              if (needed[y] != 0) along_row(from, rows + y * width);
+            for (std::int64_t y = 0; y < r.y().out; ++y, out += width) weigh(rows, width, y, out);
+          } else {
+            for (std::int64_t y = 0; y < r.y().in; ++y, from += r.x().in)
+              if (needed[y] != 0) along_row(from, rows + y * width);
+            for (std::int64_t y = 0; y < r.y().out; ++y, out += width)
+              for (std::int64_t x = 0; x < width; ++x) out[x] = tables[0].sum(y, rows + x, width);
+          }
         }
-        if (columns_first) continue;
-        for (std::int64_t y = 0; y < r.y().in; ++y, from += r.x().in)
-          if (needed[y] != 0) along_row(from, rows + y * width);
-        for (std::int64_t y = 0; y < r.y().out; ++y, out += width) weigh(rows, width, y, out);
-      } else {
-        for (std::int64_t y = 0; y < r.y().in; ++y, from += r.x().in)
-          if (needed[y] != 0) along_row(from, rows + y * width);
-        for (std::int64_t y = 0; y < r.y().out; ++y, out += width)
-          for (std::int64_t x = 0; x < width; ++x) out[x] = tables[0].sum(y, rows + x, width);
-      }
-    }
-  });
+      });
   return buffers.finish();
 }
 
@@ -226,32 +242,38 @@ template <class C, bool by_difference>
   const C step_x = r.x().step<C>(align_corners);
   const C step_y = r.y().step<C>(align_corners);
   for (std::int64_t x = 0; x < r.x().out; ++x) taps[x] = kernels::LinearTap<C>(r.x(), step_x, x, align_corners);
-  const bool is_line = by_difference ? r.y().in == r.y().out : r.y().in == 1 && r.y().out == 1;  // of which infinities are no NaN
+  const bool is_line =
+      by_difference ? r.y().in == r.y().out : r.y().in == 1 && r.y().out == 1;  // of which infinities are no NaN
   const bool is_column = by_difference && r.x().in == r.x().out;
   const std::int64_t rows = r.planes * r.y().out;
-  kernels::in_parallel(rows, 1, kernels::operations(rows, r.x().out, 8), [&](std::size_t, std::int64_t begin, std::int64_t end) {
-    C* out = buffers.out(out_id) + begin * r.x().out;
-    for (std::int64_t number = begin; number < end; ++number, out += r.x().out) {
-      const C* plane = buffers.in(in_id) + number / r.y().out * r.y().in * r.x().in;
-      const kernels::LinearTap<C> row(r.y(), step_y, number % r.y().out, align_corners);
-      const C* above = plane + row.first * r.x().in;
-      const C* below = plane + row.second * r.x().in;
-      for (std::int64_t x = 0; x < r.x().out; ++x) {
-        const kernels::LinearTap<C>& t = taps[x];
-        const auto across = [&](const C* line) __attribute__((always_inline)) {
-          if constexpr (by_difference) return is_column ? line[t.first] : line[t.first] + (line[t.second] - line[t.first]) * t.of_second;
-          else return t.of_first * line[t.first] + t.of_second * line[t.second];
-        };
-        const C value = across(above);
-        if (is_line) {
-          out[x] = value;
-        } else {
-          if constexpr (by_difference) out[x] = value + (across(below) - value) * row.of_second;
-          else out[x] = row.of_first * value + row.of_second * across(below);
+  kernels::in_parallel(
+      rows, 1, kernels::operations(rows, r.x().out, 8), [&](std::size_t, std::int64_t begin, std::int64_t end) {
+        C* out = buffers.out(out_id) + begin * r.x().out;
+        for (std::int64_t number = begin; number < end; ++number, out += r.x().out) {
+          const C* plane = buffers.in(in_id) + number / r.y().out * r.y().in * r.x().in;
+          const kernels::LinearTap<C> row(r.y(), step_y, number % r.y().out, align_corners);
+          const C* above = plane + row.first * r.x().in;
+          const C* below = plane + row.second * r.x().in;
+          for (std::int64_t x = 0; x < r.x().out; ++x) {
+            const kernels::LinearTap<C>& t = taps[x];
+            const auto across = [&](const C* line) __attribute__((always_inline)) {
+              if constexpr (by_difference)
+                return is_column ? line[t.first] : line[t.first] + (line[t.second] - line[t.first]) * t.of_second;
+              else
+                return t.of_first * line[t.first] + t.of_second * line[t.second];
+            };
+            const C value = across(above);
+            if (is_line) {
+              out[x] = value;
+            } else {
+              if constexpr (by_difference)
+                out[x] = value + (across(below) - value) * row.of_second;
+              else
+                out[x] = row.of_first * value + row.of_second * across(below);
+            }
+          }
         }
-      }
-    }
-  });
+      });
   return buffers.finish();
 }
 
@@ -265,15 +287,19 @@ template <class C, bool by_difference>
   switch (op.function) {
     case ResizeFunction::linear:
       if (bytes) return resize_by_taps<std::uint8_t>(call, r, {}, view.aligned);
-      return dispatch_floating(call, input.dtype, [&]<class C>() { return compute_bilinear<C, false>(call, r, view.aligned); });
+      return dispatch_floating(call, input.dtype,
+                               [&]<class C>() { return compute_bilinear<C, false>(call, r, view.aligned); });
     case ResizeFunction::linear_by_difference:
-      return dispatch_floating(call, input.dtype, [&]<class C>() { return compute_bilinear<C, true>(call, r, view.aligned); });
+      return dispatch_floating(call, input.dtype,
+                               [&]<class C>() { return compute_bilinear<C, true>(call, r, view.aligned); });
     case ResizeFunction::cubic:
     case ResizeFunction::smooth_linear:
     case ResizeFunction::smooth_cubic: {
-      const kernels::ResizeFilter filter{op.function != ResizeFunction::smooth_linear, op.function != ResizeFunction::cubic};
+      const kernels::ResizeFilter filter{op.function != ResizeFunction::smooth_linear,
+                                         op.function != ResizeFunction::cubic};
       if (bytes) return resize_by_taps<std::uint8_t>(call, r, filter, view.aligned);
-      return dispatch_floating(call, input.dtype, [&]<class C>() { return resize_by_taps<C>(call, r, filter, view.aligned); });
+      return dispatch_floating(call, input.dtype,
+                               [&]<class C>() { return resize_by_taps<C>(call, r, filter, view.aligned); });
     }
     case ResizeFunction::nearest:
     case ResizeFunction::nearest_exact: break;
@@ -290,9 +316,10 @@ template <class C, bool by_difference>
 
 }  // namespace detail
 
-/// Resizes of images, lines and volumes (N, C, sizes...) of floats or bytes to output_size, or by scale_factors: the nearest element, or sums of
-/// neighbours. Source: at::upsample_bilinear2d.vec, at::upsample_nearest2d.vec, at::upsample_bicubic2d, at::_upsample_bilinear2d_aa,
-/// at::_upsample_bicubic2d_aa, at::_upsample_nearest_exact1d and its like.
+/// Resizes of images, lines and volumes (N, C, sizes...) of floats or bytes to output_size, or by scale_factors: the
+/// nearest element, or sums of neighbours. Source: at::upsample_bilinear2d.vec, at::upsample_nearest2d.vec,
+/// at::upsample_bicubic2d, at::_upsample_bilinear2d_aa, at::_upsample_bicubic2d_aa, at::_upsample_nearest_exact1d and
+/// its like.
 inline constexpr auto upsample_ops = rows_of<operators::resize_operators, detail::resize_images>();
 
 }  // namespace davit::portable_kernels

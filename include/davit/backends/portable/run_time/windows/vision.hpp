@@ -22,7 +22,8 @@ namespace detail {
   const TensorView& scores = call.tensor(1);
   if (boxes.rank != 2 || boxes.size(1) != 4 || scores.rank != 1 || scores.size(0) != boxes.size(0))
     return call.refuse(ErrorCode::invalid_shape, "nms takes N boxes of four numbers and N scores");
-  if (boxes.dtype != scores.dtype) return call.refuse(ErrorCode::invalid_dtype, "boxes and scores must have the same dtype");
+  if (boxes.dtype != scores.dtype)
+    return call.refuse(ErrorCode::invalid_dtype, "boxes and scores must have the same dtype");
   const std::int64_t n = boxes.size(0);
   const double threshold = call.number(2);
   return dispatch_floating(call, boxes.dtype, [&]<class C>() -> ErrorCode {
@@ -41,7 +42,9 @@ namespace detail {
       if (a_nan != b_nan) return a_nan;
       return a_nan || score[a] == score[b] ? a < b : score[a] > score[b];
     });
-    const auto area = [box](std::int64_t i) { return (box[4 * i + 2] - box[4 * i]) * (box[4 * i + 3] - box[4 * i + 1]); };
+    const auto area = [box](std::int64_t i) {
+      return (box[4 * i + 2] - box[4 * i]) * (box[4 * i + 3] - box[4 * i + 1]);
+    };
     std::int64_t kept = 0;  // order[0, kept) are
     for (std::int64_t k = 0; k < n; ++k) {
       const std::int64_t i = order[k];
@@ -82,10 +85,12 @@ template <class C>
   const TensorView& rois = call.tensor(1);
   if (input.rank != 4 || rois.rank != 2 || rois.size(1) != 5)
     return call.refuse(ErrorCode::invalid_shape, "roi_align takes images (N, C, H, W) and regions (K, 5)");
-  if (input.dtype != rois.dtype) return call.refuse(ErrorCode::invalid_dtype, "images and regions must have the same dtype");
+  if (input.dtype != rois.dtype)
+    return call.refuse(ErrorCode::invalid_dtype, "images and regions must have the same dtype");
   const std::int64_t rows = call.integer(3), columns = call.integer(4), ratio = call.integer(5);
   const Sizes sizes(std::array{rois.size(0), input.size(1), rows, columns});
-  if (rows < 1 || columns < 1) return call.refuse(ErrorCode::invalid_argument, "roi_align: an output size is less than one");
+  if (rows < 1 || columns < 1)
+    return call.refuse(ErrorCode::invalid_argument, "roi_align: an output size is less than one");
   if (const ErrorCode code = call.make(0, input.dtype, sizes); code != ErrorCode::ok) return code;
   return dispatch_floating(call, input.dtype, [&]<class C>() -> ErrorCode {
     ComputeBuffers<C> buffers(call);
@@ -111,8 +116,10 @@ template <class C>
       const C bin_high = high / static_cast<C>(rows), bin_wide = wide / static_cast<C>(columns);
       const double wanted_down = ratio > 0 ? static_cast<double>(ratio) : std::ceil(static_cast<double>(bin_high));
       const double wanted_across = ratio > 0 ? static_cast<double>(ratio) : std::ceil(static_cast<double>(bin_wide));
-      if (!(wanted_down <= 65536 && wanted_across <= 65536)) return call.refuse(ErrorCode::out_of_range, "roi_align: a region is too large or NaN");
-      const auto down = static_cast<std::int64_t>(std::max(wanted_down, 0.0)), across = static_cast<std::int64_t>(std::max(wanted_across, 0.0));
+      if (!(wanted_down <= 65536 && wanted_across <= 65536))
+        return call.refuse(ErrorCode::out_of_range, "roi_align: a region is too large or NaN");
+      const auto down = static_cast<std::int64_t>(std::max(wanted_down, 0.0)),
+                 across = static_cast<std::int64_t>(std::max(wanted_across, 0.0));
       const auto count = static_cast<C>(std::max<std::int64_t>(down * across, 1));
       for (std::int64_t c = 0; c < channels; ++c) {
         const C* plane = buffers.in(in_id) + (static_cast<std::int64_t>(roi[0]) * channels + c) * height * width;
@@ -120,9 +127,11 @@ template <class C>
           for (std::int64_t j = 0; j < columns; ++j) {
             C sum{};
             for (std::int64_t sy = 0; sy < down; ++sy) {
-              const C y = top + static_cast<C>(i) * bin_high + (static_cast<C>(sy) + C(0.5)) * bin_high / static_cast<C>(down);
+              const C y =
+                  top + static_cast<C>(i) * bin_high + (static_cast<C>(sy) + C(0.5)) * bin_high / static_cast<C>(down);
               for (std::int64_t sx = 0; sx < across; ++sx) {
-                const C x = left + static_cast<C>(j) * bin_wide + (static_cast<C>(sx) + C(0.5)) * bin_wide / static_cast<C>(across);
+                const C x = left + static_cast<C>(j) * bin_wide +
+                            (static_cast<C>(sx) + C(0.5)) * bin_wide / static_cast<C>(across);
                 if (y < -1 || y > static_cast<C>(height) || x < -1 || x > static_cast<C>(width)) continue;
                 const auto inside = [](C at, std::int64_t n) { return std::clamp(at, C{}, static_cast<C>(n - 1)); };
                 sum += between_pixels(plane, height, width, inside(y, height), inside(x, width));
@@ -136,9 +145,9 @@ template <class C>
   });
 }
 
-/// deform_conv2d(input (N, C, H, W), weight (O, C / groups, kh, kw), offset (N, 2 * G * kh * kw, H', W'), mask (N, G * kh * kw, H',
-/// W'), bias (O), strides, paddings, dilations, groups, offset groups G, use_mask): a convolution whose taps are moved.
-/// Source: torchvision::deform_conv2d.
+/// deform_conv2d(input (N, C, H, W), weight (O, C / groups, kh, kw), offset (N, 2 * G * kh * kw, H', W'), mask (N, G *
+/// kh * kw, H', W'), bias (O), strides, paddings, dilations, groups, offset groups G, use_mask): a convolution whose
+/// taps are moved. Source: torchvision::deform_conv2d.
 [[nodiscard]] inline ErrorCode deform_conv2d(KernelCall& call) {
   const TensorView& input = call.tensor(0);
   const TensorView& weight = call.tensor(1);
@@ -146,16 +155,22 @@ template <class C>
   const TensorView& mask = call.tensor(3);
   const TensorView& bias = call.tensor(4);
   const auto wrong = [&](const char* what) { return call.refuse(ErrorCode::invalid_shape, what); };
-  if (input.rank != 4 || weight.rank != 4 || offset.rank != 4 || bias.rank != 1) return wrong("deform_conv2d takes images, weights, offsets and a bias");
+  if (input.rank != 4 || weight.rank != 4 || offset.rank != 4 || bias.rank != 1)
+    return wrong("deform_conv2d takes images, weights, offsets and a bias");
   for (const TensorView* t : {&weight, &offset, &bias})
-    if (t->dtype != input.dtype) return call.refuse(ErrorCode::invalid_dtype, "deform_conv2d: the operands must have the same dtype");
-  const auto integer = [&](std::size_t i) { return std::clamp<std::int64_t>(call.integer(i), -1, std::int64_t{1} << 30); };
+    if (t->dtype != input.dtype)
+      return call.refuse(ErrorCode::invalid_dtype, "deform_conv2d: the operands must have the same dtype");
+  const auto integer = [&](std::size_t i) {
+    return std::clamp<std::int64_t>(call.integer(i), -1, std::int64_t{1} << 30);
+  };
   const std::array stride{integer(5), integer(6)}, pad{integer(7), integer(8)}, dilation{integer(9), integer(10)};
-  const std::int64_t groups = integer(11), offset_groups = integer(12), channels = input.size(1), outputs = weight.size(0);
+  const std::int64_t groups = integer(11), offset_groups = integer(12), channels = input.size(1),
+                     outputs = weight.size(0);
   const bool masked = call.boolean(13);
   std::array<std::int64_t, 2> out{};
   for (std::size_t d = 0; d < 2; ++d) {
-    if (stride[d] < 1 || pad[d] < 0 || dilation[d] < 1 || weight.size(2 + d) > (1 << 20)) return wrong("deform_conv2d: a stride, padding or dilation is wrong");
+    if (stride[d] < 1 || pad[d] < 0 || dilation[d] < 1 || weight.size(2 + d) > (1 << 20))
+      return wrong("deform_conv2d: a stride, padding or dilation is wrong");
     const std::int64_t room = input.size(2 + d) + 2 * pad[d] - dilation[d] * (weight.size(2 + d) - 1) - 1;
     if (room < 0) return wrong("deform_conv2d: the kernel is larger than the image");
     out[d] = room / stride[d] + 1;
@@ -164,13 +179,17 @@ template <class C>
   const auto fits = [&](const TensorView& t, std::int64_t n) {
     return std::ranges::equal(t.sizes(), std::array{input.size(0), n * offset_groups * taps, out[0], out[1]});
   };
-  if (groups < 1 || offset_groups < 1 || channels % groups != 0 || outputs % groups != 0 || channels % offset_groups != 0 ||
-      weight.size(1) != channels / groups || bias.size(0) != outputs || places < 0 || !fits(offset, 2) || (masked && !fits(mask, 1)))
+  if (groups < 1 || offset_groups < 1 || channels % groups != 0 || outputs % groups != 0 ||
+      channels % offset_groups != 0 || weight.size(1) != channels / groups || bias.size(0) != outputs || places < 0 ||
+      !fits(offset, 2) || (masked && !fits(mask, 1)))
     return wrong("deform_conv2d: the sizes of the operands do not fit");
-  if (const ErrorCode code = call.make(0, input.dtype, Sizes(std::array{input.size(0), outputs, out[0], out[1]})); code != ErrorCode::ok) return code;
+  if (const ErrorCode code = call.make(0, input.dtype, Sizes(std::array{input.size(0), outputs, out[0], out[1]}));
+      code != ErrorCode::ok)
+    return code;
   return dispatch_floating(call, input.dtype, [&]<class C>() {
     ComputeBuffers<C> buffers(call);
-    const auto in_id = buffers.read(input), weight_id = buffers.read(weight), offset_id = buffers.read(offset), bias_id = buffers.read(bias);
+    const auto in_id = buffers.read(input), weight_id = buffers.read(weight), offset_id = buffers.read(offset),
+               bias_id = buffers.read(bias);
     const auto mask_id = masked ? buffers.read(mask) : offset_id;
     const auto out_id = buffers.write(0);
     const auto columns_id = buffers.buffer(channels * taps);
@@ -186,7 +205,9 @@ template <class C>
             const C y = static_cast<C>(p / out[1] * stride[0] - pad[0] + t / weight.size(3) * dilation[0]) + by[0];
             const C x = static_cast<C>(p % out[1] * stride[1] - pad[1] + t % weight.size(3) * dilation[1]) + by[places];
             const bool inside = y > -1 && x > -1 && y < static_cast<C>(height) && x < static_cast<C>(width);
-            const C value = inside ? between_pixels(buffers.in(in_id) + (n * channels + c) * height * width, height, width, y, x) : C{};
+            const C value =
+                inside ? between_pixels(buffers.in(in_id) + (n * channels + c) * height * width, height, width, y, x)
+                       : C{};
             columns[c * taps + t] = masked ? value * buffers.in(mask_id)[g * places + p] : value;
           }
         for (std::int64_t o = 0; o < outputs; ++o) {
