@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
 # compiled_davit CHECKOUT CXX FLAGS...: prints the flags with which a program is compiled and linked, behind its source, to use the
-# compiled form of that checkout's davit. The static library is compiled with the same flags, once, into build/benchmarks/ of this
+# definitions of that checkout's davit. The static library is compiled with the same flags, once, into build/benchmarks/ of this
 # checkout; again when a header is newer. JOBS: how many sources at a time (all CPUs).
 compiled_davit() {
   local root cxx=$2 into
@@ -13,8 +13,8 @@ compiled_davit() {
     mkdir -p "$into"
     touch "$into/started"
     sed -n 's/^davit  *[a-z]*  *//p' "$root/include/davit/impl/sources.txt" | xargs -P "${JOBS:-$(nproc)}" -I{} \
-      "$cxx" -std=c++23 "$@" -DDAVIT_COMPILED -I"$root/include" -c "$root/include/davit/impl/{}" -o "$into/{}.o" || return
+      "$cxx" -std=c++23 "$@" -I"$root/include" -c "$root/include/davit/impl/{}" -o "$into/{}.o" || return
     ar rcs "$into/libdavit.a" "$into"/*.o || return
   fi
-  echo "-std=c++23 $* -DDAVIT_COMPILED -I$root/include $into/libdavit.a"
+  echo "-std=c++23 $* -I$root/include $into/libdavit.a"
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # What a newcomer waits for, on two cores and with no compiler's cache: a clone of this repository, README's CMake project, which
-# fetches davit and builds it for compiled use, README's first program, and a handwritten digit classified by it. Exit status 1 if
+# fetches davit and builds it as a library, README's first program, and a handwritten digit classified by it. Exit status 1 if
 # that takes more than three minutes, or the digit is another.
 #   benchmarks/newcomer.sh
 set -euo pipefail

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "davit/implementation.hpp"
 #include "davit/lowering.hpp"
 #include "davit/runtime.hpp"
 #include "programs.hpp"

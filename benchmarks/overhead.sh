@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: MIT
 # Instructions that one execute of a lowered one-node add costs beyond the backend's body, and that one more no-op delegate
 # call costs in a lowered program (valgrind --tool=callgrind).
-# Header-only, unlike the benchmarks of lowering and of kernels: compiled use takes a few instructions fewer of the dynamic interface.
 #   benchmarks/overhead.sh [CXX]
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

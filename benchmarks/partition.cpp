@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "davit/implementation.hpp"
 #include "davit/lowering.hpp"
 #include "programs.hpp"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The header-only targets davit::davit, davit::formats, davit::onednn and davit::xnnpack over what they need, which is found without
+# The headers' targets davit::davit, davit::formats, davit::onednn and davit::xnnpack over what they need, which is found without
 # pkg-config: of davit's CMake build and, installed beside davitConfig.cmake, of its package.
 
 # davit_add_part(PART INCLUDE_DIR MISSING): defines davit::PART for the headers at INCLUDE_DIR, or lists in MISSING what is not

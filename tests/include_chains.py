@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes sources that together prove of every header, and of every implementation behind its header, that it compiles alone.
+"""Writes sources that together prove of every header (.hpp) and every file of definitions (.ipp) that it compiles alone.
 
-A file that compiles behind nothing but what it would include itself compiles alone too. So one source can hold a chain of headers
-of which each includes all that stands before it, and at its end an implementation; as few chains as can be are found by matching
-(Dilworth's theorem). What is behind many of them can be parsed once: BASES are such headers. Usage: include_chains.py INCLUDE FOLDER
+A file that compiles behind nothing but what it would include itself compiles alone too. So one source can hold a chain of files
+of which each includes all that stands before it; as few chains as can be are found by matching (Dilworth's theorem). What is behind many of them can be parsed once: BASES are such headers. Usage: include_chains.py INCLUDE FOLDER
 BASES... <HEADERS, which are read below INCLUDE/davit and named from there. The sources that may be compiled behind base i, counted from
 1, are written to FOLDER/i, of several behind the largest; the others to FOLDER/0.
 """
@@ -14,27 +13,23 @@ import re
 import sys
 
 
-def included(text, kind):
-    """The files of davit's of a kind (hpp, ipp) that a text includes."""
-    return re.findall(rf'^[ \t]*#[ \t]*include "davit/([^"]*\.{kind})"', text, re.M)
+def included(text):
+    """The files of davit's that a text includes."""
+    return re.findall(r'^[ \t]*#[ \t]*include "davit/([^"]*\.[hi]pp)"', text, re.M)
 
 
 def contexts(texts):
-    """Each header and implementation with all headers of davit's that are before it where it alone is included."""
+    """Each file with all files of davit's that are before it where it alone is included."""
     seen = {}
 
     def behind(name):
         if name not in seen:
             seen[name] = set()  # a circle ends here; tests/checks/layers forbids it
-            for other in included(texts.get(name, ""), "hpp"):
+            for other in included(texts.get(name, "")):
                 seen[name] |= {other} | behind(other)
         return seen[name]
 
-    found = {name: behind(name) for name in texts if name.endswith(".hpp")}
-    for name in list(found):
-        for implementation in included(texts[name], "ipp"):
-            found[implementation] = found[name] | {name} | behind(implementation)
-    return found
+    return {name: behind(name) for name in texts}
 
 
 def chains(before):
@@ -66,8 +61,6 @@ if __name__ == "__main__":
     top, folder = pathlib.Path(sys.argv[1]) / "davit", pathlib.Path(sys.argv[2])
     names = sys.stdin.read().split()
     texts = {name: (top / name).read_text(encoding="utf-8") for name in names}
-    for name in names:
-        texts |= {file: (top / file).read_text(encoding="utf-8") for file in included(texts[name], "ipp")}
     before = contexts(texts)
     bases = [(), *({base, *before[base]} for base in sys.argv[3:])]
     for i in range(len(bases)):
@@ -75,5 +68,4 @@ if __name__ == "__main__":
     for number, chain in enumerate(sorted(chains(before))):
         base = max((i for i, all_of_it in enumerate(bases) if before[chain[0]].issuperset(all_of_it)), key=lambda i: len(bases[i]))
         lines = "".join(f'#include "davit/{name}"\n' for name in chain)
-        twice = "".join(f'#include "davit/{name}"\n' for name in chain if name.endswith(".hpp"))
-        (folder / str(base) / f"{number}.cpp").write_text(lines + twice, encoding="utf-8")
+        (folder / str(base) / f"{number}.cpp").write_text(lines + lines, encoding="utf-8")

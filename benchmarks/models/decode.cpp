@@ -24,11 +24,14 @@
 #include <vector>
 
 #include "davit/backends/onednn.hpp"
+#include "davit/backends/onednn/implementation.hpp"
 #include "davit/backends/portable.hpp"
 #include "davit/core/copy_tensor.hpp"
 #include "davit/core/scratch.hpp"
+#include "davit/formats/implementation.hpp"
 #include "davit/formats/npy.hpp"
 #include "davit/formats/pt2.hpp"
+#include "davit/implementation.hpp"
 #include "davit/lowering/backend_list.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
 #include "davit/lowering/to_backend.hpp"

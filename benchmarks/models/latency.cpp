@@ -27,17 +27,21 @@
 #include "allocations.hpp"
 #include "davit/backends/portable.hpp"
 #include "davit/core/copy_tensor.hpp"
+#include "davit/formats/implementation.hpp"
 #include "davit/formats/npy.hpp"
 #include "davit/formats/pt2.hpp"
+#include "davit/implementation.hpp"
 #include "davit/lowering/backend_list.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
 #include "davit/lowering/to_backend.hpp"
 #include "davit/runtime/session.hpp"
 #ifdef DAVIT_WITH_ONEDNN
 #include "davit/backends/onednn.hpp"
+#include "davit/backends/onednn/implementation.hpp"
 #endif
 #ifdef DAVIT_WITH_XNNPACK
 #include "davit/backends/xnnpack.hpp"
+#include "davit/backends/xnnpack/implementation.hpp"
 #endif
 
 namespace {

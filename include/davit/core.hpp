@@ -8,6 +8,7 @@
 #include "davit/core/config.hpp"
 #include "davit/core/content_hash.hpp"
 #include "davit/core/copy_tensor.hpp"
+#include "davit/core/definitions.hpp"
 #include "davit/core/error.hpp"
 #include "davit/core/evalue.hpp"
 #include "davit/core/fixed_string.hpp"

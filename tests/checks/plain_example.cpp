@@ -4,6 +4,7 @@
 
 #include "davit/backends/compiler_demo.hpp"
 #include "davit/davit.hpp"
+#include "davit/implementation.hpp"
 #include "davit/program.hpp"
 #include "support/saved_program.hpp"
 

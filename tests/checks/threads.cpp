@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "davit/backends/portable.hpp"
+#include "davit/implementation.hpp"
 #include "davit/lowering/to_backend.hpp"
 #include "davit/runtime/session.hpp"
 #include "davit/testing/snapshot.hpp"
@@ -20,9 +21,11 @@
 #include "support/saved_program.hpp"
 #ifdef WITH_ONEDNN
 #include "davit/backends/onednn.hpp"
+#include "davit/backends/onednn/implementation.hpp"
 #endif
 #ifdef WITH_XNNPACK
 #include "davit/backends/xnnpack.hpp"
+#include "davit/backends/xnnpack/implementation.hpp"
 #endif
 
 namespace {

@@ -7,15 +7,19 @@
 #include "davit/backends/portable/embed.hpp"
 #include "davit/davit.hpp"
 #include "davit/embed.hpp"
+#include "davit/formats/implementation.hpp"
 #include "davit/formats/npy.hpp"
 #include "davit/formats/package.hpp"
 #include "davit/formats/pt2.hpp"
+#include "davit/implementation.hpp"
 #include "davit/testing.hpp"
 #if __has_include(<oneapi/dnnl/dnnl.hpp>)
 #include "davit/backends/onednn.hpp"
+#include "davit/backends/onednn/implementation.hpp"
 #endif
 #if __has_include(<xnnpack.h>)
 #include "davit/backends/xnnpack.hpp"
+#include "davit/backends/xnnpack/implementation.hpp"
 #endif
 #include "digits_mlp_b1.hpp"
 

@@ -19,10 +19,12 @@
 #include "davit/embed/select_steps.hpp"
 #include "davit/embed/static_plan.hpp"
 #include "davit/formats/embed_program.hpp"
+#include "davit/formats/implementation.hpp"
 #include "davit/formats/mapped_file.hpp"
 #include "davit/formats/package.hpp"
 #include "davit/formats/package_layout.hpp"
 #include "davit/formats/pt2.hpp"
+#include "davit/implementation.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
 #include "davit/lowering/decompose.hpp"
 #include "davit/lowering/to_backend.hpp"
@@ -33,9 +35,11 @@
 #include "davit/testing/renamed_backend.hpp"
 #if defined(DAVIT_WITH_ONEDNN)
 #include "davit/backends/onednn.hpp"
+#include "davit/backends/onednn/implementation.hpp"
 #endif
 #if defined(DAVIT_WITH_XNNPACK)
 #include "davit/backends/xnnpack.hpp"
+#include "davit/backends/xnnpack/implementation.hpp"
 #endif
 #include "support/quantized_net.hpp"
 #include "edited_program.hpp"

@@ -195,7 +195,7 @@ struct BackendCalls {
   }
 };
 
-/// Where a backend type's table lies. In compiled use a backend of the library says that its own is there.
+/// Where a backend type's table lies. Backends of davit's say that theirs is among the definitions.
 template <class B>
 struct TableOf {
   static constexpr BackendTable table = BackendCalls<B>::table();
@@ -236,7 +236,3 @@ class BackendTables {
 };
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/backend/impl/backend_table.ipp"
-#endif

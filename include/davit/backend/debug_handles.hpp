@@ -222,7 +222,3 @@ class DebugHandleRecorder {
 };
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/backend/impl/debug_handles.ipp"
-#endif

@@ -41,7 +41,3 @@ struct ProgramBody {
                                                                            std::string_view backend);
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/backend/impl/program_body.ipp"
-#endif

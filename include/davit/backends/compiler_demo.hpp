@@ -238,15 +238,9 @@ struct compiler_demo {
 static_assert(check_backend<compiler_demo>() && SelectsNodes<compiler_demo> && Prepares<compiler_demo> &&
               SavesProcessed<compiler_demo>);
 
-#if defined(DAVIT_COMPILED)
 template <>
 struct detail::TableOf<compiler_demo> {
   static const BackendTable table;  // made in the library
 };
-#endif
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/backends/compiler_demo/impl/compiler_demo.ipp"
-#endif

@@ -11,6 +11,7 @@
 #include "davit/backend/backend_table.hpp"
 #include "davit/backend/check_backend.hpp"
 #include "davit/backend/run_events.hpp"
+#include "davit/backends/onednn/definitions.hpp"
 #include "davit/core/config.hpp"
 
 namespace davit {
@@ -128,16 +129,9 @@ struct onednn {
 
 static_assert(check_backend<onednn>() && SelectsNodes<onednn> && FillsDestinations<onednn> && SavesSegments<onednn>);
 
-#if defined(DAVIT_COMPILED)
 template <>
 struct detail::TableOf<onednn> {
   static const BackendTable table;  // made in the library
 };
-#endif
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/backends/impl/onednn.ipp"
-#include "davit/backends/impl/onednn_compile.ipp"
-#endif

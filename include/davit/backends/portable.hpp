@@ -130,16 +130,9 @@ struct portable_with : portable {
   }
 };
 
-#if defined(DAVIT_COMPILED)
 template <>
 struct detail::TableOf<portable> {
   static const BackendTable table;  // made in the library
 };
-#endif
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/backends/impl/portable.ipp"
-#include "davit/backends/impl/portable_compile.ipp"
-#endif

@@ -11,6 +11,7 @@
 #include "davit/backend/backend_table.hpp"
 #include "davit/backend/check_backend.hpp"
 #include "davit/backend/run_events.hpp"
+#include "davit/backends/xnnpack/definitions.hpp"
 #include "davit/core/config.hpp"
 
 namespace davit {
@@ -120,16 +121,9 @@ struct xnnpack {
 static_assert(check_backend<xnnpack>() && SelectsNodes<xnnpack> && FillsDestinations<xnnpack> &&
               SavesSegments<xnnpack>);
 
-#if defined(DAVIT_COMPILED)
 template <>
 struct detail::TableOf<xnnpack> {
   static const BackendTable table;  // made in the library
 };
-#endif
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/backends/impl/xnnpack.ipp"
-#include "davit/backends/impl/xnnpack_compile.ipp"
-#endif

@@ -80,7 +80,3 @@ class ChoosingPartitioner {
 };
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/choosing/impl/choosing_partitioner.ipp"
-#endif

@@ -28,7 +28,3 @@ struct MadeUpInputs {
                                                   std::size_t most_bytes = std::size_t{1} << 30);
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/choosing/impl/made_up_inputs.ipp"
-#endif

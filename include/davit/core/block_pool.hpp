@@ -26,7 +26,3 @@ class BlockPool {
 };
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/core/impl/block_pool.ipp"
-#endif

@@ -89,7 +89,3 @@ class ByteReader {
 };
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/core/impl/bytes.ipp"
-#endif

@@ -14,7 +14,3 @@ namespace davit {
 [[nodiscard]] std::uint64_t content_hash(std::span<const std::byte> bytes, std::uint64_t seed = 0) noexcept;
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/core/impl/content_hash.ipp"
-#endif

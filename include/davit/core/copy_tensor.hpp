@@ -33,7 +33,3 @@ struct Footprint {
 }
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/core/impl/copy_tensor.ipp"
-#endif

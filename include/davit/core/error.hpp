@@ -142,7 +142,3 @@ using Result = std::expected<T, Error>;
 std::ostream& operator<<(std::ostream& out, const Error& error);
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/core/impl/error.ipp"
-#endif

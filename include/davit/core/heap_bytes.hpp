@@ -15,7 +15,3 @@ namespace davit {
 void free_bytes(void* bytes, std::size_t size) noexcept;
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/core/impl/heap_bytes.ipp"
-#endif

@@ -23,7 +23,3 @@ void move_elements(std::size_t element, std::span<const std::int64_t> sizes, con
 void move_elements(const TensorView& from, const TensorView& to) noexcept;
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/core/impl/move_elements.ipp"
-#endif

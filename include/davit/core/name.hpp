@@ -151,7 +151,3 @@ template <class... Parts>
 }
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/core/impl/name.ipp"
-#endif

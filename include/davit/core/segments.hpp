@@ -55,7 +55,3 @@ void write_tensor(ByteWriter& out, const Tensor& t, SegmentWriter& segments);
 [[nodiscard]] Result<Tensor> read_tensor(ByteReader& in, const SegmentReader& segments);
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/core/impl/segments.ipp"
-#endif

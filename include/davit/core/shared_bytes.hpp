@@ -81,7 +81,3 @@ class SharedBytes {
 };
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/core/impl/shared_bytes.ipp"
-#endif

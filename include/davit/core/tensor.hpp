@@ -190,7 +190,3 @@ template <class T, detail::OtherSizes Sizes>
 }
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/core/impl/tensor.ipp"
-#endif

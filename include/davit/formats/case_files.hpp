@@ -47,7 +47,3 @@ class CaseFiles {
 [[nodiscard]] bool lies_in(const std::filesystem::path& path, const std::filesystem::path& folder);
 
 }  // namespace davit::formats
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/formats/impl/case_files.ipp"
-#endif

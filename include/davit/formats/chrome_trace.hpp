@@ -74,7 +74,3 @@ class ChromeTracer {
 static_assert(Tracer<ChromeTracer>);
 
 }  // namespace davit::formats
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/formats/impl/chrome_trace.ipp"
-#endif

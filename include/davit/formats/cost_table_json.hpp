@@ -27,7 +27,3 @@ inline constexpr std::int64_t cost_table_version = 1;
 [[nodiscard]] Result<void> write_cost_table(const CostTable& table, const std::string& file);
 
 }  // namespace davit::formats
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/formats/impl/cost_table_json.ipp"
-#endif

@@ -12,7 +12,3 @@ namespace davit::formats {
 [[nodiscard]] std::string cpu_name();
 
 }  // namespace davit::formats
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/formats/impl/cpu_name.ipp"
-#endif

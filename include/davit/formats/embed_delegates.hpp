@@ -31,7 +31,3 @@ template <Partitioner P>
 }
 
 }  // namespace davit::formats
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/formats/impl/embed_delegates.ipp"
-#endif

@@ -38,7 +38,3 @@ struct EmbeddedProgram {
                                                     const EmbedOptions& options = {});
 
 }  // namespace davit::formats
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/formats/impl/embed_program.ipp"
-#endif

@@ -38,7 +38,3 @@ struct FileKind {
 [[nodiscard]] Error recognised_file(Error error, const std::string& path, FileUse wanted);
 
 }  // namespace davit::formats
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/formats/impl/file_kind.ipp"
-#endif

@@ -54,7 +54,3 @@ class UnfinishedFile {
 void remove_unfinished_files() noexcept;
 
 }  // namespace davit::formats
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/formats/impl/mapped_file.ipp"
-#endif

@@ -8,6 +8,7 @@
 #include "davit/core/error.hpp"
 #include "davit/core/shared_bytes.hpp"
 #include "davit/core/tensor.hpp"
+#include "davit/formats/definitions.hpp"
 
 namespace davit::formats {
 
@@ -27,7 +28,3 @@ namespace davit::formats {
 [[nodiscard]] Result<void> write_npy(const std::string& path, const TensorView& tensor);
 
 }  // namespace davit::formats
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/formats/impl/npy.ipp"
-#endif

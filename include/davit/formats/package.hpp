@@ -59,7 +59,3 @@ template <class List, class From>
 }
 
 }  // namespace davit::formats
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/formats/impl/package.ipp"
-#endif

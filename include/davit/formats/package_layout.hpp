@@ -71,7 +71,3 @@ struct PackageParts {
 [[nodiscard]] Result<std::vector<std::byte>> strip_debug_map(const SharedBytes& bytes);
 
 }  // namespace davit::formats
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/formats/impl/package_layout.ipp"
-#endif

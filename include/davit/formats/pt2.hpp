@@ -8,6 +8,7 @@
 #include "davit/core/error.hpp"
 #include "davit/core/limits.hpp"
 #include "davit/core/shared_bytes.hpp"
+#include "davit/formats/definitions.hpp"
 #include "davit/program/exported_program.hpp"
 
 namespace davit::formats {
@@ -35,7 +36,3 @@ struct Pt2Options {
 [[nodiscard]] Result<ExportedProgram> read_pt2(const std::string& path, const Pt2Options& options = {});
 
 }  // namespace davit::formats
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/formats/impl/pt2.ipp"
-#endif

@@ -39,7 +39,3 @@ struct RecordedCase {
 [[nodiscard]] Result<RecordedCase> read_case(const CaseFiles& files);
 
 }  // namespace davit::formats
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/formats/impl/recorded_case.ipp"
-#endif

@@ -19,7 +19,3 @@ namespace davit::formats {
 [[nodiscard]] std::string report_json(std::string_view title, std::span<const PartitionReport> reports);
 
 }  // namespace davit::formats
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/formats/impl/report_json.ipp"
-#endif

@@ -17,7 +17,3 @@ namespace davit::formats {
 [[nodiscard]] Result<std::string> signature_queries_json(const ExportGraphSignature& signature);
 
 }  // namespace davit::formats
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/formats/impl/signature_queries.ipp"
-#endif

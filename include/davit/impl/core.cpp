@@ -4,6 +4,7 @@
 #include "davit/core/impl/bytes.ipp"
 #include "davit/core/impl/content_hash.ipp"
 #include "davit/core/impl/copy_tensor.ipp"
+#include "davit/core/impl/definitions.ipp"
 #include "davit/core/impl/error.ipp"
 #include "davit/core/impl/heap_bytes.ipp"
 #include "davit/core/impl/move_elements.ipp"

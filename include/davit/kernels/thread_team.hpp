@@ -120,7 +120,3 @@ class EntrySharing {
 };
 
 }  // namespace davit::kernels
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/kernels/impl/thread_team.ipp"
-#endif

@@ -39,7 +39,3 @@ template <class List>
 }  // namespace detail
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/lowering/impl/assign_nodes.ipp"
-#endif

@@ -55,7 +55,3 @@ class CapabilityPartitioner {
 };
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/lowering/impl/capability_partitioner.ipp"
-#endif

@@ -63,7 +63,3 @@ class ConfigPartitioner {
 };
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/lowering/impl/config_partitioner.ipp"
-#endif

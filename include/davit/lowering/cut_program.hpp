@@ -131,7 +131,3 @@ class ProgramCutter {
 };
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/lowering/impl/cut_program.ipp"
-#endif

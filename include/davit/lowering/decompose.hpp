@@ -40,7 +40,3 @@ struct DecomposeOptions {
                                                         const DecomposeOptions& options = {});
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/lowering/impl/decompose.ipp"
-#endif

@@ -43,7 +43,3 @@ namespace davit {
 [[nodiscard]] bool is_random(std::string_view target) noexcept;
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/lowering/impl/decomposition_rules.ipp"
-#endif

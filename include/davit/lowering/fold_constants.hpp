@@ -20,7 +20,3 @@ namespace davit {
                                                             const BackendTable& backend);
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/lowering/impl/fold_constants.ipp"
-#endif

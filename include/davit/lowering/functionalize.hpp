@@ -38,7 +38,3 @@ void keep_interface(MethodInterface& interface, const ExportedProgram& original)
 }  // namespace detail
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/lowering/impl/functionalize.ipp"
-#endif

@@ -65,7 +65,3 @@ class GraphCopier {
 };
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/lowering/impl/graph_copier.ipp"
-#endif

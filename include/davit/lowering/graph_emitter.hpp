@@ -147,7 +147,3 @@ class GraphEmitter {
 };
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/lowering/impl/graph_emitter.ipp"
-#endif

@@ -68,7 +68,3 @@ namespace detail {
 }  // namespace detail
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/lowering/impl/lower_program.ipp"
-#endif

@@ -104,7 +104,3 @@ namespace detail {
 }  // namespace detail
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/lowering/impl/lowered_program.ipp"
-#endif

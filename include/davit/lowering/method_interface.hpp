@@ -103,7 +103,3 @@ void write_interface(ByteWriter& out, const MethodInterface& interface);
 [[nodiscard]] MethodInterface read_interface(ByteReader& in);
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/lowering/impl/method_interface.ipp"
-#endif

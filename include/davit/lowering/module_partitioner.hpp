@@ -63,7 +63,3 @@ struct ModulePartitioner {
 };
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/lowering/impl/module_partitioner.ipp"
-#endif

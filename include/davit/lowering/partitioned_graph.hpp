@@ -31,7 +31,3 @@ namespace detail {
 [[nodiscard]] PartitionReport partition_report(const LoweredProgram& program, std::size_t index);
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/lowering/impl/partitioned_graph.ipp"
-#endif

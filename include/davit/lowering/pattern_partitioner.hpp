@@ -41,7 +41,3 @@ struct PatternPartitioner {
 };
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/lowering/impl/pattern_partitioner.ipp"
-#endif

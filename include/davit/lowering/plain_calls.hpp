@@ -21,7 +21,3 @@ namespace davit {
 [[nodiscard]] std::optional<ExportedProgram> with_plain_calls(const ExportedProgram& program);
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/lowering/impl/plain_calls.ipp"
-#endif

@@ -28,7 +28,3 @@ namespace detail {
 }  // namespace detail
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/lowering/impl/prepare_program.ipp"
-#endif

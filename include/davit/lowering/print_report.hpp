@@ -63,7 +63,3 @@ struct ReportTables {
 [[nodiscard]] std::string print_times(const PartitionReport& report);
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/lowering/impl/print_report.ipp"
-#endif

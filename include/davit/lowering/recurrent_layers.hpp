@@ -22,7 +22,3 @@ namespace davit {
                                                                    const DecomposeOptions& options);
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/lowering/impl/recurrent_layers.ipp"
-#endif

@@ -27,7 +27,3 @@ namespace davit {
 [[nodiscard]] std::optional<ExportedProgram> with_right_sizes(const ExportedProgram& program);
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/lowering/impl/right_sizes.ipp"
-#endif

@@ -147,10 +147,3 @@ struct RuleFunctionRow {
 }  // namespace detail
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/lowering/impl/rule_evaluator.ipp"
-#include "davit/lowering/impl/rule_functions.ipp"
-#include "davit/lowering/impl/rule_language.ipp"
-#include "davit/lowering/impl/rule_metas.ipp"
-#endif

@@ -74,7 +74,3 @@ struct Schedule {
                                              std::span<const MethodInterface* const> delegates);
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/lowering/impl/schedule.ipp"
-#endif

@@ -23,9 +23,3 @@ namespace davit {
                                                         const DecomposeOptions* whole = nullptr, bool before = false);
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/lowering/impl/simplify.ipp"
-#include "davit/lowering/impl/simplify_composites.ipp"
-#include "davit/lowering/impl/simplify_values.ipp"
-#endif

@@ -23,7 +23,3 @@ struct TextTable {
 };
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/lowering/impl/text_table.ipp"
-#endif

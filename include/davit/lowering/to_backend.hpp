@@ -180,7 +180,3 @@ Result<LoweredProgram> to_backend(const R&, const P&, const LowerOptions& = {}, 
 /// @}
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/lowering/impl/to_backend.ipp"
-#endif

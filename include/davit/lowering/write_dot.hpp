@@ -23,7 +23,3 @@ namespace davit {
 [[nodiscard]] std::string write_dot(const PartitionReport& report);
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/lowering/impl/write_dot.ipp"
-#endif

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "davit/core/config.hpp"
+#include "davit/core/definitions.hpp"
 #include "davit/core/name.hpp"
 #include "davit/core/tensor.hpp"
 #include "davit/program/graph.hpp"
@@ -120,8 +121,8 @@ class TensorIndex {
   NameIndex names_[2];
 };
 
-/// A program exported by torch.export: its tables, made and destroyed in the library in compiled use, because that is a
-/// third of what a user's first program would take to compile.
+/// A program exported by torch.export: its tables. Constructors and destructor are among the definitions: they would be
+/// a third of the time in which a user's first program compiles.
 ///
 /// The state dict's tensors view the mapped file: copying a program shares them.
 /// Source: torch.export.ExportedProgram.
@@ -136,7 +137,3 @@ struct ExportedProgram : ProgramTables {
 };
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/program/impl/exported_program.ipp"
-#endif

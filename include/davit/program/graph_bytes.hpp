@@ -14,7 +14,3 @@ void write_graph(ByteWriter& out, GraphModuleView g);
 [[nodiscard]] Result<GraphModule> read_graph(ByteReader& in);
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/program/impl/graph_bytes.ipp"
-#endif

@@ -168,7 +168,3 @@ namespace detail {
 }  // namespace detail
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/program/impl/guard.ipp"
-#endif

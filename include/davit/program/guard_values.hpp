@@ -61,7 +61,3 @@ namespace detail {
 }  // namespace detail
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/program/impl/guard_values.ipp"
-#endif

@@ -15,7 +15,3 @@ namespace davit {
 [[nodiscard]] std::string print_graph(GraphModuleView graph);
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/program/impl/printer.ipp"
-#endif

@@ -29,7 +29,3 @@ void write_tensors(ByteWriter& out, std::span<const NamedTensor> tensors, Segmen
 }  // namespace detail
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/program/impl/program_bytes.ipp"
-#endif

@@ -25,7 +25,3 @@ void append_python_str(std::string& out, std::string_view text);
 void append_python_float(std::string& out, double value);
 
 }  // namespace davit::detail
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/program/impl/python_repr.ipp"
-#endif

@@ -20,7 +20,3 @@ namespace davit {
 [[nodiscard]] std::string to_string(const ExportGraphSignature& signature);
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/program/impl/signature_printer.ipp"
-#endif

@@ -147,7 +147,3 @@ class CallFrame {
 };
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/runtime/impl/call_frame.ipp"
-#endif

@@ -146,7 +146,3 @@ namespace detail {
 [[nodiscard]] bool same_constant(const EValue& value, const ConstantValue& constant) noexcept;
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/runtime/impl/check_values.ipp"
-#endif

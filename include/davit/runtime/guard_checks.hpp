@@ -48,7 +48,3 @@ class GuardChecks {
 };
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/runtime/impl/guard_checks.ipp"
-#endif

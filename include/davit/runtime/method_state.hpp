@@ -202,10 +202,3 @@ void update_state(MethodState& m);
 [[nodiscard]] bool run_control_flow(MethodState& m, const ScheduleStep& step, int depth, Error& error);
 
 }  // namespace davit::detail
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/runtime/impl/control_flow.ipp"
-#include "davit/runtime/impl/method_state.ipp"
-#include "davit/runtime/impl/plan_run.ipp"
-#include "davit/runtime/impl/run_graph.ipp"
-#endif

@@ -34,7 +34,3 @@ class NodeCall {
 };
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/runtime/impl/node_call.ipp"
-#endif

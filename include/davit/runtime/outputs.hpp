@@ -152,7 +152,3 @@ class Outputs : public detail::OutputList<false> {
 };
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/runtime/impl/outputs.ipp"
-#endif

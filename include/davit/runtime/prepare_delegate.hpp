@@ -29,7 +29,3 @@ namespace detail {
 }  // namespace detail
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/runtime/impl/prepare_delegate.ipp"
-#endif

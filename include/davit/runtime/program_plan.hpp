@@ -106,7 +106,3 @@ void overwrite_inputs(ProgramPlan& plan, const BlocksOfSlots& made, std::size_t 
 void place_blocks(ProgramPlan& plan);
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/runtime/impl/program_plan.ipp"
-#endif

@@ -155,7 +155,3 @@ class Session {
 };
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/runtime/impl/session.ipp"
-#endif

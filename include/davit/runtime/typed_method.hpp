@@ -140,7 +140,3 @@ class TypedMethod<B, std::tuple<Outs...>(Ins...)> {
 };
 
 }  // namespace davit
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/runtime/impl/typed_method.ipp"
-#endif

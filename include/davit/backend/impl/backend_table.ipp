@@ -5,7 +5,7 @@
 
 namespace davit {
 
-DAVIT_INLINE Name BackendTables::names() const {
+Name BackendTables::names() const {
   Name all;
   for (const BackendTable* row : rows_) all = concat(all, all.empty() ? "" : ", ", row->name);
   return all;

@@ -7,7 +7,7 @@
 
 namespace davit {
 
-DAVIT_INLINE Result<DebugMap> DebugMap::make(std::vector<Entry> entries, std::vector<char> text) {
+Result<DebugMap> DebugMap::make(std::vector<Entry> entries, std::vector<char> text) {
   DebugMap map;
   map.entries_ = std::move(entries);
   map.text_ = std::move(text);

@@ -14,20 +14,20 @@ namespace davit {
 
 namespace detail {
 
-DAVIT_INLINE SharedBytes object_state(const ExportedProgram& program, std::string_view object) {
+SharedBytes object_state(const ExportedProgram& program, std::string_view object) {
   for (const NamedObject& entry : program.custom_objects)
     if (entry.name == object) return entry.state;
   return {};
 }
 /// What people call a graph input.
-DAVIT_INLINE std::string_view input_name(GraphModuleView graph, std::size_t input) {
+std::string_view input_name(GraphModuleView graph, std::size_t input) {
   const Argument& a = graph.args(graph.root().inputs)[input];
   return a.is_value() ? graph.name(a.value()) : std::string_view("constant");
 }
 
 }  // namespace detail
 
-DAVIT_INLINE std::vector<const Tensor*> constants_of_values(const ProgramBody& body) {
+std::vector<const Tensor*> constants_of_values(const ProgramBody& body) {
   const GraphModuleView graph = body.graph.view();
   std::vector<const Tensor*> out(graph.values.size(), nullptr);
   std::size_t i = 0, constants = 0;
@@ -39,7 +39,7 @@ DAVIT_INLINE std::vector<const Tensor*> constants_of_values(const ProgramBody& b
   return out;
 }
 
-DAVIT_INLINE std::vector<std::byte> save_program_body(const ProgramBody& body, SegmentWriter& segments) {
+std::vector<std::byte> save_program_body(const ProgramBody& body, SegmentWriter& segments) {
   ByteWriter out;
   write_graph(out, body.graph.view());
   out.array(std::span<const InputRole>(body.roles));
@@ -51,7 +51,7 @@ DAVIT_INLINE std::vector<std::byte> save_program_body(const ProgramBody& body, S
   return std::move(out).take();
 }
 
-DAVIT_INLINE Result<std::shared_ptr<const ProgramBody>> load_program_body(std::span<const std::byte> bytes,
+Result<std::shared_ptr<const ProgramBody>> load_program_body(std::span<const std::byte> bytes,
                                                                           const SegmentReader& segments,
                                                                           std::string_view backend) {
   ByteReader in(bytes);
@@ -84,7 +84,7 @@ DAVIT_INLINE Result<std::shared_ptr<const ProgramBody>> load_program_body(std::s
   return body;
 }
 
-DAVIT_INLINE Result<std::shared_ptr<const ProgramBody>> make_program_body(const Method& method,
+Result<std::shared_ptr<const ProgramBody>> make_program_body(const Method& method,
                                                                           std::string_view backend,
                                                                           DebugHandleRecorder& debug_handles) {
   auto body = std::make_shared<ProgramBody>();

@@ -87,7 +87,3 @@ struct TokenWriter {
 [[nodiscard]] bool parse(std::string_view token, Code& code);
 
 }  // namespace davit::demo
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/backends/compiler_demo/impl/tokens.ipp"
-#endif

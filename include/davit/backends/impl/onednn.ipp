@@ -25,11 +25,13 @@
 #include "davit/kernels/thread_team.hpp"
 #include "davit/kernels/winograd.hpp"
 
+extern "C" const char davit_onednn_is_not_defined__include_davit_backends_onednn_implementation_hpp_in_one_source_file = 0;
+
 namespace davit {
 
 namespace onednn_ops {
 
-[[nodiscard]] DAVIT_INLINE ErrorCode row_kernel(portable_kernels::KernelCall& call) {
+[[nodiscard]] ErrorCode row_kernel(portable_kernels::KernelCall& call) {
   const TensorView& x = call.tensor(0);
   const TensorView& weight = call.tensor(1);
   const std::array<std::int64_t, 2> sizes{1, weight.size(0)};
@@ -54,7 +56,7 @@ void for_each_number(Convolution& c, F&& f) {
 }
 }  // namespace detail
 
-[[nodiscard]] DAVIT_INLINE std::vector<EValue> winograd_numbers(const kernels::WinogradConvolution& c,
+[[nodiscard]] std::vector<EValue> winograd_numbers(const kernels::WinogradConvolution& c,
                                                                 const WinogradTail& tail) {
   std::vector<EValue> numbers;
   for (const bool has : {tail.bias, tail.sum, tail.relu}) numbers.emplace_back(std::int64_t{has});
@@ -62,7 +64,7 @@ void for_each_number(Convolution& c, F&& f) {
   return numbers;
 }
 
-[[nodiscard]] DAVIT_INLINE ErrorCode winograd_kernel(portable_kernels::KernelCall& call) {
+[[nodiscard]] ErrorCode winograd_kernel(portable_kernels::KernelCall& call) {
   std::size_t at = 4;
   const auto has = [&] { return call.integer(at++) != 0; };
   const bool biased = has(), added = has(), bounded = has();
@@ -79,21 +81,21 @@ void for_each_number(Convolution& c, F&& f) {
   return ErrorCode::ok;
 }
 
-DAVIT_INLINE void convert(ScalarType from_type, const std::byte* from, ScalarType to_type, std::byte* to,
+void convert(ScalarType from_type, const std::byte* from, ScalarType to_type, std::byte* to,
                           std::int64_t count) {
   const std::array sizes{count}, strides{std::int64_t{1}};
   if (!kernels::convert_elements(sizes, from, from_type, strides, to, to_type, strides))
     throw dnnl::error(dnnl_invalid_arguments, "numbers of this dtype cannot be converted");
 }
 
-[[nodiscard]] DAVIT_INLINE ErrorCode convert_kernel(portable_kernels::KernelCall& call) {
+[[nodiscard]] ErrorCode convert_kernel(portable_kernels::KernelCall& call) {
   const TensorView& x = call.tensor(0);
   const auto dtype = static_cast<ScalarType>(call.integer(1));
   if (const ErrorCode code = call.make(0, dtype, x.sizes()); code != ErrorCode::ok) return code;
   return portable_kernels::convert_elements(x, dtype, call.output(0).data);
 }
 
-DAVIT_INLINE void bind_input(const Code& code, Workspace& ws, const InputPort& port, const EValue& value) noexcept {
+void bind_input(const Code& code, Workspace& ws, const InputPort& port, const EValue& value) noexcept {
   if (port.storage == no_id || port.copy == no_id) return;
   const TensorView& tensor = value.tensor();
   if (tensor.is_contiguous()) return ws.set_address(code, port.storage, static_cast<std::byte*>(tensor.data));
@@ -106,7 +108,7 @@ DAVIT_INLINE void bind_input(const Code& code, Workspace& ws, const InputPort& p
 
 /// What is no primitive. `met`: something that is not ordinary was met, or a kernel refuses: portable says what is
 /// wrong.
-[[nodiscard]] DAVIT_INLINE dnnl_status_t run_own_step(const Code& code, Workspace& ws, const Step& step,
+[[nodiscard]] dnnl_status_t run_own_step(const Code& code, Workspace& ws, const Step& step,
                                                       bool& met) noexcept {
   if (step.kind == StepKind::kernel) {
     kernels::ThreadTeam team(
@@ -142,7 +144,7 @@ DAVIT_INLINE void bind_input(const Code& code, Workspace& ws, const InputPort& p
   return dnnl_success;
 }
 
-[[nodiscard]] DAVIT_INLINE dnnl_status_t run_step(const Code& code, Workspace& ws, const Step& step,
+[[nodiscard]] dnnl_status_t run_step(const Code& code, Workspace& ws, const Step& step,
                                                   bool& met) noexcept {
   const std::span<const dnnl_exec_arg_t> arguments = ws.arguments(step);
   if (step.kind != StepKind::primitive) return run_own_step(code, ws, step, met);
@@ -150,7 +152,7 @@ DAVIT_INLINE void bind_input(const Code& code, Workspace& ws, const InputPort& p
                                 arguments.data());
 }
 
-[[nodiscard]] DAVIT_INLINE EValue result_of(const Code& code, const Workspace& ws, const Output& output,
+[[nodiscard]] EValue result_of(const Code& code, const Workspace& ws, const Output& output,
                                             std::span<const EValue> inputs) noexcept {
   const Argument& a = output.literal;
   switch (output.kind) {
@@ -174,7 +176,7 @@ DAVIT_INLINE void bind_input(const Code& code, Workspace& ws, const InputPort& p
 
 }  // namespace onednn_ops
 
-DAVIT_INLINE Result<std::size_t> onednn::prepare(const Handle& handle, std::span<const EValue> inputs,
+Result<std::size_t> onednn::prepare(const Handle& handle, std::span<const EValue> inputs,
                                                  std::span<const EValue> outputs, Workspace& ws) {
   const bool fits = handle.shapes != nullptr ||
                     (onednn_ops::inputs_fit(*handle.code, inputs) && outputs.size() == handle.code->outputs.size());
@@ -197,7 +199,7 @@ DAVIT_INLINE Result<std::size_t> onednn::prepare(const Handle& handle, std::span
   }
 }
 
-DAVIT_INLINE Status onednn::run(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
+Status onednn::run(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
                                 Workspace& workspace, std::byte* scratch, std::uint64_t max_memory, RunEvents events) {
   onednn_ops::PartitionSession& session = *workspace.state;
   const std::shared_ptr<const ProgramBody>& body = handle.shapes != nullptr ? handle.shapes->body() : handle.code->body;
@@ -252,8 +254,6 @@ DAVIT_INLINE Status onednn::run(const Handle& handle, std::span<const EValue> in
   return {};
 }
 
-#if defined(DAVIT_COMPILED)
 constinit const BackendTable detail::TableOf<onednn>::table = detail::BackendCalls<onednn>::table();
-#endif
 
 }  // namespace davit

@@ -31,12 +31,12 @@ namespace davit {
 
 namespace onednn_ops {
 
-DAVIT_INLINE Shapes::Shapes(std::shared_ptr<const ProgramBody> body, const CodeOptions& options)
+Shapes::Shapes(std::shared_ptr<const ProgramBody> body, const CodeOptions& options)
     : body_(std::move(body)), options_(options), partition_(PackedConstants::new_partition()) {
   if (options_.exact) checks_ = find_value_checks(*body_, false);
 }
 
-[[nodiscard]] DAVIT_INLINE std::shared_ptr<const Code> Shapes::code_for(const ShapeKey& key,
+[[nodiscard]] std::shared_ptr<const Code> Shapes::code_for(const ShapeKey& key,
                                                                         std::span<const EValue> inputs) {
   const std::scoped_lock lock(mutex_);
   for (const auto& [known, code] : codes_)
@@ -54,11 +54,11 @@ DAVIT_INLINE Shapes::Shapes(std::shared_ptr<const ProgramBody> body, const CodeO
 
 }  // namespace onednn_ops
 
-DAVIT_INLINE void onednn::set_threads(std::uint32_t threads) noexcept { set_default_threads<onednn>(threads); }
+void onednn::set_threads(std::uint32_t threads) noexcept { set_default_threads<onednn>(threads); }
 
-DAVIT_INLINE void onednn::set_fast_math(bool may) noexcept { default_fast_math<onednn> = may; }
+void onednn::set_fast_math(bool may) noexcept { default_fast_math<onednn> = may; }
 
-DAVIT_INLINE bool onednn::is_available() noexcept {
+bool onednn::is_available() noexcept {
   static const bool works = onednn_ops::library_works();
   return works;
 }
@@ -67,7 +67,7 @@ namespace onednn_ops {
 
 /// The value whose bytes davit's own kernels multiply on this CPU, as portable does; or that portable pools. no_id for
 /// other nodes.
-[[nodiscard]] DAVIT_INLINE ValueId source_of_kernels(GraphModuleView graph, NodeId n) noexcept {
+[[nodiscard]] ValueId source_of_kernels(GraphModuleView graph, NodeId n) noexcept {
   const operators::NodeArguments call(graph, n);
   operators::ConvolutionView convolution;
   operators::MatmulView matmul;
@@ -82,7 +82,7 @@ namespace onednn_ops {
 /// True for a node of an int8 program that runs in a partition of portable as it runs here: the library has no
 /// primitives for products of bytes on this CPU, davit's kernels compute them, and what else is done between them is
 /// little. O(arguments).
-[[nodiscard]] DAVIT_INLINE bool is_portables_as_well(GraphModuleView graph, NodeId n) noexcept {
+[[nodiscard]] bool is_portables_as_well(GraphModuleView graph, NodeId n) noexcept {
   static const bool by_kernels = !has_int8_primitives() && kernels::can_convolve_bytes();
   const ValueId source = by_kernels ? source_of_kernels(graph, n) : no_id;
   const NodeId maker = source == no_id ? no_id : graph.values[source].producer;
@@ -97,7 +97,7 @@ namespace onednn_ops {
 
 }  // namespace onednn_ops
 
-DAVIT_INLINE bool onednn::is_worthwhile(GraphModuleView graph, std::span<const NodeId> nodes) {
+bool onednn::is_worthwhile(GraphModuleView graph, std::span<const NodeId> nodes) {
   constexpr LibraryRates rates{.convolution = 66,
                                .convolution_of_few = 66,
                                .convolution_to_few = 66,
@@ -115,11 +115,11 @@ DAVIT_INLINE bool onednn::is_worthwhile(GraphModuleView graph, std::span<const N
                              }) &&
          pays_its_border(graph, nodes, rates);
 }
-DAVIT_INLINE const char* onednn::refuses(GraphModuleView graph, NodeId node) {
+const char* onednn::refuses(GraphModuleView graph, NodeId node) {
   return is_available() ? onednn_ops::refuses(graph, node) : "oneDNN does not work on this machine";
 }
 
-DAVIT_INLINE Result<onednn::Processed> onednn::preprocess(const Method& method, const CompileSpec&,
+Result<onednn::Processed> onednn::preprocess(const Method& method, const CompileSpec&,
                                                           DebugHandleRecorder& debug_handles) {
   Result<std::shared_ptr<const ProgramBody>> body = make_program_body(method, name, debug_handles);
   if (!body) return std::unexpected(std::move(body.error()));
@@ -137,7 +137,7 @@ DAVIT_INLINE Result<onednn::Processed> onednn::preprocess(const Method& method, 
   return Processed{*std::move(body)};
 }
 
-DAVIT_INLINE Result<onednn::Handle> onednn::compile(const Processed& processed, const CompileSpec& spec) {
+Result<onednn::Handle> onednn::compile(const Processed& processed, const CompileSpec& spec) {
   if (!is_available())
     return std::unexpected(Error{.code = ErrorCode::not_available,
                                  .stage = Stage::compile,
@@ -157,23 +157,23 @@ DAVIT_INLINE Result<onednn::Handle> onednn::compile(const Processed& processed, 
   return Handle{*std::move(code)};
 }
 
-DAVIT_INLINE std::vector<std::byte> onednn::save(const Processed& processed, SegmentWriter& segments) {
+std::vector<std::byte> onednn::save(const Processed& processed, SegmentWriter& segments) {
   return save_program_body(*processed.body, segments);
 }
-DAVIT_INLINE Result<onednn::Processed> onednn::load(std::span<const std::byte> bytes, const SegmentReader& segments) {
+Result<onednn::Processed> onednn::load(std::span<const std::byte> bytes, const SegmentReader& segments) {
   Result<std::shared_ptr<const ProgramBody>> body = load_program_body(bytes, segments, name);
   if (!body) return std::unexpected(std::move(body.error()));
   return Processed{*std::move(body)};
 }
 
-DAVIT_INLINE std::vector<std::byte> onednn::save_spec(const CompileSpec& spec) {
+std::vector<std::byte> onednn::save_spec(const CompileSpec& spec) {
   ByteWriter out;
   out.number(spec.threads);
   out.number(static_cast<std::uint8_t>((spec.fast_math ? 1 : 0) | (spec.int8_kernels ? 0 : 2)));
   return std::move(out).take();
 }
 
-DAVIT_INLINE Result<onednn::CompileSpec> onednn::load_spec(std::span<const std::byte> bytes) {
+Result<onednn::CompileSpec> onednn::load_spec(std::span<const std::byte> bytes) {
   ByteReader in(bytes);
   CompileSpec spec{.threads = in.number<std::uint32_t>()};
   const auto flags = in.number<std::uint8_t>();

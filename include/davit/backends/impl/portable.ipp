@@ -29,7 +29,7 @@ namespace davit {
 namespace portable_kernels {
 
 /// What the graph returns for one of its outputs.
-[[nodiscard]] DAVIT_INLINE EValue result_of(const Code& code, const RunState& ws, const Argument& a) {
+[[nodiscard]] EValue result_of(const Code& code, const RunState& ws, const Argument& a) {
   switch (a.kind) {
     case ArgumentKind::value: return ws.slots[code.slot_of_value[a.value()]];
     case ArgumentKind::int_: return a.payload;
@@ -40,7 +40,7 @@ namespace portable_kernels {
   }
 }
 /// Scratch lies elsewhere than in the last run.
-DAVIT_INLINE void move_scratch(const Code& code, RunState& ws, std::byte* scratch) noexcept {
+void move_scratch(const Code& code, RunState& ws, std::byte* scratch) noexcept {
   ws.scratch = scratch;
   for (std::size_t i = 0; i < code.planned_slots.size(); ++i) {
     if (ws.given[code.planned_slots[i]] != 0) continue;
@@ -50,7 +50,7 @@ DAVIT_INLINE void move_scratch(const Code& code, RunState& ws, std::byte* scratc
 }
 
 /// The dtypes of a call's tensors, behind the sentence of a kernel that refuses them: "; given are float32 and int64".
-[[nodiscard]] DAVIT_INLINE Name operand_dtypes(const KernelCall& call) {
+[[nodiscard]] Name operand_dtypes(const KernelCall& call) {
   Name text;
   for (std::size_t i = 0; i < call.arg_count(); ++i)
     if (const TensorView* tensor = call.arg(i).tensor_if(); tensor != nullptr)
@@ -59,7 +59,7 @@ DAVIT_INLINE void move_scratch(const Code& code, RunState& ws, std::byte* scratc
 }
 
 /// What a user's kernel made that the program does not declare; empty if it made what it should.
-[[nodiscard]] DAVIT_INLINE Name wrong_result(const Code& code, const RunState& ws, const Step& step) {
+[[nodiscard]] Name wrong_result(const Code& code, const RunState& ws, const Step& step) {
   const GraphModuleView graph = code.body->graph.view();
   for (std::uint32_t i = 0; i < step.slots_out.count; ++i) {
     const ValueId v = code.value_of_slot[step.slots_out.first + i];
@@ -80,9 +80,9 @@ DAVIT_INLINE void move_scratch(const Code& code, RunState& ws, std::byte* scratc
 
 }  // namespace portable_kernels
 
-DAVIT_INLINE void portable::set_threads(std::uint32_t threads) noexcept { set_default_threads<portable>(threads); }
+void portable::set_threads(std::uint32_t threads) noexcept { set_default_threads<portable>(threads); }
 
-DAVIT_INLINE const char* portable::refuses_with(std::span<const portable_kernels::CustomOperator> own,
+const char* portable::refuses_with(std::span<const portable_kernels::CustomOperator> own,
                                                 GraphModuleView graph, NodeId node) noexcept {
   const std::string_view target = called_operator(graph, graph.nodes[node]);
   const portable_kernels::OpRow* const row = portable_kernels::find_op(own, target).row;
@@ -96,7 +96,7 @@ DAVIT_INLINE const char* portable::refuses_with(std::span<const portable_kernels
                                                : nullptr;
 }
 
-DAVIT_INLINE Result<portable::Processed> portable::preprocess_with(
+Result<portable::Processed> portable::preprocess_with(
     std::span<const portable_kernels::CustomOperator> own, const Method& method, DebugHandleRecorder& debug_handles) {
   const GraphModuleView graph = method.view();
   Result<std::shared_ptr<const ProgramBody>> body = make_program_body(method, name, debug_handles);
@@ -130,7 +130,7 @@ DAVIT_INLINE Result<portable::Processed> portable::preprocess_with(
   return Processed{*std::move(body)};
 }
 
-DAVIT_INLINE Result<std::size_t> portable::prepare(const Handle& handle, std::span<const EValue> inputs,
+Result<std::size_t> portable::prepare(const Handle& handle, std::span<const EValue> inputs,
                                                    std::span<const EValue> outputs, Workspace& workspace) {
   const portable_kernels::Code& h = *handle.code;
   const ProgramBody& body = *h.body;
@@ -245,7 +245,7 @@ DAVIT_INLINE Result<std::size_t> portable::prepare(const Handle& handle, std::sp
   return plan.arena_bytes;
 }
 
-DAVIT_INLINE Status portable::run(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
+Status portable::run(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
                                   Workspace& workspace, std::byte* scratch, std::uint64_t max_memory, UndoLog* undo,
                                   RunEvents events) {
   const portable_kernels::Code& h = *handle.code;
@@ -308,26 +308,26 @@ DAVIT_INLINE Status portable::run(const Handle& handle, std::span<const EValue> 
   return {};
 }
 
-DAVIT_INLINE bool portable::updates_input(const Handle& handle, std::size_t input, std::size_t output) noexcept {
+bool portable::updates_input(const Handle& handle, std::size_t input, std::size_t output) noexcept {
   return output < handle.code->updated_inputs.size() && handle.code->updated_inputs[output] == input;
 }
 
-DAVIT_INLINE std::vector<std::byte> portable::save(const Processed& processed, SegmentWriter& segments) {
+std::vector<std::byte> portable::save(const Processed& processed, SegmentWriter& segments) {
   return save_program_body(*processed.body, segments);
 }
-DAVIT_INLINE Result<portable::Processed> portable::load(std::span<const std::byte> bytes,
+Result<portable::Processed> portable::load(std::span<const std::byte> bytes,
                                                         const SegmentReader& segments) {
   Result<std::shared_ptr<const ProgramBody>> body = load_program_body(bytes, segments, name);
   if (!body) return std::unexpected(std::move(body.error()));
   return Processed{*std::move(body)};
 }
 
-DAVIT_INLINE std::vector<std::byte> portable::save_spec(const CompileSpec& spec) {
+std::vector<std::byte> portable::save_spec(const CompileSpec& spec) {
   ByteWriter out;
   if (spec.threads != 0) out.number(spec.threads);
   return std::move(out).take();
 }
-DAVIT_INLINE Result<portable::CompileSpec> portable::load_spec(std::span<const std::byte> bytes) {
+Result<portable::CompileSpec> portable::load_spec(std::span<const std::byte> bytes) {
   if (bytes.empty()) return CompileSpec{};
   ByteReader in(bytes);
   const CompileSpec spec{.threads = in.number<std::uint32_t>()};
@@ -340,8 +340,6 @@ DAVIT_INLINE Result<portable::CompileSpec> portable::load_spec(std::span<const s
   return spec;
 }
 
-#if defined(DAVIT_COMPILED)
 constinit const BackendTable detail::TableOf<portable>::table = detail::BackendCalls<portable>::table();
-#endif
 
 }  // namespace davit

@@ -27,7 +27,7 @@ namespace davit {
 
 namespace portable_kernels {
 
-[[nodiscard]] DAVIT_INLINE Error mismatch(GraphModuleView graph, const Node& node, DebugHandle handle, Name what) {
+[[nodiscard]] Error mismatch(GraphModuleView graph, const Node& node, DebugHandle handle, Name what) {
   return Error{.code = ErrorCode::invalid_program,
                .stage = Stage::compile,
                .debug_handle = handle,
@@ -39,7 +39,7 @@ namespace portable_kernels {
 
 /// The slot of a step's first tensor argument, in the order of its schema, whatever order the file names them in;
 /// no_id: it has none.
-[[nodiscard]] DAVIT_INLINE std::uint32_t first_tensor(const Code& code, const Step& step) noexcept {
+[[nodiscard]] std::uint32_t first_tensor(const Code& code, const Step& step) noexcept {
   const ArgumentTable::Slot* first = nullptr;
   for (std::uint32_t i = step.slots_in.first; i < step.slots_in.first + step.slots_in.count; ++i) {
     const ArgumentTable::Slot& slot = code.arguments.slots[i];
@@ -51,7 +51,7 @@ namespace portable_kernels {
 /// as_strided's storage_offset counts from the start of the storage: lets the step take the value that the storage was
 /// made for, behind all views, and count from there. False if that value begins inside its storage and the offset is
 /// symbolic. Source: at::native::as_strided_tensorimpl.
-[[nodiscard]] DAVIT_INLINE bool count_from_storage(Code& code, const Step& step, GraphModuleView graph) noexcept {
+[[nodiscard]] bool count_from_storage(Code& code, const Step& step, GraphModuleView graph) noexcept {
   EValue& offset = code.arguments.arguments[step.arguments.first + 3];
   ArgumentTable::Slot* self = nullptr;
   bool symbolic = false;
@@ -386,7 +386,7 @@ class CodeBuilder {
 
 }  // namespace portable_kernels
 
-DAVIT_INLINE Result<portable::Handle> portable::compile_with(std::span<const portable_kernels::CustomOperator> own,
+Result<portable::Handle> portable::compile_with(std::span<const portable_kernels::CustomOperator> own,
                                                              const Processed& processed, const CompileSpec& spec) {
   auto code = std::make_shared<portable_kernels::Code>();
   code->body = processed.body;

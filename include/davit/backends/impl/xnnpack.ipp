@@ -19,9 +19,11 @@
 #include "davit/kernels/shapes.hpp"
 #include "davit/kernels/thread_team.hpp"
 
+extern "C" const char davit_xnnpack_is_not_defined__include_davit_backends_xnnpack_implementation_hpp_in_one_source_file = 0;
+
 namespace davit {
 
-DAVIT_INLINE Result<std::size_t> xnnpack::prepare(const Handle& handle, std::span<const EValue> inputs,
+Result<std::size_t> xnnpack::prepare(const Handle& handle, std::span<const EValue> inputs,
                                                   std::span<const EValue> outputs, Workspace& ws) {
   if (ws.state == nullptr)
     ws.state = {new xnnpack_parts::Workspace, [](xnnpack_parts::Workspace* state) { delete state; }};
@@ -31,7 +33,7 @@ DAVIT_INLINE Result<std::size_t> xnnpack::prepare(const Handle& handle, std::spa
 namespace xnnpack_parts {
 
 /// Whether the tensors that have to be ordinary are.
-[[nodiscard]] DAVIT_INLINE bool inputs_are_ordinary(const Plan& plan, std::span<const EValue> inputs) noexcept {
+[[nodiscard]] bool inputs_are_ordinary(const Plan& plan, std::span<const EValue> inputs) noexcept {
   for (std::size_t i = 0; i < plan.checked_inputs.size(); ++i) {
     const TensorView* const x = plan.checked_inputs[i] != 0 ? inputs[i].tensor_if() : nullptr;
     if (x == nullptr || x->dtype != ScalarType::float32) continue;
@@ -47,14 +49,14 @@ namespace xnnpack_parts {
   return true;
 }
 /// Whether what a step looks at is ordinary, if that is what it does.
-[[nodiscard]] DAVIT_INLINE bool is_ordinary(const Plan& plan, const Workspace& ws, const Step& step) noexcept {
+[[nodiscard]] bool is_ordinary(const Plan& plan, const Workspace& ws, const Step& step) noexcept {
   return step.op != Op::check_values || all_ordinary(reinterpret_cast<const float*>(address(plan, ws, step.in[0])),
                                                      extent_of(plan, ws, step.in[0]).count);
 }
 
 }  // namespace xnnpack_parts
 
-DAVIT_INLINE Status xnnpack::run(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
+Status xnnpack::run(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
                                  Workspace& workspace, std::byte* scratch, std::uint64_t max_memory, RunEvents events) {
   xnnpack_parts::Code& code = *handle.code;
   const xnnpack_parts::Plan& plan = code.plan;
@@ -96,8 +98,6 @@ DAVIT_INLINE Status xnnpack::run(const Handle& handle, std::span<const EValue> i
   return {};
 }
 
-#if defined(DAVIT_COMPILED)
 constinit const BackendTable detail::TableOf<xnnpack>::table = detail::BackendCalls<xnnpack>::table();
-#endif
 
 }  // namespace davit

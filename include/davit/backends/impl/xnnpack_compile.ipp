@@ -21,16 +21,16 @@
 
 namespace davit {
 
-DAVIT_INLINE void xnnpack::set_threads(std::uint32_t threads) noexcept { set_default_threads<xnnpack>(threads); }
+void xnnpack::set_threads(std::uint32_t threads) noexcept { set_default_threads<xnnpack>(threads); }
 
-DAVIT_INLINE void xnnpack::set_fast_math(bool may) noexcept { default_fast_math<xnnpack> = may; }
+void xnnpack::set_fast_math(bool may) noexcept { default_fast_math<xnnpack> = may; }
 
-DAVIT_INLINE bool xnnpack::is_available() noexcept {
+bool xnnpack::is_available() noexcept {
   static const bool available = xnn_initialize(nullptr) == xnn_status_success;
   return available;
 }
 
-DAVIT_INLINE bool xnnpack::is_worthwhile(GraphModuleView graph, std::span<const NodeId> nodes) {
+bool xnnpack::is_worthwhile(GraphModuleView graph, std::span<const NodeId> nodes) {
   constexpr LibraryRates rates{.convolution = 320,
                                .convolution_of_few = -60,
                                .convolution_to_few = -6,
@@ -40,11 +40,11 @@ DAVIT_INLINE bool xnnpack::is_worthwhile(GraphModuleView graph, std::span<const 
   return std::ranges::any_of(nodes, [&](NodeId n) { return is_worth_a_library(graph, n); }) &&
          pays_its_border(graph, nodes, rates);
 }
-DAVIT_INLINE const char* xnnpack::refuses(GraphModuleView graph, NodeId node) noexcept {
+const char* xnnpack::refuses(GraphModuleView graph, NodeId node) noexcept {
   return xnnpack_parts::refuses(graph, node);
 }
 
-DAVIT_INLINE Result<xnnpack::Processed> xnnpack::preprocess(const Method& method, const CompileSpec&,
+Result<xnnpack::Processed> xnnpack::preprocess(const Method& method, const CompileSpec&,
                                                             DebugHandleRecorder& debug_handles) {
   Result<std::shared_ptr<const ProgramBody>> body = make_program_body(method, name, debug_handles);
   if (!body) return std::unexpected(std::move(body.error()));
@@ -53,7 +53,7 @@ DAVIT_INLINE Result<xnnpack::Processed> xnnpack::preprocess(const Method& method
   return Processed{*std::move(body)};
 }
 
-DAVIT_INLINE Result<xnnpack::Handle> xnnpack::compile(const Processed& processed, const CompileSpec& spec) {
+Result<xnnpack::Handle> xnnpack::compile(const Processed& processed, const CompileSpec& spec) {
   if (!is_available())
     return std::unexpected(Error{.code = ErrorCode::not_available,
                                  .stage = Stage::compile,
@@ -73,16 +73,16 @@ DAVIT_INLINE Result<xnnpack::Handle> xnnpack::compile(const Processed& processed
   return Handle{code};
 }
 
-DAVIT_INLINE std::vector<std::byte> xnnpack::save(const Processed& processed, SegmentWriter& segments) {
+std::vector<std::byte> xnnpack::save(const Processed& processed, SegmentWriter& segments) {
   return save_program_body(*processed.body, segments);
 }
-DAVIT_INLINE Result<xnnpack::Processed> xnnpack::load(std::span<const std::byte> bytes, const SegmentReader& segments) {
+Result<xnnpack::Processed> xnnpack::load(std::span<const std::byte> bytes, const SegmentReader& segments) {
   Result<std::shared_ptr<const ProgramBody>> body = load_program_body(bytes, segments, name);
   if (!body) return std::unexpected(std::move(body.error()));
   return Processed{*std::move(body)};
 }
 
-DAVIT_INLINE std::vector<std::byte> xnnpack::save_spec(const CompileSpec& spec) {
+std::vector<std::byte> xnnpack::save_spec(const CompileSpec& spec) {
   ByteWriter out;
   out.number(spec.threads);
   out.number(spec.concurrent_runs);
@@ -91,7 +91,7 @@ DAVIT_INLINE std::vector<std::byte> xnnpack::save_spec(const CompileSpec& spec) 
   return std::move(out).take();
 }
 
-DAVIT_INLINE Result<xnnpack::CompileSpec> xnnpack::load_spec(std::span<const std::byte> bytes) {
+Result<xnnpack::CompileSpec> xnnpack::load_spec(std::span<const std::byte> bytes) {
   ByteReader in(bytes);
   CompileSpec spec;
   spec.threads = in.number<std::uint32_t>();

@@ -13,7 +13,7 @@
 
 namespace davit::detail {
 
-DAVIT_INLINE Result<std::vector<std::uint32_t>> choosing_order(BackendTables backends,
+Result<std::vector<std::uint32_t>> choosing_order(BackendTables backends,
                                                                std::vector<std::uint32_t> order) {
   if (order.empty())
     for (std::uint32_t b = 0; b < backends.size(); ++b) order.push_back(b);
@@ -31,7 +31,7 @@ DAVIT_INLINE Result<std::vector<std::uint32_t>> choosing_order(BackendTables bac
   return order;
 }
 
-DAVIT_INLINE RegionChoice make_choice(BackendTables backends, const Method& method,
+RegionChoice make_choice(BackendTables backends, const Method& method,
                                       const std::vector<std::uint32_t>& order, RegionOptions options,
                                       std::vector<NodeRefusal>* refusals) {
   GraphModuleView graph = method.view();
@@ -51,7 +51,7 @@ DAVIT_INLINE RegionChoice make_choice(BackendTables backends, const Method& meth
   return RegionChoice(*method.program, std::move(support), std::move(names), options);
 }
 
-DAVIT_INLINE PartitionResult apply_plan(BackendTables backends, GraphModuleView graph, const RegionPlan& plan,
+PartitionResult apply_plan(BackendTables backends, GraphModuleView graph, const RegionPlan& plan,
                                         std::span<const std::uint32_t> order, bool fallbacks) {
   PartitionResult out(graph);
   std::vector<std::uint32_t> count(backends.size(), 0);
@@ -64,14 +64,14 @@ DAVIT_INLINE PartitionResult apply_plan(BackendTables backends, GraphModuleView 
   return out;
 }
 
-DAVIT_INLINE Name describe_nodes(GraphModuleView graph, std::span<const NodeId> nodes) {
+Name describe_nodes(GraphModuleView graph, std::span<const NodeId> nodes) {
   if (nodes.empty()) return "no nodes";
   const std::string_view first = graph.target(graph.nodes[nodes.front()]);
   if (nodes.size() == 1) return Name::own(first);
   return concat(first, " ... ", graph.target(graph.nodes[nodes.back()]), ", ", nodes.size(), " nodes");
 }
 
-[[nodiscard]] DAVIT_INLINE Error missing_costs(const RegionChoice& choice, RegionCosts::Missing at, std::size_t count) {
+[[nodiscard]] Error missing_costs(const RegionChoice& choice, RegionCosts::Missing at, std::size_t count) {
   const std::vector<NodeId> nodes = choice.sorted(at.region, at.region + 1);
   Name more = count > 1 ? concat(" (and ", count - 1, " more)") : Name();
   return Error{.code = ErrorCode::not_found,
@@ -83,7 +83,7 @@ DAVIT_INLINE Name describe_nodes(GraphModuleView graph, std::span<const NodeId> 
                .fix = "measure this program with these backends: measure_costs, or davit's --save-costs"};
 }
 /// Lists the candidates: whole plans, then each chosen partition on every backend that the table knows it on.
-DAVIT_INLINE void report_candidates(const CostTable& table, const RegionChoice& choice, const PlanChoice& plans,
+void report_candidates(const CostTable& table, const RegionChoice& choice, const PlanChoice& plans,
                                     PartitionResult& out) {
   for (std::size_t i = 0; i < plans.candidates.size(); ++i) {
     const PlanCandidate& c = plans.candidates[i];
@@ -108,7 +108,7 @@ DAVIT_INLINE void report_candidates(const CostTable& table, const RegionChoice& 
     }
 }
 
-DAVIT_INLINE Result<PartitionResult> choose_partitions(BackendTables backends, const CostTable& table,
+Result<PartitionResult> choose_partitions(BackendTables backends, const CostTable& table,
                                                        const ChoosingOptions& options, const Method& method) {
   const Result<std::vector<std::uint32_t>> order = choosing_order(backends, options.order);
   if (!order) return std::unexpected(order.error());

@@ -10,7 +10,7 @@
 
 namespace davit {
 
-DAVIT_INLINE SharedBytes BlockPool::uninitialized(std::size_t size) noexcept {
+SharedBytes BlockPool::uninitialized(std::size_t size) noexcept {
   constexpr std::size_t kib = 1024, least = 64 * kib, most = 4096 * kib, whole = 16384 * kib, alignment = 64;
   constexpr std::size_t few = 4096 * kib;  // less than this is not worth a page that is not filled
   if (size < least || size > most) return SharedBytes::uninitialized(size);
@@ -24,13 +24,13 @@ DAVIT_INLINE SharedBytes BlockPool::uninitialized(std::size_t size) noexcept {
   return made;
 }
 
-DAVIT_INLINE SharedBytes BlockPool::allocate(std::size_t size) noexcept {
+SharedBytes BlockPool::allocate(std::size_t size) noexcept {
   SharedBytes bytes = uninitialized(size);
   if (!bytes.empty()) std::memset(bytes.writable(), 0, size);
   return bytes;
 }
 
-DAVIT_INLINE SharedBytes BlockPool::copy_of(std::span<const std::byte> bytes) noexcept {
+SharedBytes BlockPool::copy_of(std::span<const std::byte> bytes) noexcept {
   SharedBytes copy = uninitialized(bytes.size());
   if (copy.size() == bytes.size() && !bytes.empty()) std::memcpy(copy.writable(), bytes.data(), bytes.size());
   return copy;

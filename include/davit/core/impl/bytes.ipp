@@ -7,49 +7,49 @@
 
 namespace davit {
 
-DAVIT_INLINE void ByteWriter::text(std::string_view s) {
+void ByteWriter::text(std::string_view s) {
   number(static_cast<std::uint64_t>(s.size()));
   raw(s.data(), s.size());
 }
 
-DAVIT_INLINE void ByteWriter::bytes(std::span<const std::byte> data) {
+void ByteWriter::bytes(std::span<const std::byte> data) {
   number(static_cast<std::uint64_t>(data.size()));
   align(8);
   raw(data.data(), data.size());
 }
 
-DAVIT_INLINE void ByteWriter::align(std::size_t to) {
+void ByteWriter::align(std::size_t to) {
   while (out_.size() % to != 0) out_.push_back(std::byte{0});
 }
 
-DAVIT_INLINE std::vector<std::byte> ByteWriter::take() && noexcept { return std::move(out_); }
+std::vector<std::byte> ByteWriter::take() && noexcept { return std::move(out_); }
 
-DAVIT_INLINE void ByteWriter::raw(const void* data, std::size_t size) {
+void ByteWriter::raw(const void* data, std::size_t size) {
   const auto* from = static_cast<const std::byte*>(data);
   out_.insert(out_.end(), from, from + size);
 }
 
-DAVIT_INLINE std::string_view ByteReader::text() noexcept {
+std::string_view ByteReader::text() noexcept {
   const std::size_t size = length();
   if (!take(size)) return {};
   return {reinterpret_cast<const char*>(bytes_.data() + at_ - size), size};
 }
 
-DAVIT_INLINE std::span<const std::byte> ByteReader::bytes() noexcept {
+std::span<const std::byte> ByteReader::bytes() noexcept {
   const std::size_t size = length();
   align(8);
   if (!take(size)) return {};
   return bytes_.subspan(at_ - size, size);
 }
 
-DAVIT_INLINE std::size_t ByteReader::count(std::size_t least) noexcept {
+std::size_t ByteReader::count(std::size_t least) noexcept {
   const std::size_t n = length();
   if (ok_ && n <= (bytes_.size() - at_) / least) return n;
   ok_ = false;
   return 0;
 }
 
-DAVIT_INLINE void ByteReader::align(std::size_t to) noexcept {
+void ByteReader::align(std::size_t to) noexcept {
   const std::size_t aligned = (at_ + to - 1) / to * to;
   if (aligned > bytes_.size()) {
     ok_ = false;
@@ -58,14 +58,14 @@ DAVIT_INLINE void ByteReader::align(std::size_t to) noexcept {
   }
 }
 
-DAVIT_INLINE std::size_t ByteReader::length() noexcept {
+std::size_t ByteReader::length() noexcept {
   const auto size = number<std::uint64_t>();
   if (size <= bytes_.size()) return static_cast<std::size_t>(size);
   ok_ = false;
   return 0;
 }
 
-DAVIT_INLINE bool ByteReader::take(std::size_t size) noexcept {
+bool ByteReader::take(std::size_t size) noexcept {
   if (!ok_ || size > bytes_.size() - at_) return ok_ = false;
   at_ += size;
   return true;

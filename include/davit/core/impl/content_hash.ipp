@@ -7,7 +7,7 @@
 
 namespace davit {
 
-DAVIT_INLINE std::uint64_t content_hash(std::span<const std::byte> bytes, std::uint64_t seed) noexcept {
+std::uint64_t content_hash(std::span<const std::byte> bytes, std::uint64_t seed) noexcept {
   constexpr std::uint64_t odd = 0x9e3779b97f4a7c15u;
   std::uint64_t hash = seed ^ (bytes.size() * odd);
   const auto mix = [&](std::uint64_t word) {

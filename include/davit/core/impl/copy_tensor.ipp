@@ -11,7 +11,7 @@
 
 namespace davit {
 
-DAVIT_INLINE void copy_tensor(const TensorView& from, const TensorView& to) noexcept {
+void copy_tensor(const TensorView& from, const TensorView& to) noexcept {
   const std::int64_t count = from.numel();
   if (count == 0) return;
   if (from.is_contiguous() && to.is_contiguous())
@@ -20,13 +20,13 @@ DAVIT_INLINE void copy_tensor(const TensorView& from, const TensorView& to) noex
     move_elements(from, to);
 }
 
-DAVIT_INLINE bool copy_if_same(const TensorView& from, const TensorView& to) noexcept {
+bool copy_if_same(const TensorView& from, const TensorView& to) noexcept {
   if (from.dtype != to.dtype || !std::ranges::equal(from.sizes(), to.sizes())) return false;
   copy_tensor(from, to);
   return true;
 }
 
-DAVIT_INLINE Footprint footprint(const TensorView& t) noexcept {
+Footprint footprint(const TensorView& t) noexcept {
   if (t.numel() == 0) return {};
   std::int64_t low = 0;
   std::int64_t high = 0;

@@ -8,7 +8,7 @@
 
 namespace davit {
 
-DAVIT_INLINE std::string printable(std::string_view text) {
+std::string printable(std::string_view text) {
   constexpr std::string_view digits = "0123456789abcdef";
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -26,7 +26,7 @@ DAVIT_INLINE std::string printable(std::string_view text) {
   }
   return out;
 }
-DAVIT_INLINE std::string to_string(const Error& error) { return printable(to_name(error).view()); }
-DAVIT_INLINE std::ostream& operator<<(std::ostream& out, const Error& error) { return out << to_string(error); }
+std::string to_string(const Error& error) { return printable(to_name(error).view()); }
+std::ostream& operator<<(std::ostream& out, const Error& error) { return out << to_string(error); }
 
 }  // namespace davit

@@ -23,7 +23,7 @@ inline constexpr std::size_t huge_page = 2u << 20;
 
 }  // namespace detail
 
-DAVIT_INLINE void* allocate_bytes(std::size_t size) noexcept {
+void* allocate_bytes(std::size_t size) noexcept {
   void* const bytes = ::operator new(size, detail::alignment_of_bytes(size), std::nothrow);
 #if defined(__linux__)
   // whole pages alone, so that no more memory is taken than without; without such pages the system refuses, and nothing
@@ -34,7 +34,7 @@ DAVIT_INLINE void* allocate_bytes(std::size_t size) noexcept {
   return bytes;
 }
 
-DAVIT_INLINE void free_bytes(void* bytes, std::size_t size) noexcept {
+void free_bytes(void* bytes, std::size_t size) noexcept {
   ::operator delete(bytes, detail::alignment_of_bytes(size));
 }
 

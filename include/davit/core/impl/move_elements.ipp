@@ -55,7 +55,7 @@ void move_turned(const TurnedPlane& plane, const std::byte* from, std::byte* to)
 inline constexpr std::int64_t few_in_a_row = 4;
 /// A walk along the same elements, in which the target's neighbours lie along the innermost dimension, if there is one
 /// for that, and the source's outer strides are not negative.
-[[nodiscard, gnu::noinline]] DAVIT_INLINE Walk upwards(Walk walk, std::size_t element, const std::byte*& from,
+[[nodiscard, gnu::noinline]] Walk upwards(Walk walk, std::size_t element, const std::byte*& from,
                                                        std::byte*& to) noexcept {
   if (const std::size_t d = walk.turned_dimension(1, element, few_in_a_row); d != 0) walk.swap(0, d);
   for (std::size_t d = 1; d < walk.rank; ++d) {
@@ -66,13 +66,13 @@ inline constexpr std::int64_t few_in_a_row = 4;
   }
   return walk;
 }
-[[nodiscard]] DAVIT_INLINE bool is_walked_upwards(const Walk& walk, std::size_t element) noexcept {
+[[nodiscard]] bool is_walked_upwards(const Walk& walk, std::size_t element) noexcept {
   for (std::size_t d = 1; d < walk.rank; ++d)
     if (walk.strides[0][d] < 0) return false;
   return walk.strides[1][0] == static_cast<std::int64_t>(element);
 }
 /// Moves elements along such a walk.
-[[gnu::noinline]] DAVIT_INLINE void move_upwards(std::size_t element, const Walk& walk, const std::byte* from,
+[[gnu::noinline]] void move_upwards(std::size_t element, const Walk& walk, const std::byte* from,
                                                  std::byte* to) noexcept {
   if (walk.rank > 1 && walk.sizes[0] < few_in_a_row &&
       walk.sizes[1] >= few_in_a_row) {  // colours of pixels: one after the other
@@ -106,7 +106,7 @@ inline constexpr std::int64_t few_in_a_row = 4;
 }
 }  // namespace detail
 
-[[gnu::noinline]] DAVIT_INLINE void move_elements(std::size_t element, const Walk& walk, const void* from,
+[[gnu::noinline]] void move_elements(std::size_t element, const Walk& walk, const void* from,
                                                   void* to) noexcept {
   if (walk.count == 0) return;
   const auto* source = static_cast<const std::byte*>(from);
@@ -115,7 +115,7 @@ inline constexpr std::int64_t few_in_a_row = 4;
   const Walk upwards = detail::upwards(walk, element, source, target);
   detail::move_upwards(element, upwards, source, target);
 }
-[[gnu::noinline]] DAVIT_INLINE void move_elements(std::size_t element, std::span<const std::int64_t> sizes,
+[[gnu::noinline]] void move_elements(std::size_t element, std::span<const std::int64_t> sizes,
                                                   const void* from, std::span<const std::int64_t> from_strides,
                                                   void* to, std::span<const std::int64_t> to_strides) noexcept {
   Walk walk(sizes);
@@ -123,7 +123,7 @@ inline constexpr std::int64_t few_in_a_row = 4;
   move_elements(element, walk, from, to);
 }
 
-[[gnu::noinline]] DAVIT_INLINE void move_elements(const TensorView& from, const TensorView& to) noexcept {
+[[gnu::noinline]] void move_elements(const TensorView& from, const TensorView& to) noexcept {
   move_elements(size_of(from.dtype), from.sizes(), from.data, from.strides(), to.data, to.strides());
 }
 

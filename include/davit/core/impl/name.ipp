@@ -7,6 +7,6 @@
 
 namespace davit {
 
-DAVIT_INLINE std::ostream& operator<<(std::ostream& out, const Name& name) { return out << name.view(); }
+std::ostream& operator<<(std::ostream& out, const Name& name) { return out << name.view(); }
 
 }  // namespace davit

@@ -9,7 +9,7 @@
 
 namespace davit {
 
-DAVIT_INLINE std::uint32_t SegmentWriter::add(std::span<const std::byte> bytes) {
+std::uint32_t SegmentWriter::add(std::span<const std::byte> bytes) {
   constexpr std::uint32_t none = 0xffffffffu;
   const auto number = static_cast<std::uint32_t>(segments_.size());
   if (2 * (segments_.size() + 1) > numbers_.size()) grow();
@@ -26,7 +26,7 @@ DAVIT_INLINE std::uint32_t SegmentWriter::add(std::span<const std::byte> bytes) 
   return number;
 }
 
-DAVIT_INLINE void SegmentWriter::grow() {
+void SegmentWriter::grow() {
   constexpr std::uint32_t none = 0xffffffffu;
   numbers_.assign(numbers_.empty() ? 16 : 2 * numbers_.size(), none);
   for (std::uint32_t i = 0; i < hashes_.size(); ++i) {
@@ -36,7 +36,7 @@ DAVIT_INLINE void SegmentWriter::grow() {
   }
 }
 
-DAVIT_INLINE std::uint32_t SegmentWriter::add_owned(std::vector<std::byte> bytes) {
+std::uint32_t SegmentWriter::add_owned(std::vector<std::byte> bytes) {
   owned_.push_back(std::move(bytes));
   const std::size_t before = segments_.size();
   const std::uint32_t number = add(owned_.back());
@@ -44,12 +44,12 @@ DAVIT_INLINE std::uint32_t SegmentWriter::add_owned(std::vector<std::byte> bytes
   return number;
 }
 
-DAVIT_INLINE std::span<const std::span<const std::byte>> SegmentWriter::segments() const noexcept { return segments_; }
+std::span<const std::span<const std::byte>> SegmentWriter::segments() const noexcept { return segments_; }
 
-DAVIT_INLINE SegmentReader::SegmentReader(std::vector<SharedBytes> segments) noexcept
+SegmentReader::SegmentReader(std::vector<SharedBytes> segments) noexcept
     : segments_(std::move(segments)) {}
 
-DAVIT_INLINE void write_tensor(ByteWriter& out, const Tensor& t, SegmentWriter& segments) {
+void write_tensor(ByteWriter& out, const Tensor& t, SegmentWriter& segments) {
   const std::int64_t extent = storage_extent(t.sizes, t.strides, t.storage_offset, size_of(t.dtype));
   const std::size_t begin = static_cast<std::size_t>(t.storage_offset) * size_of(t.dtype);
   const bool empty = extent <= 0 || static_cast<std::size_t>(extent) > t.storage.size();
@@ -61,7 +61,7 @@ DAVIT_INLINE void write_tensor(ByteWriter& out, const Tensor& t, SegmentWriter& 
                                 : t.storage.bytes().subspan(begin, static_cast<std::size_t>(extent) - begin)));
 }
 
-DAVIT_INLINE Result<Tensor> read_tensor(ByteReader& in, const SegmentReader& segments) {
+Result<Tensor> read_tensor(ByteReader& in, const SegmentReader& segments) {
   Tensor t;
   t.dtype = in.number<ScalarType>();
   t.sizes = in.array<std::int64_t>();

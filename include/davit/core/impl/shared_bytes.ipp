@@ -11,7 +11,7 @@
 
 namespace davit {
 
-DAVIT_INLINE SharedBytes SharedBytes::uninitialized(std::size_t size) noexcept {
+SharedBytes SharedBytes::uninitialized(std::size_t size) noexcept {
   struct Block : Owner {
     explicit Block(std::size_t size_) noexcept : Owner(&Block::destroy), size(size_) {}
     static void destroy(Owner* self) noexcept {
@@ -30,13 +30,13 @@ DAVIT_INLINE SharedBytes SharedBytes::uninitialized(std::size_t size) noexcept {
   return {{static_cast<std::byte*>(raw) + alignment, size}, block};
 }
 
-DAVIT_INLINE SharedBytes SharedBytes::allocate(std::size_t size) noexcept {
+SharedBytes SharedBytes::allocate(std::size_t size) noexcept {
   SharedBytes bytes = uninitialized(size);
   if (!bytes.empty()) std::memset(bytes.writable(), 0, size);
   return bytes;
 }
 
-DAVIT_INLINE SharedBytes SharedBytes::bools(SharedBytes bytes) noexcept {
+SharedBytes SharedBytes::bools(SharedBytes bytes) noexcept {
   const auto is_odd = [](std::byte b) { return b > std::byte{1}; };
   if (std::ranges::none_of(bytes.bytes(), is_odd)) return bytes;
   SharedBytes copy = copy_of(bytes.bytes());
@@ -44,7 +44,7 @@ DAVIT_INLINE SharedBytes SharedBytes::bools(SharedBytes bytes) noexcept {
   return copy;
 }
 
-DAVIT_INLINE SharedBytes SharedBytes::copy_of(std::span<const std::byte> bytes) noexcept {
+SharedBytes SharedBytes::copy_of(std::span<const std::byte> bytes) noexcept {
   SharedBytes copy = uninitialized(bytes.size());
   if (copy.size() == bytes.size() && !bytes.empty()) std::memcpy(copy.writable(), bytes.data(), bytes.size());
   return copy;

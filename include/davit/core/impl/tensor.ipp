@@ -5,7 +5,7 @@
 
 namespace davit {
 
-DAVIT_INLINE Tensor Tensor::zeros(ScalarType dtype, std::span<const std::int64_t> sizes) {
+Tensor Tensor::zeros(ScalarType dtype, std::span<const std::int64_t> sizes) {
   Tensor tensor{.dtype = dtype, .sizes = {sizes.begin(), sizes.end()}, .strides = {}, .storage = {}};
   tensor.strides.resize(sizes.size());
   contiguous_strides(tensor.sizes, tensor.strides);
@@ -14,7 +14,7 @@ DAVIT_INLINE Tensor Tensor::zeros(ScalarType dtype, std::span<const std::int64_t
   return tensor;
 }
 
-DAVIT_INLINE Tensor keep_tensor(const TensorView& view, const SharedBytes& storage) {
+Tensor keep_tensor(const TensorView& view, const SharedBytes& storage) {
   Tensor tensor{.dtype = view.dtype,
                 .sizes = {view.sizes().begin(), view.sizes().end()},
                 .strides = {view.strides().begin(), view.strides().end()},
@@ -33,7 +33,7 @@ DAVIT_INLINE Tensor keep_tensor(const TensorView& view, const SharedBytes& stora
 
 namespace detail {
 
-DAVIT_INLINE Result<void> check_elements(const TensorView& tensor, ScalarType dtype, std::string_view what) {
+Result<void> check_elements(const TensorView& tensor, ScalarType dtype, std::string_view what) {
   if (tensor.dtype != dtype)
     return std::unexpected(
         Error{.code = ErrorCode::invalid_dtype,
@@ -48,7 +48,7 @@ DAVIT_INLINE Result<void> check_elements(const TensorView& tensor, ScalarType dt
   return {};
 }
 
-DAVIT_INLINE Result<Tensor> tensor_over(SharedBytes storage, ScalarType dtype, std::size_t count,
+Result<Tensor> tensor_over(SharedBytes storage, ScalarType dtype, std::size_t count,
                                         std::span<const std::int64_t> sizes) {
   const std::int64_t product = checked_numel(sizes);
   Name text;

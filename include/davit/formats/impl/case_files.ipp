@@ -14,7 +14,7 @@
 
 namespace davit::formats {
 
-DAVIT_INLINE bool lies_in(const std::filesystem::path& path, const std::filesystem::path& folder) {
+bool lies_in(const std::filesystem::path& path, const std::filesystem::path& folder) {
   std::error_code error;
   const std::filesystem::path whole = std::filesystem::canonical(path, error);
   if (error) return false;
@@ -22,7 +22,7 @@ DAVIT_INLINE bool lies_in(const std::filesystem::path& path, const std::filesyst
   return !error && std::ranges::mismatch(top, whole).in1 == top.end();
 }
 
-DAVIT_INLINE Result<SharedBytes> CaseFiles::read(std::string_view name) const {
+Result<SharedBytes> CaseFiles::read(std::string_view name) const {
   if (name.find("..") != std::string_view::npos || name.starts_with('/'))
     return load_error(ErrorCode::corrupt_data, place(name), "the name leaves the folder of the case",
                       "record the case again");
@@ -33,7 +33,7 @@ DAVIT_INLINE Result<SharedBytes> CaseFiles::read(std::string_view name) const {
   return archive_ != nullptr ? archive_->read(prefix_ + std::string(name)) : map_file(root_ / name);
 }
 
-DAVIT_INLINE std::string CaseFiles::place(std::string_view name) const {
+std::string CaseFiles::place(std::string_view name) const {
   return archive_ != nullptr ? std::string(archive_->label()) + "/" + prefix_ + std::string(name)
                              : (root_ / name).string();
 }

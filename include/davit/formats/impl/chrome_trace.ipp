@@ -20,7 +20,7 @@
 
 namespace davit::formats {
 
-DAVIT_INLINE std::string source_location(std::string_view stack_trace) {
+std::string source_location(std::string_view stack_trace) {
   constexpr std::string_view file = "File \"";
   constexpr std::string_view line = "\", line ";
   const std::size_t frame = stack_trace.rfind(file);
@@ -33,19 +33,19 @@ DAVIT_INLINE std::string source_location(std::string_view stack_trace) {
   return std::string(rest.substr(0, end)) + ":" + std::string(number.substr(0, digits));
 }
 
-DAVIT_INLINE void ChromeTracer::end_delegate(std::string_view tag, std::string_view backend) {
+void ChromeTracer::end_delegate(std::string_view tag, std::string_view backend) {
   if (!active_) return;
   while (!open_.empty() && !open_.back().delegate) open_.pop_back();
   if (!open_.empty()) close(no_debug_handle, tag, backend);
 }
 
-DAVIT_INLINE void ChromeTracer::clear() {
+void ChromeTracer::clear() {
   events_.clear();
   open_.clear();
   start_ = Clock::now();
 }
 
-DAVIT_INLINE Result<void> ChromeTracer::write(const std::string& path, const DebugMap& map) const {
+Result<void> ChromeTracer::write(const std::string& path, const DebugMap& map) const {
   rapidjson::StringBuffer buffer;
   rapidjson::Writer<rapidjson::StringBuffer> json(buffer);
   const auto text = [&](const char* key, std::string_view value) {
@@ -93,12 +93,12 @@ DAVIT_INLINE Result<void> ChromeTracer::write(const std::string& path, const Deb
 }
 
 namespace detail {
-[[nodiscard]] DAVIT_INLINE double microseconds(std::chrono::steady_clock::duration d) {
+[[nodiscard]] double microseconds(std::chrono::steady_clock::duration d) {
   return std::chrono::duration<double, std::micro>(d).count();
 }
 }  // namespace detail
 
-DAVIT_INLINE void ChromeTracer::close(DebugHandle handle, std::string_view name, std::string_view backend) {
+void ChromeTracer::close(DebugHandle handle, std::string_view name, std::string_view backend) {
   const auto now = Clock::now();
   const auto begin = open_.back().begin;
   open_.pop_back();

@@ -25,12 +25,12 @@ namespace detail {
 
 inline constexpr std::string_view cost_table_fix = "measure again: davit lower --partitioner choose --save-costs FILE";
 
-[[nodiscard]] DAVIT_INLINE std::string key_text(RegionKey key) {
+[[nodiscard]] std::string key_text(RegionKey key) {
   std::string text(16, '0');
   for (int i = 0; i < 16; ++i) text[static_cast<std::size_t>(15 - i)] = "0123456789abcdef"[key.bits >> (4 * i) & 15];
   return text;
 }
-[[nodiscard]] DAVIT_INLINE Result<RegionKey> key_member(Json object, std::string_view name) {
+[[nodiscard]] Result<RegionKey> key_member(Json object, std::string_view name) {
   const Result<Json> member = object.at(name);
   if (!member) return error_of(member);
   const Result<std::string_view> text = member->string();
@@ -43,7 +43,7 @@ inline constexpr std::string_view cost_table_fix = "measure again: davit lower -
   return key;
 }
 /// Nanoseconds: not negative, and small enough to be added up.
-[[nodiscard]] DAVIT_INLINE Result<std::uint64_t> ns_member(Json object, std::string_view name) {
+[[nodiscard]] Result<std::uint64_t> ns_member(Json object, std::string_view name) {
   const Result<Json> member = object.at(name);
   if (!member) return error_of(member);
   const Result<std::int64_t> ns = member->integer();
@@ -164,7 +164,7 @@ class CostTableReader {
 };
 
 /// A JSON string.
-[[nodiscard]] DAVIT_INLINE std::string json_text(std::string_view text) {
+[[nodiscard]] std::string json_text(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -175,20 +175,20 @@ class CostTableReader {
 
 }  // namespace detail
 
-DAVIT_INLINE Result<CostTable> parse_cost_table(std::string_view text, std::string_view name) {
+Result<CostTable> parse_cost_table(std::string_view text, std::string_view name) {
   const Result<JsonDocument> document = parse_json(text, name);
   Result<CostTable> table =
       document ? detail::CostTableReader().read(document->root()) : Result<CostTable>(error_of(document));
   if (!table) table.error().fix = detail::cost_table_fix;
   return table;
 }
-DAVIT_INLINE Result<CostTable> read_cost_table(const std::string& file) {
+Result<CostTable> read_cost_table(const std::string& file) {
   const Result<SharedBytes> bytes = map_file(file);
   if (!bytes) return error_of(bytes);
   return parse_cost_table({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, file);
 }
 
-DAVIT_INLINE std::string print_cost_table(const CostTable& table) {
+std::string print_cost_table(const CostTable& table) {
   using detail::json_text;
   using detail::key_text;
   std::string out = "{\n\"davit_costs\": " + std::to_string(cost_table_version) +
@@ -223,7 +223,7 @@ DAVIT_INLINE std::string print_cost_table(const CostTable& table) {
   });
   return out + "\n}\n";
 }
-DAVIT_INLINE Result<void> write_cost_table(const CostTable& table, const std::string& file) {
+Result<void> write_cost_table(const CostTable& table, const std::string& file) {
   return write_file(file, print_cost_table(table));
 }
 

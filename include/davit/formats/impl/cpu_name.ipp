@@ -10,7 +10,7 @@
 
 namespace davit::formats {
 
-DAVIT_INLINE std::string cpu_name() {
+std::string cpu_name() {
   std::ifstream info("/proc/cpuinfo");
   for (std::string line; std::getline(info, line);) {
     const std::size_t colon = line.find(": ");

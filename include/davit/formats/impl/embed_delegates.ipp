@@ -237,7 +237,7 @@ class DelegateEmbedder {
 
 }  // namespace detail
 
-DAVIT_INLINE Result<ExportedProgram> embed_delegates(const ExportedProgram& program, BackendTables backends,
+Result<ExportedProgram> embed_delegates(const ExportedProgram& program, BackendTables backends,
                                                      PartitionResult partitioning) {
   return detail::DelegateEmbedder(program, backends, std::move(partitioning)).run();
 }

@@ -375,11 +375,11 @@ class ProgramEmbedder {
 
 }  // namespace detail
 
-DAVIT_INLINE Result<EmbeddedProgram> embed_program(const ExportedProgram& program, const EmbedOptions& options) {
+Result<EmbeddedProgram> embed_program(const ExportedProgram& program, const EmbedOptions& options) {
   const ProgramMethod forward{"forward", &program};
   return detail::ProgramEmbedder(std::span(&forward, 1), options, true).run();
 }
-DAVIT_INLINE Result<EmbeddedProgram> embed_program(std::span<const ProgramMethod> methods,
+Result<EmbeddedProgram> embed_program(std::span<const ProgramMethod> methods,
                                                    const EmbedOptions& options) {
   return detail::ProgramEmbedder(methods, options, false).run();
 }

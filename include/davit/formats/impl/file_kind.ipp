@@ -102,7 +102,7 @@ void for_each_zip_name(std::string_view bytes, const See& see) {
 }
 
 /// The kind of a ZIP archive, by the names in it.
-[[nodiscard]] DAVIT_INLINE const FileKind* zip_kind(std::string_view bytes) {
+[[nodiscard]] const FileKind* zip_kind(std::string_view bytes) {
   bool any = false, arrays = true, pickle = false, code = false, exported = false;
   for_each_zip_name(bytes, [&](std::string_view name) {
     any = true;
@@ -116,13 +116,13 @@ void for_each_zip_name(std::string_view bytes, const See& see) {
 }
 
 /// Whether the bytes begin as an ONNX ModelProto does: ir_version, then a field of text or a message.
-[[nodiscard]] DAVIT_INLINE bool is_onnx(std::string_view head) {
+[[nodiscard]] bool is_onnx(std::string_view head) {
   return head.size() > 3 && head[0] == 0x08 && head[1] > 0 && head[1] < 0x40 &&
          std::string_view("\x12\x1a\x22\x32\x3a\x42").contains(head[2]);
 }
 
 /// A file beside one that is not there, with its name but for the ending; empty: none.
-[[nodiscard]] DAVIT_INLINE std::string neighbour_of(const std::filesystem::path& file) {
+[[nodiscard]] std::string neighbour_of(const std::filesystem::path& file) {
   std::error_code error;
   std::string found;
   for (std::filesystem::directory_iterator at(file.has_parent_path() ? file.parent_path() : ".", error), end;
@@ -131,7 +131,7 @@ void for_each_zip_name(std::string_view bytes, const See& see) {
   return found;
 }
 
-[[nodiscard]] DAVIT_INLINE Error with_kind(Error error, const FileKind* kind, FileUse wanted) {
+[[nodiscard]] Error with_kind(Error error, const FileKind* kind, FileUse wanted) {
   if (kind == nullptr) return error;
   const std::string_view fix = kind->fix[static_cast<std::size_t>(wanted)];
   if (fix.empty()) return error;
@@ -142,7 +142,7 @@ void for_each_zip_name(std::string_view bytes, const See& see) {
 
 }  // namespace detail
 
-DAVIT_INLINE const FileKind* file_kind(std::span<const std::byte> bytes, std::string_view name) {
+const FileKind* file_kind(std::span<const std::byte> bytes, std::string_view name) {
   const std::string_view head(reinterpret_cast<const char*>(bytes.data()), std::min<std::size_t>(bytes.size(), 600));
   if (head.starts_with("PK\x03\x04"))
     return detail::zip_kind({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -151,20 +151,20 @@ DAVIT_INLINE const FileKind* file_kind(std::span<const std::byte> bytes, std::st
   return !head.empty() && (name.ends_with(".onnx") || detail::is_onnx(head)) ? &detail::file_kinds::onnx : nullptr;
 }
 
-DAVIT_INLINE bool is_package(std::span<const std::byte> bytes) noexcept {
+bool is_package(std::span<const std::byte> bytes) noexcept {
   constexpr detail::file_kinds::Mark mark = detail::file_kinds::marks[0];
   return std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()).starts_with(mark.bytes);
 }
-DAVIT_INLINE bool is_package(const std::string& path) {
+bool is_package(const std::string& path) {
   const Result<SharedBytes> bytes = map_file(path);
   return bytes && is_package(bytes->bytes());
 }
 
-DAVIT_INLINE Error recognised(Error error, std::span<const std::byte> bytes, FileUse wanted, std::string_view name) {
+Error recognised(Error error, std::span<const std::byte> bytes, FileUse wanted, std::string_view name) {
   return detail::with_kind(std::move(error), file_kind(bytes, name), wanted);
 }
 
-DAVIT_INLINE Error recognised_file(Error error, const std::string& path, FileUse wanted) {
+Error recognised_file(Error error, const std::string& path, FileUse wanted) {
   const std::string name = std::filesystem::path(path).filename().string();
   if (error.where.view().find(name) == std::string_view::npos)
     error.where = concat(name, error.where.empty() ? "" : ", ", error.where);

@@ -57,7 +57,7 @@ class Descriptor {
 
 }  // namespace detail
 
-DAVIT_INLINE Result<SharedBytes> map_file(const std::string& path) {
+Result<SharedBytes> map_file(const std::string& path) {
   const auto fail = [&](const Name& what) { return load_error(ErrorCode::io_error, path, what, "check the path"); };
   const auto system_error = [&] { return fail(std::generic_category().message(errno)); };
 
@@ -81,7 +81,7 @@ DAVIT_INLINE Result<SharedBytes> map_file(const std::string& path) {
   return SharedBytes({static_cast<const std::byte*>(address), size}, mapping);
 }
 
-DAVIT_INLINE void forget(const SharedBytes& bytes) noexcept {
+void forget(const SharedBytes& bytes) noexcept {
   if (bytes.owner() == nullptr || bytes.owner()->release != &detail::Mapping::destroy) return;
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto first = (reinterpret_cast<std::uintptr_t>(bytes.data()) + page - 1) / page * page;
@@ -92,7 +92,7 @@ DAVIT_INLINE void forget(const SharedBytes& bytes) noexcept {
 namespace detail {
 
 /// Writes all of the bytes; false with errno set if the system does not take them.
-[[nodiscard]] DAVIT_INLINE bool write_all(int file, std::span<const std::span<const std::byte>> parts) noexcept {
+[[nodiscard]] bool write_all(int file, std::span<const std::span<const std::byte>> parts) noexcept {
   for (std::span<const std::byte> bytes : parts)
     while (!bytes.empty()) {
       const ::ssize_t written = ::write(file, bytes.data(), bytes.size());
@@ -105,20 +105,20 @@ namespace detail {
 
 }  // namespace detail
 
-DAVIT_INLINE Result<void> write_file(const std::string& path, std::span<const std::byte> bytes) {
+Result<void> write_file(const std::string& path, std::span<const std::byte> bytes) {
   return write_file(path, std::span(&bytes, 1));
 }
 
 namespace detail {
 
 /// The paths of unfinished files; those that write and a signal handler each take a path out before they use it.
-[[nodiscard]] DAVIT_INLINE std::span<std::atomic<const char*>> unfinished_paths() noexcept {
+[[nodiscard]] std::span<std::atomic<const char*>> unfinished_paths() noexcept {
   static constinit std::atomic<const char*> paths[64] = {};
   return paths;
 }
 
 /// The file that a path leads to over links, there or not. Errors: not a path but an errno, ELOOP.
-[[nodiscard]] DAVIT_INLINE std::expected<std::filesystem::path, int> behind_links(std::filesystem::path path) {
+[[nodiscard]] std::expected<std::filesystem::path, int> behind_links(std::filesystem::path path) {
   std::error_code error;
   for (int i = 0; i < 40; ++i) {
     const std::filesystem::path next = std::filesystem::read_symlink(path, error);
@@ -130,7 +130,7 @@ namespace detail {
 
 }  // namespace detail
 
-DAVIT_INLINE UnfinishedFile::UnfinishedFile(std::string path) : path_(std::make_unique<std::string>(std::move(path))) {
+UnfinishedFile::UnfinishedFile(std::string path) : path_(std::make_unique<std::string>(std::move(path))) {
   for (std::atomic<const char*>& place : detail::unfinished_paths()) {
     const char* free = nullptr;
     if (!place.compare_exchange_strong(free, path_->c_str())) continue;
@@ -138,19 +138,19 @@ DAVIT_INLINE UnfinishedFile::UnfinishedFile(std::string path) : path_(std::make_
     return;
   }
 }
-DAVIT_INLINE UnfinishedFile::~UnfinishedFile() {
+UnfinishedFile::~UnfinishedFile() {
   const char* own = path_->c_str();
   // a handler that took the path reads it until the process ends
   if (place_ != nullptr && !place_->compare_exchange_strong(own, nullptr)) (void)path_.release();
 }
-DAVIT_INLINE void remove_unfinished_files() noexcept {
+void remove_unfinished_files() noexcept {
   static constexpr char taken[] = "";
   for (std::atomic<const char*>& place : detail::unfinished_paths())
     if (place.load() != nullptr)
       if (const char* path = place.exchange(taken); path != nullptr) ::unlink(path);
 }
 
-DAVIT_INLINE Result<void> write_file(const std::string& path, std::span<const std::span<const std::byte>> parts) {
+Result<void> write_file(const std::string& path, std::span<const std::span<const std::byte>> parts) {
   std::string link;  // what a link names that is not there
   const auto fail = [&] {
     return std::unexpected(Error{.code = ErrorCode::io_error,

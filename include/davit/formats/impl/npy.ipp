@@ -50,7 +50,7 @@ inline constexpr std::array<NpyType, 16> npy_types{{
 }};
 
 /// The text after `'key':` in a header dictionary, without leading blanks; empty if the key is not there.
-[[nodiscard]] DAVIT_INLINE std::string_view npy_field(std::string_view header, std::string_view key) {
+[[nodiscard]] std::string_view npy_field(std::string_view header, std::string_view key) {
   std::string quoted(1, '\'');
   quoted.append(key).push_back('\'');
   std::size_t at = header.find(quoted);
@@ -62,7 +62,7 @@ inline constexpr std::array<NpyType, 16> npy_types{{
 }
 
 /// The error of a damaged .npy file.
-[[nodiscard]] DAVIT_INLINE std::unexpected<Error> bad_npy(std::string_view label, std::string_view what) {
+[[nodiscard]] std::unexpected<Error> bad_npy(std::string_view label, std::string_view what) {
   return load_error(ErrorCode::corrupt_data, Name::own(label), Name::own(what), "save the array again with numpy.save");
 }
 
@@ -71,7 +71,7 @@ struct NpyHeader {
   std::string_view text;
   std::size_t end = 0;
 };
-[[nodiscard]] DAVIT_INLINE Result<NpyHeader> npy_header(std::string_view file, std::string_view label) {
+[[nodiscard]] Result<NpyHeader> npy_header(std::string_view file, std::string_view label) {
   if (file.size() < 12 || file.substr(0, 6) != "\x93NUMPY") return bad_npy(label, "this is no .npy file");
   if (file[6] < 1 || file[6] > 3) return bad_npy(label, "its format version is not 1, 2 or 3");
   const bool long_header = file[6] != 1;
@@ -82,7 +82,7 @@ struct NpyHeader {
   return NpyHeader{file.substr(begin, length), begin + length};
 }
 
-[[nodiscard]] DAVIT_INLINE Result<ScalarType> npy_dtype(std::string_view header, std::string_view label) {
+[[nodiscard]] Result<ScalarType> npy_dtype(std::string_view header, std::string_view label) {
   std::string_view descr = npy_field(header, "descr");
   if (descr.size() < 2 || descr[0] != '\'') return bad_npy(label, "the header names no simple element type");
   descr = descr.substr(1, descr.find('\'', 1) - 1);
@@ -93,7 +93,7 @@ struct NpyHeader {
                     "save it as a little-endian array of numbers");
 }
 
-[[nodiscard]] DAVIT_INLINE Result<std::vector<std::int64_t>> npy_shape(std::string_view header,
+[[nodiscard]] Result<std::vector<std::int64_t>> npy_shape(std::string_view header,
                                                                        std::string_view label) {
   std::string_view shape = npy_field(header, "shape");
   const std::size_t close = shape.find(')');
@@ -119,7 +119,7 @@ struct NpyHeader {
 }
 
 /// Row-major strides, or column-major ones.
-[[nodiscard]] DAVIT_INLINE std::vector<std::int64_t> npy_strides(std::span<const std::int64_t> sizes,
+[[nodiscard]] std::vector<std::int64_t> npy_strides(std::span<const std::int64_t> sizes,
                                                                  bool fortran_order) {
   std::vector<std::int64_t> strides(sizes.size());
   contiguous_strides(sizes, strides);
@@ -133,7 +133,7 @@ struct NpyHeader {
 
 }  // namespace detail
 
-DAVIT_INLINE Result<Tensor> read_npy(const SharedBytes& bytes, std::string_view label) {
+Result<Tensor> read_npy(const SharedBytes& bytes, std::string_view label) {
   const std::string_view file(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   const Result<detail::NpyHeader> header = detail::npy_header(file, label);
   if (!header) return error_of(header);
@@ -160,14 +160,14 @@ DAVIT_INLINE Result<Tensor> read_npy(const SharedBytes& bytes, std::string_view 
   return tensor;
 }
 
-DAVIT_INLINE Result<Tensor> read_npy(const std::string& path) {
+Result<Tensor> read_npy(const std::string& path) {
   Result<SharedBytes> bytes = map_file(path);
   Result<Tensor> tensor = bytes ? read_npy(*bytes, path) : Result<Tensor>(std::unexpected(std::move(bytes.error())));
   if (!tensor) return std::unexpected(recognised_file(std::move(tensor.error()), path, FileUse::array));
   return tensor;
 }
 
-DAVIT_INLINE Result<void> write_npy(const std::string& path, const TensorView& tensor) {
+Result<void> write_npy(const std::string& path, const TensorView& tensor) {
   std::string_view descr;
   for (const detail::NpyType& row : detail::npy_types)
     if (row.type == tensor.dtype) descr = row.descr;

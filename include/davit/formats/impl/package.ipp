@@ -23,7 +23,7 @@ namespace davit::formats {
 namespace detail {
 
 /// Writes one partition: its place, how it is compiled, and what its backend made of it.
-[[nodiscard]] DAVIT_INLINE Result<void> write_delegate(ByteWriter& out, BackendTables backends,
+[[nodiscard]] Result<void> write_delegate(ByteWriter& out, BackendTables backends,
                                                        const LoweredMethod& method, const LoweredDelegate& entry,
                                                        SegmentWriter& segments) {
   out.text(entry.tag);
@@ -46,13 +46,13 @@ namespace detail {
   return {};
 }
 
-[[nodiscard]] DAVIT_INLINE std::vector<std::byte> debug_bytes(const DebugMap& map) {
+[[nodiscard]] std::vector<std::byte> debug_bytes(const DebugMap& map) {
   ByteWriter out;
   out.array(std::span<const DebugMap::Entry>(map.entries()));
   out.array(std::span<const char>(map.text().data(), map.text().size()));
   return std::move(out).take();
 }
-[[nodiscard]] DAVIT_INLINE Result<DebugMap> read_debug_map(std::span<const std::byte> bytes) {
+[[nodiscard]] Result<DebugMap> read_debug_map(std::span<const std::byte> bytes) {
   ByteReader in(bytes);
   std::vector<DebugMap::Entry> entries = in.array<DebugMap::Entry>();
   std::vector<char> text = in.array<char>();
@@ -237,21 +237,21 @@ template <class Use>
 
 }  // namespace detail
 
-DAVIT_INLINE Result<std::vector<std::byte>> save_program(const LoweredProgram& program, SaveOptions options) {
+Result<std::vector<std::byte>> save_program(const LoweredProgram& program, SaveOptions options) {
   return detail::with_package(program, options,
                               [](auto table, auto segments, auto map) -> Result<std::vector<std::byte>> {
                                 return write_package(table, segments, map);
                               });
 }
 
-DAVIT_INLINE Result<void> save_program(const LoweredProgram& program, const std::string& path, SaveOptions options) {
+Result<void> save_program(const LoweredProgram& program, const std::string& path, SaveOptions options) {
   return detail::with_package(program, options, [&](auto table, auto segments, auto map) -> Result<void> {
     const PackageParts package = package_parts(table, segments, map);
     return write_file(path, std::span(package.parts));
   });
 }
 
-DAVIT_INLINE Result<LoweredProgram> load_program(BackendTables backends, const SharedBytes& bytes,
+Result<LoweredProgram> load_program(BackendTables backends, const SharedBytes& bytes,
                                                  Diagnostics* diagnostics) {
   return davit::detail::or_no_memory(Stage::load, [&]() -> Result<LoweredProgram> {
     Result<Package> package = read_package(bytes);
@@ -270,7 +270,7 @@ DAVIT_INLINE Result<LoweredProgram> load_program(BackendTables backends, const S
   });
 }
 
-DAVIT_INLINE Result<LoweredProgram> load_program(BackendTables backends, const std::string& path,
+Result<LoweredProgram> load_program(BackendTables backends, const std::string& path,
                                                  Diagnostics* diagnostics) {
   return davit::detail::or_no_memory(Stage::load, [&]() -> Result<LoweredProgram> {
     Result<SharedBytes> bytes = map_file(path);

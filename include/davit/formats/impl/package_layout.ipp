@@ -15,7 +15,7 @@
 
 namespace davit::formats {
 
-DAVIT_INLINE Error package_error(Name where, Name what) {
+Error package_error(Name where, Name what) {
   return Error{.code = ErrorCode::corrupt_data,
                .stage = Stage::load,
                .where = std::move(where),
@@ -24,13 +24,13 @@ DAVIT_INLINE Error package_error(Name where, Name what) {
 }
 
 namespace detail {
-DAVIT_INLINE std::uint64_t package_hash(std::span<const PackageSection> sections, bool has_debug_map) noexcept {
+std::uint64_t package_hash(std::span<const PackageSection> sections, bool has_debug_map) noexcept {
   return content_hash(std::as_bytes(sections.first(sections.size() - (has_debug_map ? 1 : 0))), package_major);
 }
 
 }  // namespace detail
 
-DAVIT_INLINE PackageParts package_parts(std::span<const std::byte> table,
+PackageParts package_parts(std::span<const std::byte> table,
                                         std::span<const std::span<const std::byte>> segments,
                                         std::span<const std::byte> debug_map) {
   static constexpr std::array<std::byte, package_alignment> zeros{};
@@ -66,7 +66,7 @@ DAVIT_INLINE PackageParts package_parts(std::span<const std::byte> table,
   return out;
 }
 
-DAVIT_INLINE std::vector<std::byte> write_package(std::span<const std::byte> table,
+std::vector<std::byte> write_package(std::span<const std::byte> table,
                                                   std::span<const std::span<const std::byte>> segments,
                                                   std::span<const std::byte> debug_map) {
   const PackageParts package = package_parts(table, segments, debug_map);
@@ -78,7 +78,7 @@ DAVIT_INLINE std::vector<std::byte> write_package(std::span<const std::byte> tab
   return out;
 }
 
-DAVIT_INLINE Result<Package> read_package(SharedBytes bytes) {
+Result<Package> read_package(SharedBytes bytes) {
   if (reinterpret_cast<std::uintptr_t>(bytes.data()) % package_alignment != 0) {
     const std::size_t size = bytes.size();
     bytes = SharedBytes::copy_of(bytes.bytes());
@@ -128,7 +128,7 @@ DAVIT_INLINE Result<Package> read_package(SharedBytes bytes) {
   return package;
 }
 
-DAVIT_INLINE Result<std::vector<std::byte>> strip_debug_map(const SharedBytes& bytes) {
+Result<std::vector<std::byte>> strip_debug_map(const SharedBytes& bytes) {
   const Result<Package> package = read_package(bytes);
   if (!package) return std::unexpected(package.error());
   std::vector<std::span<const std::byte>> segments;

@@ -163,7 +163,7 @@ class Pt2Reader {
   Pt2Options options_;
 };
 
-DAVIT_INLINE Result<ExportedProgram> read_pt2_bytes(SharedBytes bytes, std::string_view label,
+Result<ExportedProgram> read_pt2_bytes(SharedBytes bytes, std::string_view label,
                                                     const Pt2Options& options) {
   Result<ZipArchive> archive = ZipArchive::open(
       std::move(bytes), label, {.verify_checksums = options.verify_checksums, .limits = options.limits});
@@ -173,7 +173,7 @@ DAVIT_INLINE Result<ExportedProgram> read_pt2_bytes(SharedBytes bytes, std::stri
 
 }  // namespace detail
 
-DAVIT_INLINE Result<ExportedProgram> read_pt2(SharedBytes bytes, const Pt2Options& options) {
+Result<ExportedProgram> read_pt2(SharedBytes bytes, const Pt2Options& options) {
   return davit::detail::or_no_memory(Stage::load, [&]() -> Result<ExportedProgram> {
     Result<ExportedProgram> program = detail::read_pt2_bytes(bytes, "pt2", options);
     if (!program) return std::unexpected(recognised(std::move(program.error()), bytes.bytes(), FileUse::program));
@@ -181,7 +181,7 @@ DAVIT_INLINE Result<ExportedProgram> read_pt2(SharedBytes bytes, const Pt2Option
   });
 }
 
-DAVIT_INLINE Result<ExportedProgram> read_pt2(const std::string& path, const Pt2Options& options) {
+Result<ExportedProgram> read_pt2(const std::string& path, const Pt2Options& options) {
   return davit::detail::or_no_memory(Stage::load, [&]() -> Result<ExportedProgram> {
     Result<SharedBytes> bytes = map_file(path);
     Result<ExportedProgram> program =

@@ -25,7 +25,7 @@ namespace davit::formats {
 namespace detail {
 
 /// Reads a list of values.
-[[nodiscard]] DAVIT_INLINE Result<void> read_values(const CaseFiles& files, const Json& run, std::string_view key,
+[[nodiscard]] Result<void> read_values(const CaseFiles& files, const Json& run, std::string_view key,
                                                     std::vector<RecordedValue>& out) {
   const Result<JsonArray> list = run.array(key);
   if (!list) return std::unexpected(list.error());
@@ -38,7 +38,7 @@ namespace detail {
 }
 
 /// Reads `inputs_after`: an object of values by the index of their input.
-[[nodiscard]] DAVIT_INLINE Result<void> read_inputs_after(const CaseFiles& files, const Json& json, RecordedRun& run) {
+[[nodiscard]] Result<void> read_inputs_after(const CaseFiles& files, const Json& json, RecordedRun& run) {
   const Result<std::optional<Json>> found = json.find("inputs_after");
   if (!found) return error_of(found);
   if (!*found) return {};
@@ -59,7 +59,7 @@ namespace detail {
 }
 
 /// Reads `state_after`: an object of values by the name of their buffer.
-[[nodiscard]] DAVIT_INLINE Result<void> read_state_after(const CaseFiles& files, const Json& json, RecordedRun& run) {
+[[nodiscard]] Result<void> read_state_after(const CaseFiles& files, const Json& json, RecordedRun& run) {
   const Result<std::optional<Json>> found = json.find("state_after");
   if (!found) return error_of(found);
   if (!*found) return {};
@@ -75,7 +75,7 @@ namespace detail {
 }
 
 /// Reads which outputs are compared; each must be there in every run.
-[[nodiscard]] DAVIT_INLINE Result<void> read_selection(const Json& root, RecordedCase& out) {
+[[nodiscard]] Result<void> read_selection(const Json& root, RecordedCase& out) {
   const Result<std::optional<Json>> only = root.find("check_outputs");
   if (!only) return error_of(only);
   if (!*only) return {};
@@ -92,7 +92,7 @@ namespace detail {
 }
 
 /// Reads how outputs are compared.
-[[nodiscard]] DAVIT_INLINE Result<void> read_rules(const Json& root, RecordedCase& out) {
+[[nodiscard]] Result<void> read_rules(const Json& root, RecordedCase& out) {
   for (const auto& [key, to] : {std::pair{"rtol", &out.rtol}, std::pair{"atol", &out.atol}}) {
     std::optional<double> value;
     if (Result<void> read = read_tolerance(root, key, value); !read) return read;
@@ -112,7 +112,7 @@ namespace detail {
 
 }  // namespace detail
 
-DAVIT_INLINE Result<RecordedCase> read_case(const CaseFiles& files) {
+Result<RecordedCase> read_case(const CaseFiles& files) {
   const Result<SharedBytes> bytes = files.read("case.json");
   if (!bytes) return error_of(bytes);
   const Result<JsonDocument> document =

@@ -22,7 +22,7 @@ namespace davit::formats {
 
 namespace detail {
 
-[[nodiscard]] DAVIT_INLINE std::string valid_utf8(std::string_view text) {
+[[nodiscard]] std::string valid_utf8(std::string_view text) {
   std::string out;
   while (!text.empty()) {
     const std::size_t size = davit::detail::first_utf8(text).length;
@@ -188,7 +188,7 @@ class ReportWriter {
 
 }  // namespace detail
 
-DAVIT_INLINE std::string report_json(std::string_view title, std::span<const PartitionReport> reports) {
+std::string report_json(std::string_view title, std::span<const PartitionReport> reports) {
   return detail::ReportWriter().write(title, reports);
 }
 

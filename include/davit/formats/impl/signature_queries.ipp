@@ -11,7 +11,7 @@
 
 namespace davit::formats {
 
-DAVIT_INLINE Result<std::string> signature_queries_json(const ExportGraphSignature& signature) {
+Result<std::string> signature_queries_json(const ExportGraphSignature& signature) {
   rapidjson::StringBuffer buffer;
   rapidjson::Writer<rapidjson::StringBuffer> writer(buffer);
   const Result<void> written = write_signature_queries(writer, signature);

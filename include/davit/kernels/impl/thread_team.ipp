@@ -30,12 +30,12 @@ namespace davit::kernels {
 #if !DAVIT_HAS_THREADS
 
 struct ThreadTeam::Shared {};
-DAVIT_INLINE ThreadTeam::ThreadTeam(std::size_t, double work_for_a_thread) : work_for_a_thread_(work_for_a_thread) {}
-DAVIT_INLINE ThreadTeam::~ThreadTeam() = default;
-DAVIT_INLINE ThreadTeam* team_of_this_thread(std::size_t) { return nullptr; }
-DAVIT_INLINE ThreadTeam* lend_team(std::size_t, ThreadTeam::Runner, std::shared_ptr<void>) { return nullptr; }
-DAVIT_INLINE ThreadTeam::ThreadTeam(std::size_t, Runner, void*) noexcept : work_for_a_thread_(worth_a_thread) {}
-DAVIT_INLINE void ThreadTeam::run(std::size_t parts, FunctionRef<void(std::size_t part)> work) noexcept {
+ThreadTeam::ThreadTeam(std::size_t, double work_for_a_thread) : work_for_a_thread_(work_for_a_thread) {}
+ThreadTeam::~ThreadTeam() = default;
+ThreadTeam* team_of_this_thread(std::size_t) { return nullptr; }
+ThreadTeam* lend_team(std::size_t, ThreadTeam::Runner, std::shared_ptr<void>) { return nullptr; }
+ThreadTeam::ThreadTeam(std::size_t, Runner, void*) noexcept : work_for_a_thread_(worth_a_thread) {}
+void ThreadTeam::run(std::size_t parts, FunctionRef<void(std::size_t part)> work) noexcept {
   for (std::size_t part = 0; part < parts; ++part) work(part);
 }
 
@@ -86,7 +86,7 @@ struct ThreadTeam::Shared {
   }
 };
 
-DAVIT_INLINE ThreadTeam::ThreadTeam(std::size_t count, double work_for_a_thread)
+ThreadTeam::ThreadTeam(std::size_t count, double work_for_a_thread)
     : work_for_a_thread_(work_for_a_thread) {
   count = std::min(count, most);
   if (count < 2) return;
@@ -101,13 +101,13 @@ DAVIT_INLINE ThreadTeam::ThreadTeam(std::size_t count, double work_for_a_thread)
 #endif
 }
 
-DAVIT_INLINE ThreadTeam::ThreadTeam(std::size_t count, Runner runner, void* threads) noexcept
+ThreadTeam::ThreadTeam(std::size_t count, Runner runner, void* threads) noexcept
     : runner_(runner),
       threads_(threads),
       size_(std::clamp<std::size_t>(count, 1, most)),
       work_for_a_thread_(worth_a_thread) {}
 
-DAVIT_INLINE ThreadTeam::~ThreadTeam() {
+ThreadTeam::~ThreadTeam() {
   if (shared_ == nullptr || size_ == 1) return;
   shared_->round.fetch_add(1, std::memory_order_release);
   shared_->round.notify_all();
@@ -159,14 +159,14 @@ class TeamsOfThread {
 #endif
 };
 
-DAVIT_INLINE ThreadTeam* team_of_this_thread(std::size_t count) { return TeamsOfThread::here().of(count); }
-DAVIT_INLINE ThreadTeam* lend_team(std::size_t count, ThreadTeam::Runner runner, std::shared_ptr<void> threads) {
+ThreadTeam* team_of_this_thread(std::size_t count) { return TeamsOfThread::here().of(count); }
+ThreadTeam* lend_team(std::size_t count, ThreadTeam::Runner runner, std::shared_ptr<void> threads) {
   TeamsOfThread& teams = TeamsOfThread::here();
   teams.lend(count, runner, std::move(threads));
   return teams.of(count);
 }
 
-DAVIT_INLINE void ThreadTeam::run(std::size_t parts, FunctionRef<void(std::size_t part)> work) noexcept {
+void ThreadTeam::run(std::size_t parts, FunctionRef<void(std::size_t part)> work) noexcept {
   if (parts == 1) return work(0);
   if (runner_ != nullptr) return runner_(threads_, parts, work);
   shared_->work = &work;
@@ -183,7 +183,7 @@ DAVIT_INLINE void ThreadTeam::run(std::size_t parts, FunctionRef<void(std::size_
 
 #endif
 
-DAVIT_INLINE void in_parallel(std::int64_t count, std::int64_t step, double work,
+void in_parallel(std::int64_t count, std::int64_t step, double work,
                               FunctionRef<void(std::size_t part, std::int64_t first, std::int64_t end)> f) noexcept {
   if (current_team == nullptr) return f(0, 0, count);
   ThreadTeam& team = *current_team;

@@ -8,7 +8,7 @@
 
 namespace davit {
 
-DAVIT_INLINE PartitionResult assign_nodes(BackendTables backends, GraphModuleView graph,
+PartitionResult assign_nodes(BackendTables backends, GraphModuleView graph,
                                           std::vector<std::uint32_t> backend_of_node,
                                           std::span<const std::uint32_t> chain_of_node, std::uint32_t chains) {
   PartitionResult out(graph);
@@ -49,14 +49,14 @@ DAVIT_INLINE PartitionResult assign_nodes(BackendTables backends, GraphModuleVie
 
 namespace detail {
 
-DAVIT_INLINE Error no_such_backend(BackendTables backends, Name where, std::uint32_t index) {
+Error no_such_backend(BackendTables backends, Name where, std::uint32_t index) {
   return Error{.code = ErrorCode::out_of_range,
                .stage = Stage::partition,
                .where = std::move(where),
                .what = concat("there is no backend ", index),
                .fix = concat("the list has: ", backends.names())};
 }
-DAVIT_INLINE Error no_such_backend(BackendTables backends, Name where, std::string_view name) {
+Error no_such_backend(BackendTables backends, Name where, std::string_view name) {
   return Error{.code = ErrorCode::not_found,
                .stage = Stage::partition,
                .where = std::move(where),

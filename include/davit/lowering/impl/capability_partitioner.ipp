@@ -143,7 +143,7 @@ class PartitionByCapability {
 
 }  // namespace detail
 
-DAVIT_INLINE Result<PartitionResult> partition_by_capability(BackendTables backends, const CapabilityOptions& options,
+Result<PartitionResult> partition_by_capability(BackendTables backends, const CapabilityOptions& options,
                                                              const Method& method) {
   return detail::PartitionByCapability(backends, options).run(method);
 }

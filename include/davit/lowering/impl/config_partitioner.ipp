@@ -15,25 +15,25 @@ namespace davit {
 
 namespace detail {
 
-[[nodiscard]] DAVIT_INLINE std::string_view trim(std::string_view s) noexcept {
+[[nodiscard]] std::string_view trim(std::string_view s) noexcept {
   constexpr std::string_view blank = " \t\r";
   const std::size_t first = std::min(s.find_first_not_of(blank), s.size());
   return s.substr(first, s.find_last_not_of(blank) + 1 - first);
 }
-[[nodiscard]] DAVIT_INLINE bool matches_node(std::string_view pattern, GraphModuleView graph, NodeId n) noexcept {
+[[nodiscard]] bool matches_node(std::string_view pattern, GraphModuleView graph, NodeId n) noexcept {
   if (matches_glob(pattern, graph.target(graph.nodes[n]))) return true;
   bool found = false;
   for (const Argument& output : graph.outputs(graph.nodes[n]))
     graph.for_each_value(output, [&](ValueId v) { found = found || matches_glob(pattern, graph.name(v)); });
   return found;
 }
-[[nodiscard]] DAVIT_INLINE Name place_of(const PartitionConfig& config, const PartitionConfig::Rule& rule) {
+[[nodiscard]] Name place_of(const PartitionConfig& config, const PartitionConfig::Rule& rule) {
   return rule.line == 0 ? concat("rule '", rule.pattern, "'") : concat(config.source, ", line ", rule.line);
 }
 
 }  // namespace detail
 
-DAVIT_INLINE Result<PartitionConfig> PartitionConfig::parse(BackendTables backends, std::string_view text,
+Result<PartitionConfig> PartitionConfig::parse(BackendTables backends, std::string_view text,
                                                             std::string_view source) {
   PartitionConfig out;
   for (std::size_t line = 1; !text.empty(); ++line) {
@@ -60,7 +60,7 @@ DAVIT_INLINE Result<PartitionConfig> PartitionConfig::parse(BackendTables backen
   return out;
 }
 
-DAVIT_INLINE Result<PartitionResult> PartitionConfig::partition(BackendTables backends, const Method& method) const {
+Result<PartitionResult> PartitionConfig::partition(BackendTables backends, const Method& method) const {
   const GraphModuleView graph = method.view();
   for (const Rule& rule : rules)
     if (rule.backend >= backends.size())

@@ -15,7 +15,7 @@
 
 namespace davit {
 
-DAVIT_INLINE ProgramCutter::ProgramCutter(const ExportedProgram& program, const PartitionTags& tags,
+ProgramCutter::ProgramCutter(const ExportedProgram& program, const PartitionTags& tags,
                                           const QuotientGraph& quotient, std::span<const std::uint32_t> order,
                                           SharedConstants shared)
     : program_(program),
@@ -39,7 +39,7 @@ DAVIT_INLINE ProgramCutter::ProgramCutter(const ExportedProgram& program, const 
   follow_inputs();
 }
 
-DAVIT_INLINE ExportedProgram ProgramCutter::submodule(TagId tag) {
+ExportedProgram ProgramCutter::submodule(TagId tag) {
   copier_.begin();
   std::vector<std::uint32_t> attributes;  // input specs
   Call& call = calls_[tag];
@@ -95,7 +95,7 @@ DAVIT_INLINE ExportedProgram ProgramCutter::submodule(TagId tag) {
   return out;
 }
 
-DAVIT_INLINE ExportedProgram ProgramCutter::parent() {
+ExportedProgram ProgramCutter::parent() {
   copier_.begin();
   ExportedProgram out = empty_program();
   out.signature.unlisted_state = program_.signature.unlisted_state;
@@ -130,7 +130,7 @@ DAVIT_INLINE ExportedProgram ProgramCutter::parent() {
   return out;
 }
 
-DAVIT_INLINE void ProgramCutter::index_tensors() {
+void ProgramCutter::index_tensors() {
   for (const auto* tensors : {&program_.state_dict, &program_.constants})
     for (const NamedTensor& entry : *tensors)
       tensors_.push_back({entry.name.view(), &entry, tensors == &program_.constants});
@@ -139,7 +139,7 @@ DAVIT_INLINE void ProgramCutter::index_tensors() {
   });
 }
 
-DAVIT_INLINE void ProgramCutter::index_ranges() {
+void ProgramCutter::index_ranges() {
   std::vector<std::pair<std::string_view, std::uint32_t>> names;
   for (std::uint32_t i = 0; i < program_.range_constraints.size(); ++i)
     names.emplace_back(program_.range_constraints[i].symbol.view(), i);
@@ -152,7 +152,7 @@ DAVIT_INLINE void ProgramCutter::index_ranges() {
   }
 }
 
-DAVIT_INLINE void ProgramCutter::follow_inputs() {
+void ProgramCutter::follow_inputs() {
   const std::vector<InputSpec>& specs = program_.signature.input_specs;
   const std::span<const Argument> inputs = graph_.args(graph_.root().inputs);
   owner_.assign(specs.size(), no_id);
@@ -209,7 +209,7 @@ DAVIT_INLINE void ProgramCutter::follow_inputs() {
   mark_escapes();
 }
 
-DAVIT_INLINE void ProgramCutter::find_gradients() {
+void ProgramCutter::find_gradients() {
   std::vector<std::string_view> targets;
   for (const OutputSpec& spec : program_.signature.output_specs)
     if (kind(spec) == OutputKind::gradient_to_parameter) targets.push_back(target(spec)->view());
@@ -220,7 +220,7 @@ DAVIT_INLINE void ProgramCutter::find_gradients() {
       has_gradient_[i] = std::ranges::binary_search(targets, name->view()) ? 1 : 0;
 }
 
-DAVIT_INLINE void ProgramCutter::use(ValueId v, TagId tag) {
+void ProgramCutter::use(ValueId v, TagId tag) {
   const std::uint32_t spec = spec_of_value_[v];
   if (spec == no_id) return;
   TagId& owner = owner_[spec];
@@ -234,7 +234,7 @@ DAVIT_INLINE void ProgramCutter::use(ValueId v, TagId tag) {
   }
 }
 
-DAVIT_INLINE void ProgramCutter::mark_escapes() {
+void ProgramCutter::mark_escapes() {
   for (NodeId n = 0; n < graph_.nodes.size(); ++n)
     for (const Argument& input : graph_.inputs(graph_.nodes[n]))
       graph_.for_each_value(input, [&](ValueId v) {
@@ -251,7 +251,7 @@ DAVIT_INLINE void ProgramCutter::mark_escapes() {
   }
 }
 
-DAVIT_INLINE void ProgramCutter::place_constants() {
+void ProgramCutter::place_constants() {
   for (std::uint32_t i = 0; i < roles_.size(); ++i) {
     if (roles_[i] != InputRole::constant && roles_[i] != InputRole::state) continue;
     if (owner_[i] == no_id) continue;
@@ -269,40 +269,40 @@ DAVIT_INLINE void ProgramCutter::place_constants() {
   }
 }
 
-DAVIT_INLINE std::size_t ProgramCutter::tensor_bytes(const Tensor& tensor) noexcept {
+std::size_t ProgramCutter::tensor_bytes(const Tensor& tensor) noexcept {
   return static_cast<std::size_t>(tensor.numel()) * size_of(tensor.dtype);
 }
 
-DAVIT_INLINE bool ProgramCutter::moves(std::uint32_t spec) const noexcept {
+bool ProgramCutter::moves(std::uint32_t spec) const noexcept {
   if (roles_[spec] == InputRole::constant || roles_[spec] == InputRole::object) return true;
   return roles_[spec] == InputRole::state && owner_[spec] < tags_.names.size() && mutation_of_[spec] != no_id;
 }
 
-DAVIT_INLINE bool ProgramCutter::stays(std::uint32_t spec) const noexcept {
+bool ProgramCutter::stays(std::uint32_t spec) const noexcept {
   if (roles_[spec] == InputRole::user || roles_[spec] == InputRole::token) return true;
   return !moves(spec) || owner_[spec] == outside || has_gradient_[spec] != 0;
 }
 
-DAVIT_INLINE TagId ProgramCutter::tag_of(ValueId v) const noexcept {
+TagId ProgramCutter::tag_of(ValueId v) const noexcept {
   const NodeId n = graph_.values[v].producer;
   return n == no_id ? no_id : tags_.nodes[n];
 }
 
-DAVIT_INLINE GraphId ProgramCutter::graph_of(TagId tag) const noexcept {
+GraphId ProgramCutter::graph_of(TagId tag) const noexcept {
   return graph_.nodes[quotient_.nodes_of(vertex_of_tag_[tag])[0]].graph;
 }
 
-DAVIT_INLINE int ProgramCutter::rank(std::uint32_t spec) const noexcept {
+int ProgramCutter::rank(std::uint32_t spec) const noexcept {
   return static_cast<int>(kind(program_.signature.input_specs[spec]));
 }
 
-DAVIT_INLINE const NamedTensor* ProgramCutter::find(std::uint32_t spec) const noexcept {
+const NamedTensor* ProgramCutter::find(std::uint32_t spec) const noexcept {
   const Name* wanted = target(program_.signature.input_specs[spec]);
   const auto at = std::ranges::lower_bound(tensors_, wanted->view(), {}, &TensorEntry::name);
   return at == tensors_.end() || at->name != wanted->view() ? nullptr : at->entry;
 }
 
-DAVIT_INLINE ExportedProgram ProgramCutter::empty_program() const {
+ExportedProgram ProgramCutter::empty_program() const {
   ExportedProgram out;
   out.opset_version = program_.opset_version;
   out.schema_major = program_.schema_major;
@@ -312,7 +312,7 @@ DAVIT_INLINE ExportedProgram ProgramCutter::empty_program() const {
   return out;
 }
 
-DAVIT_INLINE std::size_t ProgramCutter::tokens_first(std::vector<ValueId>& values) const {
+std::size_t ProgramCutter::tokens_first(std::vector<ValueId>& values) const {
   std::vector<ValueId> others;
   std::size_t tokens = 0;
   for (const ValueId v : values) {
@@ -326,7 +326,7 @@ DAVIT_INLINE std::size_t ProgramCutter::tokens_first(std::vector<ValueId>& value
   return tokens;
 }
 
-DAVIT_INLINE void ProgramCutter::add_attribute(ExportedProgram& out, std::uint32_t spec) {
+void ProgramCutter::add_attribute(ExportedProgram& out, std::uint32_t spec) {
   const InputSpec& s = program_.signature.input_specs[spec];
   const ValueId v = graph_.args(graph_.root().inputs)[spec].value();
   copier_.builder.input(GraphBuilder::value(copier_.copy_value(v)));
@@ -337,7 +337,7 @@ DAVIT_INLINE void ProgramCutter::add_attribute(ExportedProgram& out, std::uint32
       if (object.name == *target(s)) out.custom_objects.push_back(object);
 }
 
-DAVIT_INLINE void ProgramCutter::add_tensor(ExportedProgram& out, std::uint32_t spec, bool copy) {
+void ProgramCutter::add_tensor(ExportedProgram& out, std::uint32_t spec, bool copy) {
   const InputSpec& s = program_.signature.input_specs[spec];
   if (target(s) == nullptr || kind(s) == InputKind::custom_obj) return;
   const NamedTensor* entry = find(spec);
@@ -351,7 +351,7 @@ DAVIT_INLINE void ProgramCutter::add_tensor(ExportedProgram& out, std::uint32_t 
   (constant ? out.constants : out.state_dict).push_back(std::move(copied_tensor));
 }
 
-DAVIT_INLINE void ProgramCutter::pass_in(ExportedProgram& out, ValueId v) {
+void ProgramCutter::pass_in(ExportedProgram& out, ValueId v) {
   copier_.builder.input(GraphBuilder::value(copier_.copy_value(v)));
   if (graph_.values[v].kind == ValueKind::token) {
     out.signature.input_specs.push_back(InputTokenSpec{TokenArgument{name(v)}});
@@ -360,7 +360,7 @@ DAVIT_INLINE void ProgramCutter::pass_in(ExportedProgram& out, ValueId v) {
   }
 }
 
-DAVIT_INLINE UserArgument user_argument(GraphModuleView graph, ValueId v) {
+UserArgument user_argument(GraphModuleView graph, ValueId v) {
   const Name name = Name::own(graph.name(v));
   switch (graph.values[v].kind) {
     case ValueKind::sym_int: return SymIntArgument{name};
@@ -371,7 +371,7 @@ DAVIT_INLINE UserArgument user_argument(GraphModuleView graph, ValueId v) {
   }
 }
 
-DAVIT_INLINE void ProgramCutter::mutations(ExportedProgram& out, TagId tag, std::vector<Argument>& outputs) const {
+void ProgramCutter::mutations(ExportedProgram& out, TagId tag, std::vector<Argument>& outputs) const {
   for (std::uint32_t i = outputs_of_tag_[tag]; i < outputs_of_tag_[tag + 1]; ++i) {
     const std::uint32_t o = moved_outputs_[i];
     outputs.push_back(GraphBuilder::value(copier_.new_value(graph_.args(graph_.root().outputs)[o].value())));
@@ -379,12 +379,12 @@ DAVIT_INLINE void ProgramCutter::mutations(ExportedProgram& out, TagId tag, std:
   }
 }
 
-DAVIT_INLINE void ProgramCutter::add_ranges(ExportedProgram& out) const {
+void ProgramCutter::add_ranges(ExportedProgram& out) const {
   for (const ExprId e : copier_.used_symbols)
     if (ranges_[e] != no_id) out.range_constraints.push_back(program_.range_constraints[ranges_[e]]);
 }
 
-DAVIT_INLINE void ProgramCutter::parent_inputs(ExportedProgram& out, GraphId g) {
+void ProgramCutter::parent_inputs(ExportedProgram& out, GraphId g) {
   const std::span<const Argument> inputs = graph_.args(graph_.graphs[g].inputs);
   for (std::uint32_t i = 0; i < inputs.size(); ++i) {
     if (g == root_graph) {
@@ -397,7 +397,7 @@ DAVIT_INLINE void ProgramCutter::parent_inputs(ExportedProgram& out, GraphId g) 
   }
 }
 
-DAVIT_INLINE void ProgramCutter::call_delegate(TagId tag, NodeId first) {
+void ProgramCutter::call_delegate(TagId tag, NodeId first) {
   std::vector<Argument> inputs{GraphBuilder::integer(tag)};
   std::vector<Argument> outputs;
   for (const ValueId v : calls_[tag].inputs) inputs.push_back(GraphBuilder::value(copier_.value(v)));
@@ -405,7 +405,7 @@ DAVIT_INLINE void ProgramCutter::call_delegate(TagId tag, NodeId first) {
   copier_.builder.node(call_delegate_target, inputs, outputs, copier_.metadata(graph_.nodes[first].metadata));
 }
 
-DAVIT_INLINE std::vector<std::uint32_t> ProgramCutter::order_by_graph() const {
+std::vector<std::uint32_t> ProgramCutter::order_by_graph() const {
   std::vector<std::uint32_t> first(graph_.graphs.size() + 1, 0);
   const auto graph_of_vertex = [&](std::uint32_t v) { return graph_.nodes[quotient_.nodes_of(v)[0]].graph; };
   for (const std::uint32_t v : order_) ++first[graph_of_vertex(v) + 1];

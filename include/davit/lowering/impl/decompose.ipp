@@ -35,11 +35,11 @@ enum class Wish : std::uint8_t {
   go_if_as_good,  ///< if backends take the parts that are as good as the one that takes the whole
 };
 /// How many backends may take a node whole.
-[[nodiscard]] DAVIT_INLINE std::size_t taker_count(const DecomposeOptions& options) noexcept {
+[[nodiscard]] std::size_t taker_count(const DecomposeOptions& options) noexcept {
   return options.order.empty() ? options.backends.size() : options.order.size();
 }
 /// The position, by preference, of the first backend that takes a node; their number if none does.
-[[nodiscard]] DAVIT_INLINE std::size_t first_taker(GraphModuleView graph, NodeId n, const DecomposeOptions& options) {
+[[nodiscard]] std::size_t first_taker(GraphModuleView graph, NodeId n, const DecomposeOptions& options) {
   const std::size_t count = taker_count(options);
   const auto refuses = [&](std::size_t at) {
     const std::size_t backend = options.order.empty() ? at : options.order[at];
@@ -50,13 +50,13 @@ enum class Wish : std::uint8_t {
   return taker;
 }
 /// True for a node that may go if nothing needs what it makes, and stand for others that compute the same.
-[[nodiscard]] DAVIT_INLINE bool is_pure(GraphModuleView graph, const Node& node) {
+[[nodiscard]] bool is_pure(GraphModuleView graph, const Node& node) {
   const std::string_view target = graph.target(node);
   return (target.starts_with("aten.") || target.starts_with("_operator.")) && node.outputs.count != 0 &&
          !writes_arguments(graph, operator_call(graph, node)) && !is_random(target);
 }
 /// Attention of one query: a kernel that takes it whole reads keys and values once, its parts twice and more.
-[[nodiscard]] DAVIT_INLINE bool is_of_one_query(GraphModuleView graph, NodeId n) noexcept {
+[[nodiscard]] bool is_of_one_query(GraphModuleView graph, NodeId n) noexcept {
   if (graph.target(graph.nodes[n]) != "aten.scaled_dot_product_attention.default" ||
       graph.inputs(graph.nodes[n]).empty())
     return false;
@@ -65,7 +65,7 @@ enum class Wish : std::uint8_t {
       query.is_value() ? graph.dims_of(graph.values[query.value()].sizes) : std::span<const Dim>();
   return dims.size() >= 2 && dims[dims.size() - 2].is_static() && dims[dims.size() - 2].value == 1;
 }
-[[nodiscard]] DAVIT_INLINE Wish wish_for(GraphModuleView graph, NodeId n, const DecomposeOptions& options) {
+[[nodiscard]] Wish wish_for(GraphModuleView graph, NodeId n, const DecomposeOptions& options) {
   const std::string_view target = graph.target(graph.nodes[n]);
   if (options.only != nullptr) return options.only(graph, n) ? Wish::go : Wish::stay;
   bool identity = false;
@@ -365,7 +365,7 @@ class Decomposer {
 
 }  // namespace detail
 
-DAVIT_INLINE std::optional<ExportedProgram> decomposed(const ExportedProgram& program,
+std::optional<ExportedProgram> decomposed(const ExportedProgram& program,
                                                        const DecomposeOptions& options) {
   const GraphModuleView graph = program.view();
   struct Known {
@@ -392,7 +392,7 @@ DAVIT_INLINE std::optional<ExportedProgram> decomposed(const ExportedProgram& pr
   return out;
 }
 
-DAVIT_INLINE ExportedProgram run_decompositions(const ExportedProgram& program, const DecomposeOptions& options) {
+ExportedProgram run_decompositions(const ExportedProgram& program, const DecomposeOptions& options) {
   std::optional<ExportedProgram> right = with_right_sizes(program);
   std::optional<ExportedProgram> done = decomposed(right ? *right : program, options);
   return done ? *std::move(done) : right ? *std::move(right) : program;

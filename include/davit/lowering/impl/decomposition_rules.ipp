@@ -351,7 +351,7 @@ inline constexpr auto decomposition_rule_texts =
 
 /// The rule of that name behind `prefix` characters; "" if there is none. Names end with '(' or ' ', which are less
 /// than what they are made of.
-[[nodiscard]] DAVIT_INLINE std::string_view find_rule(std::span<const std::string_view> rules, std::string_view target,
+[[nodiscard]] std::string_view find_rule(std::span<const std::string_view> rules, std::string_view target,
                                                       std::size_t prefix) noexcept {
   const auto found = std::ranges::partition_point(
       rules, [&](std::string_view rule) { return rule.substr(prefix).compare(0, target.size(), target) < 0; });
@@ -361,29 +361,29 @@ inline constexpr auto decomposition_rule_texts =
 
 }  // namespace detail
 
-DAVIT_INLINE std::span<const std::string_view> decomposition_rules() noexcept {
+std::span<const std::string_view> decomposition_rules() noexcept {
   return detail::decomposition_rule_texts;
 }
-DAVIT_INLINE std::span<const std::string_view> algebra_rules() noexcept { return detail::algebra_rule_texts; }
-DAVIT_INLINE std::span<const std::string_view> primitive_rules() noexcept { return detail::primitive_rule_texts; }
-DAVIT_INLINE std::span<const std::string_view> primitive_helpers() noexcept { return detail::primitive_helper_texts; }
-DAVIT_INLINE std::span<const std::string_view> gradient_rules() noexcept { return detail::gradient_rule_texts; }
-DAVIT_INLINE std::span<const std::string_view> decomposition_helpers() noexcept {
+std::span<const std::string_view> algebra_rules() noexcept { return detail::algebra_rule_texts; }
+std::span<const std::string_view> primitive_rules() noexcept { return detail::primitive_rule_texts; }
+std::span<const std::string_view> primitive_helpers() noexcept { return detail::primitive_helper_texts; }
+std::span<const std::string_view> gradient_rules() noexcept { return detail::gradient_rule_texts; }
+std::span<const std::string_view> decomposition_helpers() noexcept {
   return detail::decomposition_helper_texts;
 }
-DAVIT_INLINE std::span<const std::string_view> complex_rules() noexcept { return detail::complex_rule_texts; }
+std::span<const std::string_view> complex_rules() noexcept { return detail::complex_rule_texts; }
 
-DAVIT_INLINE std::string_view find_decomposition(std::string_view target) noexcept {
+std::string_view find_decomposition(std::string_view target) noexcept {
   for (const std::span<const std::string_view> rules : {decomposition_rules(), algebra_rules(), primitive_rules(),
                                                         gradient_rules(), decomposition_helpers(), primitive_helpers()})
     if (const std::string_view found = detail::find_rule(rules, target, 0); !found.empty()) return found;
   return {};
 }
-DAVIT_INLINE std::string_view find_complex_rule(std::string_view target) noexcept {
+std::string_view find_complex_rule(std::string_view target) noexcept {
   return detail::find_rule(complex_rules(), target, std::string_view("complex.").size());
 }
 
-DAVIT_INLINE bool is_random(std::string_view target) noexcept {
+bool is_random(std::string_view target) noexcept {
   for (const std::string_view name :
        {"aten.rand", "aten.bernoulli", "aten.normal", "aten.multinomial", "aten.native_dropout", "aten.dropout",
         "aten.cauchy", "aten.empty", "aten.exponential", "aten.geometric", "aten.log_normal", "aten.poisson",

@@ -252,7 +252,7 @@ class ConstantFolder {
 
 }  // namespace detail
 
-DAVIT_INLINE std::optional<ExportedProgram> fold_constants(const ExportedProgram& program,
+std::optional<ExportedProgram> fold_constants(const ExportedProgram& program,
                                                            const BackendTable& backend) {
   detail::ConstantFolder folder(program, backend);
   if (!folder.find() || !folder.compute()) return std::nullopt;

@@ -21,7 +21,7 @@ namespace davit {
 
 namespace detail {
 
-DAVIT_INLINE void keep_interface(MethodInterface& interface, const ExportedProgram& original) {
+void keep_interface(MethodInterface& interface, const ExportedProgram& original) {
   const std::vector<OutputSpec>& specs = original.signature.output_specs;
   interface.added_mutations = static_cast<std::uint32_t>(interface.outputs.size() - specs.size());
   std::size_t first = 0;
@@ -32,7 +32,7 @@ DAVIT_INLINE void keep_interface(MethodInterface& interface, const ExportedProgr
 }
 
 /// The program with views for what changes a tensor's form in place; nothing if it has none. O(nodes).
-[[nodiscard]] DAVIT_INLINE std::optional<ExportedProgram> with_named_views(const ExportedProgram& program) {
+[[nodiscard]] std::optional<ExportedProgram> with_named_views(const ExportedProgram& program) {
   const GraphModuleView graph = program.view();
   std::optional<ExportedProgram> made;
   for (NodeId n = 0; n < graph.nodes.size(); ++n) {
@@ -49,7 +49,7 @@ DAVIT_INLINE void keep_interface(MethodInterface& interface, const ExportedProgr
 
 /// What functionalization takes apart: what writes its statistics, and what answers views that only its parts tell. Of
 /// complex tensors the parts are other numbers.
-[[nodiscard]] DAVIT_INLINE bool hides_storage(GraphModuleView graph, NodeId n) {
+[[nodiscard]] bool hides_storage(GraphModuleView graph, NodeId n) {
   const OperatorCall call = operator_call(graph, graph.nodes[n]);
   if (call.token != nullptr) return false;
   if (keeps_statistics(graph, call)) return true;
@@ -59,7 +59,7 @@ DAVIT_INLINE void keep_interface(MethodInterface& interface, const ExportedProgr
 }
 
 /// The schema of an operator that one of the backends has of its own; empty if none does.
-[[nodiscard]] DAVIT_INLINE std::string_view own_schema(BackendTables backends, std::string_view target) {
+[[nodiscard]] std::string_view own_schema(BackendTables backends, std::string_view target) {
   for (std::size_t i = 0; i < backends.size(); ++i)
     if (const std::string_view schema =
             backends[i].operator_schema == nullptr ? std::string_view{} : backends[i].operator_schema(target);
@@ -68,7 +68,7 @@ DAVIT_INLINE void keep_interface(MethodInterface& interface, const ExportedProgr
   return {};
 }
 /// True for the schema of an operator that writes to an argument: "Tensor(a!)", also where its result is that argument.
-[[nodiscard]] DAVIT_INLINE bool says_write(std::string_view schema) noexcept {
+[[nodiscard]] bool says_write(std::string_view schema) noexcept {
   return schema.substr(0, schema.rfind(" -> ")).find("!)") != std::string_view::npos;
 }
 /// Calls of backends' own operators by which of their arguments are written: auto_functionalized, and copies of what it
@@ -139,7 +139,7 @@ class FunctionalCalls {
 };
 
 /// The program with functional calls; nothing if no call writes. O(nodes * backends).
-[[nodiscard]] DAVIT_INLINE std::optional<ExportedProgram> with_functional_calls(const ExportedProgram& program,
+[[nodiscard]] std::optional<ExportedProgram> with_functional_calls(const ExportedProgram& program,
                                                                                 BackendTables backends) {
   const GraphModuleView graph = program.view();
   if (std::ranges::none_of(graph.nodes,
@@ -152,7 +152,7 @@ class FunctionalCalls {
 
 }  // namespace detail
 
-DAVIT_INLINE std::optional<ExportedProgram> functionalize(const ExportedProgram& program, BackendTables backends) {
+std::optional<ExportedProgram> functionalize(const ExportedProgram& program, BackendTables backends) {
   if (std::optional<ExportedProgram> called = detail::with_functional_calls(program, backends)) {
     std::optional<ExportedProgram> made = functionalize(*called);
     return made ? std::move(made) : std::move(called);

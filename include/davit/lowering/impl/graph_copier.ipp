@@ -8,12 +8,12 @@
 
 namespace davit {
 
-DAVIT_INLINE void GraphCopier::begin() {
+void GraphCopier::begin() {
   ++stamp_;
   builder = {};
   used_symbols.clear();
 }
-DAVIT_INLINE ValueId GraphCopier::copy_value(ValueId v, std::string_view name) {
+ValueId GraphCopier::copy_value(ValueId v, std::string_view name) {
   const Value& old = graph_.values[v];
   Value made = old;
   made.name = builder.text(name);
@@ -27,7 +27,7 @@ DAVIT_INLINE ValueId GraphCopier::copy_value(ValueId v, std::string_view name) {
   value_stamp_[v] = stamp_;
   return new_value_[v];
 }
-DAVIT_INLINE Range GraphCopier::dims(Range range) {
+Range GraphCopier::dims(Range range) {
   scratch_dims_.assign(graph_.dims_of(range).begin(), graph_.dims_of(range).end());
   for (Dim& dim : scratch_dims_)
     if (!dim.is_static()) dim.expr = expr(dim.expr);
@@ -35,7 +35,7 @@ DAVIT_INLINE Range GraphCopier::dims(Range range) {
 }
 /// Operands are older rows, each copied once before what it is an operand of; as deep as an expression may be, the
 /// stack is not.
-DAVIT_INLINE ExprId GraphCopier::expr(ExprId id) {
+ExprId GraphCopier::expr(ExprId id) {
   if (id == no_id) return no_id;
   open_exprs_.assign(1, id);
   while (!open_exprs_.empty()) {
@@ -61,7 +61,7 @@ DAVIT_INLINE ExprId GraphCopier::expr(ExprId id) {
   }
   return new_expr_[id];
 }
-DAVIT_INLINE std::uint32_t GraphCopier::metadata(std::uint32_t row) {
+std::uint32_t GraphCopier::metadata(std::uint32_t row) {
   if (row == no_id) return no_id;
   if (metadata_stamp_[row] == stamp_) return new_metadata_[row];
   const NodeMetadata& m = graph_.metadata[row];
@@ -72,7 +72,7 @@ DAVIT_INLINE std::uint32_t GraphCopier::metadata(std::uint32_t row) {
   metadata_stamp_[row] = stamp_;
   return new_metadata_[row];
 }
-DAVIT_INLINE Argument GraphCopier::argument(const Argument& old) {
+Argument GraphCopier::argument(const Argument& old) {
   Argument a = old;
   a.name = builder.intern(graph_.str(old.name));
   switch (old.kind) {
@@ -95,7 +95,7 @@ DAVIT_INLINE Argument GraphCopier::argument(const Argument& old) {
   }
   return a;
 }
-DAVIT_INLINE void GraphCopier::node(NodeId n) {
+void GraphCopier::node(NodeId n) {
   const Node& old = graph_.nodes[n];
   node_inputs_.clear();
   node_outputs_.clear();

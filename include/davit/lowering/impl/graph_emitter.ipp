@@ -15,7 +15,7 @@
 
 namespace davit {
 
-DAVIT_INLINE GraphEmitter::GraphEmitter(const GraphModule& from) : old_nodes_(from.nodes.size()) {
+GraphEmitter::GraphEmitter(const GraphModule& from) : old_nodes_(from.nodes.size()) {
   module() = from;
   // names of an earlier pass begin with "d<number>_": this one takes a larger number
   for (ValueId v = 0; v < from.values.size(); ++v) {
@@ -30,13 +30,13 @@ DAVIT_INLINE GraphEmitter::GraphEmitter(const GraphModule& from) : old_nodes_(fr
   }
 }
 
-DAVIT_INLINE void GraphEmitter::begin(GraphId id) {
+void GraphEmitter::begin(GraphId id) {
   graph = id;
   symbols_.clear();
   newest_symbols_.clear();
   module().graphs[id].nodes = {static_cast<std::uint32_t>(module().nodes.size()), 0};
 }
-DAVIT_INLINE NodeId GraphEmitter::append(const Node& node, bool kept) {
+NodeId GraphEmitter::append(const Node& node, bool kept) {
   const auto id = static_cast<NodeId>(module().nodes.size());
   if (!kept && ++made_ > most_nodes + 256 * old_nodes_) fault = "the program's operators would become too many nodes";
   module().nodes.push_back(node);
@@ -51,11 +51,11 @@ DAVIT_INLINE NodeId GraphEmitter::append(const Node& node, bool kept) {
   return id;
 }
 
-DAVIT_INLINE GraphEmitter::Mark GraphEmitter::mark() noexcept {
+GraphEmitter::Mark GraphEmitter::mark() noexcept {
   const GraphModule& m = module();
   return {m.dims.size(), m.exprs.size(), m.values.size(), m.arguments.size(), m.nodes.size()};
 }
-DAVIT_INLINE void GraphEmitter::roll_back(const Mark& to) {
+void GraphEmitter::roll_back(const Mark& to) {
   GraphModule& m = module();
   m.graphs[graph].nodes.count -= static_cast<std::uint32_t>(m.nodes.size() - to.nodes);
   m.dims.resize(to.dims);
@@ -69,7 +69,7 @@ DAVIT_INLINE void GraphEmitter::roll_back(const Mark& to) {
     symbols_.erase(newest_symbols_.back());
 }
 
-DAVIT_INLINE Dim GraphEmitter::arithmetic(ExprOp op, Dim a, Dim b) {
+Dim GraphEmitter::arithmetic(ExprOp op, Dim a, Dim b) {
   std::int64_t value = 0;
   bool wrong = false;
   switch (op) {
@@ -102,25 +102,25 @@ DAVIT_INLINE Dim GraphEmitter::arithmetic(ExprOp op, Dim a, Dim b) {
   const ExprId left = operand(a);
   return {value, tables_.expr({.op = op, .a = left, .b = operand(b)})};
 }
-DAVIT_INLINE Dim GraphEmitter::dim(const Item& item) {
+Dim GraphEmitter::dim(const Item& item) {
   if (item.is_value() && module().values[item.value()].kind == ValueKind::sym_int)
     return {module().values[item.value()].constant, module().values[item.value()].expr};
   if (item.is(ArgumentKind::int_) || item.is(ArgumentKind::bool_)) return {item.argument.payload, item.expr};
   fault = "a size is no integer";
   return {};
 }
-DAVIT_INLINE Item GraphEmitter::item(Dim dim) {
+Item GraphEmitter::item(Dim dim) {
   Item out = Item::integer(dim.value);
   out.expr = dim.expr;
   return out;
 }
-DAVIT_INLINE Dim GraphEmitter::product(std::span<const Dim> dims) {
+Dim GraphEmitter::product(std::span<const Dim> dims) {
   Dim all{1};
   for (const Dim& d : dims) all = arithmetic(ExprOp::mul, all, d);
   return all;
 }
 
-DAVIT_INLINE Argument GraphEmitter::argument(const Item& item) {
+Argument GraphEmitter::argument(const Item& item) {
   Argument out = item.argument;
   if (item.is_list()) {
     std::vector<Argument> items;
@@ -140,7 +140,7 @@ DAVIT_INLINE Argument GraphEmitter::argument(const Item& item) {
   }
   return out;
 }
-DAVIT_INLINE Item GraphEmitter::read(const Argument& argument) {
+Item GraphEmitter::read(const Argument& argument) {
   Item out = Item::of(argument);
   out.argument.name = {};
   out.argument.keyword = 0;
@@ -149,7 +149,7 @@ DAVIT_INLINE Item GraphEmitter::read(const Argument& argument) {
   return out;
 }
 
-DAVIT_INLINE ValueId GraphEmitter::declare(Value value, std::string_view base) {
+ValueId GraphEmitter::declare(Value value, std::string_view base) {
   value.name = new_name(base);
   value.graph = graph;
   const auto id = static_cast<ValueId>(module().values.size());
@@ -158,7 +158,7 @@ DAVIT_INLINE ValueId GraphEmitter::declare(Value value, std::string_view base) {
   return id;
 }
 
-DAVIT_INLINE ValueId GraphEmitter::declare(const TensorMeta& meta, std::string_view base) {
+ValueId GraphEmitter::declare(const TensorMeta& meta, std::string_view base) {
   std::vector<Dim> strides = meta.strides;
   if (strides.size() != meta.sizes.size()) {
     strides.assign(meta.sizes.size(), Dim{1});
@@ -174,7 +174,7 @@ DAVIT_INLINE ValueId GraphEmitter::declare(const TensorMeta& meta, std::string_v
                  base);
 }
 
-DAVIT_INLINE Item GraphEmitter::call(std::string_view target, std::span<const NamedItem> inputs,
+Item GraphEmitter::call(std::string_view target, std::span<const NamedItem> inputs,
                                      std::span<const TensorMeta> outputs, bool many) {
   const std::size_t first = target.find('.') + 1;
   const std::string_view base = target.substr(first, target.find('.', first) - first);
@@ -193,7 +193,7 @@ DAVIT_INLINE Item GraphEmitter::call(std::string_view target, std::span<const Na
          in_place(target) != InPlace::no);
   return many ? Item::list(std::move(results)) : results.empty() ? Item{} : std::move(results.front());
 }
-DAVIT_INLINE Item GraphEmitter::symbolic(std::string_view target, std::span<const NamedItem> inputs, ValueKind kind,
+Item GraphEmitter::symbolic(std::string_view target, std::span<const NamedItem> inputs, ValueKind kind,
                                          Dim result) {
   std::vector<Argument> arguments;
   for (const NamedItem& input : inputs) {
@@ -217,7 +217,7 @@ DAVIT_INLINE Item GraphEmitter::symbolic(std::string_view target, std::span<cons
   return Item::of(out);
 }
 
-DAVIT_INLINE std::string GraphEmitter::symbolic_key(const Node& node) {
+std::string GraphEmitter::symbolic_key(const Node& node) {
   const std::string_view target = view().target(node);
   if (target != "aten.sym_size.int" && !target.starts_with("_operator.") && !target.starts_with("torch.sym_"))
     return {};
@@ -230,7 +230,7 @@ DAVIT_INLINE std::string GraphEmitter::symbolic_key(const Node& node) {
   return key;
 }
 
-DAVIT_INLINE void GraphEmitter::merge_metadata(std::span<const std::uint8_t> used, std::span<const std::uint8_t> needed,
+void GraphEmitter::merge_metadata(std::span<const std::uint8_t> used, std::span<const std::uint8_t> needed,
                                                GraphModule& out) {
   const GraphModuleView from = view();
   std::vector<NodeId> old_producer(from.values.size(), no_id);
@@ -276,7 +276,7 @@ DAVIT_INLINE void GraphEmitter::merge_metadata(std::span<const std::uint8_t> use
   }
 }
 
-DAVIT_INLINE GraphModule GraphEmitter::finish() {
+GraphModule GraphEmitter::finish() {
   const GraphModule& old = module();
   const GraphModuleView from = view();
   // what is needed: from the ends of the graphs backwards

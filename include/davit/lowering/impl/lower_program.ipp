@@ -31,7 +31,7 @@ namespace davit {
 
 namespace detail {
 
-DAVIT_INLINE Result<const ExportedProgram*> find_program(std::span<const ProgramMethod> methods,
+Result<const ExportedProgram*> find_program(std::span<const ProgramMethod> methods,
                                                          std::string_view name) {
   Name known;
   for (const ProgramMethod& method : methods) {
@@ -45,7 +45,7 @@ DAVIT_INLINE Result<const ExportedProgram*> find_program(std::span<const Program
 }
 
 /// Lists the nodes that no backend was given, with what each backend said of them.
-[[nodiscard]] DAVIT_INLINE Error undelegated(GraphModuleView graph, std::span<const NodeId> nodes,
+[[nodiscard]] Error undelegated(GraphModuleView graph, std::span<const NodeId> nodes,
                                              std::span<const NodeRefusal> refusals, BackendTables backends) {
   Name list;
   for (std::size_t i = 0; i < nodes.size() && i < 50; ++i) {
@@ -325,7 +325,7 @@ class MethodLowering {
   PartitionReport* report_ = nullptr;
 };
 
-[[nodiscard]] DAVIT_INLINE Result<LoweredProgram> lower_methods(BackendTables backends,
+[[nodiscard]] Result<LoweredProgram> lower_methods(BackendTables backends,
                                                                 std::span<const ProgramMethod> methods,
                                                                 std::span<const PartitionCall> calls,
                                                                 const LowerOptions& options, Diagnostics* diagnostics) {
@@ -408,7 +408,7 @@ class MethodLowering {
 
 }  // namespace detail
 
-DAVIT_INLINE PartitionResult whole_method(const Method& method, std::string_view backend_name, std::uint32_t backend,
+PartitionResult whole_method(const Method& method, std::string_view backend_name, std::uint32_t backend,
                                           BackendObject spec) {
   const GraphModuleView graph = method.view();
   PartitionResult out(graph);
@@ -422,7 +422,7 @@ DAVIT_INLINE PartitionResult whole_method(const Method& method, std::string_view
   return out;
 }
 
-DAVIT_INLINE Result<LoweredProgram> lower_program(BackendTables backends, std::span<const ProgramMethod> methods,
+Result<LoweredProgram> lower_program(BackendTables backends, std::span<const ProgramMethod> methods,
                                                   std::span<const PartitionCall> calls, const LowerOptions& options,
                                                   Diagnostics* diagnostics) {
   return detail::or_no_memory(Stage::preprocess, [&] {

@@ -6,7 +6,7 @@
 
 namespace davit {
 
-DAVIT_INLINE Result<std::size_t> LoweredProgram::find_method(std::string_view name) const {
+Result<std::size_t> LoweredProgram::find_method(std::string_view name) const {
   for (std::size_t i = 0; i < parts_->methods.size(); ++i)
     if (parts_->methods[i].name == name) return i;
   Name known;
@@ -20,11 +20,11 @@ DAVIT_INLINE Result<std::size_t> LoweredProgram::find_method(std::string_view na
 
 namespace detail {
 
-DAVIT_INLINE Name place_of(std::string_view method, const LoweredDelegate& delegate) {
+Name place_of(std::string_view method, const LoweredDelegate& delegate) {
   return concat("method '", method, "', partition '", delegate.tag, "'");
 }
 
-DAVIT_INLINE Error not_available(Stage stage, std::string_view backend) {
+Error not_available(Stage stage, std::string_view backend) {
   return Error{.code = ErrorCode::not_available,
                .stage = stage,
                .backend = Name(backend),
@@ -33,7 +33,7 @@ DAVIT_INLINE Error not_available(Stage stage, std::string_view backend) {
 }
 
 /// Preprocesses a kept sub-program for the next available backend of its chain; `debug_map` takes its handles.
-[[nodiscard]] DAVIT_INLINE Result<bool> fall_back(BackendTables backends, const LoweredMethod& method,
+[[nodiscard]] Result<bool> fall_back(BackendTables backends, const LoweredMethod& method,
                                                   LoweredDelegate& delegate, const std::vector<bool>& available,
                                                   DebugMap& debug_map) {
   if (delegate.original == nullptr) return false;
@@ -62,7 +62,7 @@ DAVIT_INLINE Error not_available(Stage stage, std::string_view backend) {
   return false;
 }
 
-DAVIT_INLINE Result<void> compile_delegates(BackendTables backends, std::span<LoweredMethod> methods, bool strict,
+Result<void> compile_delegates(BackendTables backends, std::span<LoweredMethod> methods, bool strict,
                                             DebugMap& debug_map, Diagnostics* diagnostics) {
   std::vector<bool> available(backends.size(), false);
   for (std::uint32_t b = 0; b < backends.size(); ++b) {

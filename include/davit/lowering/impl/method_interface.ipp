@@ -17,7 +17,7 @@ namespace davit {
 
 namespace detail {
 
-DAVIT_INLINE PortType port_type(GraphModuleView graph, const Argument& a) {
+PortType port_type(GraphModuleView graph, const Argument& a) {
   switch (a.kind) {
     case ArgumentKind::int_: return {.tag = EValue::Tag::int_};
     case ArgumentKind::float_: return {.tag = EValue::Tag::float_};
@@ -38,7 +38,7 @@ DAVIT_INLINE PortType port_type(GraphModuleView graph, const Argument& a) {
   return {.tag = EValue::Tag::tensor, .dtype = v.dtype, .dims = {dims.begin(), dims.end()}};
 }
 
-DAVIT_INLINE std::vector<GuardInput> guard_inputs(std::span<const InputPort> ports) {
+std::vector<GuardInput> guard_inputs(std::span<const InputPort> ports) {
   std::vector<GuardInput> all;
   for (const InputPort& port : ports) {
     if (port.role != InputRole::user) continue;
@@ -52,7 +52,7 @@ DAVIT_INLINE std::vector<GuardInput> guard_inputs(std::span<const InputPort> por
 }
 
 /// Gives the values that forward() returns the keys that the root module lists, if it lists as many.
-DAVIT_INLINE void name_by_keys(std::span<OutputPort> outputs, std::span<const ModuleCallEntry> modules) {
+void name_by_keys(std::span<OutputPort> outputs, std::span<const ModuleCallEntry> modules) {
   const auto root = std::ranges::find_if(modules, [](const ModuleCallEntry& module) { return module.fqn.empty(); });
   if (root == modules.end()) return;
   if (static_cast<std::size_t>(std::ranges::count_if(outputs, &OutputPort::is_returned)) != root->output_names.size())
@@ -64,7 +64,7 @@ DAVIT_INLINE void name_by_keys(std::span<OutputPort> outputs, std::span<const Mo
 
 }  // namespace detail
 
-DAVIT_INLINE MethodInterface method_interface(const ExportedProgram& program) {
+MethodInterface method_interface(const ExportedProgram& program) {
   MethodInterface out;
   const GraphModuleView graph = program.view();
   const ExportGraphSignature& signature = program.signature;
@@ -102,7 +102,7 @@ DAVIT_INLINE MethodInterface method_interface(const ExportedProgram& program) {
   return out;
 }
 
-DAVIT_INLINE std::vector<Name> guard_names(const MethodInterface& interface) {
+std::vector<Name> guard_names(const MethodInterface& interface) {
   std::vector<Name> names;
   for (const InputPort& port : interface.inputs)
     if (port.role == InputRole::user) names.push_back(port.name);
@@ -111,13 +111,13 @@ DAVIT_INLINE std::vector<Name> guard_names(const MethodInterface& interface) {
 
 namespace detail {
 
-DAVIT_INLINE void write_port_type(ByteWriter& out, const PortType& type) {
+void write_port_type(ByteWriter& out, const PortType& type) {
   out.number(type.tag);
   out.number(type.dtype);
   out.array(std::span<const Dim>(type.dims));
   out.number(type.expr);
 }
-[[nodiscard]] DAVIT_INLINE PortType read_port_type(ByteReader& in, std::size_t exprs) {
+[[nodiscard]] PortType read_port_type(ByteReader& in, std::size_t exprs) {
   PortType type;
   type.tag = in.number<EValue::Tag>();
   type.dtype = in.number<ScalarType>();
@@ -131,18 +131,18 @@ DAVIT_INLINE void write_port_type(ByteWriter& out, const PortType& type) {
   if (!good) in.fail();
   return type;
 }
-DAVIT_INLINE void write_optional(ByteWriter& out, const std::optional<ConstantValue>& constant) {
+void write_optional(ByteWriter& out, const std::optional<ConstantValue>& constant) {
   out.number(static_cast<std::uint8_t>(constant ? 1 : 0));
   if (constant) write_constant(out, *constant);
 }
-[[nodiscard]] DAVIT_INLINE std::optional<ConstantValue> read_optional(ByteReader& in) {
+[[nodiscard]] std::optional<ConstantValue> read_optional(ByteReader& in) {
   if (in.number<std::uint8_t>() == 0) return std::nullopt;
   return read_constant(in);
 }
 
 }  // namespace detail
 
-DAVIT_INLINE void write_interface(ByteWriter& out, const MethodInterface& interface) {
+void write_interface(ByteWriter& out, const MethodInterface& interface) {
   out.array(std::span<const Expr>(interface.exprs));
   out.number(static_cast<std::uint64_t>(interface.ranges.size()));
   for (const auto& range : interface.ranges) {
@@ -171,7 +171,7 @@ DAVIT_INLINE void write_interface(ByteWriter& out, const MethodInterface& interf
   }
 }
 
-DAVIT_INLINE MethodInterface read_interface(ByteReader& in) {
+MethodInterface read_interface(ByteReader& in) {
   MethodInterface out;
   out.exprs = in.array<Expr>();
   for (std::size_t i = 0; i < out.exprs.size(); ++i) {

@@ -12,11 +12,11 @@
 
 namespace davit::detail {
 
-[[nodiscard]] DAVIT_INLINE bool contains_module(std::string_view module, std::string_view path) noexcept {
+[[nodiscard]] bool contains_module(std::string_view module, std::string_view path) noexcept {
   return module.empty() || (path.starts_with(module) && (path.size() == module.size() || path[module.size()] == '.'));
 }
 /// The rule for nodes of this stack, or no_id; marks all rules that match.
-[[nodiscard]] DAVIT_INLINE std::uint32_t choose_rule(std::span<const ModuleRule> rules, std::string_view stack,
+[[nodiscard]] std::uint32_t choose_rule(std::span<const ModuleRule> rules, std::string_view stack,
                                                      std::vector<std::uint8_t>& used) {
   std::uint32_t best = no_id;
   for_each_module(stack, [&](std::string_view path) {
@@ -29,7 +29,7 @@ namespace davit::detail {
   return best;
 }
 
-DAVIT_INLINE Result<PartitionResult> partition_modules(BackendTables backends, std::span<const ModuleRule> rules,
+Result<PartitionResult> partition_modules(BackendTables backends, std::span<const ModuleRule> rules,
                                                        const Method& method) {
   const GraphModuleView graph = method.view();
   for (const ModuleRule& rule : rules)

@@ -15,12 +15,12 @@ namespace davit {
 
 namespace detail {
 
-[[nodiscard]] DAVIT_INLINE Name size_text(GraphModuleView graph, const Dim& dim) {
+[[nodiscard]] Name size_text(GraphModuleView graph, const Dim& dim) {
   if (dim.is_static()) return concat(dim.value);
   const Expr& e = graph.exprs[dim.expr];
   return e.op == ExprOp::symbol ? Name::own(graph.str(e.name)) : concat("~", dim.value);
 }
-DAVIT_INLINE Name type_text(GraphModuleView graph, const Value& v) {
+Name type_text(GraphModuleView graph, const Value& v) {
   switch (v.kind) {
     case ValueKind::sym_int: return "int";
     case ValueKind::sym_float: return "float";
@@ -33,7 +33,7 @@ DAVIT_INLINE Name type_text(GraphModuleView graph, const Value& v) {
   for (const Dim& dim : graph.dims_of(v.sizes)) sizes = concat(sizes, sizes.empty() ? "" : ", ", size_text(graph, dim));
   return concat(name_of(v.dtype), "[", sizes, "]");
 }
-DAVIT_INLINE std::size_t value_bytes(GraphModuleView graph, const Value& v) noexcept {
+std::size_t value_bytes(GraphModuleView graph, const Value& v) noexcept {
   if (v.kind != ValueKind::tensor) return 0;
   std::size_t bytes = size_of(v.dtype);
   for (const Dim& dim : graph.dims_of(v.sizes))
@@ -41,7 +41,7 @@ DAVIT_INLINE std::size_t value_bytes(GraphModuleView graph, const Value& v) noex
   return bytes;
 }
 
-DAVIT_INLINE std::vector<PartitionReport::Node> node_rows(GraphModuleView graph,
+std::vector<PartitionReport::Node> node_rows(GraphModuleView graph,
                                                           std::span<const std::uint32_t> partition_of_node) {
   std::vector<PartitionReport::Node> rows;
   rows.reserve(graph.nodes.size());
@@ -132,7 +132,7 @@ class PartitionedGraphBuilder {
 
 }  // namespace detail
 
-DAVIT_INLINE PartitionedGraph partitioned_graph(const LoweredMethod& method,
+PartitionedGraph partitioned_graph(const LoweredMethod& method,
                                                 std::span<const PartitionReport::Partition> partitions) {
   PartitionedGraph out;
   const GraphModuleView graph = method.parent.view();
@@ -149,7 +149,7 @@ DAVIT_INLINE PartitionedGraph partitioned_graph(const LoweredMethod& method,
   return out;
 }
 
-DAVIT_INLINE PartitionReport partition_report(const LoweredProgram& program, std::size_t index) {
+PartitionReport partition_report(const LoweredProgram& program, std::size_t index) {
   const LoweredMethod& method = program.methods()[index];
   PartitionReport out;
   out.method = method.name;

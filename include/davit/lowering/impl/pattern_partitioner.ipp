@@ -14,7 +14,7 @@ namespace davit::detail {
 inline constexpr NodeId several_users = no_id - 1;
 
 /// Per node: the one node that uses its values; no_id if none does, `several_users` if more do, or the graph's output.
-[[nodiscard]] DAVIT_INLINE std::vector<NodeId> only_users(GraphModuleView graph) {
+[[nodiscard]] std::vector<NodeId> only_users(GraphModuleView graph) {
   std::vector<NodeId> user(graph.nodes.size(), no_id);
   const auto use = [&](ValueId v, NodeId by) {
     const NodeId producer = graph.values[v].producer;
@@ -31,7 +31,7 @@ inline constexpr NodeId several_users = no_id - 1;
 }
 
 /// True if a free chain of the rule begins at `n`; `chain` then holds it.
-[[nodiscard]] DAVIT_INLINE bool follow_chain(GraphModuleView graph, const PatternRule& rule, NodeId n,
+[[nodiscard]] bool follow_chain(GraphModuleView graph, const PatternRule& rule, NodeId n,
                                              const std::vector<NodeId>& only_user,
                                              const std::vector<std::uint32_t>& taken, std::vector<NodeId>& chain) {
   chain.clear();
@@ -44,7 +44,7 @@ inline constexpr NodeId several_users = no_id - 1;
   return true;
 }
 
-DAVIT_INLINE Result<PartitionResult> partition_patterns(BackendTables backends, std::span<const PatternRule> rules,
+Result<PartitionResult> partition_patterns(BackendTables backends, std::span<const PatternRule> rules,
                                                         const Method& method) {
   const GraphModuleView graph = method.view();
   for (std::size_t r = 0; r < rules.size(); ++r) {

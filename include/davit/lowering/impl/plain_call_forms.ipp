@@ -18,7 +18,7 @@
 namespace davit::detail {
 
 /// True for out_dtype(operator, dtype, arguments...) -> tensor.
-[[nodiscard]] DAVIT_INLINE bool says_dtype(GraphModuleView graph, const Node& node) noexcept {
+[[nodiscard]] bool says_dtype(GraphModuleView graph, const Node& node) noexcept {
   if (graph.target(node) != "higher_order.out_dtype") return false;
   const std::span<const Argument> inputs = graph.inputs(node), outputs = graph.outputs(node);
   return inputs.size() > 2 &&
@@ -37,7 +37,7 @@ struct AssociativeScan {
   std::vector<ValueId> scanned{}, results{};
   std::vector<Argument> additional{};
 };
-[[nodiscard]] DAVIT_INLINE std::optional<AssociativeScan> associative_scan(GraphModuleView graph, const Node& node) {
+[[nodiscard]] std::optional<AssociativeScan> associative_scan(GraphModuleView graph, const Node& node) {
   if (graph.target(node) != "higher_order.associative_scan") return std::nullopt;
   const std::span<const Argument> inputs = graph.inputs(node);
   if (inputs.size() < 2 || inputs[0].kind != ArgumentKind::graph || !inputs[1].is_list()) return std::nullopt;
@@ -68,7 +68,7 @@ struct AssociativeScan {
 
 /// True for auto_functionalized_v2(operator, arguments..., _all_bases=[...]) -> (results..., bases...), whose written
 /// arguments are views of the bases, or they themselves: none of them a list, no base without a view named twice.
-[[nodiscard]] DAVIT_INLINE bool writes_bases(GraphModuleView graph, const Node& node) {
+[[nodiscard]] bool writes_bases(GraphModuleView graph, const Node& node) {
   const std::span<const Argument> inputs = graph.inputs(node);
   if (graph.target(node) != "higher_order.auto_functionalized_v2" || inputs.empty() ||
       (inputs[0].kind != ArgumentKind::operator_name && inputs[0].kind != ArgumentKind::string))
@@ -100,7 +100,7 @@ struct FlexAttention {
   double scale = 1;
   std::vector<ValueId> score_buffers{}, mask_buffers{}, results{};
 };
-[[nodiscard]] DAVIT_INLINE std::optional<FlexAttention> flex_attention(GraphModuleView graph, const Node& node) {
+[[nodiscard]] std::optional<FlexAttention> flex_attention(GraphModuleView graph, const Node& node) {
   if (graph.target(node) != "higher_order.flex_attention") return std::nullopt;
   std::vector<Argument> inputs;
   const auto flatten = [&](const auto& self, std::span<const Argument> arguments) -> void {

@@ -28,7 +28,7 @@ namespace davit {
 
 namespace detail {
 
-[[nodiscard]] DAVIT_INLINE Error all_of(std::vector<Error> violations) {
+[[nodiscard]] Error all_of(std::vector<Error> violations) {
   Error first = std::move(violations.front());
   if (violations.size() > 1) {
     first.what = concat(first.what, " (and ", violations.size() - 1, " more)");
@@ -39,7 +39,7 @@ namespace detail {
   return first;
 }
 
-[[nodiscard]] DAVIT_INLINE Result<void> sound(const ExportedProgram& program, bool validate) {
+[[nodiscard]] Result<void> sound(const ExportedProgram& program, bool validate) {
   if (!validate) return {};
   if (std::vector<Error> violations = verify(program, {.allow_unknown_operators = true}); !violations.empty())
     return std::unexpected(all_of(std::move(violations)));
@@ -48,7 +48,7 @@ namespace detail {
 
 /// True if what lies in the storage of `v` before node `n` can be seen after it: by its graph's caller, or by a later
 /// node. O(arguments).
-[[nodiscard]] DAVIT_INLINE bool is_seen_after(GraphModuleView graph, NodeId n, ValueId v, InPlaceWrites<>& writes) {
+[[nodiscard]] bool is_seen_after(GraphModuleView graph, NodeId n, ValueId v, InPlaceWrites<>& writes) {
   const Graph& own = graph.graphs[graph.nodes[n].graph];
   const auto is_older = [&](ValueId other) {
     const NodeId made = graph.values[other].producer;
@@ -67,7 +67,7 @@ namespace detail {
 }
 /// True for a loop that answers an operand, or a view of one, where that is written and others see it: loops keep what
 /// they carry in storages of their own.
-[[nodiscard]] DAVIT_INLINE bool hands_on_operand(GraphModuleView graph, NodeId n, InPlaceWrites<>& writes) {
+[[nodiscard]] bool hands_on_operand(GraphModuleView graph, NodeId n, InPlaceWrites<>& writes) {
   const OperatorCall call = operator_call(graph, graph.nodes[n]);
   if (call.target != "higher_order.while_loop" && call.target != "higher_order.scan") return false;
   const Graph* body = nullptr;
@@ -96,7 +96,7 @@ namespace detail {
 
 /// What operators compute lies contiguously here, whatever strides the program records, and so does state: a view of it
 /// may show other elements than torch's, or be a copy. That matters to as_strided, and where somebody writes.
-[[nodiscard]] DAVIT_INLINE Result<void> check_layouts(const ExportedProgram& program) {
+[[nodiscard]] Result<void> check_layouts(const ExportedProgram& program) {
   const GraphModuleView graph = program.view();
   std::optional<std::vector<std::uint8_t>> state;  // per value
   const auto is_state = [&](ValueId v) {
@@ -147,7 +147,7 @@ namespace detail {
 
 }  // namespace detail
 
-DAVIT_INLINE Result<std::optional<ExportedProgram>> prepare_program(const ExportedProgram& program,
+Result<std::optional<ExportedProgram>> prepare_program(const ExportedProgram& program,
                                                                     const DecomposeOptions& options, bool validate) {
   if (Result<void> good = detail::sound(program, validate); !good) return std::unexpected(std::move(good.error()));
   std::optional<ExportedProgram> made = with_right_sizes(program);

@@ -16,7 +16,7 @@
 
 namespace davit {
 
-DAVIT_INLINE std::vector<RefusalGroup> group_refusals(const PartitionReport& report) {
+std::vector<RefusalGroup> group_refusals(const PartitionReport& report) {
   std::vector<RefusalGroup> groups;
   for (const PartitionReport::Refusal& r : report.refusals)
     groups.push_back({std::string(r.target.view()), std::string(r.backend.view()), std::string(r.reason.view()), 1});
@@ -38,7 +38,7 @@ DAVIT_INLINE std::vector<RefusalGroup> group_refusals(const PartitionReport& rep
   return groups;
 }
 
-DAVIT_INLINE ConstantBytes constant_bytes(const PartitionReport& report) noexcept {
+ConstantBytes constant_bytes(const PartitionReport& report) noexcept {
   ConstantBytes out;
   for (const PartitionReport::Constant& c : report.constants) {
     if (c.fate == "moved")
@@ -53,7 +53,7 @@ DAVIT_INLINE ConstantBytes constant_bytes(const PartitionReport& report) noexcep
   return out;
 }
 
-DAVIT_INLINE std::vector<OperatorTime> operator_times(const PartitionReport& report) {
+std::vector<OperatorTime> operator_times(const PartitionReport& report) {
   std::map<std::pair<std::string_view, std::string_view>, OperatorTime> rows;  // by backend and operator
   const auto row = [&](std::string_view backend, std::string_view target) -> OperatorTime& {
     return rows.try_emplace({backend, target}, OperatorTime{std::string(target), std::string(backend)}).first->second;
@@ -79,42 +79,42 @@ DAVIT_INLINE std::vector<OperatorTime> operator_times(const PartitionReport& rep
 }
 
 namespace detail {
-[[nodiscard]] DAVIT_INLINE std::string cell(const Name& name) { return std::string(name.view()); }
-[[nodiscard]] DAVIT_INLINE std::string cell(std::size_t number) { return std::to_string(number); }
+[[nodiscard]] std::string cell(const Name& name) { return std::string(name.view()); }
+[[nodiscard]] std::string cell(std::size_t number) { return std::to_string(number); }
 /// Nanoseconds as microseconds with three decimals; "?" if they are not known.
-[[nodiscard]] DAVIT_INLINE std::string microseconds(std::uint64_t ns) {
+[[nodiscard]] std::string microseconds(std::uint64_t ns) {
   if (ns == UINT64_MAX) return "?";
   const std::string decimals = std::to_string(1000 + ns % 1000);
   return std::to_string(ns / 1000) + "." + decimals.substr(1);
 }
 /// As percent with one decimal; nothing if it is not known.
-[[nodiscard]] DAVIT_INLINE std::string share(std::uint64_t ns, std::uint64_t total) {
+[[nodiscard]] std::string share(std::uint64_t ns, std::uint64_t total) {
   if (ns == UINT64_MAX || total == 0) return {};
   const auto tenths = static_cast<std::uint64_t>(static_cast<double>(ns) / static_cast<double>(total) * 1000 + 0.5);
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + "%";
 }
-[[nodiscard]] DAVIT_INLINE std::uint64_t total_ns(const PartitionReport& report) noexcept {
+[[nodiscard]] std::uint64_t total_ns(const PartitionReport& report) noexcept {
   std::uint64_t total = 0;
   for (const PartitionReport::Partition& p : report.partitions)
     if (p.ns != UINT64_MAX) total += p.ns;
   return total;
 }
 /// The tables one behind the other, each with its title.
-[[nodiscard]] DAVIT_INLINE std::string sections(
+[[nodiscard]] std::string sections(
     std::initializer_list<std::pair<const char*, const TextTable*>> tables) {
   std::string out;
   for (const auto& [title, table] : tables)
     if (!table->rows.empty()) ((out += title) += '\n') += table->print();
   return out;
 }
-[[nodiscard]] DAVIT_INLINE std::string without_control(std::string text) {
+[[nodiscard]] std::string without_control(std::string text) {
   for (char& c : text)
     if (static_cast<unsigned char>(c) < 32 && c != '\n') c = '?';
   return text;
 }
 }  // namespace detail
 
-DAVIT_INLINE ReportTables report_tables(const PartitionReport& report) {
+ReportTables report_tables(const PartitionReport& report) {
   using detail::cell;
   ReportTables out;
   out.partitions = {{"partition", "backend", "nodes", "inputs", "outputs", "constant bytes"},
@@ -152,7 +152,7 @@ DAVIT_INLINE ReportTables report_tables(const PartitionReport& report) {
   return out;
 }
 
-DAVIT_INLINE std::string report_totals(const PartitionReport& report) {
+std::string report_totals(const PartitionReport& report) {
   std::size_t nodes = 0;
   for (const PartitionReport::Partition& p : report.partitions) nodes += p.nodes;
   const ConstantBytes bytes = constant_bytes(report);
@@ -161,7 +161,7 @@ DAVIT_INLINE std::string report_totals(const PartitionReport& report) {
          " shared, " + std::to_string(bytes.duplicated) + " duplicated, " + std::to_string(bytes.kept) + " kept";
 }
 
-DAVIT_INLINE std::string print_report(const PartitionReport& report) {
+std::string print_report(const PartitionReport& report) {
   const ReportTables tables = report_tables(report);
   return detail::without_control("method '" + detail::cell(report.method) + "': " + report_totals(report) + "\n" +
                                  detail::sections({{"partitions", &tables.partitions},
@@ -171,7 +171,7 @@ DAVIT_INLINE std::string print_report(const PartitionReport& report) {
                                                    {"not taken", &tables.refusals}}));
 }
 
-DAVIT_INLINE std::string print_times(const PartitionReport& report) {
+std::string print_times(const PartitionReport& report) {
   ReportTables tables = report_tables(report);
   TextTable& partitions = tables.partitions;  // without what lowering alone knows
   const auto only_times = [](auto& cells) {

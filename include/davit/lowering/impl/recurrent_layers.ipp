@@ -14,7 +14,7 @@ namespace detail {
 
 /// What is known of a result of several layers, and who needs it: one value where all that needs the layers' own joins
 /// them.
-DAVIT_INLINE RecurrentOperator::End RecurrentLayers::end_of(const RecurrentStack& stack, ValueId RecurrentStep::* after,
+RecurrentOperator::End RecurrentLayers::end_of(const RecurrentStack& stack, ValueId RecurrentStep::* after,
                                                             std::vector<NodeId>& users) const {
   std::vector<ValueId> all;
   RecurrentOperator::End end;
@@ -43,7 +43,7 @@ DAVIT_INLINE RecurrentOperator::End RecurrentLayers::end_of(const RecurrentStack
 }
 
 /// Lets the batch be first where the input has it so, and what needs the rows turns them or is another layer.
-DAVIT_INLINE void RecurrentLayers::turn_rows(const RecurrentStack& stack, RecurrentOperator& op) {
+void RecurrentLayers::turn_rows(const RecurrentStack& stack, RecurrentOperator& op) {
   const RecurrentDirection& first = *stack.directions[0];
   const Dim steps = sizes(first.first().gates)[0], batch = sizes(first.first().gates)[1];
   const auto is_turned = [&](ValueId v) {
@@ -89,7 +89,7 @@ DAVIT_INLINE void RecurrentLayers::turn_rows(const RecurrentStack& stack, Recurr
   op.input = input;
 }
 
-DAVIT_INLINE RecurrentOperator RecurrentLayers::plan(const RecurrentStack& stack) {
+RecurrentOperator RecurrentLayers::plan(const RecurrentStack& stack) {
   RecurrentOperator op{.stack = &stack};
   std::vector<NodeId> users;
   op.state = end_of(stack, &RecurrentStep::state, users);
@@ -104,7 +104,7 @@ DAVIT_INLINE RecurrentOperator RecurrentLayers::plan(const RecurrentStack& stack
 }
 
 /// A value as an operand; notes if it is not there yet, or is what the operator makes.
-DAVIT_INLINE Item RecurrentLayers::used(ValueId v) {
+Item RecurrentLayers::used(ValueId v) {
   const auto ready = ready_.find(v);
   const NodeId from = ready != ready_.end() ? ready->second : v < from_.values.size() ? producer(v) : no_id;
   const bool own = std::ranges::any_of(stack_->directions, [&](const RecurrentDirection* d) {
@@ -115,7 +115,7 @@ DAVIT_INLINE Item RecurrentLayers::used(ValueId v) {
 }
 
 /// A value in other sizes; if none is there yet, by a view.
-DAVIT_INLINE ValueId RecurrentLayers::shaped(ValueId v, std::span<const Dim> to) {
+ValueId RecurrentLayers::shaped(ValueId v, std::span<const Dim> to) {
   for (const ValueId each : stages(v))
     if (same_sizes(from_, sizes(each), to)) return each;
   std::vector<Item> items;
@@ -126,7 +126,7 @@ DAVIT_INLINE ValueId RecurrentLayers::shaped(ValueId v, std::span<const Dim> to)
 }
 
 /// What the layers begin with, as one value: the one that they take parts of, or theirs joined.
-DAVIT_INLINE ValueId RecurrentLayers::begin_of(const RecurrentStack& stack, ValueId RecurrentStep::* before,
+ValueId RecurrentLayers::begin_of(const RecurrentStack& stack, ValueId RecurrentStep::* before,
                                                ValueId like) {
   const std::span<const Dim> made = sizes(like);
   std::vector<Dim> all(made.begin(), made.end());
@@ -148,7 +148,7 @@ DAVIT_INLINE ValueId RecurrentLayers::begin_of(const RecurrentStack& stack, Valu
 }
 
 /// Lets a value of the program stand for a result.
-DAVIT_INLINE void RecurrentLayers::give(const Item& result, ValueId old) {
+void RecurrentLayers::give(const Item& result, ValueId old) {
   if (old == no_id) return;
   const NodeId n = emit_.module().values[result.value()].producer;
   const Range outputs = emit_.module().nodes[n].outputs;
@@ -158,7 +158,7 @@ DAVIT_INLINE void RecurrentLayers::give(const Item& result, ValueId old) {
   given_.push_back(old);
 }
 
-DAVIT_INLINE NodeId RecurrentLayers::emit(const RecurrentOperator& op) {
+NodeId RecurrentLayers::emit(const RecurrentOperator& op) {
   const RecurrentStack& stack = *op.stack;
   const RecurrentDirection& first = *stack.directions[0];
   const ValueId last = stack.directions.back()->last().state;
@@ -225,7 +225,7 @@ DAVIT_INLINE NodeId RecurrentLayers::emit(const RecurrentOperator& op) {
 }
 
 /// Makes the operator and takes it back: true if a backend takes it, and all that it needs is there.
-DAVIT_INLINE bool RecurrentLayers::is_taken(const RecurrentOperator& op) {
+bool RecurrentLayers::is_taken(const RecurrentOperator& op) {
   const GraphEmitter::Mark mark = emit_.mark();
   const NodeId made = emit(op);
   const bool taken = std::exchange(emit_.fault, nullptr) == nullptr && !is_late_ &&
@@ -237,7 +237,7 @@ DAVIT_INLINE bool RecurrentLayers::is_taken(const RecurrentOperator& op) {
 }
 
 /// Writes a graph's nodes again, with the operators in place of what they stand for.
-DAVIT_INLINE bool RecurrentLayers::write(GraphId g) {
+bool RecurrentLayers::write(GraphId g) {
   const Range nodes = from_.graphs[g].nodes;
   std::vector<RecurrentOperator> made;
   for (const RecurrentStack& stack : stacks_) {
@@ -273,7 +273,7 @@ DAVIT_INLINE bool RecurrentLayers::write(GraphId g) {
 }
 
 /// True if two products have the same matrix, as the steps of a layer have: most programs need no further look.
-[[nodiscard]] DAVIT_INLINE bool repeats_linear(GraphModuleView graph) {
+[[nodiscard]] bool repeats_linear(GraphModuleView graph) {
   std::vector<ValueId> weights;
   for (NodeId n = 0; n < graph.nodes.size(); ++n)
     if (graph.target(graph.nodes[n]) == "aten.linear.default")
@@ -284,7 +284,7 @@ DAVIT_INLINE bool RecurrentLayers::write(GraphId g) {
 
 }  // namespace detail
 
-DAVIT_INLINE std::optional<ExportedProgram> with_recurrent_layers(const ExportedProgram& program,
+std::optional<ExportedProgram> with_recurrent_layers(const ExportedProgram& program,
                                                                   const DecomposeOptions& options) {
   if (options.only != nullptr || !detail::repeats_linear(program.view()) || storage_matters(program.view()))
     return std::nullopt;

@@ -23,7 +23,7 @@ namespace davit {
 namespace detail {
 
 /// True for a layer whose last states are said to have another rank than the first ones, of which they have the sizes.
-[[nodiscard]] DAVIT_INLINE bool says_wrong_ranks(GraphModuleView graph, const Node& node) noexcept {
+[[nodiscard]] bool says_wrong_ranks(GraphModuleView graph, const Node& node) noexcept {
   if (graph.target(node) != "aten.lstm.input") return false;
   const std::span<const Argument> outputs = graph.outputs(node);
   return outputs.size() == 3 && std::ranges::any_of(outputs.subspan(1), [&](const Argument& a) {
@@ -32,7 +32,7 @@ namespace detail {
 }
 
 /// True for unique elements whose places or counts are said to be of another dtype than int64.
-[[nodiscard]] DAVIT_INLINE bool says_wrong_dtype(GraphModuleView graph, const Node& node) noexcept {
+[[nodiscard]] bool says_wrong_dtype(GraphModuleView graph, const Node& node) noexcept {
   const std::string_view target = graph.target(node);
   if (target != "aten._unique2.default" && target != "aten.unique_consecutive.default" &&
       target != "aten.unique_dim.default")
@@ -44,18 +44,18 @@ namespace detail {
 }
 
 /// The dimension of a recurrent layer's rows that its steps go along.
-[[nodiscard]] DAVIT_INLINE std::size_t steps_of(const operators::NodeArguments& layer) noexcept {
+[[nodiscard]] std::size_t steps_of(const operators::NodeArguments& layer) noexcept {
   bool batch_first = false;
   return operators::read_flag(layer, {"batch_first", 8}, false, batch_first) && batch_first ? 1 : 0;
 }
 
 /// True if a layer is said to make so many rows of sizes that depend on the call's: torch takes it apart into the steps
 /// of its example.
-[[nodiscard]] DAVIT_INLINE bool says_wrong_length(std::span<const Dim> of, std::span<const Dim> made,
+[[nodiscard]] bool says_wrong_length(std::span<const Dim> of, std::span<const Dim> made,
                                                   std::size_t steps) noexcept {
   return of.size() == 3 && made.size() == 3 && !of[steps].is_static() && made[steps].is_static();
 }
-[[nodiscard]] DAVIT_INLINE bool says_wrong_length(GraphModuleView graph, NodeId n) {
+[[nodiscard]] bool says_wrong_length(GraphModuleView graph, NodeId n) {
   if (!is_recurrent_layer(graph.target(graph.nodes[n]))) return false;
   const operators::NodeArguments layer(graph, n);
   const ValueId x = layer.value({"input", 0}), rows = layer.output(0);
@@ -192,7 +192,7 @@ class RightSizes {
 
 }  // namespace detail
 
-DAVIT_INLINE std::optional<ExportedProgram> with_right_sizes(const ExportedProgram& program) {
+std::optional<ExportedProgram> with_right_sizes(const ExportedProgram& program) {
   const GraphModuleView graph = program.view();
   bool wrong = false;
   for (NodeId n = 0; n < graph.nodes.size() && !wrong; ++n)

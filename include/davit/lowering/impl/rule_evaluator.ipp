@@ -14,11 +14,11 @@ namespace davit {
 
 // -- values ---------------------------------------------------------------------------------------------------------
 
-DAVIT_INLINE bool RuleEvaluator::is_number(const Item& item) {
+bool RuleEvaluator::is_number(const Item& item) {
   if (item.is_value()) return !is_tensor(item);
   return item.is(ArgumentKind::int_) || item.is(ArgumentKind::float_) || item.is(ArgumentKind::bool_);
 }
-DAVIT_INLINE ScalarType RuleEvaluator::dtype(const Item& item) {
+ScalarType RuleEvaluator::dtype(const Item& item) {
   if (is_tensor(item)) return emit.module().values[item.value()].dtype;
   if (item.is(ArgumentKind::scalar_type)) return static_cast<ScalarType>(item.argument.payload);
   if (item.is(ArgumentKind::float_) ||
@@ -27,16 +27,16 @@ DAVIT_INLINE ScalarType RuleEvaluator::dtype(const Item& item) {
   if (item.is(ArgumentKind::bool_)) return ScalarType::bool_;
   return is_number(item) ? ScalarType::int64 : ScalarType::undefined;
 }
-DAVIT_INLINE double RuleEvaluator::number(const Item& item) {
+double RuleEvaluator::number(const Item& item) {
   return item.is(ArgumentKind::float_) ? item.argument.float_value() : static_cast<double>(integer(item));
 }
-DAVIT_INLINE bool RuleEvaluator::truth(const Item& item) {
+bool RuleEvaluator::truth(const Item& item) {
   if (item.is_none()) return false;
   if (item.is_list()) return !item.items.empty();
   if (is_tensor(item) || item.is(ArgumentKind::string)) return true;
   return number(item) != 0;
 }
-DAVIT_INLINE bool RuleEvaluator::equal(const Item& a, const Item& b) {
+bool RuleEvaluator::equal(const Item& a, const Item& b) {
   if (a.is(ArgumentKind::string) && b.is(ArgumentKind::string)) return emit.text(a) == emit.text(b);
   if (a.is_list() && b.is_list())
     return std::ranges::equal(a.items, b.items, [this](const Item& x, const Item& y) { return equal(x, y); });
@@ -45,7 +45,7 @@ DAVIT_INLINE bool RuleEvaluator::equal(const Item& a, const Item& b) {
   if (is_number(a) && b.is(ArgumentKind::scalar_type)) return a.argument.payload == b.argument.payload;
   return a.argument.kind == b.argument.kind && a.argument.payload == b.argument.payload;
 }
-DAVIT_INLINE RuleEvaluator::Bounds RuleEvaluator::bounds(ExprId id, int& most) {
+RuleEvaluator::Bounds RuleEvaluator::bounds(ExprId id, int& most) {
   if (most-- <= 0) return {};
   const Expr e = emit.module().exprs[id];
   Bounds out;
@@ -77,7 +77,7 @@ DAVIT_INLINE RuleEvaluator::Bounds RuleEvaluator::bounds(ExprId id, int& most) {
   if (!(out.high <= whole)) out.high = unbounded;
   return {std::min(out.low, whole), std::max(out.high, -whole)};
 }
-DAVIT_INLINE RuleEvaluator::Bounds RuleEvaluator::bounds(const Item& item) {
+RuleEvaluator::Bounds RuleEvaluator::bounds(const Item& item) {
   if (is_static(item)) return {number(item), number(item)};
   if (is_real(item)) return {};
   const Dim size = emit.dim(item);
@@ -89,7 +89,7 @@ DAVIT_INLINE RuleEvaluator::Bounds RuleEvaluator::bounds(const Item& item) {
     out.low = std::max(out.low, 0.0);
   return out;
 }
-DAVIT_INLINE std::optional<bool> RuleEvaluator::less(const Item& a, const Item& b, bool or_equal) {
+std::optional<bool> RuleEvaluator::less(const Item& a, const Item& b, bool or_equal) {
   if (is_static(a) && is_static(b)) return or_equal ? number(a) <= number(b) : number(a) < number(b);
   if (a.is_value() && b.is_value() && a.value() == b.value() && !is_real(a)) return or_equal;
   const Bounds x = bounds(a), y = bounds(b);
@@ -97,7 +97,7 @@ DAVIT_INLINE std::optional<bool> RuleEvaluator::less(const Item& a, const Item& 
   if (or_equal ? x.low > y.high : x.low >= y.high) return false;
   return std::nullopt;
 }
-DAVIT_INLINE Item RuleEvaluator::extreme(const Item& a, const Item& b, bool largest) {
+Item RuleEvaluator::extreme(const Item& a, const Item& b, bool largest) {
   if (!is_number(a) || !is_number(b)) return fail("arithmetic on what is no number");
   if (const std::optional<bool> first = largest ? less(b, a, true) : less(a, b, true)) return *first ? a : b;
   const std::string_view target = largest ? "torch.sym_max" : "torch.sym_min";
@@ -107,7 +107,7 @@ DAVIT_INLINE Item RuleEvaluator::extreme(const Item& a, const Item& b, bool larg
   if (!a.is_value() && !b.is_value()) return emit.item(result);
   return emit.symbolic(target, inputs, ValueKind::sym_int, result);
 }
-DAVIT_INLINE Item RuleEvaluator::size(const Item& tensor, std::int64_t d) {
+Item RuleEvaluator::size(const Item& tensor, std::int64_t d) {
   if (!is_tensor(tensor)) return fail("the size of what is no tensor");
   const std::int64_t dims = rank(tensor);
   if (d < 0) d += dims;
@@ -117,13 +117,13 @@ DAVIT_INLINE Item RuleEvaluator::size(const Item& tensor, std::int64_t d) {
   const NamedItem inputs[] = {{"self", tensor}, {"dim", Item::integer(d)}};
   return emit.symbolic("aten.sym_size.int", inputs, ValueKind::sym_int, size);
 }
-DAVIT_INLINE std::vector<Dim> RuleEvaluator::dims(const Item& list) {
+std::vector<Dim> RuleEvaluator::dims(const Item& list) {
   std::vector<Dim> out;
   if (!list.is_list()) return {emit.dim(list)};
   for (const Item& each : list.items) out.push_back(emit.dim(each));
   return out;
 }
-DAVIT_INLINE std::int64_t RuleEvaluator::wrap(const Item& dim, std::int64_t rank) {
+std::int64_t RuleEvaluator::wrap(const Item& dim, std::int64_t rank) {
   const std::int64_t d = integer(dim);
   const std::int64_t of = std::max<std::int64_t>(rank, 1);
   if (d < -of || d >= of) {
@@ -134,7 +134,7 @@ DAVIT_INLINE std::int64_t RuleEvaluator::wrap(const Item& dim, std::int64_t rank
 }
 
 /// One operator of the language: on numbers, on sizes, or on tensors.
-DAVIT_INLINE Item RuleEvaluator::binary(std::string_view op, const Item& a, const Item& b) {
+Item RuleEvaluator::binary(std::string_view op, const Item& a, const Item& b) {
   if (op == "==" || op == "!=") {
     const bool tensors = is_tensor(a) && (is_tensor(b) || is_number(b));
     if (!tensors) return Item::boolean(equal(a, b) == (op == "=="));
@@ -207,7 +207,7 @@ DAVIT_INLINE Item RuleEvaluator::binary(std::string_view op, const Item& a, cons
 
 // -- calls ----------------------------------------------------------------------------------------------------------
 
-DAVIT_INLINE Item RuleEvaluator::call(std::string_view name, std::vector<NamedItem> arguments) {
+Item RuleEvaluator::call(std::string_view name, std::vector<NamedItem> arguments) {
   if (emit.fault != nullptr) return {};
   if (const detail::RuleFunctionRow* function = detail::find_rule_function(name)) {
     if (arguments.size() != function->arguments) return fail("a function has another number of arguments");
@@ -256,7 +256,7 @@ DAVIT_INLINE Item RuleEvaluator::call(std::string_view name, std::vector<NamedIt
   return call_operator(operator_name(schema), schema, std::move(arguments));
 }
 
-DAVIT_INLINE Item RuleEvaluator::run(std::string_view row, std::vector<NamedItem> arguments) {
+Item RuleEvaluator::run(std::string_view row, std::vector<NamedItem> arguments) {
   Scope s{.text = row, .at = row.find('(') + 1};
   std::size_t position = 0;
   std::vector<bool> used(arguments.size(), false);
@@ -301,7 +301,7 @@ DAVIT_INLINE Item RuleEvaluator::run(std::string_view row, std::vector<NamedItem
   return body(s);
 }
 
-DAVIT_INLINE Item RuleEvaluator::call_operator(std::string_view target, std::string_view text,
+Item RuleEvaluator::call_operator(std::string_view target, std::string_view text,
                                                std::vector<NamedItem> arguments) {
   const OperatorSchema schema = parse_schema(text);
   std::vector<NamedItem> inputs;

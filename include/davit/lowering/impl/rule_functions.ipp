@@ -13,15 +13,15 @@ namespace davit::detail {
 
 using Items = std::vector<Item>;
 
-[[nodiscard]] DAVIT_INLINE Item type_item(ScalarType type) { return Item::of(GraphBuilder::scalar_type(type)); }
+[[nodiscard]] Item type_item(ScalarType type) { return Item::of(GraphBuilder::scalar_type(type)); }
 
 /// The tensor in that dtype; itself if it has it.
-[[nodiscard]] DAVIT_INLINE Item cast_to(RuleEvaluator& r, const Item& x, ScalarType type) {
+[[nodiscard]] Item cast_to(RuleEvaluator& r, const Item& x, ScalarType type) {
   return !r.is_tensor(x) || r.dtype(x) == type ? x
                                                : r.call("aten._to_copy.default", {{"", x}, {"dtype", type_item(type)}});
 }
 /// The dtype torch computes these in.
-[[nodiscard]] DAVIT_INLINE ScalarType promoted(RuleEvaluator& r, const Items& a) {
+[[nodiscard]] ScalarType promoted(RuleEvaluator& r, const Items& a) {
   PromotedType type;
   for (const Item& x : a) {
     ScalarType& of = !r.is_tensor(x) ? type.number : r.rank(x) == 0 ? type.zero : type.dimensioned;
@@ -29,7 +29,7 @@ using Items = std::vector<Item>;
   }
   return type.get();
 }
-[[nodiscard]] DAVIT_INLINE Item where(RuleEvaluator& r, const Items& a) {
+[[nodiscard]] Item where(RuleEvaluator& r, const Items& a) {
   if (a.size() != 3) return r.fail("where needs a condition and two values");
   const ScalarType type = promoted(r, {a[1], a[2]});
   const auto operand = [&](const Item& x) {
@@ -232,7 +232,7 @@ class Einsum {
 };
 
 /// True if a tensor's recorded strides are those of a dense tensor with the dimensions in that order, outermost first.
-[[nodiscard]] DAVIT_INLINE bool lies_in_order(RuleEvaluator& r, const Item& x, std::span<const std::size_t> order) {
+[[nodiscard]] bool lies_in_order(RuleEvaluator& r, const Item& x, std::span<const std::size_t> order) {
   const Value& v = r.emit.module().values[x.value()];
   if (v.strides.count != v.sizes.count) return false;
   const std::span<const Dim> sizes = r.emit.view().dims_of(v.sizes), strides = r.emit.view().dims_of(v.strides);
@@ -452,7 +452,7 @@ inline constexpr RuleFunctionRow rule_functions[] = {
      }},
 };
 
-DAVIT_INLINE const RuleFunctionRow* find_rule_function(std::string_view name) {
+const RuleFunctionRow* find_rule_function(std::string_view name) {
   const auto row = std::ranges::find(rule_functions, name, &RuleFunctionRow::name);
   return row == std::end(rule_functions) ? nullptr : &*row;
 }

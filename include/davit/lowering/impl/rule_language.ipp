@@ -17,16 +17,16 @@ namespace detail {
 }
 }  // namespace detail
 
-DAVIT_INLINE void RuleEvaluator::skip(Scope& s) {
+void RuleEvaluator::skip(Scope& s) {
   while (s.at < s.text.size() && (s.text[s.at] == ' ' || s.text[s.at] == '\n')) ++s.at;
 }
-DAVIT_INLINE bool RuleEvaluator::take(Scope& s, std::string_view token) {
+bool RuleEvaluator::take(Scope& s, std::string_view token) {
   skip(s);
   if (!s.text.substr(s.at).starts_with(token)) return false;
   s.at += token.size();
   return true;
 }
-DAVIT_INLINE std::string_view RuleEvaluator::identifier(Scope& s) {
+std::string_view RuleEvaluator::identifier(Scope& s) {
   skip(s);
   const std::size_t first = s.at;
   while (s.at < s.text.size() && detail::is_word(s.text[s.at])) ++s.at;
@@ -34,7 +34,7 @@ DAVIT_INLINE std::string_view RuleEvaluator::identifier(Scope& s) {
   return s.text.substr(first, s.at - first);
 }
 
-DAVIT_INLINE Item RuleEvaluator::body(Scope& s) {
+Item RuleEvaluator::body(Scope& s) {
   while (emit.fault == nullptr) {
     skip(s);
     const std::size_t first = s.at;
@@ -58,7 +58,7 @@ DAVIT_INLINE Item RuleEvaluator::body(Scope& s) {
   return {};
 }
 
-DAVIT_INLINE void RuleEvaluator::pass_by(Scope& s, int level) {
+void RuleEvaluator::pass_by(Scope& s, int level) {
   int brackets = 0, conditions = 0;
   for (; s.at < s.text.size(); ++s.at) {
     const char c = s.text[s.at];
@@ -73,7 +73,7 @@ DAVIT_INLINE void RuleEvaluator::pass_by(Scope& s, int level) {
   }
 }
 
-DAVIT_INLINE Item RuleEvaluator::expression(Scope& s) {
+Item RuleEvaluator::expression(Scope& s) {
   Item condition = operation(s, 0);
   if (emit.fault != nullptr || !take(s, "?")) return condition;
   const bool yes = truth(condition);
@@ -90,7 +90,7 @@ DAVIT_INLINE Item RuleEvaluator::expression(Scope& s) {
   return chosen;
 }
 
-DAVIT_INLINE Item RuleEvaluator::operation(Scope& s, int level) {
+Item RuleEvaluator::operation(Scope& s, int level) {
   static constexpr std::string_view tokens[][6] = {
       {"||"}, {"&&"}, {"==", "!=", "<=", ">=", "<", ">"}, {"+", "-"}, {"*", "//", "/", "%"}};
   if (level == 5) return unary(s);
@@ -114,7 +114,7 @@ DAVIT_INLINE Item RuleEvaluator::operation(Scope& s, int level) {
   return left;
 }
 
-DAVIT_INLINE Item RuleEvaluator::unary(Scope& s) {
+Item RuleEvaluator::unary(Scope& s) {
   Item out;
   if (take(s, "-")) {
     out = unary(s);
@@ -151,7 +151,7 @@ DAVIT_INLINE Item RuleEvaluator::unary(Scope& s) {
   return out;
 }
 
-DAVIT_INLINE Item RuleEvaluator::primary(Scope& s) {
+Item RuleEvaluator::primary(Scope& s) {
   skip(s);
   const std::string_view rest = s.text.substr(s.at);
   if (rest.empty()) return fail("a rule ends early");
@@ -204,7 +204,7 @@ DAVIT_INLINE Item RuleEvaluator::primary(Scope& s) {
   return fail("a rule names what is not there");
 }
 
-DAVIT_INLINE Item RuleEvaluator::literal(Scope& s) {
+Item RuleEvaluator::literal(Scope& s) {
   const std::string_view rest = s.text.substr(s.at);
   if (rest[0] == '\'') {
     const std::size_t end = rest.find('\'', 1);
@@ -235,7 +235,7 @@ void RuleEvaluator::each(Scope& s, std::string_view name, const std::vector<Item
   s.variables.pop_back();
 }
 
-DAVIT_INLINE Item RuleEvaluator::bracket(Scope& s) {
+Item RuleEvaluator::bracket(Scope& s) {
   ++s.at;
   skip(s);
   const std::size_t before = s.at;
@@ -260,7 +260,7 @@ DAVIT_INLINE Item RuleEvaluator::bracket(Scope& s) {
 }
 
 /// `fold(a: start; i in list: x)` or `scan(...)`
-DAVIT_INLINE Item RuleEvaluator::fold(Scope& s, bool keeps_all) {
+Item RuleEvaluator::fold(Scope& s, bool keeps_all) {
   const std::string_view name = identifier(s);
   if (!take(s, ":")) return fail("a fold cannot be read");
   Item start = expression(s);

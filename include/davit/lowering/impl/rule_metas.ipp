@@ -194,7 +194,7 @@ inline constexpr MetaRow meta_rows[] = {
 
 }  // namespace detail
 
-DAVIT_INLINE TensorMeta RuleEvaluator::meta(const Item& tensor) {
+TensorMeta RuleEvaluator::meta(const Item& tensor) {
   if (!is_tensor(tensor)) {
     (void)fail("an operator needs a tensor");
     return {};
@@ -206,7 +206,7 @@ DAVIT_INLINE TensorMeta RuleEvaluator::meta(const Item& tensor) {
   return {v.dtype, list(v.sizes), list(v.strides)};
 }
 
-DAVIT_INLINE TensorMeta RuleEvaluator::broadcast(std::span<const NamedItem> arguments) {
+TensorMeta RuleEvaluator::broadcast(std::span<const NamedItem> arguments) {
   TensorMeta out;
   PromotedType type;
   for (const NamedItem& each : arguments) {
@@ -229,7 +229,7 @@ DAVIT_INLINE TensorMeta RuleEvaluator::broadcast(std::span<const NamedItem> argu
   return out;
 }
 
-DAVIT_INLINE bool RuleEvaluator::infer(std::string_view name, std::span<const NamedItem> a,
+bool RuleEvaluator::infer(std::string_view name, std::span<const NamedItem> a,
                                        std::vector<TensorMeta>& result) {
   const char kind = detail::meta_kind(name);
   if (kind == 0) return false;

@@ -243,7 +243,7 @@ class ScheduleBuilder {
 
 }  // namespace detail
 
-DAVIT_INLINE Result<Schedule> make_schedule(const ExportedProgram& parent, const MethodInterface& interface,
+Result<Schedule> make_schedule(const ExportedProgram& parent, const MethodInterface& interface,
                                             std::span<const MethodInterface* const> delegates) {
   return detail::ScheduleBuilder(parent, interface, delegates).run();
 }

@@ -26,7 +26,7 @@
 namespace davit::detail {
 
 /// Operators that may turn out to change nothing, that larger ones are made of, or that have another name.
-[[nodiscard]] DAVIT_INLINE bool is_simple(const operators::NodeArguments& call) noexcept {
+[[nodiscard]] bool is_simple(const operators::NodeArguments& call) noexcept {
   for (const std::string_view name :
        {"aten._native_batch_norm_legit.no_stats", "aten._unsafe_index.Tensor", "aten.addmm.default", "aten.bmm.default",
         "aten.copy.default", "aten.expand.default", "aten.flip.default", "aten.full_like.default", "aten.index.Tensor",

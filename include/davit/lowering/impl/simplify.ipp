@@ -13,7 +13,7 @@ namespace davit {
 
 namespace detail {
 
-DAVIT_INLINE bool Simplifier::rewrite(std::string_view target, const Node& node, ValueId out) {
+bool Simplifier::rewrite(std::string_view target, const Node& node, ValueId out) {
   if (const auto* const op = operators::find_same_elements(of(node))) return reshape(*op, node, out);
   if (operators::find_row(operators::permutation_operators, of(node)) != nullptr) return permute(node, out);
   if (target == "aten.mm.default" || target == "aten.addmm.default" || target == "aten.bmm.default" ||
@@ -45,7 +45,7 @@ DAVIT_INLINE bool Simplifier::rewrite(std::string_view target, const Node& node,
 // -- how elements lie -------------------------------------------------------------------------------------------------
 
 /// What is behind operators that leave elements in their order.
-DAVIT_INLINE ValueId Simplifier::stripped(ValueId v) {
+ValueId Simplifier::stripped(ValueId v) {
   while (v != no_id) {
     const NodeId n = value(v).producer;
     if (n == no_id || n < from_.nodes.size()) break;
@@ -58,7 +58,7 @@ DAVIT_INLINE ValueId Simplifier::stripped(ValueId v) {
   return v;
 }
 
-DAVIT_INLINE bool Simplifier::reshape(const operators::SameElementsOperator& op, const Node& node, ValueId out) {
+bool Simplifier::reshape(const operators::SameElementsOperator& op, const Node& node, ValueId out) {
   const std::string_view target = op.target;
   const std::span<const Argument> inputs = view().inputs(node);
   if (inputs.empty() || !inputs[0].is_value()) return false;
@@ -79,7 +79,7 @@ DAVIT_INLINE bool Simplifier::reshape(const operators::SameElementsOperator& op,
 
 /// A value and those that it is a view of, to the one that has the storage; none if that is not the program's own, or
 /// outputs show it.
-DAVIT_INLINE std::vector<ValueId> Simplifier::owned(ValueId v) {
+std::vector<ValueId> Simplifier::owned(ValueId v) {
   std::vector<ValueId> chain;
   for (const GraphId graph = value(v).graph; v != no_id; v = argument(value(v).producer, 0)) {
     const NodeId n = value(v).producer;
@@ -98,7 +98,7 @@ DAVIT_INLINE std::vector<ValueId> Simplifier::owned(ValueId v) {
 
 /// An output that copies a view of what is the program's own is the view; one that copies what nobody else uses is
 /// that.
-DAVIT_INLINE bool Simplifier::copied(const Node& node, ValueId x, ValueId out) {
+bool Simplifier::copied(const Node& node, ValueId x, ValueId out) {
   if (view().inputs(node).size() > 1 && view().find_input(node, "memory_format") == nullptr) return false;
   const std::vector<ValueId> chain = owned(x);
   if (chain.empty() || is_output_[out] == 0 || !used_once(x)) return false;
@@ -118,7 +118,7 @@ DAVIT_INLINE bool Simplifier::copied(const Node& node, ValueId x, ValueId out) {
 }
 
 /// What was joined of one part is that.
-DAVIT_INLINE bool Simplifier::joined(const Node& node, ValueId out) {
+bool Simplifier::joined(const Node& node, ValueId out) {
   const std::span<const Argument> inputs = view().inputs(node);
   if (inputs.empty() || inputs[0].items.count != 1 || !inputs[0].is_list() || is_output_[out] != 0) return false;
   const ValueId v = view().args(inputs[0].items)[0].value();
@@ -132,7 +132,7 @@ DAVIT_INLINE bool Simplifier::joined(const Node& node, ValueId out) {
 }
 
 /// Dimensions of one that come and go around a permutation do not matter to it.
-DAVIT_INLINE bool Simplifier::reordered(const Node& node, ValueId x, ValueId out) {
+bool Simplifier::reordered(const Node& node, ValueId x, ValueId out) {
   operators::PermutationView permutation;
   if (!permuted(x, permutation)) return false;
   const ValueId inner = permutation.input;
@@ -185,7 +185,7 @@ DAVIT_INLINE bool Simplifier::reordered(const Node& node, ValueId x, ValueId out
 }
 
 /// The elements of `base` in the sizes of `out`.
-DAVIT_INLINE bool Simplifier::lay(const Node& node, ValueId base, ValueId out) {
+bool Simplifier::lay(const Node& node, ValueId base, ValueId out) {
   const std::string_view target = view().target(node);
   std::optional<Item> list = shape_of(std::vector<Dim>(sizes(out).begin(), sizes(out).end()));
   if (!list) {
@@ -197,7 +197,7 @@ DAVIT_INLINE bool Simplifier::lay(const Node& node, ValueId base, ValueId out) {
   return replace(node, "aten.view.default", arguments);
 }
 /// Sizes as a view takes them; a single symbolic one is told by the others. Nothing if no value stands for one.
-DAVIT_INLINE std::optional<Item> Simplifier::shape_of(std::vector<Dim> dims) {
+std::optional<Item> Simplifier::shape_of(std::vector<Dim> dims) {
   const bool told = std::ranges::count_if(dims, [](const Dim& d) { return !d.is_static(); }) == 1 &&
                     std::ranges::none_of(dims, [](const Dim& d) { return d.is_static() && d.value == 0; });
   std::vector<Item> items;
@@ -208,7 +208,7 @@ DAVIT_INLINE std::optional<Item> Simplifier::shape_of(std::vector<Dim> dims) {
 }
 
 /// The value of which `v` has the rows as one dimension: (lead..., n) for v of (rows, n).
-DAVIT_INLINE ValueId Simplifier::rows_of(ValueId v, std::span<const Dim> lead) {
+ValueId Simplifier::rows_of(ValueId v, std::span<const Dim> lead) {
   const ValueId base = stripped(v);
   const std::span<const Dim> own = sizes(base);
   if (own.empty() || sizes(v).empty()) return no_id;
@@ -220,7 +220,7 @@ DAVIT_INLINE ValueId Simplifier::rows_of(ValueId v, std::span<const Dim> lead) {
   return reshaped(base, meta);
 }
 /// A new view; no_id if no value stands for one of its sizes.
-DAVIT_INLINE ValueId Simplifier::reshaped(ValueId v, const TensorMeta& meta) {
+ValueId Simplifier::reshaped(ValueId v, const TensorMeta& meta) {
   v = stripped(v);
   if (same(sizes(v), meta.sizes)) return v;
   std::optional<Item> to = shape_of(meta.sizes);
@@ -230,7 +230,7 @@ DAVIT_INLINE ValueId Simplifier::reshaped(ValueId v, const TensorMeta& meta) {
 }
 
 /// view(product(view(x), w)) is a product of more dimensions.
-DAVIT_INLINE bool Simplifier::fold_back(const Node& node, ValueId x, ValueId out) {
+bool Simplifier::fold_back(const Node& node, ValueId x, ValueId out) {
   const std::vector<Dim> to(sizes(out).begin(), sizes(out).end());
   if (to.size() < 3 || sizes(x).size() < 2 || !same(to.back(), sizes(x).back())) return false;
   const std::span<const Dim> lead(to.data(), to.size() - 1);
@@ -285,7 +285,7 @@ DAVIT_INLINE bool Simplifier::fold_back(const Node& node, ValueId x, ValueId out
 }
 
 /// What was joined along the first dimension in other sizes: the elements follow each other all the same.
-DAVIT_INLINE bool Simplifier::join(const Node& node, ValueId x, ValueId out) {
+bool Simplifier::join(const Node& node, ValueId x, ValueId out) {
   const std::vector<ValueId> rows = rows_of_cat(x);
   if (rows.empty() || sizes(out).empty() || !used_once(x)) return false;
   std::vector<Item> parts;
@@ -304,7 +304,7 @@ DAVIT_INLINE bool Simplifier::join(const Node& node, ValueId x, ValueId out) {
 }
 
 /// A slice of one, without its dimension.
-DAVIT_INLINE bool Simplifier::select(const Node& node, ValueId x, ValueId out) {
+bool Simplifier::select(const Node& node, ValueId x, ValueId out) {
   const NodeId n = maker(x, "aten.slice.Tensor");
   if (n == no_id) return false;
   operators::SliceView slice;
@@ -319,13 +319,13 @@ DAVIT_INLINE bool Simplifier::select(const Node& node, ValueId x, ValueId out) {
 }
 
 /// The arguments of a permute.
-DAVIT_INLINE std::vector<NamedItem> Simplifier::permute_call(const operators::PermutationView& permutation) {
+std::vector<NamedItem> Simplifier::permute_call(const operators::PermutationView& permutation) {
   std::vector<Item> dims;
   for (std::size_t d = 0; d < permutation.rank; ++d) dims.push_back(Item::integer(permutation.from[d]));
   return {{"self", Item::of(GraphBuilder::value(permutation.input))}, {"dims", Item::list(std::move(dims))}};
 }
 
-DAVIT_INLINE bool Simplifier::permute(const Node& node, ValueId out) {
+bool Simplifier::permute(const Node& node, ValueId out) {
   operators::PermutationView permutation, first;
   if (operators::read_permutation(of(node), permutation) || permutation.rank == 0) return false;
   const bool joined = permuted(permutation.input, first);  // what is before that is joined already
@@ -346,7 +346,7 @@ DAVIT_INLINE bool Simplifier::permute(const Node& node, ValueId out) {
   return joined && replace(node, "aten.permute.default", permute_call(permutation));
 }
 
-DAVIT_INLINE bool Simplifier::slice(const Node& node, ValueId out) {
+bool Simplifier::slice(const Node& node, ValueId out) {
   operators::SliceView slice;
   if (operators::read_slice(of(node), slice)) return false;
   const ValueId x = slice.input;
@@ -364,7 +364,7 @@ DAVIT_INLINE bool Simplifier::slice(const Node& node, ValueId out) {
 }
 
 /// The dimension of an operator's `self` that is the only one in its list of that name, counted from the front.
-DAVIT_INLINE std::optional<std::size_t> Simplifier::only_dim(const operators::NodeArguments& call, const char* name) {
+std::optional<std::size_t> Simplifier::only_dim(const operators::NodeArguments& call, const char* name) {
   const Argument* const list = call.find({name, 1});
   const ValueId x = call.value({"self", 0});
   std::int64_t dim = 0;
@@ -375,7 +375,7 @@ DAVIT_INLINE std::optional<std::size_t> Simplifier::only_dim(const operators::No
 }
 
 /// The tensors that a cat joins along its first dimension; nothing for others.
-DAVIT_INLINE std::vector<ValueId> Simplifier::rows_of_cat(ValueId v) {
+std::vector<ValueId> Simplifier::rows_of_cat(ValueId v) {
   std::vector<ValueId> parts;
   const NodeId n = maker(v, "aten.cat.default");
   std::size_t dim = 0;
@@ -385,7 +385,7 @@ DAVIT_INLINE std::vector<ValueId> Simplifier::rows_of_cat(ValueId v) {
 }
 
 /// What was joined of parts of one each, turned round, is joined in the other order.
-DAVIT_INLINE bool Simplifier::flip(const Node& node, ValueId out) {
+bool Simplifier::flip(const Node& node, ValueId out) {
   if (sizes(out).empty() || only_dim(of(node), "dims") != std::size_t{0}) return false;
   const ValueId whole = stripped(of(node).value({"self", 0}));
   const std::vector<ValueId> rows = rows_of_cat(whole);
@@ -411,7 +411,7 @@ DAVIT_INLINE bool Simplifier::flip(const Node& node, ValueId out) {
 
 }  // namespace detail
 
-DAVIT_INLINE std::optional<ExportedProgram> simplified(const ExportedProgram& program, const DecomposeOptions* whole,
+std::optional<ExportedProgram> simplified(const ExportedProgram& program, const DecomposeOptions* whole,
                                                        bool before) {
   const GraphModuleView graph = program.view();
   if (std::ranges::none_of(graph.nodes, [&](const Node& n) { return detail::is_simple({graph, n}); }) ||

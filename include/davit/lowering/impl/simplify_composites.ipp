@@ -16,12 +16,12 @@ namespace davit::detail {
 // -- products ---------------------------------------------------------------------------------------------------------
 
 /// The matrix whose transpose a value is; no_id if it is none.
-DAVIT_INLINE ValueId Simplifier::untransposed(ValueId v) {
+ValueId Simplifier::untransposed(ValueId v) {
   operators::PermutationView permutation;
   return permuted(v, permutation) && permutation.rank == 2 && permutation.from[0] == 1 ? permutation.input : no_id;
 }
 
-DAVIT_INLINE bool Simplifier::product(std::string_view target, const Node& node, ValueId out) {
+bool Simplifier::product(std::string_view target, const Node& node, ValueId out) {
   const auto tensor = [](ValueId v) { return Item::of(GraphBuilder::value(v)); };
   const std::span<const Argument> inputs = view().inputs(node);
   const auto value_at = [&](std::size_t i) {
@@ -50,7 +50,7 @@ DAVIT_INLINE bool Simplifier::product(std::string_view target, const Node& node,
 }
 
 /// A product of any ranks: by a constant, an attention's last, or as it is.
-DAVIT_INLINE bool Simplifier::batched(const Node& node, ValueId a, ValueId b, ValueId out) {
+bool Simplifier::batched(const Node& node, ValueId a, ValueId b, ValueId out) {
   const auto tensor = [](ValueId v) { return Item::of(GraphBuilder::value(v)); };
   if (const ValueId weight = untransposed(b);
       weight != no_id && sizes(a).size() == sizes(out).size() && sizes(a).size() > 1) {
@@ -69,7 +69,7 @@ DAVIT_INLINE bool Simplifier::batched(const Node& node, ValueId a, ValueId b, Va
 
 /// softmax(q f (k f)^T + mask) v, where rows of which nothing is left are zero.
 /// Source: torch's _scaled_dot_product_attention_math.
-DAVIT_INLINE bool Simplifier::attention(const Node& node, ValueId p, ValueId v) {
+bool Simplifier::attention(const Node& node, ValueId p, ValueId v) {
   const NodeId softmax = maker(p, "aten._safe_softmax.default");
   if (softmax == no_id || !used_once(p) || sizes(p).size() < sizes(v).size()) return false;
   operators::SoftmaxView lines;
@@ -124,7 +124,7 @@ DAVIT_INLINE bool Simplifier::attention(const Node& node, ValueId p, ValueId v) 
   return compose(node, "aten.scaled_dot_product_attention.default", arguments, true);
 }
 
-DAVIT_INLINE bool Simplifier::add_bias(const Node& node, ValueId out) {
+bool Simplifier::add_bias(const Node& node, ValueId out) {
   const std::span<const Argument> inputs = view().inputs(node);
   if (inputs.size() != 2 || !inputs[0].is_value() || !inputs[1].is_value()) return false;
   const ValueId x = inputs[0].value(), bias = inputs[1].value();
@@ -140,7 +140,7 @@ DAVIT_INLINE bool Simplifier::add_bias(const Node& node, ValueId out) {
 }
 
 /// A sum of products: of a matrix and a vector, or of matrices.
-DAVIT_INLINE bool Simplifier::sum(const Node& node) {
+bool Simplifier::sum(const Node& node) {
   const std::span<const Argument> inputs = view().inputs(node);
   if (inputs.size() != 2 || !inputs[0].is_value() || !inputs[1].is_list() || inputs[1].items.count == 0) return false;
   const ValueId x = inputs[0].value();
@@ -184,7 +184,7 @@ DAVIT_INLINE bool Simplifier::sum(const Node& node) {
 // -- functions and norms ----------------------------------------------------------------------------------------------
 
 /// where(): a softmax whose lines may have nothing left, a prelu, or an elu.
-DAVIT_INLINE bool Simplifier::choose(const Node& node) {
+bool Simplifier::choose(const Node& node) {
   const std::span<const Argument> inputs = view().inputs(node);
   if (inputs.size() != 3 || !std::ranges::all_of(inputs, &Argument::is_value)) return false;
   const ValueId condition = inputs[0].value(), yes = inputs[1].value(), no = inputs[2].value();
@@ -249,7 +249,7 @@ DAVIT_INLINE bool Simplifier::choose(const Node& node) {
 }
 
 /// x == inf ? posinf : x == -inf ? neginf : isnan(x) ? nan : x
-DAVIT_INLINE bool Simplifier::choose_numbers(const Node& node) {
+bool Simplifier::choose_numbers(const Node& node) {
   const auto tested = [&](ValueId condition, double against) {
     const NodeId n = maker(condition, "aten.eq.Scalar");
     return n != no_id && is_number(given(n, 1), against) ? argument(n, 0) : no_id;
@@ -276,7 +276,7 @@ DAVIT_INLINE bool Simplifier::choose_numbers(const Node& node) {
   return compose(node, "aten.nan_to_num.default", arguments, true);
 }
 
-DAVIT_INLINE bool Simplifier::multiply(const Node& node) {
+bool Simplifier::multiply(const Node& node) {
   const std::span<const Argument> inputs = view().inputs(node);
   if (inputs.size() != 2 || !inputs[0].is_value() || !inputs[1].is_value()) return false;
   const ValueId a = inputs[0].value(), b = inputs[1].value();
@@ -300,7 +300,7 @@ DAVIT_INLINE bool Simplifier::multiply(const Node& node) {
 }
 
 /// x * clamp(x + 3, 0, 6) / 6
-DAVIT_INLINE bool Simplifier::divide(const Node& node) {
+bool Simplifier::divide(const Node& node) {
   const std::span<const Argument> inputs = view().inputs(node);
   if (inputs.size() != 2 || !inputs[0].is_value() || !is_number(&inputs[1], 6)) return false;
   const NodeId product = maker(inputs[0].value(), "aten.mul.Tensor");
@@ -320,7 +320,7 @@ DAVIT_INLINE bool Simplifier::divide(const Node& node) {
 
 /// A batch norm over one item, each channel by its own statistics: an instance norm is written so. Without epsilon a
 /// batch norm makes 0 of a constant channel, and a group norm NaN.
-DAVIT_INLINE bool Simplifier::normalize(const Node& node, ValueId out) {
+bool Simplifier::normalize(const Node& node, ValueId out) {
   const std::span<const Argument> inputs = view().inputs(node), outputs = view().outputs(node);
   if (whole_ == nullptr || inputs.size() != 6 || !inputs[0].is_value()) return false;
   for (std::size_t i = 1; i < outputs.size(); ++i)

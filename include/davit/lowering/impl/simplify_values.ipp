@@ -11,7 +11,7 @@
 namespace davit::detail {
 
 /// zeros, ones and what is filled like another tensor: a constant where the sizes are known.
-DAVIT_INLINE bool Simplifier::fill(const Node& node, ValueId out) {
+bool Simplifier::fill(const Node& node, ValueId out) {
   const std::string_view target = view().target(node);
   const std::span<const Argument> inputs = view().inputs(node);
   const bool like = target.ends_with("_like.default"), full = target == "aten.full_like.default";
@@ -48,7 +48,7 @@ DAVIT_INLINE bool Simplifier::fill(const Node& node, ValueId out) {
 }
 
 /// What is written over the whole of a tensor stands for it.
-DAVIT_INLINE bool Simplifier::overwrite(std::string_view target, const Node& node, ValueId out) {
+bool Simplifier::overwrite(std::string_view target, const Node& node, ValueId out) {
   const std::span<const Argument> inputs = view().inputs(node);
   if (inputs.size() < 2 || !inputs[1].is_value() || shown_[out] != 0) return false;
   const ValueId source = inputs[1].value();
@@ -60,7 +60,7 @@ DAVIT_INLINE bool Simplifier::overwrite(std::string_view target, const Node& nod
 }
 
 /// x * 1, x / 1, x - 0
-DAVIT_INLINE bool Simplifier::neutral(std::string_view target, const Node& node, ValueId out) {
+bool Simplifier::neutral(std::string_view target, const Node& node, ValueId out) {
   const std::span<const Argument> inputs = view().inputs(node);
   if (inputs.size() != 2 || !inputs[0].is_value() || !is_number(&inputs[1], target.starts_with("aten.sub") ? 0 : 1) ||
       shown_[out] != 0)
@@ -71,7 +71,7 @@ DAVIT_INLINE bool Simplifier::neutral(std::string_view target, const Node& node,
 }
 
 /// An operand that was expanded though the other one has the result's sizes is taken as it was before.
-DAVIT_INLINE bool Simplifier::broadcast(const Node& node, ValueId out) {
+bool Simplifier::broadcast(const Node& node, ValueId out) {
   const std::span<const Argument> inputs = view().inputs(node);
   if (inputs.size() < 2 || !inputs[0].is_value() || !inputs[1].is_value()) return false;
   for (const std::size_t i : {0u, 1u}) {
@@ -91,7 +91,7 @@ DAVIT_INLINE bool Simplifier::broadcast(const Node& node, ValueId out) {
 }
 
 /// A size that an input, or an earlier value, has too is asked of that.
-DAVIT_INLINE bool Simplifier::size(const Node& node, ValueId out) {
+bool Simplifier::size(const Node& node, ValueId out) {
   const ExprId id = value(out).expr;
   if (id == no_id || emit_.module().exprs[id].op != ExprOp::symbol) return false;
   const auto at = symbols_.find(view().str(emit_.module().exprs[id].name));
@@ -104,7 +104,7 @@ DAVIT_INLINE bool Simplifier::size(const Node& node, ValueId out) {
 // -- resizing ---------------------------------------------------------------------------------------------------------
 
 /// The elements of a tensor with at most one dimension that is not of size one, if nothing but numbers goes into them.
-DAVIT_INLINE bool Simplifier::numbers(ValueId v, std::vector<double>& out, int depth) {
+bool Simplifier::numbers(ValueId v, std::vector<double>& out, int depth) {
   std::int64_t count = 1;
   for (const Dim& d : sizes(v)) {
     if (!d.is_static() || (d.value != 1 && count != 1)) return false;
@@ -169,7 +169,7 @@ DAVIT_INLINE bool Simplifier::numbers(ValueId v, std::vector<double>& out, int d
 }
 
 /// Rows, columns, ... by index, each dimension by its own: the nearest ones, or with the edges mirrored or repeated.
-DAVIT_INLINE bool Simplifier::gather(const Node& node, ValueId out) {
+bool Simplifier::gather(const Node& node, ValueId out) {
   const std::span<const Argument> inputs = view().inputs(node);
   if (whole_ == nullptr || inputs.size() != 2 || !inputs[0].is_value() || !inputs[1].is_list()) return false;
   ValueId x = inputs[0].value();
@@ -250,7 +250,7 @@ DAVIT_INLINE bool Simplifier::gather(const Node& node, ValueId out) {
 
 /// a + (b - a) * w, of what was taken by index on both sides, dimension by dimension: linear resizing.
 /// Source: torch._decomp.decompositions._upsample_linear.
-DAVIT_INLINE bool Simplifier::interpolate(const Node& node, ValueId) {
+bool Simplifier::interpolate(const Node& node, ValueId) {
   if (whole_ == nullptr || view().inputs(node).size() != 2) return false;
   std::vector<ValueId> leaves, weights;
   const auto taken = [&](ValueId v) -> const Node* {

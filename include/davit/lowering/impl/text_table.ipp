@@ -10,7 +10,7 @@
 
 namespace davit {
 
-DAVIT_INLINE std::string TextTable::print() const {
+std::string TextTable::print() const {
   if (rows.empty()) return {};
   std::vector<std::size_t> width;
   for (const std::string& title : headline) width.push_back(title.size());
@@ -21,7 +21,7 @@ DAVIT_INLINE std::string TextTable::print() const {
   return out;
 }
 
-DAVIT_INLINE std::string TextTable::line(const std::vector<std::string>& cells,
+std::string TextTable::line(const std::vector<std::string>& cells,
                                          const std::vector<std::size_t>& width) const {
   std::string out;
   for (std::size_t c = 0; c < cells.size() && c < width.size(); ++c) {

@@ -5,7 +5,7 @@
 
 namespace davit::detail {
 
-DAVIT_INLINE Result<LoweredProgram> lower_whole(BackendTables backends, std::span<const ProgramMethod> methods,
+Result<LoweredProgram> lower_whole(BackendTables backends, std::span<const ProgramMethod> methods,
                                                 std::span<const std::pair<Name, BackendObject>> specs,
                                                 Diagnostics* diagnostics) {
   struct Whole {

@@ -19,7 +19,7 @@
 namespace davit::detail {
 
 /// True if an argument is what the schema says of a parameter or of a list's item.
-[[nodiscard]] DAVIT_INLINE bool fits_type(GraphModuleView graph, const Argument& a, std::string_view type,
+[[nodiscard]] bool fits_type(GraphModuleView graph, const Argument& a, std::string_view type,
                                           bool or_number) noexcept {
   const bool number = a.kind == ArgumentKind::int_ || a.kind == ArgumentKind::float_ || a.kind == ArgumentKind::bool_;
   const bool is_tensor = a.is_value() && graph.values[a.value()].kind == ValueKind::tensor;
@@ -35,13 +35,13 @@ namespace davit::detail {
 }
 
 /// Arithmetic of two tensors, either of which may be a number: 1 - x.
-[[nodiscard]] DAVIT_INLINE bool takes_number(std::string_view target) noexcept {
+[[nodiscard]] bool takes_number(std::string_view target) noexcept {
   return target == "aten.add.Tensor" || target == "aten.sub.Tensor" || target == "aten.mul.Tensor" ||
          target == "aten.div.Tensor";
 }
 
 /// True if a list, or one number, is what a schema says.
-[[nodiscard]] DAVIT_INLINE bool fits_parameter(GraphModuleView graph, const Argument& a, const SchemaParameter& p,
+[[nodiscard]] bool fits_parameter(GraphModuleView graph, const Argument& a, const SchemaParameter& p,
                                                std::string_view target) noexcept {
   if (a.kind == ArgumentKind::none) return p.is_optional() || p.has_default;
   if (!p.is_list()) return fits_type(graph, a, p.type, p.name == "other" || takes_number(target));
@@ -52,7 +52,7 @@ namespace davit::detail {
 
 /// True for a call of what `schema` says: with arguments in its order that it has parameters for, of their types, none
 /// of those left out that have no default; with dimensions that its first tensor has.
-[[nodiscard]] DAVIT_INLINE bool is_well_formed(GraphModuleView graph, const Node& node, const OperatorSchema& schema) {
+[[nodiscard]] bool is_well_formed(GraphModuleView graph, const Node& node, const OperatorSchema& schema) {
   const std::string_view target = graph.target(node);
   const std::span<const Argument> inputs = graph.inputs(node);
   const auto rank_of = [&](const Argument& a) {
@@ -108,7 +108,7 @@ namespace davit::detail {
 }
 
 /// True if every call of an ATen operator that davit knows is well formed. O(arguments).
-[[nodiscard]] DAVIT_INLINE bool are_well_formed(GraphModuleView graph) {
+[[nodiscard]] bool are_well_formed(GraphModuleView graph) {
   std::map<std::string_view, OperatorSchema> schemas;
   for (const Node& node : graph.nodes) {
     const std::string_view target = graph.target(node);

@@ -90,6 +90,6 @@ class DotWriter {
 
 }  // namespace detail
 
-DAVIT_INLINE std::string write_dot(const PartitionReport& report) { return detail::DotWriter(report).write(); }
+std::string write_dot(const PartitionReport& report) { return detail::DotWriter(report).write(); }
 
 }  // namespace davit

@@ -7,12 +7,12 @@
 
 namespace davit {
 
-DAVIT_INLINE ExportedProgram::ExportedProgram() = default;
-DAVIT_INLINE ExportedProgram::ExportedProgram(ProgramTables tables) noexcept : ProgramTables(std::move(tables)) {}
-DAVIT_INLINE ExportedProgram::ExportedProgram(const ExportedProgram&) = default;
-DAVIT_INLINE ExportedProgram::ExportedProgram(ExportedProgram&&) noexcept = default;
-DAVIT_INLINE ExportedProgram& ExportedProgram::operator=(const ExportedProgram&) = default;
-DAVIT_INLINE ExportedProgram& ExportedProgram::operator=(ExportedProgram&&) noexcept = default;
-DAVIT_INLINE ExportedProgram::~ExportedProgram() = default;
+ExportedProgram::ExportedProgram() = default;
+ExportedProgram::ExportedProgram(ProgramTables tables) noexcept : ProgramTables(std::move(tables)) {}
+ExportedProgram::ExportedProgram(const ExportedProgram&) = default;
+ExportedProgram::ExportedProgram(ExportedProgram&&) noexcept = default;
+ExportedProgram& ExportedProgram::operator=(const ExportedProgram&) = default;
+ExportedProgram& ExportedProgram::operator=(ExportedProgram&&) noexcept = default;
+ExportedProgram::~ExportedProgram() = default;
 
 }  // namespace davit

@@ -10,7 +10,7 @@
 
 namespace davit {
 
-DAVIT_INLINE void write_graph(ByteWriter& out, GraphModuleView g) {
+void write_graph(ByteWriter& out, GraphModuleView g) {
   out.array(std::span<const char>(g.text.data(), g.text.size()));
   out.array(g.dims);
   out.array(g.exprs);
@@ -21,7 +21,7 @@ DAVIT_INLINE void write_graph(ByteWriter& out, GraphModuleView g) {
   out.array(g.metadata);
 }
 
-DAVIT_INLINE Result<GraphModule> read_graph(ByteReader& in) {
+Result<GraphModule> read_graph(ByteReader& in) {
   GraphModule g;
   g.text = in.array<char>();
   g.dims = in.array<Dim>();

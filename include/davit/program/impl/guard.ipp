@@ -35,7 +35,7 @@ struct GuardForm {
   int level = 0;  ///< 0: a call
   int left = 0, right = 0;
 };
-[[nodiscard]] DAVIT_INLINE GuardForm guard_form(const GuardNode& node) noexcept {
+[[nodiscard]] GuardForm guard_form(const GuardNode& node) noexcept {
   switch (node.op) {
     case GuardOp::logical_or: return {" or ", 2, 2, 3};
     case GuardOp::logical_and: return {" and ", 3, 3, 4};
@@ -82,7 +82,7 @@ struct GuardForm {
   }
 }
 
-DAVIT_INLINE std::string guard_leaf_name(const GuardNode& leaf, std::span<const Name> names) {
+std::string guard_leaf_name(const GuardNode& leaf, std::span<const Name> names) {
   std::string text(leaf.a < names.size() ? names[leaf.a].view() : std::string_view("?"));
   if (leaf.op == GuardOp::size) text += ".shape[" + std::to_string(leaf.b) + "]";
   if (leaf.op == GuardOp::stride) text += ".stride(" + std::to_string(leaf.b) + ")";
@@ -183,9 +183,9 @@ class GuardPrinter {
 
 }  // namespace detail
 
-DAVIT_INLINE std::span<const GuardFunction> guard_functions() noexcept { return detail::guard_function_rows; }
+std::span<const GuardFunction> guard_functions() noexcept { return detail::guard_function_rows; }
 
-DAVIT_INLINE std::string print_guard(const Guards& guards, std::size_t guard, std::span<const Name> names,
+std::string print_guard(const Guards& guards, std::size_t guard, std::span<const Name> names,
                                      std::size_t longest) {
   return detail::GuardPrinter(guards, names).print(guards.roots[guard], longest);
 }

@@ -21,15 +21,15 @@ namespace detail {
 
 using GuardKind = GuardNumber::Kind;
 
-[[nodiscard]] DAVIT_INLINE double as_real(const GuardNumber& x) noexcept {
+[[nodiscard]] double as_real(const GuardNumber& x) noexcept {
   return x.kind == GuardKind::real ? x.real : static_cast<double>(x.integer);
 }
-[[nodiscard]] DAVIT_INLINE bool is_whole(const GuardNumber& x) noexcept {
+[[nodiscard]] bool is_whole(const GuardNumber& x) noexcept {
   return x.kind == GuardKind::integer || x.kind == GuardKind::boolean;
 }
-[[nodiscard]] DAVIT_INLINE GuardNumber none(GuardKind why) noexcept { return GuardNumber::none(why); }
+[[nodiscard]] GuardNumber none(GuardKind why) noexcept { return GuardNumber::none(why); }
 
-DAVIT_INLINE std::partial_ordering compare(const GuardNumber& a, const GuardNumber& b) noexcept {
+std::partial_ordering compare(const GuardNumber& a, const GuardNumber& b) noexcept {
   if (is_whole(a) && is_whole(b)) return a.integer <=> b.integer;
   if (!is_whole(a) && !is_whole(b)) return a.real <=> b.real;
   if (!is_whole(a)) return 0 <=> compare(b, a);
@@ -42,13 +42,13 @@ DAVIT_INLINE std::partial_ordering compare(const GuardNumber& a, const GuardNumb
 }
 
 /// A float without a fraction as an int.
-[[nodiscard]] DAVIT_INLINE GuardNumber whole(double x) noexcept {
+[[nodiscard]] GuardNumber whole(double x) noexcept {
   if (std::isnan(x)) return none(GuardKind::no_value);
   if (!(x >= -0x1p63 && x < 0x1p63)) return none(GuardKind::too_large);
   return GuardNumber::of(static_cast<std::int64_t>(x));
 }
 /// The nearest whole number, and of two the even one.
-[[nodiscard]] DAVIT_INLINE double round_to_even(double x) noexcept {
+[[nodiscard]] double round_to_even(double x) noexcept {
   const double nearest = std::round(x);
   return std::fabs(x - nearest) == 0.5 ? 2.0 * std::round(x / 2.0) : nearest;
 }
@@ -58,7 +58,7 @@ struct FloatQuotient {
   double floor;
   double rest;
 };
-[[nodiscard]] DAVIT_INLINE FloatQuotient float_divmod(double a, double b) noexcept {
+[[nodiscard]] FloatQuotient float_divmod(double a, double b) noexcept {
   double rest = std::fmod(a, b);
   double quotient = (a - rest) / b;
   if (rest != 0) {
@@ -74,7 +74,7 @@ struct FloatQuotient {
   return {quotient - floor > 0.5 ? floor + 1.0 : floor, rest};
 }
 
-[[nodiscard]] DAVIT_INLINE GuardNumber whole_power(std::int64_t base, std::int64_t exponent) noexcept {
+[[nodiscard]] GuardNumber whole_power(std::int64_t base, std::int64_t exponent) noexcept {
   std::int64_t result = 1;
   while (true) {
     if ((exponent & 1) != 0 && __builtin_mul_overflow(result, base, &result)) return none(GuardKind::too_large);
@@ -86,7 +86,7 @@ struct FloatQuotient {
   }
 }
 /// Source: float_pow of CPython's Objects/floatobject.c; a complex result is none that a guard can have.
-[[nodiscard]] DAVIT_INLINE GuardNumber real_power(double a, double b) noexcept {
+[[nodiscard]] GuardNumber real_power(double a, double b) noexcept {
   if (a == 0 && b < 0) return none(GuardKind::division_by_zero);
   if (a < 0 && std::isfinite(a) && std::isfinite(b) && b != std::floor(b)) return none(GuardKind::wrong_type);
   const double result = std::pow(a, b);
@@ -96,12 +96,12 @@ struct FloatQuotient {
 
 /// What a function of C answers, as Python's math takes it. Source: math_1 and math_2 of CPython's
 /// Modules/mathmodule.c.
-[[nodiscard]] DAVIT_INLINE GuardNumber checked(double result, double a, double b = 0) noexcept {
+[[nodiscard]] GuardNumber checked(double result, double a, double b = 0) noexcept {
   if (std::isnan(result) && !std::isnan(a) && !std::isnan(b)) return none(GuardKind::no_value);
   if (std::isinf(result) && std::isfinite(a) && std::isfinite(b)) return none(GuardKind::too_large);
   return GuardNumber::of(result);
 }
-[[nodiscard]] DAVIT_INLINE GuardNumber logarithm(const GuardNumber& x, const GuardNumber& base) noexcept {
+[[nodiscard]] GuardNumber logarithm(const GuardNumber& x, const GuardNumber& base) noexcept {
   const double a = as_real(x), b = as_real(base);
   if (a <= 0 || b <= 0) return none(GuardKind::no_value);
   if (b == 1) return none(GuardKind::division_by_zero);
@@ -109,7 +109,7 @@ struct FloatQuotient {
 }
 
 /// Source: int.__round__ and float.__round__ of CPython.
-[[nodiscard]] DAVIT_INLINE GuardNumber round_whole(std::int64_t x, std::int64_t digits) noexcept {
+[[nodiscard]] GuardNumber round_whole(std::int64_t x, std::int64_t digits) noexcept {
   if (digits >= 0) return GuardNumber::of(x);
   if (digits < -19) return GuardNumber::of(std::int64_t{0});
   std::uint64_t step = 1;
@@ -122,7 +122,7 @@ struct FloatQuotient {
     return none(GuardKind::too_large);
   return GuardNumber::of(x < 0 ? -static_cast<std::int64_t>(result) : static_cast<std::int64_t>(result));
 }
-[[nodiscard]] DAVIT_INLINE GuardNumber round_real(double x, std::int64_t digits) noexcept {
+[[nodiscard]] GuardNumber round_real(double x, std::int64_t digits) noexcept {
   if (!std::isfinite(x) || digits > 323) return GuardNumber::of(x);
   if (digits < -308) return GuardNumber::of(0.0 * x);
   std::array<char, 700> text{};
@@ -152,7 +152,7 @@ struct FloatQuotient {
 }
 
 /// Arithmetic on whole numbers.
-[[nodiscard]] DAVIT_INLINE GuardNumber on_whole(GuardOp op, std::int64_t a, std::int64_t b) noexcept {
+[[nodiscard]] GuardNumber on_whole(GuardOp op, std::int64_t a, std::int64_t b) noexcept {
   std::int64_t r = 0;
   const auto unless = [&](bool overflow) { return overflow ? none(GuardKind::too_large) : GuardNumber::of(r); };
   switch (op) {
@@ -185,7 +185,7 @@ struct FloatQuotient {
   }
 }
 /// Arithmetic of which an operand is a float.
-[[nodiscard]] DAVIT_INLINE GuardNumber on_real(GuardOp op, double a, double b) noexcept {
+[[nodiscard]] GuardNumber on_real(GuardOp op, double a, double b) noexcept {
   if (b == 0 && (op == GuardOp::true_divide || op == GuardOp::floor_divide || op == GuardOp::modulo))
     return none(GuardKind::division_by_zero);
   switch (op) {
@@ -200,7 +200,7 @@ struct FloatQuotient {
   }
 }
 
-[[nodiscard]] DAVIT_INLINE GuardNumber of_one(const GuardNode& node, const GuardNumber& x) noexcept {
+[[nodiscard]] GuardNumber of_one(const GuardNode& node, const GuardNumber& x) noexcept {
   const bool is_int = is_whole(x);
   switch (node.op) {
     case GuardOp::negative:
@@ -226,7 +226,7 @@ struct FloatQuotient {
   }
 }
 
-[[nodiscard]] DAVIT_INLINE GuardNumber of_two(GuardOp op, const GuardNumber& a, const GuardNumber& b) noexcept {
+[[nodiscard]] GuardNumber of_two(GuardOp op, const GuardNumber& a, const GuardNumber& b) noexcept {
   const std::partial_ordering order = compare(a, b);
   switch (op) {
     case GuardOp::equal: return GuardNumber::of(order == 0);
@@ -255,7 +255,7 @@ struct FloatQuotient {
 }
 
 /// Source: eval_is_non_overlapping_and_dense of torch.fx.experimental.symbolic_shapes.
-[[nodiscard]] DAVIT_INLINE GuardNumber non_overlapping_and_dense(std::span<const GuardNode> nodes,
+[[nodiscard]] GuardNumber non_overlapping_and_dense(std::span<const GuardNode> nodes,
                                                                  std::span<const GuardNumber> values,
                                                                  std::uint32_t last) {
   std::vector<std::int64_t> numbers;
@@ -282,7 +282,7 @@ struct FloatQuotient {
 
 }  // namespace detail
 
-DAVIT_INLINE void evaluate_guards(std::span<const GuardNode> nodes, std::span<GuardNumber> values) {
+void evaluate_guards(std::span<const GuardNode> nodes, std::span<GuardNumber> values) {
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const GuardNode& n = nodes[i];
     if (is_guard_leaf(n.op)) continue;
@@ -311,7 +311,7 @@ DAVIT_INLINE void evaluate_guards(std::span<const GuardNode> nodes, std::span<Gu
   }
 }
 
-DAVIT_INLINE std::string to_string(const GuardNumber& number) {
+std::string to_string(const GuardNumber& number) {
   std::string text;
   if (number.kind == GuardNumber::Kind::integer) return std::to_string(number.integer);
   if (number.kind == GuardNumber::Kind::boolean) return number.integer != 0 ? "True" : "False";
@@ -319,7 +319,7 @@ DAVIT_INLINE std::string to_string(const GuardNumber& number) {
   return text;
 }
 
-DAVIT_INLINE std::string_view why_none(GuardNumber::Kind kind) noexcept {
+std::string_view why_none(GuardNumber::Kind kind) noexcept {
   switch (kind) {
     case GuardNumber::Kind::too_large: return "a number in it does not fit 64 bits";
     case GuardNumber::Kind::division_by_zero: return "it divides by zero";
@@ -328,7 +328,7 @@ DAVIT_INLINE std::string_view why_none(GuardNumber::Kind kind) noexcept {
   }
 }
 
-DAVIT_INLINE BrokenGuard describe_broken(const Guards& guards, std::size_t guard, std::span<const Name> names,
+BrokenGuard describe_broken(const Guards& guards, std::size_t guard, std::span<const Name> names,
                                          std::span<const GuardNumber> values) {
   constexpr std::size_t most = 8;
   const GuardNumber& result = values[guards.roots[guard]];
@@ -359,7 +359,7 @@ DAVIT_INLINE BrokenGuard describe_broken(const Guards& guards, std::size_t guard
   return {std::move(what), "pass arguments for which it holds: the model was exported for these only"};
 }
 
-DAVIT_INLINE std::size_t first_broken(const Guards& guards, std::span<const GuardNumber> values) noexcept {
+std::size_t first_broken(const Guards& guards, std::span<const GuardNumber> values) noexcept {
   std::size_t guard = 0;
   while (guard < guards.size() && values[guards.roots[guard]].is_number() && values[guards.roots[guard]].is_true())
     ++guard;

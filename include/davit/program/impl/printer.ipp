@@ -211,6 +211,6 @@ class GraphPrinter {
 
 }  // namespace detail
 
-DAVIT_INLINE std::string print_graph(GraphModuleView graph) { return detail::GraphPrinter(graph).print(); }
+std::string print_graph(GraphModuleView graph) { return detail::GraphPrinter(graph).print(); }
 
 }  // namespace davit

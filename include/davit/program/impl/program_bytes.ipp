@@ -16,13 +16,13 @@ namespace davit {
 
 namespace detail {
 
-DAVIT_INLINE void write_user_argument(ByteWriter& out, const UserArgument& argument) {
+void write_user_argument(ByteWriter& out, const UserArgument& argument) {
   out.number(static_cast<std::uint8_t>(argument.index()));
   out.text(arg_name(argument));
   if (const auto* constant = std::get_if<ConstantArgument>(&argument)) write_constant(out, constant->value);
   if (const auto* object = std::get_if<CustomObjArgument>(&argument)) out.text(object->class_fqn);
 }
-DAVIT_INLINE UserArgument read_user_argument(ByteReader& in) {
+UserArgument read_user_argument(ByteReader& in) {
   const auto kind = in.number<std::uint8_t>();
   Name name = Name::own(in.text());
   switch (kind) {
@@ -36,7 +36,7 @@ DAVIT_INLINE UserArgument read_user_argument(ByteReader& in) {
   }
 }
 
-DAVIT_INLINE void write_input(ByteWriter& out, const InputSpec& spec) {
+void write_input(ByteWriter& out, const InputSpec& spec) {
   out.number(kind(spec));
   if (const auto* user = std::get_if<UserInputSpec>(&spec)) {
     write_user_argument(out, user->arg);
@@ -47,7 +47,7 @@ DAVIT_INLINE void write_input(ByteWriter& out, const InputSpec& spec) {
   if (kind(spec) == InputKind::buffer) out.number(static_cast<std::uint8_t>(*persistent(spec)));
   if (const auto* object = std::get_if<InputToCustomObjSpec>(&spec)) out.text(object->arg.class_fqn);
 }
-DAVIT_INLINE InputSpec read_input(ByteReader& in) {
+InputSpec read_input(ByteReader& in) {
   const auto input = in.number<InputKind>();
   if (input == InputKind::user_input) return UserInputSpec{read_user_argument(in)};
   Name name = Name::own(in.text());
@@ -65,7 +65,7 @@ DAVIT_INLINE InputSpec read_input(ByteReader& in) {
   }
 }
 
-DAVIT_INLINE void write_output(ByteWriter& out, const OutputSpec& spec) {
+void write_output(ByteWriter& out, const OutputSpec& spec) {
   out.number(kind(spec));
   if (const auto* user = std::get_if<UserOutputSpec>(&spec)) {
     write_user_argument(out, user->arg);
@@ -74,7 +74,7 @@ DAVIT_INLINE void write_output(ByteWriter& out, const OutputSpec& spec) {
   out.text(arg_name(spec));
   if (const Name* target_name = target(spec)) out.text(*target_name);
 }
-DAVIT_INLINE OutputSpec read_output(ByteReader& in) {
+OutputSpec read_output(ByteReader& in) {
   const auto output = in.number<OutputKind>();
   if (output == OutputKind::user_output) return UserOutputSpec{read_user_argument(in)};
   Name name = Name::own(in.text());
@@ -93,14 +93,14 @@ DAVIT_INLINE OutputSpec read_output(ByteReader& in) {
   }
 }
 
-DAVIT_INLINE void write_tensors(ByteWriter& out, std::span<const NamedTensor> tensors, SegmentWriter& segments) {
+void write_tensors(ByteWriter& out, std::span<const NamedTensor> tensors, SegmentWriter& segments) {
   out.number(static_cast<std::uint64_t>(tensors.size()));
   for (const NamedTensor& entry : tensors) {
     out.text(entry.name);
     write_tensor(out, entry.tensor, segments);
   }
 }
-DAVIT_INLINE Result<std::vector<NamedTensor>> read_tensors(ByteReader& in, const SegmentReader& segments) {
+Result<std::vector<NamedTensor>> read_tensors(ByteReader& in, const SegmentReader& segments) {
   std::vector<NamedTensor> tensors;
   const std::size_t count = in.count(16);
   for (std::size_t i = 0; i < count && in.ok(); ++i) {
@@ -114,7 +114,7 @@ DAVIT_INLINE Result<std::vector<NamedTensor>> read_tensors(ByteReader& in, const
 
 }  // namespace detail
 
-DAVIT_INLINE void write_constant(ByteWriter& out, const ConstantValue& constant) {
+void write_constant(ByteWriter& out, const ConstantValue& constant) {
   out.number(static_cast<std::uint8_t>(constant.index()));
   if (const auto* i = std::get_if<std::int64_t>(&constant)) out.number(*i);
   if (const auto* d = std::get_if<double>(&constant)) out.number(*d);
@@ -122,7 +122,7 @@ DAVIT_INLINE void write_constant(ByteWriter& out, const ConstantValue& constant)
   if (const auto* s = std::get_if<Name>(&constant)) out.text(*s);
 }
 
-DAVIT_INLINE ConstantValue read_constant(ByteReader& in) {
+ConstantValue read_constant(ByteReader& in) {
   switch (in.number<std::uint8_t>()) {
     case 0: return {};
     case 1: return in.number<std::int64_t>();
@@ -133,18 +133,18 @@ DAVIT_INLINE ConstantValue read_constant(ByteReader& in) {
   }
 }
 
-DAVIT_INLINE void write_guards(ByteWriter& out, const Guards& guards) {
+void write_guards(ByteWriter& out, const Guards& guards) {
   out.array(std::span<const GuardNode>(guards.nodes));
   out.array(std::span<const std::uint32_t>(guards.roots));
 }
-DAVIT_INLINE Guards read_guards(ByteReader& in) {
+Guards read_guards(ByteReader& in) {
   Guards guards;
   guards.nodes = in.array<GuardNode>();
   guards.roots = in.array<std::uint32_t>();
   return guards;
 }
 
-DAVIT_INLINE void write_program(ByteWriter& out, const ExportedProgram& program, SegmentWriter& segments) {
+void write_program(ByteWriter& out, const ExportedProgram& program, SegmentWriter& segments) {
   write_graph(out, program.view());
   out.number(static_cast<std::uint64_t>(program.signature.input_specs.size()));
   for (const InputSpec& spec : program.signature.input_specs) detail::write_input(out, spec);
@@ -179,7 +179,7 @@ DAVIT_INLINE void write_program(ByteWriter& out, const ExportedProgram& program,
   out.text(program.torch_version);
 }
 
-DAVIT_INLINE Result<ExportedProgram> read_program(ByteReader& in, const SegmentReader& segments) {
+Result<ExportedProgram> read_program(ByteReader& in, const SegmentReader& segments) {
   ExportedProgram program;
   Result<GraphModule> graph = read_graph(in);
   if (!graph) return std::unexpected(std::move(graph.error()));

@@ -13,7 +13,7 @@
 
 namespace davit::detail {
 
-DAVIT_INLINE Utf8Char first_utf8(std::string_view text) noexcept {
+Utf8Char first_utf8(std::string_view text) noexcept {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(0);
   if (lead < 0x80) return {lead, 1};
@@ -32,7 +32,7 @@ DAVIT_INLINE Utf8Char first_utf8(std::string_view text) noexcept {
 
 /// Whether Python's repr escapes the character: controls, formats, separators and private use, as of Unicode 14.
 /// Characters that no version of Unicode assigns are taken for printable.
-DAVIT_INLINE bool is_escaped(char32_t c) noexcept {
+bool is_escaped(char32_t c) noexcept {
   struct Block {
     char32_t first, last;
   };
@@ -49,11 +49,11 @@ DAVIT_INLINE bool is_escaped(char32_t c) noexcept {
   return after != std::begin(blocks) && c <= (after - 1)->last;
 }
 
-DAVIT_INLINE void append_hex(std::string& text, std::uint32_t value, int digits) {
+void append_hex(std::string& text, std::uint32_t value, int digits) {
   while (digits-- > 0) text += "0123456789abcdef"[value >> (4 * digits) & 0xf];
 }
 
-DAVIT_INLINE void append_python_str(std::string& out, std::string_view text) {
+void append_python_str(std::string& out, std::string_view text) {
   const bool use_double = text.find('\'') != text.npos && text.find('"') == text.npos;
   const char quote = use_double ? '"' : '\'';
   out += quote;
@@ -83,7 +83,7 @@ DAVIT_INLINE void append_python_str(std::string& out, std::string_view text) {
   out += quote;
 }
 
-DAVIT_INLINE void append_python_float(std::string& out, double value) {
+void append_python_float(std::string& out, double value) {
   if (std::isnan(value)) {
     out += "nan";
     return;

@@ -14,7 +14,7 @@ namespace davit {
 
 namespace detail {
 
-DAVIT_INLINE void append_python(std::string& out, const ConstantValue& value) {
+void append_python(std::string& out, const ConstantValue& value) {
   std::visit(
       [&out]<class T>(const T& v) {
         if constexpr (std::is_same_v<T, std::monostate>) {
@@ -32,7 +32,7 @@ DAVIT_INLINE void append_python(std::string& out, const ConstantValue& value) {
       value);
 }
 
-DAVIT_INLINE void append_python(std::string& out, const ArgumentSpec& argument) {
+void append_python(std::string& out, const ArgumentSpec& argument) {
   (out += type_name(argument)) += "(name=";
   append_python_str(out, arg_name(argument));
   if (const auto* constant = std::get_if<ConstantArgument>(&argument)) {
@@ -73,13 +73,13 @@ std::string python_list(const std::vector<T>& items) {
 
 }  // namespace detail
 
-DAVIT_INLINE std::string to_string(const ArgumentSpec& argument) {
+std::string to_string(const ArgumentSpec& argument) {
   std::string out;
   detail::append_python(out, argument);
   return out;
 }
 
-DAVIT_INLINE std::string to_string(const InputSpec& spec) {
+std::string to_string(const InputSpec& spec) {
   std::string out;
   detail::append_python_head(out, "InputSpec", "InputKind", spec);
   const std::optional<bool> flag = persistent(spec);
@@ -88,13 +88,13 @@ DAVIT_INLINE std::string to_string(const InputSpec& spec) {
   return out += ')';
 }
 
-DAVIT_INLINE std::string to_string(const OutputSpec& spec) {
+std::string to_string(const OutputSpec& spec) {
   std::string out;
   detail::append_python_head(out, "OutputSpec", "OutputKind", spec);
   return out += ')';
 }
 
-DAVIT_INLINE std::string to_string(const ExportGraphSignature& signature) {
+std::string to_string(const ExportGraphSignature& signature) {
   return "ExportGraphSignature(input_specs=" + detail::python_list(signature.input_specs) +
          ", output_specs=" + detail::python_list(signature.output_specs) + ')';
 }

@@ -15,7 +15,7 @@
 
 namespace davit {
 
-DAVIT_INLINE bool reuse_tensor(Tensor& tensor, ScalarType dtype, std::span<const std::int64_t> sizes,
+bool reuse_tensor(Tensor& tensor, ScalarType dtype, std::span<const std::int64_t> sizes,
                                std::uint64_t max_bytes) {
   if (tensor.dtype == dtype && std::ranges::equal(tensor.sizes, sizes) && tensor.view().is_contiguous()) return true;
   const std::int64_t count = checked_numel(sizes);
@@ -26,7 +26,7 @@ DAVIT_INLINE bool reuse_tensor(Tensor& tensor, ScalarType dtype, std::span<const
   return true;
 }
 
-DAVIT_INLINE Result<std::vector<NamedTensor>> copy_state(std::span<const NamedTensor> initial,
+Result<std::vector<NamedTensor>> copy_state(std::span<const NamedTensor> initial,
                                                          std::uint64_t max_bytes) {
   std::vector<NamedTensor> state;
   for (const NamedTensor& entry : initial) {
@@ -46,7 +46,7 @@ DAVIT_INLINE Result<std::vector<NamedTensor>> copy_state(std::span<const NamedTe
 
 namespace detail {
 
-[[nodiscard]] DAVIT_INLINE bool replaces_state(OutputKind kind) noexcept {
+[[nodiscard]] bool replaces_state(OutputKind kind) noexcept {
   return kind == OutputKind::buffer_mutation || kind == OutputKind::parameter_mutation;
 }
 /// Where a list's entries of some name stand; built when first asked.
@@ -74,7 +74,7 @@ class LateIndex {
 
 }  // namespace detail
 
-DAVIT_INLINE CallFrame::CallFrame(const Name& method, std::string_view backend, const MethodInterface& interface,
+CallFrame::CallFrame(const Name& method, std::string_view backend, const MethodInterface& interface,
                                   std::span<NamedTensor> state)
     : method_(&method), backend_(backend), interface_(&interface), symbols_(interface.exprs), guards_(interface) {
   inputs_.resize(interface.inputs.size());
@@ -112,7 +112,7 @@ DAVIT_INLINE CallFrame::CallFrame(const Name& method, std::string_view backend, 
         returned_state_.emplace_back(i, of);
 }
 
-DAVIT_INLINE Result<void> CallFrame::gather(std::span<const EValue> user, std::span<const NamedTensor> state) {
+Result<void> CallFrame::gather(std::span<const EValue> user, std::span<const NamedTensor> state) {
   const std::vector<InputPort>& ports = interface_->inputs;
   std::size_t wanted = 0;
   std::size_t fixed = 0;
@@ -146,7 +146,7 @@ DAVIT_INLINE Result<void> CallFrame::gather(std::span<const EValue> user, std::s
   return {};
 }
 
-DAVIT_INLINE Result<std::vector<EValue>> CallFrame::arrange(std::span<const EValue> args,
+Result<std::vector<EValue>> CallFrame::arrange(std::span<const EValue> args,
                                                             std::span<const NamedValue> kwargs) const {
   std::vector<EValue> all;
   std::vector<bool> taken(kwargs.size(), false);
@@ -184,7 +184,7 @@ DAVIT_INLINE Result<std::vector<EValue>> CallFrame::arrange(std::span<const EVal
   return all;
 }
 
-DAVIT_INLINE Result<bool> CallFrame::check_inputs(std::span<const EValue> user, std::span<const EValue> inputs) {
+Result<bool> CallFrame::check_inputs(std::span<const EValue> user, std::span<const EValue> inputs) {
   if (inputs.size() != interface_->inputs.size()) return std::unexpected(wrong_count(user.size()));
   symbols_.reset();
   symbols_.settle();
@@ -201,11 +201,11 @@ DAVIT_INLINE Result<bool> CallFrame::check_inputs(std::span<const EValue> user, 
   return changed;
 }
 
-DAVIT_INLINE Result<void> CallFrame::check_outputs() const {
+Result<void> CallFrame::check_outputs() const {
   return check_values(*method_, backend_, "output", interface_->outputs, outputs_, symbols_);
 }
 
-DAVIT_INLINE Result<void> CallFrame::write_back(std::span<const EValue> inputs, std::span<NamedTensor> state) {
+Result<void> CallFrame::write_back(std::span<const EValue> inputs, std::span<NamedTensor> state) {
   writes_.clear();
   for (std::size_t i = 0; i < outputs_.size(); ++i)
     if (const EValue to = destination(i, inputs, state); to.is_tensor() && !is_there(outputs_[i], to.tensor()))
@@ -236,7 +236,7 @@ DAVIT_INLINE Result<void> CallFrame::write_back(std::span<const EValue> inputs, 
   return {};
 }
 
-DAVIT_INLINE bool CallFrame::keep_mutations(std::span<const EValue> inputs) {
+bool CallFrame::keep_mutations(std::span<const EValue> inputs) {
   const auto of_input = [&](const Write& write) {
     return input_of_output_[static_cast<std::size_t>(write.value - outputs_.data())] != no_id;
   };
@@ -250,13 +250,13 @@ DAVIT_INLINE bool CallFrame::keep_mutations(std::span<const EValue> inputs) {
                              [&](const Write& write) { return !of_input(write) || keep(*write.value, callers_); });
 }
 
-DAVIT_INLINE bool CallFrame::is_there(const EValue& value, const TensorView& to) noexcept {
+bool CallFrame::is_there(const EValue& value, const TensorView& to) noexcept {
   return value.is_tensor() && value.tensor().data == to.data && value.tensor().dtype == to.dtype &&
          std::ranges::equal(value.tensor().sizes(), to.sizes()) &&
          std::ranges::equal(value.tensor().strides(), to.strides());
 }
 
-DAVIT_INLINE std::vector<CallFrame::Update> CallFrame::updates() const {
+std::vector<CallFrame::Update> CallFrame::updates() const {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> inputs;  // by state
   for (std::uint32_t i = 0; i < state_of_input_.size(); ++i)
     if (state_of_input_[i] != no_id) inputs.emplace_back(state_of_input_[i], i);
@@ -269,14 +269,14 @@ DAVIT_INLINE std::vector<CallFrame::Update> CallFrame::updates() const {
   return all;
 }
 
-DAVIT_INLINE std::vector<Footprint> CallFrame::changed_state(std::span<const NamedTensor> state) const {
+std::vector<Footprint> CallFrame::changed_state(std::span<const NamedTensor> state) const {
   std::vector<Footprint> all;
   for (const std::uint32_t index : state_of_output_)
     if (index != no_id) all.push_back(footprint(state[index].tensor.view()));
   return all;
 }
 
-DAVIT_INLINE bool CallFrame::borrow(Written& written) {
+bool CallFrame::borrow(Written& written) {
   EValue& input = inputs_[written.input];
   written.to = {};
   if (!input.is_tensor()) return true;
@@ -289,7 +289,7 @@ DAVIT_INLINE bool CallFrame::borrow(Written& written) {
   return true;
 }
 
-DAVIT_INLINE void CallFrame::give_back() {
+void CallFrame::give_back() {
   lent_.clear();
   for (const Written& written : written_) {
     const Footprint to = footprint(written.to);
@@ -310,7 +310,7 @@ DAVIT_INLINE void CallFrame::give_back() {
   }
 }
 
-DAVIT_INLINE Error CallFrame::wrong_count(std::size_t given) const {
+Error CallFrame::wrong_count(std::size_t given) const {
   std::size_t wanted = 0;
   const InputPort* missing = nullptr;
   for (const InputPort& port : interface_->inputs) {
@@ -324,7 +324,7 @@ DAVIT_INLINE Error CallFrame::wrong_count(std::size_t given) const {
                call_it_as());
 }
 
-DAVIT_INLINE void CallFrame::find_written() {
+void CallFrame::find_written() {
   const std::vector<InputPort>& ports = interface_->inputs;
   std::vector<std::string_view> replaced;
   for (const OutputPort& port : interface_->outputs)
@@ -340,7 +340,7 @@ DAVIT_INLINE void CallFrame::find_written() {
   lent_.reserve(written_.size());
 }
 
-DAVIT_INLINE Error CallFrame::error(ErrorCode code, Name where, Name what, Name fix) const {
+Error CallFrame::error(ErrorCode code, Name where, Name what, Name fix) const {
   return Error{.code = code,
                .stage = Stage::execute,
                .backend = Name(backend_),
@@ -349,19 +349,19 @@ DAVIT_INLINE Error CallFrame::error(ErrorCode code, Name where, Name what, Name 
                .fix = std::move(fix)};
 }
 
-DAVIT_INLINE Error CallFrame::no_memory() const {
+Error CallFrame::no_memory() const {
   return error(ErrorCode::out_of_memory, concat("outputs of ", *method_, "()"), "no memory for a copy of an output",
                "run with smaller inputs");
 }
 
-DAVIT_INLINE EValue CallFrame::destination(std::size_t i, std::span<const EValue> inputs,
+EValue CallFrame::destination(std::size_t i, std::span<const EValue> inputs,
                                            std::span<const NamedTensor> state) const noexcept {
   if (state_of_output_[i] != no_id) return EValue(state[state_of_output_[i]].tensor.view());
   if (input_of_output_[i] != no_id) return inputs[input_of_output_[i]];
   return {};
 }
 
-DAVIT_INLINE bool CallFrame::keep(EValue& value, const Footprints& changed) {
+bool CallFrame::keep(EValue& value, const Footprints& changed) {
   if (!value.is_tensor() || !changed.meet(footprint(value.tensor()))) return true;
   if (used_copies_ == copies_.size()) copies_.emplace_back();
   Tensor& copy = copies_[used_copies_];

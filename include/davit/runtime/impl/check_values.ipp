@@ -17,12 +17,12 @@ namespace davit {
 
 namespace detail {
 
-[[nodiscard]] DAVIT_INLINE Name sizes_text(std::span<const std::int64_t> sizes) {
+[[nodiscard]] Name sizes_text(std::span<const std::int64_t> sizes) {
   Name out;
   for (const std::int64_t size : sizes) out = concat(out, out.empty() ? "" : ", ", size);
   return concat("[", out, "]");
 }
-[[nodiscard]] DAVIT_INLINE Name type_text(const PortType& type) {
+[[nodiscard]] Name type_text(const PortType& type) {
   if (type.tag != EValue::Tag::tensor) return Name(name_of(type.tag));
   Name out;
   for (const Dim& d : type.dims) {
@@ -31,7 +31,7 @@ namespace detail {
   }
   return concat("Tensor ", name_of(type.dtype), "[", out, "]");
 }
-DAVIT_INLINE Name signature_of(std::string_view method, const MethodInterface& interface) {
+Name signature_of(std::string_view method, const MethodInterface& interface) {
   Name out;
   for (const InputPort& port : interface.inputs)
     if (port.role == InputRole::user)
@@ -45,10 +45,10 @@ DAVIT_INLINE Name signature_of(std::string_view method, const MethodInterface& i
                         : concat(out, guard == 0 ? " with " : ", ", print_guard(interface.guards, guard, names, 100));
   return out;
 }
-[[nodiscard]] DAVIT_INLINE const Name& port_name(const InputPort& port) noexcept { return port.name; }
-[[nodiscard]] DAVIT_INLINE const Name& port_name(const OutputPort& port) noexcept { return port.name; }
-[[nodiscard]] DAVIT_INLINE bool accepts_any(const InputPort& port) noexcept { return port.constant.has_value(); }
-[[nodiscard]] DAVIT_INLINE bool accepts_any(const OutputPort& port) noexcept { return port.kind == OutputKind::token; }
+[[nodiscard]] const Name& port_name(const InputPort& port) noexcept { return port.name; }
+[[nodiscard]] const Name& port_name(const OutputPort& port) noexcept { return port.name; }
+[[nodiscard]] bool accepts_any(const InputPort& port) noexcept { return port.constant.has_value(); }
+[[nodiscard]] bool accepts_any(const OutputPort& port) noexcept { return port.kind == OutputKind::token; }
 
 template <class Port>
 [[nodiscard]] Result<void> check_ports(std::string_view method, std::string_view backend, std::string_view role,
@@ -97,24 +97,24 @@ template <class Port>
 
 }  // namespace detail
 
-DAVIT_INLINE Result<void> check_values(std::string_view method, std::string_view backend, std::string_view role,
+Result<void> check_values(std::string_view method, std::string_view backend, std::string_view role,
                                        const std::vector<InputPort>& ports, std::span<const EValue> values,
                                        const SymbolValues& symbols) {
   return detail::check_ports(method, backend, role, ports, values, symbols);
 }
-DAVIT_INLINE Result<void> check_values(std::string_view method, std::string_view backend, std::string_view role,
+Result<void> check_values(std::string_view method, std::string_view backend, std::string_view role,
                                        const std::vector<OutputPort>& ports, std::span<const EValue> values,
                                        const SymbolValues& symbols) {
   return detail::check_ports(method, backend, role, ports, values, symbols);
 }
 
-DAVIT_INLINE bool have_memory(std::span<const EValue> values) noexcept {
+bool have_memory(std::span<const EValue> values) noexcept {
   return std::ranges::all_of(values, [](const EValue& value) {
     const TensorView* const tensor = value.tensor_if();
     return tensor == nullptr || tensor->data != nullptr || tensor->numel() == 0;
   });
 }
-DAVIT_INLINE Error detail::without_memory(Name where) {
+Error detail::without_memory(Name where) {
   return Error{.code = ErrorCode::failed,
                .stage = Stage::execute,
                .where = std::move(where),
@@ -122,7 +122,7 @@ DAVIT_INLINE Error detail::without_memory(Name where) {
                .fix = "let its execute fill the output, or answer a view"};
 }
 
-DAVIT_INLINE Result<void> bind_symbols(std::string_view method, std::string_view backend,
+Result<void> bind_symbols(std::string_view method, std::string_view backend,
                                        const MethodInterface& interface, std::span<const EValue> inputs,
                                        SymbolValues& symbols) {
   symbols.reset();
@@ -176,14 +176,14 @@ DAVIT_INLINE Result<void> bind_symbols(std::string_view method, std::string_view
   return {};
 }
 
-DAVIT_INLINE EValue constant_value(const ConstantValue& constant) noexcept {
+EValue constant_value(const ConstantValue& constant) noexcept {
   if (const auto* i = std::get_if<std::int64_t>(&constant)) return *i;
   if (const auto* d = std::get_if<double>(&constant)) return *d;
   if (const auto* b = std::get_if<bool>(&constant)) return *b;
   if (const auto* s = std::get_if<Name>(&constant)) return s->view();
   return {};
 }
-DAVIT_INLINE bool same_constant(const EValue& value, const ConstantValue& constant) noexcept {
+bool same_constant(const EValue& value, const ConstantValue& constant) noexcept {
   const EValue fixed = constant_value(constant);
   if (value.is_number() && fixed.is_number()) return value.number() == fixed.number();
   if (value.tag() != fixed.tag()) return false;

@@ -11,7 +11,7 @@ namespace davit::detail {
 
 inline constexpr int max_control_flow_depth = 64;  ///< of control flow in control flow
 
-[[nodiscard]] DAVIT_INLINE bool fail_step(const MethodState& m, const ScheduleStep& step, ErrorCode code, Name what,
+[[nodiscard]] bool fail_step(const MethodState& m, const ScheduleStep& step, ErrorCode code, Name what,
                                           Error& error) {
   const GraphModuleView graph = m.method->parent.view();
   const Node& node = graph.nodes[step.node];
@@ -26,7 +26,7 @@ inline constexpr int max_control_flow_depth = 64;  ///< of control flow in contr
 }
 
 /// Runs a sub-graph on `inputs`; false if the number of inputs does not fit.
-[[nodiscard]] DAVIT_INLINE bool run_body(MethodState& m, const ScheduleStep& step, GraphId graph,
+[[nodiscard]] bool run_body(MethodState& m, const ScheduleStep& step, GraphId graph,
                                          std::span<const EValue> inputs, int depth, Error& error) {
   const std::span<const std::uint32_t> in = m.schedule->at(m.schedule->graphs[graph].inputs);
   if (in.size() != inputs.size())
@@ -35,13 +35,13 @@ inline constexpr int max_control_flow_depth = 64;  ///< of control flow in contr
   for (std::size_t i = 0; i < in.size(); ++i) m.slots[in[i]] = inputs[i];
   return run_graph(m, graph, depth + 1, error);
 }
-[[nodiscard]] DAVIT_INLINE std::span<const std::uint32_t> outputs_of(const MethodState& m, GraphId graph) noexcept {
+[[nodiscard]] std::span<const std::uint32_t> outputs_of(const MethodState& m, GraphId graph) noexcept {
   return m.schedule->at(m.schedule->graphs[graph].outputs);
 }
-[[nodiscard]] DAVIT_INLINE LoopState& loop_of(MethodState& m, const ScheduleStep& step) noexcept {
+[[nodiscard]] LoopState& loop_of(MethodState& m, const ScheduleStep& step) noexcept {
   return m.loops[static_cast<std::size_t>(&step - m.schedule->steps.data())];
 }
-[[nodiscard]] DAVIT_INLINE bool truth(const EValue& value, bool& out) noexcept {
+[[nodiscard]] bool truth(const EValue& value, bool& out) noexcept {
   if (value.is_number()) {
     out = value.number() != 0;
     return true;
@@ -52,7 +52,7 @@ inline constexpr int max_control_flow_depth = 64;  ///< of control flow in contr
   return true;
 }
 
-[[nodiscard]] DAVIT_INLINE bool cond(MethodState& m, const ScheduleStep& step, int depth, Error& error) {
+[[nodiscard]] bool cond(MethodState& m, const ScheduleStep& step, int depth, Error& error) {
   const std::span<const std::uint32_t> in = m.schedule->at(step.inputs);
   bool chosen = false;
   if (!truth(m.slots[in[0]], chosen))
@@ -72,7 +72,7 @@ inline constexpr int max_control_flow_depth = 64;  ///< of control flow in contr
 }
 
 /// Copies a value that a body made into the loop's own storage, so that the body may run again.
-[[nodiscard]] DAVIT_INLINE bool carry(MethodState& m, const ScheduleStep& step, const EValue& made, Tensor& into,
+[[nodiscard]] bool carry(MethodState& m, const ScheduleStep& step, const EValue& made, Tensor& into,
                                       EValue& value, Error& error) {
   const TensorView* tensor = made.tensor_if();
   if (tensor == nullptr) {
@@ -86,7 +86,7 @@ inline constexpr int max_control_flow_depth = 64;  ///< of control flow in contr
   return true;
 }
 
-[[nodiscard]] DAVIT_INLINE bool while_loop(MethodState& m, const ScheduleStep& step, int depth, Error& error) {
+[[nodiscard]] bool while_loop(MethodState& m, const ScheduleStep& step, int depth, Error& error) {
   LoopState& loop = loop_of(m, step);
   const std::span<const std::uint32_t> in = m.schedule->at(step.inputs);
   loop.values.clear();
@@ -116,7 +116,7 @@ inline constexpr int max_control_flow_depth = 64;  ///< of control flow in contr
 }
 
 /// Row `at` of a tensor along a dimension, as a view whose sizes and strides lie at `own`, which is moved on.
-[[nodiscard]] DAVIT_INLINE EValue slice(const TensorView& whole, std::int64_t dim, std::int64_t at,
+[[nodiscard]] EValue slice(const TensorView& whole, std::int64_t dim, std::int64_t at,
                                         std::int64_t*& own) noexcept {
   const auto d = static_cast<std::size_t>(dim < 0 ? dim + whole.rank : dim);
   std::int64_t* const sizes = own;
@@ -131,7 +131,7 @@ inline constexpr int max_control_flow_depth = 64;  ///< of control flow in contr
                            static_cast<std::uint8_t>(whole.rank - 1), whole.dtype});
 }
 
-[[nodiscard]] DAVIT_INLINE bool stack(MethodState& m, const ScheduleStep& step, const EValue& made, Tensor& into,
+[[nodiscard]] bool stack(MethodState& m, const ScheduleStep& step, const EValue& made, Tensor& into,
                                       bool first, std::int64_t count, std::int64_t at, Error& error) {
   const TensorView* row = made.tensor_if();
   if (row == nullptr || row->rank >= max_rank)
@@ -153,7 +153,7 @@ inline constexpr int max_control_flow_depth = 64;  ///< of control flow in contr
 
 /// map and scan: a body over slices; what it makes beyond the carried values is stacked in a new first dimension.
 /// Source: torch._higher_order_ops.map and generic_scan of torch._higher_order_ops.scan.
-[[nodiscard]] DAVIT_INLINE bool scan(MethodState& m, const ScheduleStep& step, int depth, Error& error) {
+[[nodiscard]] bool scan(MethodState& m, const ScheduleStep& step, int depth, Error& error) {
   LoopState& loop = loop_of(m, step);
   const std::span<const std::uint32_t> in = m.schedule->at(step.inputs);
   const std::span<const std::uint32_t> to = m.schedule->at(step.outputs);
@@ -201,7 +201,7 @@ inline constexpr int max_control_flow_depth = 64;  ///< of control flow in contr
   return true;
 }
 
-[[gnu::noinline]] DAVIT_INLINE bool run_control_flow(MethodState& m, const ScheduleStep& step, int depth,
+[[gnu::noinline]] bool run_control_flow(MethodState& m, const ScheduleStep& step, int depth,
                                                      Error& error) {
   if (depth >= max_control_flow_depth)
     return fail_step(m, step, ErrorCode::out_of_range, "control flow is nested too deeply", error);

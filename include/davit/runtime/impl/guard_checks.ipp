@@ -8,7 +8,7 @@
 
 namespace davit {
 
-DAVIT_INLINE GuardChecks::GuardChecks(const MethodInterface& interface) : interface_(&interface) {
+GuardChecks::GuardChecks(const MethodInterface& interface) : interface_(&interface) {
   const std::vector<GuardNode>& nodes = interface.guards.nodes;
   if (interface.guards.empty()) return;
   for (std::uint32_t i = 0; i < interface.inputs.size(); ++i)
@@ -37,13 +37,13 @@ DAVIT_INLINE GuardChecks::GuardChecks(const MethodInterface& interface) : interf
   any_ = first_broken(interface.guards, values_) != interface.guards.size();
 }
 
-DAVIT_INLINE GuardNumber GuardChecks::number_of(const EValue& value) noexcept {
+GuardNumber GuardChecks::number_of(const EValue& value) noexcept {
   if (value.is_int()) return GuardNumber::of(value.as_int());
   if (value.is_bool()) return GuardNumber::of(value.as_bool());
   return value.is_float() ? GuardNumber::of(value.as_float()) : GuardNumber{};
 }
 
-DAVIT_INLINE GuardNumber GuardChecks::leaf(const GuardNode& node, std::span<const EValue> inputs) const {
+GuardNumber GuardChecks::leaf(const GuardNode& node, std::span<const EValue> inputs) const {
   const EValue& input = inputs[ports_[node.a]];
   if (node.op == GuardOp::input) return number_of(input);
   const TensorView* tensor = input.tensor_if();
@@ -51,7 +51,7 @@ DAVIT_INLINE GuardNumber GuardChecks::leaf(const GuardNode& node, std::span<cons
   return GuardNumber::of(node.op == GuardOp::size ? tensor->size(node.b) : tensor->stride(node.b));
 }
 
-DAVIT_INLINE bool GuardChecks::read(std::span<const EValue> inputs) {
+bool GuardChecks::read(std::span<const EValue> inputs) {
   bool is_new = false;
   for (const std::uint32_t at : leaves_) {
     const GuardNumber value = leaf(interface_->guards.nodes[at], inputs);
@@ -61,7 +61,7 @@ DAVIT_INLINE bool GuardChecks::read(std::span<const EValue> inputs) {
   return is_new;
 }
 
-DAVIT_INLINE Result<void> GuardChecks::check(std::string_view method, std::string_view backend,
+Result<void> GuardChecks::check(std::string_view method, std::string_view backend,
                                              std::span<const EValue> inputs, bool sizes_changed) {
   if (!any_ || (hold_ && !sizes_changed && asks_sizes_only_)) return {};
   if (!fit_)

@@ -8,7 +8,7 @@
 
 namespace davit::detail {
 
-DAVIT_INLINE DelegateState::DelegateState(const BackendTable& table, const LoweredDelegate& lowered_,
+DelegateState::DelegateState(const BackendTable& table, const LoweredDelegate& lowered_,
                                           TextReport& report, TracerRef* tracer)
     : dynamic(!lowered_.interface.is_static()),
       execute(tracer != nullptr ? table.execute_traced : table.execute),
@@ -24,13 +24,13 @@ DAVIT_INLINE DelegateState::DelegateState(const BackendTable& table, const Lower
   call.tracer = tracer;
 }
 
-[[nodiscard]] DAVIT_INLINE bool are_neighbours(std::span<const std::uint32_t> slots) noexcept {
+[[nodiscard]] bool are_neighbours(std::span<const std::uint32_t> slots) noexcept {
   for (std::size_t i = 1; i < slots.size(); ++i)
     if (slots[i] != slots[i - 1] + 1) return false;
   return true;
 }
 
-DAVIT_INLINE void DelegateState::connect(std::span<EValue> values, std::span<const std::uint32_t> in,
+void DelegateState::connect(std::span<EValue> values, std::span<const std::uint32_t> in,
                                          std::span<const std::uint32_t> out) {
   const auto place = [&](std::span<const std::uint32_t> slots, std::vector<EValue>& own) {
     if (are_neighbours(slots)) return values.subspan(slots.empty() ? 0 : slots[0], slots.size());
@@ -44,7 +44,7 @@ DAVIT_INLINE void DelegateState::connect(std::span<EValue> values, std::span<con
   if (!own_outputs.empty()) output_slots = out;
 }
 
-DAVIT_INLINE MethodState::MethodState(BackendTables backends, const LoweredMethod& lowered,
+MethodState::MethodState(BackendTables backends, const LoweredMethod& lowered,
                                       std::span<NamedTensor> state, RunContext& shared)
     : method(&lowered),
       schedule(&lowered.schedule),
@@ -84,7 +84,7 @@ DAVIT_INLINE MethodState::MethodState(BackendTables backends, const LoweredMetho
 }
 
 /// True for a method that hands all its inputs to one partition and answers what that answers.
-DAVIT_INLINE bool MethodState::is_one_call() const noexcept {
+bool MethodState::is_one_call() const noexcept {
   if (schedule->steps.size() != 1 || calls[0] == &control_flow_call || schedule->graphs.size() != 1) return false;
   const auto same = [](std::span<const std::uint32_t> a, const std::vector<std::uint32_t>& b) {
     if (a.size() != b.size()) return false;
@@ -96,7 +96,7 @@ DAVIT_INLINE bool MethodState::is_one_call() const noexcept {
          same(schedule->at(schedule->steps[0].outputs), schedule->output_slots);
 }
 
-[[nodiscard]] DAVIT_INLINE EValue literal_value(GraphModuleView graph, const Argument& a) noexcept {
+[[nodiscard]] EValue literal_value(GraphModuleView graph, const Argument& a) noexcept {
   switch (a.kind) {
     case ArgumentKind::int_: return a.payload;
     case ArgumentKind::float_: return a.float_value();
@@ -107,7 +107,7 @@ DAVIT_INLINE bool MethodState::is_one_call() const noexcept {
 }
 
 /// Sets what neither callers nor steps set: constants that the parent kept, and literals.
-DAVIT_INLINE void MethodState::fill_slots() {
+void MethodState::fill_slots() {
   const ExportedProgram& parent = method->parent;
   const std::vector<InputSpec>& specs = parent.signature.input_specs;
   const std::span<const std::uint32_t> in = schedule->at(schedule->graphs[root_graph].inputs);
@@ -121,7 +121,7 @@ DAVIT_INLINE void MethodState::fill_slots() {
     slots[literal.slot] = literal_value(parent.view(), literal.argument);
 }
 
-DAVIT_INLINE void LastOutputs::note_callers_dims(std::span<const EValue> passed, std::span<const EValue> inputs) {
+void LastOutputs::note_callers_dims(std::span<const EValue> passed, std::span<const EValue> inputs) {
   callers_dims_.clear();
   for (std::size_t k = 0; k < inputs.size(); ++k)
     if (inputs[k].is_tensor() && inputs[k].tensor().sizes_data == passed[k].tensor().sizes_data)
@@ -129,7 +129,7 @@ DAVIT_INLINE void LastOutputs::note_callers_dims(std::span<const EValue> passed,
   std::ranges::sort(callers_dims_);
 }
 
-DAVIT_INLINE void LastOutputs::note(std::span<const EValue> passed, std::span<const EValue> inputs,
+void LastOutputs::note(std::span<const EValue> passed, std::span<const EValue> inputs,
                                     std::span<const EValue> outputs) {
   if (std::exchange(replaced_, false)) std::swap(copies_[0], copies_[1]);
   own_.clear();
@@ -162,7 +162,7 @@ DAVIT_INLINE void LastOutputs::note(std::span<const EValue> passed, std::span<co
   size_ = static_cast<std::uintptr_t>(all.end - all.begin);
 }
 
-DAVIT_INLINE std::optional<std::span<const EValue>> LastOutputs::replace(std::span<const EValue> values) {
+std::optional<std::span<const EValue>> LastOutputs::replace(std::span<const EValue> values) {
   const auto lies_there = [&](const TensorView& tensor) { return is_state(tensor) || own_.meet(footprint(tensor)); };
   const auto is_kept = [&](const EValue& value) {
     return !value.is_tensor() || (!lies_there(value.tensor()) && !holds_dims(value.tensor()));
@@ -189,7 +189,7 @@ DAVIT_INLINE std::optional<std::span<const EValue>> LastOutputs::replace(std::sp
   return values_;
 }
 
-DAVIT_INLINE Name place_of(const MethodState& m, const DelegateState& d) {
+Name place_of(const MethodState& m, const DelegateState& d) {
   return place_of(m.method->name, *d.lowered);
 }
 

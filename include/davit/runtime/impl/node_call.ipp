@@ -8,7 +8,7 @@
 
 namespace davit {
 
-DAVIT_INLINE Result<std::optional<NodeCall>> NodeCall::make(const ExportedProgram& program, BackendTables backends) {
+Result<std::optional<NodeCall>> NodeCall::make(const ExportedProgram& program, BackendTables backends) {
   std::size_t b = 0;
   while (b < backends.size() && backends.refuses(b, program.view(), 0) != nullptr) ++b;
   if (b == backends.size()) return std::optional<NodeCall>();
@@ -27,7 +27,7 @@ DAVIT_INLINE Result<std::optional<NodeCall>> NodeCall::make(const ExportedProgra
   return std::optional<NodeCall>(std::move(call));
 }
 
-DAVIT_INLINE Result<void> NodeCall::run(std::span<const EValue> inputs, std::span<EValue> outputs,
+Result<void> NodeCall::run(std::span<const EValue> inputs, std::span<EValue> outputs,
                                         std::uint64_t max_memory) {
   if (Result<void> ready =
           prepare_delegate(*backend_, handle_.get(), inputs, outputs, workspace_.get(), scratch_, max_memory);

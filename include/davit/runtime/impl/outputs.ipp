@@ -6,7 +6,7 @@
 
 namespace davit {
 
-DAVIT_INLINE Result<void> Output::check_tensor() const {
+Result<void> Output::check_tensor() const {
   if (lack_ != nullptr) return std::unexpected(lack_(*interface_, name_, index_));
   if (value_->is_tensor()) return {};
   return std::unexpected(
@@ -16,12 +16,12 @@ DAVIT_INLINE Result<void> Output::check_tensor() const {
             .fix = "read it through value()"});
 }
 
-DAVIT_INLINE Result<void> Output::check(ScalarType dtype) const {
+Result<void> Output::check(ScalarType dtype) const {
   if (Result<void> checked = check_tensor(); !checked) return checked;
   return detail::check_elements(value_->tensor(), dtype, concat("output '", name_, "'"));
 }
 
-DAVIT_INLINE Result<Tensor> Output::clone() const {
+Result<Tensor> Output::clone() const {
   if (Result<void> checked = check_tensor(); !checked) return std::unexpected(std::move(checked.error()));
   const TensorView& from = value_->tensor();
   Tensor copy = Tensor::zeros(from.dtype, from.sizes());
@@ -35,18 +35,18 @@ DAVIT_INLINE Result<Tensor> Output::clone() const {
 
 namespace detail {
 
-[[nodiscard]] DAVIT_INLINE bool is_listed(const OutputPort& port, bool mutations) noexcept {
+[[nodiscard]] bool is_listed(const OutputPort& port, bool mutations) noexcept {
   if (!mutations) return port.is_returned();
   const OutputKind kind = port.kind;
   return kind == OutputKind::buffer_mutation || kind == OutputKind::parameter_mutation ||
          kind == OutputKind::user_input_mutation;
 }
 
-[[nodiscard]] DAVIT_INLINE std::string_view output_name(const OutputPort& port, bool mutations) noexcept {
+[[nodiscard]] std::string_view output_name(const OutputPort& port, bool mutations) noexcept {
   return mutations ? port.target.view() : port.user_name().view();
 }
 
-[[nodiscard]] DAVIT_INLINE Error no_output(const MethodInterface& interface, std::string_view name, std::size_t index,
+[[nodiscard]] Error no_output(const MethodInterface& interface, std::string_view name, std::size_t index,
                                            bool mutations) {
   Name names;
   for (const OutputPort& port : interface.outputs)
@@ -59,31 +59,31 @@ namespace detail {
                                               : concat("there is no ", noun, " ", index),
                .fix = names.empty() ? concat("the method has no ", noun, "s") : concat("the ", noun, "s are ", names)};
 }
-[[nodiscard]] DAVIT_INLINE Error no_user_output(const MethodInterface& interface, std::string_view name,
+[[nodiscard]] Error no_user_output(const MethodInterface& interface, std::string_view name,
                                                 std::size_t index) {
   return no_output(interface, name, index, false);
 }
-[[nodiscard]] DAVIT_INLINE Error no_mutation(const MethodInterface& interface, std::string_view name,
+[[nodiscard]] Error no_mutation(const MethodInterface& interface, std::string_view name,
                                              std::size_t index) {
   return no_output(interface, name, index, true);
 }
 
-DAVIT_INLINE std::size_t count_outputs(const MethodInterface& interface, bool mutations) noexcept {
+std::size_t count_outputs(const MethodInterface& interface, bool mutations) noexcept {
   std::size_t count = 0;
   for (const OutputPort& port : interface.outputs) count += is_listed(port, mutations) ? 1 : 0;
   return count;
 }
 
-DAVIT_INLINE std::size_t next_output(const MethodInterface& interface, bool mutations, std::size_t port) noexcept {
+std::size_t next_output(const MethodInterface& interface, bool mutations, std::size_t port) noexcept {
   while (port < interface.outputs.size() && !is_listed(interface.outputs[port], mutations)) ++port;
   return port;
 }
-DAVIT_INLINE Output output_at(const EValue* values, const MethodInterface& interface, bool mutations,
+Output output_at(const EValue* values, const MethodInterface& interface, bool mutations,
                               std::size_t port) noexcept {
   return {values[port], output_name(interface.outputs[port], mutations)};
 }
 
-DAVIT_INLINE Output find_output(const EValue* values, const MethodInterface& interface, bool mutations,
+Output find_output(const EValue* values, const MethodInterface& interface, bool mutations,
                                 std::size_t index) noexcept {
   std::size_t left = index;
   for (std::size_t i = 0; i < interface.outputs.size(); ++i) {
@@ -93,7 +93,7 @@ DAVIT_INLINE Output find_output(const EValue* values, const MethodInterface& int
   return {mutations ? &no_mutation : &no_user_output, interface, {}, index};
 }
 
-DAVIT_INLINE Output find_output(const EValue* values, const MethodInterface& interface, bool mutations,
+Output find_output(const EValue* values, const MethodInterface& interface, bool mutations,
                                 std::string_view name) noexcept {
   for (std::size_t i = 0; i < interface.outputs.size(); ++i) {
     const OutputPort& port = interface.outputs[i];

@@ -17,7 +17,7 @@ inline constexpr std::size_t most_arena_bytes = std::size_t{1}
                                                 << 30;  ///< for upper bounds; larger arenas follow the actual sizes
 
 /// The symbols at the upper ends of their ranges.
-[[nodiscard]] DAVIT_INLINE SymbolValues upper_bounds(const ExportedProgram& parent) {
+[[nodiscard]] SymbolValues upper_bounds(const ExportedProgram& parent) {
   constexpr std::int64_t large = std::int64_t{1} << 32;  // torch's "no bound" is larger
   const GraphModuleView graph = parent.view();
   SymbolValues symbols(graph.exprs);
@@ -32,14 +32,14 @@ inline constexpr std::size_t most_arena_bytes = std::size_t{1}
   symbols.settle();
   return symbols;
 }
-[[nodiscard]] DAVIT_INLINE bool bounds_known(GraphModuleView graph, const SymbolValues& bounds) noexcept {
+[[nodiscard]] bool bounds_known(GraphModuleView graph, const SymbolValues& bounds) noexcept {
   for (ExprId e = 0; e < graph.exprs.size(); ++e)
     if (graph.exprs[e].op == ExprOp::symbol && bounds.value(e)) return true;
   return false;
 }
 
 /// The values of the parent's symbols, from the sizes of the inputs that lie in the slots.
-[[nodiscard]] DAVIT_INLINE SymbolValues sizes_of_inputs(const MethodState& m, GraphModuleView graph) {
+[[nodiscard]] SymbolValues sizes_of_inputs(const MethodState& m, GraphModuleView graph) {
   SymbolValues symbols(graph.exprs);
   for (int pass = 0; pass < 2; ++pass) {
     for (const std::uint32_t slot : m.schedule->input_slots) {
@@ -57,14 +57,14 @@ inline constexpr std::size_t most_arena_bytes = std::size_t{1}
   return symbols;
 }
 /// True for a slot that may rightly hold nothing: a token, a custom object, a literal None.
-[[nodiscard]] DAVIT_INLINE bool is_optional(GraphModuleView graph, std::uint32_t slot) noexcept {
+[[nodiscard]] bool is_optional(GraphModuleView graph, std::uint32_t slot) noexcept {
   if (slot >= graph.values.size()) return true;
   return graph.values[slot].kind == ValueKind::token || graph.values[slot].kind == ValueKind::custom_obj;
 }
 
 /// True for a large value that shows few elements many times, as expand makes it, by the strides that the export saw: a
 /// destination would make it dense. Its partition is not planned, and answers a view if it can.
-[[nodiscard]] DAVIT_INLINE bool is_expanded(GraphModuleView graph, std::uint32_t slot, const EValue& value) noexcept {
+[[nodiscard]] bool is_expanded(GraphModuleView graph, std::uint32_t slot, const EValue& value) noexcept {
   constexpr std::size_t large = std::size_t{1} << 26;
   if (slot >= graph.values.size() || !value.is_tensor() || value.tensor().nbytes() < large) return false;
   const std::span<const Dim> strides = graph.dims_of(graph.values[slot].strides);
@@ -74,7 +74,7 @@ inline constexpr std::size_t most_arena_bytes = std::size_t{1}
 }
 
 /// Asks a partition for its scratch and gives its outputs their sizes. The blocks of its outputs follow its scratch's.
-[[nodiscard]] DAVIT_INLINE bool size_delegate(MethodState& m, DelegateState& d, std::size_t block,
+[[nodiscard]] bool size_delegate(MethodState& m, DelegateState& d, std::size_t block,
                                               std::span<const EValue> inputs, bool all_known,
                                               std::span<const EValue> known, Error& error) {
   std::vector<PlannedBlock>& blocks = m.plan.blocks;
@@ -111,7 +111,7 @@ inline constexpr std::size_t most_arena_bytes = std::size_t{1}
 
 /// Asks every partition for its scratch, and sizes what it makes, for these values of the symbols. With `most`, for
 /// upper bounds: false before a partition makes code for them if a value alone takes more bytes than that.
-[[nodiscard]] DAVIT_INLINE bool size_blocks(MethodState& m, const SymbolValues& symbols,
+[[nodiscard]] bool size_blocks(MethodState& m, const SymbolValues& symbols,
                                             std::vector<std::int64_t>& dims, std::optional<std::uint64_t> most,
                                             Error& error) {
   const GraphModuleView graph = m.method->parent.view();
@@ -145,7 +145,7 @@ inline constexpr std::size_t most_arena_bytes = std::size_t{1}
 }
 
 /// Partitions that got destinations fill them; the others may answer views, and so their inputs live longer.
-DAVIT_INLINE void follow_views(MethodState& m) {
+void follow_views(MethodState& m) {
   bool same = true;
   for (std::size_t d = 0; d < m.views.size(); ++d) {
     const std::uint8_t may = m.delegates[d].may_view() ? 1 : 0;
@@ -161,7 +161,7 @@ DAVIT_INLINE void follow_views(MethodState& m) {
 }
 
 /// Lets an output lie where an input lay that nobody needs any more, if the backend can compute it there.
-DAVIT_INLINE void reuse_inputs(MethodState& m) {
+void reuse_inputs(MethodState& m) {
   std::optional<BlocksOfSlots> made;  // where a backend may do so
   for (std::size_t b = 0; b < m.plan.blocks.size(); ++b) {
     const PlannedBlock& scratch = m.plan.blocks[b];
@@ -228,7 +228,7 @@ class SlotUses {
   std::vector<std::uint8_t> plain_;
 };
 
-DAVIT_INLINE void update_state(MethodState& m) {
+void update_state(MethodState& m) {
   const std::vector<CallFrame::Update> updates = m.frame.updates();
   if (updates.empty()) return;
   const SlotUses uses(m);
@@ -257,7 +257,7 @@ DAVIT_INLINE void update_state(MethodState& m) {
 }
 
 /// Tells partitions where their blocks lie.
-DAVIT_INLINE void tell_places(const MethodState& m) {
+void tell_places(const MethodState& m) {
   std::size_t scratch = 0;  // the last one's, which its outputs' follow
   for (std::size_t b = 0; b < m.plan.blocks.size(); ++b) {
     const PlannedBlock& block = m.plan.blocks[b];
@@ -274,7 +274,7 @@ DAVIT_INLINE void tell_places(const MethodState& m) {
   }
 }
 
-DAVIT_INLINE bool plan_run(MethodState& m, Error& error) {
+bool plan_run(MethodState& m, Error& error) {
   m.planned = false;
   if (m.plan.blocks.empty()) {
     m.planned = true;

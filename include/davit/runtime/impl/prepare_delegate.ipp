@@ -8,7 +8,7 @@
 
 namespace davit {
 
-DAVIT_INLINE Result<std::size_t> scratch_for(const BackendTable& backend, const void* handle,
+Result<std::size_t> scratch_for(const BackendTable& backend, const void* handle,
                                              std::span<const EValue> inputs, std::span<const EValue> outputs,
                                              void* workspace) {
   Result<std::size_t> bytes(0);
@@ -20,7 +20,7 @@ DAVIT_INLINE Result<std::size_t> scratch_for(const BackendTable& backend, const 
   return bytes;
 }
 
-DAVIT_INLINE Result<void> prepare_delegate(const BackendTable& backend, const void* handle,
+Result<void> prepare_delegate(const BackendTable& backend, const void* handle,
                                            std::span<const EValue> inputs, std::span<const EValue> outputs,
                                            void* workspace, Scratch& scratch, std::uint64_t max_memory) {
   Result<std::size_t> bytes = scratch_for(backend, handle, inputs, outputs, workspace);
@@ -33,7 +33,7 @@ DAVIT_INLINE Result<void> prepare_delegate(const BackendTable& backend, const vo
   return {};
 }
 
-DAVIT_INLINE Error detail::no_memory_for(std::string_view what, std::uint64_t bytes, std::uint64_t max_memory) {
+Error detail::no_memory_for(std::string_view what, std::uint64_t bytes, std::uint64_t max_memory) {
   Error error{.code = ErrorCode::out_of_memory,
               .stage = Stage::execute,
               .what = concat("no memory for ", bytes, " bytes of ", what),

@@ -9,14 +9,14 @@
 namespace davit {
 
 namespace detail {
-[[nodiscard]] DAVIT_INLINE Name block_name(const PlannedBlock& block, GraphModuleView graph) {
+[[nodiscard]] Name block_name(const PlannedBlock& block, GraphModuleView graph) {
   if (block.kind == PlannedBlock::Kind::scratch) return concat("scratch of step ", block.step);
   return block.slot < graph.values.size() ? concat("'", graph.name(block.slot), "'")
                                           : concat("new value of a buffer, slot ", block.slot);
 }
 }  // namespace detail
 
-DAVIT_INLINE Name ProgramPlan::report(GraphModuleView graph) const {
+Name ProgramPlan::report(GraphModuleView graph) const {
   std::vector<const PlannedBlock*> sorted;
   for (const PlannedBlock& block : blocks)
     if (block.life.bytes != 0) sorted.push_back(&block);
@@ -30,7 +30,7 @@ DAVIT_INLINE Name ProgramPlan::report(GraphModuleView graph) const {
   return text;
 }
 
-DAVIT_INLINE PartitionReport::Memory ProgramPlan::memory(const Schedule& schedule, GraphModuleView graph) const {
+PartitionReport::Memory ProgramPlan::memory(const Schedule& schedule, GraphModuleView graph) const {
   PartitionReport::Memory out{.arena_bytes = arena_bytes, .total_bytes = total_bytes(), .ticks = ticks, .blocks = {}};
   for (const PlannedBlock& block : blocks)
     if (block.life.bytes != 0)
@@ -44,7 +44,7 @@ DAVIT_INLINE PartitionReport::Memory ProgramPlan::memory(const Schedule& schedul
   return out;
 }
 
-DAVIT_INLINE bool ProgramPlan::is_sound() const {
+bool ProgramPlan::is_sound() const {
   std::vector<const PlannedBlock*> sorted;
   for (const PlannedBlock& block : blocks) {
     if (block.life.bytes == 0) continue;
@@ -174,11 +174,11 @@ class LifetimeWalker {
 
 }  // namespace detail
 
-DAVIT_INLINE ProgramPlan plan_lifetimes(const Schedule& schedule, std::span<const std::uint8_t> views) {
+ProgramPlan plan_lifetimes(const Schedule& schedule, std::span<const std::uint8_t> views) {
   return detail::LifetimeWalker(schedule, views).run();
 }
 
-DAVIT_INLINE BlocksOfSlots::BlocksOfSlots(const ProgramPlan& plan, std::uint32_t slots)
+BlocksOfSlots::BlocksOfSlots(const ProgramPlan& plan, std::uint32_t slots)
     : first_(slots + std::size_t{1}, 0) {
   const auto for_each = [&](auto&& visit) {
     for (std::uint32_t b = 0; b < plan.blocks.size(); ++b)
@@ -191,7 +191,7 @@ DAVIT_INLINE BlocksOfSlots::BlocksOfSlots(const ProgramPlan& plan, std::uint32_t
   for_each([&](std::uint32_t slot, std::uint32_t b) { blocks_[next[slot]++] = b; });
 }
 
-DAVIT_INLINE void place_blocks(ProgramPlan& plan) {
+void place_blocks(ProgramPlan& plan) {
   constexpr std::size_t many = 2000;
   std::vector<PlannedBlock>& blocks = plan.blocks;
   std::vector<Lifetime> life;

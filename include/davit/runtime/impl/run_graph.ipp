@@ -9,7 +9,7 @@
 
 namespace davit::detail {
 
-[[gnu::noinline]] DAVIT_INLINE void fault(const MethodState& m, const DelegateState& d, Fault status, Error& error) {
+[[gnu::noinline]] void fault(const MethodState& m, const DelegateState& d, Fault status, Error& error) {
   error = m.context->debug_map->explain(Error{.code = status.code(),
                                               .stage = Stage::execute,
                                               .debug_handle = status.debug_handle(),
@@ -42,7 +42,7 @@ inline constexpr auto has_memory = [](const TensorView& tensor) { return tensor.
 }
 
 /// Runs any partition on what its call holds, with its events.
-[[nodiscard, gnu::noinline]] DAVIT_INLINE Status execute_any(DelegateState& d) {
+[[nodiscard, gnu::noinline]] Status execute_any(DelegateState& d) {
   if (!d.call.outputs.empty()) place_outputs(d);
   if (d.call.tracer == nullptr) return d.execute(d.call);
   TracerRef& tracer = *d.call.tracer;
@@ -54,7 +54,7 @@ inline constexpr auto has_memory = [](const TensorView& tensor) { return tensor.
 }
 
 /// Says so if the backend of a partition is not there any more.
-[[nodiscard, gnu::noinline]] DAVIT_INLINE bool is_there(const MethodState& m, const DelegateState& d, Error& error) {
+[[nodiscard, gnu::noinline]] bool is_there(const MethodState& m, const DelegateState& d, Error& error) {
   if (d.backend->is_available()) return true;
   error = not_available(Stage::execute, d.backend->name);
   error.where = place_of(m, d);
@@ -62,7 +62,7 @@ inline constexpr auto has_memory = [](const TensorView& tensor) { return tensor.
 }
 
 /// Checks that the backend is there, and lets it prepare where sizes changed.
-[[nodiscard, gnu::noinline]] DAVIT_INLINE bool prepare(const MethodState& m, DelegateState& d, Error& error) {
+[[nodiscard, gnu::noinline]] bool prepare(const MethodState& m, DelegateState& d, Error& error) {
   const std::string_view name = d.backend->name;
   if (d.call.handle == nullptr) {
     error = Error{
@@ -94,7 +94,7 @@ inline constexpr auto has_memory = [](const TensorView& tensor) { return tensor.
 
 /// What crosses the border between two partitions. Sizes that are symbolic are left to the consumers' kernels and to
 /// the method's own outputs.
-[[nodiscard, gnu::noinline]] DAVIT_INLINE bool check_outputs(const MethodState& m, const DelegateState& d,
+[[nodiscard, gnu::noinline]] bool check_outputs(const MethodState& m, const DelegateState& d,
                                                              Error& error) {
   Result<void> checked =
       check_values(m.method->name, d.backend->name, "output", d.lowered->interface.outputs, d.call.outputs, d.unknown);
@@ -110,7 +110,7 @@ inline constexpr auto has_memory = [](const TensorView& tensor) { return tensor.
 }
 
 /// A call whose values are not where the backend needs them, or that may have to be prepared.
-[[nodiscard, gnu::noinline]] DAVIT_INLINE bool gather_and_call(MethodState& m, DelegateState& d, Error& error) {
+[[nodiscard, gnu::noinline]] bool gather_and_call(MethodState& m, DelegateState& d, Error& error) {
   EValue* const values = m.slots.data();
   for (std::size_t i = 0; i < d.input_slots.size(); ++i) d.inputs[i] = values[d.input_slots[i]];
   if (!d.ready || (d.dynamic && !d.planned)) {
@@ -128,7 +128,7 @@ inline constexpr auto has_memory = [](const TensorView& tensor) { return tensor.
   return true;
 }
 
-DAVIT_INLINE bool run_graph(MethodState& m, GraphId graph, int depth, Error& error) {
+bool run_graph(MethodState& m, GraphId graph, int depth, Error& error) {
   const Range steps = m.schedule->graphs[graph].steps;
   StepCall* const* const first = m.calls.data() + steps.first;
   for (StepCall* const* at = first; at != first + steps.count; ++at) {

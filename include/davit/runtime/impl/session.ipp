@@ -29,9 +29,9 @@ struct Session::State {
   std::vector<detail::MethodState> methods;
 };
 
-DAVIT_INLINE void Session::Free::operator()(State* state) const noexcept { delete state; }
+void Session::Free::operator()(State* state) const noexcept { delete state; }
 
-DAVIT_INLINE Result<Session> Session::make(LoweredProgram program, SessionOptions options) {
+Result<Session> Session::make(LoweredProgram program, SessionOptions options) {
   return davit::detail::or_no_memory(Stage::execute, [&]() -> Result<Session> {
     Result<std::vector<NamedTensor>> state = copy_state(program.state(), options.limits.max_memory);
     if (!state) return std::unexpected(std::move(state.error()));
@@ -39,18 +39,18 @@ DAVIT_INLINE Result<Session> Session::make(LoweredProgram program, SessionOption
   });
 }
 
-DAVIT_INLINE const LoweredProgram& Session::program() const noexcept { return state_->program; }
-DAVIT_INLINE std::span<const NamedTensor> Session::state() const noexcept { return state_->state; }
-DAVIT_INLINE void Session::reset() noexcept {
+const LoweredProgram& Session::program() const noexcept { return state_->program; }
+std::span<const NamedTensor> Session::state() const noexcept { return state_->state; }
+void Session::reset() noexcept {
   for (std::size_t i = 0; i < state_->state.size(); ++i)
     copy_tensor(state_->program.state()[i].tensor.view(), state_->state[i].tensor.view());
 }
-DAVIT_INLINE const ProgramPlan& Session::plan(std::size_t index) const noexcept { return state_->methods[index].plan; }
+const ProgramPlan& Session::plan(std::size_t index) const noexcept { return state_->methods[index].plan; }
 
 namespace detail {
 
 /// The way of methods that are not one prepared call: plans where sizes changed, and runs the schedule over the slots.
-[[nodiscard, gnu::noinline]] DAVIT_INLINE Result<void> run_schedule(MethodState& m, std::span<const EValue> inputs,
+[[nodiscard, gnu::noinline]] Result<void> run_schedule(MethodState& m, std::span<const EValue> inputs,
                                                                     bool changed) {
   const std::span<EValue> outputs = m.frame.outputs();
   Error error;
@@ -76,7 +76,7 @@ namespace detail {
 }
 
 /// Errors: outputs that are not as the program says, or have no memory.
-[[nodiscard]] DAVIT_INLINE Result<void> check_outputs(MethodState& m) {
+[[nodiscard]] Result<void> check_outputs(MethodState& m) {
   if (!m.frame.outputs_fit())
     if (Result<void> checked = m.frame.check_outputs(); !checked) return checked;
   if (have_memory(m.frame.outputs())) return {};
@@ -85,7 +85,7 @@ namespace detail {
 
 /// What a run of one call answers whose backend failed, or answered what does not fit, or elsewhere than in the run
 /// before.
-[[nodiscard, gnu::noinline]] DAVIT_INLINE Result<Outputs> answer(MethodState& m, const DelegateState& d, Status status,
+[[nodiscard, gnu::noinline]] Result<Outputs> answer(MethodState& m, const DelegateState& d, Status status,
                                                                  std::span<const EValue> inputs) {
   if (!status) {
     Error error;
@@ -98,7 +98,7 @@ namespace detail {
 }
 
 /// A run that has more to do than one prepared call: state to read or write, sizes that are new, a schedule.
-[[nodiscard, gnu::noinline]] DAVIT_INLINE Result<Outputs> run_method(MethodState& m, std::span<NamedTensor> state,
+[[nodiscard, gnu::noinline]] Result<Outputs> run_method(MethodState& m, std::span<NamedTensor> state,
                                                                      std::span<const EValue> passed) {
   if (m.context->is_running)
     return std::unexpected(Error{.code = ErrorCode::invalid_argument,
@@ -167,7 +167,7 @@ namespace detail {
 
 }  // namespace detail
 
-DAVIT_INLINE Result<Outputs> Session::run(std::size_t index, std::span<const EValue> user_inputs) {
+Result<Outputs> Session::run(std::size_t index, std::span<const EValue> user_inputs) {
   return davit::detail::or_no_memory(Stage::execute, [&]() __attribute__((always_inline)) -> Result<Outputs> {
     detail::MethodState& m = state_->methods[index];
     detail::DelegateState* const ready = m.ready_call;
@@ -188,7 +188,7 @@ DAVIT_INLINE Result<Outputs> Session::run(std::size_t index, std::span<const EVa
   });
 }
 
-DAVIT_INLINE Result<Outputs> Session::run(std::string_view name, std::span<const EValue> args,
+Result<Outputs> Session::run(std::string_view name, std::span<const EValue> args,
                                           std::span<const NamedValue> kwargs) {
   return davit::detail::or_no_memory(Stage::execute, [&]() -> Result<Outputs> {
     const Result<std::size_t> index = state_->program.find_method(name);

@@ -7,7 +7,7 @@
 
 namespace davit::detail {
 
-[[nodiscard]] DAVIT_INLINE Error not_typed(const LoweredMethod& method, std::string_view backend, Name where,
+[[nodiscard]] Error not_typed(const LoweredMethod& method, std::string_view backend, Name where,
                                            Name what) {
   return Error{.code = ErrorCode::invalid_argument,
                .stage = Stage::execute,
@@ -18,7 +18,7 @@ namespace davit::detail {
 }
 
 /// Checks a method's own interface or its partition's against the types of a call.
-[[nodiscard]] DAVIT_INLINE Result<void> check_typed(std::string_view method, std::string_view backend,
+[[nodiscard]] Result<void> check_typed(std::string_view method, std::string_view backend,
                                                     const MethodInterface& interface, std::span<const EValue> inputs,
                                                     std::span<const EValue> outputs) {
   SymbolValues symbols(interface.exprs);
@@ -29,7 +29,7 @@ namespace davit::detail {
   return check_values(method, backend, "output", interface.outputs, outputs, symbols);
 }
 
-DAVIT_INLINE Result<const LoweredDelegate*> typed_delegate(const LoweredProgram& program, std::string_view name,
+Result<const LoweredDelegate*> typed_delegate(const LoweredProgram& program, std::string_view name,
                                                            const BackendTable& table, std::span<const EValue> inputs,
                                                            std::span<const EValue> outputs) {
   const Result<std::size_t> index = program.find_method(name);

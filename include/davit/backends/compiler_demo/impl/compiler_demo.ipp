@@ -8,7 +8,7 @@
 
 namespace davit {
 
-DAVIT_INLINE Result<compiler_demo::Processed> compiler_demo::preprocess(const Method& method, const CompileSpec&,
+Result<compiler_demo::Processed> compiler_demo::preprocess(const Method& method, const CompileSpec&,
                                                                         DebugHandleRecorder& debug_handles) {
   demo::TokenWriter out{.graph = method.view(), .operands = {}, .tokens = {}};
   out.inputs(*method.program);
@@ -25,31 +25,31 @@ DAVIT_INLINE Result<compiler_demo::Processed> compiler_demo::preprocess(const Me
 
 namespace demo {
 
-DAVIT_INLINE std::vector<std::byte> bytes_of(std::string_view text) {
+std::vector<std::byte> bytes_of(std::string_view text) {
   std::vector<std::byte> bytes(text.size());
   if (!text.empty()) std::memcpy(bytes.data(), text.data(), text.size());
   return bytes;
 }
-DAVIT_INLINE Name text_of(std::span<const std::byte> bytes) {
+Name text_of(std::span<const std::byte> bytes) {
   return Name::own({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 }  // namespace demo
 
-DAVIT_INLINE std::vector<std::byte> compiler_demo::save(const Processed& processed) {
+std::vector<std::byte> compiler_demo::save(const Processed& processed) {
   return demo::bytes_of(processed.tokens);
 }
-DAVIT_INLINE Result<compiler_demo::Processed> compiler_demo::load(std::span<const std::byte> bytes) {
+Result<compiler_demo::Processed> compiler_demo::load(std::span<const std::byte> bytes) {
   return Processed{demo::text_of(bytes)};
 }
-DAVIT_INLINE std::vector<std::byte> compiler_demo::save_spec(const CompileSpec& spec) {
+std::vector<std::byte> compiler_demo::save_spec(const CompileSpec& spec) {
   return demo::bytes_of(spec.options);
 }
-DAVIT_INLINE Result<compiler_demo::CompileSpec> compiler_demo::load_spec(std::span<const std::byte> bytes) {
+Result<compiler_demo::CompileSpec> compiler_demo::load_spec(std::span<const std::byte> bytes) {
   return CompileSpec{demo::text_of(bytes)};
 }
 
-DAVIT_INLINE Result<compiler_demo::Handle> compiler_demo::compile(const Processed& processed, const CompileSpec&) {
+Result<compiler_demo::Handle> compiler_demo::compile(const Processed& processed, const CompileSpec&) {
   Handle handle;
   std::string_view rest = processed.tokens;
   const std::size_t tokens = demo::count_tokens(rest);
@@ -78,7 +78,7 @@ DAVIT_INLINE Result<compiler_demo::Handle> compiler_demo::compile(const Processe
   return handle;
 }
 
-DAVIT_INLINE Result<std::size_t> compiler_demo::prepare(const Handle& handle, std::span<const EValue> inputs,
+Result<std::size_t> compiler_demo::prepare(const Handle& handle, std::span<const EValue> inputs,
                                                         Workspace& workspace) {
   workspace.results.assign(handle.instructions.size(), {});
   for (std::size_t i = 0; i < handle.instructions.size(); ++i) {
@@ -97,7 +97,7 @@ DAVIT_INLINE Result<std::size_t> compiler_demo::prepare(const Handle& handle, st
   return 0;
 }
 
-DAVIT_INLINE Error compiler_demo::unsupported(Name what) {
+Error compiler_demo::unsupported(Name what) {
   return Error{.code = ErrorCode::unsupported_argument,
                .stage = Stage::preprocess,
                .backend = name,
@@ -105,7 +105,7 @@ DAVIT_INLINE Error compiler_demo::unsupported(Name what) {
                .fix = "leave this part of the program to another backend"};
 }
 
-DAVIT_INLINE Error compiler_demo::refusal(GraphModuleView graph, NodeId id, const char* reason, DebugHandle handle) {
+Error compiler_demo::refusal(GraphModuleView graph, NodeId id, const char* reason, DebugHandle handle) {
   const bool by_name = std::string_view(reason) == unsupported_node;
   Error error =
       unsupported(by_name ? concat("The node of ", graph.target(graph.nodes[id]), " is not supported in this compiler")
@@ -115,7 +115,7 @@ DAVIT_INLINE Error compiler_demo::refusal(GraphModuleView graph, NodeId id, cons
   return error;
 }
 
-DAVIT_INLINE EValue compiler_demo::find(const Handle& handle, demo::Operand operand, std::span<const EValue> inputs,
+EValue compiler_demo::find(const Handle& handle, demo::Operand operand, std::span<const EValue> inputs,
                                         const Workspace& workspace) noexcept {
   if (operand.is_input) return operand.index < inputs.size() ? inputs[operand.index] : EValue();
   const Instruction& from = handle.instructions[operand.index];
@@ -127,8 +127,6 @@ DAVIT_INLINE EValue compiler_demo::find(const Handle& handle, demo::Operand oper
   return operand.index < workspace.results.size() ? EValue(workspace.results[operand.index].view()) : EValue();
 }
 
-#if defined(DAVIT_COMPILED)
 constinit const BackendTable detail::TableOf<compiler_demo>::table = detail::BackendCalls<compiler_demo>::table();
-#endif
 
 }  // namespace davit

@@ -13,7 +13,7 @@
 namespace davit::demo {
 
 /// The name of an instruction; those that the compiler knows need no copy.
-DAVIT_INLINE Name instruction_name(Op op, std::string_view text) {
+Name instruction_name(Op op, std::string_view text) {
   switch (op) {
     case Op::constant: return "constant";
     case Op::add: return "aten.add.Tensor";
@@ -25,12 +25,12 @@ DAVIT_INLINE Name instruction_name(Op op, std::string_view text) {
 }
 
 /// The shortest text that reads back as `value`.
-DAVIT_INLINE std::string number_text(float value) {
+std::string number_text(float value) {
   char buffer[32];
   return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
 }
 /// "constant:2x3:1 2 3 4 5 6" for a float tensor, whatever its strides.
-DAVIT_INLINE std::string constant_text(const TensorView& tensor) {
+std::string constant_text(const TensorView& tensor) {
   std::string text = "constant:";
   for (std::size_t d = 0; d < tensor.rank; ++d) (text += d == 0 ? "" : "x") += detail::NamePart(tensor.size(d)).view();
   text += ":";
@@ -41,18 +41,18 @@ DAVIT_INLINE std::string constant_text(const TensorView& tensor) {
   return text;
 }
 
-DAVIT_INLINE void TokenWriter::begin(std::string_view text) { (tokens += tokens.empty() ? "" : ",") += text; }
+void TokenWriter::begin(std::string_view text) { (tokens += tokens.empty() ? "" : ",") += text; }
 
-DAVIT_INLINE void TokenWriter::append(Operand operand) {
+void TokenWriter::append(Operand operand) {
   (tokens += operand.is_input ? ":i" : ":t") += detail::NamePart(operand.index).view();
 }
 
-DAVIT_INLINE Operand TokenWriter::end(DebugHandle handle) {
+Operand TokenWriter::end(DebugHandle handle) {
   (tokens += "<debug_handle>") += detail::NamePart(handle).view();
   return {.index = count++};
 }
 
-DAVIT_INLINE void TokenWriter::inputs(const ExportedProgram& program) {
+void TokenWriter::inputs(const ExportedProgram& program) {
   operands.assign(graph.values.size(), no_operand);
   tokens.reserve(64 * graph.nodes.size());
   const std::vector<InputRole> roles = input_roles(program.signature);
@@ -75,7 +75,7 @@ DAVIT_INLINE void TokenWriter::inputs(const ExportedProgram& program) {
   }
 }
 
-DAVIT_INLINE bool TokenWriter::node(const Node& node, DebugHandle handle) {
+bool TokenWriter::node(const Node& node, DebugHandle handle) {
   std::vector<Operand> numbers;
   for (const Argument& a : graph.inputs(node)) {
     if (a.is_value()) continue;
@@ -96,7 +96,7 @@ DAVIT_INLINE bool TokenWriter::node(const Node& node, DebugHandle handle) {
   return true;
 }
 
-DAVIT_INLINE bool TokenWriter::outputs() {
+bool TokenWriter::outputs() {
   begin("return");
   for (const Argument& a : graph.args(graph.root().outputs)) {
     if (!a.is_value() || operands[a.value()].index == no_id) return false;
@@ -106,7 +106,7 @@ DAVIT_INLINE bool TokenWriter::outputs() {
   return true;
 }
 
-DAVIT_INLINE std::string_view cut(std::string_view& rest, char separator) noexcept {
+std::string_view cut(std::string_view& rest, char separator) noexcept {
   const std::size_t end = std::min(rest.find(separator), rest.size());
   const std::string_view part = rest.substr(0, end);
   rest.remove_prefix(std::min(end + 1, rest.size()));
@@ -121,7 +121,7 @@ template <class Number>
 }
 
 /// Parses what follows "constant:". False if it is malformed.
-DAVIT_INLINE bool parse_constant(std::string_view rest, Constant& constant) {
+bool parse_constant(std::string_view rest, Constant& constant) {
   std::vector<std::int64_t> sizes;
   constant.is_number = rest.find(':') == std::string_view::npos;
   if (!constant.is_number) {
@@ -146,13 +146,13 @@ DAVIT_INLINE bool parse_constant(std::string_view rest, Constant& constant) {
   return true;
 }
 
-DAVIT_INLINE std::size_t count_tokens(std::string_view tokens) noexcept {
+std::size_t count_tokens(std::string_view tokens) noexcept {
   std::size_t count = 0;
   for (std::size_t at = 0; (at = tokens.find("<debug_handle>", at)) != std::string_view::npos; ++at) ++count;
   return count;
 }
 
-DAVIT_INLINE bool parse(std::string_view token, Code& code) {
+bool parse(std::string_view token, Code& code) {
   constexpr std::string_view mark = "<debug_handle>";
   const std::size_t at = token.rfind(mark);
   Instruction instruction{.first = static_cast<std::uint32_t>(code.operands.size())};

@@ -33,12 +33,3 @@ struct FoundOp {
 [[nodiscard]] FoundOp find_op(std::span<const CustomOperator> own, std::string_view name) noexcept;
 
 }  // namespace davit::portable_kernels
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/backends/portable/run_time/impl/elementwise_group.ipp"
-#include "davit/backends/portable/run_time/impl/movement_group.ipp"
-#include "davit/backends/portable/run_time/impl/op_table.ipp"
-#include "davit/backends/portable/run_time/impl/product_group.ipp"
-#include "davit/backends/portable/run_time/impl/reduction_group.ipp"
-#include "davit/backends/portable/run_time/impl/window_group.ipp"
-#endif

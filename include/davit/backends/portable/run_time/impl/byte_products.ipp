@@ -91,7 +91,7 @@ void add_bytes(const std::byte* a, const std::byte* b, std::byte* to, std::int64
 
 }  // namespace detail
 
-DAVIT_INLINE std::vector<EValue> byte_sum_numbers(const kernels::ByteScale& first, const kernels::ByteScale& second,
+std::vector<EValue> byte_sum_numbers(const kernels::ByteScale& first, const kernels::ByteScale& second,
                                                   const kernels::ByteRange& range, ByteLayout layout) {
   std::vector<EValue> numbers;
   for (const float x : {first.scale, first.zero_point, second.scale, second.zero_point})
@@ -100,7 +100,7 @@ DAVIT_INLINE std::vector<EValue> byte_sum_numbers(const kernels::ByteScale& firs
   detail::add_numbers(numbers, {static_cast<std::int64_t>(layout)});
   return numbers;
 }
-DAVIT_INLINE ErrorCode byte_sum(KernelCall& call) {
+ErrorCode byte_sum(KernelCall& call) {
   const TensorView& x = call.tensor(0);
   const TensorView& y = call.tensor(1);
   const auto layout = static_cast<ByteLayout>(call.integer(10));
@@ -124,11 +124,11 @@ DAVIT_INLINE ErrorCode byte_sum(KernelCall& call) {
   return ErrorCode::ok;
 }
 
-DAVIT_INLINE void pack_weights(const kernels::ByteConvolution& c, const std::int8_t* weights,
+void pack_weights(const kernels::ByteConvolution& c, const std::int8_t* weights,
                                std::int16_t* to) noexcept {
   kernels::pack_bytes(c, weights, to);
 }
-DAVIT_INLINE std::vector<EValue> byte_product_numbers(const ByteProduct& p, std::int32_t zero_point,
+std::vector<EValue> byte_product_numbers(const ByteProduct& p, std::int32_t zero_point,
                                                       const kernels::ByteRange& range, ByteLayout layout) {
   const kernels::ByteConvolution& c = p.convolution;
   std::vector<EValue> numbers;
@@ -191,7 +191,7 @@ namespace detail {
 
 }  // namespace detail
 
-DAVIT_INLINE ErrorCode byte_product(KernelCall& call) {
+ErrorCode byte_product(KernelCall& call) {
   const TensorView& x = call.tensor(0);
   ByteProduct p = detail::read_product(call);
   kernels::ByteConvolution& c = p.convolution;
@@ -233,7 +233,7 @@ DAVIT_INLINE ErrorCode byte_product(KernelCall& call) {
   return ErrorCode::ok;
 }
 #else
-DAVIT_INLINE ErrorCode byte_product(KernelCall& call) {
+ErrorCode byte_product(KernelCall& call) {
   return call.refuse(ErrorCode::unsupported_argument, "this CPU has no products of bytes");
 }
 #endif

@@ -12,7 +12,7 @@
 
 namespace davit::portable_kernels {
 
-DAVIT_INLINE OpGroup elementwise_group() noexcept {
+OpGroup elementwise_group() noexcept {
   static constexpr auto ops = sorted_ops(taking_complex(complex_ops), taking_complex(copy_ops), elementwise_binary_ops,
                                          elementwise_unary_ops, elementwise_special_ops, taking_complex(in_place_ops));
   static_assert(ops.are_distinct(), "an operator stands twice in these families");

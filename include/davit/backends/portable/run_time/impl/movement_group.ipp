@@ -20,7 +20,7 @@
 
 namespace davit::portable_kernels {
 
-DAVIT_INLINE OpGroup movement_group() noexcept {
+OpGroup movement_group() noexcept {
   static constexpr auto ops = sorted_ops(
       embedding_backward_ops, embedding_bag_ops, taking_complex(fourier_ops), taking_complex(indexing_ops),
       taking_complex(joining_ops), taking_complex(padding_ops), quantized_ops, real_indexing_ops,

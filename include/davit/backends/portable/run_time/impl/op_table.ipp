@@ -13,11 +13,11 @@
 
 namespace davit::portable_kernels {
 
-DAVIT_INLINE std::array<OpGroup, 5> op_groups() noexcept {
+std::array<OpGroup, 5> op_groups() noexcept {
   return {elementwise_group(), reduction_group(), product_group(), window_group(), movement_group()};
 }
 
-DAVIT_INLINE const OpRow* find_op(std::string_view name) noexcept {
+const OpRow* find_op(std::string_view name) noexcept {
   const std::uint64_t key = op_key(name);
   for (const OpGroup& group : op_groups()) {
     const auto found = std::lower_bound(group.keys.begin(), group.keys.end(), key);
@@ -28,7 +28,7 @@ DAVIT_INLINE const OpRow* find_op(std::string_view name) noexcept {
   return nullptr;
 }
 
-DAVIT_INLINE FoundOp find_op(std::span<const CustomOperator> own, std::string_view name) noexcept {
+FoundOp find_op(std::span<const CustomOperator> own, std::string_view name) noexcept {
   for (const CustomOperator& op : own)
     if (op.row.name == name) return {&op.row, op.schema};
   return {find_op(name), find_operator(name)};

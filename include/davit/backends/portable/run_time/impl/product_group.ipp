@@ -12,7 +12,7 @@
 
 namespace davit::portable_kernels {
 
-DAVIT_INLINE OpGroup product_group() noexcept {
+OpGroup product_group() noexcept {
   static constexpr auto ops = sorted_ops(attention_ops, convolution_ops, distance_ops,
                                          taking_complex(linear_algebra_ops), matmul_ops, recurrent_ops);
   static_assert(ops.are_distinct(), "an operator stands twice in these families");

@@ -14,7 +14,7 @@
 
 namespace davit::portable_kernels {
 
-DAVIT_INLINE OpGroup reduction_group() noexcept {
+OpGroup reduction_group() noexcept {
   static constexpr auto ops = sorted_ops(batch_norm_ops, group_norm_ops, layer_norm_ops, reduction_ops, scan_ops,
                                          softmax_ops, sorting_ops, unique_ops);
   static_assert(ops.are_distinct(), "an operator stands twice in these families");

@@ -13,7 +13,7 @@
 
 namespace davit::portable_kernels {
 
-DAVIT_INLINE OpGroup window_group() noexcept {
+OpGroup window_group() noexcept {
   static constexpr auto ops = sorted_ops(adaptive_avg_pool_ops, avg_pool_ops, col2im_ops, grid_sampler_ops,
                                          max_pool_ops, upsample_ops, vision_ops);
   static_assert(ops.are_distinct(), "an operator stands twice in these families");

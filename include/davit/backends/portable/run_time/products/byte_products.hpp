@@ -45,7 +45,3 @@ struct ByteProduct {
                                                    const kernels::ByteRange& range, ByteLayout layout);
 
 }  // namespace davit::portable_kernels
-
-#if !defined(DAVIT_COMPILED)
-#include "davit/backends/portable/run_time/impl/byte_products.ipp"
-#endif

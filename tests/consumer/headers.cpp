@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Header-only use of little, which compiles soon: an archive that is none, and JSON that is.
+// Uses headers, and compiles what little it needs of the definitions: an archive that is none, and JSON that is.
 #include <davit/core.hpp>
 #include <davit/formats/json/json_document.hpp>
 #include <davit/formats/zip/zip.hpp>
+#include <davit/impl/core.cpp>
 
 int main() {
   const auto archive = davit::formats::ZipArchive::open({}, "nothing");
