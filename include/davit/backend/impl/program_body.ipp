@@ -52,8 +52,7 @@ std::vector<std::byte> save_program_body(const ProgramBody& body, SegmentWriter&
 }
 
 Result<std::shared_ptr<const ProgramBody>> load_program_body(std::span<const std::byte> bytes,
-                                                                          const SegmentReader& segments,
-                                                                          std::string_view backend) {
+                                                             const SegmentReader& segments, std::string_view backend) {
   ByteReader in(bytes);
   auto body = std::make_shared<ProgramBody>();
   const auto failed = [&](Error error) {
@@ -84,9 +83,8 @@ Result<std::shared_ptr<const ProgramBody>> load_program_body(std::span<const std
   return body;
 }
 
-Result<std::shared_ptr<const ProgramBody>> make_program_body(const Method& method,
-                                                                          std::string_view backend,
-                                                                          DebugHandleRecorder& debug_handles) {
+Result<std::shared_ptr<const ProgramBody>> make_program_body(const Method& method, std::string_view backend,
+                                                             DebugHandleRecorder& debug_handles) {
   auto body = std::make_shared<ProgramBody>();
   body->handles = debug_handles.handle_all();
   body->roles = input_roles(method.program->signature);

@@ -25,7 +25,8 @@
 #include "davit/kernels/thread_team.hpp"
 #include "davit/kernels/winograd.hpp"
 
-extern "C" const char davit_onednn_is_not_defined__include_davit_backends_onednn_implementation_hpp_in_one_source_file = 0;
+extern "C" const char davit_onednn_is_not_defined__include_davit_backends_onednn_implementation_hpp_in_one_source_file =
+    0;
 
 namespace davit {
 
@@ -56,8 +57,7 @@ void for_each_number(Convolution& c, F&& f) {
 }
 }  // namespace detail
 
-[[nodiscard]] std::vector<EValue> winograd_numbers(const kernels::WinogradConvolution& c,
-                                                                const WinogradTail& tail) {
+[[nodiscard]] std::vector<EValue> winograd_numbers(const kernels::WinogradConvolution& c, const WinogradTail& tail) {
   std::vector<EValue> numbers;
   for (const bool has : {tail.bias, tail.sum, tail.relu}) numbers.emplace_back(std::int64_t{has});
   detail::for_each_number(c, [&](std::int64_t number) { numbers.emplace_back(number); });
@@ -81,8 +81,7 @@ void for_each_number(Convolution& c, F&& f) {
   return ErrorCode::ok;
 }
 
-void convert(ScalarType from_type, const std::byte* from, ScalarType to_type, std::byte* to,
-                          std::int64_t count) {
+void convert(ScalarType from_type, const std::byte* from, ScalarType to_type, std::byte* to, std::int64_t count) {
   const std::array sizes{count}, strides{std::int64_t{1}};
   if (!kernels::convert_elements(sizes, from, from_type, strides, to, to_type, strides))
     throw dnnl::error(dnnl_invalid_arguments, "numbers of this dtype cannot be converted");
@@ -108,8 +107,7 @@ void bind_input(const Code& code, Workspace& ws, const InputPort& port, const EV
 
 /// What is no primitive. `met`: something that is not ordinary was met, or a kernel refuses: portable says what is
 /// wrong.
-[[nodiscard]] dnnl_status_t run_own_step(const Code& code, Workspace& ws, const Step& step,
-                                                      bool& met) noexcept {
+[[nodiscard]] dnnl_status_t run_own_step(const Code& code, Workspace& ws, const Step& step, bool& met) noexcept {
   if (step.kind == StepKind::kernel) {
     kernels::ThreadTeam team(
         OpenMp::loaded().parallel == nullptr ? 1 : static_cast<std::size_t>(std::max(step.threads, 1)), run_on_openmp);
@@ -144,8 +142,7 @@ void bind_input(const Code& code, Workspace& ws, const InputPort& port, const EV
   return dnnl_success;
 }
 
-[[nodiscard]] dnnl_status_t run_step(const Code& code, Workspace& ws, const Step& step,
-                                                  bool& met) noexcept {
+[[nodiscard]] dnnl_status_t run_step(const Code& code, Workspace& ws, const Step& step, bool& met) noexcept {
   const std::span<const dnnl_exec_arg_t> arguments = ws.arguments(step);
   if (step.kind != StepKind::primitive) return run_own_step(code, ws, step, met);
   return dnnl_primitive_execute(step.primitive.get(), ws.stream(), static_cast<int>(arguments.size()),
@@ -153,7 +150,7 @@ void bind_input(const Code& code, Workspace& ws, const InputPort& port, const EV
 }
 
 [[nodiscard]] EValue result_of(const Code& code, const Workspace& ws, const Output& output,
-                                            std::span<const EValue> inputs) noexcept {
+                               std::span<const EValue> inputs) noexcept {
   const Argument& a = output.literal;
   switch (output.kind) {
     case Output::Kind::made: {
@@ -177,7 +174,7 @@ void bind_input(const Code& code, Workspace& ws, const InputPort& port, const EV
 }  // namespace onednn_ops
 
 Result<std::size_t> onednn::prepare(const Handle& handle, std::span<const EValue> inputs,
-                                                 std::span<const EValue> outputs, Workspace& ws) {
+                                    std::span<const EValue> outputs, Workspace& ws) {
   const bool fits = handle.shapes != nullptr ||
                     (onednn_ops::inputs_fit(*handle.code, inputs) && outputs.size() == handle.code->outputs.size());
   if (!fits)
@@ -200,7 +197,7 @@ Result<std::size_t> onednn::prepare(const Handle& handle, std::span<const EValue
 }
 
 Status onednn::run(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
-                                Workspace& workspace, std::byte* scratch, std::uint64_t max_memory, RunEvents events) {
+                   Workspace& workspace, std::byte* scratch, std::uint64_t max_memory, RunEvents events) {
   onednn_ops::PartitionSession& session = *workspace.state;
   const std::shared_ptr<const ProgramBody>& body = handle.shapes != nullptr ? handle.shapes->body() : handle.code->body;
   const auto run_exactly = [&] {

@@ -36,8 +36,7 @@ Shapes::Shapes(std::shared_ptr<const ProgramBody> body, const CodeOptions& optio
   if (options_.exact) checks_ = find_value_checks(*body_, false);
 }
 
-[[nodiscard]] std::shared_ptr<const Code> Shapes::code_for(const ShapeKey& key,
-                                                                        std::span<const EValue> inputs) {
+[[nodiscard]] std::shared_ptr<const Code> Shapes::code_for(const ShapeKey& key, std::span<const EValue> inputs) {
   const std::scoped_lock lock(mutex_);
   for (const auto& [known, code] : codes_)
     if (known == key) return code;
@@ -120,7 +119,7 @@ const char* onednn::refuses(GraphModuleView graph, NodeId node) {
 }
 
 Result<onednn::Processed> onednn::preprocess(const Method& method, const CompileSpec&,
-                                                          DebugHandleRecorder& debug_handles) {
+                                             DebugHandleRecorder& debug_handles) {
   Result<std::shared_ptr<const ProgramBody>> body = make_program_body(method, name, debug_handles);
   if (!body) return std::unexpected(std::move(body.error()));
   GraphModuleView graph = method.view();

@@ -82,8 +82,8 @@ void move_scratch(const Code& code, RunState& ws, std::byte* scratch) noexcept {
 
 void portable::set_threads(std::uint32_t threads) noexcept { set_default_threads<portable>(threads); }
 
-const char* portable::refuses_with(std::span<const portable_kernels::CustomOperator> own,
-                                                GraphModuleView graph, NodeId node) noexcept {
+const char* portable::refuses_with(std::span<const portable_kernels::CustomOperator> own, GraphModuleView graph,
+                                   NodeId node) noexcept {
   const std::string_view target = called_operator(graph, graph.nodes[node]);
   const portable_kernels::OpRow* const row = portable_kernels::find_op(own, target).row;
   if (row == nullptr) return "no portable kernel for this operator";
@@ -96,8 +96,8 @@ const char* portable::refuses_with(std::span<const portable_kernels::CustomOpera
                                                : nullptr;
 }
 
-Result<portable::Processed> portable::preprocess_with(
-    std::span<const portable_kernels::CustomOperator> own, const Method& method, DebugHandleRecorder& debug_handles) {
+Result<portable::Processed> portable::preprocess_with(std::span<const portable_kernels::CustomOperator> own,
+                                                      const Method& method, DebugHandleRecorder& debug_handles) {
   const GraphModuleView graph = method.view();
   Result<std::shared_ptr<const ProgramBody>> body = make_program_body(method, name, debug_handles);
   if (!body) return std::unexpected(std::move(body.error()));
@@ -131,7 +131,7 @@ Result<portable::Processed> portable::preprocess_with(
 }
 
 Result<std::size_t> portable::prepare(const Handle& handle, std::span<const EValue> inputs,
-                                                   std::span<const EValue> outputs, Workspace& workspace) {
+                                      std::span<const EValue> outputs, Workspace& workspace) {
   const portable_kernels::Code& h = *handle.code;
   const ProgramBody& body = *h.body;
   const GraphModuleView graph = body.graph.view();
@@ -246,8 +246,8 @@ Result<std::size_t> portable::prepare(const Handle& handle, std::span<const EVal
 }
 
 Status portable::run(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
-                                  Workspace& workspace, std::byte* scratch, std::uint64_t max_memory, UndoLog* undo,
-                                  RunEvents events) {
+                     Workspace& workspace, std::byte* scratch, std::uint64_t max_memory, UndoLog* undo,
+                     RunEvents events) {
   const portable_kernels::Code& h = *handle.code;
   portable_kernels::RunState& ws = *workspace.state;
   const auto fail = [&](ErrorCode code, DebugHandle at, const auto&... parts) {
@@ -315,8 +315,7 @@ bool portable::updates_input(const Handle& handle, std::size_t input, std::size_
 std::vector<std::byte> portable::save(const Processed& processed, SegmentWriter& segments) {
   return save_program_body(*processed.body, segments);
 }
-Result<portable::Processed> portable::load(std::span<const std::byte> bytes,
-                                                        const SegmentReader& segments) {
+Result<portable::Processed> portable::load(std::span<const std::byte> bytes, const SegmentReader& segments) {
   Result<std::shared_ptr<const ProgramBody>> body = load_program_body(bytes, segments, name);
   if (!body) return std::unexpected(std::move(body.error()));
   return Processed{*std::move(body)};

@@ -387,7 +387,7 @@ class CodeBuilder {
 }  // namespace portable_kernels
 
 Result<portable::Handle> portable::compile_with(std::span<const portable_kernels::CustomOperator> own,
-                                                             const Processed& processed, const CompileSpec& spec) {
+                                                const Processed& processed, const CompileSpec& spec) {
   auto code = std::make_shared<portable_kernels::Code>();
   code->body = processed.body;
   code->threads = threads_of<portable>(spec);

@@ -19,12 +19,13 @@
 #include "davit/kernels/shapes.hpp"
 #include "davit/kernels/thread_team.hpp"
 
-extern "C" const char davit_xnnpack_is_not_defined__include_davit_backends_xnnpack_implementation_hpp_in_one_source_file = 0;
+extern "C" const char
+    davit_xnnpack_is_not_defined__include_davit_backends_xnnpack_implementation_hpp_in_one_source_file = 0;
 
 namespace davit {
 
 Result<std::size_t> xnnpack::prepare(const Handle& handle, std::span<const EValue> inputs,
-                                                  std::span<const EValue> outputs, Workspace& ws) {
+                                     std::span<const EValue> outputs, Workspace& ws) {
   if (ws.state == nullptr)
     ws.state = {new xnnpack_parts::Workspace, [](xnnpack_parts::Workspace* state) { delete state; }};
   return xnnpack_parts::prepare_run(handle.code->plan, *handle.code->body, inputs, outputs, *ws.state);
@@ -57,7 +58,7 @@ namespace xnnpack_parts {
 }  // namespace xnnpack_parts
 
 Status xnnpack::run(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
-                                 Workspace& workspace, std::byte* scratch, std::uint64_t max_memory, RunEvents events) {
+                    Workspace& workspace, std::byte* scratch, std::uint64_t max_memory, RunEvents events) {
   xnnpack_parts::Code& code = *handle.code;
   const xnnpack_parts::Plan& plan = code.plan;
   xnnpack_parts::Workspace& ws = *workspace.state;

@@ -45,7 +45,7 @@ const char* xnnpack::refuses(GraphModuleView graph, NodeId node) noexcept {
 }
 
 Result<xnnpack::Processed> xnnpack::preprocess(const Method& method, const CompileSpec&,
-                                                            DebugHandleRecorder& debug_handles) {
+                                               DebugHandleRecorder& debug_handles) {
   Result<std::shared_ptr<const ProgramBody>> body = make_program_body(method, name, debug_handles);
   if (!body) return std::unexpected(std::move(body.error()));
   if (Result<xnnpack_parts::Plan> plan = xnnpack_parts::make_plan(**body); !plan)

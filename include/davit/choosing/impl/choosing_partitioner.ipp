@@ -13,8 +13,7 @@
 
 namespace davit::detail {
 
-Result<std::vector<std::uint32_t>> choosing_order(BackendTables backends,
-                                                               std::vector<std::uint32_t> order) {
+Result<std::vector<std::uint32_t>> choosing_order(BackendTables backends, std::vector<std::uint32_t> order) {
   if (order.empty())
     for (std::uint32_t b = 0; b < backends.size(); ++b) order.push_back(b);
   for (std::size_t i = 0; i < order.size(); ++i) {
@@ -31,9 +30,8 @@ Result<std::vector<std::uint32_t>> choosing_order(BackendTables backends,
   return order;
 }
 
-RegionChoice make_choice(BackendTables backends, const Method& method,
-                                      const std::vector<std::uint32_t>& order, RegionOptions options,
-                                      std::vector<NodeRefusal>* refusals) {
+RegionChoice make_choice(BackendTables backends, const Method& method, const std::vector<std::uint32_t>& order,
+                         RegionOptions options, std::vector<NodeRefusal>* refusals) {
   GraphModuleView graph = method.view();
   const std::vector<std::uint8_t> used = used_values(graph);
   graph.used = used.data();
@@ -52,7 +50,7 @@ RegionChoice make_choice(BackendTables backends, const Method& method,
 }
 
 PartitionResult apply_plan(BackendTables backends, GraphModuleView graph, const RegionPlan& plan,
-                                        std::span<const std::uint32_t> order, bool fallbacks) {
+                           std::span<const std::uint32_t> order, bool fallbacks) {
   PartitionResult out(graph);
   std::vector<std::uint32_t> count(backends.size(), 0);
   for (const std::uint32_t at : plan.backend_of_group) {
@@ -84,7 +82,7 @@ Name describe_nodes(GraphModuleView graph, std::span<const NodeId> nodes) {
 }
 /// Lists the candidates: whole plans, then each chosen partition on every backend that the table knows it on.
 void report_candidates(const CostTable& table, const RegionChoice& choice, const PlanChoice& plans,
-                                    PartitionResult& out) {
+                       PartitionResult& out) {
   for (std::size_t i = 0; i < plans.candidates.size(); ++i) {
     const PlanCandidate& c = plans.candidates[i];
     out.candidates.push_back(
@@ -109,7 +107,7 @@ void report_candidates(const CostTable& table, const RegionChoice& choice, const
 }
 
 Result<PartitionResult> choose_partitions(BackendTables backends, const CostTable& table,
-                                                       const ChoosingOptions& options, const Method& method) {
+                                          const ChoosingOptions& options, const Method& method) {
   const Result<std::vector<std::uint32_t>> order = choosing_order(backends, options.order);
   if (!order) return std::unexpected(order.error());
   std::vector<NodeRefusal> refusals;

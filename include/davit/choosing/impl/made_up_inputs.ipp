@@ -38,8 +38,7 @@ class MadeUpNumbers {
 
 }  // namespace detail
 
-Result<MadeUpInputs> made_up_inputs(const ExportedProgram& program, std::uint64_t seed,
-                                                 std::size_t most_bytes) {
+Result<MadeUpInputs> made_up_inputs(const ExportedProgram& program, std::uint64_t seed, std::size_t most_bytes) {
   const GraphModuleView graph = program.view();
   const std::span<const Argument> arguments = graph.args(graph.root().inputs);
   MadeUpInputs inputs;

@@ -34,8 +34,6 @@ void* allocate_bytes(std::size_t size) noexcept {
   return bytes;
 }
 
-void free_bytes(void* bytes, std::size_t size) noexcept {
-  ::operator delete(bytes, detail::alignment_of_bytes(size));
-}
+void free_bytes(void* bytes, std::size_t size) noexcept { ::operator delete(bytes, detail::alignment_of_bytes(size)); }
 
 }  // namespace davit

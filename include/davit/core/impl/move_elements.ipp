@@ -56,7 +56,7 @@ inline constexpr std::int64_t few_in_a_row = 4;
 /// A walk along the same elements, in which the target's neighbours lie along the innermost dimension, if there is one
 /// for that, and the source's outer strides are not negative.
 [[nodiscard, gnu::noinline]] Walk upwards(Walk walk, std::size_t element, const std::byte*& from,
-                                                       std::byte*& to) noexcept {
+                                          std::byte*& to) noexcept {
   if (const std::size_t d = walk.turned_dimension(1, element, few_in_a_row); d != 0) walk.swap(0, d);
   for (std::size_t d = 1; d < walk.rank; ++d) {
     if (walk.strides[0][d] >= 0) continue;
@@ -73,7 +73,7 @@ inline constexpr std::int64_t few_in_a_row = 4;
 }
 /// Moves elements along such a walk.
 [[gnu::noinline]] void move_upwards(std::size_t element, const Walk& walk, const std::byte* from,
-                                                 std::byte* to) noexcept {
+                                    std::byte* to) noexcept {
   if (walk.rank > 1 && walk.sizes[0] < few_in_a_row &&
       walk.sizes[1] >= few_in_a_row) {  // colours of pixels: one after the other
     Walk longer = walk;
@@ -106,8 +106,7 @@ inline constexpr std::int64_t few_in_a_row = 4;
 }
 }  // namespace detail
 
-[[gnu::noinline]] void move_elements(std::size_t element, const Walk& walk, const void* from,
-                                                  void* to) noexcept {
+[[gnu::noinline]] void move_elements(std::size_t element, const Walk& walk, const void* from, void* to) noexcept {
   if (walk.count == 0) return;
   const auto* source = static_cast<const std::byte*>(from);
   auto* target = static_cast<std::byte*>(to);
@@ -115,9 +114,9 @@ inline constexpr std::int64_t few_in_a_row = 4;
   const Walk upwards = detail::upwards(walk, element, source, target);
   detail::move_upwards(element, upwards, source, target);
 }
-[[gnu::noinline]] void move_elements(std::size_t element, std::span<const std::int64_t> sizes,
-                                                  const void* from, std::span<const std::int64_t> from_strides,
-                                                  void* to, std::span<const std::int64_t> to_strides) noexcept {
+[[gnu::noinline]] void move_elements(std::size_t element, std::span<const std::int64_t> sizes, const void* from,
+                                     std::span<const std::int64_t> from_strides, void* to,
+                                     std::span<const std::int64_t> to_strides) noexcept {
   Walk walk(sizes);
   walk.add(from_strides, element).add(to_strides, element).collapse();
   move_elements(element, walk, from, to);

@@ -46,8 +46,7 @@ std::uint32_t SegmentWriter::add_owned(std::vector<std::byte> bytes) {
 
 std::span<const std::span<const std::byte>> SegmentWriter::segments() const noexcept { return segments_; }
 
-SegmentReader::SegmentReader(std::vector<SharedBytes> segments) noexcept
-    : segments_(std::move(segments)) {}
+SegmentReader::SegmentReader(std::vector<SharedBytes> segments) noexcept : segments_(std::move(segments)) {}
 
 void write_tensor(ByteWriter& out, const Tensor& t, SegmentWriter& segments) {
   const std::int64_t extent = storage_extent(t.sizes, t.strides, t.storage_offset, size_of(t.dtype));

@@ -49,7 +49,7 @@ Result<void> check_elements(const TensorView& tensor, ScalarType dtype, std::str
 }
 
 Result<Tensor> tensor_over(SharedBytes storage, ScalarType dtype, std::size_t count,
-                                        std::span<const std::int64_t> sizes) {
+                           std::span<const std::int64_t> sizes) {
   const std::int64_t product = checked_numel(sizes);
   Name text;
   for (const std::int64_t size : sizes) text = concat(text, text.empty() ? "" : ", ", size);

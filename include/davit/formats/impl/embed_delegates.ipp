@@ -238,7 +238,7 @@ class DelegateEmbedder {
 }  // namespace detail
 
 Result<ExportedProgram> embed_delegates(const ExportedProgram& program, BackendTables backends,
-                                                     PartitionResult partitioning) {
+                                        PartitionResult partitioning) {
   return detail::DelegateEmbedder(program, backends, std::move(partitioning)).run();
 }
 

@@ -379,8 +379,7 @@ Result<EmbeddedProgram> embed_program(const ExportedProgram& program, const Embe
   const ProgramMethod forward{"forward", &program};
   return detail::ProgramEmbedder(std::span(&forward, 1), options, true).run();
 }
-Result<EmbeddedProgram> embed_program(std::span<const ProgramMethod> methods,
-                                                   const EmbedOptions& options) {
+Result<EmbeddedProgram> embed_program(std::span<const ProgramMethod> methods, const EmbedOptions& options) {
   return detail::ProgramEmbedder(methods, options, false).run();
 }
 

@@ -93,8 +93,7 @@ struct NpyHeader {
                     "save it as a little-endian array of numbers");
 }
 
-[[nodiscard]] Result<std::vector<std::int64_t>> npy_shape(std::string_view header,
-                                                                       std::string_view label) {
+[[nodiscard]] Result<std::vector<std::int64_t>> npy_shape(std::string_view header, std::string_view label) {
   std::string_view shape = npy_field(header, "shape");
   const std::size_t close = shape.find(')');
   if (!shape.starts_with('(') || close == std::string_view::npos) return bad_npy(label, "the header has no 'shape'");
@@ -119,8 +118,7 @@ struct NpyHeader {
 }
 
 /// Row-major strides, or column-major ones.
-[[nodiscard]] std::vector<std::int64_t> npy_strides(std::span<const std::int64_t> sizes,
-                                                                 bool fortran_order) {
+[[nodiscard]] std::vector<std::int64_t> npy_strides(std::span<const std::int64_t> sizes, bool fortran_order) {
   std::vector<std::int64_t> strides(sizes.size());
   contiguous_strides(sizes, strides);
   std::int64_t step = 1;

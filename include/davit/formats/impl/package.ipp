@@ -23,9 +23,8 @@ namespace davit::formats {
 namespace detail {
 
 /// Writes one partition: its place, how it is compiled, and what its backend made of it.
-[[nodiscard]] Result<void> write_delegate(ByteWriter& out, BackendTables backends,
-                                                       const LoweredMethod& method, const LoweredDelegate& entry,
-                                                       SegmentWriter& segments) {
+[[nodiscard]] Result<void> write_delegate(ByteWriter& out, BackendTables backends, const LoweredMethod& method,
+                                          const LoweredDelegate& entry, SegmentWriter& segments) {
   out.text(entry.tag);
   out.text(backends.name(entry.backend));
   out.number(static_cast<std::uint64_t>(entry.fallbacks.size()));
@@ -251,8 +250,7 @@ Result<void> save_program(const LoweredProgram& program, const std::string& path
   });
 }
 
-Result<LoweredProgram> load_program(BackendTables backends, const SharedBytes& bytes,
-                                                 Diagnostics* diagnostics) {
+Result<LoweredProgram> load_program(BackendTables backends, const SharedBytes& bytes, Diagnostics* diagnostics) {
   return davit::detail::or_no_memory(Stage::load, [&]() -> Result<LoweredProgram> {
     Result<Package> package = read_package(bytes);
     if (!package) return std::unexpected(std::move(package.error()));
@@ -270,8 +268,7 @@ Result<LoweredProgram> load_program(BackendTables backends, const SharedBytes& b
   });
 }
 
-Result<LoweredProgram> load_program(BackendTables backends, const std::string& path,
-                                                 Diagnostics* diagnostics) {
+Result<LoweredProgram> load_program(BackendTables backends, const std::string& path, Diagnostics* diagnostics) {
   return davit::detail::or_no_memory(Stage::load, [&]() -> Result<LoweredProgram> {
     Result<SharedBytes> bytes = map_file(path);
     Result<LoweredProgram> program = bytes ? load_program(backends, *bytes, diagnostics)

@@ -30,9 +30,8 @@ std::uint64_t package_hash(std::span<const PackageSection> sections, bool has_de
 
 }  // namespace detail
 
-PackageParts package_parts(std::span<const std::byte> table,
-                                        std::span<const std::span<const std::byte>> segments,
-                                        std::span<const std::byte> debug_map) {
+PackageParts package_parts(std::span<const std::byte> table, std::span<const std::span<const std::byte>> segments,
+                           std::span<const std::byte> debug_map) {
   static constexpr std::array<std::byte, package_alignment> zeros{};
   std::vector<std::span<const std::byte>> parts{table};
   parts.insert(parts.end(), segments.begin(), segments.end());
@@ -67,8 +66,8 @@ PackageParts package_parts(std::span<const std::byte> table,
 }
 
 std::vector<std::byte> write_package(std::span<const std::byte> table,
-                                                  std::span<const std::span<const std::byte>> segments,
-                                                  std::span<const std::byte> debug_map) {
+                                     std::span<const std::span<const std::byte>> segments,
+                                     std::span<const std::byte> debug_map) {
   const PackageParts package = package_parts(table, segments, debug_map);
   std::size_t size = 0;
   for (const std::span<const std::byte> part : package.parts) size += part.size();

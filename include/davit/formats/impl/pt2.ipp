@@ -163,8 +163,7 @@ class Pt2Reader {
   Pt2Options options_;
 };
 
-Result<ExportedProgram> read_pt2_bytes(SharedBytes bytes, std::string_view label,
-                                                    const Pt2Options& options) {
+Result<ExportedProgram> read_pt2_bytes(SharedBytes bytes, std::string_view label, const Pt2Options& options) {
   Result<ZipArchive> archive = ZipArchive::open(
       std::move(bytes), label, {.verify_checksums = options.verify_checksums, .limits = options.limits});
   if (!archive) return error_of(std::move(archive));

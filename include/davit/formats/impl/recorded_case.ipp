@@ -26,7 +26,7 @@ namespace detail {
 
 /// Reads a list of values.
 [[nodiscard]] Result<void> read_values(const CaseFiles& files, const Json& run, std::string_view key,
-                                                    std::vector<RecordedValue>& out) {
+                                       std::vector<RecordedValue>& out) {
   const Result<JsonArray> list = run.array(key);
   if (!list) return std::unexpected(list.error());
   for (const Json item : *list) {

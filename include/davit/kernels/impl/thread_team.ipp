@@ -86,8 +86,7 @@ struct ThreadTeam::Shared {
   }
 };
 
-ThreadTeam::ThreadTeam(std::size_t count, double work_for_a_thread)
-    : work_for_a_thread_(work_for_a_thread) {
+ThreadTeam::ThreadTeam(std::size_t count, double work_for_a_thread) : work_for_a_thread_(work_for_a_thread) {
   count = std::min(count, most);
   if (count < 2) return;
   shared_ = std::make_unique<Shared>();
@@ -184,7 +183,7 @@ void ThreadTeam::run(std::size_t parts, FunctionRef<void(std::size_t part)> work
 #endif
 
 void in_parallel(std::int64_t count, std::int64_t step, double work,
-                              FunctionRef<void(std::size_t part, std::int64_t first, std::int64_t end)> f) noexcept {
+                 FunctionRef<void(std::size_t part, std::int64_t first, std::int64_t end)> f) noexcept {
   if (current_team == nullptr) return f(0, 0, count);
   ThreadTeam& team = *current_team;
   const double worth = std::min(work / team.work_for_a_thread(), static_cast<double>(team.size()));

@@ -8,9 +8,8 @@
 
 namespace davit {
 
-PartitionResult assign_nodes(BackendTables backends, GraphModuleView graph,
-                                          std::vector<std::uint32_t> backend_of_node,
-                                          std::span<const std::uint32_t> chain_of_node, std::uint32_t chains) {
+PartitionResult assign_nodes(BackendTables backends, GraphModuleView graph, std::vector<std::uint32_t> backend_of_node,
+                             std::span<const std::uint32_t> chain_of_node, std::uint32_t chains) {
   PartitionResult out(graph);
   const std::vector<std::uint8_t> used = used_values(graph);
   graph.used = used.data();

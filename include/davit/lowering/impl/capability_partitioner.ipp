@@ -144,7 +144,7 @@ class PartitionByCapability {
 }  // namespace detail
 
 Result<PartitionResult> partition_by_capability(BackendTables backends, const CapabilityOptions& options,
-                                                             const Method& method) {
+                                                const Method& method) {
   return detail::PartitionByCapability(backends, options).run(method);
 }
 

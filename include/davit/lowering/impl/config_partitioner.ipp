@@ -33,8 +33,7 @@ namespace detail {
 
 }  // namespace detail
 
-Result<PartitionConfig> PartitionConfig::parse(BackendTables backends, std::string_view text,
-                                                            std::string_view source) {
+Result<PartitionConfig> PartitionConfig::parse(BackendTables backends, std::string_view text, std::string_view source) {
   PartitionConfig out;
   for (std::size_t line = 1; !text.empty(); ++line) {
     const std::size_t end = std::min(text.find('\n'), text.size());

@@ -15,9 +15,8 @@
 
 namespace davit {
 
-ProgramCutter::ProgramCutter(const ExportedProgram& program, const PartitionTags& tags,
-                                          const QuotientGraph& quotient, std::span<const std::uint32_t> order,
-                                          SharedConstants shared)
+ProgramCutter::ProgramCutter(const ExportedProgram& program, const PartitionTags& tags, const QuotientGraph& quotient,
+                             std::span<const std::uint32_t> order, SharedConstants shared)
     : program_(program),
       graph_(program.view()),
       tags_(tags),

@@ -365,8 +365,7 @@ class Decomposer {
 
 }  // namespace detail
 
-std::optional<ExportedProgram> decomposed(const ExportedProgram& program,
-                                                       const DecomposeOptions& options) {
+std::optional<ExportedProgram> decomposed(const ExportedProgram& program, const DecomposeOptions& options) {
   const GraphModuleView graph = program.view();
   struct Known {
     std::uint32_t target = no_id;

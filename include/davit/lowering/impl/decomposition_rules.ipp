@@ -352,7 +352,7 @@ inline constexpr auto decomposition_rule_texts =
 /// The rule of that name behind `prefix` characters; "" if there is none. Names end with '(' or ' ', which are less
 /// than what they are made of.
 [[nodiscard]] std::string_view find_rule(std::span<const std::string_view> rules, std::string_view target,
-                                                      std::size_t prefix) noexcept {
+                                         std::size_t prefix) noexcept {
   const auto found = std::ranges::partition_point(
       rules, [&](std::string_view rule) { return rule.substr(prefix).compare(0, target.size(), target) < 0; });
   if (found == rules.end() || !found->substr(prefix).starts_with(target)) return {};
@@ -361,16 +361,12 @@ inline constexpr auto decomposition_rule_texts =
 
 }  // namespace detail
 
-std::span<const std::string_view> decomposition_rules() noexcept {
-  return detail::decomposition_rule_texts;
-}
+std::span<const std::string_view> decomposition_rules() noexcept { return detail::decomposition_rule_texts; }
 std::span<const std::string_view> algebra_rules() noexcept { return detail::algebra_rule_texts; }
 std::span<const std::string_view> primitive_rules() noexcept { return detail::primitive_rule_texts; }
 std::span<const std::string_view> primitive_helpers() noexcept { return detail::primitive_helper_texts; }
 std::span<const std::string_view> gradient_rules() noexcept { return detail::gradient_rule_texts; }
-std::span<const std::string_view> decomposition_helpers() noexcept {
-  return detail::decomposition_helper_texts;
-}
+std::span<const std::string_view> decomposition_helpers() noexcept { return detail::decomposition_helper_texts; }
 std::span<const std::string_view> complex_rules() noexcept { return detail::complex_rule_texts; }
 
 std::string_view find_decomposition(std::string_view target) noexcept {

@@ -252,8 +252,7 @@ class ConstantFolder {
 
 }  // namespace detail
 
-std::optional<ExportedProgram> fold_constants(const ExportedProgram& program,
-                                                           const BackendTable& backend) {
+std::optional<ExportedProgram> fold_constants(const ExportedProgram& program, const BackendTable& backend) {
   detail::ConstantFolder folder(program, backend);
   if (!folder.find() || !folder.compute()) return std::nullopt;
   return folder.result();

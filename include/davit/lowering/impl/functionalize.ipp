@@ -140,7 +140,7 @@ class FunctionalCalls {
 
 /// The program with functional calls; nothing if no call writes. O(nodes * backends).
 [[nodiscard]] std::optional<ExportedProgram> with_functional_calls(const ExportedProgram& program,
-                                                                                BackendTables backends) {
+                                                                   BackendTables backends) {
   const GraphModuleView graph = program.view();
   if (std::ranges::none_of(graph.nodes,
                            [&](const Node& node) { return says_write(own_schema(backends, graph.target(node))); }))

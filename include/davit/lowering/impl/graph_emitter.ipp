@@ -174,8 +174,8 @@ ValueId GraphEmitter::declare(const TensorMeta& meta, std::string_view base) {
                  base);
 }
 
-Item GraphEmitter::call(std::string_view target, std::span<const NamedItem> inputs,
-                                     std::span<const TensorMeta> outputs, bool many) {
+Item GraphEmitter::call(std::string_view target, std::span<const NamedItem> inputs, std::span<const TensorMeta> outputs,
+                        bool many) {
   const std::size_t first = target.find('.') + 1;
   const std::string_view base = target.substr(first, target.find('.', first) - first);
   std::vector<Argument> arguments;
@@ -193,8 +193,7 @@ Item GraphEmitter::call(std::string_view target, std::span<const NamedItem> inpu
          in_place(target) != InPlace::no);
   return many ? Item::list(std::move(results)) : results.empty() ? Item{} : std::move(results.front());
 }
-Item GraphEmitter::symbolic(std::string_view target, std::span<const NamedItem> inputs, ValueKind kind,
-                                         Dim result) {
+Item GraphEmitter::symbolic(std::string_view target, std::span<const NamedItem> inputs, ValueKind kind, Dim result) {
   std::vector<Argument> arguments;
   for (const NamedItem& input : inputs) {
     arguments.push_back(argument(input.item));
@@ -231,7 +230,7 @@ std::string GraphEmitter::symbolic_key(const Node& node) {
 }
 
 void GraphEmitter::merge_metadata(std::span<const std::uint8_t> used, std::span<const std::uint8_t> needed,
-                                               GraphModule& out) {
+                                  GraphModule& out) {
   const GraphModuleView from = view();
   std::vector<NodeId> old_producer(from.values.size(), no_id);
   for (NodeId n = 0; n < old_nodes_; ++n)

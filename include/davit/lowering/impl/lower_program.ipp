@@ -31,8 +31,7 @@ namespace davit {
 
 namespace detail {
 
-Result<const ExportedProgram*> find_program(std::span<const ProgramMethod> methods,
-                                                         std::string_view name) {
+Result<const ExportedProgram*> find_program(std::span<const ProgramMethod> methods, std::string_view name) {
   Name known;
   for (const ProgramMethod& method : methods) {
     if (method.name == name) return method.program;
@@ -46,7 +45,7 @@ Result<const ExportedProgram*> find_program(std::span<const ProgramMethod> metho
 
 /// Lists the nodes that no backend was given, with what each backend said of them.
 [[nodiscard]] Error undelegated(GraphModuleView graph, std::span<const NodeId> nodes,
-                                             std::span<const NodeRefusal> refusals, BackendTables backends) {
+                                std::span<const NodeRefusal> refusals, BackendTables backends) {
   Name list;
   for (std::size_t i = 0; i < nodes.size() && i < 50; ++i) {
     list = concat(list, "\n  node '", node_label(graph, nodes[i]), "' (", graph.target(graph.nodes[nodes[i]]), ")");
@@ -325,10 +324,9 @@ class MethodLowering {
   PartitionReport* report_ = nullptr;
 };
 
-[[nodiscard]] Result<LoweredProgram> lower_methods(BackendTables backends,
-                                                                std::span<const ProgramMethod> methods,
-                                                                std::span<const PartitionCall> calls,
-                                                                const LowerOptions& options, Diagnostics* diagnostics) {
+[[nodiscard]] Result<LoweredProgram> lower_methods(BackendTables backends, std::span<const ProgramMethod> methods,
+                                                   std::span<const PartitionCall> calls, const LowerOptions& options,
+                                                   Diagnostics* diagnostics) {
   const auto refused = [](Name what, Name fix) {
     return std::unexpected(Error{.code = ErrorCode::invalid_argument,
                                  .stage = Stage::preprocess,
@@ -409,7 +407,7 @@ class MethodLowering {
 }  // namespace detail
 
 PartitionResult whole_method(const Method& method, std::string_view backend_name, std::uint32_t backend,
-                                          BackendObject spec) {
+                             BackendObject spec) {
   const GraphModuleView graph = method.view();
   PartitionResult out(graph);
   std::vector<std::uint32_t> classes(graph.nodes.size(), 0);
@@ -423,8 +421,8 @@ PartitionResult whole_method(const Method& method, std::string_view backend_name
 }
 
 Result<LoweredProgram> lower_program(BackendTables backends, std::span<const ProgramMethod> methods,
-                                                  std::span<const PartitionCall> calls, const LowerOptions& options,
-                                                  Diagnostics* diagnostics) {
+                                     std::span<const PartitionCall> calls, const LowerOptions& options,
+                                     Diagnostics* diagnostics) {
   return detail::or_no_memory(Stage::preprocess, [&] {
     Result<LoweredProgram> lowered = detail::lower_methods(backends, methods, calls, options, diagnostics);
     if (lowered) return lowered;

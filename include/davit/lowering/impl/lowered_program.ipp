@@ -33,9 +33,8 @@ Error not_available(Stage stage, std::string_view backend) {
 }
 
 /// Preprocesses a kept sub-program for the next available backend of its chain; `debug_map` takes its handles.
-[[nodiscard]] Result<bool> fall_back(BackendTables backends, const LoweredMethod& method,
-                                                  LoweredDelegate& delegate, const std::vector<bool>& available,
-                                                  DebugMap& debug_map) {
+[[nodiscard]] Result<bool> fall_back(BackendTables backends, const LoweredMethod& method, LoweredDelegate& delegate,
+                                     const std::vector<bool>& available, DebugMap& debug_map) {
   if (delegate.original == nullptr) return false;
   for (const std::uint32_t next : delegate.fallbacks) {
     if (next >= backends.size() || !available[next]) continue;
@@ -63,7 +62,7 @@ Error not_available(Stage stage, std::string_view backend) {
 }
 
 Result<void> compile_delegates(BackendTables backends, std::span<LoweredMethod> methods, bool strict,
-                                            DebugMap& debug_map, Diagnostics* diagnostics) {
+                               DebugMap& debug_map, Diagnostics* diagnostics) {
   std::vector<bool> available(backends.size(), false);
   for (std::uint32_t b = 0; b < backends.size(); ++b) {
     bool used = false;

@@ -17,7 +17,7 @@ namespace davit::detail {
 }
 /// The rule for nodes of this stack, or no_id; marks all rules that match.
 [[nodiscard]] std::uint32_t choose_rule(std::span<const ModuleRule> rules, std::string_view stack,
-                                                     std::vector<std::uint8_t>& used) {
+                                        std::vector<std::uint8_t>& used) {
   std::uint32_t best = no_id;
   for_each_module(stack, [&](std::string_view path) {
     for (std::uint32_t r = 0; r < rules.size(); ++r) {
@@ -30,7 +30,7 @@ namespace davit::detail {
 }
 
 Result<PartitionResult> partition_modules(BackendTables backends, std::span<const ModuleRule> rules,
-                                                       const Method& method) {
+                                          const Method& method) {
   const GraphModuleView graph = method.view();
   for (const ModuleRule& rule : rules)
     if (rule.backend >= backends.size())

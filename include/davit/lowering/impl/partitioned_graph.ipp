@@ -41,8 +41,7 @@ std::size_t value_bytes(GraphModuleView graph, const Value& v) noexcept {
   return bytes;
 }
 
-std::vector<PartitionReport::Node> node_rows(GraphModuleView graph,
-                                                          std::span<const std::uint32_t> partition_of_node) {
+std::vector<PartitionReport::Node> node_rows(GraphModuleView graph, std::span<const std::uint32_t> partition_of_node) {
   std::vector<PartitionReport::Node> rows;
   rows.reserve(graph.nodes.size());
   for (NodeId n = 0; n < graph.nodes.size(); ++n) {
@@ -133,7 +132,7 @@ class PartitionedGraphBuilder {
 }  // namespace detail
 
 PartitionedGraph partitioned_graph(const LoweredMethod& method,
-                                                std::span<const PartitionReport::Partition> partitions) {
+                                   std::span<const PartitionReport::Partition> partitions) {
   PartitionedGraph out;
   const GraphModuleView graph = method.parent.view();
   detail::PartitionedGraphBuilder(graph, out).run([&](PartitionedGraph::Box& box, const Node& node) {

@@ -32,8 +32,8 @@ inline constexpr NodeId several_users = no_id - 1;
 
 /// True if a free chain of the rule begins at `n`; `chain` then holds it.
 [[nodiscard]] bool follow_chain(GraphModuleView graph, const PatternRule& rule, NodeId n,
-                                             const std::vector<NodeId>& only_user,
-                                             const std::vector<std::uint32_t>& taken, std::vector<NodeId>& chain) {
+                                const std::vector<NodeId>& only_user, const std::vector<std::uint32_t>& taken,
+                                std::vector<NodeId>& chain) {
   chain.clear();
   for (std::size_t i = 0; i < rule.targets.size(); ++i) {
     if (n >= graph.nodes.size() || taken[n] != no_id || graph.target(graph.nodes[n]) != rule.targets[i].view())
@@ -45,7 +45,7 @@ inline constexpr NodeId several_users = no_id - 1;
 }
 
 Result<PartitionResult> partition_patterns(BackendTables backends, std::span<const PatternRule> rules,
-                                                        const Method& method) {
+                                           const Method& method) {
   const GraphModuleView graph = method.view();
   for (std::size_t r = 0; r < rules.size(); ++r) {
     if (rules[r].backend >= backends.size())

@@ -147,8 +147,8 @@ namespace detail {
 
 }  // namespace detail
 
-Result<std::optional<ExportedProgram>> prepare_program(const ExportedProgram& program,
-                                                                    const DecomposeOptions& options, bool validate) {
+Result<std::optional<ExportedProgram>> prepare_program(const ExportedProgram& program, const DecomposeOptions& options,
+                                                       bool validate) {
   if (Result<void> good = detail::sound(program, validate); !good) return std::unexpected(std::move(good.error()));
   std::optional<ExportedProgram> made = with_right_sizes(program);
   const auto seen = [&]() -> const ExportedProgram& { return made ? *made : program; };

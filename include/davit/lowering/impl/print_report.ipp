@@ -100,8 +100,7 @@ namespace detail {
   return total;
 }
 /// The tables one behind the other, each with its title.
-[[nodiscard]] std::string sections(
-    std::initializer_list<std::pair<const char*, const TextTable*>> tables) {
+[[nodiscard]] std::string sections(std::initializer_list<std::pair<const char*, const TextTable*>> tables) {
   std::string out;
   for (const auto& [title, table] : tables)
     if (!table->rows.empty()) ((out += title) += '\n') += table->print();

@@ -15,7 +15,7 @@ namespace detail {
 /// What is known of a result of several layers, and who needs it: one value where all that needs the layers' own joins
 /// them.
 RecurrentOperator::End RecurrentLayers::end_of(const RecurrentStack& stack, ValueId RecurrentStep::* after,
-                                                            std::vector<NodeId>& users) const {
+                                               std::vector<NodeId>& users) const {
   std::vector<ValueId> all;
   RecurrentOperator::End end;
   std::vector<NodeId> outside;
@@ -126,8 +126,7 @@ ValueId RecurrentLayers::shaped(ValueId v, std::span<const Dim> to) {
 }
 
 /// What the layers begin with, as one value: the one that they take parts of, or theirs joined.
-ValueId RecurrentLayers::begin_of(const RecurrentStack& stack, ValueId RecurrentStep::* before,
-                                               ValueId like) {
+ValueId RecurrentLayers::begin_of(const RecurrentStack& stack, ValueId RecurrentStep::* before, ValueId like) {
   const std::span<const Dim> made = sizes(like);
   std::vector<Dim> all(made.begin(), made.end());
   all[0] = {static_cast<std::int64_t>(stack.directions.size())};
@@ -284,8 +283,7 @@ bool RecurrentLayers::write(GraphId g) {
 
 }  // namespace detail
 
-std::optional<ExportedProgram> with_recurrent_layers(const ExportedProgram& program,
-                                                                  const DecomposeOptions& options) {
+std::optional<ExportedProgram> with_recurrent_layers(const ExportedProgram& program, const DecomposeOptions& options) {
   if (options.only != nullptr || !detail::repeats_linear(program.view()) || storage_matters(program.view()))
     return std::nullopt;
   std::optional<GraphModule> made = detail::RecurrentLayers(program, options).run();

@@ -51,8 +51,7 @@ namespace detail {
 
 /// True if a layer is said to make so many rows of sizes that depend on the call's: torch takes it apart into the steps
 /// of its example.
-[[nodiscard]] bool says_wrong_length(std::span<const Dim> of, std::span<const Dim> made,
-                                                  std::size_t steps) noexcept {
+[[nodiscard]] bool says_wrong_length(std::span<const Dim> of, std::span<const Dim> made, std::size_t steps) noexcept {
   return of.size() == 3 && made.size() == 3 && !of[steps].is_static() && made[steps].is_static();
 }
 [[nodiscard]] bool says_wrong_length(GraphModuleView graph, NodeId n) {

@@ -301,8 +301,7 @@ Item RuleEvaluator::run(std::string_view row, std::vector<NamedItem> arguments) 
   return body(s);
 }
 
-Item RuleEvaluator::call_operator(std::string_view target, std::string_view text,
-                                               std::vector<NamedItem> arguments) {
+Item RuleEvaluator::call_operator(std::string_view target, std::string_view text, std::vector<NamedItem> arguments) {
   const OperatorSchema schema = parse_schema(text);
   std::vector<NamedItem> inputs;
   std::vector<TensorMeta> metas;

@@ -229,8 +229,7 @@ TensorMeta RuleEvaluator::broadcast(std::span<const NamedItem> arguments) {
   return out;
 }
 
-bool RuleEvaluator::infer(std::string_view name, std::span<const NamedItem> a,
-                                       std::vector<TensorMeta>& result) {
+bool RuleEvaluator::infer(std::string_view name, std::span<const NamedItem> a, std::vector<TensorMeta>& result) {
   const char kind = detail::meta_kind(name);
   if (kind == 0) return false;
   const auto argument = [&](std::string_view n) -> const Item* {

@@ -244,7 +244,7 @@ class ScheduleBuilder {
 }  // namespace detail
 
 Result<Schedule> make_schedule(const ExportedProgram& parent, const MethodInterface& interface,
-                                            std::span<const MethodInterface* const> delegates) {
+                               std::span<const MethodInterface* const> delegates) {
   return detail::ScheduleBuilder(parent, interface, delegates).run();
 }
 

@@ -411,8 +411,7 @@ bool Simplifier::flip(const Node& node, ValueId out) {
 
 }  // namespace detail
 
-std::optional<ExportedProgram> simplified(const ExportedProgram& program, const DecomposeOptions* whole,
-                                                       bool before) {
+std::optional<ExportedProgram> simplified(const ExportedProgram& program, const DecomposeOptions* whole, bool before) {
   const GraphModuleView graph = program.view();
   if (std::ranges::none_of(graph.nodes, [&](const Node& n) { return detail::is_simple({graph, n}); }) ||
       storage_matters(graph) || !detail::are_well_formed(graph))

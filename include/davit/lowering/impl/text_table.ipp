@@ -21,8 +21,7 @@ std::string TextTable::print() const {
   return out;
 }
 
-std::string TextTable::line(const std::vector<std::string>& cells,
-                                         const std::vector<std::size_t>& width) const {
+std::string TextTable::line(const std::vector<std::string>& cells, const std::vector<std::size_t>& width) const {
   std::string out;
   for (std::size_t c = 0; c < cells.size() && c < width.size(); ++c) {
     const std::string padding(width[c] - cells[c].size(), ' ');

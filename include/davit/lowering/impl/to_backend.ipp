@@ -6,8 +6,7 @@
 namespace davit::detail {
 
 Result<LoweredProgram> lower_whole(BackendTables backends, std::span<const ProgramMethod> methods,
-                                                std::span<const std::pair<Name, BackendObject>> specs,
-                                                Diagnostics* diagnostics) {
+                                   std::span<const std::pair<Name, BackendObject>> specs, Diagnostics* diagnostics) {
   struct Whole {
     std::string_view backend;
     BackendObject spec;

@@ -19,8 +19,7 @@
 namespace davit::detail {
 
 /// True if an argument is what the schema says of a parameter or of a list's item.
-[[nodiscard]] bool fits_type(GraphModuleView graph, const Argument& a, std::string_view type,
-                                          bool or_number) noexcept {
+[[nodiscard]] bool fits_type(GraphModuleView graph, const Argument& a, std::string_view type, bool or_number) noexcept {
   const bool number = a.kind == ArgumentKind::int_ || a.kind == ArgumentKind::float_ || a.kind == ArgumentKind::bool_;
   const bool is_tensor = a.is_value() && graph.values[a.value()].kind == ValueKind::tensor;
   if (a.kind == ArgumentKind::none) return type.ends_with('?');
@@ -42,7 +41,7 @@ namespace davit::detail {
 
 /// True if a list, or one number, is what a schema says.
 [[nodiscard]] bool fits_parameter(GraphModuleView graph, const Argument& a, const SchemaParameter& p,
-                                               std::string_view target) noexcept {
+                                  std::string_view target) noexcept {
   if (a.kind == ArgumentKind::none) return p.is_optional() || p.has_default;
   if (!p.is_list()) return fits_type(graph, a, p.type, p.name == "other" || takes_number(target));
   if (!a.is_list()) return fits_type(graph, a, p.element(), false);

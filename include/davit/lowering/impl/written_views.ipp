@@ -15,7 +15,7 @@ namespace davit::detail {
 /// True if a backend before the last, which may answer a copy, has a view that another partition writes in place, and
 /// the last one takes every node. What could be functionalized writes nothing in place. O(nodes * writers).
 [[nodiscard]] bool cuts_written_views(GraphModuleView graph, const PartitionResult& partitioning,
-                                                   BackendTables backends) {
+                                      BackendTables backends) {
   const auto tag_of = [&](NodeId n) { return partitioning.tags.nodes[n]; };
   std::vector<TagId> writers;
   for (NodeId n = 0; n < graph.nodes.size(); ++n)

@@ -185,8 +185,7 @@ class GuardPrinter {
 
 std::span<const GuardFunction> guard_functions() noexcept { return detail::guard_function_rows; }
 
-std::string print_guard(const Guards& guards, std::size_t guard, std::span<const Name> names,
-                                     std::size_t longest) {
+std::string print_guard(const Guards& guards, std::size_t guard, std::span<const Name> names, std::size_t longest) {
   return detail::GuardPrinter(guards, names).print(guards.roots[guard], longest);
 }
 

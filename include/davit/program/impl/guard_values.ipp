@@ -256,8 +256,7 @@ struct FloatQuotient {
 
 /// Source: eval_is_non_overlapping_and_dense of torch.fx.experimental.symbolic_shapes.
 [[nodiscard]] GuardNumber non_overlapping_and_dense(std::span<const GuardNode> nodes,
-                                                                 std::span<const GuardNumber> values,
-                                                                 std::uint32_t last) {
+                                                    std::span<const GuardNumber> values, std::uint32_t last) {
   std::vector<std::int64_t> numbers;
   for (std::uint32_t at = last; at != no_guard_node; at = nodes[at].a) {
     const GuardNumber& value = values[nodes[at].b];
@@ -329,7 +328,7 @@ std::string_view why_none(GuardNumber::Kind kind) noexcept {
 }
 
 BrokenGuard describe_broken(const Guards& guards, std::size_t guard, std::span<const Name> names,
-                                         std::span<const GuardNumber> values) {
+                            std::span<const GuardNumber> values) {
   constexpr std::size_t most = 8;
   const GuardNumber& result = values[guards.roots[guard]];
   std::string what = print_guard(guards, guard, names);

@@ -15,8 +15,7 @@
 
 namespace davit {
 
-bool reuse_tensor(Tensor& tensor, ScalarType dtype, std::span<const std::int64_t> sizes,
-                               std::uint64_t max_bytes) {
+bool reuse_tensor(Tensor& tensor, ScalarType dtype, std::span<const std::int64_t> sizes, std::uint64_t max_bytes) {
   if (tensor.dtype == dtype && std::ranges::equal(tensor.sizes, sizes) && tensor.view().is_contiguous()) return true;
   const std::int64_t count = checked_numel(sizes);
   if (count < 0 || static_cast<std::uint64_t>(count) * size_of(dtype) > max_bytes) return false;
@@ -26,8 +25,7 @@ bool reuse_tensor(Tensor& tensor, ScalarType dtype, std::span<const std::int64_t
   return true;
 }
 
-Result<std::vector<NamedTensor>> copy_state(std::span<const NamedTensor> initial,
-                                                         std::uint64_t max_bytes) {
+Result<std::vector<NamedTensor>> copy_state(std::span<const NamedTensor> initial, std::uint64_t max_bytes) {
   std::vector<NamedTensor> state;
   for (const NamedTensor& entry : initial) {
     Tensor copy;
@@ -75,7 +73,7 @@ class LateIndex {
 }  // namespace detail
 
 CallFrame::CallFrame(const Name& method, std::string_view backend, const MethodInterface& interface,
-                                  std::span<NamedTensor> state)
+                     std::span<NamedTensor> state)
     : method_(&method), backend_(backend), interface_(&interface), symbols_(interface.exprs), guards_(interface) {
   inputs_.resize(interface.inputs.size());
   outputs_.resize(interface.outputs.size());
@@ -146,8 +144,7 @@ Result<void> CallFrame::gather(std::span<const EValue> user, std::span<const Nam
   return {};
 }
 
-Result<std::vector<EValue>> CallFrame::arrange(std::span<const EValue> args,
-                                                            std::span<const NamedValue> kwargs) const {
+Result<std::vector<EValue>> CallFrame::arrange(std::span<const EValue> args, std::span<const NamedValue> kwargs) const {
   std::vector<EValue> all;
   std::vector<bool> taken(kwargs.size(), false);
   const NameIndex names(kwargs, [](const NamedValue& kwarg) { return std::string_view(kwarg.name); });
@@ -355,7 +352,7 @@ Error CallFrame::no_memory() const {
 }
 
 EValue CallFrame::destination(std::size_t i, std::span<const EValue> inputs,
-                                           std::span<const NamedTensor> state) const noexcept {
+                              std::span<const NamedTensor> state) const noexcept {
   if (state_of_output_[i] != no_id) return EValue(state[state_of_output_[i]].tensor.view());
   if (input_of_output_[i] != no_id) return inputs[input_of_output_[i]];
   return {};

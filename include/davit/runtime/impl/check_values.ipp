@@ -98,13 +98,13 @@ template <class Port>
 }  // namespace detail
 
 Result<void> check_values(std::string_view method, std::string_view backend, std::string_view role,
-                                       const std::vector<InputPort>& ports, std::span<const EValue> values,
-                                       const SymbolValues& symbols) {
+                          const std::vector<InputPort>& ports, std::span<const EValue> values,
+                          const SymbolValues& symbols) {
   return detail::check_ports(method, backend, role, ports, values, symbols);
 }
 Result<void> check_values(std::string_view method, std::string_view backend, std::string_view role,
-                                       const std::vector<OutputPort>& ports, std::span<const EValue> values,
-                                       const SymbolValues& symbols) {
+                          const std::vector<OutputPort>& ports, std::span<const EValue> values,
+                          const SymbolValues& symbols) {
   return detail::check_ports(method, backend, role, ports, values, symbols);
 }
 
@@ -122,9 +122,8 @@ Error detail::without_memory(Name where) {
                .fix = "let its execute fill the output, or answer a view"};
 }
 
-Result<void> bind_symbols(std::string_view method, std::string_view backend,
-                                       const MethodInterface& interface, std::span<const EValue> inputs,
-                                       SymbolValues& symbols) {
+Result<void> bind_symbols(std::string_view method, std::string_view backend, const MethodInterface& interface,
+                          std::span<const EValue> inputs, SymbolValues& symbols) {
   symbols.reset();
   for (int pass = 0; pass < 2; ++pass) {
     for (std::size_t i = 0; i < inputs.size(); ++i) {

@@ -11,8 +11,7 @@ namespace davit::detail {
 
 inline constexpr int max_control_flow_depth = 64;  ///< of control flow in control flow
 
-[[nodiscard]] bool fail_step(const MethodState& m, const ScheduleStep& step, ErrorCode code, Name what,
-                                          Error& error) {
+[[nodiscard]] bool fail_step(const MethodState& m, const ScheduleStep& step, ErrorCode code, Name what, Error& error) {
   const GraphModuleView graph = m.method->parent.view();
   const Node& node = graph.nodes[step.node];
   error = Error{.code = code,
@@ -26,8 +25,8 @@ inline constexpr int max_control_flow_depth = 64;  ///< of control flow in contr
 }
 
 /// Runs a sub-graph on `inputs`; false if the number of inputs does not fit.
-[[nodiscard]] bool run_body(MethodState& m, const ScheduleStep& step, GraphId graph,
-                                         std::span<const EValue> inputs, int depth, Error& error) {
+[[nodiscard]] bool run_body(MethodState& m, const ScheduleStep& step, GraphId graph, std::span<const EValue> inputs,
+                            int depth, Error& error) {
   const std::span<const std::uint32_t> in = m.schedule->at(m.schedule->graphs[graph].inputs);
   if (in.size() != inputs.size())
     return fail_step(m, step, ErrorCode::invalid_program,
@@ -72,8 +71,8 @@ inline constexpr int max_control_flow_depth = 64;  ///< of control flow in contr
 }
 
 /// Copies a value that a body made into the loop's own storage, so that the body may run again.
-[[nodiscard]] bool carry(MethodState& m, const ScheduleStep& step, const EValue& made, Tensor& into,
-                                      EValue& value, Error& error) {
+[[nodiscard]] bool carry(MethodState& m, const ScheduleStep& step, const EValue& made, Tensor& into, EValue& value,
+                         Error& error) {
   const TensorView* tensor = made.tensor_if();
   if (tensor == nullptr) {
     value = made;
@@ -116,8 +115,7 @@ inline constexpr int max_control_flow_depth = 64;  ///< of control flow in contr
 }
 
 /// Row `at` of a tensor along a dimension, as a view whose sizes and strides lie at `own`, which is moved on.
-[[nodiscard]] EValue slice(const TensorView& whole, std::int64_t dim, std::int64_t at,
-                                        std::int64_t*& own) noexcept {
+[[nodiscard]] EValue slice(const TensorView& whole, std::int64_t dim, std::int64_t at, std::int64_t*& own) noexcept {
   const auto d = static_cast<std::size_t>(dim < 0 ? dim + whole.rank : dim);
   std::int64_t* const sizes = own;
   std::int64_t* const strides = own + whole.rank - 1;
@@ -131,8 +129,8 @@ inline constexpr int max_control_flow_depth = 64;  ///< of control flow in contr
                            static_cast<std::uint8_t>(whole.rank - 1), whole.dtype});
 }
 
-[[nodiscard]] bool stack(MethodState& m, const ScheduleStep& step, const EValue& made, Tensor& into,
-                                      bool first, std::int64_t count, std::int64_t at, Error& error) {
+[[nodiscard]] bool stack(MethodState& m, const ScheduleStep& step, const EValue& made, Tensor& into, bool first,
+                         std::int64_t count, std::int64_t at, Error& error) {
   const TensorView* row = made.tensor_if();
   if (row == nullptr || row->rank >= max_rank)
     return fail_step(m, step, ErrorCode::invalid_argument, "its body returns something that is no tensor", error);
@@ -201,8 +199,7 @@ inline constexpr int max_control_flow_depth = 64;  ///< of control flow in contr
   return true;
 }
 
-[[gnu::noinline]] bool run_control_flow(MethodState& m, const ScheduleStep& step, int depth,
-                                                     Error& error) {
+[[gnu::noinline]] bool run_control_flow(MethodState& m, const ScheduleStep& step, int depth, Error& error) {
   if (depth >= max_control_flow_depth)
     return fail_step(m, step, ErrorCode::out_of_range, "control flow is nested too deeply", error);
   switch (step.kind) {

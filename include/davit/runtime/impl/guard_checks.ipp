@@ -61,8 +61,8 @@ bool GuardChecks::read(std::span<const EValue> inputs) {
   return is_new;
 }
 
-Result<void> GuardChecks::check(std::string_view method, std::string_view backend,
-                                             std::span<const EValue> inputs, bool sizes_changed) {
+Result<void> GuardChecks::check(std::string_view method, std::string_view backend, std::span<const EValue> inputs,
+                                bool sizes_changed) {
   if (!any_ || (hold_ && !sizes_changed && asks_sizes_only_)) return {};
   if (!fit_)
     return std::unexpected(Error{.code = ErrorCode::invalid_program,

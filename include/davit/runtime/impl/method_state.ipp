@@ -8,8 +8,8 @@
 
 namespace davit::detail {
 
-DelegateState::DelegateState(const BackendTable& table, const LoweredDelegate& lowered_,
-                                          TextReport& report, TracerRef* tracer)
+DelegateState::DelegateState(const BackendTable& table, const LoweredDelegate& lowered_, TextReport& report,
+                             TracerRef* tracer)
     : dynamic(!lowered_.interface.is_static()),
       execute(tracer != nullptr ? table.execute_traced : table.execute),
       backend(&table),
@@ -31,7 +31,7 @@ DelegateState::DelegateState(const BackendTable& table, const LoweredDelegate& l
 }
 
 void DelegateState::connect(std::span<EValue> values, std::span<const std::uint32_t> in,
-                                         std::span<const std::uint32_t> out) {
+                            std::span<const std::uint32_t> out) {
   const auto place = [&](std::span<const std::uint32_t> slots, std::vector<EValue>& own) {
     if (are_neighbours(slots)) return values.subspan(slots.empty() ? 0 : slots[0], slots.size());
     own.resize(slots.size());
@@ -44,8 +44,8 @@ void DelegateState::connect(std::span<EValue> values, std::span<const std::uint3
   if (!own_outputs.empty()) output_slots = out;
 }
 
-MethodState::MethodState(BackendTables backends, const LoweredMethod& lowered,
-                                      std::span<NamedTensor> state, RunContext& shared)
+MethodState::MethodState(BackendTables backends, const LoweredMethod& lowered, std::span<NamedTensor> state,
+                         RunContext& shared)
     : method(&lowered),
       schedule(&lowered.schedule),
       context(&shared),
@@ -130,7 +130,7 @@ void LastOutputs::note_callers_dims(std::span<const EValue> passed, std::span<co
 }
 
 void LastOutputs::note(std::span<const EValue> passed, std::span<const EValue> inputs,
-                                    std::span<const EValue> outputs) {
+                       std::span<const EValue> outputs) {
   if (std::exchange(replaced_, false)) std::swap(copies_[0], copies_[1]);
   own_.clear();
   dims_.clear();
@@ -189,8 +189,6 @@ std::optional<std::span<const EValue>> LastOutputs::replace(std::span<const EVal
   return values_;
 }
 
-Name place_of(const MethodState& m, const DelegateState& d) {
-  return place_of(m.method->name, *d.lowered);
-}
+Name place_of(const MethodState& m, const DelegateState& d) { return place_of(m.method->name, *d.lowered); }
 
 }  // namespace davit::detail

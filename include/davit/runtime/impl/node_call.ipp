@@ -27,8 +27,7 @@ Result<std::optional<NodeCall>> NodeCall::make(const ExportedProgram& program, B
   return std::optional<NodeCall>(std::move(call));
 }
 
-Result<void> NodeCall::run(std::span<const EValue> inputs, std::span<EValue> outputs,
-                                        std::uint64_t max_memory) {
+Result<void> NodeCall::run(std::span<const EValue> inputs, std::span<EValue> outputs, std::uint64_t max_memory) {
   if (Result<void> ready =
           prepare_delegate(*backend_, handle_.get(), inputs, outputs, workspace_.get(), scratch_, max_memory);
       !ready)

@@ -47,7 +47,7 @@ namespace detail {
 }
 
 [[nodiscard]] Error no_output(const MethodInterface& interface, std::string_view name, std::size_t index,
-                                           bool mutations) {
+                              bool mutations) {
   Name names;
   for (const OutputPort& port : interface.outputs)
     if (is_listed(port, mutations))
@@ -59,12 +59,10 @@ namespace detail {
                                               : concat("there is no ", noun, " ", index),
                .fix = names.empty() ? concat("the method has no ", noun, "s") : concat("the ", noun, "s are ", names)};
 }
-[[nodiscard]] Error no_user_output(const MethodInterface& interface, std::string_view name,
-                                                std::size_t index) {
+[[nodiscard]] Error no_user_output(const MethodInterface& interface, std::string_view name, std::size_t index) {
   return no_output(interface, name, index, false);
 }
-[[nodiscard]] Error no_mutation(const MethodInterface& interface, std::string_view name,
-                                             std::size_t index) {
+[[nodiscard]] Error no_mutation(const MethodInterface& interface, std::string_view name, std::size_t index) {
   return no_output(interface, name, index, true);
 }
 
@@ -78,13 +76,11 @@ std::size_t next_output(const MethodInterface& interface, bool mutations, std::s
   while (port < interface.outputs.size() && !is_listed(interface.outputs[port], mutations)) ++port;
   return port;
 }
-Output output_at(const EValue* values, const MethodInterface& interface, bool mutations,
-                              std::size_t port) noexcept {
+Output output_at(const EValue* values, const MethodInterface& interface, bool mutations, std::size_t port) noexcept {
   return {values[port], output_name(interface.outputs[port], mutations)};
 }
 
-Output find_output(const EValue* values, const MethodInterface& interface, bool mutations,
-                                std::size_t index) noexcept {
+Output find_output(const EValue* values, const MethodInterface& interface, bool mutations, std::size_t index) noexcept {
   std::size_t left = index;
   for (std::size_t i = 0; i < interface.outputs.size(); ++i) {
     const OutputPort& port = interface.outputs[i];
@@ -94,7 +90,7 @@ Output find_output(const EValue* values, const MethodInterface& interface, bool 
 }
 
 Output find_output(const EValue* values, const MethodInterface& interface, bool mutations,
-                                std::string_view name) noexcept {
+                   std::string_view name) noexcept {
   for (std::size_t i = 0; i < interface.outputs.size(); ++i) {
     const OutputPort& port = interface.outputs[i];
     if (is_listed(port, mutations) && output_name(port, mutations) == name)

@@ -74,9 +74,8 @@ inline constexpr std::size_t most_arena_bytes = std::size_t{1}
 }
 
 /// Asks a partition for its scratch and gives its outputs their sizes. The blocks of its outputs follow its scratch's.
-[[nodiscard]] bool size_delegate(MethodState& m, DelegateState& d, std::size_t block,
-                                              std::span<const EValue> inputs, bool all_known,
-                                              std::span<const EValue> known, Error& error) {
+[[nodiscard]] bool size_delegate(MethodState& m, DelegateState& d, std::size_t block, std::span<const EValue> inputs,
+                                 bool all_known, std::span<const EValue> known, Error& error) {
   std::vector<PlannedBlock>& blocks = m.plan.blocks;
   const std::span<const std::uint32_t> out = m.schedule->at(m.schedule->steps[blocks[block].step].outputs);
   for (std::size_t k = 0; k <= out.size(); ++k) blocks[block + k].life.bytes = 0;
@@ -111,9 +110,8 @@ inline constexpr std::size_t most_arena_bytes = std::size_t{1}
 
 /// Asks every partition for its scratch, and sizes what it makes, for these values of the symbols. With `most`, for
 /// upper bounds: false before a partition makes code for them if a value alone takes more bytes than that.
-[[nodiscard]] bool size_blocks(MethodState& m, const SymbolValues& symbols,
-                                            std::vector<std::int64_t>& dims, std::optional<std::uint64_t> most,
-                                            Error& error) {
+[[nodiscard]] bool size_blocks(MethodState& m, const SymbolValues& symbols, std::vector<std::int64_t>& dims,
+                               std::optional<std::uint64_t> most, Error& error) {
   const GraphModuleView graph = m.method->parent.view();
   const ValueSizes sizes(graph, symbols, dims);
   std::vector<EValue> known(m.slots);  // what is there when the run begins, and the sizes of what will be

@@ -8,9 +8,8 @@
 
 namespace davit {
 
-Result<std::size_t> scratch_for(const BackendTable& backend, const void* handle,
-                                             std::span<const EValue> inputs, std::span<const EValue> outputs,
-                                             void* workspace) {
+Result<std::size_t> scratch_for(const BackendTable& backend, const void* handle, std::span<const EValue> inputs,
+                                std::span<const EValue> outputs, void* workspace) {
   Result<std::size_t> bytes(0);
   if (backend.prepare == nullptr) return bytes;
   bytes = detail::or_no_memory(Stage::execute, [&] { return backend.prepare(handle, inputs, outputs, workspace); });
@@ -20,9 +19,9 @@ Result<std::size_t> scratch_for(const BackendTable& backend, const void* handle,
   return bytes;
 }
 
-Result<void> prepare_delegate(const BackendTable& backend, const void* handle,
-                                           std::span<const EValue> inputs, std::span<const EValue> outputs,
-                                           void* workspace, Scratch& scratch, std::uint64_t max_memory) {
+Result<void> prepare_delegate(const BackendTable& backend, const void* handle, std::span<const EValue> inputs,
+                              std::span<const EValue> outputs, void* workspace, Scratch& scratch,
+                              std::uint64_t max_memory) {
   Result<std::size_t> bytes = scratch_for(backend, handle, inputs, outputs, workspace);
   if (!bytes) return std::unexpected(std::move(bytes.error()));
   if (*bytes > max_memory || !scratch.reserve(*bytes)) {

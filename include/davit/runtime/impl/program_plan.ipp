@@ -178,8 +178,7 @@ ProgramPlan plan_lifetimes(const Schedule& schedule, std::span<const std::uint8_
   return detail::LifetimeWalker(schedule, views).run();
 }
 
-BlocksOfSlots::BlocksOfSlots(const ProgramPlan& plan, std::uint32_t slots)
-    : first_(slots + std::size_t{1}, 0) {
+BlocksOfSlots::BlocksOfSlots(const ProgramPlan& plan, std::uint32_t slots) : first_(slots + std::size_t{1}, 0) {
   const auto for_each = [&](auto&& visit) {
     for (std::uint32_t b = 0; b < plan.blocks.size(); ++b)
       if (plan.blocks[b].kind == PlannedBlock::Kind::value) visit(plan.blocks[b].slot, b);

@@ -94,8 +94,7 @@ inline constexpr auto has_memory = [](const TensorView& tensor) { return tensor.
 
 /// What crosses the border between two partitions. Sizes that are symbolic are left to the consumers' kernels and to
 /// the method's own outputs.
-[[nodiscard, gnu::noinline]] bool check_outputs(const MethodState& m, const DelegateState& d,
-                                                             Error& error) {
+[[nodiscard, gnu::noinline]] bool check_outputs(const MethodState& m, const DelegateState& d, Error& error) {
   Result<void> checked =
       check_values(m.method->name, d.backend->name, "output", d.lowered->interface.outputs, d.call.outputs, d.unknown);
   if (checked && have_memory(d.call.outputs)) return true;

@@ -50,8 +50,7 @@ const ProgramPlan& Session::plan(std::size_t index) const noexcept { return stat
 namespace detail {
 
 /// The way of methods that are not one prepared call: plans where sizes changed, and runs the schedule over the slots.
-[[nodiscard, gnu::noinline]] Result<void> run_schedule(MethodState& m, std::span<const EValue> inputs,
-                                                                    bool changed) {
+[[nodiscard, gnu::noinline]] Result<void> run_schedule(MethodState& m, std::span<const EValue> inputs, bool changed) {
   const std::span<EValue> outputs = m.frame.outputs();
   Error error;
   for (const DelegateState* const d : m.asked)
@@ -86,7 +85,7 @@ namespace detail {
 /// What a run of one call answers whose backend failed, or answered what does not fit, or elsewhere than in the run
 /// before.
 [[nodiscard, gnu::noinline]] Result<Outputs> answer(MethodState& m, const DelegateState& d, Status status,
-                                                                 std::span<const EValue> inputs) {
+                                                    std::span<const EValue> inputs) {
   if (!status) {
     Error error;
     fault(m, d, status.error(), error);
@@ -99,7 +98,7 @@ namespace detail {
 
 /// A run that has more to do than one prepared call: state to read or write, sizes that are new, a schedule.
 [[nodiscard, gnu::noinline]] Result<Outputs> run_method(MethodState& m, std::span<NamedTensor> state,
-                                                                     std::span<const EValue> passed) {
+                                                        std::span<const EValue> passed) {
   if (m.context->is_running)
     return std::unexpected(Error{.code = ErrorCode::invalid_argument,
                                  .stage = Stage::execute,
@@ -188,8 +187,7 @@ Result<Outputs> Session::run(std::size_t index, std::span<const EValue> user_inp
   });
 }
 
-Result<Outputs> Session::run(std::string_view name, std::span<const EValue> args,
-                                          std::span<const NamedValue> kwargs) {
+Result<Outputs> Session::run(std::string_view name, std::span<const EValue> args, std::span<const NamedValue> kwargs) {
   return davit::detail::or_no_memory(Stage::execute, [&]() -> Result<Outputs> {
     const Result<std::size_t> index = state_->program.find_method(name);
     if (!index) return std::unexpected(index.error());

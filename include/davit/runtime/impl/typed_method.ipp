@@ -7,8 +7,7 @@
 
 namespace davit::detail {
 
-[[nodiscard]] Error not_typed(const LoweredMethod& method, std::string_view backend, Name where,
-                                           Name what) {
+[[nodiscard]] Error not_typed(const LoweredMethod& method, std::string_view backend, Name where, Name what) {
   return Error{.code = ErrorCode::invalid_argument,
                .stage = Stage::execute,
                .backend = Name(backend),
@@ -19,8 +18,8 @@ namespace davit::detail {
 
 /// Checks a method's own interface or its partition's against the types of a call.
 [[nodiscard]] Result<void> check_typed(std::string_view method, std::string_view backend,
-                                                    const MethodInterface& interface, std::span<const EValue> inputs,
-                                                    std::span<const EValue> outputs) {
+                                       const MethodInterface& interface, std::span<const EValue> inputs,
+                                       std::span<const EValue> outputs) {
   SymbolValues symbols(interface.exprs);
   if (Result<void> r = check_values(method, backend, "argument", interface.inputs, inputs, symbols); !r) return r;
   if (Result<void> r = bind_symbols(method, backend, interface, inputs, symbols); !r) return r;
@@ -30,8 +29,8 @@ namespace davit::detail {
 }
 
 Result<const LoweredDelegate*> typed_delegate(const LoweredProgram& program, std::string_view name,
-                                                           const BackendTable& table, std::span<const EValue> inputs,
-                                                           std::span<const EValue> outputs) {
+                                              const BackendTable& table, std::span<const EValue> inputs,
+                                              std::span<const EValue> outputs) {
   const Result<std::size_t> index = program.find_method(name);
   if (!index) return std::unexpected(index.error());
   const LoweredMethod& method = program.methods()[*index];

@@ -9,7 +9,7 @@
 namespace davit {
 
 Result<compiler_demo::Processed> compiler_demo::preprocess(const Method& method, const CompileSpec&,
-                                                                        DebugHandleRecorder& debug_handles) {
+                                                           DebugHandleRecorder& debug_handles) {
   demo::TokenWriter out{.graph = method.view(), .operands = {}, .tokens = {}};
   out.inputs(*method.program);
   const Range nodes = out.graph.root().nodes;
@@ -36,15 +36,11 @@ Name text_of(std::span<const std::byte> bytes) {
 
 }  // namespace demo
 
-std::vector<std::byte> compiler_demo::save(const Processed& processed) {
-  return demo::bytes_of(processed.tokens);
-}
+std::vector<std::byte> compiler_demo::save(const Processed& processed) { return demo::bytes_of(processed.tokens); }
 Result<compiler_demo::Processed> compiler_demo::load(std::span<const std::byte> bytes) {
   return Processed{demo::text_of(bytes)};
 }
-std::vector<std::byte> compiler_demo::save_spec(const CompileSpec& spec) {
-  return demo::bytes_of(spec.options);
-}
+std::vector<std::byte> compiler_demo::save_spec(const CompileSpec& spec) { return demo::bytes_of(spec.options); }
 Result<compiler_demo::CompileSpec> compiler_demo::load_spec(std::span<const std::byte> bytes) {
   return CompileSpec{demo::text_of(bytes)};
 }
@@ -78,8 +74,7 @@ Result<compiler_demo::Handle> compiler_demo::compile(const Processed& processed,
   return handle;
 }
 
-Result<std::size_t> compiler_demo::prepare(const Handle& handle, std::span<const EValue> inputs,
-                                                        Workspace& workspace) {
+Result<std::size_t> compiler_demo::prepare(const Handle& handle, std::span<const EValue> inputs, Workspace& workspace) {
   workspace.results.assign(handle.instructions.size(), {});
   for (std::size_t i = 0; i < handle.instructions.size(); ++i) {
     const Instruction& instruction = handle.instructions[i];
@@ -116,7 +111,7 @@ Error compiler_demo::refusal(GraphModuleView graph, NodeId id, const char* reaso
 }
 
 EValue compiler_demo::find(const Handle& handle, demo::Operand operand, std::span<const EValue> inputs,
-                                        const Workspace& workspace) noexcept {
+                           const Workspace& workspace) noexcept {
   if (operand.is_input) return operand.index < inputs.size() ? inputs[operand.index] : EValue();
   const Instruction& from = handle.instructions[operand.index];
   if (from.op == Op::constant) {

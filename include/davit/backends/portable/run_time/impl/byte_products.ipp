@@ -92,7 +92,7 @@ void add_bytes(const std::byte* a, const std::byte* b, std::byte* to, std::int64
 }  // namespace detail
 
 std::vector<EValue> byte_sum_numbers(const kernels::ByteScale& first, const kernels::ByteScale& second,
-                                                  const kernels::ByteRange& range, ByteLayout layout) {
+                                     const kernels::ByteRange& range, ByteLayout layout) {
   std::vector<EValue> numbers;
   for (const float x : {first.scale, first.zero_point, second.scale, second.zero_point})
     numbers.emplace_back(static_cast<double>(x));
@@ -124,12 +124,11 @@ ErrorCode byte_sum(KernelCall& call) {
   return ErrorCode::ok;
 }
 
-void pack_weights(const kernels::ByteConvolution& c, const std::int8_t* weights,
-                               std::int16_t* to) noexcept {
+void pack_weights(const kernels::ByteConvolution& c, const std::int8_t* weights, std::int16_t* to) noexcept {
   kernels::pack_bytes(c, weights, to);
 }
-std::vector<EValue> byte_product_numbers(const ByteProduct& p, std::int32_t zero_point,
-                                                      const kernels::ByteRange& range, ByteLayout layout) {
+std::vector<EValue> byte_product_numbers(const ByteProduct& p, std::int32_t zero_point, const kernels::ByteRange& range,
+                                         ByteLayout layout) {
   const kernels::ByteConvolution& c = p.convolution;
   std::vector<EValue> numbers;
   detail::add_numbers(numbers, {c.channels, c.out_channels, c.kernel_height, c.kernel_width, c.stride_height,
