@@ -211,6 +211,24 @@ TEST_CASE("write_back changes state and user inputs; outputs that viewed them ke
   CHECK(support::items(f.frame.outputs().first(4)) == std::vector<float>{12, 14, 12, 14});
 }
 
+TEST_CASE("an output of a mutation's value is the input that the mutation changes: x.copy_(y); return x") {
+  Draft d;
+  const ValueId x = d.user("x");
+  const ValueId y = d.user("y");
+  d.mutate_input("x", y);
+  d.output(y);
+  static_cast<void>(x);
+  Frame f(d.finish());
+  const Tensor first = programs::scalar(1), second = programs::scalar(2);
+  const EValue user[] = {first, second};
+  REQUIRE(f.frame.gather(user, f.state));
+  f.frame.outputs()[0] = f.frame.outputs()[1] = second.view();
+  REQUIRE(f.frame.write_back(f.frame.inputs(), f.state));
+  CHECK(*first.view().as<float>() == 2);
+  CHECK(f.frame.outputs()[0].tensor().data != second.view().data);
+  CHECK(f.frame.outputs()[1].tensor().data == first.view().data);
+}
+
 TEST_CASE("of many new values and many outputs, just the outputs that view what is about to change keep their values") {
   Draft d;
   constexpr std::size_t count = 10;

@@ -63,9 +63,10 @@ class CallFrame {
   [[nodiscard]] Result<void> check_outputs() const;
 
   /// Copies mutations to the state and to user inputs. Outputs that view what is about to change are copied first. Then
-  /// the mutation of a buffer is the buffer, and so is an output of the same value that lay in the caller's memory.
-  /// Source: torch.export._unlift._insert_copy_for_mutations.
-  /// Errors: invalid_shape, before anything has changed. O(bytes + n log n) for n outputs and inputs that are written.
+  /// the mutation of a buffer is the buffer. An output of a mutation's value that lay in the caller's memory becomes
+  /// the buffer or input that the mutation changes: `x.copy_(y); return x` answers x, not y. Source:
+  /// torch.export._unlift._insert_copy_for_mutations. Errors: invalid_shape, before anything has changed. O(bytes + n
+  /// log n) for n outputs and inputs that are written.
   [[nodiscard]] Result<void> write_back(std::span<const EValue> inputs, std::span<NamedTensor> state);
 
   [[nodiscard]] Error wrong_count(std::size_t given) const;
@@ -133,7 +134,7 @@ class CallFrame {
   std::vector<std::uint32_t> state_of_output_;  ///< per output: the state it replaces, or no_id
   std::vector<std::uint32_t> input_of_output_;  ///< per output: the user input it replaces, or no_id
   std::vector<std::pair<std::uint32_t, std::uint32_t>>
-      returned_state_;  ///< outputs that are the new value of a buffer, and its mutation
+      returned_mutations_;  ///< outputs that are the new value of a buffer or input, and its mutation
   std::vector<Written> written_;
   std::vector<Lent> lent_;
   std::vector<Write> writes_;

@@ -102,12 +102,14 @@ CallFrame::CallFrame(const Name& method, std::string_view backend, const MethodI
       interface.outputs.size() - std::min<std::size_t>(interface.added_mutations, interface.outputs.size());
   const std::span<const OutputPort> listed = std::span(interface.outputs).first(own);
   detail::LateIndex mutations(listed, [](const OutputPort& port) {
-    return detail::replaces_state(port.kind) ? port.name.view() : std::string_view();
+    return detail::replaces_state(port.kind) || port.kind == OutputKind::user_input_mutation ? port.name.view()
+                                                                                             : std::string_view();
   });
   for (std::uint32_t i = 0; i < own && writes_back_; ++i)
     if (const OutputPort& port = interface.outputs[i]; port.is_returned() && !port.name.empty())
-      if (const std::uint32_t of = mutations.first(port.name.view()); of != no_id && state_of_output_[of] != no_id)
-        returned_state_.emplace_back(i, of);
+      if (const std::uint32_t of = mutations.first(port.name.view());
+          of != no_id && (state_of_output_[of] != no_id || input_of_output_[of] != no_id))
+        returned_mutations_.emplace_back(i, of);
 }
 
 Result<void> CallFrame::gather(std::span<const EValue> user, std::span<const NamedTensor> state) {
@@ -226,9 +228,9 @@ Result<void> CallFrame::write_back(std::span<const EValue> inputs, std::span<Nam
     if (state_of_output_[static_cast<std::size_t>(write.value - outputs_.data())] != no_id)
       *write.value = EValue(write.to);
   }
-  for (const auto& [output, mutation] : returned_state_)
+  for (const auto& [output, mutation] : returned_mutations_)
     if (outputs_[output].is_tensor() && callers_.meet(footprint(outputs_[output].tensor())))
-      outputs_[output] = outputs_[mutation];
+      outputs_[output] = destination(mutation, inputs, state);
   give_back();
   return {};
 }
@@ -238,11 +240,11 @@ bool CallFrame::keep_mutations(std::span<const EValue> inputs) {
     return input_of_output_[static_cast<std::size_t>(write.value - outputs_.data())] != no_id;
   };
   callers_.clear();
-  if (returned_state_.empty() && std::ranges::none_of(writes_, of_input)) return true;
+  if (returned_mutations_.empty() && std::ranges::none_of(writes_, of_input)) return true;
   for (std::size_t k = 0; k < inputs.size(); ++k)
     if (inputs[k].is_tensor() && interface_->inputs[k].role == InputRole::user)
       callers_.add(footprint(inputs[k].tensor()));
-  callers_.expect(writes_.size() + returned_state_.size());
+  callers_.expect(writes_.size() + returned_mutations_.size());
   return std::ranges::all_of(writes_,
                              [&](const Write& write) { return !of_input(write) || keep(*write.value, callers_); });
 }
