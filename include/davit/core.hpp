@@ -14,7 +14,6 @@
 #include "davit/core/fixed_string.hpp"
 #include "davit/core/floor_divide.hpp"
 #include "davit/core/footprints.hpp"
-#include "davit/core/freeze.hpp"
 #include "davit/core/heap_bytes.hpp"
 #include "davit/core/limits.hpp"
 #include "davit/core/move_elements.hpp"

@@ -30,7 +30,6 @@
 #include "davit/program/sig_to_specs.hpp"
 #include "davit/program/signature.hpp"
 #include "davit/program/signature_printer.hpp"
-#include "davit/program/static_graph.hpp"
 #include "davit/program/strip_metadata.hpp"
 #include "davit/program/special_operators.hpp"
 #include "davit/program/symbols.hpp"
