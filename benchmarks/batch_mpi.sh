@@ -12,7 +12,7 @@ source "$root/tests/built_package.bash"
 built_package "$build" "$work"
 cd "$work"
 mpicxx -DOMPI_SKIP_MPICXX -O2 "$root/examples/batch_mpi/batch_mpi.cpp" -o batch_mpi $(pkg-config --cflags --libs davit-formats-compiled)
-"$build/examples/davit/davit" lower "$root/examples/data/digits_cnn.pt2" -o model.davit >/dev/null
+"$build/tools/davit/davit" lower "$root/examples/data/digits_cnn.pt2" -o model.davit >/dev/null
 python3 - "$root/examples/data/images.npy" <<'PY'
 import struct, sys
 

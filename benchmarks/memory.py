@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Prints the peak memory of lowering and running models, in multiples of their files' sizes.
 
-    memory.py build/examples/davit/davit CASE... [--backends LIST]...
+    memory.py build/tools/davit/davit CASE... [--backends LIST]...
 
 A CASE is a folder with a recorded case (case.json and a .pt2 file), of a model whose weights are large beside its activations.
 Each is lowered and run whole, then saved, dropped, loaded from the file and run (davit check --saved). The command's own memory,

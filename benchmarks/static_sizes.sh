@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: MIT
 # What sizes that come with the call cost: a model embedded for each number of its symbol from FIRST to LAST beside the same model
 # embedded for LAST alone, for a Cortex-M4F. Prints the object's code and constants without the weights, the arena and the compiler's
-# CPU seconds of both. Needs arm-none-eabi-g++ and DAVIT, the davit command (build/g++/examples/davit/davit).
+# CPU seconds of both. Needs arm-none-eabi-g++ and DAVIT, the davit command (build/g++/tools/davit/davit).
 #   benchmarks/static_sizes.sh [MODEL SYMBOL FIRST LAST]      (tests/cases/models/digits_mlp/program.pt2 s0 1 32)
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
-davit=${DAVIT:-$here/build/g++/examples/davit/davit}
+davit=${DAVIT:-$here/build/g++/tools/davit/davit}
 model=${1:-$here/tests/cases/models/digits_mlp/program.pt2} symbol=${2:-s0} first=${3:-1} last=${4:-32}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
