@@ -26,7 +26,7 @@
 #include "davit/core/copy_tensor.hpp"
 #include "davit/formats/embed_program.hpp"
 #include "davit/formats/mapped_file.hpp"
-#include "davit/lowering/backend_list.hpp"
+#include "davit/lowered/backend_list.hpp"
 #include "davit/program/printer.hpp"
 #include "davit/testing/compare.hpp"
 #include "davit/testing/eager.hpp"

@@ -32,7 +32,7 @@
 #include "davit/formats/npy.hpp"
 #include "davit/formats/pt2.hpp"
 #include "davit/implementation.hpp"
-#include "davit/lowering/backend_list.hpp"
+#include "davit/lowered/backend_list.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
 #include "davit/lowering/to_backend.hpp"
 #include "davit/runtime/session.hpp"

@@ -4,7 +4,7 @@
 #include <davit/davit.hpp>
 #include <davit/formats/npy.hpp>
 #include <davit/formats/pt2.hpp>
-#include <davit/lowering/print_report.hpp>
+#include <davit/lowered/print_report.hpp>
 #if defined(DAVIT_WITH_ONEDNN)
 #include <davit/backends/onednn.hpp>
 using Backends = davit::BackendList<davit::onednn, davit::portable>;

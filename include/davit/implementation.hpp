@@ -8,6 +8,7 @@
 #include "davit/impl/choosing.cpp"
 #include "davit/impl/core.cpp"
 #include "davit/impl/decomposition.cpp"
+#include "davit/impl/lowered.cpp"
 #include "davit/impl/lowering.cpp"
 #include "davit/impl/package.cpp"
 #include "davit/impl/portable.cpp"

@@ -7,7 +7,6 @@
 #include "davit/runtime/check_values.hpp"
 #include "davit/runtime/guard_checks.hpp"
 #include "davit/runtime/method_state.hpp"
-#include "davit/runtime/named_module.hpp"
 #include "davit/runtime/named_value.hpp"
 #include "davit/runtime/node_call.hpp"
 #include "davit/runtime/outputs.hpp"

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "../support/toy_backend.hpp"
-#include "davit/lowering/partition_report.hpp"
-#include "davit/lowering/print_report.hpp"
+#include "davit/lowered/partition_report.hpp"
+#include "davit/lowered/print_report.hpp"
 #include "davit/lowering/to_backend.hpp"
 
 using namespace davit;

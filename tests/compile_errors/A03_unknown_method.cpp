@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // EXPECT: davit: the program was not lowered with a method of this name
-#include "davit/runtime/named_module.hpp"
+#include "davit/lowering/named_module.hpp"
 #include "davit/testing/mock_backend.hpp"
 
 using namespace davit::literals;

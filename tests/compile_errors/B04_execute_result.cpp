@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // EXPECT_ERROR: davit: a backend's execute(handle, inputs, outputs, context) must return davit::Status
 #include "davit/backend/archetype.hpp"
-#include "davit/runtime/named_module.hpp"
+#include "davit/lowering/named_module.hpp"
 
 struct npu : davit::archetype::backend {
 #ifndef ACCEPT

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // EXPECT: davit: delegate_to<List, B> names a backend that is not in the partitioner's list; add B to its BackendList
-#include "davit/lowering/backend_list.hpp"
+#include "davit/lowered/backend_list.hpp"
 #include "davit/testing/mock_backend.hpp"
 #include "davit/testing/renamed_backend.hpp"
 

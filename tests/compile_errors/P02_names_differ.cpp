@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // EXPECT: davit: two backends of a BackendList have the same name; saved programs could not tell them apart
-#include "davit/lowering/backend_list.hpp"
+#include "davit/lowered/backend_list.hpp"
 #include "davit/testing/mock_backend.hpp"
 #include "davit/testing/renamed_backend.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // EXPECT_ERROR: davit: a BackendList needs at least one backend
-#include "davit/lowering/backend_list.hpp"
+#include "davit/lowered/backend_list.hpp"
 #include "davit/testing/mock_backend.hpp"
 
 #ifdef ACCEPT

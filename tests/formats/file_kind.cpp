@@ -14,7 +14,7 @@
 #include "davit/formats/npy.hpp"
 #include "davit/formats/package.hpp"
 #include "davit/formats/pt2.hpp"
-#include "davit/lowering/backend_list.hpp"
+#include "davit/lowered/backend_list.hpp"
 #include "support/data.hpp"
 #include "support/zip_file.hpp"
 

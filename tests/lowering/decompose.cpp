@@ -14,7 +14,7 @@
 #include "../programs.hpp"
 #include "../support/draft.hpp"
 #include "davit/backends/portable.hpp"
-#include "davit/lowering/backend_list.hpp"
+#include "davit/lowered/backend_list.hpp"
 #include "davit/lowering/to_backend.hpp"
 #include "davit/program/graph_equal.hpp"
 #include "davit/program/printer.hpp"

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "davit/backends/portable.hpp"
-#include "davit/lowering/backend_list.hpp"
+#include "davit/lowered/backend_list.hpp"
 #include "davit/lowering/simplify.hpp"
 #include "davit/program/operators/node_arguments.hpp"
 #include "davit/program/verify.hpp"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "davit/backends/portable.hpp"
-#include "davit/lowering/backend_list.hpp"
+#include "davit/lowered/backend_list.hpp"
 #include "davit/lowering/prepare_program.hpp"
 #include "davit/lowering/to_backend.hpp"
 #include "davit/program/verify.hpp"

@@ -14,7 +14,7 @@
 
 #include "davit/backend/debug_handles.hpp"
 #include "davit/backends/portable.hpp"
-#include "davit/lowering/backend_list.hpp"
+#include "davit/lowered/backend_list.hpp"
 #include "davit/program/verify.hpp"
 #include "support/net.hpp"
 

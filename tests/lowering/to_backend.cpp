@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "../programs.hpp"
-#include "davit/lowering/backend_list.hpp"
+#include "davit/lowered/backend_list.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
 #include "davit/program/graph_equal.hpp"
 #include "davit/runtime/session.hpp"

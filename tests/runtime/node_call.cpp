@@ -8,7 +8,7 @@
 
 #include "../programs.hpp"
 #include "davit/backends/portable.hpp"
-#include "davit/lowering/backend_list.hpp"
+#include "davit/lowered/backend_list.hpp"
 
 using namespace davit;
 

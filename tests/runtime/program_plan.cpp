@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "../support/draft.hpp"
-#include "davit/lowering/schedule.hpp"
+#include "davit/lowered/schedule.hpp"
 
 using namespace davit;
 using support::Draft;

@@ -5,7 +5,7 @@
 
 #include "../support/draft.hpp"
 #include "davit/backends/portable.hpp"
-#include "davit/lowering/backend_list.hpp"
+#include "davit/lowered/backend_list.hpp"
 #include "davit/testing/eager.hpp"
 
 using namespace davit;

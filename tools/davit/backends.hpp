@@ -12,7 +12,7 @@
 
 #include "custom_operators.hpp"
 #include "davit/backends/portable.hpp"
-#include "davit/lowering/backend_list.hpp"
+#include "davit/lowered/backend_list.hpp"
 #include "davit/testing/renamed_backend.hpp"
 #ifdef DAVIT_WITH_ONEDNN
 #include "davit/backends/onednn.hpp"

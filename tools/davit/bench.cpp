@@ -13,7 +13,7 @@
 #include "davit/formats/cpu_name.hpp"
 #include "davit/formats/file_kind.hpp"
 #include "davit/formats/mapped_file.hpp"
-#include "davit/lowering/text_table.hpp"
+#include "davit/lowered/text_table.hpp"
 #include "files.hpp"
 #include "page.hpp"
 #include "progress.hpp"

@@ -17,7 +17,7 @@
 
 #include "davit/formats/mapped_file.hpp"
 #include "davit/formats/package_layout.hpp"
-#include "davit/lowering/print_report.hpp"
+#include "davit/lowered/print_report.hpp"
 #include "inputs.hpp"
 #include "inspect_package.hpp"
 #include "runner.hpp"

@@ -10,7 +10,7 @@
 #include "backends.hpp"
 #include "commands.hpp"
 #include "davit/formats/pt2.hpp"
-#include "davit/lowering/text_table.hpp"
+#include "davit/lowered/text_table.hpp"
 #include "davit/testing/eager.hpp"
 #include "davit/testing/numeric_gap.hpp"
 #include "files.hpp"

@@ -11,7 +11,7 @@
 #include "davit/core/error.hpp"
 #include "davit/core/evalue.hpp"
 #include "davit/core/tensor.hpp"
-#include "davit/lowering/method_interface.hpp"
+#include "davit/lowered/method_interface.hpp"
 #include "davit/program/exported_program.hpp"
 
 namespace tool {

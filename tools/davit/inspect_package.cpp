@@ -12,7 +12,7 @@
 
 #include "davit/formats/mapped_file.hpp"
 #include "davit/formats/package_layout.hpp"
-#include "davit/lowering/text_table.hpp"
+#include "davit/lowered/text_table.hpp"
 #include "davit/program/printer.hpp"
 #include "print_value.hpp"
 #include "runner.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "davit/core/evalue.hpp"
-#include "davit/lowering/method_interface.hpp"
+#include "davit/lowered/method_interface.hpp"
 
 namespace tool {
 

@@ -10,7 +10,7 @@
 
 #include "commands.hpp"
 #include "davit/formats/npy.hpp"
-#include "davit/lowering/print_report.hpp"
+#include "davit/lowered/print_report.hpp"
 #include "files.hpp"
 #include "inputs.hpp"
 #include "print_value.hpp"

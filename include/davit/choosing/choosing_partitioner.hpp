@@ -10,8 +10,8 @@
 
 #include "davit/choosing/choose_plan.hpp"
 #include "davit/core/config.hpp"
+#include "davit/lowered/backend_list.hpp"
 #include "davit/lowering/assign_nodes.hpp"
-#include "davit/lowering/backend_list.hpp"
 #include "davit/lowering/partitioning.hpp"
 
 namespace davit {

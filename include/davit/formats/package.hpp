@@ -8,8 +8,8 @@
 
 #include "davit/core/config.hpp"
 #include "davit/core/shared_bytes.hpp"
-#include "davit/lowering/backend_list.hpp"
-#include "davit/lowering/lowered_program.hpp"
+#include "davit/lowered/backend_list.hpp"
+#include "davit/lowered/lowered_program.hpp"
 
 namespace davit::formats {
 

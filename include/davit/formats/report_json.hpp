@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "davit/core/config.hpp"
-#include "davit/lowering/partition_report.hpp"
+#include "davit/lowered/partition_report.hpp"
 
 namespace davit::formats {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "davit/lowered/backend_list.hpp"
 #include "davit/lowering/assign_nodes.hpp"
-#include "davit/lowering/backend_list.hpp"
 
 namespace davit {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "davit/core/config.hpp"
+#include "davit/lowered/backend_list.hpp"
 #include "davit/lowering/assign_nodes.hpp"
-#include "davit/lowering/backend_list.hpp"
 
 namespace davit {
 

@@ -5,7 +5,7 @@
 
 #include "davit/backend/backend_table.hpp"
 #include "davit/core/config.hpp"
-#include "davit/lowering/method_interface.hpp"
+#include "davit/lowered/method_interface.hpp"
 #include "davit/program/exported_program.hpp"
 
 namespace davit {

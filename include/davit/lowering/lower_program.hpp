@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "davit/core/config.hpp"
+#include "davit/lowered/lowered_program.hpp"
 #include "davit/lowering/constant_placement.hpp"
-#include "davit/lowering/lowered_program.hpp"
 #include "davit/lowering/partitioning.hpp"
 
 namespace davit {

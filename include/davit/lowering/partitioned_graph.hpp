@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "davit/core/config.hpp"
-#include "davit/lowering/lowered_program.hpp"
-#include "davit/lowering/partition_report.hpp"
+#include "davit/lowered/lowered_program.hpp"
+#include "davit/lowered/partition_report.hpp"
 
 namespace davit {
 

@@ -12,8 +12,8 @@
 #include <variant>
 #include <vector>
 
-#include "davit/lowering/backend_list.hpp"
-#include "davit/lowering/partition_report.hpp"
+#include "davit/lowered/backend_list.hpp"
+#include "davit/lowered/partition_report.hpp"
 
 namespace davit {
 
@@ -113,23 +113,5 @@ concept Partitioner = requires(const P& partitioner, const Method& method) {
   typename P::Backends;
   { partitioner.partition(method) } -> std::same_as<Result<Partitioning<typename P::Backends>>>;
 };
-
-/// True for the operators that a lowered program carries out itself: they run sub-graphs.
-[[nodiscard]] constexpr bool is_control_flow(GraphModuleView graph, const Node& node) noexcept {
-  for (const Argument& input : graph.inputs(node))
-    if (input.kind == ArgumentKind::graph) return true;
-  return false;
-}
-
-/// The node's first output, or its number: for messages. O(outputs).
-[[nodiscard]] constexpr Name node_label(GraphModuleView graph, NodeId id) {
-  Name name;
-  for (const Argument& output : graph.outputs(graph.nodes[id]))
-    graph.for_each_value(output, [&](ValueId v) {
-      if (name.empty()) name = Name(graph.name(v));
-    });
-  if (name.empty()) return concat("#", id);
-  return name;
-}
 
 }  // namespace davit

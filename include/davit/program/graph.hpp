@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "davit/core/name.hpp"
 #include "davit/core/scalar_type.hpp"
 
 namespace davit {
@@ -258,6 +259,24 @@ template <class = void>
   for (const Node& n : graph.nodes) mark(n.inputs);
   for (const Graph& g : graph.graphs) mark(g.outputs);
   return used;
+}
+
+/// True for the operators that a lowered program carries out itself: they run sub-graphs.
+[[nodiscard]] constexpr bool is_control_flow(GraphModuleView graph, const Node& node) noexcept {
+  for (const Argument& input : graph.inputs(node))
+    if (input.kind == ArgumentKind::graph) return true;
+  return false;
+}
+
+/// The node's first output, or its number: for messages. O(outputs).
+[[nodiscard]] constexpr Name node_label(GraphModuleView graph, NodeId id) {
+  Name name;
+  for (const Argument& output : graph.outputs(graph.nodes[id]))
+    graph.for_each_value(output, [&](ValueId v) {
+      if (name.empty()) name = Name(graph.name(v));
+    });
+  if (name.empty()) return concat("#", id);
+  return name;
 }
 
 /// The tables of a program's graphs in their owning form. Build it with GraphBuilder or read it from a file.

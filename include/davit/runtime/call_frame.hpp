@@ -12,7 +12,7 @@
 #include "davit/core/copy_tensor.hpp"
 #include "davit/core/footprints.hpp"
 #include "davit/core/scratch.hpp"
-#include "davit/lowering/method_interface.hpp"
+#include "davit/lowered/method_interface.hpp"
 #include "davit/program/symbols.hpp"
 #include "davit/runtime/check_values.hpp"
 #include "davit/runtime/guard_checks.hpp"

@@ -12,7 +12,7 @@
 #include "davit/core/config.hpp"
 #include "davit/core/error.hpp"
 #include "davit/core/evalue.hpp"
-#include "davit/lowering/method_interface.hpp"
+#include "davit/lowered/method_interface.hpp"
 #include "davit/program/symbols.hpp"
 
 namespace davit {

@@ -12,12 +12,12 @@
 
 #include "davit/core/config.hpp"
 #include "davit/core/footprints.hpp"
-#include "davit/core/scratch.hpp"
-#include "davit/lowering/lowered_program.hpp"
-#include "davit/runtime/check_values.hpp"
-#include "davit/runtime/call_frame.hpp"
-#include "davit/runtime/program_plan.hpp"
 #include "davit/core/limits.hpp"
+#include "davit/core/scratch.hpp"
+#include "davit/lowered/lowered_program.hpp"
+#include "davit/runtime/call_frame.hpp"
+#include "davit/runtime/check_values.hpp"
+#include "davit/runtime/program_plan.hpp"
 #include "davit/runtime/size_memory.hpp"
 
 /// What a session keeps for each of its methods, and the functions that run them.

@@ -9,8 +9,8 @@
 #include "davit/backend/backend_table.hpp"
 #include "davit/core/config.hpp"
 #include "davit/core/scratch.hpp"
-#include "davit/lowering/partitioning.hpp"
 #include "davit/program/exported_program.hpp"
+#include "davit/program/graph.hpp"
 
 namespace davit {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "davit/backend/memory_plan.hpp"
-#include "davit/lowering/partition_report.hpp"
-#include "davit/lowering/schedule.hpp"
+#include "davit/lowered/partition_report.hpp"
+#include "davit/lowered/schedule.hpp"
 
 namespace davit {
 

@@ -13,12 +13,12 @@
 #include <vector>
 
 #include "davit/core/config.hpp"
-#include "davit/lowering/lowered_program.hpp"
+#include "davit/core/limits.hpp"
+#include "davit/lowered/lowered_program.hpp"
 #include "davit/runtime/named_value.hpp"
 #include "davit/runtime/outputs.hpp"
 #include "davit/runtime/program_plan.hpp"
 #include "davit/runtime/results.hpp"
-#include "davit/core/limits.hpp"
 
 namespace davit {
 

@@ -14,7 +14,7 @@
 #include "davit/core/copy_tensor.hpp"
 #include "davit/core/scratch.hpp"
 #include "davit/core/static_tensor.hpp"
-#include "davit/lowering/lowered_program.hpp"
+#include "davit/lowered/lowered_program.hpp"
 #include "davit/runtime/prepare_delegate.hpp"
 
 namespace davit {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "davit/backend/contract.hpp"
-#include "davit/lowering/lowered_program.hpp"
+#include "davit/lowered/lowered_program.hpp"
 #include "davit/runtime/session.hpp"
 #include "davit/testing/snapshot.hpp"
 

@@ -9,7 +9,7 @@
 #include "backends/xnnpack/check.hpp"
 #include "davit/backends/portable.hpp"
 #include "davit/backends/xnnpack.hpp"
-#include "davit/lowering/backend_list.hpp"
+#include "davit/lowered/backend_list.hpp"
 
 using namespace davit;
 using support::Net;

@@ -11,7 +11,7 @@
 #include "../../programs.hpp"
 #include "davit/backends/portable.hpp"
 #include "davit/formats/embed_program.hpp"
-#include "davit/lowering/backend_list.hpp"
+#include "davit/lowered/backend_list.hpp"
 #include "davit/program/graph_builder.hpp"
 
 namespace {

@@ -13,7 +13,7 @@
 #include "davit/formats/mapped_file.hpp"
 #include "davit/formats/package.hpp"
 #include "davit/formats/package_layout.hpp"
-#include "davit/lowering/check_schedule.hpp"
+#include "davit/lowered/check_schedule.hpp"
 #include "davit/program/name_map.hpp"
 #include "davit/program/program_bytes.hpp"
 #include "davit/program/verify.hpp"

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "davit/core/no_memory.hpp"
+#include "davit/lowered/check_schedule.hpp"
 #include "davit/lowering/check_partitioning.hpp"
-#include "davit/lowering/check_schedule.hpp"
 #include "davit/lowering/cut_program.hpp"
 #include "davit/lowering/decompose.hpp"
 #include "davit/lowering/fold_constants.hpp"

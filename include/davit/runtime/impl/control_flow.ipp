@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "davit/lowering/partitioning.hpp"
+#include "davit/program/graph.hpp"
 #include "davit/runtime/method_state.hpp"
 
 namespace davit::detail {

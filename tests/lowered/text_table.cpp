@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/lowering/text_table.hpp"
+#include "davit/lowered/text_table.hpp"
 
 #include <doctest/doctest.h>
 

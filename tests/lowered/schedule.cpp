@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/lowering/schedule.hpp"
+#include "davit/lowered/schedule.hpp"
 
 #include <doctest/doctest.h>
 

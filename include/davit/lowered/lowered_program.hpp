@@ -11,9 +11,9 @@
 
 #include "davit/backend/backend_table.hpp"
 #include "davit/core/config.hpp"
-#include "davit/lowering/method_interface.hpp"
-#include "davit/lowering/partition_report.hpp"
-#include "davit/lowering/schedule.hpp"
+#include "davit/lowered/method_interface.hpp"
+#include "davit/lowered/partition_report.hpp"
+#include "davit/lowered/schedule.hpp"
 
 namespace davit {
 

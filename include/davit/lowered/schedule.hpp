@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "davit/core/config.hpp"
-#include "davit/lowering/method_interface.hpp"
+#include "davit/lowered/method_interface.hpp"
 
 namespace davit {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/runtime/named_module.hpp"
+#include "davit/lowering/named_module.hpp"
 
 #include <doctest/doctest.h>
 

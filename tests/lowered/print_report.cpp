@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/lowering/print_report.hpp"
+#include "davit/lowered/print_report.hpp"
 
 #include <doctest/doctest.h>
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <variant>
 
-#include "davit/lowering/method_interface.hpp"
+#include "davit/lowered/method_interface.hpp"
 #include "davit/program/guard_inputs.hpp"
 #include "davit/program/in_place_writes.hpp"
 #include "davit/program/program_bytes.hpp"

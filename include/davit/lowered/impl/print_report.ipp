@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "davit/lowering/print_report.hpp"
+#include "davit/lowered/print_report.hpp"
 
 namespace davit {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/lowering/write_dot.hpp"
+#include "davit/lowered/write_dot.hpp"
 
 #include <doctest/doctest.h>
 

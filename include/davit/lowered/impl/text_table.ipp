@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "davit/lowering/text_table.hpp"
+#include "davit/lowered/text_table.hpp"
 
 namespace davit {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/lowering/method_interface.hpp"
+#include "davit/lowered/method_interface.hpp"
 
 #include <doctest/doctest.h>
 

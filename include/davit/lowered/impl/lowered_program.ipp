@@ -2,7 +2,7 @@
 #pragma once
 
 #include "davit/core/no_memory.hpp"
-#include "davit/lowering/lowered_program.hpp"
+#include "davit/lowered/lowered_program.hpp"
 
 namespace davit {
 

@@ -5,9 +5,8 @@
 #include <string_view>
 #include <utility>
 
-#include "davit/lowering/cut_program.hpp"
-#include "davit/lowering/partitioning.hpp"
-#include "davit/lowering/schedule.hpp"
+#include "davit/lowered/schedule.hpp"
+#include "davit/program/graph.hpp"
 #include "davit/program/name_map.hpp"
 #include "davit/program/verify_signature.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/lowering/check_schedule.hpp"
+#include "davit/lowered/check_schedule.hpp"
 
 #include <doctest/doctest.h>
 

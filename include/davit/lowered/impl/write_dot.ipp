@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "davit/lowering/write_dot.hpp"
+#include "davit/lowered/write_dot.hpp"
 
 namespace davit {
 

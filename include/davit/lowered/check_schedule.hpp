@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "davit/lowering/partitioning.hpp"
-#include "davit/lowering/schedule.hpp"
+#include "davit/lowered/schedule.hpp"
+#include "davit/program/graph.hpp"
 #include "davit/program/graph_builder.hpp"
 #include "davit/program/name_map.hpp"
 

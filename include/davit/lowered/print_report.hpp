@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "davit/core/config.hpp"
-#include "davit/lowering/partition_report.hpp"
-#include "davit/lowering/text_table.hpp"
+#include "davit/lowered/partition_report.hpp"
+#include "davit/lowered/text_table.hpp"
 
 namespace davit {
 

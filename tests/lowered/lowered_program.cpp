@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/lowering/lowered_program.hpp"
+#include "davit/lowered/lowered_program.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/lowering/backend_list.hpp"
+#include "davit/lowered/backend_list.hpp"
 
 #include <doctest/doctest.h>
 
