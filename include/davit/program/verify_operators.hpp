@@ -6,14 +6,14 @@
 #include <string_view>
 
 #include "davit/program/graph.hpp"
-#include "davit/program/operators.hpp"
+#include "davit/ops/operators.hpp"
 #include "davit/program/violations.hpp"
 
 namespace davit {
 
 /// What verify() lets pass.
 struct VerifyOptions {
-  bool allow_unknown_operators = false;  ///< accept ATen operators that are not in operator_schemas
+  bool allow_unknown_operators = false;  ///< accept ATen operators that have no schema in ops/
 };
 
 namespace detail {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "davit/lowering/decompose.hpp"
-#include "davit/lowering/decomposition_rules.hpp"
+#include "davit/ops/rules.hpp"
 #include "davit/lowering/graph_emitter.hpp"
 #include "davit/lowering/right_sizes.hpp"
 #include "davit/lowering/rule_evaluator.hpp"

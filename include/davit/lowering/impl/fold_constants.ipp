@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "davit/backend/delegate_io.hpp"
-#include "davit/lowering/decomposition_rules.hpp"
+#include "davit/ops/rules.hpp"
 #include "davit/lowering/fold_constants.hpp"
 #include "davit/program/operator_call.hpp"
 

@@ -13,10 +13,10 @@
 
 #include "davit/core/promote.hpp"
 #include "davit/core/config.hpp"
-#include "davit/lowering/decomposition_rules.hpp"
+#include "davit/ops/rules.hpp"
 #include "davit/lowering/graph_copier.hpp"
 #include "davit/program/operator_call.hpp"
-#include "davit/program/operators.hpp"
+#include "davit/ops/operators.hpp"
 #include "davit/program/views.hpp"
 
 namespace davit::detail {

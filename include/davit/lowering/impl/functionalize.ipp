@@ -14,7 +14,7 @@
 #include "davit/lowering/impl/functionalizer.ipp"
 #include "davit/lowering/graph_emitter.hpp"
 #include "davit/program/operator_call.hpp"
-#include "davit/program/operator_schema.hpp"
+#include "davit/ops/operator_schema.hpp"
 #include "davit/program/views.hpp"
 
 namespace davit {

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <utility>
 
-#include "davit/lowering/decomposition_rules.hpp"
+#include "davit/ops/rules.hpp"
 #include "davit/lowering/rule_evaluator.hpp"
-#include "davit/program/operator_schema.hpp"
-#include "davit/program/operators.hpp"
+#include "davit/ops/operator_schema.hpp"
+#include "davit/ops/operators.hpp"
 
 namespace davit {
 

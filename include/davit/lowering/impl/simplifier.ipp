@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "davit/lowering/decomposition_rules.hpp"
+#include "davit/ops/rules.hpp"
 #include "davit/lowering/graph_emitter.hpp"
 #include "davit/lowering/impl/decompose.ipp"
 #include "davit/lowering/simplify.hpp"

@@ -11,8 +11,8 @@
 
 #include "davit/core/config.hpp"
 #include "davit/program/graph.hpp"
-#include "davit/program/operator_schema.hpp"
-#include "davit/program/operators.hpp"
+#include "davit/ops/operator_schema.hpp"
+#include "davit/ops/operators.hpp"
 
 /// Whether the calls of a program are as the operators' schemas say. Files may say anything: what reads nodes by
 /// position asks first.

@@ -12,7 +12,7 @@
 #include "davit/core/error.hpp"
 #include "davit/core/evalue.hpp"
 #include "davit/program/graph.hpp"
-#include "davit/program/operator_schema.hpp"
+#include "davit/ops/operator_schema.hpp"
 
 namespace davit::portable_kernels {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/program/operator_schema.hpp"
+#include "davit/ops/operator_schema.hpp"
 
 #include <doctest/doctest.h>
 

@@ -94,8 +94,8 @@ namespace detail {
   return true;
 }
 
-/// Parses "ns.op.overload(Type name=default, *, ...) -> (Type, ...)". The text must be well formed, as the rows of
-/// operator_schemas are. O(size).
+/// Parses "ns.op.overload(Type name=default, *, ...) -> (Type, ...)". The text must be well formed, as the schemas of
+/// operator_tables are. O(size).
 /// Source: the schema grammar of PyTorch's native_functions.yaml.
 template <class = void>
 [[nodiscard]] constexpr OperatorSchema parse_schema(std::string_view text) {

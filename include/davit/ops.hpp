@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// All of ops/.
+
+#include "davit/ops/operator_row.hpp"
+#include "davit/ops/operator_schema.hpp"
+#include "davit/ops/operators.hpp"
+#include "davit/ops/rules.hpp"
