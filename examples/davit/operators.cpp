@@ -11,9 +11,9 @@
 #include "backends.hpp"
 #include "commands.hpp"
 #include "davit/backends/portable/run_time/op_table.hpp"
+#include "davit/lowering/text_table.hpp"
 #include "davit/ops/operator_row.hpp"
 #include "davit/ops/rules.hpp"
-#include "davit/lowering/text_table.hpp"
 #include "static_ir.hpp"
 #ifdef DAVIT_WITH_ONEDNN
 #include "davit/backends/onednn/op_table.hpp"

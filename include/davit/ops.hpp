@@ -3,6 +3,8 @@
 
 /// All of ops/.
 
+#include "davit/ops/facts.hpp"
+#include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
 #include "davit/ops/operator_schema.hpp"
 #include "davit/ops/operators.hpp"

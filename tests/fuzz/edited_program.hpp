@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "davit/program/exported_program.hpp"
 #include "davit/ops/operator_row.hpp"
 #include "davit/ops/operator_schema.hpp"
 #include "davit/ops/operators.hpp"
+#include "davit/program/exported_program.hpp"
 #include "davit/testing/random_program.hpp"
 
 /// Programs whose tables hold together and say what is not so: a random program of the judge's, of which an input's

@@ -91,14 +91,6 @@ TEST_CASE("rules are found by the name of their operator") {
   CHECK(find_decomposition("").empty());
 }
 
-TEST_CASE("what draws random numbers is known by its name") {
-  for (const std::string_view target : {"aten.rand.default", "aten.randint_like.low_dtype", "aten.multinomial.default",
-                                        "aten.exponential.default", "aten.normal_functional.default"})
-    CHECK(is_random(target));
-  for (const std::string_view target : {"aten.range.step", "aten.norm.Scalar", "aten.hann_window.default"})
-    CHECK(!is_random(target));
-}
-
 TEST_CASE("another name is that of an operator or of a rule") {
   std::size_t count = 0;
   for (const auto family : operator_tables)

@@ -41,6 +41,7 @@
 #include "davit/ops/families/sorting.hpp"
 #include "davit/ops/families/special_functions.hpp"
 #include "davit/ops/families/symbolic_numbers.hpp"
+#include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
 
 namespace davit {
@@ -83,6 +84,44 @@ inline constexpr auto operator_tables = std::to_array<std::span<const OperatorRo
     operator_families::sorting,
     operator_families::special_functions,
     operator_families::symbolic_numbers,
+});
+
+/// The facts of all operators, by families.
+inline constexpr auto facts_tables = std::to_array<std::span<const OperatorFacts>>({
+    operator_families::activations_facts,
+    operator_families::arithmetic_facts,
+    operator_families::attention_facts,
+    operator_families::bitwise_facts,
+    operator_families::comparison_facts,
+    operator_families::complex_numbers_facts,
+    operator_families::convolution_facts,
+    operator_families::copying_facts,
+    operator_families::creation_facts,
+    operator_families::elementary_functions_facts,
+    operator_families::fourier_facts,
+    operator_families::indexing_facts,
+    operator_families::joining_facts,
+    operator_families::linear_algebra_facts,
+    operator_families::losses_facts,
+    operator_families::matrix_products_facts,
+    operator_families::movement_facts,
+    operator_families::normalization_facts,
+    operator_families::padding_facts,
+    operator_families::pooling_facts,
+    operator_families::quantization_facts,
+    operator_families::random_facts,
+    operator_families::recurrent_facts,
+    operator_families::reductions_facts,
+    operator_families::resizing_facts,
+    operator_families::rounding_facts,
+    operator_families::sampling_facts,
+    operator_families::scans_facts,
+    operator_families::shapes_facts,
+    operator_families::slicing_facts,
+    operator_families::softmax_facts,
+    operator_families::sorting_facts,
+    operator_families::special_functions_facts,
+    operator_families::symbolic_numbers_facts,
 });
 
 namespace detail {

@@ -19,8 +19,4 @@ namespace davit {
   return rule.substr(0, rule.find(':')).ends_with('!');
 }
 
-/// Operators that draw random numbers, or answer what memory happens to hold: neither computed beforehand, moved nor
-/// left out.
-[[nodiscard]] bool is_random(std::string_view target) noexcept;
-
 }  // namespace davit

@@ -5,8 +5,8 @@
 #include <span>
 #include <string_view>
 
-#include "davit/program/graph.hpp"
 #include "davit/ops/operators.hpp"
+#include "davit/program/graph.hpp"
 #include "davit/program/violations.hpp"
 
 namespace davit {

@@ -3,21 +3,14 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string_view>
 
+#include "davit/ops/detail/name_hash.hpp"
 #include "davit/ops/operator_row.hpp"
 #include "davit/ops/operators.hpp"
 
 namespace davit::detail {
-
-/// FNV-1a. O(size).
-[[nodiscard]] constexpr std::uint32_t hash_of(std::string_view name) noexcept {
-  std::uint32_t hash = 2166136261U;
-  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
-  return hash;
-}
 
 /// A hash table of the texts in one column of the rows of all operators, by their names, made by the compiler: a text
 /// stands at its hash or in the next free place behind. A sorted table would take the compiler twice as long. Only the
@@ -34,7 +27,7 @@ inline constexpr auto operator_index = [] {
   for (const std::span<const OperatorRow> family : operator_tables)
     for (const OperatorRow& row : family)
       if (const std::string_view text = row.*column; !text.empty()) {
-        std::size_t at = hash_of(operator_name(text)) % index.size();
+        std::size_t at = name_hash(operator_name(text)) % index.size();
         while (!index[at].empty()) at = (at + 1) % index.size();
         index[at] = text;
       }
@@ -45,7 +38,7 @@ inline constexpr auto operator_index = [] {
 template <std::string_view OperatorRow::* column>
 [[nodiscard]] std::string_view find_text(std::string_view name) noexcept {
   const auto& index = operator_index<column>;
-  std::size_t at = hash_of(name) % index.size();
+  std::size_t at = name_hash(name) % index.size();
   while (!index[at].empty() && operator_name(index[at]) != name) at = (at + 1) % index.size();
   return index[at];
 }

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
 
 namespace davit::operator_families {
@@ -113,6 +114,26 @@ inline constexpr OperatorRow activations[] = {
        where(self <= threshold, full([], value, dtype=dtype(self)), self))"sv},
     {.rule = R"(aten.threshold_backward.default(grad_output, self, threshold):
        where(self <= threshold, 0, grad_output))"sv},
+    // clang-format on
+};
+
+/// What holds for all overloads.
+inline constexpr OperatorFacts activations_facts[] = {
+    // clang-format off
+    {.name = "aten._prelu_kernel"sv, .shape = ShapeRule::same, .range = RangeBound::product_or_first,
+     .keeps_nonfinite = true},
+    {.name = "aten.elu"sv, .shape = ShapeRule::same, .range = RangeBound::largest},
+    {.name = "aten.gelu"sv, .shape = ShapeRule::same, .range = RangeBound::largest},
+    {.name = "aten.hardsigmoid"sv, .shape = ShapeRule::same, .range = RangeBound::fraction},
+    {.name = "aten.hardswish"sv, .shape = ShapeRule::same, .range = RangeBound::largest},
+    {.name = "aten.hardtanh"sv, .shape = ShapeRule::same, .range = RangeBound::largest},
+    {.name = "aten.leaky_relu"sv, .shape = ShapeRule::same, .range = RangeBound::largest_scaled},
+    {.name = "aten.mish"sv, .range = RangeBound::largest, .keeps_nonfinite = true},
+    {.name = "aten.relu"sv, .shape = ShapeRule::same, .range = RangeBound::largest},
+    {.name = "aten.relu6"sv, .range = RangeBound::largest},
+    {.name = "aten.sigmoid"sv, .shape = ShapeRule::floating, .range = RangeBound::fraction, .keeps_nonfinite = true,
+     .result = ResultRule::floating},
+    {.name = "aten.silu"sv, .shape = ShapeRule::same, .range = RangeBound::largest, .keeps_nonfinite = true},
     // clang-format on
 };
 

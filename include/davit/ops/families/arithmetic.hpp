@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
 
 namespace davit::operator_families {
@@ -75,6 +76,40 @@ inline constexpr OperatorRow arithmetic[] = {
     {.rule = R"(aten.subtract.Tensor = aten.sub.Tensor)"sv},
     {.rule = R"(aten.true_divide.Scalar = aten.div.Scalar)"sv},
     {.rule = R"(aten.true_divide.Tensor = aten.div.Tensor)"sv},
+    // clang-format on
+};
+
+/// What holds for all overloads.
+inline constexpr OperatorFacts arithmetic_facts[] = {
+    // clang-format off
+    {.name = "aten.abs"sv, .shape = ShapeRule::magnitude, .range = RangeBound::largest, .keeps_nonfinite = true,
+     .result = ResultRule::same},
+    {.name = "aten.add"sv, .shape = ShapeRule::promoted, .range = RangeBound::sum, .keeps_nonfinite = true,
+     .result = ResultRule::same, .promotes = true, .takes_number = true},
+    {.name = "aten.addcdiv"sv, .promotes = true},
+    {.name = "aten.addcmul"sv, .promotes = true},
+    {.name = "aten.copysign"sv, .shape = ShapeRule::quotient, .promotes = true},
+    {.name = "aten.div"sv, .shape = ShapeRule::quotient, .range = RangeBound::quotient, .keeps_nonfinite = true,
+     .result = ResultRule::floating, .promotes = true, .takes_number = true},
+    {.name = "aten.divide"sv, .promotes = true},
+    {.name = "aten.floor_divide"sv, .result = ResultRule::same, .promotes = true},
+    {.name = "aten.fmod"sv, .shape = ShapeRule::promoted, .result = ResultRule::same, .promotes = true},
+    {.name = "aten.gcd"sv, .shape = ShapeRule::promoted, .result = ResultRule::same, .promotes = true},
+    {.name = "aten.lcm"sv, .result = ResultRule::same, .promotes = true},
+    {.name = "aten.mul"sv, .shape = ShapeRule::promoted, .range = RangeBound::product, .keeps_nonfinite = true,
+     .result = ResultRule::same, .promotes = true, .takes_number = true},
+    {.name = "aten.multiply"sv, .promotes = true},
+    {.name = "aten.neg"sv, .shape = ShapeRule::same, .range = RangeBound::largest, .keeps_nonfinite = true,
+     .result = ResultRule::same},
+    {.name = "aten.positive"sv, .view = ViewKind::same},
+    {.name = "aten.reciprocal"sv, .shape = ShapeRule::floating, .keeps_nonfinite = true,
+     .result = ResultRule::floating},
+    {.name = "aten.remainder"sv, .shape = ShapeRule::promoted, .result = ResultRule::same, .promotes = true},
+    {.name = "aten.sign"sv, .shape = ShapeRule::same, .result = ResultRule::same},
+    {.name = "aten.sub"sv, .shape = ShapeRule::promoted, .range = RangeBound::sum, .keeps_nonfinite = true,
+     .result = ResultRule::same, .promotes = true, .takes_number = true},
+    {.name = "aten.subtract"sv, .promotes = true},
+    {.name = "aten.true_divide"sv, .result = ResultRule::floating, .promotes = true},
     // clang-format on
 };
 

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
 
 namespace davit::operator_families {
@@ -62,6 +63,14 @@ inline constexpr OperatorRow attention[] = {
        m = mask != none ? mask : causal ? $causal(size(q, -2), size(k, -2)) : none;
        a = matmul(q * f, transpose.int(k, -2, -1));
        m == none ? a : a + (dtype(m) == bool ? cast(where(m, 0.0, -inf), dtype(a)) : m))"sv},
+    // clang-format on
+};
+
+/// What holds for all overloads.
+inline constexpr OperatorFacts attention_facts[] = {
+    // clang-format off
+    {.name = "aten._native_multi_head_attention"sv, .autocast = AutocastPolicy::lower},
+    {.name = "aten.scaled_dot_product_attention"sv, .keeps_nonfinite = true, .autocast = AutocastPolicy::lower},
     // clang-format on
 };
 

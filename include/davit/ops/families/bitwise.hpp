@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
 
 namespace davit::operator_families {
@@ -38,6 +39,20 @@ inline constexpr OperatorRow bitwise[] = {
     {.schema = "aten.bitwise_xor.Scalar(Tensor self, Scalar other) -> Tensor"sv},
     {.rule = R"(aten.bitwise_xor.Scalar_Tensor(self, other): bitwise_xor.Scalar(other, self))"sv},
     {.schema = "aten.bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor"sv},
+    // clang-format on
+};
+
+/// What holds for all overloads.
+inline constexpr OperatorFacts bitwise_facts[] = {
+    // clang-format off
+    {.name = "aten.__lshift__"sv, .result = ResultRule::same, .promotes = true},
+    {.name = "aten.__rshift__"sv, .result = ResultRule::same, .promotes = true},
+    {.name = "aten.bitwise_and"sv, .shape = ShapeRule::promoted, .result = ResultRule::same, .promotes = true},
+    {.name = "aten.bitwise_left_shift"sv, .result = ResultRule::same, .promotes = true},
+    {.name = "aten.bitwise_not"sv, .shape = ShapeRule::same, .result = ResultRule::same},
+    {.name = "aten.bitwise_or"sv, .shape = ShapeRule::promoted, .result = ResultRule::same, .promotes = true},
+    {.name = "aten.bitwise_right_shift"sv, .result = ResultRule::same, .promotes = true},
+    {.name = "aten.bitwise_xor"sv, .shape = ShapeRule::promoted, .result = ResultRule::same, .promotes = true},
     // clang-format on
 };
 

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
 
 namespace davit::operator_families {
@@ -69,6 +70,35 @@ inline constexpr OperatorRow comparison[] = {
     {.schema = "aten.where.self(Tensor condition, Tensor self, Tensor other) -> Tensor"sv,
      .complex_rule = R"(aten.where.self(condition, self, other):
        $z(where(condition, $re(self), $re(other)), where(condition, $im(self), $im(other))))"sv},
+    // clang-format on
+};
+
+/// What holds for all overloads.
+inline constexpr OperatorFacts comparison_facts[] = {
+    // clang-format off
+    {.name = "aten.eq"sv, .shape = ShapeRule::compared, .result = ResultRule::boolean},
+    {.name = "aten.ge"sv, .shape = ShapeRule::compared, .result = ResultRule::boolean},
+    {.name = "aten.greater"sv, .result = ResultRule::boolean},
+    {.name = "aten.greater_equal"sv, .result = ResultRule::boolean},
+    {.name = "aten.gt"sv, .shape = ShapeRule::compared, .result = ResultRule::boolean},
+    {.name = "aten.isfinite"sv, .result = ResultRule::boolean},
+    {.name = "aten.isinf"sv, .shape = ShapeRule::tested, .result = ResultRule::boolean},
+    {.name = "aten.isnan"sv, .shape = ShapeRule::tested, .result = ResultRule::boolean},
+    {.name = "aten.isneginf"sv, .result = ResultRule::boolean},
+    {.name = "aten.isposinf"sv, .result = ResultRule::boolean},
+    {.name = "aten.le"sv, .shape = ShapeRule::compared, .result = ResultRule::boolean},
+    {.name = "aten.less"sv, .result = ResultRule::boolean},
+    {.name = "aten.less_equal"sv, .result = ResultRule::boolean},
+    {.name = "aten.logical_and"sv, .shape = ShapeRule::compared, .result = ResultRule::boolean},
+    {.name = "aten.logical_not"sv, .shape = ShapeRule::tested, .result = ResultRule::boolean},
+    {.name = "aten.logical_or"sv, .shape = ShapeRule::compared, .result = ResultRule::boolean},
+    {.name = "aten.logical_xor"sv, .shape = ShapeRule::compared, .result = ResultRule::boolean},
+    {.name = "aten.lt"sv, .shape = ShapeRule::compared, .result = ResultRule::boolean},
+    {.name = "aten.ne"sv, .shape = ShapeRule::compared, .result = ResultRule::boolean},
+    {.name = "aten.not_equal"sv, .result = ResultRule::boolean},
+    {.name = "aten.signbit"sv, .result = ResultRule::boolean},
+    {.name = "aten.where"sv, .shape = ShapeRule::chosen, .range = RangeBound::largest, .keeps_nonfinite = true,
+     .result = ResultRule::same},
     // clang-format on
 };
 

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
 
 namespace davit::operator_families {
@@ -36,6 +37,25 @@ inline constexpr OperatorRow complex_numbers[] = {
      .complex_rule = R"(aten.sgn.default(self): a = abs(self); where(a == 0, 0.0, self / a))"sv},
     {.schema = "aten.view_as_complex.default(Tensor(a) self) -> Tensor(a)"sv},
     {.schema = "aten.view_as_real.default(Tensor(a) self) -> Tensor(a)"sv},
+    // clang-format on
+};
+
+/// What holds for all overloads.
+inline constexpr OperatorFacts complex_numbers_facts[] = {
+    // clang-format off
+    {.name = "aten._conj"sv, .view = ViewKind::transpose},
+    {.name = "aten._neg_view"sv, .view = ViewKind::transpose},
+    {.name = "aten.complex"sv, .shape = ShapeRule::complex_of_parts},
+    {.name = "aten.conj"sv, .view = ViewKind::transpose, .apart = true},
+    {.name = "aten.conj_physical"sv, .view = ViewKind::unknown, .apart = true, .computes = true},
+    {.name = "aten.imag"sv, .view = ViewKind::other},
+    {.name = "aten.polar"sv, .shape = ShapeRule::complex_of_parts, .autocast = AutocastPolicy::full},
+    {.name = "aten.real"sv, .view = ViewKind::other},
+    {.name = "aten.resolve_conj"sv, .view = ViewKind::maybe_same},
+    {.name = "aten.resolve_neg"sv, .view = ViewKind::maybe_same},
+    {.name = "aten.view_as_complex"sv, .view = ViewKind::other, .shape = ShapeRule::complex_of_pairs,
+     .autocast = AutocastPolicy::full},
+    {.name = "aten.view_as_real"sv, .view = ViewKind::other, .shape = ShapeRule::pairs_of_complex},
     // clang-format on
 };
 

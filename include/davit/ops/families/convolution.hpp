@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
 
 namespace davit::operator_families {
@@ -116,6 +117,21 @@ inline constexpr OperatorRow convolution[] = {
     {.rule = R"($windows(n, k, d, p, s):
        o = (n + 2 * p - d * (k - 1) - 1) // s + 1;
        [o, unsqueeze(arange.start_step(0, k) * d, 1) + arange.start_step(0, o) * s])"sv},
+    // clang-format on
+};
+
+/// What holds for all overloads.
+inline constexpr OperatorFacts convolution_facts[] = {
+    // clang-format off
+    {.name = "aten._convolution"sv, .autocast = AutocastPolicy::lower},
+    {.name = "aten.conv1d"sv, .range = RangeBound::convolution, .autocast = AutocastPolicy::lower},
+    {.name = "aten.conv2d"sv, .range = RangeBound::convolution, .autocast = AutocastPolicy::lower},
+    {.name = "aten.conv3d"sv, .range = RangeBound::convolution, .autocast = AutocastPolicy::lower},
+    {.name = "aten.conv_tbc"sv, .autocast = AutocastPolicy::lower},
+    {.name = "aten.conv_transpose1d"sv, .autocast = AutocastPolicy::lower},
+    {.name = "aten.conv_transpose2d"sv, .autocast = AutocastPolicy::lower},
+    {.name = "aten.conv_transpose3d"sv, .autocast = AutocastPolicy::lower},
+    {.name = "aten.convolution"sv, .range = RangeBound::convolution},
     // clang-format on
 };
 

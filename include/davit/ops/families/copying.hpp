@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
 
 namespace davit::operator_families {
@@ -61,6 +62,36 @@ inline constexpr OperatorRow copying[] = {
                "Device? device=None, bool? pin_memory=None, bool non_blocking=False, int[]? dim_order=None) "
                "-> Tensor"sv},
     {.rule = R"(prims.convert_element_type.default(a, dtype): cast(a, dtype))"sv},
+    // clang-format on
+};
+
+/// What holds for all overloads.
+inline constexpr OperatorFacts copying_facts[] = {
+    // clang-format off
+    {.name = "aten._autocast_to_full_precision"sv, .view = ViewKind::maybe_same},
+    {.name = "aten._autocast_to_reduced_precision"sv, .view = ViewKind::maybe_same},
+    {.name = "aten._cast_Byte"sv, .view = ViewKind::maybe_same},
+    {.name = "aten._cast_Char"sv, .view = ViewKind::maybe_same},
+    {.name = "aten._cast_Double"sv, .view = ViewKind::maybe_same},
+    {.name = "aten._cast_Float"sv, .view = ViewKind::maybe_same},
+    {.name = "aten._cast_Half"sv, .view = ViewKind::maybe_same},
+    {.name = "aten._cast_Int"sv, .view = ViewKind::maybe_same},
+    {.name = "aten._cast_Long"sv, .view = ViewKind::maybe_same},
+    {.name = "aten._cast_Short"sv, .view = ViewKind::maybe_same},
+    {.name = "aten._to_copy"sv, .shape = ShapeRule::same, .keeps_nonfinite = true, .moves = true},
+    {.name = "aten.alias"sv, .view = ViewKind::same, .shape = ShapeRule::same, .range = RangeBound::largest,
+     .keeps_nonfinite = true},
+    {.name = "aten.clone"sv, .shape = ShapeRule::same, .range = RangeBound::largest, .keeps_nonfinite = true,
+     .moves = true},
+    {.name = "aten.contiguous"sv, .view = ViewKind::maybe_same, .range = RangeBound::largest, .keeps_nonfinite = true},
+    {.name = "aten.copy"sv, .shape = ShapeRule::same, .moves = true},
+    {.name = "aten.detach"sv, .view = ViewKind::same},
+    {.name = "aten.detach_"sv, .view = ViewKind::same},
+    {.name = "aten.lift"sv, .view = ViewKind::same},
+    {.name = "aten.lift_fresh"sv, .view = ViewKind::same},
+    {.name = "aten.pin_memory"sv, .view = ViewKind::same},
+    {.name = "aten.to"sv, .view = ViewKind::maybe_same, .keeps_nonfinite = true},
+    {.name = "aten.type_as"sv, .view = ViewKind::maybe_same},
     // clang-format on
 };
 

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
 
 namespace davit::operator_families {
@@ -89,6 +90,30 @@ inline constexpr OperatorRow creation[] = {
        k == 2 && (wrap == false || atleast(n, size(x, 0))) ? unsqueeze(rows, 1) == $steps([n]) :
          remainder.Scalar(view($steps(sizes(x)), sizes(x)), fold(a: 0; i in range(0, k): a * n + 1)) == 0)"sv},
     {.rule = R"($steps(s): arange.start_step(0, product(s)))"sv},
+    // clang-format on
+};
+
+/// What holds for all overloads.
+inline constexpr OperatorFacts creation_facts[] = {
+    // clang-format off
+    {.name = "aten.arange"sv, .shape = ShapeRule::arange, .result = ResultRule::as_asked, .moves = true},
+    {.name = "aten.empty"sv, .shape = ShapeRule::made, .moves = true, .random = true},
+    {.name = "aten.empty_like"sv, .shape = ShapeRule::same, .random = true},
+    {.name = "aten.empty_permuted"sv, .random = true},
+    {.name = "aten.empty_strided"sv, .random = true},
+    {.name = "aten.eye"sv, .result = ResultRule::as_asked},
+    {.name = "aten.fill"sv, .shape = ShapeRule::same},
+    {.name = "aten.full"sv, .shape = ShapeRule::filled, .range = RangeBound::largest, .keeps_nonfinite = true,
+     .result = ResultRule::as_asked, .moves = true},
+    {.name = "aten.full_like"sv, .shape = ShapeRule::same, .range = RangeBound::largest, .keeps_nonfinite = true,
+     .moves = true},
+    {.name = "aten.linspace"sv, .result = ResultRule::as_asked},
+    {.name = "aten.logspace"sv, .result = ResultRule::as_asked},
+    {.name = "aten.ones"sv, .shape = ShapeRule::made, .result = ResultRule::as_asked, .moves = true},
+    {.name = "aten.ones_like"sv, .shape = ShapeRule::same},
+    {.name = "aten.scalar_tensor"sv, .shape = ShapeRule::scalar},
+    {.name = "aten.zeros"sv, .shape = ShapeRule::made, .result = ResultRule::as_asked, .moves = true},
+    {.name = "aten.zeros_like"sv, .shape = ShapeRule::same},
     // clang-format on
 };
 

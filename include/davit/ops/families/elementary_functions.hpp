@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
 
 namespace davit::operator_families {
@@ -72,6 +73,42 @@ inline constexpr OperatorRow elementary_functions[] = {
     {.schema = "aten.tan.default(Tensor self) -> Tensor"sv},
     {.schema = "aten.tanh.default(Tensor self) -> Tensor"sv},
     {.schema = "aten.tanh_.default(Tensor(a!) self) -> Tensor(a!)"sv},
+    // clang-format on
+};
+
+/// What holds for all overloads.
+inline constexpr OperatorFacts elementary_functions_facts[] = {
+    // clang-format off
+    {.name = "aten.acos"sv, .shape = ShapeRule::floating},
+    {.name = "aten.acosh"sv, .shape = ShapeRule::floating},
+    {.name = "aten.arctan2"sv, .promotes = true},
+    {.name = "aten.asin"sv, .shape = ShapeRule::floating},
+    {.name = "aten.asinh"sv, .shape = ShapeRule::floating},
+    {.name = "aten.atan"sv, .shape = ShapeRule::floating},
+    {.name = "aten.atan2"sv, .shape = ShapeRule::quotient, .result = ResultRule::floating, .promotes = true},
+    {.name = "aten.atanh"sv, .shape = ShapeRule::floating},
+    {.name = "aten.cos"sv, .shape = ShapeRule::floating, .range = RangeBound::one, .keeps_nonfinite = true,
+     .result = ResultRule::floating},
+    {.name = "aten.cosh"sv, .shape = ShapeRule::floating},
+    {.name = "aten.exp"sv, .shape = ShapeRule::floating, .keeps_nonfinite = true, .result = ResultRule::floating},
+    {.name = "aten.expm1"sv, .shape = ShapeRule::floating, .keeps_nonfinite = true},
+    {.name = "aten.hypot"sv, .promotes = true},
+    {.name = "aten.ldexp"sv, .promotes = true},
+    {.name = "aten.log"sv, .shape = ShapeRule::floating, .keeps_nonfinite = true, .result = ResultRule::floating},
+    {.name = "aten.log10"sv, .shape = ShapeRule::floating},
+    {.name = "aten.log1p"sv, .shape = ShapeRule::floating, .keeps_nonfinite = true},
+    {.name = "aten.log2"sv, .shape = ShapeRule::floating},
+    {.name = "aten.pow"sv, .shape = ShapeRule::promoted, .range = RangeBound::power, .keeps_nonfinite = true,
+     .result = ResultRule::same, .promotes = true},
+    {.name = "aten.rsqrt"sv, .shape = ShapeRule::floating, .keeps_nonfinite = true, .result = ResultRule::floating},
+    {.name = "aten.sin"sv, .shape = ShapeRule::floating, .range = RangeBound::one, .keeps_nonfinite = true,
+     .result = ResultRule::floating},
+    {.name = "aten.sinh"sv, .shape = ShapeRule::floating},
+    {.name = "aten.sqrt"sv, .shape = ShapeRule::floating, .keeps_nonfinite = true, .result = ResultRule::floating},
+    {.name = "aten.square"sv, .range = RangeBound::power, .keeps_nonfinite = true},
+    {.name = "aten.tan"sv, .shape = ShapeRule::floating, .result = ResultRule::floating},
+    {.name = "aten.tanh"sv, .shape = ShapeRule::floating, .range = RangeBound::one, .keeps_nonfinite = true,
+     .result = ResultRule::floating},
     // clang-format on
 };
 

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
 
 namespace davit::operator_families {
@@ -179,6 +180,27 @@ inline constexpr OperatorRow fourier[] = {
        m = $fft_mode(norm, false);
        t = conj(_fft_r2c(y, [d[-1]], m, true, sizes=set(dims(y), d[-1], size(y, d[-1]) // 2 + 1), as=outtype));
        len(d) == 1 ? t : _fft_c2c(t, d[:-1], m, false, sizes=out, as=outtype))"sv},
+    // clang-format on
+};
+
+/// What holds for all overloads.
+inline constexpr OperatorFacts fourier_facts[] = {
+    // clang-format off
+    {.name = "aten.fft_fft"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.fft_fft2"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.fft_fftn"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.fft_hfft"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.fft_ifft"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.fft_ifft2"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.fft_ifftn"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.fft_ihfft"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.fft_irfft"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.fft_irfft2"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.fft_irfftn"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.fft_rfft"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.fft_rfft2"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.fft_rfftn"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.stft"sv, .autocast = AutocastPolicy::full},
     // clang-format on
 };
 

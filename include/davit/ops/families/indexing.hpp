@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
 
 namespace davit::operator_families {
@@ -161,6 +162,24 @@ inline constexpr OperatorRow indexing[] = {
     {.rule = R"($within(x, indices):
        [d in range(0, len(indices)): indices[d] == none || dtype(indices[d]) == bool ? indices[d] :
            clamp(indices[d], -size(x, d), size(x, d) - 1)])"sv},
+    // clang-format on
+};
+
+/// What holds for all overloads.
+inline constexpr OperatorFacts indexing_facts[] = {
+    // clang-format off
+    {.name = "aten.embedding"sv, .shape = ShapeRule::embedded, .range = RangeBound::looked_up, .keeps_nonfinite = true},
+    {.name = "aten.gather"sv, .shape = ShapeRule::gathered, .result = ResultRule::same},
+    {.name = "aten.index"sv, .shape = ShapeRule::indexed},
+    {.name = "aten.index_put"sv, .shape = ShapeRule::same},
+    {.name = "aten.index_select"sv, .shape = ShapeRule::index_selected, .result = ResultRule::same},
+    {.name = "aten.masked_scatter"sv, .shape = ShapeRule::same},
+    {.name = "aten.masked_select"sv, .result = ResultRule::same},
+    {.name = "aten.scatter"sv, .shape = ShapeRule::same},
+    {.name = "aten.scatter_add"sv, .shape = ShapeRule::same},
+    {.name = "aten.scatter_reduce"sv, .shape = ShapeRule::same},
+    {.name = "aten.take"sv, .result = ResultRule::same},
+    {.name = "aten.take_along_dim"sv, .result = ResultRule::same},
     // clang-format on
 };
 

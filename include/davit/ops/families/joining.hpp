@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
 
 namespace davit::operator_families {
@@ -76,6 +77,26 @@ inline constexpr OperatorRow joining[] = {
     // what the rules above share
     {.rule = R"($cuts(x, d, ends): [i in range(0, len(ends) - 1): slice.Tensor(x, d, ends[i], ends[i + 1])])"sv},
     {.rule = R"($swapped(l): [l[1], l[0]] + l[2:])"sv},
+    // clang-format on
+};
+
+/// What holds for all overloads.
+inline constexpr OperatorFacts joining_facts[] = {
+    // clang-format off
+    {.name = "aten.broadcast_tensors"sv, .view = ViewKind::unknown, .apart = true},
+    {.name = "aten.cartesian_prod"sv, .view = ViewKind::unknown, .apart = true},
+    {.name = "aten.cat"sv, .shape = ShapeRule::joined, .range = RangeBound::largest, .keeps_nonfinite = true,
+     .result = ResultRule::same, .moves = true},
+    {.name = "aten.chunk"sv, .view = ViewKind::split},
+    {.name = "aten.dsplit"sv, .view = ViewKind::other, .apart = true},
+    {.name = "aten.hsplit"sv, .view = ViewKind::other, .apart = true},
+    {.name = "aten.meshgrid"sv, .view = ViewKind::unknown, .apart = true},
+    {.name = "aten.split"sv, .view = ViewKind::split, .range = RangeBound::largest, .keeps_nonfinite = true},
+    {.name = "aten.split_with_sizes"sv, .view = ViewKind::split, .range = RangeBound::largest, .keeps_nonfinite = true},
+    {.name = "aten.stack"sv, .shape = ShapeRule::stacked, .result = ResultRule::same},
+    {.name = "aten.tensor_split"sv, .view = ViewKind::split},
+    {.name = "aten.unbind"sv, .view = ViewKind::unbind},
+    {.name = "aten.vsplit"sv, .view = ViewKind::other, .apart = true},
     // clang-format on
 };
 

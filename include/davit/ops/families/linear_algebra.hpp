@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
 
 namespace davit::operator_families {
@@ -272,6 +273,45 @@ inline constexpr OperatorRow linear_algebra[] = {
     {.rule = R"($triangular(a, b, upper, unit):
        linalg_solve_triangular(a, b, upper=upper, unitriangular=unit,
            sizes=joint([a, b], 2) + [size(b, -2), size(b, -1)], as=dtype(b)))"sv},
+    // clang-format on
+};
+
+/// What holds for all overloads.
+inline constexpr OperatorFacts linear_algebra_facts[] = {
+    // clang-format off
+    {.name = "aten.adjoint"sv, .view = ViewKind::transpose, .apart = true},
+    {.name = "aten.cholesky"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.cholesky_inverse"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.cholesky_solve"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.inverse"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.linalg_cholesky"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.linalg_cholesky_ex"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.linalg_cond"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.linalg_diagonal"sv, .view = ViewKind::other},
+    {.name = "aten.linalg_eig"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.linalg_eigh"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.linalg_eigvals"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.linalg_eigvalsh"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.linalg_householder_product"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.linalg_inv"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.linalg_inv_ex"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.linalg_lstsq"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.linalg_matrix_rank"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.linalg_qr"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.linalg_solve"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.linalg_svd"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.linalg_svdvals"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.linalg_tensorinv"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.linalg_tensorsolve"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.mH"sv, .view = ViewKind::transpose, .apart = true},
+    {.name = "aten.mT"sv, .view = ViewKind::transpose},
+    {.name = "aten.matrix_H"sv, .view = ViewKind::transpose, .apart = true},
+    {.name = "aten.numpy_T"sv, .view = ViewKind::transpose},
+    {.name = "aten.pinverse"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.qr"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.svd"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.trace"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.triangular_solve"sv, .autocast = AutocastPolicy::full},
     // clang-format on
 };
 

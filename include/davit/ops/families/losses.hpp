@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
 
 namespace davit::operator_families {
@@ -198,6 +199,32 @@ inline constexpr OperatorRow losses[] = {
        p = w == none ? l * t : l * t * w;
        n = product(compact([i in range(0, rank(l)): i == d ? none : size(l, i)]));
        reduction == 0 ? -sum.dim_IntList(p, [d]) : reduction == 2 ? -sum(p) : -sum(p) / n)"sv},
+    // clang-format on
+};
+
+/// What holds for all overloads.
+inline constexpr OperatorFacts losses_facts[] = {
+    // clang-format off
+    {.name = "aten.binary_cross_entropy"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.binary_cross_entropy_with_logits"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.cdist"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.cosine_embedding_loss"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.cross_entropy_loss"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.ctc_loss"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.hinge_embedding_loss"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.huber_loss"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.kl_div"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.l1_loss"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.margin_ranking_loss"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.mse_loss"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.multi_margin_loss"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.multilabel_margin_loss"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.nll_loss"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.nll_loss2d"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.poisson_nll_loss"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.smooth_l1_loss"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.soft_margin_loss"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.triplet_margin_loss"sv, .autocast = AutocastPolicy::full},
     // clang-format on
 };
 

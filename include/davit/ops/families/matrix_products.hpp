@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
 
 namespace davit::operator_families {
@@ -146,6 +147,29 @@ inline constexpr OperatorRow matrix_products[] = {
     {.rule = R"($scaled(a, s, b, t): x = t == 1 ? b : b * t; s == 0 ? x : (s == 1 ? a : a * s) + x)"sv},
     {.rule = R"($stepwise(x, t):
        dtype(x) == float32 && (t == float16 || t == bfloat16) ? cast(cast(x, t), float32) : x)"sv},
+    // clang-format on
+};
+
+/// What holds for all overloads.
+inline constexpr OperatorFacts matrix_products_facts[] = {
+    // clang-format off
+    {.name = "aten.addbmm"sv, .autocast = AutocastPolicy::lower},
+    {.name = "aten.addmm"sv, .shape = ShapeRule::product_added, .range = RangeBound::bias_first,
+     .keeps_nonfinite = true, .autocast = AutocastPolicy::lower},
+    {.name = "aten.baddbmm"sv, .autocast = AutocastPolicy::lower},
+    {.name = "aten.bmm"sv, .shape = ShapeRule::batched_product, .range = RangeBound::products, .keeps_nonfinite = true,
+     .autocast = AutocastPolicy::lower},
+    {.name = "aten.chain_matmul"sv, .autocast = AutocastPolicy::lower},
+    {.name = "aten.einsum"sv, .view = ViewKind::unknown, .apart = true,
+     .autocast = AutocastPolicy::lower, .computes = true},
+    {.name = "aten.linalg_multi_dot"sv, .autocast = AutocastPolicy::lower},
+    {.name = "aten.linalg_vecdot"sv, .autocast = AutocastPolicy::lower},
+    {.name = "aten.linear"sv, .shape = ShapeRule::linear, .range = RangeBound::linear, .keeps_nonfinite = true,
+     .autocast = AutocastPolicy::lower},
+    {.name = "aten.matmul"sv, .shape = ShapeRule::product, .range = RangeBound::products, .keeps_nonfinite = true,
+     .autocast = AutocastPolicy::lower},
+    {.name = "aten.mm"sv, .shape = ShapeRule::matrix_product, .range = RangeBound::products, .keeps_nonfinite = true,
+     .autocast = AutocastPolicy::lower},
     // clang-format on
 };
 

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
 
 namespace davit::operator_families {
@@ -72,6 +73,25 @@ inline constexpr OperatorRow movement[] = {
        n = size(x, d);
        k = n == 0 ? 0 : s % n;
        isfixed(k) && k == 0 ? x : cat([narrow(x, d, n - k, k), narrow(x, d, 0, n - k)], d))"sv},
+    // clang-format on
+};
+
+/// What holds for all overloads.
+inline constexpr OperatorFacts movement_facts[] = {
+    // clang-format off
+    {.name = "aten.flip"sv, .shape = ShapeRule::same},
+    {.name = "aten.moveaxis"sv, .view = ViewKind::movedim},
+    {.name = "aten.movedim"sv, .view = ViewKind::movedim},
+    {.name = "aten.permute"sv, .view = ViewKind::permute, .shape = ShapeRule::permuted, .range = RangeBound::largest,
+     .keeps_nonfinite = true},
+    {.name = "aten.repeat"sv, .shape = ShapeRule::repeated, .moves = true},
+    {.name = "aten.roll"sv, .shape = ShapeRule::same, .range = RangeBound::largest, .keeps_nonfinite = true},
+    {.name = "aten.swapaxes"sv, .view = ViewKind::transpose},
+    {.name = "aten.swapdims"sv, .view = ViewKind::transpose},
+    {.name = "aten.t"sv, .view = ViewKind::transpose, .shape = ShapeRule::matrix_transposed,
+     .range = RangeBound::largest, .keeps_nonfinite = true},
+    {.name = "aten.transpose"sv, .view = ViewKind::transpose, .shape = ShapeRule::transposed,
+     .range = RangeBound::largest, .keeps_nonfinite = true},
     // clang-format on
 };
 

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
 
 namespace davit::operator_families {
@@ -163,6 +164,19 @@ inline constexpr OperatorRow normalization[] = {
        p = copy_(m, mean.dim(view(r[3], s[:2]), [0]), sizes=[s[1]], as=t);
        q = copy_(v, mean.dim(view(r[4], s[:2]), [0]), sizes=[s[1]], as=t);
        view(r[0], s))"sv},
+    // clang-format on
+};
+
+/// What holds for all overloads.
+inline constexpr OperatorFacts normalization_facts[] = {
+    // clang-format off
+    {.name = "aten._native_batch_norm_legit_no_training"sv, .shape = ShapeRule::batch_norm,
+     .range = RangeBound::batch_norm, .keeps_nonfinite = true},
+    {.name = "aten.batch_norm"sv, .range = RangeBound::batch_norm, .keeps_nonfinite = true},
+    {.name = "aten.layer_norm"sv, .shape = ShapeRule::same, .range = RangeBound::layer_norm, .keeps_nonfinite = true},
+    {.name = "aten.native_group_norm"sv, .range = RangeBound::group_norm},
+    {.name = "aten.native_layer_norm"sv, .shape = ShapeRule::layer_norm, .range = RangeBound::layer_norm,
+     .keeps_nonfinite = true},
     // clang-format on
 };
 

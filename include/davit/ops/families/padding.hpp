@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
 
 namespace davit::operator_families {
@@ -86,6 +87,21 @@ inline constexpr OperatorRow padding[] = {
        l <= 0 && r <= 0 ? m :
          cat(compact([l > 0 ? slice.Tensor(m, d, k - l, k) : none, m, r > 0 ? slice.Tensor(m, d, 0, r) : none]),
            d))"sv},
+    // clang-format on
+};
+
+/// What holds for all overloads.
+inline constexpr OperatorFacts padding_facts[] = {
+    // clang-format off
+    {.name = "aten.constant_pad_nd"sv, .shape = ShapeRule::padded, .range = RangeBound::largest,
+     .keeps_nonfinite = true, .moves = true},
+    {.name = "aten.reflection_pad1d"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.reflection_pad2d"sv, .range = RangeBound::largest, .keeps_nonfinite = true,
+     .autocast = AutocastPolicy::full},
+    {.name = "aten.replication_pad1d"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.replication_pad2d"sv, .range = RangeBound::largest, .keeps_nonfinite = true,
+     .autocast = AutocastPolicy::full},
+    {.name = "aten.replication_pad3d"sv, .autocast = AutocastPolicy::full},
     // clang-format on
 };
 

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
 
 namespace davit::operator_families {
@@ -149,6 +150,28 @@ inline constexpr OperatorRow pooling[] = {
        k = product(sizes(g)[rank(g) - n:]);
        view(scatter_add(full(b + [product(sizes(x)[rank(x) - n:])], 0, dtype=dtype(g)), -1, reshape(i, b + [k]),
            reshape(g, b + [k])), sizes(x)))"sv},
+    // clang-format on
+};
+
+/// What holds for all overloads.
+inline constexpr OperatorFacts pooling_facts[] = {
+    // clang-format off
+    {.name = "aten._adaptive_avg_pool2d"sv, .range = RangeBound::largest},
+    {.name = "aten._adaptive_avg_pool3d"sv, .range = RangeBound::largest},
+    {.name = "aten.adaptive_avg_pool1d"sv, .range = RangeBound::largest},
+    {.name = "aten.adaptive_avg_pool2d"sv, .range = RangeBound::largest},
+    {.name = "aten.adaptive_avg_pool3d"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.adaptive_max_pool3d"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.avg_pool1d"sv, .range = RangeBound::largest},
+    {.name = "aten.avg_pool2d"sv, .range = RangeBound::largest},
+    {.name = "aten.avg_pool3d"sv, .range = RangeBound::largest, .autocast = AutocastPolicy::full},
+    {.name = "aten.fractional_max_pool2d"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.fractional_max_pool3d"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.max_pool1d"sv, .range = RangeBound::largest},
+    {.name = "aten.max_pool2d"sv, .range = RangeBound::largest},
+    {.name = "aten.max_pool2d_with_indices"sv, .range = RangeBound::largest},
+    {.name = "aten.max_pool3d"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.max_pool3d_with_indices"sv, .range = RangeBound::largest},
     // clang-format on
 };
 

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
 
 namespace davit::operator_families {
@@ -117,6 +118,16 @@ inline constexpr OperatorRow quantization[] = {
        s = x * reciprocal(scale);
        isfloat(zero) ? round(s + zero) : round(s) + zero)"sv},
     {.rule = R"($fake_values(q, scale, zero, low, high): (clamp(q, low, high) - zero) * scale)"sv},
+    // clang-format on
+};
+
+/// What holds for all overloads.
+inline constexpr OperatorFacts quantization_facts[] = {
+    // clang-format off
+    {.name = "aten.fake_quantize_per_tensor_affine"sv, .autocast = AutocastPolicy::full},
+    {.name = "quantized_decomposed.dequantize_per_channel"sv, .range = RangeBound::scaled, .keeps_nonfinite = true},
+    {.name = "quantized_decomposed.dequantize_per_tensor"sv, .range = RangeBound::scaled, .keeps_nonfinite = true},
+    {.name = "quantized_decomposed.quantize_per_tensor"sv, .range = RangeBound::largest},
     // clang-format on
 };
 

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
 
 namespace davit::operator_families {
@@ -78,6 +79,39 @@ inline constexpr OperatorRow random[] = {
     {.rule = R"($features(x): full(sizes(x)[:2] + [i in range(2, rank(x)): 1], 0, dtype=dtype(x)))"sv},
     {.rule = R"($integers(low, high, s, type):
        cast(clamp(floor(rand(s, dtype=float64) * (high - low)) + low, low, high - 1), type))"sv},
+    // clang-format on
+};
+
+/// What holds for all overloads.
+inline constexpr OperatorFacts random_facts[] = {
+    // clang-format off
+    {.name = "aten.alpha_dropout"sv, .view = ViewKind::unknown, .apart = true, .random = true},
+    {.name = "aten.bernoulli"sv, .random = true},
+    {.name = "aten.cauchy"sv, .random = true},
+    {.name = "aten.dropout"sv, .view = ViewKind::unknown, .apart = true, .range = RangeBound::largest,
+     .keeps_nonfinite = true, .random = true},
+    {.name = "aten.exponential"sv, .random = true},
+    {.name = "aten.feature_alpha_dropout"sv, .view = ViewKind::unknown, .apart = true, .random = true},
+    {.name = "aten.feature_dropout"sv, .view = ViewKind::unknown, .apart = true, .random = true},
+    {.name = "aten.geometric"sv, .random = true},
+    {.name = "aten.log_normal"sv, .random = true},
+    {.name = "aten.multinomial"sv, .random = true},
+    {.name = "aten.native_dropout"sv, .random = true},
+    {.name = "aten.normal"sv, .random = true},
+    {.name = "aten.normal_functional"sv, .random = true},
+    {.name = "aten.poisson"sv, .random = true},
+    {.name = "aten.rand"sv, .shape = ShapeRule::made, .random = true},
+    {.name = "aten.rand_like"sv, .random = true},
+    {.name = "aten.randint"sv, .random = true},
+    {.name = "aten.randint_like"sv, .random = true},
+    {.name = "aten.randn"sv, .shape = ShapeRule::made, .random = true},
+    {.name = "aten.randn_like"sv, .random = true},
+    {.name = "aten.random"sv, .random = true},
+    {.name = "aten.randperm"sv, .random = true},
+    {.name = "aten.rrelu"sv, .random = true},
+    {.name = "aten.rrelu_with_noise"sv, .random = true},
+    {.name = "aten.rrelu_with_noise_functional"sv, .random = true},
+    {.name = "aten.uniform"sv, .random = true},
     // clang-format on
 };
 

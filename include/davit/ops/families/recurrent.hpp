@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
 
 namespace davit::operator_families {
@@ -84,6 +85,17 @@ inline constexpr OperatorRow recurrent[] = {
          kind == 'gru' ? $gru(s[0], linear(s[0], w, b), g, size(s[0], -1)) :
          kind == 'tanh' ? [tanh(linear(s[0], w, b) + g)] :
          [relu(linear(s[0], w, b) + g)])"sv},
+    // clang-format on
+};
+
+/// What holds for all overloads.
+inline constexpr OperatorFacts recurrent_facts[] = {
+    // clang-format off
+    {.name = "aten.gru"sv, .keeps_nonfinite = true},
+    {.name = "aten.lstm"sv, .keeps_nonfinite = true},
+    {.name = "aten.mkldnn_rnn_layer"sv, .autocast = AutocastPolicy::lower},
+    {.name = "aten.rnn_relu"sv, .keeps_nonfinite = true},
+    {.name = "aten.rnn_tanh"sv, .keeps_nonfinite = true},
     // clang-format on
 };
 

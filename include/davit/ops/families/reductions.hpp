@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
 
 namespace davit::operator_families {
@@ -136,6 +137,30 @@ inline constexpr OperatorRow reductions[] = {
     {.rule = R"($var_mean(self, dim, correction, keepdim):
        [var.correction(self, dim, correction=correction, keepdim=keepdim),
            mean.dim(self, $dims(self, dim), keepdim)])"sv},
+    // clang-format on
+};
+
+/// What holds for all overloads.
+inline constexpr OperatorFacts reductions_facts[] = {
+    // clang-format off
+    {.name = "aten.all"sv, .result = ResultRule::boolean},
+    {.name = "aten.amax"sv, .shape = ShapeRule::reduced, .range = RangeBound::largest, .keeps_nonfinite = true,
+     .result = ResultRule::same},
+    {.name = "aten.amin"sv, .shape = ShapeRule::reduced, .range = RangeBound::largest, .keeps_nonfinite = true,
+     .result = ResultRule::same},
+    {.name = "aten.any"sv, .shape = ShapeRule::reduced_to_bool, .result = ResultRule::boolean},
+    {.name = "aten.argmax"sv, .shape = ShapeRule::reduced_to_place, .result = ResultRule::place},
+    {.name = "aten.argmin"sv, .shape = ShapeRule::reduced_to_place, .result = ResultRule::place},
+    {.name = "aten.count_nonzero"sv, .result = ResultRule::place},
+    {.name = "aten.max"sv, .shape = ShapeRule::extreme, .result = ResultRule::same_and_place},
+    {.name = "aten.mean"sv, .shape = ShapeRule::reduced, .range = RangeBound::largest},
+    {.name = "aten.min"sv, .shape = ShapeRule::extreme, .result = ResultRule::same_and_place},
+    {.name = "aten.prod"sv, .shape = ShapeRule::summed, .result = ResultRule::as_asked,
+     .autocast = AutocastPolicy::full},
+    {.name = "aten.sum"sv, .shape = ShapeRule::summed, .range = RangeBound::total, .keeps_nonfinite = true,
+     .result = ResultRule::as_asked},
+    {.name = "aten.sum_to_size"sv, .view = ViewKind::unknown, .apart = true, .computes = true},
+    {.name = "aten.var"sv, .shape = ShapeRule::reduced},
     // clang-format on
 };
 

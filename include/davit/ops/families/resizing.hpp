@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
 
 namespace davit::operator_families {
@@ -240,6 +241,14 @@ inline constexpr OperatorRow resizing[] = {
        [reshape(x, [n, size(x, 2), size(x, 3), size(x, 4)]), o == none ? none : o[1:], f == none ? none : f[1:],
            p])"sv},
     {.rule = R"($weights_type(x): dtype(x) == uint8 ? float64 : $part(x))"sv},
+    // clang-format on
+};
+
+/// What holds for all overloads.
+inline constexpr OperatorFacts resizing_facts[] = {
+    // clang-format off
+    {.name = "aten.upsample_bilinear2d"sv, .range = RangeBound::largest, .keeps_nonfinite = true},
+    {.name = "aten.upsample_nearest2d"sv, .range = RangeBound::largest, .keeps_nonfinite = true},
     // clang-format on
 };
 

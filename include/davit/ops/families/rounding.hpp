@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
 
 namespace davit::operator_families {
@@ -55,6 +56,23 @@ inline constexpr OperatorRow rounding[] = {
        decimals < 0 ? round(self / p) * p : round(self * p) / p)"sv},
     {.schema = "aten.round.default(Tensor self) -> Tensor"sv},
     {.schema = "aten.trunc.default(Tensor self) -> Tensor"sv},
+    // clang-format on
+};
+
+/// What holds for all overloads.
+inline constexpr OperatorFacts rounding_facts[] = {
+    // clang-format off
+    {.name = "aten.ceil"sv, .shape = ShapeRule::same, .range = RangeBound::largest, .keeps_nonfinite = true},
+    {.name = "aten.clamp"sv, .shape = ShapeRule::promoted, .range = RangeBound::largest, .result = ResultRule::same,
+     .promotes = true},
+    {.name = "aten.clamp_max"sv, .promotes = true},
+    {.name = "aten.clamp_min"sv, .promotes = true},
+    {.name = "aten.floor"sv, .shape = ShapeRule::same, .range = RangeBound::largest, .keeps_nonfinite = true},
+    {.name = "aten.maximum"sv, .shape = ShapeRule::promoted, .range = RangeBound::largest, .result = ResultRule::same},
+    {.name = "aten.minimum"sv, .shape = ShapeRule::promoted, .range = RangeBound::largest, .result = ResultRule::same},
+    {.name = "aten.nextafter"sv, .promotes = true},
+    {.name = "aten.round"sv, .shape = ShapeRule::same, .range = RangeBound::largest, .keeps_nonfinite = true},
+    {.name = "aten.trunc"sv, .shape = ShapeRule::same, .range = RangeBound::largest, .keeps_nonfinite = true},
     // clang-format on
 };
 

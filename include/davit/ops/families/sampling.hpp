@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
 
 namespace davit::operator_families {
@@ -73,6 +74,14 @@ inline constexpr OperatorRow sampling[] = {
        share == none ? where(unsqueeze(m, 1), v, 0.0) : where(unsqueeze(m, 1), v * unsqueeze(share, 1), 0.0))"sv},
     {.rule = R"($ticks(n, align, t):
        align ? $linspace(-1.0, 1.0, n, t) : $linspace(-1.0, 1.0, n, t) * ((float(n) - 1) / float(n)))"sv},
+    // clang-format on
+};
+
+/// What holds for all overloads.
+inline constexpr OperatorFacts sampling_facts[] = {
+    // clang-format off
+    {.name = "aten.grid_sampler"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.grid_sampler_2d"sv, .keeps_nonfinite = true},
     // clang-format on
 };
 

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
 
 namespace davit::operator_families {
@@ -88,6 +89,17 @@ inline constexpr OperatorRow scans[] = {
        d = $dims(x, dim);
        [i in range(0, len(d)): $gradient(x, d[i], h[i], edge)])"sv},
     {.rule = R"($step(b, a): dtype(a) == bool ? logical_xor(b, a) : b - a)"sv},
+    // clang-format on
+};
+
+/// What holds for all overloads.
+inline constexpr OperatorFacts scans_facts[] = {
+    // clang-format off
+    {.name = "aten.cummax"sv, .result = ResultRule::same_and_place},
+    {.name = "aten.cummin"sv, .result = ResultRule::same_and_place},
+    {.name = "aten.cumprod"sv, .shape = ShapeRule::same, .result = ResultRule::as_asked},
+    {.name = "aten.cumsum"sv, .shape = ShapeRule::accumulated, .result = ResultRule::as_asked},
+    {.name = "aten.logcumsumexp"sv, .shape = ShapeRule::same},
     // clang-format on
 };
 

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
 
 namespace davit::operator_families {
@@ -62,6 +63,35 @@ inline constexpr OperatorRow shapes[] = {
     {.schema = "aten.view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)"sv},
     {.rule = R"(aten.view_as.default(self, other): view(self, sizes(other)))"sv},
     {.rule = R"(aten.view_copy.default = aten.view.default)"sv},
+    // clang-format on
+};
+
+/// What holds for all overloads.
+inline constexpr OperatorFacts shapes_facts[] = {
+    // clang-format off
+    {.name = "aten._reshape_alias"sv, .view = ViewKind::shape},
+    {.name = "aten._unsafe_view"sv, .shape = ShapeRule::viewed, .range = RangeBound::largest, .keeps_nonfinite = true,
+     .moves = true},
+    {.name = "aten.atleast_1d"sv, .view = ViewKind::unknown, .apart = true},
+    {.name = "aten.atleast_2d"sv, .view = ViewKind::unknown, .apart = true},
+    {.name = "aten.atleast_3d"sv, .view = ViewKind::unknown, .apart = true},
+    {.name = "aten.broadcast_to"sv, .view = ViewKind::other},
+    {.name = "aten.expand"sv, .view = ViewKind::other, .shape = ShapeRule::expanded, .range = RangeBound::largest,
+     .keeps_nonfinite = true},
+    {.name = "aten.expand_as"sv, .view = ViewKind::other},
+    {.name = "aten.flatten"sv, .view = ViewKind::maybe_shape, .range = RangeBound::largest, .keeps_nonfinite = true},
+    {.name = "aten.ravel"sv, .view = ViewKind::maybe_shape},
+    {.name = "aten.reshape"sv, .view = ViewKind::maybe_shape, .shape = ShapeRule::viewed,
+     .range = RangeBound::largest, .keeps_nonfinite = true},
+    {.name = "aten.reshape_as"sv, .view = ViewKind::maybe_shape},
+    {.name = "aten.squeeze"sv, .view = ViewKind::shape, .shape = ShapeRule::squeezed, .range = RangeBound::largest,
+     .keeps_nonfinite = true},
+    {.name = "aten.unflatten"sv, .view = ViewKind::shape},
+    {.name = "aten.unsqueeze"sv, .view = ViewKind::shape, .shape = ShapeRule::unsqueezed,
+     .range = RangeBound::largest, .keeps_nonfinite = true},
+    {.name = "aten.view"sv, .view = ViewKind::shape, .shape = ShapeRule::viewed, .range = RangeBound::largest,
+     .keeps_nonfinite = true},
+    {.name = "aten.view_as"sv, .view = ViewKind::shape},
     // clang-format on
 };
 

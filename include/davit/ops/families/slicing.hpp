@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
 
 namespace davit::operator_families {
@@ -86,6 +87,26 @@ inline constexpr OperatorRow slicing[] = {
     // what the rules above share
     {.rule = R"($lower(x, k):
        unsqueeze(arange.start_step(0, size(x, -1)), -2) - unsqueeze(arange.start_step(0, size(x, -2)), -1) <= k)"sv},
+    // clang-format on
+};
+
+/// What holds for all overloads.
+inline constexpr OperatorFacts slicing_facts[] = {
+    // clang-format off
+    {.name = "aten.as_strided"sv, .view = ViewKind::other},
+    {.name = "aten.as_strided_"sv, .view = ViewKind::other},
+    {.name = "aten.diag"sv, .result = ResultRule::same},
+    {.name = "aten.diagonal"sv, .view = ViewKind::diagonal},
+    {.name = "aten.narrow"sv, .view = ViewKind::other, .apart = true},
+    {.name = "aten.select"sv, .view = ViewKind::select, .shape = ShapeRule::selected, .range = RangeBound::largest,
+     .keeps_nonfinite = true},
+    {.name = "aten.select_scatter"sv, .shape = ShapeRule::same},
+    {.name = "aten.slice"sv, .view = ViewKind::slice, .shape = ShapeRule::sliced, .range = RangeBound::largest,
+     .keeps_nonfinite = true},
+    {.name = "aten.slice_scatter"sv, .shape = ShapeRule::same},
+    {.name = "aten.tril"sv, .shape = ShapeRule::same, .result = ResultRule::same},
+    {.name = "aten.triu"sv, .shape = ShapeRule::same, .result = ResultRule::same},
+    {.name = "aten.unfold"sv, .view = ViewKind::other},
     // clang-format on
 };
 

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
 
 namespace davit::operator_families {
@@ -29,6 +30,17 @@ inline constexpr OperatorRow softmax[] = {
      .rule = R"(aten.softmax.int(self, dim, dtype=none): _softmax(cast(self, dtype), dim, false))"sv},
     {.rule = R"(aten.special_log_softmax.default = aten.log_softmax.int)"sv},
     {.rule = R"(aten.special_softmax.default = aten.softmax.int)"sv},
+    // clang-format on
+};
+
+/// What holds for all overloads.
+inline constexpr OperatorFacts softmax_facts[] = {
+    // clang-format off
+    {.name = "aten._log_softmax"sv, .shape = ShapeRule::same, .keeps_nonfinite = true},
+    {.name = "aten._safe_softmax"sv, .shape = ShapeRule::same, .range = RangeBound::softmax, .keeps_nonfinite = true},
+    {.name = "aten._softmax"sv, .shape = ShapeRule::same, .range = RangeBound::softmax, .keeps_nonfinite = true},
+    {.name = "aten.log_softmax"sv, .shape = ShapeRule::same, .keeps_nonfinite = true},
+    {.name = "aten.softmax"sv, .shape = ShapeRule::same, .range = RangeBound::softmax, .keeps_nonfinite = true},
     // clang-format on
 };
 

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
 
 namespace davit::operator_families {
@@ -115,6 +116,23 @@ inline constexpr OperatorRow sorting[] = {
     {.rule = R"($widened(x, low, high, bins):
        e = cast(low == high, dtype(x));
        $histogram(x, low - e, high + e, bins))"sv},
+    // clang-format on
+};
+
+/// What holds for all overloads.
+inline constexpr OperatorFacts sorting_facts[] = {
+    // clang-format off
+    {.name = "aten.argsort"sv, .result = ResultRule::place},
+    {.name = "aten.bucketize"sv, .result = ResultRule::place},
+    {.name = "aten.kthvalue"sv, .result = ResultRule::same_and_place},
+    {.name = "aten.median"sv, .result = ResultRule::same_and_place},
+    {.name = "aten.mode"sv, .result = ResultRule::same_and_place},
+    {.name = "aten.nanmedian"sv, .result = ResultRule::unknown_and_place},
+    {.name = "aten.nanquantile"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.quantile"sv, .autocast = AutocastPolicy::full},
+    {.name = "aten.searchsorted"sv, .result = ResultRule::place},
+    {.name = "aten.sort"sv, .shape = ShapeRule::sorted, .result = ResultRule::same_and_place},
+    {.name = "aten.topk"sv, .shape = ShapeRule::largest_k, .result = ResultRule::same_and_place},
     // clang-format on
 };
 

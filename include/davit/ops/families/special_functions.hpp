@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
 
 namespace davit::operator_families {
@@ -122,6 +123,23 @@ inline constexpr OperatorRow special_functions[] = {
        o = isint(other) ? cast(other, float32) : other;
        self == 0 ? where(isnan(o), nan, zeros_like(o)) : log(o) * self)"sv},
     {.rule = R"(aten.xlogy.Tensor(self, other)^: $xlogy(self, other))"sv},
+    // clang-format on
+};
+
+/// What holds for all overloads.
+inline constexpr OperatorFacts special_functions_facts[] = {
+    // clang-format off
+    {.name = "aten.digamma"sv, .shape = ShapeRule::floating, .result = ResultRule::floating},
+    {.name = "aten.erf"sv, .shape = ShapeRule::floating, .range = RangeBound::one, .keeps_nonfinite = true},
+    {.name = "aten.erfc"sv, .shape = ShapeRule::floating},
+    {.name = "aten.erfinv"sv, .shape = ShapeRule::floating},
+    {.name = "aten.i0"sv, .result = ResultRule::floating},
+    {.name = "aten.igamma"sv, .promotes = true},
+    {.name = "aten.igammac"sv, .promotes = true},
+    {.name = "aten.lgamma"sv, .shape = ShapeRule::floating, .result = ResultRule::floating},
+    {.name = "aten.polygamma"sv, .result = ResultRule::floating},
+    {.name = "aten.special_erfcx"sv, .shape = ShapeRule::floating},
+    {.name = "aten.xlogy"sv, .promotes = true},
     // clang-format on
 };
 

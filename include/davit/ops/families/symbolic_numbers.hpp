@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
 
 namespace davit::operator_families {
@@ -48,6 +49,14 @@ inline constexpr OperatorRow symbolic_numbers[] = {
     {.schema = "torch.sym_min(Scalar a, Scalar b) -> Scalar"sv},
     {.schema = "torch.sym_not(Scalar a) -> Scalar"sv},
     {.schema = "torch.sym_sqrt(Scalar a) -> Scalar"sv},
+    // clang-format on
+};
+
+/// What holds for all overloads.
+inline constexpr OperatorFacts symbolic_numbers_facts[] = {
+    // clang-format off
+    {.name = "aten.data"sv, .view = ViewKind::same},
+    {.name = "aten.sym_size"sv, .moves = true},
     // clang-format on
 };
 
