@@ -12,7 +12,7 @@ import re
 import sys
 
 FOLDERS = {
-    "": ["core", "program", "backend", "lowered", "lowering", "runtime", "choosing", "embed"],
+    "": ["core", "ops", "program", "backend", "lowered", "lowering", "runtime", "choosing", "embed"],
     "--kernels": ["kernels", "backends"],
     "--formats": ["formats", "testing"],
     "--backend": ["backends"],

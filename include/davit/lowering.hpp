@@ -11,7 +11,6 @@
 #include "davit/lowering/constant_placement.hpp"
 #include "davit/lowering/cut_program.hpp"
 #include "davit/lowering/decompose.hpp"
-#include "davit/lowering/decomposition_rules.hpp"
 #include "davit/lowering/dependencies.hpp"
 #include "davit/lowering/fold_constants.hpp"
 #include "davit/lowering/functionalize.hpp"

@@ -22,7 +22,8 @@ import sys
 import zipfile
 import zlib
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+from schemas import schemas
+
 
 #        schema, layout, and what else is written
 FORMS = {
@@ -73,11 +74,11 @@ def saved_tensors(data):
 
 
 # -- the JSON -------------------------------------------------------------------------------------------------------------
-def operator_schemas():
+def operator_parameters():
     """The parameters of each operator, as (name, type, keyword only)."""
-    schemas = {}
-    for row in re.findall(r'^ *"((?:[^"\\]|\\.)*)"sv,$', (ROOT / "include/davit/program/operators.hpp").read_text(), re.M):
-        name, _, rest = row.partition("(")
+    parameters_of = {}
+    for name, row in schemas().items():
+        rest = row.partition("(")[2]
         parameters, keyword = [], False
         for part in re.split(r", (?![^\[(]*[\])])", rest[: rest.rindex(") -> ")]):
             if part == "*":
@@ -85,11 +86,11 @@ def operator_schemas():
             elif part:
                 kind, _, parameter = part.partition(" ")
                 parameters.append((parameter.partition("=")[0], kind, keyword))
-        schemas[name] = {parameter: (kind, only) for parameter, kind, only in parameters}
-    return schemas
+        parameters_of[name] = {parameter: (kind, only) for parameter, kind, only in parameters}
+    return parameters_of
 
 
-SCHEMAS = operator_schemas()
+SCHEMAS = operator_parameters()
 # where a struct of the schema has a field that torch 2.6 leaves out when it is None
 UNSET = {"type": ("index",), "expr_str": ("hint",), "fqn": ("signature",), "in_spec": ("forward_arg_names",), "target": ("is_hop_single_tensor_return", "name")}
 

@@ -12,9 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "davit/ops/operator_row.hpp"
+#include "davit/ops/operator_schema.hpp"
+#include "davit/ops/operators.hpp"
 #include "davit/program/exported_program.hpp"
-#include "davit/program/operator_schema.hpp"
-#include "davit/program/operators.hpp"
 #include "davit/testing/random_program.hpp"
 
 /// Programs whose tables hold together and say what is not so: a random program of the judge's, of which an input's
@@ -125,7 +126,14 @@ class EditedProgram {
   /// Any operator that there is, with the arguments that stand there, by position or by its own names.
   void retarget(Node& n, std::uint64_t how) {
     GraphModule& g = program_.graph_module;
-    const OperatorSchema schema = parse_schema(operator_schemas[how % operator_schemas.size()]);
+    static const std::vector<std::string_view> schemas = [] {
+      std::vector<std::string_view> all;
+      for (const auto family : operator_tables)
+        for (const OperatorRow& row : family)
+          if (!row.schema.empty()) all.push_back(row.schema);
+      return all;
+    }();
+    const OperatorSchema schema = parse_schema(schemas[how % schemas.size()]);
     const auto text = [&](std::string_view word) {
       const Text out{static_cast<std::uint32_t>(g.text.size()), static_cast<std::uint32_t>(word.size())};
       g.text.insert(g.text.end(), word.begin(), word.end());

@@ -3,21 +3,16 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-
 using namespace davit;
 
 namespace {
 
 constexpr bool check_views() {
-  return std::ranges::is_sorted(view_operators, {}, &ViewOperator::name) &&
-         view_kind("aten.select.int") == ViewKind::select && view_kind("aten.view.dtype") == ViewKind::other &&
+  return view_kind("aten.select.int") == ViewKind::select && view_kind("aten.view.dtype") == ViewKind::other &&
          view_kind("aten.add.Tensor") == ViewKind::none && only_moves("aten.cat.default") &&
          !only_moves("aten.mul.Tensor") && !only_moves("aten.einsum.default") &&
          view_kind("aten.feature_dropout.default") == ViewKind::unknown &&
-         view_kind("aten.positive.default") == ViewKind::same &&
-         view_kind("aten._conj.default") == ViewKind::transpose && find_view("aten.hsplit.int")->apart &&
-         find_view("aten.add.Tensor") == nullptr;
+         view_kind("aten.positive.default") == ViewKind::same && view_kind("aten._conj.default") == ViewKind::transpose;
 }
 static_assert(check_views());
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/program/operators.hpp"
+#include "davit/ops/operators.hpp"
 
 #include <algorithm>
 #include <set>
@@ -12,9 +12,8 @@
 #include "commands.hpp"
 #include "davit/backends/portable/run_time/op_table.hpp"
 #include "davit/lowered/text_table.hpp"
-#include "davit/lowering/decomposition_rules.hpp"
-#include "davit/program/composite_operators.hpp"
-#include "davit/program/special_operators.hpp"
+#include "davit/ops/operator_row.hpp"
+#include "davit/ops/rules.hpp"
 #include "static_ir.hpp"
 #ifdef DAVIT_WITH_ONEDNN
 #include "davit/backends/onednn/op_table.hpp"
@@ -41,18 +40,10 @@ std::string version() { return std::string("davit ") + DAVIT_VERSION + ", backen
 
 int operators(const OperatorsCommand& options) {
   std::set<std::string> names;
-  const auto add = [&](const auto& texts) {
-    for (const std::string_view text : texts)
-      if (const std::string_view name = text.substr(0, text.find_first_of("( ")); !name.starts_with('$'))
-        names.emplace(name);
-  };
-  add(operator_schemas);
-  add(composite_schemas);
-  add(special_operator_schemas);
-  add(decomposition_rules());
-  add(algebra_rules());
-  add(decomposition_helpers());
-  add(primitive_rules());
+  for (const auto family : operator_tables)
+    for (const OperatorRow& row : family)
+      for (const std::string_view text : {row.schema, row.rule})
+        if (!text.empty() && !text.starts_with('$')) names.emplace(operator_name(text));
   TextTable table{{"operator", "portable", "static", "int8"}, {false, false, false, false}, {}};
 #ifdef DAVIT_WITH_ONEDNN
   table.headline.push_back("onednn");

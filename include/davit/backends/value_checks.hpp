@@ -15,11 +15,12 @@
 #include <vector>
 
 #include "davit/backend/program_body.hpp"
-#include "davit/backends/growth_rows.hpp"
 #include "davit/core/copy_tensor.hpp"
 #include "davit/core/scalar_type.hpp"
 #include "davit/kernels/instruction_set.hpp"
 #include "davit/kernels/vectors.hpp"
+#include "davit/ops/facts.hpp"
+#include "davit/ops/operator_facts.hpp"
 #include "davit/program/operators/bounds.hpp"
 #include "davit/program/operators/movement.hpp"
 #include "davit/program/operators/node_arguments.hpp"
@@ -110,12 +111,11 @@ namespace detail {
   return static_cast<double>(most);
 }
 
-[[nodiscard]] constexpr GrowthRow growth_of(std::string_view target) noexcept {
-  std::string_view name = target.substr(target.find('.') + 1);
-  name = name.substr(0, name.find('.'));
-  if (name.size() > 1 && name.ends_with('_')) name.remove_suffix(1);
-  const auto* const row = std::ranges::lower_bound(growth_rows, name, {}, &GrowthRow::operator_name);
-  return row != growth_rows.end() && row->operator_name == name ? *row : GrowthRow{name, Growth::unknown, true};
+/// The facts of an operator, in place or not.
+[[nodiscard]] constexpr const OperatorFacts& facts_in_place(std::string_view target) noexcept {
+  std::string_view name = target.substr(0, target.rfind('.'));
+  if (name.ends_with('_')) name.remove_suffix(1);
+  return facts_of_name(name);
 }
 
 /// True for a padding with -infinity that one max pool alone takes, none of whose windows lies in it whole. O(1).
@@ -146,7 +146,6 @@ namespace detail {
 /// that is what it makes: its operand may hold infinities, as masks do. `products_lose`: products of matrices and batch
 /// norms lose them, too. O(nodes + elements of constants).
 [[nodiscard]] inline std::vector<ValueCheck> find_value_checks(const ProgramBody& body, bool products_lose) {
-  using detail::Growth;
   const GraphModuleView g = body.graph.view();
   constexpr double infinity = std::numeric_limits<double>::infinity();
   constexpr double largest = 1e37;  // of what need not be looked at
@@ -213,7 +212,7 @@ namespace detail {
   };
   for (NodeId n = 0; n < g.nodes.size(); ++n) {
     const Node& node = g.nodes[n];
-    const detail::GrowthRow row = detail::growth_of(g.target(node));
+    const OperatorFacts& facts = detail::facts_in_place(g.target(node));
     std::vector<ValueId> operands;
     double most = 0;  // of operands and numbers
     double sum = 0;
@@ -235,33 +234,39 @@ namespace detail {
       flag = flag || (a.kind == ArgumentKind::bool_ && a.payload != 0);
       g.for_each_value(a, [&](ValueId v) {
         operands.push_back(v);
-        if (row.operator_name != "embedding" || !is_whole(v))
-          add(limit[v]);  // an index says nothing of what is looked up
+        if (facts.range != RangeBound::looked_up || !is_whole(v)) add(limit[v]);
       });
     }
     const auto of = [&](std::size_t k) { return k < operands.size() ? limit[operands[k]] : 0.0; };
     double made = infinity;
     ValueId out = no_id;
     for (const Argument& a : g.outputs(node)) g.for_each_value(a, [&](ValueId v) { out = out == no_id ? v : out; });
-    if (operands.empty() && row.growth != Growth::largest) continue;
-    switch (row.growth) {
-      case Growth::unknown: break;
-      case Growth::largest: made = std::max(most, most * (row.operator_name == "leaky_relu" ? numbers : 1.0)); break;
-      case Growth::sum: made = sum; break;
-      case Growth::product: made = row.operator_name == "_prelu_kernel" ? std::max(product, of(0)) : product; break;
-      case Growth::power: made = exponent == 2 ? of(0) * of(0) : infinity; break;
-      case Growth::quotient: made = operands.size() == 1 && exponent > 0 ? of(0) / exponent : infinity; break;
-      case Growth::total: made = of(0) * std::max(1.0, count(operands[0]) / std::max(1.0, count(out))); break;
-      case Growth::one: made = 1; break;
-      case Growth::scaled:
+    if (operands.empty() && facts.range != RangeBound::largest) continue;
+    switch (facts.range) {
+      case RangeBound::unknown: break;
+      case RangeBound::largest:
+      case RangeBound::looked_up: made = most; break;
+      case RangeBound::largest_scaled: made = std::max(most, most * numbers); break;
+      case RangeBound::sum: made = sum; break;
+      case RangeBound::product: made = product; break;
+      case RangeBound::product_or_first: made = std::max(product, of(0)); break;
+      case RangeBound::power: made = exponent == 2 ? of(0) * of(0) : infinity; break;
+      case RangeBound::quotient: made = operands.size() == 1 && exponent > 0 ? of(0) / exponent : infinity; break;
+      case RangeBound::total: made = of(0) * std::max(1.0, count(operands[0]) / std::max(1.0, count(out))); break;
+      case RangeBound::one:
+      case RangeBound::fraction:
+      case RangeBound::softmax: made = 1; break;
+      case RangeBound::scaled:
         made = (largest_byte + (operands.size() > 2 ? of(2) : largest_byte)) * (operands.size() > 1 ? of(1) : numbers);
         break;
-      case Growth::products:
-      case Growth::bias_first: {
-        const std::size_t first = row.growth == Growth::bias_first ? 1 : 0;
+      case RangeBound::products:
+      case RangeBound::convolution:
+      case RangeBound::linear:
+      case RangeBound::bias_first: {
+        const std::size_t first = facts.range == RangeBound::bias_first ? 1 : 0;
         if (operands.size() < first + 2) break;
-        const bool convolves = row.operator_name.starts_with("conv");
-        const bool by_rows = (convolves && !flag) || row.operator_name == "linear";
+        const bool convolves = facts.range == RangeBound::convolution;
+        const bool by_rows = (convolves && !flag) || facts.range == RangeBound::linear;
         const double terms = convolves ? count(operands[1]) : size(operands[first], 0);
         const double weight = by_rows && constant_of[operands[1]] != nullptr
                                   ? detail::largest_row(*constant_of[operands[1]])
@@ -279,16 +284,17 @@ namespace detail {
         }
         break;
       }
-      case Growth::layer_norm: {
+      case RangeBound::layer_norm:
+      case RangeBound::group_norm: {
         double eps = 0;
-        const operators::Parameter where{"eps", row.operator_name == "native_group_norm" ? 7u : 4u};
+        const operators::Parameter where{"eps", facts.range == RangeBound::group_norm ? 7u : 4u};
         const bool divides = operators::read_number(operators::NodeArguments(g, n), where, 1e-5, eps) &&
                              eps >= double{std::numeric_limits<float>::min()};
         made = of(0) > 1e15 || !divides ? infinity
                                         : std::sqrt(count(operands[0])) * (operands.size() > 1 ? of(1) : 1) + of(2);
         break;
       }
-      case Growth::batch_norm: {
+      case RangeBound::batch_norm: {
         operators::BatchNormView norm;
         if (operators::read_batch_norm(operators::NodeArguments(g, n), norm)) break;
         if (norm.training || constant_of[norm.variance] == nullptr) break;
@@ -301,7 +307,7 @@ namespace detail {
         break;
       }
     }
-    bool positive = row.growth == Growth::one && row.operator_name != "tanh";
+    bool positive = facts.range == RangeBound::fraction || facts.range == RangeBound::softmax;
     operators::BoundsView bounds;
     const bool bounded = !operators::read_bounds(operators::NodeArguments(g, n), bounds);
     if (infinite && detail::only_bounds_pool(g, uses, n)) infinite = false;
@@ -313,7 +319,7 @@ namespace detail {
     for (const Argument& a : g.outputs(node))
       g.for_each_value(a, [&](ValueId v) {
         not_negative[v] = positive;
-        convolved[v] = row.growth == Growth::products && row.operator_name.starts_with("conv");
+        convolved[v] = facts.range == RangeBound::convolution;
         if (is_byte(v)) {
           limit[v] = largest_byte;
           return;
@@ -330,11 +336,12 @@ namespace detail {
   std::vector<std::uint8_t> needed(g.values.size(), 0);
   for (NodeId n = static_cast<NodeId>(g.nodes.size()); n-- > 0;) {
     const Node& node = g.nodes[n];
-    const detail::GrowthRow row = detail::growth_of(g.target(node));
-    const bool softmax = row.operator_name.ends_with("softmax") && row.growth == Growth::one;
-    const bool product =
-        row.growth == Growth::products || row.growth == Growth::bias_first || row.growth == Growth::batch_norm;
-    bool needs = row.loses || (products_lose && product);
+    const OperatorFacts& facts = detail::facts_in_place(g.target(node));
+    const bool softmax = facts.range == RangeBound::softmax;
+    const bool product = facts.range == RangeBound::products || facts.range == RangeBound::convolution ||
+                         facts.range == RangeBound::linear || facts.range == RangeBound::bias_first ||
+                         facts.range == RangeBound::batch_norm;
+    bool needs = !facts.keeps_nonfinite || (products_lose && product);
     bool exact = true;  // it makes integers and bools alone, by portable's kernels: they are finite
     for (const Argument& a : g.outputs(node))
       g.for_each_value(a, [&](ValueId v) { exact = exact && !is_float(v) && !is_byte(v); });
@@ -349,7 +356,7 @@ namespace detail {
       });
     for (const Argument& a : g.inputs(node))
       g.for_each_value(a, [&](ValueId v) {
-        if (needs || (row.growth == Growth::batch_norm && convolved[v] != 0)) needed[v] = 1;
+        if (needs || (facts.range == RangeBound::batch_norm && convolved[v] != 0)) needed[v] = 1;
       });
   }
   i = 0;

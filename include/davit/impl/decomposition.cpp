@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "davit/lowering/impl/decompose.ipp"
-#include "davit/lowering/impl/decomposition_helpers.ipp"
-#include "davit/lowering/impl/decomposition_rules.ipp"
 #include "davit/lowering/impl/graph_emitter.ipp"
 #include "davit/lowering/impl/plain_calls.ipp"
 #include "davit/lowering/impl/recurrent_layers.ipp"
@@ -13,3 +11,4 @@
 #include "davit/lowering/impl/simplify.ipp"
 #include "davit/lowering/impl/simplify_composites.ipp"
 #include "davit/lowering/impl/simplify_values.ipp"
+#include "davit/ops/impl/rules.ipp"

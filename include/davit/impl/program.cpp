@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// program/ of the compiled library.
+// ops/ and program/ of the compiled library.
+#include "davit/ops/impl/operators.ipp"
 #include "davit/program/impl/exported_program.ipp"
 #include "davit/program/impl/graph_bytes.ipp"
 #include "davit/program/impl/guard.ipp"

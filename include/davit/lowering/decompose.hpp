@@ -26,7 +26,7 @@ struct DecomposeOptions {
   bool (*only)(GraphModuleView graph, NodeId node) = nullptr;
 };
 
-/// Replaces composite operators by what they are made of (decomposition_rules), and opens the operators that only wrap
+/// Replaces composite operators by what they are made of (the rules of ops/), and opens the operators that only wrap
 /// a graph: wrap_with_autocast, wrap_with_set_grad_enabled and the like. Sub-graphs too.
 ///
 /// The signature and what users see stay: names, dtypes and sizes of inputs and outputs. New nodes have the metadata of

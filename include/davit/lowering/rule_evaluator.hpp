@@ -81,8 +81,8 @@ class RuleEvaluator {
   [[nodiscard]] std::int64_t wrap(const Item& dim, std::int64_t rank);
   [[nodiscard]] Item binary(std::string_view op, const Item& a, const Item& b);
 
-  /// Dtype, sizes and strides of the outputs of an operator ("select.int") of ATen; false if they must be given.
-  [[nodiscard]] bool infer(std::string_view name, std::span<const NamedItem> arguments, std::vector<TensorMeta>& out);
+  /// Dtype, sizes and strides of the outputs of an operator ("aten.select.int"); false if they must be given.
+  [[nodiscard]] bool infer(std::string_view target, std::span<const NamedItem> arguments, std::vector<TensorMeta>& out);
 
  private:
   static constexpr double unbounded = std::numeric_limits<double>::infinity();

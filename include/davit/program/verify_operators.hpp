@@ -5,15 +5,15 @@
 #include <span>
 #include <string_view>
 
+#include "davit/ops/operators.hpp"
 #include "davit/program/graph.hpp"
-#include "davit/program/operators.hpp"
 #include "davit/program/violations.hpp"
 
 namespace davit {
 
 /// What verify() lets pass.
 struct VerifyOptions {
-  bool allow_unknown_operators = false;  ///< accept ATen operators that are not in operator_schemas
+  bool allow_unknown_operators = false;  ///< accept ATen operators that have no schema in ops/
 };
 
 namespace detail {

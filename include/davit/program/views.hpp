@@ -8,142 +8,17 @@
 #include <span>
 #include <string_view>
 
+#include "davit/ops/facts.hpp"
+#include "davit/ops/operator_facts.hpp"
 #include "davit/program/graph.hpp"
 #include "davit/program/operator_call.hpp"
 
 namespace davit {
 
-/// How an operator's outputs show the storage of its first argument.
-enum class ViewKind : std::uint8_t {
-  none,         ///< they do not
-  same,         ///< all of it, as it is
-  maybe_same,   ///< as it is, or a copy
-  shape,        ///< the elements in their order, with other sizes
-  maybe_shape,  ///< the same, or a copy
-  transpose,    ///< doing it again undoes it; conj too
-  permute,
-  movedim,
-  select,
-  slice,
-  diagonal,
-  unbind,   ///< a list of selections
-  split,    ///< a list of slices
-  other,    ///< in another way
-  unknown,  ///< all of them, parts, or a copy, and not of the first argument alone: its parts tell
-};
-
-struct ViewOperator {
-  std::string_view name;  ///< without overload
-  ViewKind kind = ViewKind::none;
-  bool apart = false;  ///< its parts say more: functionalize takes it apart first
-};
-/// Sorted by name. Source: the alias annotations of torch's operator schemas, and what the kernels of those without
-/// answer in torch 2.6 (data_ptr): dropout its input when not training, einsum of one tensor a view.
-inline constexpr auto view_operators = std::to_array<ViewOperator>({
-    {"aten._autocast_to_full_precision", ViewKind::maybe_same},
-    {"aten._autocast_to_reduced_precision", ViewKind::maybe_same},
-    {"aten._cast_Byte", ViewKind::maybe_same},
-    {"aten._cast_Char", ViewKind::maybe_same},
-    {"aten._cast_Double", ViewKind::maybe_same},
-    {"aten._cast_Float", ViewKind::maybe_same},
-    {"aten._cast_Half", ViewKind::maybe_same},
-    {"aten._cast_Int", ViewKind::maybe_same},
-    {"aten._cast_Long", ViewKind::maybe_same},
-    {"aten._cast_Short", ViewKind::maybe_same},
-    {"aten._conj", ViewKind::transpose},
-    {"aten._neg_view", ViewKind::transpose},
-    {"aten._reshape_alias", ViewKind::shape},
-    {"aten.adjoint", ViewKind::transpose, true},
-    {"aten.alias", ViewKind::same},
-    {"aten.alpha_dropout", ViewKind::unknown, true},
-    {"aten.as_strided", ViewKind::other},
-    {"aten.as_strided_", ViewKind::other},
-    {"aten.atleast_1d", ViewKind::unknown, true},
-    {"aten.atleast_2d", ViewKind::unknown, true},
-    {"aten.atleast_3d", ViewKind::unknown, true},
-    {"aten.broadcast_tensors", ViewKind::unknown, true},
-    {"aten.broadcast_to", ViewKind::other},
-    {"aten.cartesian_prod", ViewKind::unknown, true},
-    {"aten.chunk", ViewKind::split},
-    {"aten.conj", ViewKind::transpose, true},
-    {"aten.conj_physical", ViewKind::unknown, true},
-    {"aten.contiguous", ViewKind::maybe_same},
-    {"aten.data", ViewKind::same},
-    {"aten.detach", ViewKind::same},
-    {"aten.detach_", ViewKind::same},
-    {"aten.diagonal", ViewKind::diagonal},
-    {"aten.dropout", ViewKind::unknown, true},
-    {"aten.dsplit", ViewKind::other, true},
-    {"aten.einsum", ViewKind::unknown, true},
-    {"aten.expand", ViewKind::other},
-    {"aten.expand_as", ViewKind::other},
-    {"aten.feature_alpha_dropout", ViewKind::unknown, true},
-    {"aten.feature_dropout", ViewKind::unknown, true},
-    {"aten.flatten", ViewKind::maybe_shape},
-    {"aten.hsplit", ViewKind::other, true},
-    {"aten.imag", ViewKind::other},
-    {"aten.lift", ViewKind::same},
-    {"aten.lift_fresh", ViewKind::same},
-    {"aten.linalg_diagonal", ViewKind::other},
-    {"aten.mH", ViewKind::transpose, true},
-    {"aten.mT", ViewKind::transpose},
-    {"aten.matrix_H", ViewKind::transpose, true},
-    {"aten.meshgrid", ViewKind::unknown, true},
-    {"aten.moveaxis", ViewKind::movedim},
-    {"aten.movedim", ViewKind::movedim},
-    {"aten.narrow", ViewKind::other, true},
-    {"aten.numpy_T", ViewKind::transpose},
-    {"aten.permute", ViewKind::permute},
-    {"aten.pin_memory", ViewKind::same},
-    {"aten.positive", ViewKind::same},
-    {"aten.ravel", ViewKind::maybe_shape},
-    {"aten.real", ViewKind::other},
-    {"aten.reshape", ViewKind::maybe_shape},
-    {"aten.reshape_as", ViewKind::maybe_shape},
-    {"aten.resolve_conj", ViewKind::maybe_same},
-    {"aten.resolve_neg", ViewKind::maybe_same},
-    {"aten.select", ViewKind::select},
-    {"aten.slice", ViewKind::slice},
-    {"aten.split", ViewKind::split},
-    {"aten.split_with_sizes", ViewKind::split},
-    {"aten.squeeze", ViewKind::shape},
-    {"aten.sum_to_size", ViewKind::unknown, true},
-    {"aten.swapaxes", ViewKind::transpose},
-    {"aten.swapdims", ViewKind::transpose},
-    {"aten.t", ViewKind::transpose},
-    {"aten.tensor_split", ViewKind::split},
-    {"aten.to", ViewKind::maybe_same},
-    {"aten.transpose", ViewKind::transpose},
-    {"aten.type_as", ViewKind::maybe_same},
-    {"aten.unbind", ViewKind::unbind},
-    {"aten.unflatten", ViewKind::shape},
-    {"aten.unfold", ViewKind::other},
-    {"aten.unsqueeze", ViewKind::shape},
-    {"aten.view", ViewKind::shape},
-    {"aten.view_as", ViewKind::shape},
-    {"aten.view_as_complex", ViewKind::other},
-    {"aten.view_as_real", ViewKind::other},
-    {"aten.vsplit", ViewKind::other, true},
-});
-
-/// The row of the operator of that name ("aten.select.int"); nullptr if it answers values of its own. O(log rows).
-template <class = void>
-[[nodiscard]] constexpr const ViewOperator* find_view(std::string_view target) noexcept {
-  const std::string_view name = target.substr(0, target.rfind('.'));
-  std::size_t low = 0;
-  std::size_t high = view_operators.size();
-  while (low < high) {
-    const std::size_t middle = (low + high) / 2;
-    if (view_operators[middle].name == name) return &view_operators[middle];
-    (view_operators[middle].name < name ? low : high) = view_operators[middle].name < name ? middle + 1 : middle;
-  }
-  return nullptr;
-}
-/// How it shows its first argument.
+/// How the outputs of an operator ("aten.select.int") show the storage of its first argument. O(size of the name).
 template <class = void>
 [[nodiscard]] constexpr ViewKind view_kind(std::string_view target) noexcept {
-  const ViewOperator* row = find_view(target);
-  return row == nullptr ? ViewKind::none : target == "aten.view.dtype" ? ViewKind::other : row->kind;
+  return target == "aten.view.dtype" ? ViewKind::other : facts_of(target).view;
 }
 /// How a call's outputs show its arguments: of several tensors, einsum and cartesian_prod make a new one.
 template <class = void>
@@ -184,11 +59,8 @@ inline constexpr auto form_changes = std::to_array<FormChange>({
 template <class = void>
 [[nodiscard]] constexpr bool only_moves(std::string_view target) noexcept {
   if (!target.starts_with("aten.")) return target.starts_with("_operator.");
-  const std::string_view name = target.substr(5, target.rfind('.') - 5);
-  for (const std::string_view one : {"_to_copy", "_unsafe_view", "arange", "cat", "clone", "constant_pad_nd", "copy",
-                                     "empty", "full", "full_like", "repeat", "sym_size", "zeros", "ones"})
-    if (name == one) return true;
-  return view_kind(target) != ViewKind::none && name != "conj_physical" && name != "einsum" && name != "sum_to_size";
+  const OperatorFacts& facts = facts_of(target);
+  return facts.moves || (facts.view != ViewKind::none && !facts.computes);
 }
 
 /// The argument whose storage the call's outputs show for certain; nullptr if there is none.

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "davit/backend/embed_graph.hpp"
+#include "davit/ops/operator_schema.hpp"
+#include "davit/ops/operators.hpp"
 #include "davit/program/graph_builder.hpp"
-#include "davit/program/operator_schema.hpp"
-#include "davit/program/operators.hpp"
 #include "davit/program/operators/node_arguments.hpp"
 
 /// What the tests of operators share.

@@ -19,8 +19,8 @@
 #include "davit/backends/portable/run_time/op_table.hpp"
 #include "davit/backends/portable/run_time/products/byte_products.hpp"
 #include "davit/backends/portable/run_time/tail_plan.hpp"
+#include "davit/ops/operator_schema.hpp"
 #include "davit/program/operator_call.hpp"
-#include "davit/program/operator_schema.hpp"
 #include "davit/program/views.hpp"
 
 namespace davit {

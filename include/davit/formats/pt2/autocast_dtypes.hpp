@@ -12,6 +12,8 @@
 #include "davit/core/promote.hpp"
 #include "davit/core/scalar_type.hpp"
 #include "davit/formats/pt2/quotient_dtypes.hpp"
+#include "davit/ops/facts.hpp"
+#include "davit/ops/operator_facts.hpp"
 #include "davit/program/exported_program.hpp"
 #include "davit/program/operator_call.hpp"
 #include "davit/program/wrapped_graph.hpp"
@@ -63,7 +65,7 @@ class AutocastDtypes {
   }
   void correct(const OperatorCall& call, ScalarType autocast) {
     const AutocastPolicy policy =
-        autocast == ScalarType::undefined ? AutocastPolicy::none : autocast_policy(call.target);
+        autocast == ScalarType::undefined ? AutocastPolicy::none : facts_of(call.target).autocast;
     PromotedType promoted;
     ScalarType first = ScalarType::undefined;
     bool is_corrected = false, is_double = false;

@@ -12,11 +12,13 @@
 #include <vector>
 
 #include "davit/lowering/decompose.hpp"
-#include "davit/lowering/decomposition_rules.hpp"
 #include "davit/lowering/graph_emitter.hpp"
 #include "davit/lowering/right_sizes.hpp"
 #include "davit/lowering/rule_evaluator.hpp"
 #include "davit/lowering/value_sources.hpp"
+#include "davit/ops/facts.hpp"
+#include "davit/ops/operator_facts.hpp"
+#include "davit/ops/rules.hpp"
 #include "davit/program/in_place_writes.hpp"
 #include "davit/program/operator_call.hpp"
 #include "davit/program/views.hpp"
@@ -146,7 +148,7 @@ class Decomposer {
     made.inputs = now(old.inputs);
     emit_.metadata = old.metadata;
     if (autocast_ != ScalarType::undefined)
-      if (const AutocastPolicy policy = autocast_policy(target); policy != AutocastPolicy::none)
+      if (const AutocastPolicy policy = facts_of(target).autocast; policy != AutocastPolicy::none)
         made.inputs = cast(made.inputs, policy == AutocastPolicy::lower ? autocast_ : ScalarType::float32);
     (void)note_source(emit_.view(), made, sources_);
     std::string_view rule = has_complex(from_, old) ? find_complex_rule(target) : std::string_view{};

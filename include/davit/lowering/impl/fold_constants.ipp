@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "davit/backend/delegate_io.hpp"
-#include "davit/lowering/decomposition_rules.hpp"
 #include "davit/lowering/fold_constants.hpp"
+#include "davit/ops/facts.hpp"
 #include "davit/program/operator_call.hpp"
 
 namespace davit {

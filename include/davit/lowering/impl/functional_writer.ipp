@@ -11,12 +11,14 @@
 #include <utility>
 #include <vector>
 
-#include "davit/core/promote.hpp"
 #include "davit/core/config.hpp"
-#include "davit/lowering/decomposition_rules.hpp"
+#include "davit/core/promote.hpp"
 #include "davit/lowering/graph_copier.hpp"
+#include "davit/ops/facts.hpp"
+#include "davit/ops/operator_facts.hpp"
+#include "davit/ops/operators.hpp"
+#include "davit/ops/rules.hpp"
 #include "davit/program/operator_call.hpp"
-#include "davit/program/operators.hpp"
 #include "davit/program/views.hpp"
 
 namespace davit::detail {
@@ -122,17 +124,6 @@ class FunctionalWriter {
   [[nodiscard]] static bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
     return std::ranges::find(names, name) != names.end();
   }
-  [[nodiscard]] static bool answers_bool(std::string_view name) {
-    return is_one_of(name, {"all",       "any",         "eq",         "ne",          "lt",          "le",
-                            "gt",        "ge",          "less",       "less_equal",  "greater",     "greater_equal",
-                            "not_equal", "logical_and", "logical_or", "logical_xor", "logical_not", "isfinite",
-                            "isinf",     "isnan",       "isneginf",   "isposinf",    "signbit"});
-  }
-  /// True for operators that compute in the dtype that they are asked for, of an out= form in that of its argument.
-  [[nodiscard]] static bool takes_dtype(std::string_view name) {
-    return is_one_of(
-        name, {"arange", "cumprod", "cumsum", "eye", "full", "linspace", "logspace", "ones", "prod", "sum", "zeros"});
-  }
   [[nodiscard]] bool has_dtype(const OperatorCall& call) const {
     return find_argument(graph_, call, "dtype", no_id) != nullptr;
   }
@@ -140,14 +131,12 @@ class FunctionalWriter {
   [[nodiscard]] std::optional<ScalarType> out_type(std::string_view target, const OperatorCall& call,
                                                    std::span<const Argument* const> written, std::size_t i) const {
     const std::string_view name = operator_name(target);
-    if (answers_bool(name)) return ScalarType::bool_;
-    if (takes_dtype(name)) return graph_.values[written[i]->value()].dtype;
-    const bool tells_places =
-        is_one_of(name, {"cummax", "cummin", "kthvalue", "max", "median", "min", "mode", "nanmedian", "sort", "topk"});
+    const ResultRule rule = facts_of(target).result;
+    if (rule == ResultRule::boolean) return ScalarType::bool_;
+    if (rule == ResultRule::as_asked) return graph_.values[written[i]->value()].dtype;
+    const bool tells_places = rule == ResultRule::same_and_place || rule == ResultRule::unknown_and_place;
     if (written.size() > 1 && !tells_places && name != "aminmax") return std::nullopt;
-    if ((i != 0 && tells_places) ||
-        is_one_of(name, {"argmax", "argmin", "argsort", "bucketize", "count_nonzero", "searchsorted"}))
-      return ScalarType::int64;
+    if ((i != 0 && tells_places) || rule == ResultRule::place) return ScalarType::int64;
     std::optional<ScalarType> whole, single;  // of tensors with dimensions, and of those without
     bool real = false;                        // a number
     for (const Argument& input : call.inputs) {
@@ -166,101 +155,20 @@ class FunctionalWriter {
     if (!type || is_complex(*type) || is_one_of(name, {"float_power", "ldexp"})) return std::nullopt;
     if (is_floating(*type)) return type;
     if (target.ends_with("_mode")) return type;
-    if (is_one_of(name, {"atan2", "cos", "div", "exp", "log", "reciprocal", "rsqrt", "sigmoid", "sin", "sqrt", "tan",
-                         "tanh", "true_divide"}) ||
-        is_one_of(name, {"digamma", "i0", "lgamma", "polygamma"}) ||
-        (name.starts_with("special_") && name != "special_round"))
+    if (rule == ResultRule::floating || (name.starts_with("special_") && name != "special_round"))
       return ScalarType::float32;
-    const bool keeps = is_one_of(name, {"__lshift__",
-                                        "__rshift__",
-                                        "abs",
-                                        "add",
-                                        "amax",
-                                        "amin",
-                                        "bitwise_and",
-                                        "bitwise_left_shift",
-                                        "bitwise_not",
-                                        "bitwise_or",
-                                        "bitwise_right_shift",
-                                        "bitwise_xor",
-                                        "cat",
-                                        "clamp",
-                                        "cummax",
-                                        "cummin",
-                                        "diag",
-                                        "floor_divide",
-                                        "fmod",
-                                        "gather",
-                                        "gcd",
-                                        "index_select",
-                                        "kthvalue",
-                                        "lcm",
-                                        "masked_select",
-                                        "max",
-                                        "maximum",
-                                        "median",
-                                        "min",
-                                        "minimum",
-                                        "mode",
-                                        "mul",
-                                        "neg",
-                                        "pow",
-                                        "remainder",
-                                        "sign",
-                                        "sort",
-                                        "stack",
-                                        "sub",
-                                        "take",
-                                        "take_along_dim",
-                                        "topk",
-                                        "tril",
-                                        "triu",
-                                        "where"});
+    const bool keeps = rule == ResultRule::same || rule == ResultRule::same_and_place;
     return keeps && !real ? type : std::nullopt;
   }
   /// The dtype of an operator's result before it is stored in `to`. Source: torch's type promotion.
   [[nodiscard]] ScalarType result_type(std::string_view target, ValueId to, const OperatorCall& call) const {
     const std::string_view name = operator_name(target);
+    const OperatorFacts& facts = facts_of(target);
     const Value& self = graph_.values[to];
-    if (answers_bool(name)) return ScalarType::bool_;
-    if (is_one_of(name, {"cumprod", "cumsum"})) return is_integral(self.dtype) ? ScalarType::int64 : self.dtype;
+    if (facts.result == ResultRule::boolean) return ScalarType::bool_;
+    if (facts.result == ResultRule::as_asked) return is_integral(self.dtype) ? ScalarType::int64 : self.dtype;
     if (name == "float_power") return is_complex(self.dtype) ? ScalarType::complex128 : ScalarType::float64;
-    if (!is_one_of(name, {"__lshift__",
-                          "__rshift__",
-                          "add",
-                          "addcdiv",
-                          "addcmul",
-                          "arctan2",
-                          "atan2",
-                          "bitwise_and",
-                          "bitwise_left_shift",
-                          "bitwise_or",
-                          "bitwise_right_shift",
-                          "bitwise_xor",
-                          "clamp",
-                          "clamp_max",
-                          "clamp_min",
-                          "copysign",
-                          "div",
-                          "divide",
-                          "floor_divide",
-                          "fmod",
-                          "gcd",
-                          "hypot",
-                          "igamma",
-                          "igammac",
-                          "lcm",
-                          "ldexp",
-                          "mul",
-                          "multiply",
-                          "nextafter",
-                          "pow",
-                          "remainder",
-                          "sub",
-                          "subtract",
-                          "true_divide",
-                          "xlogy"}))
-      return self.dtype;
+    if (!facts.promotes) return self.dtype;
     ScalarType type = self.dtype;
     for (const Argument& input : call.inputs)
       if (input.is_value() && is_tensor(input.value()) && input.value() != to)

@@ -11,10 +11,11 @@
 
 #include "davit/lowering/decompose.hpp"
 #include "davit/lowering/functionalize.hpp"
-#include "davit/lowering/impl/functionalizer.ipp"
 #include "davit/lowering/graph_emitter.hpp"
+#include "davit/lowering/impl/functionalizer.ipp"
+#include "davit/ops/facts.hpp"
+#include "davit/ops/operator_schema.hpp"
 #include "davit/program/operator_call.hpp"
-#include "davit/program/operator_schema.hpp"
 #include "davit/program/views.hpp"
 
 namespace davit {
@@ -53,9 +54,7 @@ void keep_interface(MethodInterface& interface, const ExportedProgram& original)
   const OperatorCall call = operator_call(graph, graph.nodes[n]);
   if (call.token != nullptr) return false;
   if (keeps_statistics(graph, call)) return true;
-  const ViewOperator* row = find_view(call.target);
-  return row != nullptr && row->apart && view_kind(graph, call) != ViewKind::none &&
-         !has_complex(graph, graph.nodes[n]);
+  return facts_of(call.target).apart && view_kind(graph, call) != ViewKind::none && !has_complex(graph, graph.nodes[n]);
 }
 
 /// The schema of an operator that one of the backends has of its own; empty if none does.

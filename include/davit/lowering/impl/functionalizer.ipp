@@ -234,7 +234,7 @@ class Functionalizer : FunctionalViews {
         if (!type) return false;
         types.push_back(*type);
       }
-      if (form == InPlace::out && takes_dtype(operator_name(target.view())) && !has_dtype(call))
+      if (form == InPlace::out && facts_of(target.view()).result == ResultRule::as_asked && !has_dtype(call))
         inputs.push_back(of_dtype(types[0]));
       if (target.view().ends_with("dropout.default") && written[0]->name.size != 0)
         inputs[static_cast<std::size_t>(written[0] - call.inputs.data())] =

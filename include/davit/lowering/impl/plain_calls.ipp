@@ -18,8 +18,8 @@
 #include "davit/lowering/impl/plain_call_forms.ipp"
 #include "davit/lowering/plain_calls.hpp"
 #include "davit/lowering/rule_evaluator.hpp"
-#include "davit/program/operator_schema.hpp"
-#include "davit/program/operators.hpp"
+#include "davit/ops/operator_schema.hpp"
+#include "davit/ops/operators.hpp"
 
 namespace davit {
 

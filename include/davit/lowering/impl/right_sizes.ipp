@@ -163,7 +163,7 @@ class RightSizes {
     std::vector<TensorMeta> metas;
     const bool unbinds = target == "aten.unbind.int";  // a selection each
     if (unbinds && arguments.size() == 1) arguments.push_back({"dim", Item::integer(0)});
-    bool told = rules_.infer(unbinds ? "select.int" : target.substr(5), arguments, metas);
+    bool told = rules_.infer(unbinds ? "aten.select.int" : target, arguments, metas);
     if (told && unbinds) metas.assign(outputs.size(), TensorMeta(metas[0]));
     told = (told || parts(n, outputs, metas)) && std::exchange(emit_.fault, nullptr) == nullptr &&
            metas.size() == outputs.size();

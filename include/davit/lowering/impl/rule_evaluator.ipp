@@ -5,10 +5,10 @@
 #include <cmath>
 #include <utility>
 
-#include "davit/lowering/decomposition_rules.hpp"
 #include "davit/lowering/rule_evaluator.hpp"
-#include "davit/program/operator_schema.hpp"
-#include "davit/program/operators.hpp"
+#include "davit/ops/operator_schema.hpp"
+#include "davit/ops/operators.hpp"
+#include "davit/ops/rules.hpp"
 
 namespace davit {
 
@@ -324,7 +324,6 @@ Item RuleEvaluator::call_operator(std::string_view target, std::string_view text
     const SchemaParameter& p = schema.parameters[schema.index_of(each.name)];
     return p.has_default && each.item.is_none() && p.default_value == "None" && p.keyword_only;
   });
-  const std::string_view name = target.substr(target.find('.') + 1);
   if (!sizes.is_none()) {
     const bool several = sizes.is_list() && !sizes.items.empty() && sizes.items[0].is_list();
     const auto one = [&](const Item& list, const Item& type) {
@@ -335,7 +334,7 @@ Item RuleEvaluator::call_operator(std::string_view target, std::string_view text
     if (!several) one(sizes, types);
     for (std::size_t i = 0; several && i < sizes.items.size(); ++i)
       one(sizes.items[i], types.is_list() && i < types.items.size() ? types.items[i] : types);
-  } else if (!infer(name, inputs, metas)) {
+  } else if (!infer(target, inputs, metas)) {
     metas = outputs;
     if (metas.size() > schema.returns) metas.resize(schema.returns);
   }

@@ -2,197 +2,20 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "davit/core/promote.hpp"
 #include "davit/lowering/rule_evaluator.hpp"
+#include "davit/ops/facts.hpp"
+#include "davit/ops/operator_facts.hpp"
 
 namespace davit {
-
-namespace detail {
-
-/// How the outputs of an operator follow from its arguments.
-struct MetaRow {
-  std::string_view name;
-  char kind;
-};
-/// By name without "aten." and, where all overloads agree, without the overload.
-inline constexpr MetaRow meta_rows[] = {
-    // p: dtype promoted and sizes broadcast; d: the same, a float; b: the same, a bool
-    {"add", 'p'},
-    {"sub", 'p'},
-    {"mul", 'p'},
-    {"maximum", 'p'},
-    {"minimum", 'p'},
-    {"fmod", 'p'},
-    {"remainder", 'p'},
-    {"pow", 'p'},
-    {"bitwise_and", 'p'},
-    {"bitwise_or", 'p'},
-    {"bitwise_xor", 'p'},
-    {"gcd", 'p'},
-    {"div.Tensor_mode", 'p'},
-    {"div.Scalar_mode", 'p'},
-    {"clamp", 'p'},
-    {"where", 'w'},
-    {"div", 'd'},
-    {"atan2", 'd'},
-    {"copysign", 'd'},
-    {"eq", 'b'},
-    {"ne", 'b'},
-    {"lt", 'b'},
-    {"le", 'b'},
-    {"gt", 'b'},
-    {"ge", 'b'},
-    {"logical_and", 'b'},
-    {"logical_or", 'b'},
-    {"logical_xor", 'b'},
-    {"logical_not", 'b'},
-    {"isnan", 'b'},
-    {"isinf", 'b'},
-    // s: like the first tensor; f: the same, a float
-    {"abs", 's'},
-    {"neg", 's'},
-    {"relu", 's'},
-    {"sign", 's'},
-    {"floor", 's'},
-    {"ceil", 's'},
-    {"round", 's'},
-    {"trunc", 's'},
-    {"hardtanh", 's'},
-    {"bitwise_not", 's'},
-    {"leaky_relu", 's'},
-    {"elu", 's'},
-    {"gelu", 's'},
-    {"clone", 's'},
-    {"flip", 's'},
-    {"roll", 's'},
-    {"_softmax", 's'},
-    {"_safe_softmax", 's'},
-    {"_log_softmax", 's'},
-    {"softmax", 's'},
-    {"log_softmax", 's'},
-    {"scatter", 's'},
-    {"scatter_add", 's'},
-    {"scatter_reduce", 's'},
-    {"index_put", 's'},
-    {"slice_scatter", 's'},
-    {"select_scatter", 's'},
-    {"masked_scatter", 's'},
-    {"copy", 's'},
-    {"alias", 's'},
-    {"layer_norm", 's'},
-    {"fill", 's'},
-    {"_native_batch_norm_legit_no_training", 'n'},
-    {"native_layer_norm", 'n'},
-    {"cumprod", 's'},
-    {"logcumsumexp", 's'},
-    {"hardswish", 's'},
-    {"_prelu_kernel", 's'},
-    {"hardsigmoid", 's'},
-    {"silu", 's'},
-    {"triu", 's'},
-    {"tril", 's'},
-    {"empty_like", 'k'},
-    {"zeros_like", 'k'},
-    {"ones_like", 'k'},
-    {"full_like", 'k'},
-    {"_to_copy", 'k'},
-    {"cumsum", 'i'},
-    {"exp", 'f'},
-    {"expm1", 'f'},
-    {"log", 'f'},
-    {"log1p", 'f'},
-    {"log2", 'f'},
-    {"log10", 'f'},
-    {"sqrt", 'f'},
-    {"rsqrt", 'f'},
-    {"sin", 'f'},
-    {"cos", 'f'},
-    {"tan", 'f'},
-    {"tanh", 'f'},
-    {"sigmoid", 'f'},
-    {"erf", 'f'},
-    {"reciprocal", 'f'},
-    {"sinh", 'f'},
-    {"cosh", 'f'},
-    {"asin", 'f'},
-    {"acos", 'f'},
-    {"atan", 'f'},
-    {"asinh", 'f'},
-    {"acosh", 'f'},
-    {"atanh", 'f'},
-    {"erfc", 'f'},
-    {"erfinv", 'f'},
-    {"lgamma", 'f'},
-    {"digamma", 'f'},
-    {"special_erfcx", 'f'},
-    // r: reduced over dims
-    {"sum", 'r'},
-    {"mean", 'r'},
-    {"amax", 'r'},
-    {"amin", 'r'},
-    {"prod", 'r'},
-    {"any", 'r'},
-    {"argmax", 'r'},
-    {"argmin", 'r'},
-    {"var", 'r'},
-    {"max", 'r'},
-    {"min", 'r'},
-    {"sort", 'o'},
-    {"topk", 'o'},
-    // v: sizes are an argument
-    {"view", 'v'},
-    {"reshape", 'v'},
-    {"_unsafe_view", 'v'},
-    {"expand", 'e'},
-    {"repeat", 'R'},
-    {"full", 'F'},
-    {"zeros", 'F'},
-    {"ones", 'F'},
-    {"empty", 'F'},
-    {"rand", 'F'},
-    {"randn", 'F'},
-    {"scalar_tensor", '0'},
-    {"arange", 'A'},
-    // layout, joining, indices, products
-    {"permute", 't'},
-    {"transpose", 't'},
-    {"t", 't'},
-    {"unsqueeze", 'u'},
-    {"squeeze", 'q'},
-    {"select", 'l'},
-    {"slice", 'c'},
-    {"cat", 'j'},
-    {"stack", 'J'},
-    {"diagonal", 'D'},
-    {"constant_pad_nd", 'P'},
-    {"gather", 'g'},
-    {"index_select", 'x'},
-    {"embedding", 'E'},
-    {"index", 'X'},
-    {"mm", 'm'},
-    {"bmm", 'm'},
-    {"matmul", 'm'},
-    {"addmm", 'M'},
-    {"linear", 'L'},
-    // complex numbers: of two parts, as pairs, of pairs
-    {"complex", 'z'},
-    {"polar", 'z'},
-    {"view_as_real", 'V'},
-    {"view_as_complex", 'W'}};
-
-[[nodiscard]] inline char meta_kind(std::string_view name) noexcept {
-  const std::string_view base = name.substr(0, name.find('.'));
-  char found = 0;
-  for (const MetaRow& row : meta_rows) {
-    if (row.name == name) return row.kind;
-    if (row.name == base) found = row.kind;
-  }
-  return found;
-}
-
-}  // namespace detail
 
 TensorMeta RuleEvaluator::meta(const Item& tensor) {
   if (!is_tensor(tensor)) {
@@ -229,9 +52,9 @@ TensorMeta RuleEvaluator::broadcast(std::span<const NamedItem> arguments) {
   return out;
 }
 
-bool RuleEvaluator::infer(std::string_view name, std::span<const NamedItem> a, std::vector<TensorMeta>& result) {
-  const char kind = detail::meta_kind(name);
-  if (kind == 0) return false;
+bool RuleEvaluator::infer(std::string_view target, std::span<const NamedItem> a, std::vector<TensorMeta>& result) {
+  const ShapeRule rule = facts_of(target).shape;
+  if (rule == ShapeRule::unknown) return false;
   const auto argument = [&](std::string_view n) -> const Item* {
     for (const NamedItem& each : a)
       if (each.name == n && !each.item.is_none()) return &each.item;
@@ -245,8 +68,11 @@ bool RuleEvaluator::infer(std::string_view name, std::span<const NamedItem> a, s
   TensorMeta m;
   std::size_t first = 0;
   while (first < a.size() && !is_tensor(a[first].item)) ++first;
-  const bool needs_tensor = kind != 'F' && kind != '0' && kind != 'A' && kind != 'j' && kind != 'J' && kind != 'p' &&
-                            kind != 'd' && kind != 'w';
+  const auto is_one_of = [&](std::initializer_list<ShapeRule> rules) {
+    return std::ranges::find(rules, rule) != rules.end();
+  };
+  using enum ShapeRule;
+  const bool needs_tensor = !is_one_of({made, filled, scalar, arange, joined, stacked, promoted, quotient, chosen});
   if (needs_tensor) {
     if (first == a.size()) return false;
     m = meta(a[first].item);
@@ -261,38 +87,39 @@ bool RuleEvaluator::infer(std::string_view name, std::span<const NamedItem> a, s
     for (const Item& dim : item.is_list() ? std::span<const Item>(item.items) : std::span(&item, 1))
       if (const std::size_t d = index(dim); d < dimensions.size()) dimensions[d] = true;
   };
-  const bool layout = kind == 'V' || kind == 't' || kind == 'u' || kind == 'q' || kind == 'l' || kind == 'c' ||
-                      kind == 'e' || kind == 'D';
+  const bool layout = is_one_of(
+      {pairs_of_complex, permuted, transposed, matrix_transposed, unsqueezed, squeezed, selected, sliced, expanded});
   const bool strided = layout && m.strides.size() == m.sizes.size();
   if (!strided) m.strides.clear();
-  switch (kind) {
-    case 'p':
-    case 'd':
-    case 'b':
+  switch (rule) {
+    case promoted:
+    case quotient:
+    case compared:
       m = broadcast(a);
-      if (kind == 'd') m.dtype = as_float(m.dtype);
-      if (kind == 'b') m.dtype = ScalarType::bool_;
+      if (rule == quotient && !target.ends_with("_mode")) m.dtype = as_float(m.dtype);
+      if (rule == compared) m.dtype = ScalarType::bool_;
       break;
-    case 'w': {
+    case chosen: {
       m = broadcast(a.subspan(1));
       const ScalarType type = m.dtype;
       m = broadcast(a);
       m.dtype = type;
       break;
     }
-    case 's':
-      if (is_complex(m.dtype) && name.starts_with("abs"))
-        m.dtype = m.dtype == ScalarType::complex128 ? ScalarType::float64 : ScalarType::float32;
+    case same: break;
+    case tested: m.dtype = ScalarType::bool_; break;
+    case magnitude:
+      if (is_complex(m.dtype)) m.dtype = m.dtype == ScalarType::complex128 ? ScalarType::float64 : ScalarType::float32;
       break;
-    case 'i':
+    case accumulated:
       if (is_integral(m.dtype)) m.dtype = ScalarType::int64;
       break;
-    case 'f': m.dtype = as_float(m.dtype); break;
-    case 'k': break;
-    case 'n': {
+    case floating: m.dtype = as_float(m.dtype); break;
+    case batch_norm:
+    case layer_norm: {
       result.push_back(m);
       TensorMeta stats{.dtype = m.dtype};
-      if (name.starts_with("native_layer_norm")) {
+      if (rule == layer_norm) {
         stats.sizes = m.sizes;
         if (at(1).items.size() > m.sizes.size()) return false;
         for (std::size_t d = 0; d < at(1).items.size(); ++d) stats.sizes[stats.sizes.size() - 1 - d] = {1};
@@ -303,8 +130,9 @@ bool RuleEvaluator::infer(std::string_view name, std::span<const NamedItem> a, s
       result.push_back(stats);
       return true;
     }
-    case 'o': {
-      if (name.starts_with("topk") && !m.sizes.empty()) {
+    case sorted:
+    case largest_k: {
+      if (rule == largest_k && !m.sizes.empty()) {
         const Item* dim = argument("dim");
         const std::size_t d = dim == nullptr ? m.sizes.size() - 1 : index(*dim);
         if (d < m.sizes.size()) m.sizes[d] = emit.dim(at(1));
@@ -313,7 +141,11 @@ bool RuleEvaluator::infer(std::string_view name, std::span<const NamedItem> a, s
       m.dtype = ScalarType::int64;
       break;
     }
-    case 'r': {
+    case reduced:
+    case summed:
+    case reduced_to_bool:
+    case reduced_to_place:
+    case extreme: {
       const Item* keep = argument("keepdim");
       const Item* dim = argument("dim");
       const bool kept = keep != nullptr && truth(*keep);
@@ -323,23 +155,22 @@ bool RuleEvaluator::infer(std::string_view name, std::span<const NamedItem> a, s
       for (std::size_t d = 0; d < m.sizes.size(); ++d)
         if (!gone[d] || kept) sizes.push_back(gone[d] ? Dim{1} : m.sizes[d]);
       m.sizes = std::move(sizes);
-      const bool values = name == "max.dim" || name == "min.dim";
-      if (name.starts_with("arg")) m.dtype = ScalarType::int64;
-      if (name.starts_with("any")) m.dtype = ScalarType::bool_;
-      if ((name.starts_with("sum") || name.starts_with("prod")) && is_integral(m.dtype)) m.dtype = ScalarType::int64;
-      if (values) {
+      if (rule == reduced_to_place) m.dtype = ScalarType::int64;
+      if (rule == reduced_to_bool) m.dtype = ScalarType::bool_;
+      if (rule == summed && is_integral(m.dtype)) m.dtype = ScalarType::int64;
+      if (rule == extreme && target.ends_with(".dim")) {
         result.push_back(m);
         m.dtype = ScalarType::int64;
       }
       break;
     }
-    case 'v':
-    case 'R':
-    case 'e': {
+    case viewed:
+    case repeated:
+    case expanded: {
       const std::vector<Dim> to = dims(at(1));
       const std::vector<Dim> from = m.sizes;
       const std::vector<Dim> from_strides = m.strides;
-      if (kind == 'v') {
+      if (rule == viewed) {
         m.sizes = to;
         for (std::size_t d = 0; d < to.size(); ++d) {
           if (!to[d].is_static() || to[d].value != -1) continue;
@@ -356,22 +187,23 @@ bool RuleEvaluator::infer(std::string_view name, std::span<const NamedItem> a, s
       for (std::size_t d = 0; d < to.size(); ++d) {
         const bool old = d + from.size() >= to.size();
         const Dim size = old ? from[d + from.size() - to.size()] : Dim{1};
-        if (kind == 'R') m.sizes[d] = emit.arithmetic(ExprOp::mul, size, to[d]);
-        if (kind == 'e' && to[d].is_static() && to[d].value == -1) m.sizes[d] = size;
-        if (kind == 'e' && strided)
+        if (rule == repeated) m.sizes[d] = emit.arithmetic(ExprOp::mul, size, to[d]);
+        if (rule == expanded && to[d].is_static() && to[d].value == -1) m.sizes[d] = size;
+        if (rule == expanded && strided)
           m.strides.push_back(!old || (size.is_static() && size.value == 1 && m.sizes[d].value != 1)
                                   ? Dim{0}
                                   : from_strides[d + from.size() - to.size()]);
       }
       break;
     }
-    case 'F':
+    case made:
+    case filled:
       m.sizes = dims(at(0));
-      m.dtype = name.starts_with("full") ? as_float(dtype(at(1))) : ScalarType::float32;
-      if (name.starts_with("full") && !at(1).is(ArgumentKind::float_)) m.dtype = dtype(at(1));
+      m.dtype = rule == filled ? dtype(at(1)) : ScalarType::float32;
+      if (rule == filled && at(1).is(ArgumentKind::float_)) m.dtype = as_float(m.dtype);
       break;
-    case '0': m.dtype = ScalarType::float32; break;
-    case 'A': {  // start, end, step
+    case scalar: m.dtype = ScalarType::float32; break;
+    case arange: {  // start, end, step
       const Item* step = argument("step");
       const std::vector<Dim> d = {emit.dim(at(0)), emit.dim(at(1)), step == nullptr ? Dim{1} : emit.dim(*step)};
       const Dim span = emit.arithmetic(ExprOp::add, d[1], emit.arithmetic(ExprOp::mul, {-1}, d[0]));
@@ -381,14 +213,16 @@ bool RuleEvaluator::infer(std::string_view name, std::span<const NamedItem> a, s
       if (emit.fault != nullptr) return false;
       break;
     }
-    case 't': {
+    case permuted:
+    case transposed:
+    case matrix_transposed: {
       std::vector<std::size_t> order(m.sizes.size());
       for (std::size_t d = 0; d < order.size(); ++d) order[d] = d;
-      if (name.starts_with("permute")) {
+      if (rule == permuted) {
         if (at(1).items.size() != order.size()) return false;
         for (std::size_t d = 0; d < order.size(); ++d) order[d] = index(at(1).items[d]);
       } else if (order.size() > 1) {
-        const bool t = name.starts_with("t.");
+        const bool t = rule == matrix_transposed;
         const std::size_t one = t ? 0 : index(at(1)), other = t ? 1 : index(at(2));
         if (emit.fault != nullptr) return false;
         std::swap(order[one], order[other]);
@@ -401,7 +235,7 @@ bool RuleEvaluator::infer(std::string_view name, std::span<const NamedItem> a, s
       }
       break;
     }
-    case 'u': {
+    case unsqueezed: {
       const auto d = static_cast<std::ptrdiff_t>(wrap(at(1), rank + 1));
       if (emit.fault != nullptr) return false;
       if (strided)
@@ -412,19 +246,19 @@ bool RuleEvaluator::infer(std::string_view name, std::span<const NamedItem> a, s
       m.sizes.insert(m.sizes.begin() + d, Dim{1});
       break;
     }
-    case 'q':
-    case 'l': {
+    case squeezed:
+    case selected: {
       std::vector<bool> gone(m.sizes.size(), false);
       if (m.sizes.empty()) break;
       mark(gone, at(1));
       for (std::size_t d = m.sizes.size(); d-- > 0;) {
-        if (!gone[d] || (kind == 'q' && !(m.sizes[d].is_static() && m.sizes[d].value == 1))) continue;
+        if (!gone[d] || (rule == squeezed && !(m.sizes[d].is_static() && m.sizes[d].value == 1))) continue;
         m.sizes.erase(m.sizes.begin() + static_cast<std::ptrdiff_t>(d));
         if (strided) m.strides.erase(m.strides.begin() + static_cast<std::ptrdiff_t>(d));
       }
       break;
     }
-    case 'c': {
+    case sliced: {
       const Item* dim = argument("dim");
       const std::size_t d = dim == nullptr ? 0 : index(*dim);
       if (d >= m.sizes.size() || emit.fault != nullptr) return false;
@@ -450,8 +284,8 @@ bool RuleEvaluator::infer(std::string_view name, std::span<const NamedItem> a, s
       m.sizes[d] = span;
       break;
     }
-    case 'j':
-    case 'J': {
+    case joined:
+    case stacked: {
       if (at(0).items.empty()) return false;
       std::vector<NamedItem> parts;
       for (const Item& each : at(0).items) parts.push_back({"", each});
@@ -463,9 +297,9 @@ bool RuleEvaluator::infer(std::string_view name, std::span<const NamedItem> a, s
       m.dtype = type;
       const Item* dim = argument("dim");
       const auto d = static_cast<std::size_t>(
-          dim == nullptr ? 0 : wrap(*dim, static_cast<std::int64_t>(m.sizes.size()) + (kind == 'J' ? 1 : 0)));
+          dim == nullptr ? 0 : wrap(*dim, static_cast<std::int64_t>(m.sizes.size()) + (rule == stacked ? 1 : 0)));
       if (emit.fault != nullptr) return false;
-      if (kind == 'J') {
+      if (rule == stacked) {
         m.sizes.insert(m.sizes.begin() + static_cast<std::ptrdiff_t>(d), Dim{static_cast<std::int64_t>(parts.size())});
         break;
       }
@@ -476,7 +310,7 @@ bool RuleEvaluator::infer(std::string_view name, std::span<const NamedItem> a, s
           m.sizes[d] = emit.arithmetic(ExprOp::add, m.sizes[d], emit.sizes(each.item.value())[d]);
       break;
     }
-    case 'P': {
+    case padded: {
       const std::vector<Dim> pads = dims(at(1));
       for (std::size_t i = 0; i + 1 < pads.size() && i / 2 < m.sizes.size(); i += 2) {
         Dim& size = m.sizes[m.sizes.size() - 1 - i / 2];
@@ -484,18 +318,17 @@ bool RuleEvaluator::infer(std::string_view name, std::span<const NamedItem> a, s
       }
       break;
     }
-    case 'D': return false;
-    case 'g': m.sizes = meta(at(2)).sizes; break;
-    case 'x':
+    case gathered: m.sizes = meta(at(2)).sizes; break;
+    case index_selected:
       if (const std::size_t d = index(at(1)); d < m.sizes.size()) m.sizes[d] = emit.product(meta(at(2)).sizes);
       break;
-    case 'E': {
+    case embedded: {
       if (m.sizes.empty()) return false;
       const Dim width = m.sizes.back();
       (m.sizes = meta(at(1)).sizes).push_back(width);
       break;
     }
-    case 'X': {
+    case indexed: {
       std::vector<NamedItem> indices;
       std::size_t before = 0, position = 0;
       bool apart = false, closed = false;
@@ -517,9 +350,11 @@ bool RuleEvaluator::infer(std::string_view name, std::span<const NamedItem> a, s
       m.sizes = std::move(rest);
       break;
     }
-    case 'm':
-    case 'M': {
-      TensorMeta left = meta(at(kind == 'M' ? 1 : 0)), right = meta(at(kind == 'M' ? 2 : 1));
+    case matrix_product:
+    case batched_product:
+    case product:
+    case product_added: {
+      TensorMeta left = meta(at(rule == product_added ? 1 : 0)), right = meta(at(rule == product_added ? 2 : 1));
       if (left.sizes.size() < 2 || right.sizes.size() < 2) return false;
       m = left;
       m.strides.clear();
@@ -529,30 +364,30 @@ bool RuleEvaluator::infer(std::string_view name, std::span<const NamedItem> a, s
       m.sizes.back() = right.sizes.back();
       break;
     }
-    case 'z':
+    case complex_of_parts:
       m = broadcast(a);
       m.dtype = m.dtype == ScalarType::float64 ? ScalarType::complex128 : ScalarType::complex64;
       break;
-    case 'V':
+    case pairs_of_complex:
       for (Dim& d : m.strides) d = emit.arithmetic(ExprOp::mul, d, {2});
       if (strided) m.strides.push_back({1});
       m.sizes.push_back({2});
       m.dtype = m.dtype == ScalarType::complex128 ? ScalarType::float64 : ScalarType::float32;
       break;
-    case 'W':
+    case complex_of_pairs:
       if (m.sizes.empty()) return false;
       m.sizes.pop_back();
       m.strides.clear();
       m.dtype = m.dtype == ScalarType::float64 ? ScalarType::complex128 : ScalarType::complex64;
       break;
-    case 'L': {
+    case linear: {
       const std::vector<Dim> weight = meta(at(1)).sizes;
       if (m.sizes.empty() || weight.empty()) return false;
       m.sizes.pop_back();
       if (weight.size() > 1) m.sizes.push_back(weight.front());
       break;
     }
-    default: return false;
+    case unknown: return false;
   }
   if (const Item* type = argument("dtype")) m.dtype = dtype(*type);
   result.push_back(std::move(m));

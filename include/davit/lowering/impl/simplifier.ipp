@@ -12,11 +12,13 @@
 #include <utility>
 #include <vector>
 
-#include "davit/lowering/decomposition_rules.hpp"
 #include "davit/lowering/graph_emitter.hpp"
 #include "davit/lowering/impl/decompose.ipp"
 #include "davit/lowering/simplify.hpp"
 #include "davit/lowering/value_sources.hpp"
+#include "davit/ops/facts.hpp"
+#include "davit/ops/operator_facts.hpp"
+#include "davit/ops/rules.hpp"
 #include "davit/program/operator_call.hpp"
 #include "davit/program/operators/movement.hpp"
 #include "davit/program/operators/node_arguments.hpp"
@@ -24,18 +26,6 @@
 #include "davit/program/views.hpp"
 
 namespace davit::detail {
-
-/// Operators that may turn out to change nothing, that larger ones are made of, or that have another name.
-[[nodiscard]] bool is_simple(const operators::NodeArguments& call) noexcept {
-  for (const std::string_view name :
-       {"aten._native_batch_norm_legit.no_stats", "aten._unsafe_index.Tensor", "aten.addmm.default", "aten.bmm.default",
-        "aten.copy.default", "aten.expand.default", "aten.flip.default", "aten.full_like.default", "aten.index.Tensor",
-        "aten.mm.default", "aten.ones.default", "aten.ones_like.default", "aten.slice_scatter.default",
-        "aten.where.self", "aten.zeros.default", "aten.zeros_like.default"})
-    if (call.call().target == name) return true;
-  return operators::find_row(operators::permutation_operators, call) != nullptr ||
-         operators::find_same_elements(call) != nullptr;
-}
 
 /// A pass over a program's graphs: each node is looked at once, with what its operands have become.
 class Simplifier {
@@ -67,6 +57,9 @@ class Simplifier {
         if (const auto renamed = renamed_.find(a.value()); renamed != renamed_.end()) a.payload = renamed->second;
     return emit_.finish();
   }
+
+  /// True for an operator that is worth a pass over its program.
+  [[nodiscard]] static bool is_worth_a_pass(const operators::NodeArguments& call) noexcept;
 
  private:
   // -- what a rule asks ---------------------------------------------------------------------------------------------
@@ -134,7 +127,16 @@ class Simplifier {
   }
 
   // -- the rules (simplify.ipp): true if a node is done with -------------------------------------------------------
+  /// What the simplifier does with a node of an operator; `alone`: it may turn out to change nothing, larger ones are
+  /// made of it, or it has another name, so that a program with one is worth a pass.
+  struct Rewrite {
+    std::string_view target;
+    bool alone = false;
+    bool (*apply)(Simplifier& self, std::string_view target, const Node& node, ValueId out) = nullptr;
+  };
+  static const Rewrite rewrites[];
   [[nodiscard]] bool rewrite(std::string_view target, const Node& node, ValueId out);
+  [[nodiscard]] bool drop_same(const Node& node, ValueId out, bool copies);
   [[nodiscard]] bool reshape(const operators::SameElementsOperator& op, const Node& node, ValueId out);
   [[nodiscard]] bool lay(const Node& node, ValueId base, ValueId out);
   [[nodiscard]] ValueId reshaped(ValueId v, const TensorMeta& meta);
@@ -295,7 +297,7 @@ class Simplifier {
     } else {
       key = view().target(made);
       key += std::to_string(static_cast<int>(value(out).dtype));
-      write_key(key, made.inputs, counts_dims(key) ? rank_of_first(made) : 0);
+      write_key(key, made.inputs, counts_dims(view().target(made)) ? rank_of_first(made) : 0);
     }
     const auto [at, fresh] = known_.emplace(std::move(key), out);
     if (fresh) return false;
@@ -346,11 +348,10 @@ class Simplifier {
     }
   }
   /// Operators whose `dim` counts the dimensions of their first argument.
-  [[nodiscard]] static bool counts_dims(std::string_view key) noexcept {
-    for (const std::string_view name : {"aten._softmax", "aten.amax", "aten.amin", "aten.mean.dim", "aten.select.int",
-                                        "aten.slice.Tensor", "aten.sum.dim_IntList"})
-      if (key.starts_with(name)) return true;
-    return false;
+  [[nodiscard]] static bool counts_dims(std::string_view target) noexcept {
+    const ShapeRule rule = facts_of(target).shape;
+    return rule == ShapeRule::same || rule == ShapeRule::reduced || rule == ShapeRule::summed ||
+           rule == ShapeRule::selected || rule == ShapeRule::sliced;
   }
   [[nodiscard]] std::int64_t rank_of_first(const Node& made) {
     const std::span<const Argument> inputs = view().inputs(made);

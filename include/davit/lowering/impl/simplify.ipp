@@ -13,33 +13,65 @@ namespace davit {
 
 namespace detail {
 
+constinit const Simplifier::Rewrite Simplifier::rewrites[] = {
+    {"aten._native_batch_norm_legit.no_stats", true,
+     [](auto& s, auto, auto& n, auto out) { return s.normalize(n, out); }},
+    {"aten._to_copy.default", false, [](auto& s, auto, auto& n, auto out) { return s.drop_same(n, out, true); }},
+    {"aten._unsafe_index.Tensor", true, [](auto& s, auto, auto& n, auto out) { return s.gather(n, out); }},
+    {"aten.add.Tensor", false,
+     [](auto& s, auto, auto& n, auto out) {
+       return s.add_bias(n, out) || s.interpolate(n, out) || s.broadcast(n, out);
+     }},
+    {"aten.addmm.default", true, [](auto& s, auto t, auto& n, auto out) { return s.product(t, n, out); }},
+    {"aten.bmm.default", true, [](auto& s, auto t, auto& n, auto out) { return s.product(t, n, out); }},
+    {"aten.cat.default", false, [](auto& s, auto, auto& n, auto out) { return s.joined(n, out); }},
+    {"aten.copy.default", true, [](auto& s, auto t, auto& n, auto out) { return s.overwrite(t, n, out); }},
+    {"aten.div.Tensor", false,
+     [](auto& s, auto t, auto& n, auto out) { return s.neutral(t, n, out) || s.divide(n) || s.broadcast(n, out); }},
+    {"aten.expand.default", true, [](auto& s, auto, auto& n, auto out) { return s.drop_same(n, out, false); }},
+    {"aten.flip.default", true, [](auto& s, auto, auto& n, auto out) { return s.flip(n, out); }},
+    {"aten.full_like.default", true, [](auto& s, auto, auto& n, auto out) { return s.fill(n, out); }},
+    {"aten.index.Tensor", true, [](auto& s, auto, auto& n, auto out) { return s.gather(n, out); }},
+    {"aten.matmul.default", false, [](auto& s, auto t, auto& n, auto out) { return s.product(t, n, out); }},
+    {"aten.mm.default", true, [](auto& s, auto t, auto& n, auto out) { return s.product(t, n, out); }},
+    {"aten.mul.Tensor", false,
+     [](auto& s, auto t, auto& n, auto out) { return s.neutral(t, n, out) || s.multiply(n) || s.broadcast(n, out); }},
+    {"aten.ones.default", true, [](auto& s, auto, auto& n, auto out) { return s.fill(n, out); }},
+    {"aten.ones_like.default", true, [](auto& s, auto, auto& n, auto out) { return s.fill(n, out); }},
+    {"aten.slice.Tensor", false, [](auto& s, auto, auto& n, auto out) { return s.slice(n, out); }},
+    {"aten.slice_scatter.default", true, [](auto& s, auto t, auto& n, auto out) { return s.overwrite(t, n, out); }},
+    {"aten.sub.Scalar", false,
+     [](auto& s, auto t, auto& n, auto out) { return s.neutral(t, n, out) || s.broadcast(n, out); }},
+    {"aten.sub.Tensor", false,
+     [](auto& s, auto t, auto& n, auto out) { return s.neutral(t, n, out) || s.broadcast(n, out); }},
+    {"aten.sum.dim_IntList", false, [](auto& s, auto, auto& n, auto) { return s.sum(n); }},
+    {"aten.sym_size.int", false, [](auto& s, auto, auto& n, auto out) { return s.size(n, out); }},
+    {"aten.where.self", true, [](auto& s, auto, auto& n, auto) { return s.choose(n) || s.choose_numbers(n); }},
+    {"aten.zeros.default", true, [](auto& s, auto, auto& n, auto out) { return s.fill(n, out); }},
+    {"aten.zeros_like.default", true, [](auto& s, auto, auto& n, auto out) { return s.fill(n, out); }},
+};
+
+bool Simplifier::is_worth_a_pass(const operators::NodeArguments& call) noexcept {
+  const std::string_view target = call.call().target;
+  return std::ranges::any_of(rewrites, [&](const Rewrite& row) { return row.alone && row.target == target; }) ||
+         operators::find_row(operators::permutation_operators, call) != nullptr ||
+         operators::find_same_elements(call) != nullptr;
+}
+
 bool Simplifier::rewrite(std::string_view target, const Node& node, ValueId out) {
   if (const auto* const op = operators::find_same_elements(of(node))) return reshape(*op, node, out);
   if (operators::find_row(operators::permutation_operators, of(node)) != nullptr) return permute(node, out);
-  if (target == "aten.mm.default" || target == "aten.addmm.default" || target == "aten.bmm.default" ||
-      target == "aten.matmul.default")
-    return product(target, node, out);
-  if (target == "aten.add.Tensor") return add_bias(node, out) || interpolate(node, out) || broadcast(node, out);
-  if (target == "aten.where.self") return choose(node) || choose_numbers(node);
-  if (target == "aten.cat.default") return joined(node, out);
-  if (target == "aten.mul.Tensor") return neutral(target, node, out) || multiply(node) || broadcast(node, out);
-  if (target == "aten.div.Tensor") return neutral(target, node, out) || divide(node) || broadcast(node, out);
-  if (target == "aten.sub.Tensor" || target == "aten.sub.Scalar")
-    return neutral(target, node, out) || broadcast(node, out);
-  if (target == "aten.sum.dim_IntList") return sum(node);
-  if (target == "aten.index.Tensor" || target == "aten._unsafe_index.Tensor") return gather(node, out);
-  if (target == "aten.copy.default" || target == "aten.slice_scatter.default") return overwrite(target, node, out);
-  if (target == "aten.sym_size.int") return size(node, out);
-  if (target == "aten.full_like.default" || target.starts_with("aten.ones") || target.starts_with("aten.zeros"))
-    return fill(node, out);
-  if (target == "aten._native_batch_norm_legit.no_stats") return normalize(node, out);
-  if (target == "aten.slice.Tensor") return slice(node, out);
-  if (target == "aten.flip.default") return flip(node, out);
-  if (target != "aten.expand.default" && target != "aten._to_copy.default") return false;
+  for (const Rewrite& row : rewrites)
+    if (row.target == target) return row.apply(*this, target, node, out);
+  return false;
+}
+
+/// What casts to the dtype, or expands to the sizes, that its argument has is the argument.
+bool Simplifier::drop_same(const Node& node, ValueId out, bool copies) {
   const std::span<const Argument> inputs = view().inputs(node);
   const ValueId x = inputs.empty() || !inputs[0].is_value() ? no_id : inputs[0].value();
   if (x == no_id || value(x).dtype != value(out).dtype || !same(sizes(x), sizes(out))) return false;
-  return (target == "aten.expand.default" || shown_[out] == 0) && forward(out, x);
+  return (!copies || shown_[out] == 0) && forward(out, x);
 }
 
 // -- how elements lie -------------------------------------------------------------------------------------------------
@@ -413,7 +445,8 @@ bool Simplifier::flip(const Node& node, ValueId out) {
 
 std::optional<ExportedProgram> simplified(const ExportedProgram& program, const DecomposeOptions* whole, bool before) {
   const GraphModuleView graph = program.view();
-  if (std::ranges::none_of(graph.nodes, [&](const Node& n) { return detail::is_simple({graph, n}); }) ||
+  if (std::ranges::none_of(graph.nodes,
+                           [&](const Node& n) { return detail::Simplifier::is_worth_a_pass({graph, n}); }) ||
       storage_matters(graph) || !detail::are_well_formed(graph))
     return std::nullopt;
   ExportedProgram out = program;

@@ -10,9 +10,11 @@
 #include <string_view>
 
 #include "davit/core/config.hpp"
+#include "davit/ops/facts.hpp"
+#include "davit/ops/operator_facts.hpp"
+#include "davit/ops/operator_schema.hpp"
+#include "davit/ops/operators.hpp"
 #include "davit/program/graph.hpp"
-#include "davit/program/operator_schema.hpp"
-#include "davit/program/operators.hpp"
 
 /// Whether the calls of a program are as the operators' schemas say. Files may say anything: what reads nodes by
 /// position asks first.
@@ -33,17 +35,11 @@ namespace davit::detail {
   return !a.is_list() && !a.is_value();
 }
 
-/// Arithmetic of two tensors, either of which may be a number: 1 - x.
-[[nodiscard]] bool takes_number(std::string_view target) noexcept {
-  return target == "aten.add.Tensor" || target == "aten.sub.Tensor" || target == "aten.mul.Tensor" ||
-         target == "aten.div.Tensor";
-}
-
 /// True if a list, or one number, is what a schema says.
 [[nodiscard]] bool fits_parameter(GraphModuleView graph, const Argument& a, const SchemaParameter& p,
-                                  std::string_view target) noexcept {
+                                  bool takes_number) noexcept {
   if (a.kind == ArgumentKind::none) return p.is_optional() || p.has_default;
-  if (!p.is_list()) return fits_type(graph, a, p.type, p.name == "other" || takes_number(target));
+  if (!p.is_list()) return fits_type(graph, a, p.type, p.name == "other" || takes_number);
   if (!a.is_list()) return fits_type(graph, a, p.element(), false);
   return std::ranges::all_of(graph.args(a.items),
                              [&](const Argument& item) { return fits_type(graph, item, p.element(), false); });
@@ -52,7 +48,8 @@ namespace davit::detail {
 /// True for a call of what `schema` says: with arguments in its order that it has parameters for, of their types, none
 /// of those left out that have no default; with dimensions that its first tensor has.
 [[nodiscard]] bool is_well_formed(GraphModuleView graph, const Node& node, const OperatorSchema& schema) {
-  const std::string_view target = graph.target(node);
+  const OperatorFacts& facts = facts_of(schema.name);
+  const bool takes_number = facts.takes_number && schema.name.ends_with(".Tensor");
   const std::span<const Argument> inputs = graph.inputs(node);
   const auto rank_of = [&](const Argument& a) {
     return static_cast<std::int64_t>(graph.values[a.value()].sizes.count);
@@ -67,13 +64,13 @@ namespace davit::detail {
     for (; next < at; ++next)
       if (!schema.parameters[next].has_default) return false;
     const SchemaParameter& p = schema.parameters[next++];
-    if (!fits_parameter(graph, a, p, target)) return false;
+    if (!fits_parameter(graph, a, p, takes_number)) return false;
     if (rank < 0 && p.element() == "Tensor") {
       const Argument& first = a.is_list() && a.items.count != 0 ? graph.args(a.items)[0] : a;
       if (first.is_value()) rank = rank_of(first);
     }
     if (!p.name.starts_with("dim") || rank < 0) continue;
-    const bool grows = target.starts_with("aten.unsqueeze") || target.starts_with("aten.stack");
+    const bool grows = facts.shape == ShapeRule::unsqueezed || facts.shape == ShapeRule::stacked;
     const std::int64_t dims = std::max<std::int64_t>(rank + (grows ? 1 : 0), 1);
     const auto is_dim = [&](const Argument& d) {
       return d.kind == ArgumentKind::none || (d.kind == ArgumentKind::int_ && d.payload >= -dims && d.payload < dims);
@@ -90,20 +87,22 @@ namespace davit::detail {
       if (i >= inputs.size() || !inputs[i].is_value() || rank_of(inputs[i++]) < wanted) return false;
     return outputs.size() == 1 && outputs[0].is_value() && rank_of(outputs[0]) >= of_output;
   };
-  if (target == "aten.mm.default") return ranks({2, 2}, 2);
-  if (target == "aten.bmm.default") return ranks({3, 3}, 3);
-  if (target == "aten.addmm.default") return ranks({0, 2, 2}, 2);
-  if (target == "aten.linear.default") return ranks({1, 1}, 0);
-  if (target == "aten.matmul.default") return ranks({1, 1}, 0);
-  for (const std::string_view name :
-       {"aten.slice.Tensor", "aten.flip.default", "aten.transpose.int", "aten.permute.default", "aten._softmax.default",
-        "aten._safe_softmax.default", "aten.cat.default", "aten.logical_not.default"})
-    if (target == name)
-      return rank >= 0 && outputs.size() == 1 && outputs[0].is_value() &&
-             (rank_of(outputs[0]) == rank || name == "aten.cat.default") &&
-             (rank > 0 || name == "aten.flip.default" || name == "aten.permute.default" ||
-              name == "aten.logical_not.default" || name.ends_with("softmax.default"));
-  return true;
+  switch (facts.shape) {
+    case ShapeRule::matrix_product: return ranks({2, 2}, 2);
+    case ShapeRule::batched_product: return ranks({3, 3}, 3);
+    case ShapeRule::product_added: return ranks({0, 2, 2}, 2);
+    case ShapeRule::linear:
+    case ShapeRule::product: return ranks({1, 1}, 0);
+    case ShapeRule::joined: return rank > 0 && outputs.size() == 1 && outputs[0].is_value();
+    case ShapeRule::sliced:
+    case ShapeRule::transposed:
+    case ShapeRule::permuted:
+    case ShapeRule::same:
+    case ShapeRule::tested:
+      return rank >= (facts.shape == ShapeRule::sliced || facts.shape == ShapeRule::transposed ? 1 : 0) &&
+             outputs.size() == 1 && outputs[0].is_value() && rank_of(outputs[0]) == rank;
+    default: return true;
+  }
 }
 
 /// True if every call of an ATen operator that davit knows is well formed. O(arguments).

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "davit/program/operator_schema.hpp"
-#include "davit/program/operators.hpp"
+#include "davit/ops/operator_schema.hpp"
+#include "davit/ops/operators.hpp"
 #include "davit/program/printer.hpp"
 #include "davit/program/python_repr.hpp"
 

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "davit/backends/portable.hpp"
-#include "davit/program/operators.hpp"
+#include "davit/ops/operators.hpp"
 #include "support/kernel_test.hpp"
 
 namespace {

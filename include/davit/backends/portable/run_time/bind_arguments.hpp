@@ -11,8 +11,8 @@
 #include "davit/backends/portable/run_time/argument_table.hpp"
 #include "davit/core/error.hpp"
 #include "davit/core/evalue.hpp"
+#include "davit/ops/operator_schema.hpp"
 #include "davit/program/graph.hpp"
-#include "davit/program/operator_schema.hpp"
 
 namespace davit::portable_kernels {
 

@@ -13,7 +13,7 @@
 #include "davit/core/error.hpp"
 #include "davit/core/evalue.hpp"
 #include "davit/core/scratch.hpp"
-#include "davit/program/operator_schema.hpp"
+#include "davit/ops/operator_schema.hpp"
 
 namespace davit::portable_kernels {
 

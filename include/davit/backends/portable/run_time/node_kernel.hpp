@@ -10,9 +10,9 @@
 #include "davit/backends/portable/run_time/kernel_step.hpp"
 #include "davit/backends/portable/run_time/op_table.hpp"
 #include "davit/core/name.hpp"
+#include "davit/ops/operator_schema.hpp"
 #include "davit/program/graph.hpp"
 #include "davit/program/operator_call.hpp"
-#include "davit/program/operator_schema.hpp"
 
 namespace davit::portable_kernels {
 

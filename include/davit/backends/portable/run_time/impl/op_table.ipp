@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "davit/backends/portable/run_time/op_table.hpp"
-#include "davit/program/operators.hpp"
+#include "davit/ops/operators.hpp"
 
 namespace davit::portable_kernels {
 

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// All of ops/.
+
+#include "davit/ops/facts.hpp"
+#include "davit/ops/operator_facts.hpp"
+#include "davit/ops/operator_row.hpp"
+#include "davit/ops/operator_schema.hpp"
+#include "davit/ops/operators.hpp"
+#include "davit/ops/rules.hpp"

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string_view>
+
+#include "davit/ops/operator_facts.hpp"
+#include "davit/ops/operator_row.hpp"
+
+namespace davit::operator_families {
+
+using namespace std::string_view_literals;
+
+/// Quantization: quantized_decomposed, and fake quantization of training.
+inline constexpr OperatorRow quantization[] = {
+    // clang-format off
+    {.rule = R"(aten._fake_quantize_per_tensor_affine_cachemask_tensor_qparams.default(self, scale, zero_point,
+           fake_quant_enabled, quant_min, quant_max):
+       on = reshape(fake_quant_enabled, []) == 1;
+       q = $fake_steps(self, reshape(scale, []), reshape(zero_point, []));
+       [where(on, fake_quantize_per_tensor_affine.tensor_qparams(self, scale, zero_point, quant_min, quant_max), self),
+           logical_or(logical_not(on), $between(q, quant_min, quant_max))])"sv},
+    {.rule = R"(aten.fake_quantize_per_channel_affine.default(self, scale, zero_point, axis, quant_min, quant_max)^:
+       s = $per_channel(self, scale, axis);
+       z = $per_channel(self, zero_point, axis);
+       $fake_values($fake_steps(self, s, z), s, z, quant_min, quant_max))"sv},
+    {.rule = R"(aten.fake_quantize_per_channel_affine_cachemask.default(self, scale, zero_point, axis, quant_min,
+           quant_max):
+       q = $fake_steps(self, $per_channel(self, scale, axis), $per_channel(self, zero_point, axis));
+       [fake_quantize_per_channel_affine(self, scale, zero_point, axis, quant_min, quant_max),
+           $between(q, quant_min, quant_max)])"sv},
+    {.rule = R"(aten.fake_quantize_per_tensor_affine.default(self, scale, zero_point, quant_min, quant_max):
+       fake_quantize_per_tensor_affine.tensor_qparams(self, full([], scale, dtype=float32),
+           full([], zero_point, dtype=int32), quant_min, quant_max))"sv},
+    {.rule = R"(aten.fake_quantize_per_tensor_affine.tensor_qparams(self, scale, zero_point, quant_min, quant_max)^:
+       s = reshape(scale, []);
+       z = reshape(zero_point, []);
+       $fake_values($fake_steps(self, s, z), s, z, quant_min, quant_max))"sv},
+    {.rule = R"(aten.fake_quantize_per_tensor_affine_cachemask.default(self, scale, zero_point, quant_min, quant_max):
+       q = $fake_steps(self, full([], scale, dtype=float32), full([], zero_point, dtype=int32));
+       [fake_quantize_per_tensor_affine(self, scale, zero_point, quant_min, quant_max),
+           $between(q, quant_min, quant_max)])"sv},
+    {.schema = "quantized_decomposed.choose_qparams.tensor(Tensor input, int quant_min, int quant_max, float eps, "
+               "ScalarType dtype) -> (Tensor, Tensor)"sv,
+     .rule = R"(quantized_decomposed.choose_qparams.tensor(input, quant_min, quant_max, eps, dtype)!:
+       d = range(0, rank(input));
+       l = clamp(amin(input, d), none, 0.0);
+       h = clamp(amax(input, d), 0.0);
+       s = clamp(cast((h - l) / float(quant_max - quant_min), float32), eps);
+       z = clamp(quant_min - round(l / s), quant_min, quant_max);
+       [view(cast(s, float64), [1]), view(cast(z, int64), [1])])"sv},
+    {.rule = R"(quantized_decomposed.choose_qparams_per_token.default(input, dtype):
+       s = amax(abs(input), [-1], true);
+       t = dtype(s) == float16 ? cast(s, float32) : s;
+       r = dtype == int8 ? clamp(t, 1e-05) / 127 : fail(0);
+       [cast(r, outtype), full(sizes(r), 0, dtype=int64)])"sv},
+    {.rule = R"(quantized_decomposed.choose_qparams_per_token_asymmetric.default(input, dtype):
+       l = clamp(amin(input, [-1], true), none, 0);
+       h = clamp(amax(input, [-1], true), 0);
+       s = clamp((h - l) / 255.0, 1.1920928955078125e-07);
+       a = l / s;
+       b = h / s;
+       z = where((a - 128) + (b + 127) > 0, -128 - a, 127 - b);
+       [cast(s, float64), cast(round(clamp(z, -128, 127)), int64)])"sv},
+    {.schema = "quantized_decomposed.choose_qparams_symmetric.tensor(Tensor input, int quant_min, int quant_max, "
+               "float eps, ScalarType dtype) -> (Tensor, Tensor)"sv,
+     .rule = R"(quantized_decomposed.choose_qparams_symmetric.tensor(input, quant_min, quant_max, eps, dtype)!:
+       s = clamp(cast(amax(abs(input), range(0, rank(input))) / ((quant_max - quant_min) / 2.0), float32), eps);
+       [view(cast(s, float64), [1]), full([1], dtype == uint8 ? 128 : 0, dtype=int64)])"sv},
+    {.schema = "quantized_decomposed.dequantize_per_channel.default(Tensor input, Tensor scales, Tensor? zero_points, "
+               "int axis, int quant_min, int quant_max, ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor"sv},
+    {.rule = R"(quantized_decomposed.dequantize_per_channel_group.default(input, scales, zero_points, quant_min,
+           quant_max, dtype, group_size=128, output_dtype=float32):
+       g = size(scales, -1) == 1 && group_size > size(input, -1) ? size(input, -1) : group_size;
+       x = reshape(input, [product(sizes(input)) // g, g]);
+       n = product(sizes(scales));
+       c = zero_points == none ? x : x - reshape(zero_points, [n, 1]);
+       cast(reshape(c * reshape(scales, [n, 1]), sizes(input)), output_dtype))"sv},
+    {.schema = "quantized_decomposed.dequantize_per_tensor.default(Tensor input, float scale, int zero_point, "
+               "int quant_min, int quant_max, ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor"sv},
+    {.schema = "quantized_decomposed.dequantize_per_tensor.tensor(Tensor input, Tensor scale, Tensor zero_point, "
+               "int quant_min, int quant_max, ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor"sv,
+     .rule = R"(quantized_decomposed.dequantize_per_tensor.tensor(input, scale, zero_point, quant_min, quant_max, dtype,
+           out_dtype=none)!:
+       cast((cast(input, float32) - cast(view(zero_point, []), float32)) * cast(view(scale, []), float32),
+           outtype))"sv},
+    {.rule = R"(quantized_decomposed.dequantize_per_token.default(input, scales, zero_points, quant_min, quant_max,
+           dtype, output_dtype=float32):
+       cast((input - zero_points) * scales, output_dtype))"sv},
+    {.rule = R"(quantized_decomposed.fake_quant_per_channel.default(input, scales, zero_points, axis, quant_min,
+           quant_max):
+       fake_quantize_per_channel_affine(input, scales, zero_points, axis, quant_min, quant_max))"sv},
+    {.schema = "quantized_decomposed.quantize_per_channel.default(Tensor input, Tensor scales, Tensor zero_points, "
+               "int axis, int quant_min, int quant_max, ScalarType dtype) -> Tensor"sv,
+     .rule = R"(quantized_decomposed.quantize_per_channel.default(input, scales, zero_points, axis, quant_min,
+           quant_max, dtype)!:
+       cast(clamp(round(input * $per_channel(input, cast(reciprocal(scales), float32), axis))
+           + $per_channel(input, cast(zero_points, float32), axis), quant_min, quant_max), outtype))"sv},
+    {.rule = R"(quantized_decomposed.quantize_per_channel_group.default(input, scales, zero_points, quant_min,
+           quant_max, dtype, group_size=128):
+       g = size(scales, -1) == 1 && group_size > size(input, -1) ? size(input, -1) : group_size;
+       n = product(sizes(scales));
+       x = reshape(input, [product(sizes(input)) // g, g]);
+       q = round(x * reciprocal(reshape(scales, [n, 1])) + reshape(zero_points, [n, 1]));
+       cast(reshape(clamp(q, quant_min, quant_max), sizes(input)), dtype))"sv},
+    {.schema = "quantized_decomposed.quantize_per_tensor.default(Tensor input, float scale, int zero_point, "
+               "int quant_min, int quant_max, ScalarType dtype) -> Tensor"sv},
+    {.schema = "quantized_decomposed.quantize_per_tensor.tensor(Tensor input, Tensor scale, Tensor zero_point, "
+               "int quant_min, int quant_max, ScalarType dtype) -> Tensor"sv,
+     .rule = R"(quantized_decomposed.quantize_per_tensor.tensor(input, scale, zero_point, quant_min, quant_max, dtype)!:
+       cast(clamp(round(cast(input, float32) * cast(reciprocal(view(scale, [])), float32))
+           + cast(view(zero_point, []), float32), quant_min, quant_max), outtype))"sv},
+    {.rule = R"(quantized_decomposed.quantize_per_token.default(input, scales, zero_points, quant_min, quant_max,
+           dtype):
+       cast(clamp(round(input * reciprocal(scales) + zero_points), quant_min, quant_max), dtype))"sv},
+
+    // what the rules above share
+    {.rule = R"($fake_steps(x, scale, zero):
+       s = x * reciprocal(scale);
+       isfloat(zero) ? round(s + zero) : round(s) + zero)"sv},
+    {.rule = R"($fake_values(q, scale, zero, low, high): (clamp(q, low, high) - zero) * scale)"sv},
+    // clang-format on
+};
+
+/// What holds for all overloads.
+inline constexpr OperatorFacts quantization_facts[] = {
+    // clang-format off
+    {.name = "aten.fake_quantize_per_tensor_affine"sv, .autocast = AutocastPolicy::full},
+    {.name = "quantized_decomposed.dequantize_per_channel"sv, .range = RangeBound::scaled, .keeps_nonfinite = true},
+    {.name = "quantized_decomposed.dequantize_per_tensor"sv, .range = RangeBound::scaled, .keeps_nonfinite = true},
+    {.name = "quantized_decomposed.quantize_per_tensor"sv, .range = RangeBound::largest},
+    // clang-format on
+};
+
+}  // namespace davit::operator_families

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string_view>
+
+#include "davit/ops/operator_facts.hpp"
+#include "davit/ops/operator_row.hpp"
+
+namespace davit::operator_families {
+
+using namespace std::string_view_literals;
+
+/// Softmax and its logarithm.
+inline constexpr OperatorRow softmax[] = {
+    // clang-format off
+    {.schema = "aten._log_softmax.default(Tensor self, int dim, bool half_to_float) -> Tensor"sv},
+    {.rule = R"(aten._log_softmax_backward_data.default(grad_output, output, dim, input_dtype)^:
+       grad_output - exp(output) * sum.dim_IntList(grad_output, [dim], true))"sv},
+    {.schema = "aten._safe_softmax.default(Tensor self, int dim, ScalarType? dtype=None) -> Tensor"sv,
+     .rule = R"(aten._safe_softmax.default(self, dim, dtype=none):
+       x = cast(self, dtype);
+       where(all.dim(x == -inf, dim, true), 0, _softmax(x, dim, false)))"sv},
+    {.schema = "aten._softmax.default(Tensor self, int dim, bool half_to_float) -> Tensor"sv},
+    {.rule = R"(aten._softmax_backward_data.default(grad_output, output, dim, input_dtype)^:
+       g = grad_output * output;
+       g - output * sum.dim_IntList(g, [dim], true))"sv},
+    {.schema = "aten.log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor"sv,
+     .rule = R"(aten.log_softmax.int(self, dim, dtype=none): _log_softmax(cast(self, dtype), dim, false))"sv},
+    {.schema = "aten.softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor"sv,
+     .rule = R"(aten.softmax.int(self, dim, dtype=none): _softmax(cast(self, dtype), dim, false))"sv},
+    {.rule = R"(aten.special_log_softmax.default = aten.log_softmax.int)"sv},
+    {.rule = R"(aten.special_softmax.default = aten.softmax.int)"sv},
+    // clang-format on
+};
+
+/// What holds for all overloads.
+inline constexpr OperatorFacts softmax_facts[] = {
+    // clang-format off
+    {.name = "aten._log_softmax"sv, .shape = ShapeRule::same, .keeps_nonfinite = true},
+    {.name = "aten._safe_softmax"sv, .shape = ShapeRule::same, .range = RangeBound::softmax, .keeps_nonfinite = true},
+    {.name = "aten._softmax"sv, .shape = ShapeRule::same, .range = RangeBound::softmax, .keeps_nonfinite = true},
+    {.name = "aten.log_softmax"sv, .shape = ShapeRule::same, .keeps_nonfinite = true},
+    {.name = "aten.softmax"sv, .shape = ShapeRule::same, .range = RangeBound::softmax, .keeps_nonfinite = true},
+    // clang-format on
+};
+
+}  // namespace davit::operator_families

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include "davit/ops/rules.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../support/data.hpp"
+#include "davit/ops/operator_row.hpp"
+#include "davit/ops/operators.hpp"
+
+using namespace davit;
+
+namespace {
+
+/// The parts of a text between separators.
+std::vector<std::string> words_of(std::string_view text, std::string_view separator) {
+  std::vector<std::string> words;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(separator), text.size());
+    words.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + separator.size(), text.size()));
+  }
+  return words;
+}
+/// The names of a rule's parameters, without their defaults.
+std::vector<std::string> parameters_of(std::string_view rule) {
+  const std::size_t open = rule.find('(');
+  if (open == std::string_view::npos) return {};
+  std::vector<std::string> names = words_of(rule.substr(open + 1, rule.find(')') - open - 1), ",");
+  for (std::string& name : names) name.erase(0, name.find_first_not_of(" \n"));
+  std::erase_if(names, [](const std::string& name) {
+    return name.find('=') == std::string::npos && name.ends_with(']');
+  });  // of a default's list
+  for (std::string& name : names) name = name.substr(0, name.find('='));
+  return names;
+}
+
+/// Composite operators of torch without a rule, by the beginning of their names, and why.
+struct LeftOut {
+  std::string_view why;
+  std::vector<std::string_view> names;
+};
+const std::vector<LeftOut>& left_out() {
+  static const std::vector<LeftOut> rows = {
+      {"answers no tensor, or asks about the tensor object: export evaluates it",
+       {"can_cast", "cudnn_is_acceptable", "is_", "output_nr", "promote_types", "result_type", "retains_grad",
+        "size.int", "stride.int", "_version", "_has_compatible_shallow_copy_type", "_is_zerotensor",
+        "_debug_has_internal_overlap", "_nnpack_available", "_use_cudnn_rnn_flatten_weight"}},
+      {"changes the tensor object, its gradient or its names: nothing is left of it in an exported program",
+       {"retain_grad", "set_data", "get_gradients", "refine_names", "rename", "align_", "_add_batch_dim",
+        "_remove_batch_dim", "_unpack_dual", "_propagate_xla_data", "_to_cpu", "resize_as"}},
+      {"of sparse, nested or packed tensors, which exported programs cannot hold",
+       {"_sparse_", "sparse_", "smm", "sspaddmm", "to_sparse", "to_dense", "coalesce", "_validate_",
+        "nested_to_padded_tensor", "_pad_packed_sequence", "gru.data", "lstm.data", "rnn_relu.data", "rnn_tanh.data",
+        "flatten_dense_tensors", "unflatten_dense_tensors", "_chunk_cat"}},
+      {"of a library or a device of PyTorch's own: cuDNN, FBGEMM, quantized modules",
+       {"cudnn_", "_cufft_", "fbgemm_", "quantized_", "_wrapped_", "choose_qparams_optimized",
+        "_choose_qparams_per_tensor", "_rowwise_prune", "_saturate_weight_to_fp16", "fused_moving_avg_obs_fake_quant"}},
+      {"is PyTorch's own test", {"_test_"}},
+      {"random: it needs the generator's order", {"_sobol_engine_draw"}},
+      {"its result's size depends on data, or needs a kernel of its own",
+       {"ctc_loss", "histogramdd", "narrow.Tensor", "tensor_split.tensor_indices_or_sections"}},
+      {"torch 2.6 does not export it: it looks at its input", {"quantile", "nanquantile", "cov", "corrcoef"}},
+      {"complex numbers: the inverse short-time transform", {"stft.center", "imag", "chalf"}},
+      {"needs a factorization", {"linalg_", "qr", "svd"}},
+      {"seldom in a model: nobody asked for it yet",
+       {"_batch_norm_impl_index", "_convolution.deprecated", "_convolution_mode", "_dim_arange", "_reshape_from_tensor",
+        "_shape_as_tensor", "_scaled_dot_product_attention_math", "_upsample_nearest_exact", "combinations",
+        "multilabel_margin_loss_forward.output", "nll_loss2d_forward", "nll_loss_forward", "log_sigmoid_forward.output",
+        "slow_conv3d", "thnn_conv2d", "upsample_nearest3d.default", "xlogy.Out"}}};
+  return rows;
+}
+
+}  // namespace
+
+TEST_CASE("rules are found by the name of their operator") {
+  for (const auto family : operator_tables)
+    for (const OperatorRow& row : family) {
+      if (!row.rule.empty()) CHECK(find_decomposition(operator_name(row.rule)) == row.rule);
+      if (!row.complex_rule.empty()) CHECK(find_complex_rule(operator_name(row.complex_rule)) == row.complex_rule);
+    }
+  CHECK(find_complex_rule("aten.relu.default").empty());
+  CHECK(find_decomposition("aten.add.Tensor").empty());
+  CHECK(find_decomposition("aten.relu6").empty());
+  CHECK(find_decomposition("").empty());
+}
+
+TEST_CASE("another name is that of an operator or of a rule") {
+  std::size_t count = 0;
+  for (const auto family : operator_tables)
+    for (const OperatorRow& row : family)
+      for (const std::string_view rule : {row.rule, row.complex_rule}) {
+        if (!rule.substr(operator_name(rule).size()).starts_with(" = ")) continue;
+        ++count;
+        CAPTURE(rule);
+        const std::string_view to = rule.substr(operator_name(rule).size() + 3);
+        CHECK((!find_operator(to).empty() || !find_decomposition(to).empty() || !find_complex_rule(to).empty()));
+      }
+  CHECK(count > 100);
+}
+
+TEST_CASE("every composite operator of torch has a rule, is core, or is left out for a reason") {
+  std::ifstream file(test_data("composites.txt"));
+  REQUIRE(file);
+  std::size_t with_rule = 0, count = 0;
+  std::vector<std::vector<bool>> excuses;
+  for (const LeftOut& row : left_out()) excuses.emplace_back(row.names.size(), false);
+  for (std::string line; std::getline(file, line); ++count) {
+    const std::vector<std::string> words = words_of(line, " ");
+    const std::string& name = words[0];
+    CAPTURE(name);
+    const std::string_view text = find_decomposition(name);
+    const bool rule = !text.empty();
+    with_rule += rule;
+    // a rule names parameters of the operator, in their order
+    std::size_t at = 1;
+    for (const std::string& parameter : parameters_of(text)) {
+      CAPTURE(parameter);
+      at = static_cast<std::size_t>(std::find(words.begin() + static_cast<std::ptrdiff_t>(at), words.end(), parameter) -
+                                    words.begin());
+      REQUIRE(at++ < words.size());
+    }
+    bool excused = false;
+    for (std::size_t i = 0; i < excuses.size(); ++i)
+      for (std::size_t k = 0; k < excuses[i].size(); ++k)
+        if (!rule && std::string_view(name).substr(5).starts_with(left_out()[i].names[k]))
+          excused = excuses[i][k] = true;
+    CHECK((rule || excused || !find_operator(name).empty()));
+  }
+  CHECK(count == 691);
+  CHECK(with_rule > 390);
+  for (std::size_t i = 0; i < excuses.size(); ++i)
+    for (std::size_t k = 0; k < excuses[i].size(); ++k) {
+      CAPTURE(left_out()[i].names[k]);
+      CHECK(excuses[i][k]);  // a reason that no operator needs any more
+    }
+}
