@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/backends/region_worth.hpp"
+#include "davit/backends/offload_cost.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "davit/lowering/capability_partitioner.hpp"
+#include "davit/lowering/value_sources.hpp"
 #include "support/net.hpp"
 #include "support/toy_backend.hpp"
 
@@ -16,19 +16,27 @@ using support::Net;
 
 namespace {
 
-/// Whether the nodes of a program pay the border of the region that they are, as a partitioner asks.
-bool pays(const ExportedProgram& program, const LibraryRates& rates, std::size_t first, std::size_t count) {
+/// What a partitioner asks about `count` nodes from `first` on.
+template <class Ask>
+auto asked(const ExportedProgram& program, std::size_t first, std::size_t count, Ask&& ask) {
   GraphModuleView graph = program.view();
-  const std::vector<std::uint8_t> used = used_values(graph);
-  std::vector<std::uint8_t> constant(graph.values.size(), 0);
-  for (std::size_t i = 0; i < program.signature.input_specs.size(); ++i)
-    constant[graph.args(graph.root().inputs)[i].value()] =
-        kind(program.signature.input_specs[i]) == InputKind::parameter ? 1 : 0;
+  const std::vector<std::uint8_t> used = used_values(graph), constant = constant_values(program);
   graph.used = used.data();
   graph.constant = constant.data();
   std::vector<NodeId> nodes(count);
   std::iota(nodes.begin(), nodes.end(), static_cast<NodeId>(first));
-  return pays_its_border(graph, nodes, rates);
+  return ask(graph, std::span<const NodeId>(nodes));
+}
+/// Whether the nodes of a program pay the border of the region that they are.
+bool pays(const ExportedProgram& program, const LibraryRates& rates, std::size_t first, std::size_t count) {
+  return asked(program, first, count, [&](GraphModuleView graph, std::span<const NodeId> nodes) {
+    return pays_its_border(graph, nodes, rates);
+  });
+}
+/// What they are estimated to take.
+double estimate(const ExportedProgram& program, const LibrarySpeed& speed, std::size_t first, std::size_t count) {
+  return asked(program, first, count,
+               [&](GraphModuleView graph, std::span<const NodeId> nodes) { return estimated_ns(graph, nodes, speed); });
 }
 
 }  // namespace
@@ -153,4 +161,85 @@ TEST_CASE("work of other dtypes is not judged") {
       {q.op("aten.mm.default", "y", {256, 256}, {{"self", q.v(floats)}, {"mat2", q.v(q.weight("w", {256, 256}))}})});
   CHECK(pays(quantized, {.product = -1, .copies_all = true}, 0, 2));
   CHECK_FALSE(pays(quantized, {.product = -1, .copies_all = true}, 1, 1));
+}
+
+TEST_CASE("an estimate: the multiplications of full vectors of channels, by what computes them") {
+  Net n;
+  const auto x = n.input("x", {1, 24, 10, 10}), z = n.input("z", {1, 16, 8, 8}), rgb = n.input("rgb", {1, 3, 10, 10});
+  const auto full = n.conv("full", x, n.weight("w0", {32, 24, 3, 3}), {1, 32, 10, 10}, 1, 1);
+  const auto strided = n.conv("strided", x, n.weight("w1", {32, 24, 3, 3}), {1, 32, 5, 5}, 2, 1);
+  const auto small = n.conv("small", z, n.weight("w2", {32, 16, 3, 3}), {1, 32, 8, 8}, 1, 1);
+  const auto depthwise = n.conv("depthwise", x, n.weight("w3", {24, 1, 3, 3}), {1, 24, 10, 10}, 1, 1, 24);
+  const auto grouped = n.conv("grouped", x, n.weight("w4", {24, 4, 3, 3}), {1, 24, 10, 10}, 1, 1, 6);
+  const auto few = n.conv("few", x, n.weight("w5", {4, 24, 3, 3}), {1, 4, 10, 10}, 1, 1);
+  const auto colours = n.conv("colours", rgb, n.weight("w6", {16, 3, 3, 3}), {1, 16, 10, 10}, 1, 1);
+  const ExportedProgram program = n.finish({full, strided, small, depthwise, grouped, few, colours});
+  const auto ns = [&](std::string_view node, const LibrarySpeed& speed) {
+    return estimate(program, speed, support::find_node(program.view(), node), 1);
+  };
+  const LibrarySpeed plain{.multiplications = 10},
+      blocks{.multiplications = 10, .channel_block = 16, .filter_block = 16};
+  CHECK(ns("full", plain) == doctest::Approx(32 * 100 * 24 * 9 / 10.0));
+  CHECK(ns("full", blocks) == doctest::Approx(32 * 100 * 32 * 9 / 10.0));
+  CHECK(ns("full", {.multiplications = 10, .winograd = 20}) == doctest::Approx(32 * 100 * 24 * 9 / 20.0));
+  CHECK(ns("strided", {.multiplications = 10, .winograd = 20}) == doctest::Approx(32 * 25 * 24 * 9 / 10.0));
+  CHECK(ns("small", {.multiplications = 10, .winograd = 20}) == doctest::Approx(32 * 64 * 16 * 9 / 10.0));
+  CHECK(ns("depthwise", {.depthwise = 5, .channel_block = 16}) == doctest::Approx(24 * 100 * 9 / 5.0));
+  CHECK(ns("grouped", blocks) == doctest::Approx(24 * 100 * 4 * 9 / 10.0 * 2));
+  CHECK(ns("few", blocks) == doctest::Approx(16 * 100 * 32 * 9 / 10.0));
+  CHECK(ns("few", {.few_filters = 5, .channel_block = 16}) == doctest::Approx(4 * 100 * 24 * 9 / 5.0));
+  CHECK(ns("colours", blocks) == doctest::Approx(16 * 100 * 3 * 9 / 10.0));  // no vectors of channels
+  CHECK(ns("full", {.node_ns = 7, .multiplications = 1e30}) == doctest::Approx(7));
+}
+
+TEST_CASE("an estimate: products by their rows, poolings, averages, and operators behind a product") {
+  Net n;
+  const auto rows = n.input("rows", {4, 20}), batch = n.input("batch", {3, 2, 20}),
+             others = n.input("others", {3, 20, 5});
+  const auto x = n.input("x", {1, 8, 6, 6});
+  const auto linear =
+      n.op("aten.linear.default", "linear", {4, 8}, {{"input", n.v(rows)}, {"weight", n.v(n.weight("w", {8, 20}))}});
+  const auto bmm = n.op("aten.bmm.default", "bmm", {3, 2, 5}, {{"self", n.v(batch)}, {"mat2", n.v(others)}});
+  const auto pool =
+      n.op("aten.max_pool2d.default", "pool", {1, 8, 3, 3}, {{"self", n.v(x)}, {"kernel_size", n.ints({2, 2})}});
+  const auto mean = n.op("aten.mean.dim", "mean", {1, 8}, {{"self", n.v(x)}, {"dim", n.ints({2, 3})}});
+  const auto fused = n.relu("fused", linear, {4, 8});
+  const auto apart = n.relu("apart", x, {1, 8, 6, 6});
+  const ExportedProgram program = n.finish({fused, bmm, pool, mean, apart});
+  const auto ns = [&](std::string_view node, const LibrarySpeed& speed, std::size_t count = 1) {
+    return estimate(program, speed, support::find_node(program.view(), node), count);
+  };
+  CHECK(ns("linear", {.multiplications = 10, .idle_rows = 2}) == doctest::Approx(4 * 8 * 20 / 10.0 * 1.5));
+  CHECK(ns("bmm", {.multiplications = 10, .idle_rows = 2}) == doctest::Approx(3 * 2 * 5 * 20 / 10.0 * 2));
+  CHECK(ns("pool", {.pooled = 4}) == doctest::Approx(8 * 9 * 4 / 4.0));
+  CHECK(ns("mean", {.averaged = 4}) == doctest::Approx(8 * 36 / 4.0));
+  CHECK(ns("apart", {.node_ns = 3, .element_ns = 2, .fused_ns = 1}) == doctest::Approx(3 + 8 * 36 * 2));
+  CHECK(ns("fused", {.node_ns = 3, .element_ns = 2, .fused_ns = 1}) ==
+        doctest::Approx(3 + 32 * 2));  // no product in the region
+  const LibrarySpeed free{
+      .node_ns = 3, .multiplications = 1e30, .pooled = 1e30, .averaged = 1e30, .element_ns = 2, .fused_ns = 1};
+  CHECK(ns("linear", free, 5) == doctest::Approx(3 + 3 + 3 + 3 + 32));  // and without a call of its own
+}
+
+TEST_CASE("an estimate: what enters and leaves, and images that are laid out anew inside") {
+  Net n;
+  const auto x = n.input("x", {1, 16, 10, 10});
+  const auto a = n.conv("a", x, n.weight("w0", {32, 16, 1, 1}), {1, 32, 10, 10});
+  const auto s = n.op("aten.slice.Tensor", "s", {1, 32, 10, 8},
+                      {{"self", n.v(a)}, {"dim", n.i(3)}, {"start", n.i(0)}, {"end", n.i(8)}});
+  const auto r = n.relu("r", s, {1, 32, 10, 8});
+  const ExportedProgram program = n.finish({n.conv("b", r, n.weight("w1", {8, 32, 1, 1}), {1, 8, 10, 8})});
+  const auto ns = [&](const LibrarySpeed& speed, std::size_t first, std::size_t count) {
+    LibrarySpeed but = speed;
+    but.multiplications = 1e30;
+    return estimate(program, but, first, count);
+  };
+  const LibrarySpeed border{.border_ns = 2};
+  CHECK(ns(border, 0, 4) == doctest::Approx((1600 + 640) * 2));
+  CHECK(ns(border, 0, 1) == doctest::Approx((1600 + 3200) * 2));
+  CHECK(ns(border, 2, 1) == doctest::Approx((2560 + 2560) * 2 / 3.0));  // no image is laid out
+  CHECK(ns({.border_ns = 2, .lays_out_moves = true}, 0, 4) == doctest::Approx((1600 + 640 + 3200 + 2560) * 2));
+  CHECK(ns({.moved_ns = 1}, 0, 4) == doctest::Approx(2560));
+  CHECK(ns({.element_ns = 1, .fused_ns = 9}, 0, 4) == doctest::Approx(2560));  // a slice lies between
+  CHECK(ns({}, 0, 4) == doctest::Approx(0));
 }
