@@ -182,6 +182,7 @@ TEST_CASE("an estimate: the multiplications of full vectors of channels, by what
   CHECK(ns("full", plain) == doctest::Approx(32 * 100 * 24 * 9 / 10.0));
   CHECK(ns("full", blocks) == doctest::Approx(32 * 100 * 32 * 9 / 10.0));
   CHECK(ns("full", {.multiplications = 10, .winograd = 20}) == doctest::Approx(32 * 100 * 24 * 9 / 20.0));
+  CHECK(ns("full", {.multiplications = 10, .idle_rows = 50}) == doctest::Approx(32 * 100 * 24 * 9 / 10.0 * 1.5));
   CHECK(ns("strided", {.multiplications = 10, .winograd = 20}) == doctest::Approx(32 * 25 * 24 * 9 / 10.0));
   CHECK(ns("small", {.multiplications = 10, .winograd = 20}) == doctest::Approx(32 * 64 * 16 * 9 / 10.0));
   CHECK(ns("depthwise", {.depthwise = 5, .channel_block = 16}) == doctest::Approx(24 * 100 * 9 / 5.0));
@@ -238,8 +239,31 @@ TEST_CASE("an estimate: what enters and leaves, and images that are laid out ane
   CHECK(ns(border, 0, 4) == doctest::Approx((1600 + 640) * 2));
   CHECK(ns(border, 0, 1) == doctest::Approx((1600 + 3200) * 2));
   CHECK(ns(border, 2, 1) == doctest::Approx((2560 + 2560) * 2 / 3.0));  // no image is laid out
-  CHECK(ns({.border_ns = 2, .lays_out_moves = true}, 0, 4) == doctest::Approx((1600 + 640 + 3200 + 2560) * 2));
+  CHECK(ns({.layout_ns = 1, .border_ns = 2}, 0, 4) == doctest::Approx((1600 + 640) * 2 + 3200 + 2560));
   CHECK(ns({.moved_ns = 1}, 0, 4) == doctest::Approx(2560));
   CHECK(ns({.element_ns = 1, .fused_ns = 9}, 0, 4) == doctest::Approx(2560));  // a slice lies between
   CHECK(ns({}, 0, 4) == doctest::Approx(0));
+
+  Net two;  // a part of a batch is no plain row of numbers
+  const auto y = two.input("y", {2, 8, 10});
+  const auto part = two.op("aten.slice.Tensor", "part", {2, 8, 6},
+                           {{"self", two.v(y)}, {"dim", two.i(2)}, {"start", two.i(0)}, {"end", two.i(6)}});
+  const auto wide = two.op("aten.conv1d.default", "wide", {2, 4, 6},
+                           {{"input", two.v(part)}, {"weight", two.v(two.weight("w", {4, 8, 1}))}});
+  const ExportedProgram batch = two.finish({wide, two.relu("bounded", part, {2, 8, 6})});
+  const LibrarySpeed parts{
+      .multiplications = 1e30, .element_ns = 1, .strided_ns = 4, .layout_ns = 1, .batch_layout_ns = 7};
+  CHECK(estimate(batch, parts, 0, 2) == doctest::Approx(96 * 7));
+  CHECK(estimate(batch, parts, 0, 3) == doctest::Approx(96 * 7 + 96 * 5));
+  CHECK(estimate(batch, parts, 1, 2) == doctest::Approx(96));  // whose parts come from outside
+
+  Net half;  // some channels of an image lie apart
+  const auto z = half.input("z", {1, 16, 10});
+  const auto made = half.op("aten.conv1d.default", "made", {1, 32, 10},
+                            {{"input", half.v(z)}, {"weight", half.v(half.weight("w", {32, 16, 1}))}});
+  const auto gate = half.op("aten.slice.Tensor", "gate", {1, 16, 10},
+                            {{"self", half.v(made)}, {"dim", half.i(1)}, {"start", half.i(0)}, {"end", half.i(16)}});
+  const ExportedProgram gated = half.finish({half.relu("opened", gate, {1, 16, 10})});
+  CHECK(estimate(gated, {.multiplications = 1e30, .element_ns = 1, .split_ns = 4}, 0, 3) == doctest::Approx(160 * 5));
+  CHECK(estimate(gated, {.multiplications = 1e30, .element_ns = 1, .split_ns = 4}, 1, 2) == doctest::Approx(160));
 }

@@ -195,14 +195,17 @@ struct LibrarySpeed {
   double few_filters = 0;          ///< of windows to less than 8 filters; 0: as many as fill a vector
   std::int64_t channel_block = 1;  ///< channels of an image are computed in multiples of it
   std::int64_t filter_block = 1;   ///< the same of filters
-  double idle_rows = 0;            ///< a product of r rows takes the time of r + idle_rows
+  double idle_rows = 0;            ///< a product of r rows, or pixels, takes the time of r + idle_rows
   double pooled = 1;               ///< elements of windows
   double averaged = 1;             ///< elements of a mean over images
   double element_ns = 0;           ///< of an elementwise result
-  double fused_ns = 0;             ///< the same, right behind a convolution or product
+  double strided_ns = 0;           ///< more for one of a part of a batch
+  double split_ns = 0;             ///< more for one of some channels of an image
+  double fused_ns = 0;             ///< of one right behind a convolution or product
   double moved_ns = 0;             ///< an element that is sliced, padded or copied
+  double layout_ns = 0;            ///< an element of an image that is laid out anew for views and copies; 0: none is
+  double batch_layout_ns = 0;      ///< the same of a batch of several
   double border_ns = 0;            ///< an element of an image that enters or leaves the region
-  bool lays_out_moves = false;     ///< views and copies of images count as outside
 };
 
 namespace detail {
@@ -222,14 +225,15 @@ namespace detail {
   if (view.groups > 1 && second == 1) return amount / speed.depthwise;
   if (view.groups > 1) return amount / speed.multiplications * (1 + 4 / std::max(second, 1.0));
   if (speed.few_filters > 0 && first < 8 && window > 1) return amount / speed.few_filters;
-  double pixels = 1;
-  for (std::size_t d = 0; d < view.dims; ++d) pixels *= extent(graph, made, graph.values[made].sizes.count - 1 - d);
+  const double pixels = element_count(graph, made) / std::max(first, 1.0);
+  const std::size_t rank = graph.values[made].sizes.count;
   const bool tiles = speed.winograd > 0 && view.dims == 2 && view.kernel[1] == 3 && view.kernel[2] == 3 &&
                      view.stride[1] == 1 && view.stride[2] == 1 && view.dilation[1] == 1 && view.dilation[2] == 1 &&
-                     second >= 16 && first >= 32 && pixels > 64;
+                     second >= 16 && first >= 32 && extent(graph, made, rank - 1) * extent(graph, made, rank - 2) > 64;
   const double wasted = (second > 3 ? filled(second, speed.channel_block) / second : 1) *
                         (filled(first, speed.filter_block) / std::max(first / groups, 1.0));
-  return amount * wasted / (tiles ? speed.winograd : speed.multiplications);
+  return amount * wasted / (tiles ? speed.winograd : speed.multiplications) *
+         (1 + speed.idle_rows / std::max(pixels, 1.0));
 }
 
 /// True for averages over whole images, and operators that are one.
@@ -251,8 +255,9 @@ class CostEstimate {
   }
 
  private:
-  /// How a node's results lie: as rows, or as the library lays images out, right behind a product or not.
-  enum class Form : std::uint8_t { rows, image, product, image_product };
+  /// How a node's results lie: as rows, as the library lays images out, right behind a product or not, or as some
+  /// channels of such an image.
+  enum class Form : std::uint8_t { rows, image, product, image_product, split };
   [[nodiscard]] static bool is_image(Form f) noexcept { return f == Form::image || f == Form::image_product; }
   [[nodiscard]] static bool is_product(Form f) noexcept { return f == Form::product || f == Form::image_product; }
 
@@ -282,14 +287,14 @@ class CostEstimate {
       return speed_.node_ns + results * inner / speed_.multiplications * (1 + speed_.idle_rows / rows);
     }
     Form input = Form::rows;
-    bool inside = false;
+    bool split = false;
     ValueId source = no_id;
     for (const Argument& a : graph_.inputs(graph_.nodes[n]))
       graph_.for_each_value(a, [&](ValueId v) {
         if (source == no_id) source = v;
         const std::size_t at = index_of(graph_.values[v].producer);
         if (at == nodes_.size()) return;
-        inside = true;
+        split = split || form_[at] == Form::split;
         if (is_image(form_[at]) || (!is_image(input) && is_product(form_[at]))) input = form_[at];
       });
     operators::PoolView pool;
@@ -306,23 +311,35 @@ class CostEstimate {
     }
     const bool joins = target.starts_with("aten.cat.");
     if (only_moves(target) && !joins) {
-      const bool breaks = speed_.lays_out_moves && is_image(input) && source != no_id;
-      return results * speed_.moved_ns + (breaks ? element_count(graph_, source) * speed_.border_ns : 0);
+      if (is_image(input) && source != no_id && extent(graph_, made, 1) < extent(graph_, source, 1))
+        form_[i] = Form::split;
+      return results * speed_.moved_ns + (is_image(input) && source != no_id ? laid_out_ns(source) : 0);
     }
-    form_[i] = input;
     if (joins) {
       form_[i] = is_image(input) ? Form::image : Form::rows;
       return speed_.node_ns + results * speed_.element_ns;
     }
+    form_[i] = input;
     if (is_product(input)) return results * speed_.fused_ns;
-    return speed_.node_ns + results * speed_.element_ns;
+    const bool strided = !is_image(input) && extent(graph_, made, 0) > 1 && is_part(source);
+    return speed_.node_ns +
+           results * (speed_.element_ns + (strided ? speed_.strided_ns : 0) + (split ? speed_.split_ns : 0));
   }
 
-  /// What it costs to lay out an image that lies in rows inside the region.
+  /// What it costs to lay an image out anew inside the region: for a view or copy, or behind one.
+  [[nodiscard]] double laid_out_ns(ValueId v) const {
+    const double ns = extent(graph_, v, 0) > 1 ? speed_.batch_layout_ns : speed_.layout_ns;
+    return ns == 0 ? 0 : speed_.node_ns + element_count(graph_, v) * ns;
+  }
+  /// The same for an operand of a convolution; nothing if it lies as an image, or comes from outside.
   [[nodiscard]] double lay_out(ValueId input) const {
     const std::size_t at = index_of(graph_.values[input].producer);
-    const bool moved = at != nodes_.size() && !is_image(form_[at]);
-    return moved && speed_.lays_out_moves ? element_count(graph_, input) * speed_.border_ns : 0;
+    return at == nodes_.size() || is_image(form_[at]) ? 0 : laid_out_ns(input);
+  }
+  /// True for what a view of the region shows.
+  [[nodiscard]] bool is_part(ValueId v) const noexcept {
+    const std::size_t at = v == no_id ? nodes_.size() : index_of(graph_.values[v].producer);
+    return at != nodes_.size() && only_moves(graph_.target(graph_.nodes[nodes_[at]]));
   }
   /// The place of a node among the region's; as many as there are for others. O(log n).
   [[nodiscard]] std::size_t index_of(NodeId maker) const noexcept {

@@ -126,10 +126,13 @@ double onednn::offload_cost(GraphModuleView graph, std::span<const NodeId> nodes
                                .idle_rows = 1.8,
                                .pooled = 33,
                                .averaged = 20,
-                               .element_ns = 0.2,
+                               .element_ns = 0.1,
+                               .strided_ns = 0.15,
+                               .split_ns = 0.4,
                                .fused_ns = 0.03,
-                               .border_ns = 0.16,
-                               .lays_out_moves = true};
+                               .layout_ns = 0.02,
+                               .batch_layout_ns = 0.11,
+                               .border_ns = 0.16};
   return estimated_ns(graph, nodes, speed);
 }
 const char* onednn::refuses(GraphModuleView graph, NodeId node) {
