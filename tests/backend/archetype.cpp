@@ -20,6 +20,7 @@ constexpr bool has_all_of_a_runtime(BackendTable t) {
 }
 constexpr bool has_preprocess(BackendTable t) { return t.preprocess != nullptr; }
 constexpr bool selects(BackendTable t) { return t.refuses != nullptr; }
+constexpr bool estimates(BackendTable t) { return t.offload_cost != nullptr; }
 constexpr bool prepares(BackendTable t) { return t.prepare != nullptr; }
 constexpr bool saves(BackendTable t) {
   return t.save != nullptr && t.load != nullptr && t.save_spec != nullptr && t.load_spec != nullptr;
@@ -28,6 +29,7 @@ static_assert(has_all_of_a_runtime(backend_table<archetype::runtime_backend>));
 static_assert(!has_preprocess(backend_table<archetype::runtime_backend>) &&
               has_preprocess(backend_table<archetype::split_backend>));
 static_assert(selects(backend_table<archetype::selecting_backend>) && !selects(backend_table<archetype::backend>));
+static_assert(estimates(backend_table<archetype::estimating_backend>) && !estimates(backend_table<archetype::backend>));
 static_assert(prepares(backend_table<archetype::preparing_backend>) && !prepares(backend_table<archetype::backend>));
 static_assert(saves(backend_table<archetype::saving_backend>) && !saves(backend_table<archetype::backend>));
 

@@ -60,6 +60,12 @@ struct loads_alone : Archetype {
 struct vague_worth : Archetype {
   static int is_worthwhile(GraphModuleView, std::span<const NodeId>);
 };
+struct vague_cost : Archetype {
+  static long offload_cost(GraphModuleView, std::span<const NodeId>);
+};
+struct offload_costs_only : Archetype {
+  static double offload_costs(GraphModuleView, std::span<const NodeId>);
+};
 struct variable_views : Archetype {
   inline static bool never_views_inputs = true;
 };
@@ -140,6 +146,8 @@ static_assert(detail::misspelt<refuse_alone>() == BackendRule::refuses &&
               detail::misspelt<refuse_too>() == BackendRule::none);
 static_assert(detail::misspelt<update_inputs>() == BackendRule::refuses &&
               detail::misspelt<workspaces>() == BackendRule::workspace);
+static_assert(detail::misspelt<offload_costs_only>() == BackendRule::offload_cost &&
+              detail::misspelt<archetype::estimating_backend>() == BackendRule::none);
 static_assert(detail::misspelt<Archetype>() == BackendRule::none && detail::misspelt<int>() == BackendRule::none);
 
 template <class B>
@@ -157,14 +165,14 @@ static_assert(broken<no_execute> == execute && broken<executes_to_nothing> == ex
 static_assert(broken<archetype::runtime_backend> == preprocess && broken<preprocesses_to_nothing> == preprocess_result);
 static_assert(broken<vague_refuses> == refuses && broken<vague_prepare> == prepare && broken<saves_alone> == save);
 static_assert(broken<loads_alone> == load && broken<vague_worth> == is_worthwhile &&
-              broken<variable_views> == never_views_inputs);
+              broken<vague_cost> == offload_cost && broken<variable_views> == never_views_inputs);
 static_assert(broken<overwrites_alone> == may_overwrite && broken<updates_alone> == updates_input &&
               broken<vague_updates> == updates_input);
 static_assert(broken<vague_scratch> == scratch_bytes && broken<preprocesses_alone> == preprocess_all &&
               broken<preprocesses_elsewhere> == preprocess_all);
 static_assert(broken<may_view> == none && broken<overwrites> == none && broken<preprocesses_together> == none);
 static_assert(broken<archetype::split_backend> == none && broken<archetype::selecting_backend> == none &&
-              broken<archetype::saving_backend> == none);
+              broken<archetype::saving_backend> == none && broken<archetype::estimating_backend> == none);
 static_assert(detail::broken_runtime_rule<archetype::runtime_backend>() == none);
 
 }  // namespace

@@ -58,7 +58,136 @@ bool refused(const ExportedProgram& program, const Partitioning<List>& p, std::s
   });
 }
 
+/// A toy backend that estimates: so long a node, more for one operator, and so long for each value that enters or
+/// leaves.
+template <int N>
+struct Estimating : support::toy_backend<N> {
+  static inline double node_ns = 0, border_ns = 0, slow_ns = 0;
+  static inline std::string_view slow;
+  static inline std::size_t asked = 0;
+  [[nodiscard]] static double offload_cost(GraphModuleView graph, std::span<const NodeId> nodes) {
+    double ns = 0;
+    std::vector<ValueId> read, made;
+    for (const NodeId n : nodes) {
+      ++asked;
+      const bool dear = !slow.empty() && graph.target(graph.nodes[n]).find(slow) != std::string_view::npos;
+      ns += dear ? slow_ns : node_ns;
+      for (const Argument& a : graph.inputs(graph.nodes[n]))
+        graph.for_each_value(a, [&](ValueId v) { read.push_back(v); });
+      for (const Argument& a : graph.outputs(graph.nodes[n]))
+        graph.for_each_value(a, [&](ValueId v) { made.push_back(v); });
+    }
+    const auto has = [](const std::vector<ValueId>& all, ValueId v) { return std::ranges::count(all, v); };
+    for (std::size_t i = 0; i < read.size(); ++i)
+      if (has(made, read[i]) == 0 && std::ranges::find(read, read[i]) - read.begin() == static_cast<std::ptrdiff_t>(i))
+        ns += border_ns;
+    for (const ValueId v : made)
+      if (graph.used[v] > has(read, v)) ns += border_ns;
+    return ns;
+  }
+};
+/// Says what two estimate, and takes it back.
+struct Estimates {
+  Estimates(double first, double second, double border = 0) {
+    Estimating<0>::node_ns = first;
+    Estimating<1>::node_ns = second;
+    Estimating<0>::border_ns = Estimating<1>::border_ns = border;
+  }
+  ~Estimates() {
+    Estimating<0>::slow = Estimating<1>::slow = {};
+    Estimating<0>::asked = Estimating<1>::asked = 0;
+  }
+  Estimates(const Estimates&) = delete;
+  Estimates& operator=(const Estimates&) = delete;
+};
+using Pair = BackendList<Estimating<0>, Estimating<1>, C>;
+constexpr std::string_view sooner = "a later backend of the list is estimated to take its group less time";
+
 }  // namespace
+
+TEST_CASE("offload cost: of the backends that estimate, the one with the least gets a group; the order decides else") {
+  const Toys toys;
+  const ExportedProgram program = sample();
+  {
+    const Estimates estimates(10, 4);
+    const auto split = partition<Pair>(program);
+    CHECK(tags(program, split) == std::vector<Name>(5, "toy1_0"));
+    CHECK(refused(program, split, "s0", 0, sooner));
+    REQUIRE(split.candidates.size() == 2);
+    CHECK(split.candidates[0].what == "5 nodes from s0, estimated");
+    CHECK((split.candidates[0].candidate == "toy0" && split.candidates[0].ns == 50 && !split.candidates[0].chosen));
+    CHECK((split.candidates[1].candidate == "toy1" && split.candidates[1].ns == 20 && split.candidates[1].chosen));
+    CHECK(split.delegations[0].fallbacks == std::vector<std::uint32_t>{2});
+    CHECK(tags(program, partition<Pair>(program, {.order = {1, 0}})) == std::vector<Name>(5, "toy1_0"));
+    CHECK(tags(program, partition<BackendList<A, Estimating<1>>>(program)) == std::vector<Name>(5, "toy0_0"));
+    CHECK(tags(program, partition<BackendList<Estimating<0>, B>>(program)) == std::vector<Name>(5, "toy0_0"));
+    CHECK(tags(program, partition<BackendList<Estimating<0>, C, Estimating<1>>>(program))[0] == "toy1_0");
+  }
+  const auto first = [&](double a, double b) {
+    const Estimates estimates(a, b);
+    const auto split = partition<Pair>(program);
+    return split.refusals.empty() && split.candidates.empty() && tags(program, split) == std::vector<Name>(5, "toy0_0");
+  };
+  CHECK(first(10, 10));
+  CHECK(first(10, 9.9));  // estimates are not worth so little
+  CHECK(first(10, 20));
+}
+
+TEST_CASE("offload cost: what the later backend does not take stays, if that is the least for both parts") {
+  const Toys toys;
+  const ExportedProgram program = sample();
+  B::state.refused = "mul";
+  {
+    const Estimates estimates(10, 4);
+    CHECK(tags(program, partition<Pair>(program)) ==
+          std::vector<Name>{"toy1_0", "toy0_0", "toy1_1", "toy1_1", "toy1_1"});
+  }
+  const Estimates estimates(10, 4, 20);  // 24 less, and four values that go to and fro
+  CHECK(tags(program, partition<Pair>(program)) == std::vector<Name>(5, "toy0_0"));
+}
+
+TEST_CASE("offload cost: groups between those of a later backend go there together if their borders cost more") {
+  const Toys toys;
+  const ExportedProgram program = sample();
+  A::state.refused = "mul neg";
+  {
+    const Estimates estimates(10, 11);
+    CHECK(tags(program, partition<Pair>(program)) ==
+          std::vector<Name>{"toy0_0", "toy1_0", "toy0_1", "toy0_1", "toy1_1"});
+  }
+  const Estimates estimates(10, 11, 5);
+  const auto split = partition<Pair>(program);
+  CHECK(tags(program, split) == std::vector<Name>(5, "toy1_0"));
+  CHECK(refused(program, split, "s2", 0, sooner));
+  CHECK(refused(program, split, "m", 0, "it was told not to take this operator"));
+}
+
+TEST_CASE("offload cost: nothing goes to a backend whose while it is not worth, or that takes none of it") {
+  const Toys toys;
+  const ExportedProgram program = sample();
+  const Estimates estimates(10, 4);
+  const auto hook = partition<Pair>(program, {.worthwhile = [](GraphModuleView, std::span<const NodeId>,
+                                                               std::uint32_t backend) { return backend != 1; }});
+  CHECK(tags(program, hook) == std::vector<Name>(5, "toy0_0"));
+  B::state.refused = "add mul neg";
+  CHECK(tags(program, partition<Pair>(program)) == std::vector<Name>(5, "toy0_0"));
+}
+
+TEST_CASE("offload cost: only groups with a choice are estimated, each node a few times") {
+  const Toys toys;
+  Draft d;
+  ValueId x = d.user("x");
+  for (int i = 0; i < 100; ++i) x = i % 4 == 3 ? d.mul("m", x, 2.0) : d.add("s", x, 1.0);
+  d.output(x);
+  const ExportedProgram program = d.finish();
+  const Estimates estimates(10, 10);
+  (void)partition<BackendList<Estimating<0>, B, C>>(program);
+  CHECK(Estimating<0>::asked == 0);
+  A::state.refused = "mul";
+  (void)partition<Pair>(program);
+  CHECK(Estimating<0>::asked > 0);
+  CHECK(Estimating<0>::asked + Estimating<1>::asked <= 8 * 100);
+}
 
 TEST_CASE("each node goes to the first backend that takes it, and neighbours join") {
   const Toys toys;

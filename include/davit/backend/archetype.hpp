@@ -47,6 +47,11 @@ struct selecting_backend : backend {
   static const char* refuses(GraphModuleView, NodeId);
 };
 
+/// A backend that estimates how long regions take on it.
+struct estimating_backend : backend {
+  static double offload_cost(GraphModuleView, std::span<const NodeId>);
+};
+
 /// A backend whose sessions keep a workspace and prepare it.
 struct preparing_backend {
   static constexpr std::string_view name = "preparing_backend";
@@ -76,6 +81,7 @@ static_assert(Backend<backend> && PreprocessorFor<backend, backend>);
 static_assert(Backend<split_backend> && PreprocessorFor<host_part, split_backend>);
 static_assert(!PreprocessorFor<host_part, int>);
 static_assert(SelectsNodes<selecting_backend> && !SelectsNodes<backend>);
+static_assert(EstimatesOffloadCost<estimating_backend> && !EstimatesOffloadCost<backend>);
 static_assert(RuntimeBackend<preparing_backend> && Prepares<preparing_backend> && !Prepares<runtime_backend>);
 static_assert(SavesProcessed<saving_backend> && !SavesProcessed<backend>);
 static_assert(!RuntimeBackend<int> && !RuntimeBackend<void> && !RuntimeBackend<host_part>);

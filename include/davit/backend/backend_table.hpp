@@ -46,6 +46,7 @@ struct BackendTable {
   const char* (*refuses)(GraphModuleView graph, NodeId node) = nullptr;
   std::string_view (*operator_schema)(std::string_view target) = nullptr;
   bool (*is_worthwhile)(GraphModuleView graph, std::span<const NodeId> nodes) = nullptr;
+  double (*offload_cost)(GraphModuleView graph, std::span<const NodeId> nodes) = nullptr;
   BackendObject (*default_spec)() = nullptr;
   Result<BackendObject> (*preprocess)(const Method& method, const void* spec,
                                       DebugHandleRecorder& debug_handles) = nullptr;
@@ -167,6 +168,10 @@ struct BackendCalls {
     if constexpr (JudgesRegions<B>)
       t.is_worthwhile = [](GraphModuleView graph, std::span<const NodeId> nodes) {
         return B::is_worthwhile(graph, nodes);
+      };
+    if constexpr (EstimatesOffloadCost<B>)
+      t.offload_cost = [](GraphModuleView graph, std::span<const NodeId> nodes) {
+        return B::offload_cost(graph, nodes);
       };
     if constexpr (PreprocessorFor<Preprocessor, B>)
       t.preprocess = [](const Method& method, const void* spec, DebugHandleRecorder& debug_handles) {

@@ -30,6 +30,7 @@ enum class BackendRule : std::uint8_t {
   refuses,
   operator_schema,
   is_worthwhile,
+  offload_cost,
   prepare,
   never_views_inputs,
   may_overwrite,
@@ -64,8 +65,8 @@ concept SaysWhetherItViewsInputs = requires { typename std::bool_constant<bool{B
 /// A member of each name of the contract. A backend that has one of its own, private or not, makes the name in
 /// BackendAndNames ambiguous.
 struct ContractNames {
-  int name, CompileSpec, Processed, Handle, is_available, refuses, operator_schema, is_worthwhile, never_views_inputs,
-      may_overwrite, updates_input;
+  int name, CompileSpec, Processed, Handle, is_available, refuses, operator_schema, is_worthwhile, offload_cost,
+      never_views_inputs, may_overwrite, updates_input;
 };
 template <class B>
 struct BackendAndNames : B, ContractNames {};
@@ -85,6 +86,7 @@ template <class B>
            (!requires { &Both::refuses; } && !requires { &B::refuses; } && !SelectsNodes<B>) ||
            (!requires { &Both::operator_schema; } && !requires { &B::operator_schema; } && !HasOperators<B>) ||
            (!requires { &Both::is_worthwhile; } && !requires { &B::is_worthwhile; } && !JudgesRegions<B>) ||
+           (!requires { &Both::offload_cost; } && !requires { &B::offload_cost; } && !EstimatesOffloadCost<B>) ||
            (!requires { &Both::never_views_inputs; } && !requires { &B::never_views_inputs; }) ||
            (!requires { &Both::may_overwrite; } && !requires { &B::may_overwrite; } && !OverwritesInputs<B>) ||
            (!requires { &Both::updates_input; } && !requires { &B::updates_input; } && !UpdatesInputs<B>);
@@ -107,6 +109,9 @@ concept MisspeltOperatorSchema = !requires { &B::operator_schema; } &&
 template <class B>
 concept MisspeltIsWorthwhile = !requires { &B::is_worthwhile; } && (requires { &B::is_worth_while; } || requires { &B::is_worth; } ||
                                                                     requires { &B::worthwhile; } || requires { &B::isWorthwhile; });
+template <class B>
+concept MisspeltOffloadCost = !requires { &B::offload_cost; } && (requires { &B::offload_costs; } || requires { &B::offloading_cost; } ||
+                                                                  requires { &B::cost; } || requires { &B::offloadCost; });
 template <class B>
 concept MisspeltPrepare = !Prepares<B> && !requires { &B::prepare; } &&
                           (requires { &B::prepares; } || requires { &B::prepared; } || requires { &B::Prepare; });
@@ -150,6 +155,8 @@ template <class B>
     return BackendRule::operator_schema;
   else if constexpr (MisspeltIsWorthwhile<B>)
     return BackendRule::is_worthwhile;
+  else if constexpr (MisspeltOffloadCost<B>)
+    return BackendRule::offload_cost;
   else if constexpr (MisspeltPrepare<B>)
     return BackendRule::prepare;
   else if constexpr (MisspeltNeverViewsInputs<B>)
@@ -211,6 +218,8 @@ template <class B>
     return BackendRule::operator_schema;
   } else if constexpr (requires { &B::is_worthwhile; } && !JudgesRegions<B>) {
     return BackendRule::is_worthwhile;
+  } else if constexpr (requires { &B::offload_cost; } && !EstimatesOffloadCost<B>) {
+    return BackendRule::offload_cost;
   } else if constexpr (requires { &B::prepare; } && !Prepares<B>) {
     return BackendRule::prepare;
   } else if constexpr (requires { &B::never_views_inputs; } && !SaysWhetherItViewsInputs<B>) {
@@ -294,6 +303,9 @@ consteval void assert_rules() {
   static_assert(broken != is_worthwhile,
                 "davit: this backend's is_worthwhile would not be called; it must be "
                 "static bool is_worthwhile(davit::GraphModuleView, std::span<const davit::NodeId>)");
+  static_assert(broken != offload_cost,
+                "davit: this backend's offload_cost would not be called; it must be "
+                "static double offload_cost(davit::GraphModuleView, std::span<const davit::NodeId>)");
   static_assert(broken != prepare,
                 "davit: this backend's prepare would not be called; it must be "
                 "static davit::Result<std::size_t> prepare(const Handle&, std::span<const davit::EValue> inputs, "
@@ -363,6 +375,14 @@ template <class B>
 [[deprecated(
     "davit: a member of this backend is named nearly as is_worthwhile, and would not be used: static bool "
     "is_worthwhile(davit::GraphModuleView, std::span<const davit::NodeId>)")]] consteval bool
+check_backend() {
+  return detail::check_whole_backend<B>();
+}
+template <class B>
+  requires(detail::misspelt<B>() == BackendRule::offload_cost)
+[[deprecated(
+    "davit: a member of this backend is named nearly as offload_cost, and would not be used: static double "
+    "offload_cost(davit::GraphModuleView, std::span<const davit::NodeId>)")]] consteval bool
 check_backend() {
   return detail::check_whole_backend<B>();
 }

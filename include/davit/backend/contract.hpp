@@ -121,6 +121,15 @@ concept JudgesRegions = RuntimeBackend<B> && requires(GraphModuleView graph, std
   { B::is_worthwhile(graph, nodes) } -> std::same_as<bool>;
 };
 
+/// A backend that estimates how many nanoseconds a run of a region takes on it, on one thread, with what enters and
+/// leaves. Where several backends of a list say this and take the same region, the one with the least gets it; backends
+/// that say nothing are preferred in the order of the list. The nodes ascend and need not be connected; the view knows
+/// uses and constants; symbolic sizes count as their examples.
+template <class B>
+concept EstimatesOffloadCost = RuntimeBackend<B> && requires(GraphModuleView graph, std::span<const NodeId> nodes) {
+  { B::offload_cost(graph, nodes) } -> std::same_as<double>;
+};
+
 /// A preprocess that sees all partitions of a method at once, so that they can share weights: it answers one result per
 /// method, in order, and announces each method to the recorder before asking for its handles.
 template <class P, class B>

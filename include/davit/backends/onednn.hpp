@@ -93,8 +93,10 @@ struct onednn {
   /// nullptr if oneDNN takes the node, else why not.
   [[nodiscard]] static const char* refuses(GraphModuleView graph, NodeId node);
   /// Regions of nothing but views, copies and arithmetic are left to other backends, and those that lose more at their
-  /// border than they gain: see region_worth.hpp.
+  /// border than they gain: see offload_cost.hpp.
   [[nodiscard]] static bool is_worthwhile(GraphModuleView graph, std::span<const NodeId> nodes);
+  /// Nanoseconds: estimated_ns of offload_cost.hpp.
+  [[nodiscard]] static double offload_cost(GraphModuleView graph, std::span<const NodeId> nodes);
 
   /// Errors: unsupported_operator for the first node that refuses() refuses; not_found for a constant.
   [[nodiscard]] static Result<Processed> preprocess(const Method& method, const CompileSpec& spec,

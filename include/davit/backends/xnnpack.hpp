@@ -84,8 +84,10 @@ struct xnnpack {
   /// nullptr if the backend takes the node, else why not.
   [[nodiscard]] static const char* refuses(GraphModuleView graph, NodeId node) noexcept;
   /// Regions of nothing but views, copies and arithmetic are left to other backends, and those that lose more at their
-  /// border than they gain: see region_worth.hpp.
+  /// border than they gain: see offload_cost.hpp.
   [[nodiscard]] static bool is_worthwhile(GraphModuleView graph, std::span<const NodeId> nodes);
+  /// Nanoseconds: estimated_ns of offload_cost.hpp.
+  [[nodiscard]] static double offload_cost(GraphModuleView graph, std::span<const NodeId> nodes);
 
   /// Errors: unsupported_operator for nodes that `refuses` refuses, not_found for constants that the program does not
   /// hold.

@@ -54,4 +54,14 @@ enum class ValueSource : std::uint8_t {
   return constant;
 }
 
+/// 1 per value that is a constant or made of constants alone, else 0: what GraphModuleView::constant points at, as
+/// backends are asked about regions. O(values + edges + specs log specs).
+[[nodiscard]] constexpr std::vector<std::uint8_t> constant_values(const ProgramTables& program) {
+  std::vector<ValueSource> sources = value_sources(program);
+  for (const Node& node : program.view().nodes) (void)note_source(program.view(), node, sources);
+  std::vector<std::uint8_t> constant;
+  for (const ValueSource source : sources) constant.push_back(source == ValueSource::constant ? 1 : 0);
+  return constant;
+}
+
 }  // namespace davit

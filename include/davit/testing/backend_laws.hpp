@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cmath>
+#include <cstdint>
+#include <numeric>
 #include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "davit/lowering/to_backend.hpp"
+#include "davit/lowering/value_sources.hpp"
 #include "davit/program/graph_equal.hpp"
 #include "davit/testing/execute_laws.hpp"
 #include "davit/testing/law_case.hpp"
@@ -18,6 +22,7 @@
 //
 //  available    is_available() answers the same while the machine stays the same.
 //  lowers       the program given is one the backend takes; what `refuses` takes and what preprocess takes agree.
+//  costs        offload_cost is a finite number of nanoseconds, none below zero, and the same for the same region.
 //  pure         preprocess leaves the program as it was, and makes the same bytes from the same method and spec.
 //  compile      compile is a function of processed and spec: two handles give the same results.
 //  functional   execute is a function of handle and inputs: the same inputs give the same outputs, now and later.
@@ -58,6 +63,22 @@ void check_selection(LawCase<B>& c, bool lowers) {
   }
 }
 
+/// costs: offload_cost of the whole program is a number of nanoseconds, and the same when asked again.
+template <Backend B>
+void check_costs(LawCase<B>& c) {
+  if constexpr (EstimatesOffloadCost<B>) {
+    GraphModuleView graph = c.program.view();
+    const std::vector<std::uint8_t> used = used_values(graph), constant = constant_values(c.program);
+    graph.used = used.data();
+    graph.constant = constant.data();
+    std::vector<NodeId> nodes(graph.nodes.size());
+    std::iota(nodes.begin(), nodes.end(), NodeId{0});
+    const double ns = B::offload_cost(graph, nodes);
+    if (!(ns >= 0) || !std::isfinite(ns)) c.broken("costs", "offload_cost() is no number of nanoseconds");
+    if (ns != B::offload_cost(graph, nodes)) c.broken("costs", "two calls of offload_cost() differ");
+  }
+}
+
 /// pure: preprocess leaves the program as it was.
 template <Backend B>
 void check_purity(LawCase<B>& c) {
@@ -77,6 +98,7 @@ void check_laws(LawCase<B>& c) {
   check_purity(c);
   const Result<LoweredProgram> lowered = to_backend<B>(c.program, c.spec);
   check_selection(c, lowered.has_value());
+  check_costs(c);
   if (!lowered) return c.broken("lowers", to_name(lowered.error()));
   if (!c.expect(*lowered)) return;
   check_compile(c, *lowered);

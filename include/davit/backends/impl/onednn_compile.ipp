@@ -17,7 +17,7 @@
 #include "davit/backends/onednn/refusals.hpp"
 #include "davit/backends/onednn/shapes.hpp"
 #include "davit/backends/onednn/specialize.hpp"
-#include "davit/backends/region_worth.hpp"
+#include "davit/backends/offload_cost.hpp"
 #include "davit/backends/value_checks.hpp"
 #include "davit/kernels/byte_convolution.hpp"
 #include "davit/program/operators/convolution.hpp"
@@ -113,6 +113,27 @@ bool onednn::is_worthwhile(GraphModuleView graph, std::span<const NodeId> nodes)
                                            "native_layer_norm", "upsample_nearest2d"});
                              }) &&
          pays_its_border(graph, nodes, rates);
+}
+double onednn::offload_cost(GraphModuleView graph, std::span<const NodeId> nodes) {
+  constexpr LibrarySpeed speed{.node_ns = 400,
+                               .multiplications = 58,
+                               .winograd = 100,
+                               .depthwise = 35,
+                               .transposed = 40,
+                               .few_filters = 31,
+                               .channel_block = 16,
+                               .filter_block = 16,
+                               .idle_rows = 1.8,
+                               .pooled = 33,
+                               .averaged = 20,
+                               .element_ns = 0.1,
+                               .strided_ns = 0.15,
+                               .split_ns = 0.4,
+                               .fused_ns = 0.03,
+                               .layout_ns = 0.02,
+                               .batch_layout_ns = 0.11,
+                               .border_ns = 0.16};
+  return estimated_ns(graph, nodes, speed);
 }
 const char* onednn::refuses(GraphModuleView graph, NodeId node) {
   return is_available() ? onednn_ops::refuses(graph, node) : "oneDNN does not work on this machine";

@@ -14,7 +14,7 @@
 #include "davit/backend/program_body.hpp"
 #include "davit/backends/default_threads.hpp"
 #include "davit/backends/exact_run.hpp"
-#include "davit/backends/region_worth.hpp"
+#include "davit/backends/offload_cost.hpp"
 #include "davit/backends/xnnpack.hpp"
 #include "davit/backends/xnnpack/code.hpp"
 #include "davit/backends/xnnpack/op_table.hpp"
@@ -39,6 +39,21 @@ bool xnnpack::is_worthwhile(GraphModuleView graph, std::span<const NodeId> nodes
                                .copies_all = true};
   return std::ranges::any_of(nodes, [&](NodeId n) { return is_worth_a_library(graph, n); }) &&
          pays_its_border(graph, nodes, rates);
+}
+double xnnpack::offload_cost(GraphModuleView graph, std::span<const NodeId> nodes) {
+  constexpr LibrarySpeed speed{.node_ns = 150,
+                               .multiplications = 58,
+                               .depthwise = 17,
+                               .transposed = 58,
+                               .filter_block = 16,
+                               .idle_rows = 4.5,
+                               .pooled = 17,
+                               .averaged = 3,
+                               .element_ns = 0.15,
+                               .fused_ns = 0.1,
+                               .moved_ns = 0.1,
+                               .border_ns = 0.3};
+  return estimated_ns(graph, nodes, speed);
 }
 const char* xnnpack::refuses(GraphModuleView graph, NodeId node) noexcept {
   return xnnpack_parts::refuses(graph, node);

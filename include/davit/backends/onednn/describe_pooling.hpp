@@ -49,7 +49,9 @@ namespace davit::onednn_ops {
   op.kind = OpKind::pool;
   op.inputs = {view.input};
   for (std::size_t d = 3 - view.dims; d < 3; ++d) {
-    const std::int64_t size = in.size(view.input, d + view.dims - 1);
+    const std::size_t at = d + view.dims - 1;
+    std::int64_t size = in.size(view.input, at);
+    if (size < 0 && view.out[d] == 1) size = sizes_of(in.graph(), view.input)[at];  // one window holds all, of any size
     if (view.out[d] < 1 || size % view.out[d] != 0) return "its windows differ in size";
     op.kernel.push_back(size / view.out[d]);
   }

@@ -147,8 +147,7 @@ inline void emit_pool(Builder& b, const Operation& op) {
     });
   });
   const bool generated = pd && std::string_view(pd.impl_info_str()).find("jit") != std::string_view::npos;
-  if (!generated && (!pd || is_row_major(from.md)) && chain.tail.empty() && emit_instead(b, op))
-    return true;  // the library's takes 50 times as long
+  if (!generated && chain.tail.empty() && emit_instead(b, op)) return true;  // the library's takes 50 times as long
   if (!pd || (!chain.tail.empty() && !generated)) return false;
   const Place source = b.reordered(from, md);
   roles.push_back({DNNL_ARG_MEAN, float_parameter(b, op.inputs[1], channels)});

@@ -21,10 +21,7 @@ class PartitionByCapability {
     GraphModuleView graph = method.view();
     const std::vector<std::uint8_t> used = used_values(graph);
     graph.used = used.data();
-    std::vector<ValueSource> sources = value_sources(*method.program);
-    for (const Node& node : graph.nodes) (void)note_source(graph, node, sources);
-    std::vector<std::uint8_t> constant;
-    for (const ValueSource source : sources) constant.push_back(source == ValueSource::constant ? 1 : 0);
+    const std::vector<std::uint8_t> constant = constant_values(*method.program);
     graph.constant = constant.data();
     PartitionResult out(graph);
     std::vector<std::uint32_t> order = options_.order;
@@ -41,6 +38,7 @@ class PartitionByCapability {
     // choice[n]: the position in `order` of the backend that gets node n; past the end: none
     std::vector<std::uint32_t> choice(graph.nodes.size(), 0);
     for (NodeId n = 0; n < graph.nodes.size(); ++n) advance(graph, n, order, choice[n], out.refusals);
+    for (std::uint32_t at = 0; at + 1 < order.size(); ++at) offload(graph, at, order, choice, out);
     for (std::size_t round = 0; round < order.size(); ++round) {
       const NodeGroups groups = group(graph, order, choice);
       if (round + 1 < order.size() && reject(graph, groups, order, choice, out.refusals)) continue;
@@ -63,6 +61,82 @@ class PartitionByCapability {
       if (reason == nullptr) return;
       refusals.push_back({n, order[at], reason});
     }
+  }
+
+  /// Sends nodes of the backend at `at` on to later ones that estimate less time: group by group, then all that are
+  /// left, together with what the later one has, as then nothing crosses between the two.
+  void offload(GraphModuleView graph, std::uint32_t at, std::span<const std::uint32_t> order,
+               std::vector<std::uint32_t>& choice, PartitionResult& out) const {
+    const auto estimates = [&](std::uint32_t b) { return backends_[b].offload_cost != nullptr; };
+    if (!estimates(order[at]) || std::ranges::none_of(order.subspan(at + 1), estimates)) return;
+    for (const std::vector<NodeId>& nodes : members(graph, group(graph, order, choice), at)) {
+      Move best{.to = at};
+      for (std::uint32_t to = at + 1; to < order.size(); ++to)
+        if (estimates(order[to])) consider(graph, nodes, {}, at, to, order, best);
+      carry_out(graph, best, at, order, choice, out);
+    }
+    for (std::uint32_t to = at + 1; to < order.size(); ++to) {
+      if (!estimates(order[to])) continue;
+      std::vector<NodeId> left, there;
+      for (NodeId n = 0; n < graph.nodes.size(); ++n)
+        if (choice[n] == at || choice[n] == to) (choice[n] == at ? left : there).push_back(n);
+      Move move{.to = at};
+      if (!there.empty()) consider(graph, left, there, at, to, order, move);
+      carry_out(graph, move, at, order, choice, out);
+    }
+  }
+
+  /// Nodes that go to another backend, with both estimates.
+  struct Move {
+    std::uint32_t to = 0;
+    std::vector<NodeId> nodes{};
+    double stay_ns = 0;
+    double go_ns = 0;
+  };
+  /// Makes `best` the move of `nodes`, as far as `to` takes them, from `at` to `to` if it takes less time, by more than
+  /// estimates are worth. `there` are nodes that `to` has.
+  void consider(GraphModuleView graph, std::span<const NodeId> nodes, std::span<const NodeId> there, std::uint32_t at,
+                std::uint32_t to, std::span<const std::uint32_t> order, Move& best) const {
+    constexpr double noticed = 0.97;
+    std::vector<NodeId> going, staying;
+    for (const NodeId n : nodes) (backends_.refuses(order[to], graph, n) == nullptr ? going : staying).push_back(n);
+    if (going.empty()) return;
+    std::vector<NodeId> joined(going.size() + there.size());
+    std::ranges::merge(going, there, joined.begin());
+    if (!gains(graph, joined, order[to])) return;
+    const auto cost = [&](std::uint32_t b, std::span<const NodeId> of) {
+      return of.empty() ? 0 : backends_[order[b]].offload_cost(graph, of);
+    };
+    const double stay = cost(at, nodes) + cost(to, there), go = cost(to, joined) + cost(at, staying);
+    if (go < (best.nodes.empty() ? stay * noticed : best.go_ns)) best = {to, std::move(going), stay, go};
+  }
+  void carry_out(GraphModuleView graph, const Move& move, std::uint32_t at, std::span<const std::uint32_t> order,
+                 std::vector<std::uint32_t>& choice, PartitionResult& out) const {
+    if (move.nodes.empty()) return;
+    for (const NodeId n : move.nodes) {
+      out.refusals.push_back({n, order[at], "a later backend of the list is estimated to take its group less time"});
+      choice[n] = move.to;
+    }
+    const Name what = concat(move.nodes.size(), " nodes from ", node_label(graph, move.nodes[0]), ", estimated");
+    const auto candidate = [&](std::uint32_t b, double ns, bool chosen) {
+      out.candidates.push_back({.what = what,
+                                .candidate = Name(backends_.name(order[b])),
+                                .ns = static_cast<std::uint64_t>(std::clamp(ns, 0.0, 1e18)),
+                                .chosen = chosen});
+    };
+    candidate(at, move.stay_ns, false);
+    candidate(move.to, move.go_ns, true);
+  }
+
+  /// The nodes of each group of the backend at `at`, ascending.
+  [[nodiscard]] static std::vector<std::vector<NodeId>> members(GraphModuleView graph, const NodeGroups& groups,
+                                                                std::uint32_t at) {
+    std::vector<std::vector<NodeId>> all(groups.count());
+    for (NodeId n = 0; n < graph.nodes.size(); ++n)
+      if (const std::uint32_t g = groups.group_of_node[n]; g != no_id && groups.class_of_group[g] == at)
+        all[g].push_back(n);
+    std::erase_if(all, [](const std::vector<NodeId>& nodes) { return nodes.empty(); });
+    return all;
   }
 
   [[nodiscard]] static NodeGroups group(GraphModuleView graph, std::span<const std::uint32_t> order,
@@ -114,6 +188,10 @@ class PartitionByCapability {
     return any;
   }
 
+  [[nodiscard]] bool gains(GraphModuleView graph, std::span<const NodeId> nodes, std::uint32_t backend) const {
+    return (options_.worthwhile == nullptr || options_.worthwhile(graph, nodes, backend)) &&
+           is_worthwhile(graph, nodes, backend);
+  }
   [[nodiscard]] bool is_worthwhile(GraphModuleView graph, std::span<const NodeId> nodes, std::uint32_t backend) const {
     const auto moves = [&](NodeId n) { return only_moves(graph.target(graph.nodes[n])); };
     if (std::ranges::all_of(nodes, moves)) return false;
