@@ -23,7 +23,9 @@ std::vector<kernels::Accumulated> reduced(const kernels::Groups& groups, const C
   groups.for_each(loop, [&](const std::byte* first, std::size_t n) {
     CHECK((n == 1 || loop.columns != nullptr));
     kernels::AccumulatedColumns some;
-    some.start(n, 0);
+    some.start(n);
+    some.real.fill(0);
+    some.integer.fill(0);
     some.center.fill(center);
     groups.reduce(first, load, loop, some);
     for (std::size_t i = 0; i < n; ++i)

@@ -44,13 +44,22 @@ struct AccumulatedColumns {
   std::int64_t seen = 0;
   std::int64_t count = 0;
 
-  /// Begins with n groups of which nothing but `value` is accumulated; centers and places stay as they are.
-  void start(std::size_t n, std::int64_t value) noexcept {
-    std::fill_n(real.begin(), n, static_cast<double>(value));
-    std::fill_n(integer.begin(), n, value);
+  /// Begins with n groups, of which nothing was seen; centers and places stay as they are.
+  void start(std::size_t n) noexcept {
     seen = 0;
     count = static_cast<std::int64_t>(n);
   }
+  /// The same where a value is accumulated, of floats or of integers.
+  void start(std::size_t n, double value) noexcept {
+    start(n);
+    std::fill_n(real.begin(), n, value);
+  }
+  void start(std::size_t n, std::int64_t value) noexcept {
+    start(n);
+    std::fill_n(integer.begin(), n, value);
+  }
+  /// Divides what is accumulated of floats.
+  inline void divide(double divisor) noexcept;
   [[nodiscard]] Accumulated first() const noexcept { return {real[0], integer[0], center[0], seen, found_at[0]}; }
   void set_first(const Accumulated& group) noexcept {
     real[0] = group.real;
@@ -166,6 +175,18 @@ void power_columns(const std::byte* from, std::int64_t step, std::int64_t n, Acc
   run_widest_for<T, PowerColumns<Power, T>>(from, step, n, &so_far);
 }
 
+/// Divides sums of floats.
+struct DivideColumns {
+  template <std::size_t Bytes>
+  [[gnu::always_inline]] static void run(AccumulatedColumns* to, double divisor) noexcept {
+    std::int64_t i = 0;
+    if constexpr (walks_vectors<Bytes>)
+      for (; i + lanes<double, Bytes> <= to->count; i += lanes<double, Bytes>)
+        vector_at<Bytes>(to->real.data() + i) /= divisor;
+    for (; i < to->count; ++i) to->real[static_cast<std::size_t>(i)] /= divisor;
+  }
+};
+
 /// How many elements, or rows, are counted in them at once.
 inline constexpr std::int64_t most_places = std::int64_t{1} << 30;
 
@@ -259,18 +280,22 @@ struct ExtremeColumns {
     using P = Vector<PlaceOf<T>, Bytes>;
     constexpr std::int64_t lane = lanes<T, Bytes>;
     auto* const so_far = to.of<T>() + first;
+    using A = AccumulatedIn<T>;
+    constexpr std::int64_t wide = lanes<A, Bytes>;
+    constexpr std::size_t part = Bytes * sizeof(T) / sizeof(A);
+    using Wide = Vector<A, Bytes>;
+    using Narrow = Vector<T, part>;
     V best[Vectors];
     P place[Vectors];  // the row, or -1
-    if (to.seen == 0) {
-      for (std::int64_t k = 0; k < Vectors; ++k) {
-        best[k] = vector_at<Bytes>(reinterpret_cast<const T*>(from) + first + k * lane);
-        place[k] = P{};
-      }
-    } else {
-      for (std::int64_t k = 0; k < Vectors; ++k) {
-        for (std::int64_t i = 0; i < lane; ++i) best[k][i] = static_cast<T>(so_far[k * lane + i]);
-        place[k] = P{} - 1;
-      }
+    alignas(64) T values[Vectors * lane];
+    if (to.seen == 0)
+      std::memcpy(values, reinterpret_cast<const T*>(from) + first, sizeof values);
+    else
+      for (std::int64_t i = 0; i < Vectors * lane; i += wide)
+        vector_at<part>(values + i) = __builtin_convertvector((vector_at<Bytes>(so_far + i)), Narrow);
+    for (std::int64_t k = 0; k < Vectors; ++k) {
+      best[k] = vector_at<Bytes>(values + k * lane);
+      place[k] = P{} - static_cast<PlaceOf<T>>(to.seen == 0 ? 0 : 1);
     }
     for (std::int64_t r = to.seen == 0; r < n; ++r) {
       const T* const row = reinterpret_cast<const T*>(from + r * step) + first;
@@ -285,12 +310,14 @@ struct ExtremeColumns {
         if constexpr (Places) place[k] = (static_cast<PlaceOf<T>>(r) & wins) | (place[k] & ~wins);
       }
     }
-    for (std::int64_t k = 0; k < Vectors; ++k)
-      for (std::int64_t i = 0; i < lane; ++i) {
-        so_far[k * lane + i] = best[k][i];
-        if (Places && place[k][i] >= 0)
-          to.found_at[static_cast<std::size_t>(first + k * lane + i)] = to.seen + place[k][i];
-      }
+    for (std::int64_t k = 0; k < Vectors; ++k) {
+      vector_at<Bytes>(values + k * lane) = best[k];
+      if constexpr (Places)
+        for (std::int64_t i = 0; i < lane; ++i)
+          if (place[k][i] >= 0) to.found_at[static_cast<std::size_t>(first + k * lane + i)] = to.seen + place[k][i];
+    }
+    for (std::int64_t i = 0; i < Vectors * lane; i += wide)
+      vector_at<Bytes>(so_far + i) = __builtin_convertvector((vector_at<part>(values + i)), Wide);
   }
 };
 template <class T, bool Largest, bool Places>
@@ -318,6 +345,10 @@ template <class T, bool Largest, bool Places>
 inline constexpr ReduceLoop extreme_loop{extreme_row<T, Largest, Places>, extreme_columns<T, Largest, Places>};
 
 }  // namespace detail
+
+inline void AccumulatedColumns::divide(double divisor) noexcept {
+  run_widest_for<float, detail::DivideColumns>(this, divisor);
+}
 
 /// Sums, products, the largest or the smallest (with `Places` and where they are), and sums of squared deviations.
 /// Floats are accumulated in double, integers in wrapping 64 bits.

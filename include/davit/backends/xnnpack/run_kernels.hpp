@@ -202,7 +202,7 @@ inline void run_mean(const Plan& plan, const Workspace& ws, const Step& step) {
     float* at = to + before;
     kernels::AccumulatedColumns sums;
     own.for_each(kernels::sum_loops.float32, [&](const std::byte* first, std::size_t n) {
-      sums.start(n, 0);
+      sums.start(n, 0.0);
       own.reduce(first, {}, kernels::sum_loops.float32, sums);
       for (std::size_t i = 0; i < n; ++i)
         *at++ = kernels::nan_min(

@@ -80,6 +80,70 @@ struct Product {
   const TensorView* b;
   bool b_is_transposed = false;
   Addend addend = {};
+  bool pairs = false;  ///< the operands are PairedOperand's
+};
+
+/// Whether a bfloat16 is subnormal.
+[[nodiscard]] constexpr bool is_subnormal_bfloat16(std::uint16_t bits) noexcept {
+  return ((bits & 0x7fffu) - 1u) < 0x7fu;
+}
+struct AnySubnormalBFloat16 {
+  template <std::size_t Bytes>
+  [[gnu::always_inline]] static bool run(const std::uint16_t* x, std::int64_t n) noexcept {
+    std::int64_t i = 0;
+    if constexpr (kernels::walks_vectors<Bytes>) {
+      using V = Vector<std::uint16_t, Bytes>;
+      V any{};
+      for (; i + lanes<std::uint16_t, Bytes> <= n; i += lanes<std::uint16_t, Bytes>) {
+        const V v = kernels::vector_at<Bytes>(x + i);
+        any |= __builtin_bit_cast(V, ((v & 0x7fff) - 1) < 0x7f);
+      }
+      if (kernels::sum_of<std::uint16_t, Bytes>(any & 1) != 0) return true;
+    }
+    for (; i < n; ++i)
+      if (is_subnormal_bfloat16(x[i])) return true;
+    return false;
+  }
+};
+
+/// A bfloat16 operand whose neighbours along the summed dimension lie side by side, as a tensor of pairs (gemm.hpp).
+struct PairedOperand {
+  Sizes sizes, strides;
+  const void* data = nullptr;
+
+  /// False if the operand does not lie so, or has subnormal numbers. O(elements).
+  [[nodiscard]] bool read(const TensorView& t, std::size_t summed) noexcept {
+    sizes = Sizes(t.sizes());
+    strides = strides_of(t);
+    data = t.data;
+    if (t.dtype != ScalarType::bfloat16 || sizes[summed] % 2 != 0 || strides[summed] != 1 ||
+        reinterpret_cast<std::uintptr_t>(data) % alignof(float) != 0)
+      return false;
+    Walk walk(sizes);
+    walk.add(strides, 1).collapse();
+    sizes[summed] /= 2;
+    for (std::size_t d = 0; d < t.rank; ++d) {
+      if (d == summed) continue;
+      if (sizes[d] != 1 && strides[d] % 2 != 0) return false;
+      strides[d] /= 2;
+    }
+    if (walk.count == 0) return false;
+    walk.sort_by(0);
+    bool subnormal = false;
+    walk.for_each_row([&](const auto& at) {
+      const auto* const row = static_cast<const std::uint16_t*>(data) + at[0];
+      if (walk.strides[0][0] == 1)
+        subnormal = subnormal || kernels::run_widest<AnySubnormalBFloat16>(row, walk.sizes[0]);
+      else
+        for (std::int64_t i = 0; i < walk.sizes[0]; ++i)
+          subnormal = subnormal || is_subnormal_bfloat16(row[i * walk.strides[0][0]]);
+    });
+    return !subnormal;
+  }
+  [[nodiscard]] TensorView view() const noexcept {
+    return {const_cast<void*>(data), sizes.values.data(), strides.values.data(), static_cast<std::uint8_t>(sizes.rank),
+            ScalarType::float32};
+  }
 };
 
 /// to[i] += factor * from[i * step].
@@ -148,7 +212,17 @@ template <class C>
     const Matrix<C> right{k == 0 ? nullptr : buffers.in(b_id) + b_offset, b.row, b.col};
     const std::int64_t first_row = entry * m;
     C* const to = out + first_row * n;
-    multiply<C>(m, n, k, left, right, buffers.out(work_id) + space * work_of_thread, to, n);
+    C* const work = buffers.out(work_id) + space * work_of_thread;
+    if (p.pairs)
+      gemm<C>(
+          m, n, k, {left.data, left.row, left.col, true}, work,
+          [&](C* panel, const PanelRange& r) {
+            pack_panel(right, r, panel);
+            return Panel<C>{panel, r.packed_rows};
+          },
+          to, n);
+    else
+      multiply<C>(m, n, k, left, right, work, to, n);
     for (std::int64_t i = 0; i < m && alpha != C{1}; ++i)
       for (std::int64_t j = 0; j < n; ++j) to[i * n + j] *= alpha;
     for (std::int64_t i = 0; i < m && adds; ++i)
@@ -162,6 +236,12 @@ template <class C>
   if (p.a->dtype != p.b->dtype || (p.addend.tensor != nullptr && p.addend.tensor->dtype != p.a->dtype))
     return call.refuse(ErrorCode::invalid_dtype, "the operands of a matrix product must have the same dtype");
   if (const ErrorCode code = call.make(0, p.a->dtype, sizes); code != ErrorCode::ok) return code;
+  PairedOperand a, b;
+  if (p.a->rank >= 2 && p.b->rank >= 2 && multiplies_pairs() && a.read(*p.a, p.a->rank - 1u) &&
+      b.read(*p.b, p.b->rank - (p.b_is_transposed ? 1u : 2u))) {
+    const TensorView pairs_of_a = a.view(), pairs_of_b = b.view();
+    return compute_product<float>(call, {&pairs_of_a, &pairs_of_b, p.b_is_transposed, p.addend, true});
+  }
   return dispatch_product(call, p.a->dtype, [&]<class C>() { return compute_product<C>(call, p); });
 }
 

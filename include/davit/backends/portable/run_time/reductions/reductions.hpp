@@ -74,10 +74,12 @@ struct Reduction {
     kernels::ResultWriter results(call.output(0), integral, before);
     kernels::AccumulatedColumns so_far;
     some.for_each(loop, [&](const std::byte* first, std::size_t n) {
-      so_far.start(n, start);
+      if (integral)
+        so_far.start(n, start);
+      else
+        so_far.start(n, static_cast<double>(start));
       some.reduce(first, load, loop, so_far);
-      if (mean)
-        for (std::size_t i = 0; i < n; ++i) so_far.real[i] /= count;
+      if (mean) so_far.divide(count);
       results.push(so_far);
     });
   });
@@ -135,7 +137,7 @@ struct Reduction {
     std::int64_t* place = indices == nullptr ? nullptr : indices + before;
     kernels::AccumulatedColumns so_far;
     some.for_each(loop, [&](const std::byte* first, std::size_t n) {
-      so_far.start(n, 0);
+      so_far.start(n);
       some.reduce(first, load, loop, so_far);
       if (values != nullptr) results.push(so_far);
       if (place != nullptr) place = std::copy_n(so_far.found_at.begin(), n, place);
@@ -218,16 +220,16 @@ enum class Spread : std::uint8_t { correction, dim, all };
     kernels::ResultWriter means(call.output(with_mean ? 1 : 0), false, before);
     kernels::AccumulatedColumns so_far;
     some.for_each(total, [&](const std::byte* first, std::size_t n) {
-      so_far.start(n, 0);
+      so_far.start(n, 0.0);
       some.reduce(first, load, total, so_far);
-      for (std::size_t i = 0; i < n; ++i) so_far.center[i] = so_far.real[i] / count;
+      so_far.divide(count);
+      std::copy_n(so_far.real.begin(), n, so_far.center.begin());
       if (with_mean) means.push(so_far.center.data(), n);
-      so_far.start(n, 0);
+      so_far.start(n, 0.0);
       some.reduce(first, load, squares, so_far);
-      for (std::size_t i = 0; i < n; ++i) {
-        so_far.real[i] /= divisor > 0 ? divisor : 0.0;
-        if (root) so_far.real[i] = std::sqrt(so_far.real[i]);
-      }
+      so_far.divide(divisor > 0 ? divisor : 0.0);
+      if (root)
+        for (std::size_t i = 0; i < n; ++i) so_far.real[i] = std::sqrt(so_far.real[i]);
       results.push(so_far);
     });
   });

@@ -188,6 +188,7 @@ class PointTaps {
               std::int64_t n) const noexcept {
     for (; channels >= 4; channels -= 4, plane += 4 * pixels, to += 4 * points)
       sample_planes<4>(plane, pixels, to, points, n);
+    if (channels == 3) return sample_planes<3>(plane, pixels, to, points, n);  // of an image, together
     for (; channels > 0; --channels, plane += pixels, to += points) sample_planes<1>(plane, pixels, to, points, n);
   }
 
@@ -195,6 +196,7 @@ class PointTaps {
   [[nodiscard]] static C value(const C* plane, std::int64_t place) noexcept { return place < 0 ? C{} : plane[place]; }
   template <std::int64_t Planes>
   void sample_planes(const C* plane, std::int64_t pixels, C* to, std::int64_t points, std::int64_t n) const noexcept {
+    if (count_ == 1) return sample_taps<Planes, 1>(plane, pixels, to, points, n);
     if (count_ == 4) return sample_taps<Planes, 4>(plane, pixels, to, points, n);
     sample_taps<Planes, 0>(plane, pixels, to, points, n);
   }
