@@ -68,6 +68,14 @@ TEST_CASE("portable: linear layers in bfloat16 of all sizes, alone and by thread
         REQUIRE(test.run(matmul_ops, "aten.addmm.default", {added, input, turned, EValue(1), EValue(1)}) ==
                 ErrorCode::ok);
         CHECK(nearly(test.values(), expected));
+        Numbers across(w.size());
+        for (std::int64_t j = 0; j < n; ++j)
+          for (std::int64_t at = 0; at < k; ++at)
+            across[static_cast<std::size_t>(at * n + j)] = w[static_cast<std::size_t>(j * k + at)];
+        const EValue right = test.tensor(ScalarType::bfloat16, {k, n}, across);
+        REQUIRE(test.run(matmul_ops, "aten.addmm.default", {added, input, right, EValue(1), EValue(1)}) ==
+                ErrorCode::ok);
+        CHECK(nearly(test.values(), expected));
         const davit::kernels::TeamScope scope(&team);
         REQUIRE(test.run(matmul_ops, "aten.linear.default", {input, weight, added}) == ErrorCode::ok);
         CHECK(nearly(test.values(), expected));
@@ -93,6 +101,22 @@ TEST_CASE("portable: bfloat16 that is subnormal, infinite or no number, and rows
     if (strange < 1) CHECK(test.values()[static_cast<std::size_t>(3 * n)] == std::ldexp(1, -13));
     CHECK(nearly(test.values(), expected));
   }
+  const Numbers stack = numbers(3 * m * k, 7), rights = numbers(3 * k * (n + 1), 11);
+  const EValue left = test.tensor(ScalarType::bfloat16, {3, m, k}, stack),
+               padded = test.tensor(ScalarType::bfloat16, {3, k, n + 1}, rights);
+  REQUIRE(test.run(matmul_ops, "aten.bmm.default", {left, test.view(padded, {3, k, n}, {k * (n + 1), n + 1, 1}, 1)}) ==
+          ErrorCode::ok);
+  Numbers products;
+  for (std::int64_t i = 0; i < 3; ++i) {
+    Numbers turned;
+    for (std::int64_t j = 0; j < n; ++j)
+      for (std::int64_t at = 0; at < k; ++at)
+        turned.push_back(rights[static_cast<std::size_t>((i * k + at) * (n + 1) + j + 1)]);
+    const Numbers some =
+        product(Numbers(stack.begin() + i * m * k, stack.begin() + (i + 1) * m * k), turned, bias, m, n, k);
+    products.insert(products.end(), some.begin(), some.end());
+  }
+  CHECK(nearly(test.values(), products));
   const Numbers all = numbers(m * (k + 1) + 1, 7);
   const EValue memory = test.tensor(ScalarType::bfloat16, {m * (k + 1) + 1}, all),
                weight = test.tensor(ScalarType::bfloat16, {n, k}, w);
