@@ -15,7 +15,7 @@ namespace {
 
 template <class T>
 Accumulated row(const std::vector<T>& x, const ReduceLoop& loop, Accumulated so_far = {}) {
-  loop.row(reinterpret_cast<const std::byte*>(x.data()), sizeof(T), static_cast<std::int64_t>(x.size()), so_far);
+  loop.row(reinterpret_cast<const std::byte*>(x.data()), static_cast<std::int64_t>(x.size()), so_far);
   return so_far;
 }
 /// The largest one after another, as it is said to be.
@@ -41,9 +41,13 @@ TEST_CASE("the place of the largest of rows of any length, wherever it and a NaN
       CHECK(row(x, extreme_loops<true>.float32).found_at == static_cast<std::int64_t>(first_largest(x)));
       CHECK(row(wide, extreme_loops<true>.float64).found_at == static_cast<std::int64_t>(first_largest(wide)));
       CHECK(row(whole, extreme_loops<true>.int64).found_at == static_cast<std::int64_t>(first_largest(whole)));
+      CHECK(row(x, extreme_loops<true, false>.float32).real == 12);
+      CHECK(row(wide, extreme_loops<true, false>.float64).real == 12);
+      CHECK(row(whole, extreme_loops<true, false>.int64).integer == 12);
       x[at] = std::numeric_limits<float>::quiet_NaN();
       CHECK(row(x, extreme_loops<true>.float32).found_at == static_cast<std::int64_t>(at));
       CHECK(std::isnan(row(x, extreme_loops<false>.float32).real));
+      CHECK(std::isnan(row(x, extreme_loops<true, false>.float32).real));
     }
 }
 TEST_CASE("a reduction goes on where it was, and a NaN stays") {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -28,12 +27,15 @@ class Groups {
     outer_.add(kept_strides, element_).collapse();
     inner_.add(reduced_strides, element_).collapse();
     const auto bytes = static_cast<std::int64_t>(element_);
-    in_columns_ = inner_.count > 1 && outer_.strides[0][0] == bytes && inner_.strides[0][0] != bytes &&
-                  outer_.sizes[0] >= fewest_columns;
+    const bool few = inner_.count <= most_gathered;
+    // windows that overlap lie side by side, too: those that are long and few are quicker as rows
+    const bool side_by_side = outer_.strides[0][0] == bytes &&
+                              (few || inner_.strides[0][0] != bytes || outer_.sizes[0] >= std::int64_t{most_at_once});
+    in_columns_ = inner_.count > 1 && outer_.sizes[0] >= fewest_columns && (few || side_by_side);
   }
 
   /// Calls each(first element, groups) for all groups in order, most_at_once at a time where their elements lie side by
-  /// side and `loop` can take them, otherwise one.
+  /// side, or are few, and `loop` can take them, otherwise one.
   template <class F>
   void for_each(const ReduceLoop& loop, F&& each) const {
     if (outer_.count == 0) return;
@@ -59,56 +61,75 @@ class Groups {
                        f(own, part.before);
                      });
   }
-  /// Works the elements of one group, or of as many as `for_each` gave, converted, into what is accumulated; the loop
+  /// Works the elements of as many groups as `for_each` gave, converted, into what is accumulated of as many; the loop
   /// is that of what they are converted to.
   [[gnu::noinline]] void reduce(const std::byte* first, const Conversion& conversion, const ReduceLoop& loop,
-                                std::span<Accumulated> so_far) const {
+                                AccumulatedColumns& so_far) const {
     if (inner_.count == 0) return;
-    const std::int64_t step = inner_.strides[0][0];
-    if (so_far.size() > 1) return reduce_columns(first, conversion, loop, so_far);
-    if (conversion.count == 0) {
-      if (inner_.rank == 1) return loop.row(first, step, inner_.sizes[0], so_far[0]);
-      return inner_.for_each_row([&](const auto& at) { loop.row(first + at[0], step, inner_.sizes[0], so_far[0]); });
-    }
-    Block own;
-    Block scratch;
-    BlockReader reader;
-    reader.start(inner_, 0, first, element_, conversion);
-    for (std::int64_t left = inner_.count; left > 0;) {
-      const std::int64_t n = std::min(left, block_length);
-      const auto* block = static_cast<const std::byte*>(reader.next(n, own, scratch));
-      loop.row(block, static_cast<std::int64_t>(conversion.element), n, so_far[0]);
-      left -= n;
-    }
+    if (so_far.count > 1) return reduce_columns(first, conversion, loop, so_far);
+    Accumulated one = so_far.first();
+    reduce_row(first, conversion, loop, one);
+    so_far.set_first(one);
   }
 
  private:
   static constexpr std::int64_t fewest_columns = 8;
+  static constexpr std::int64_t most_gathered = 32;  ///< elements of a group that is gathered into a column
+  static constexpr std::int64_t shortest_row = 64;   ///< that is read where it lies
   const std::byte* data_;
   std::size_t element_;
   Walk outer_;
   Walk inner_;
   bool in_columns_;
 
-  [[gnu::noinline]] void reduce_columns(const std::byte* first, const Conversion& conversion, const ReduceLoop& loop,
-                                        std::span<Accumulated> groups) const {
-    AccumulatedColumns so_far(groups);
-    const std::int64_t step = inner_.strides[0][0];
+  void reduce_row(const std::byte* first, const Conversion& conversion, const ReduceLoop& loop,
+                  Accumulated& so_far) const {
+    if (conversion.count == 0 && (inner_.count == 1 || inner_.strides[0][0] == static_cast<std::int64_t>(element_))) {
+      if (inner_.rank == 1) return loop.row(first, inner_.sizes[0], so_far);
+      if (inner_.sizes[0] >= shortest_row)
+        return inner_.for_each_row([&](const auto& at) { loop.row(first + at[0], inner_.sizes[0], so_far); });
+    }
     Block own;
     Block scratch;
+    BlockReader reader;
+    Conversion load = conversion;
+    if (load.count == 0) load.element = element_;
+    reader.start(inner_, 0, first, element_, load);
+    for (std::int64_t left = inner_.count; left > 0;) {
+      const std::int64_t n = std::min(left, block_length);
+      loop.row(static_cast<const std::byte*>(reader.next(n, own, scratch)), n, so_far);
+      left -= n;
+    }
+  }
+  void reduce_columns(const std::byte* first, const Conversion& conversion, const ReduceLoop& loop,
+                      AccumulatedColumns& so_far) const {
+    const std::int64_t step = inner_.strides[0][0], across = outer_.strides[0][0];
+    const auto bytes = static_cast<std::int64_t>(element_);
+    if (conversion.count == 0 && across == bytes)
+      return inner_.for_each_row([&](const auto& at) { loop.columns(first + at[0], step, inner_.sizes[0], so_far); });
+    const std::int64_t most = block_length / so_far.count;
+    Block own;
+    Block scratch;
+    std::byte* const gathered = block_before(conversion, own, scratch);
+    std::int64_t rows = 0;
+    const auto work = [&] {
+      const std::byte* from = gathered;
+      if (conversion.count != 0) {
+        conversion.run(gathered, own.bytes.data(), scratch.bytes.data(), rows * so_far.count);
+        from = own.bytes.data();
+      }
+      const std::size_t element = conversion.count != 0 ? conversion.element : element_;
+      loop.columns(from, so_far.count * static_cast<std::int64_t>(element), rows, so_far);
+      rows = 0;
+    };
     inner_.for_each_row([&](const auto& at) {
-      const std::byte* const row = first + at[0];
-      if (conversion.count == 0) return loop.columns(row, step, inner_.sizes[0], so_far);
-      const std::int64_t most = block_length / so_far.count,
-                         bytes = so_far.count * static_cast<std::int64_t>(conversion.element);
-      for (std::int64_t i = 0, n = 0; i < inner_.sizes[0]; i += n) {
-        n = std::min(most, inner_.sizes[0] - i);
-        for (std::int64_t k = 0; k < n; ++k)
-          conversion.run(row + (i + k) * step, own.bytes.data() + k * bytes, scratch.bytes.data(), so_far.count);
-        loop.columns(own.bytes.data(), bytes, n, so_far);
+      for (std::int64_t i = 0; i < inner_.sizes[0]; ++i) {
+        move_row(element_, first + at[0] + i * step, across, gathered + rows * so_far.count * bytes, bytes,
+                 so_far.count);
+        if (++rows == most) work();
       }
     });
-    so_far.store(groups);
+    if (rows > 0) work();
   }
 };
 
@@ -123,12 +144,19 @@ class ResultWriter {
   ResultWriter(const ResultWriter&) = delete;
   ResultWriter& operator=(const ResultWriter&) = delete;
   ~ResultWriter() { flush(); }
-  void push(const Accumulated& result) noexcept {
+  void push(const AccumulatedColumns& results) noexcept {
     if (integers_)
-      values_[used_++] = static_cast<std::uint64_t>(result.integer);
+      push(results.integer.data(), static_cast<std::size_t>(results.count));
     else
-      values_[used_++] = std::bit_cast<std::uint64_t>(result.real);
-    if (used_ == values_.size()) flush();
+      push(results.real.data(), static_cast<std::size_t>(results.count));
+  }
+  /// n of what was accumulated, at most AccumulatedColumns::most.
+  template <class T>
+  void push(const T* results, std::size_t n) noexcept {
+    static_assert(sizeof(T) == sizeof(std::uint64_t));
+    if (n > values_.size() - used_) flush();
+    std::memcpy(values_.data() + used_, results, n * sizeof(T));
+    used_ += n;
   }
 
  private:

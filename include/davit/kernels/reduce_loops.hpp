@@ -34,27 +34,38 @@ struct Accumulated {
   }
 };
 
-/// The same of groups whose elements lie side by side, in columns.
+/// The same of several groups at a time, whose elements are columns.
 struct AccumulatedColumns {
   static constexpr std::size_t most = 64;
-  alignas(64) std::array<double, most> real;
-  std::array<std::int64_t, most> integer;
-  std::array<double, most> center;
-  std::array<std::int64_t, most> found_at;
-  std::int64_t seen;
-  std::int64_t count;
+  alignas(64) std::array<double, most> real{};
+  alignas(64) std::array<std::int64_t, most> integer{};
+  alignas(64) std::array<double, most> center{};
+  alignas(64) std::array<std::int64_t, most> found_at{};
+  std::int64_t seen = 0;
+  std::int64_t count = 0;
 
-  explicit AccumulatedColumns(std::span<const Accumulated> groups) noexcept
-      : seen(groups[0].seen), count(static_cast<std::int64_t>(groups.size())) {
-    for (std::size_t i = 0; i < groups.size(); ++i) {
-      real[i] = groups[i].real;
-      integer[i] = groups[i].integer;
-      center[i] = groups[i].center;
-      found_at[i] = groups[i].found_at;
-    }
+  /// Begins with n groups, of which nothing was seen; centers and places stay as they are.
+  void start(std::size_t n) noexcept {
+    seen = 0;
+    count = static_cast<std::int64_t>(n);
   }
-  void store(std::span<Accumulated> groups) const noexcept {
-    for (std::size_t i = 0; i < groups.size(); ++i) groups[i] = {real[i], integer[i], center[i], seen, found_at[i]};
+  /// The same where a value is accumulated, of floats or of integers.
+  void start(std::size_t n, double value) noexcept {
+    start(n);
+    std::fill_n(real.begin(), n, value);
+  }
+  void start(std::size_t n, std::int64_t value) noexcept {
+    start(n);
+    std::fill_n(integer.begin(), n, value);
+  }
+  /// Divides what is accumulated of floats.
+  inline void divide(double divisor) noexcept;
+  [[nodiscard]] Accumulated first() const noexcept { return {real[0], integer[0], center[0], seen, found_at[0]}; }
+  void set_first(const Accumulated& group) noexcept {
+    real[0] = group.real;
+    integer[0] = group.integer;
+    found_at[0] = group.found_at;
+    seen = group.seen;
   }
   template <class T>
   [[nodiscard]] auto* of() noexcept {
@@ -67,8 +78,8 @@ struct AccumulatedColumns {
 
 /// A reduction of elements of one type.
 struct ReduceLoop {
-  /// Works n elements that lie `step` bytes apart into what is accumulated.
-  void (*row)(const std::byte* from, std::int64_t step, std::int64_t n, Accumulated& so_far) = nullptr;
+  /// Works n elements that lie side by side into what is accumulated.
+  void (*row)(const std::byte* from, std::int64_t n, Accumulated& so_far) = nullptr;
   /// Works n rows, `step` bytes apart, of one element of each column into what is accumulated.
   void (*columns)(const std::byte* from, std::int64_t step, std::int64_t n, AccumulatedColumns& so_far) = nullptr;
 };
@@ -88,13 +99,14 @@ using AccumulatedIn = std::conditional_t<std::is_integral_v<T>, std::int64_t, do
 
 /// F of all, one after another.
 template <template <class> class F, class T>
-void fold_row(const std::byte* from, std::int64_t step, std::int64_t n, Accumulated& so_far) {
+void fold_row(const std::byte* from, std::int64_t n, Accumulated& so_far) {
   using A = AccumulatedIn<T>;
+  const auto* const x = reinterpret_cast<const T*>(from);
   A result = so_far.of<T>();
-  for (; n > 0; --n, from += step) result = F<A>{}(result, static_cast<A>(*reinterpret_cast<const T*>(from)));
+  for (std::int64_t i = 0; i < n; ++i) result = F<A>{}(result, static_cast<A>(x[i]));
   so_far.of<T>() = result;
 }
-/// The sum of deviations from the center to a power; several sums at once where the elements lie side by side.
+/// The sum of deviations from the center to a power, as several sums at once.
 template <int Power>
 struct PowerSum {
   template <std::size_t Bytes, class T>
@@ -103,56 +115,77 @@ struct PowerSum {
   }
 };
 template <int Power, class T>
-void power_row(const std::byte* from, std::int64_t step, std::int64_t n, Accumulated& so_far) {
+void power_row(const std::byte* from, std::int64_t n, Accumulated& so_far) {
   const double center = Power == 2 ? so_far.center : 0;
-  double sum = so_far.real;
-  if (step == static_cast<std::int64_t>(sizeof(T))) {
-    sum += run_widest_for<T, PowerSum<Power>>(reinterpret_cast<const T*>(from), n, center);
-    n = 0;
-  }
-  for (; n > 0; --n, from += step) {
-    const double d = static_cast<double>(*reinterpret_cast<const T*>(from)) - center;
-    sum += Power == 2 ? d * d : d;
-  }
-  so_far.real = sum;
+  so_far.real += run_widest_for<T, PowerSum<Power>>(reinterpret_cast<const T*>(from), n, center);
 }
 
-struct SumColumns {
-  template <class T, class A>
-  [[gnu::always_inline]] static void run(const T* x, std::int64_t n, A* so_far, const double*) noexcept {
-    for (std::int64_t i = 0; i < n; ++i) so_far[i] = wrap_add(so_far[i], static_cast<A>(x[i]));
-  }
-};
-struct SquaredDeviationColumns {
-  template <class T>
-  [[gnu::always_inline]] static void run(const T* x, std::int64_t n, double* so_far, const double* center) noexcept {
-    for (std::int64_t i = 0; i < n; ++i) {
-      const double d = static_cast<double>(x[i]) - center[i];
-      so_far[i] += d * d;
-    }
-  }
-};
-/// What is done to a row of n columns, done to each row.
-template <class Kernel, class T>
-struct EachRow {
-  template <std::size_t>
+/// Adds deviations from the centers to a power, row by row; of a sum of integers modulo 2^64.
+template <int Power, class T>
+struct PowerColumns {
+  template <std::size_t Bytes>
   [[gnu::always_inline]] static void run(const std::byte* from, std::int64_t step, std::int64_t n,
                                          AccumulatedColumns* to) noexcept {
-    auto* const __restrict so_far = to->of<T>();
-    constexpr auto most = static_cast<std::int64_t>(AccumulatedColumns::most);
-    for (; n > 0; --n, from += step) {
-      const auto* const row = reinterpret_cast<const T*>(from);
-      if (to->count == most)
-        Kernel::run(row, most, so_far, to->center.data());  // a count that the compiler knows
-      else
-        Kernel::run(row, to->count, so_far, to->center.data());
+    std::int64_t first = 0;
+    if constexpr (walks_vectors<Bytes> && std::is_floating_point_v<T>) {
+      constexpr std::int64_t lane = lanes<double, Bytes>;
+      for (; first + 8 * lane <= to->count; first += 8 * lane) strip<Bytes, 8>(from, step, n, *to, first);
+      for (; first + lane <= to->count; first += lane) strip<Bytes, 1>(from, step, n, *to, first);
     }
+    if (first == to->count) return;
+    auto* const __restrict so_far = to->of<T>();
+    for (; n > 0; --n, from += step)
+      for (std::int64_t i = first; i < to->count; ++i) {
+        const T v = reinterpret_cast<const T*>(from)[i];
+        if constexpr (Power == 1) {
+          so_far[i] = wrap_add(so_far[i], static_cast<AccumulatedIn<T>>(v));
+        } else {
+          const double d = static_cast<double>(v) - to->center[static_cast<std::size_t>(i)];
+          so_far[i] += d * d;
+        }
+      }
+  }
+
+ private:
+  /// The columns of so many vectors from `first` on, whose sums stay in registers.
+  template <std::size_t Bytes, std::int64_t Vectors>
+  [[gnu::always_inline]] static void strip(const std::byte* from, std::int64_t step, std::int64_t n,
+                                           AccumulatedColumns& to, std::int64_t first) noexcept {
+    using V = Vector<double, Bytes>;
+    constexpr std::int64_t lane = lanes<double, Bytes>;
+    V sums[Vectors];
+    for (std::int64_t k = 0; k < Vectors; ++k) sums[k] = vector_at<Bytes>(to.real.data() + first + k * lane);
+    for (; n > 0; --n, from += step) {
+      const T* const row = reinterpret_cast<const T*>(from) + first;
+#pragma GCC unroll 8
+      for (std::int64_t k = 0; k < Vectors; ++k) {
+        V v = __builtin_convertvector((vector_at<Bytes * sizeof(T) / sizeof(double)>(row + k * lane)), V);
+        if constexpr (Power == 2) {
+          v -= vector_at<Bytes>(to.center.data() + first + k * lane);
+          v *= v;
+        }
+        sums[k] += v;
+      }
+    }
+    for (std::int64_t k = 0; k < Vectors; ++k) vector_at<Bytes>(to.real.data() + first + k * lane) = sums[k];
   }
 };
-template <class Kernel, class T>
-void each_row(const std::byte* from, std::int64_t step, std::int64_t n, AccumulatedColumns& so_far) {
-  run_widest_for<T, EachRow<Kernel, T>>(from, step, n, &so_far);
+template <int Power, class T>
+void power_columns(const std::byte* from, std::int64_t step, std::int64_t n, AccumulatedColumns& so_far) {
+  run_widest_for<T, PowerColumns<Power, T>>(from, step, n, &so_far);
 }
+
+/// Divides sums of floats.
+struct DivideColumns {
+  template <std::size_t Bytes>
+  [[gnu::always_inline]] static void run(AccumulatedColumns* to, double divisor) noexcept {
+    std::int64_t i = 0;
+    if constexpr (walks_vectors<Bytes>)
+      for (; i + lanes<double, Bytes> <= to->count; i += lanes<double, Bytes>)
+        vector_at<Bytes>(to->real.data() + i) /= divisor;
+    for (; i < to->count; ++i) to->real[static_cast<std::size_t>(i)] /= divisor;
+  }
+};
 
 /// How many elements, or rows, are counted in them at once.
 inline constexpr std::int64_t most_places = std::int64_t{1} << 30;
@@ -183,88 +216,123 @@ struct RowExtreme {
     return i;
   }
 };
-/// The largest (or smallest) element and where it is; NaN wins, the first of equals counts.
-template <class T, bool Largest>
-void extreme_row(const std::byte* from, std::int64_t step, std::int64_t n, Accumulated& so_far) {
-  const auto at = [&](std::int64_t i) { return *reinterpret_cast<const T*>(from + i * step); };
-  T best = static_cast<T>(so_far.of<T>());
-  const auto wins = [&](T v) { return v != v || (Largest ? v > best : v < best); };
-  std::int64_t place = -1;
-  if (step == static_cast<std::int64_t>(sizeof(T))) {
-    using Wide = std::conditional_t<std::is_same_v<T, double>, T, float>;  // for int64 too
-    const std::int64_t extreme = run_widest_for<Wide, RowExtreme<Largest>>(reinterpret_cast<const T*>(from), n);
-    if (so_far.seen == 0 || (best == best && wins(at(extreme)))) place = extreme;
-    if (place >= 0) best = at(place);
-  } else {
-    if (so_far.seen == 0) {
-      best = at(0);
-      place = 0;
-    }
-    for (std::int64_t i = place + 1; i < n && best == best; ++i)
-      if (wins(at(i))) {
-        best = at(i);
-        place = i;
-      }
+/// The largest (or smallest) of a row; a NaN if there is one.
+template <bool Largest>
+struct RowExtremeValue {
+  template <std::size_t Bytes, class T>
+  [[gnu::always_inline]] static T run(const T* x, std::int64_t n) noexcept {
+    return extreme_of<Largest, Bytes>(x, n, std::int64_t{1});
   }
-  so_far.of<T>() = best;
-  if (place >= 0) so_far.found_at = place + so_far.seen;
+};
+/// The largest (or smallest) element and, with `Places`, where it is; NaN wins, the first of equals counts.
+template <class T, bool Largest, bool Places>
+void extreme_row(const std::byte* from, std::int64_t n, Accumulated& so_far) {
+  const auto* const x = reinterpret_cast<const T*>(from);
+  const T best = static_cast<T>(so_far.of<T>());
+  const auto wins = [&](T v) {
+    return so_far.seen == 0 || (best == best && (v != v || (Largest ? v > best : v < best)));
+  };
+  using Wide = std::conditional_t<std::is_same_v<T, double>, T, float>;  // for int64 too
+  if constexpr (Places) {
+    const std::int64_t place = run_widest_for<Wide, RowExtreme<Largest>>(x, n);
+    if (wins(x[place])) {
+      so_far.of<T>() = x[place];
+      so_far.found_at = place + so_far.seen;
+    }
+  } else {
+    const T extreme = run_widest_for<Wide, RowExtremeValue<Largest>>(x, n);
+    if (wins(extreme)) so_far.of<T>() = extreme;
+  }
   so_far.seen += n;
 }
-template <class T, bool Largest>
+template <class T, bool Largest, bool Places>
 struct ExtremeColumns {
   template <std::size_t Bytes>
   [[gnu::always_inline]] static void run(const std::byte* from, std::int64_t step, std::int64_t n,
                                          AccumulatedColumns* to) noexcept {
-    constexpr std::size_t most = AccumulatedColumns::most;
-    alignas(64) std::array<T, most> best;
-    alignas(64) std::array<PlaceOf<T>, most> place;  // the row, or -1
-    const auto count = static_cast<std::size_t>(to->count);
-    const bool begins = to->seen == 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      best[i] = begins ? reinterpret_cast<const T*>(from)[i] : static_cast<T>(to->of<T>()[i]);
-      place[i] = begins ? 0 : -1;
+    std::int64_t first = 0;
+    if constexpr (walks_vectors<Bytes>) {
+      constexpr std::int64_t lane = lanes<T, Bytes>;
+      for (; first + 4 * lane <= to->count; first += 4 * lane) strip<Bytes, 4>(from, step, n, *to, first);
+      for (; first + lane <= to->count; first += lane) strip<Bytes, 1>(from, step, n, *to, first);
     }
-    for (std::int64_t r = begins; r < n; ++r) {
-      const auto* const row = reinterpret_cast<const T*>(from + r * step);
-      std::size_t i = 0;
-      if constexpr (walks_vectors<Bytes>)
-        for (constexpr std::size_t lane = Bytes / sizeof(T); i + lane <= count; i += lane) {
-          const Vector<T, Bytes> v = vector_at<Bytes>(row + i), old = vector_at<Bytes>(best.data() + i);
-          Vector<PlaceOf<T>, Bytes> ordered = old == old, stays = Largest ? v <= old : v >= old;
-          keep_bits(ordered);
-          keep_bits(stays);
-          const Vector<PlaceOf<T>, Bytes> wins = ordered & ~stays, places = vector_at<Bytes>(place.data() + i);
-          Vector<T, Bytes> result;
-          take_where(wins, v, old, result);
-          vector_at<Bytes>(best.data() + i) = result;
-          vector_at<Bytes>(place.data() + i) = (static_cast<PlaceOf<T>>(r) & wins) | (places & ~wins);
+    for (; first < to->count; ++first) {
+      const auto at = [&](std::int64_t r) { return reinterpret_cast<const T*>(from + r * step)[first]; };
+      T best = to->seen == 0 ? at(0) : static_cast<T>(to->of<T>()[first]);
+      std::int64_t place = to->seen == 0 ? 0 : -1;
+      for (std::int64_t r = 0; r < n && best == best; ++r)
+        if (!(Largest ? at(r) <= best : at(r) >= best)) {
+          best = at(r);
+          place = r;
         }
-      for (; i < count; ++i) {
-        if (best[i] != best[i] || (Largest ? row[i] <= best[i] : row[i] >= best[i])) continue;
-        best[i] = row[i];
-        place[i] = static_cast<PlaceOf<T>>(r);
-      }
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-      to->of<T>()[i] = best[i];
-      if (place[i] >= 0) to->found_at[i] = to->seen + place[i];
+      to->of<T>()[first] = best;
+      if (Places && place >= 0) to->found_at[static_cast<std::size_t>(first)] = to->seen + place;
     }
     to->seen += n;
   }
+
+ private:
+  /// The columns of so many vectors from `first` on, which stay in registers.
+  template <std::size_t Bytes, std::int64_t Vectors>
+  [[gnu::always_inline]] static void strip(const std::byte* from, std::int64_t step, std::int64_t n,
+                                           AccumulatedColumns& to, std::int64_t first) noexcept {
+    using V = Vector<T, Bytes>;
+    using P = Vector<PlaceOf<T>, Bytes>;
+    constexpr std::int64_t lane = lanes<T, Bytes>;
+    auto* const so_far = to.of<T>() + first;
+    using A = AccumulatedIn<T>;
+    constexpr std::int64_t wide = lanes<A, Bytes>;
+    constexpr std::size_t part = Bytes * sizeof(T) / sizeof(A);
+    using Wide = Vector<A, Bytes>;
+    using Narrow = Vector<T, part>;
+    V best[Vectors];
+    P place[Vectors];  // the row, or -1
+    alignas(64) T values[Vectors * lane];
+    if (to.seen == 0)
+      std::memcpy(values, reinterpret_cast<const T*>(from) + first, sizeof values);
+    else
+      for (std::int64_t i = 0; i < Vectors * lane; i += wide)
+        vector_at<part>(values + i) = __builtin_convertvector((vector_at<Bytes>(so_far + i)), Narrow);
+    for (std::int64_t k = 0; k < Vectors; ++k) {
+      best[k] = vector_at<Bytes>(values + k * lane);
+      place[k] = P{} - static_cast<PlaceOf<T>>(to.seen == 0 ? 0 : 1);
+    }
+    for (std::int64_t r = to.seen == 0; r < n; ++r) {
+      const T* const row = reinterpret_cast<const T*>(from + r * step) + first;
+#pragma GCC unroll 4
+      for (std::int64_t k = 0; k < Vectors; ++k) {
+        const V v = vector_at<Bytes>(row + k * lane), old = best[k];
+        P ordered = old == old, stays = Largest ? v <= old : v >= old;
+        keep_bits(ordered);
+        keep_bits(stays);
+        const P wins = ordered & ~stays;
+        take_where(wins, v, old, best[k]);
+        if constexpr (Places) place[k] = (static_cast<PlaceOf<T>>(r) & wins) | (place[k] & ~wins);
+      }
+    }
+    for (std::int64_t k = 0; k < Vectors; ++k) {
+      vector_at<Bytes>(values + k * lane) = best[k];
+      if constexpr (Places)
+        for (std::int64_t i = 0; i < lane; ++i)
+          if (place[k][i] >= 0) to.found_at[static_cast<std::size_t>(first + k * lane + i)] = to.seen + place[k][i];
+    }
+    for (std::int64_t i = 0; i < Vectors * lane; i += wide)
+      vector_at<Bytes>(so_far + i) = __builtin_convertvector((vector_at<part>(values + i)), Wide);
+  }
 };
-template <class T, bool Largest>
+template <class T, bool Largest, bool Places>
 void extreme_columns(const std::byte* from, std::int64_t step, std::int64_t n, AccumulatedColumns& so_far) {
   for (std::int64_t some; n > 0; n -= some, from += some * step) {
     some = std::min(n, most_places);
-    run_widest_for<T, ExtremeColumns<T, Largest>>(from, step, some, &so_far);
+    run_widest_for<T, ExtremeColumns<T, Largest, Places>>(from, step, some, &so_far);
   }
 }
 
 /// Whether any element's bits but `integer`, a float's sign, are set; found_at is 1 then.
 template <class Bits>
-void any_row(const std::byte* from, std::int64_t step, std::int64_t n, Accumulated& so_far) {
+void any_row(const std::byte* from, std::int64_t n, Accumulated& so_far) {
   const auto counted = static_cast<Bits>(~so_far.integer);
-  for (; n > 0 && so_far.found_at == 0; --n, from += step) {
+  for (; n > 0 && so_far.found_at == 0; --n, from += sizeof(Bits)) {
     Bits bits;
     std::memcpy(&bits, from, sizeof bits);
     if ((bits & counted) != 0) so_far.found_at = 1;
@@ -272,25 +340,28 @@ void any_row(const std::byte* from, std::int64_t step, std::int64_t n, Accumulat
 }
 
 template <int Power, class T>
-inline constexpr ReduceLoop power_loop{
-    power_row<Power, T>, each_row<std::conditional_t<Power == 1, SumColumns, SquaredDeviationColumns>, T>};
-template <class T, bool Largest>
-inline constexpr ReduceLoop extreme_loop{extreme_row<T, Largest>, extreme_columns<T, Largest>};
+inline constexpr ReduceLoop power_loop{power_row<Power, T>, power_columns<Power, T>};
+template <class T, bool Largest, bool Places>
+inline constexpr ReduceLoop extreme_loop{extreme_row<T, Largest, Places>, extreme_columns<T, Largest, Places>};
 
 }  // namespace detail
 
-/// Sums, products, the largest or the smallest, and sums of squared deviations. Floats are accumulated in double,
-/// integers in wrapping 64 bits.
-inline constexpr ReduceLoops sum_loops{
-    detail::power_loop<1, float>,
-    detail::power_loop<1, double>,
-    {detail::fold_row<Add, std::int64_t>, detail::each_row<detail::SumColumns, std::int64_t>}};
+inline void AccumulatedColumns::divide(double divisor) noexcept {
+  run_widest_for<float, detail::DivideColumns>(this, divisor);
+}
+
+/// Sums, products, the largest or the smallest (with `Places` and where they are), and sums of squared deviations.
+/// Floats are accumulated in double, integers in wrapping 64 bits.
+inline constexpr ReduceLoops sum_loops{detail::power_loop<1, float>,
+                                       detail::power_loop<1, double>,
+                                       {detail::fold_row<Add, std::int64_t>, detail::power_columns<1, std::int64_t>}};
 inline constexpr ReduceLoops product_loops{{detail::fold_row<Multiply, float>},
                                            {detail::fold_row<Multiply, double>},
                                            {detail::fold_row<Multiply, std::int64_t>}};
-template <bool Largest>
-inline constexpr ReduceLoops extreme_loops{detail::extreme_loop<float, Largest>, detail::extreme_loop<double, Largest>,
-                                           detail::extreme_loop<std::int64_t, Largest>};
+template <bool Largest, bool Places = true>
+inline constexpr ReduceLoops extreme_loops{detail::extreme_loop<float, Largest, Places>,
+                                           detail::extreme_loop<double, Largest, Places>,
+                                           detail::extreme_loop<std::int64_t, Largest, Places>};
 inline constexpr ReduceLoops squared_deviation_loops{detail::power_loop<2, float>, detail::power_loop<2, double>, {}};
 
 }  // namespace davit::kernels

@@ -200,12 +200,13 @@ inline void run_mean(const Plan& plan, const Workspace& ws, const Step& step) {
   auto* const to = reinterpret_cast<float*>(address(plan, ws, step.out));
   groups.in_parallel([&](const kernels::Groups& own, std::int64_t before) {
     float* at = to + before;
+    kernels::AccumulatedColumns sums;
     own.for_each(kernels::sum_loops.float32, [&](const std::byte* first, std::size_t n) {
-      std::array<kernels::Accumulated, kernels::Groups::most_at_once> sums{};
-      own.reduce(first, {}, kernels::sum_loops.float32, std::span(sums).first(n));
+      sums.start(n, 0.0);
+      own.reduce(first, {}, kernels::sum_loops.float32, sums);
       for (std::size_t i = 0; i < n; ++i)
         *at++ = kernels::nan_min(
-            kernels::nan_max(static_cast<float>(sums[i].real / static_cast<double>(averaged)), step.min), step.max);
+            kernels::nan_max(static_cast<float>(sums.real[i] / static_cast<double>(averaged)), step.min), step.max);
     });
   });
 }

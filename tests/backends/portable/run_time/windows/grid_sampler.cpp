@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -24,8 +25,8 @@ using Numbers = KernelTest::Numbers;
 constexpr int bilinear = 0, nearest = 1, bicubic = 2, zeros = 0, border = 1;
 
 ErrorCode sample(KernelTest& test, EValue input, EValue grid, int mode, int padding,
-                 const char* name = "aten.grid_sampler_2d.default") {
-  return test.run(grid_sampler_ops, name, {input, grid, EValue(mode), EValue(padding), EValue(true)});
+                 const char* name = "aten.grid_sampler_2d.default", bool align_corners = true) {
+  return test.run(grid_sampler_ops, name, {input, grid, EValue(mode), EValue(padding), EValue(align_corners)});
 }
 
 }  // namespace
@@ -83,6 +84,46 @@ TEST_CASE("portable: more points than are sampled at once, of images and volumes
     check("aten.grid_sampler_2d.default", {n, channels, size, size}, {n, 10, 15, 2}, mode);
   for (const int mode : {bilinear, nearest})
     check("aten.grid_sampler_3d.default", {n, channels, size, size, size}, {n, 5, 3, 10, 3}, mode);
+}
+
+TEST_CASE(
+    "portable: vectors of float32 coordinates give what float64 gives one by one, outside and without a number too") {
+  KernelTest test;
+  Numbers numbers(420), places(6 * 37);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<double>(i * 37 % 101);
+  // in sixteenths, so that float32 rounds nothing that decides
+  for (std::size_t i = 0; i < places.size(); ++i) places[i] = static_cast<double>(i * 53 % 81) / 16 - 2.53125;
+  places[3] = 1e6;
+  places[8] = -0.0;
+  const auto check = [&](const char* name, Integers sizes, Integers grid_sizes, std::initializer_list<int> modes) {
+    for (const double strange : {0.5, std::numeric_limits<double>::infinity(), std::nan("")}) {
+      places[5] = strange;
+      for (const int mode : modes)
+        for (const int padding : {0, 1, 2})
+          for (const bool align : {false, true}) {
+            Numbers results[2];
+            for (const bool wide : {false, true}) {
+              const ScalarType type = wide ? ScalarType::float64 : ScalarType::float32;
+              REQUIRE(sample(test, test.tensor(type, sizes, numbers), test.tensor(type, grid_sizes, places), mode,
+                             padding, name, align) == ErrorCode::ok);
+              results[wide] = test.values();
+            }
+            CAPTURE(mode);
+            CAPTURE(padding);
+            CAPTURE(align);
+            CAPTURE(strange);
+            REQUIRE(results[0].size() == results[1].size());
+            for (std::size_t i = 0; i < results[0].size(); ++i) {
+              CAPTURE(i);
+              CHECK((std::isnan(results[1][i]) ? std::isnan(results[0][i])
+                                               : results[0][i] == doctest::Approx(results[1][i]).epsilon(1e-4)));
+            }
+          }
+    }
+  };
+  check("aten.grid_sampler_2d.default", {1, 5, 6, 14}, {1, 111, 1, 2}, {bilinear, nearest, bicubic});
+  check("aten.grid_sampler_2d.default", {1, 420, 1, 1}, {1, 3, 37, 2}, {bilinear, nearest, bicubic});
+  check("aten.grid_sampler_3d.default", {1, 3, 4, 5, 7}, {1, 2, 37, 1, 3}, {bilinear, nearest});
 }
 
 TEST_CASE("portable: grids that do not fit are refused") {

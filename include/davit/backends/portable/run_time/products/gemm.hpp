@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 #include <utility>
 
@@ -19,14 +20,27 @@ using kernels::lanes;
 using kernels::Vector;
 
 /// A matrix anywhere in memory: element (i, j) is data[i * row + j * col].
+///
+/// With `pairs` the floats are the bits of two bfloat16 each, neighbours in the dimension that is summed; those of a
+/// panel are too. Only `gemm` takes such.
 template <class C>
 struct Matrix {
   const C* data = nullptr;
   std::int64_t row = 0;
   std::int64_t col = 0;
+  bool pairs = false;
 
-  [[nodiscard]] Matrix transposed() const noexcept { return {data, col, row}; }
+  [[nodiscard]] Matrix transposed() const noexcept { return {data, col, row, pairs}; }
 };
+
+/// True if this CPU multiplies pairs of bfloat16 (AVX512_BF16), without their subnormal numbers.
+[[nodiscard]] inline bool multiplies_pairs() noexcept {
+#if defined(__x86_64__) && __STDC_HOSTED__
+  return !kernels::one_instruction_set && kernels::widest_vectors() == 64 && __builtin_cpu_supports("avx512bf16");
+#else
+  return false;
+#endif
+}
 
 /// Some rows of the right operand as tiles read them: element (k, j) is data[rows[k] + j].
 template <class C>
@@ -97,8 +111,18 @@ struct PanelProduct {
   bool accumulate;
 };
 
-/// The product for floats, and for integers on vectors of 64 bytes; `width` is one vector or an even number. Sums are
-/// in the order of k.
+/// sum += the products of the two bfloat16 of each element and of those of `pair`, on vectors of 64 bytes.
+template <class V>
+[[gnu::always_inline]] inline void add_pairs(const V& a, const float& pair, V& sum) noexcept {
+  std::int32_t bits;
+  std::memcpy(&bits, &pair, sizeof bits);
+  const Vector<std::int32_t, sizeof(V)> every = bits - Vector<std::int32_t, sizeof(V)>{};
+  asm("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(every));
+}
+
+/// The product for floats, for pairs of bfloat16, and for integers on vectors of 64 bytes; `width` is one vector or an
+/// even number. Sums are in the order of k.
+template <bool Pairs = false>
 struct MultiplyPanel {
   template <std::size_t Bytes, class C>
   [[gnu::always_inline]] static void run(const PanelProduct<C>* p) {
@@ -147,8 +171,13 @@ struct MultiplyPanel {
       unroll<Vectors>([&]<std::size_t N>()
                           __attribute__((always_inline)) { row[N] = kernels::vector_at<Bytes>(from + N * step); });
       unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
-        const C factor = a[static_cast<std::int64_t>(R) * a_row];
-        unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) { sums[R][N] += row[N] * factor; });
+        const C& factor = a[static_cast<std::int64_t>(R) * a_row];
+        unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) {
+          if constexpr (Pairs)
+            add_pairs(row[N], factor, sums[R][N]);
+          else
+            sums[R][N] += row[N] * factor;
+        });
       });
     }
     unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
@@ -241,7 +270,7 @@ void gemm_on_thread(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a,
           if constexpr (!std::is_floating_point_v<C>) {
 #if DAVIT_WIDER_VECTORS
             if (kernels::widest_vectors() == 64 && product.width % tile_width<C>() == 0) {
-              kernels::run_on<MultiplyPanel, 64>(static_cast<const PanelProduct<C>*>(&product));
+              kernels::run_on<MultiplyPanel<>, 64>(static_cast<const PanelProduct<C>*>(&product));
               continue;
             }
 #endif
@@ -258,7 +287,13 @@ void gemm_on_thread(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a,
             product.c = aside;
             product.c_row = group.width;
           }
-          kernels::run_widest_for<C, MultiplyPanel>(static_cast<const PanelProduct<C>*>(&product));
+          bool done = false;
+          if constexpr (std::is_same_v<C, float> && (DAVIT_WIDER_VECTORS || kernels::vector_bytes == 64))
+            if (a.pairs) {
+              kernels::run_on<MultiplyPanel<true>, 64>(static_cast<const PanelProduct<C>*>(&product));
+              done = true;
+            }
+          if (!done) kernels::run_widest_for<C, MultiplyPanel<>>(static_cast<const PanelProduct<C>*>(&product));
           if constexpr (std::is_same_v<C, float>) {
             if (tail.is_none() || at + depth < k) continue;
             const RowTail own = tail.from(i);
@@ -292,7 +327,7 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, C* work, 
   if (n < 2 * threads * width && m >= 16 * threads)  // rows: what a panel is made from is then made by each thread
     return kernels::in_parallel(
         m, 8, kernels::operations(m, n, k), [&](std::size_t part, std::int64_t first, std::int64_t end) {
-          const Matrix<C> rows{a.data == nullptr ? nullptr : a.data + first * a.row, a.row, a.col};
+          const Matrix<C> rows{a.data == nullptr ? nullptr : a.data + first * a.row, a.row, a.col, a.pairs};
           detail::gemm_on_thread<C>(end - first, n, k, rows, work_of(part), source, c + first * c_row, c_row,
                                     bias == nullptr ? nullptr : bias + first, tail.from(first));
         });

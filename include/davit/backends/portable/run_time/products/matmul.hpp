@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <type_traits>
 
@@ -80,7 +82,123 @@ struct Product {
   const TensorView* b;
   bool b_is_transposed = false;
   Addend addend = {};
+  bool pairs = false;          ///< the operands are those of PairedOperand
+  std::int64_t pair_step = 0;  ///< from one of a pair of b to the other
 };
+
+/// Whether a bfloat16 is subnormal.
+[[nodiscard]] constexpr bool is_subnormal_bfloat16(std::uint16_t bits) noexcept {
+  return ((bits & 0x7fffu) - 1u) < 0x7fu;
+}
+struct AnySubnormalBFloat16 {
+  template <std::size_t Bytes>
+  [[gnu::always_inline]] static bool run(const std::uint16_t* x, std::int64_t n) noexcept {
+    std::int64_t i = 0;
+    if constexpr (kernels::walks_vectors<Bytes>) {
+      using V = Vector<std::uint16_t, Bytes>;
+      V any{};
+      for (; i + lanes<std::uint16_t, Bytes> <= n; i += lanes<std::uint16_t, Bytes>) {
+        const V v = kernels::vector_at<Bytes>(x + i);
+        any |= __builtin_bit_cast(V, ((v & 0x7fff) - 1) < 0x7f);
+      }
+      if (kernels::sum_of<std::uint16_t, Bytes>(any & 1) != 0) return true;
+    }
+    for (; i < n; ++i)
+      if (is_subnormal_bfloat16(x[i])) return true;
+    return false;
+  }
+};
+
+/// A bfloat16 operand as a tensor of pairs of neighbours along the summed dimension (gemm.hpp).
+struct PairedOperand {
+  Sizes sizes, strides;
+  const void* data = nullptr;
+
+  /// A left operand, whose pairs lie side by side: strides are in pairs. False if it does not lie so, or has subnormal
+  /// numbers. O(elements).
+  [[nodiscard]] bool read_left(const TensorView& t) noexcept {
+    const std::size_t summed = t.rank - 1u;
+    if (!read(t, summed) || t.stride(summed) != 1 || !lies_in_pairs(t.data)) return false;
+    strides[summed] = 1;
+    for (std::size_t d = 0; d < summed; ++d) {
+      if (sizes[d] != 1 && strides[d] % 2 != 0) return false;
+      strides[d] /= 2;
+    }
+    return true;
+  }
+  /// A right operand: strides are in bfloat16. False if it has subnormal numbers. O(elements).
+  [[nodiscard]] bool read_right(const TensorView& t, std::size_t summed) noexcept {
+    if (!read(t, summed)) return false;
+    strides[summed] *= 2;
+    return true;
+  }
+  [[nodiscard]] TensorView view() const noexcept {
+    return {const_cast<void*>(data), sizes.values.data(), strides.values.data(), static_cast<std::uint8_t>(sizes.rank),
+            ScalarType::float32};
+  }
+  [[nodiscard]] static bool lies_in_pairs(const void* at) noexcept {
+    return reinterpret_cast<std::uintptr_t>(at) % alignof(float) == 0;
+  }
+
+ private:
+  [[nodiscard]] bool read(const TensorView& t, std::size_t summed) noexcept {
+    sizes = Sizes(t.sizes());
+    strides = strides_of(t);
+    data = t.data;
+    if (t.dtype != ScalarType::bfloat16 || sizes[summed] % 2 != 0) return false;
+    Walk walk(sizes);
+    walk.add(strides, 1).sort_by(0);
+    if (walk.count == 0) return false;
+    for (std::size_t d = 0; d < walk.rank; ++d)
+      if (walk.strides[0][d] == 0) {  // an expanded dimension is looked at once
+        walk.count /= walk.sizes[d];
+        walk.sizes[d] = 1;
+      }
+    walk.collapse();
+    sizes[summed] /= 2;
+    const auto* const first = static_cast<const std::uint16_t*>(data);
+    const std::int64_t step = walk.strides[0][0];
+    bool subnormal = false;
+    walk.for_each_row([&](const auto& at) {
+      if (step == 1)
+        subnormal = subnormal || kernels::run_widest<AnySubnormalBFloat16>(first + at[0], walk.sizes[0]);
+      else
+        for (std::int64_t i = 0; i < walk.sizes[0]; ++i)
+          subnormal = subnormal || is_subnormal_bfloat16(first[at[0] + i * step]);
+    });
+    return !subnormal;
+  }
+};
+
+/// to[j] = the pair of low[j] and high[j].
+struct JoinPairs {
+  template <std::size_t Bytes>
+  [[gnu::always_inline]] static void run(const std::uint16_t* low, const std::uint16_t* high, std::int64_t step,
+                                         float* to, std::int64_t n) noexcept {
+    std::int64_t j = 0;
+    if constexpr (kernels::walks_vectors<Bytes>) {
+      using V = Vector<std::uint32_t, Bytes>;
+      for (; step == 1 && j + lanes<float, Bytes> <= n; j += lanes<float, Bytes>) {
+        const V a = __builtin_convertvector(kernels::vector_at<Bytes / 2>(low + j), V);
+        const V b = __builtin_convertvector(kernels::vector_at<Bytes / 2>(high + j), V);
+        kernels::vector_at<Bytes>(to + j) = __builtin_bit_cast(kernels::Vector<float, Bytes>, a | b << 16);
+      }
+    }
+    for (; j < n; ++j) {
+      const std::uint32_t bits = low[j * step] | static_cast<std::uint32_t>(high[j * step]) << 16;
+      std::memcpy(to + j, &bits, sizeof bits);
+    }
+  }
+};
+/// Copies a part of a right operand, whose strides are in bfloat16, as a panel of pairs.
+inline void pack_pairs(const std::uint16_t* b, std::int64_t step, std::int64_t col, const PanelRange& r, float* to) {
+  const std::uint16_t* from = b + r.k * 2 * step + r.j * col;
+  if (step == 1 && col % 2 == 0 && PairedOperand::lies_in_pairs(from))
+    return pack_panel(Matrix<float>{reinterpret_cast<const float*>(from), 1, col / 2},
+                      {0, r.depth, 0, r.count, r.width, r.packed_rows}, to);
+  for (std::int64_t k = 0; k < r.depth; ++k, from += 2 * step)
+    kernels::run_widest<JoinPairs>(from, from + step, col, to + k * r.width, r.count);
+}
 
 /// to[i] += factor * from[i * step].
 struct AddScaledRow {
@@ -148,7 +266,18 @@ template <class C>
     const Matrix<C> right{k == 0 ? nullptr : buffers.in(b_id) + b_offset, b.row, b.col};
     const std::int64_t first_row = entry * m;
     C* const to = out + first_row * n;
-    multiply<C>(m, n, k, left, right, buffers.out(work_id) + space * work_of_thread, to, n);
+    C* const work = buffers.out(work_id) + space * work_of_thread;
+    if constexpr (std::is_same_v<C, float>)
+      if (p.pairs)
+        gemm<C>(
+            m, n, k, {left.data, left.row, left.col, true}, work,
+            [&](C* panel, const PanelRange& r) {
+              pack_pairs(reinterpret_cast<const std::uint16_t*>(buffers.in(b_id)) + b_offset, p.pair_step, b.col, r,
+                         panel);
+              return Panel<C>{panel, r.packed_rows};
+            },
+            to, n);
+    if (!p.pairs) multiply<C>(m, n, k, left, right, work, to, n);
     for (std::int64_t i = 0; i < m && alpha != C{1}; ++i)
       for (std::int64_t j = 0; j < n; ++j) to[i * n + j] *= alpha;
     for (std::int64_t i = 0; i < m && adds; ++i)
@@ -158,10 +287,26 @@ template <class C>
   return buffers.finish();
 }
 
+/// The dimension of b that is summed, if b is no vector.
+[[nodiscard]] inline std::size_t summed_of(const Product& p) noexcept {
+  return p.b->rank - (p.b_is_transposed ? 1u : 2u);
+}
+/// Whether a product of bfloat16 fills vectors of pairs.
+[[nodiscard]] inline bool takes_pairs(const Product& p) noexcept {
+  if (p.a->dtype != ScalarType::bfloat16 || p.a->rank < 2 || p.b->rank < 2 || !multiplies_pairs()) return false;
+  const std::size_t columns = p.b->rank - (p.b_is_transposed ? 2u : 1u);
+  return p.b->size(columns) >= kernels::widest_lanes<float>();
+}
+
 [[nodiscard]] inline ErrorCode product(KernelCall& call, const Product& p, const Sizes& sizes) {
   if (p.a->dtype != p.b->dtype || (p.addend.tensor != nullptr && p.addend.tensor->dtype != p.a->dtype))
     return call.refuse(ErrorCode::invalid_dtype, "the operands of a matrix product must have the same dtype");
   if (const ErrorCode code = call.make(0, p.a->dtype, sizes); code != ErrorCode::ok) return code;
+  if (PairedOperand a, b; takes_pairs(p) && a.read_left(*p.a) && b.read_right(*p.b, summed_of(p))) {
+    const TensorView pairs_of_a = a.view(), pairs_of_b = b.view();
+    return compute_product<float>(
+        call, {&pairs_of_a, &pairs_of_b, p.b_is_transposed, p.addend, true, p.b->stride(summed_of(p))});
+  }
   return dispatch_product(call, p.a->dtype, [&]<class C>() { return compute_product<C>(call, p); });
 }
 

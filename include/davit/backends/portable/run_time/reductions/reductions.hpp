@@ -72,15 +72,15 @@ struct Reduction {
   const auto count = static_cast<double>(r.count());
   groups.in_parallel([&](const kernels::Groups& some, std::int64_t before) {
     kernels::ResultWriter results(call.output(0), integral, before);
-    std::array<kernels::Accumulated, kernels::Groups::most_at_once> all;
+    kernels::AccumulatedColumns so_far;
     some.for_each(loop, [&](const std::byte* first, std::size_t n) {
-      const auto so_far = std::span(all).first(n);
-      std::ranges::fill(so_far, kernels::Accumulated{.real = static_cast<double>(start), .integer = start});
+      if (integral)
+        so_far.start(n, start);
+      else
+        so_far.start(n, static_cast<double>(start));
       some.reduce(first, load, loop, so_far);
-      for (kernels::Accumulated& each : so_far) {
-        if (mean) each.real /= count;
-        results.push(each);
-      }
+      if (mean) so_far.divide(count);
+      results.push(so_far);
     });
   });
   return ErrorCode::ok;
@@ -104,10 +104,12 @@ struct Reduction {
   const kernels::Groups groups = groups_of(x, r);
   groups.in_parallel([&](const kernels::Groups& some, std::int64_t before) {
     auto* to = call.output(0).as<std::uint8_t>() + before;
+    kernels::AccumulatedColumns so_far;
     some.for_each(loop, [&](const std::byte* first, std::size_t) {
-      kernels::Accumulated so_far{.integer = static_cast<std::int64_t>(sign_bit(x.dtype))};
-      some.reduce(first, {}, loop, {&so_far, 1});
-      *to++ = so_far.found_at != 0 ? 1 : 0;
+      so_far.start(1, static_cast<std::int64_t>(sign_bit(x.dtype)));
+      so_far.found_at[0] = 0;
+      some.reduce(first, {}, loop, so_far);
+      *to++ = so_far.found_at[0] != 0 ? 1 : 0;
     });
   });
   return ErrorCode::ok;
@@ -133,27 +135,25 @@ struct Reduction {
     kernels::ResultWriter results(values != nullptr ? *values : none, integral && values != nullptr,
                                   values != nullptr ? before : 0);
     std::int64_t* place = indices == nullptr ? nullptr : indices + before;
-    std::array<kernels::Accumulated, kernels::Groups::most_at_once> all;
+    kernels::AccumulatedColumns so_far;
     some.for_each(loop, [&](const std::byte* first, std::size_t n) {
-      const auto so_far = std::span(all).first(n);
-      std::ranges::fill(so_far, kernels::Accumulated{});
+      so_far.start(n);
       some.reduce(first, load, loop, so_far);
-      for (const kernels::Accumulated& each : so_far) {
-        if (values != nullptr) results.push(each);
-        if (place != nullptr) *place++ = each.found_at;
-      }
+      if (values != nullptr) results.push(so_far);
+      if (place != nullptr) place = std::copy_n(so_far.found_at.begin(), n, place);
     });
   });
   return ErrorCode::ok;
 }
 /// Of an operator with one result the extremes, with two their places, too.
-[[nodiscard, gnu::noinline]] inline ErrorCode extreme(KernelCall& call, const TensorView& x, const Reduction& r,
-                                                      const kernels::ReduceLoops& loops) {
+template <bool Largest>
+[[nodiscard]] ErrorCode extreme(KernelCall& call, const TensorView& x, const Reduction& r) {
   if (const ErrorCode code = call.make(0, x.dtype, r.out_sizes); code != ErrorCode::ok) return code;
   const bool wants_indices = call.wants(1);
   if (wants_indices)
     if (const ErrorCode code = call.make(1, ScalarType::int64, r.out_sizes); code != ErrorCode::ok) return code;
-  return extremes(call, x, r, loops, &call.output(0), wants_indices ? call.output(1).as<std::int64_t>() : nullptr);
+  return extremes(call, x, r, wants_indices ? kernels::extreme_loops<Largest> : kernels::extreme_loops<Largest, false>,
+                  &call.output(0), wants_indices ? call.output(1).as<std::int64_t>() : nullptr);
 }
 [[nodiscard, gnu::noinline]] inline ErrorCode arg_extreme(KernelCall& call, const TensorView& x, const Reduction& r,
                                                           const kernels::ReduceLoops& loops) {
@@ -180,8 +180,8 @@ struct Reduction {
       if (!is_floating(type(x.dtype))) return call.refuse(ErrorCode::invalid_dtype, "mean takes floats only");
       return accumulate(call, x, r, type(x.dtype), 0, kernels::sum_loops, true);
     case ReductionFunction::any: return any(call, x, r);
-    case ReductionFunction::maximum: return extreme(call, x, r, kernels::extreme_loops<true>);
-    case ReductionFunction::minimum: return extreme(call, x, r, kernels::extreme_loops<false>);
+    case ReductionFunction::maximum: return extreme<true>(call, x, r);
+    case ReductionFunction::minimum: return extreme<false>(call, x, r);
     case ReductionFunction::argument_of_maximum: return arg_extreme(call, x, r, kernels::extreme_loops<true>);
     case ReductionFunction::argument_of_minimum: return arg_extreme(call, x, r, kernels::extreme_loops<false>);
   }
@@ -218,21 +218,19 @@ enum class Spread : std::uint8_t { correction, dim, all };
   groups.in_parallel([&](const kernels::Groups& some, std::int64_t before) {
     kernels::ResultWriter results(call.output(0), false, before);
     kernels::ResultWriter means(call.output(with_mean ? 1 : 0), false, before);
-    std::array<kernels::Accumulated, kernels::Groups::most_at_once> all;
+    kernels::AccumulatedColumns so_far;
     some.for_each(total, [&](const std::byte* first, std::size_t n) {
-      const auto so_far = std::span(all).first(n);
-      std::ranges::fill(so_far, kernels::Accumulated{});
+      so_far.start(n, 0.0);
       some.reduce(first, load, total, so_far);
-      for (kernels::Accumulated& each : so_far) {
-        each = {.center = each.real / count};
-        if (with_mean) means.push({.real = each.center});
-      }
+      so_far.divide(count);
+      std::copy_n(so_far.real.begin(), n, so_far.center.begin());
+      if (with_mean) means.push(so_far.center.data(), n);
+      so_far.start(n, 0.0);
       some.reduce(first, load, squares, so_far);
-      for (kernels::Accumulated& each : so_far) {
-        each.real /= divisor > 0 ? divisor : 0.0;
-        if (root) each.real = std::sqrt(each.real);
-        results.push(each);
-      }
+      so_far.divide(divisor > 0 ? divisor : 0.0);
+      if (root)
+        for (std::size_t i = 0; i < n; ++i) so_far.real[i] = std::sqrt(so_far.real[i]);
+      results.push(so_far);
     });
   });
   return ErrorCode::ok;

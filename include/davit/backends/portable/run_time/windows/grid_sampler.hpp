@@ -5,12 +5,15 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 #include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
+#include "davit/kernels/functions.hpp"
 #include "davit/kernels/instruction_set.hpp"
 #include "davit/kernels/shapes.hpp"
 #include "davit/kernels/thread_team.hpp"
+#include "davit/kernels/vectors.hpp"
 
 namespace davit::portable_kernels {
 
@@ -54,6 +57,23 @@ struct GridAxis {
   }
 };
 
+/// Elements of an axis that are sampled at a coordinate.
+[[nodiscard]] constexpr std::size_t taps_of(GridInterpolation mode) noexcept {
+  return mode == GridInterpolation::nearest ? 1 : mode == GridInterpolation::bilinear ? 2 : 4;
+}
+/// The cubic convolution kernel with a = -0.75 at 1 + t, t, 1 - t and 2 - t, of numbers or vectors.
+template <class V>
+[[gnu::always_inline]] inline void cubic_shares(const V& t, V* shares) noexcept {
+  constexpr float a = -0.75f;
+  const auto near = [](const V& d, V& to) __attribute__((always_inline)) { to = ((a + 2) * d - (a + 3)) * d * d + 1; };
+  const auto far = [](const V& d, V& to)
+                       __attribute__((always_inline)) { to = ((a * d - 5 * a) * d + 8 * a) * d - 4 * a; };
+  far(t + 1, shares[0]);
+  near(t, shares[1]);
+  near(1 - t, shares[2]);
+  far(2 - t, shares[3]);
+}
+
 /// The elements of one axis that are sampled at a coordinate, of which -1 lies outside and is 0, and their shares.
 template <class C>
 struct AxisTaps {
@@ -73,21 +93,78 @@ struct AxisTaps {
       share[0] = 1 - share[1];
     } else {
       const C low = std::floor(at);
-      share = cubic_shares(at - low);
+      cubic_shares(at - low, share.data());
       for (std::size_t k = 0; k < 4; ++k) index[k] = axis.index(axis.pad(low + static_cast<C>(k) - 1));
     }
   }
-  [[nodiscard]] static constexpr std::size_t count(GridInterpolation mode) noexcept {
-    return mode == GridInterpolation::nearest ? 1 : mode == GridInterpolation::bilinear ? 2 : 4;
+};
+
+/// The same for a vector of coordinates, of axes of fewer than 2^30 elements.
+template <kernels::FloatVector V, std::size_t Each>
+struct AxisTapVectors {
+  using Places = kernels::Vector<std::int32_t, sizeof(V)>;
+  Places index[Each];
+  V share[Each];
+
+  [[gnu::always_inline]] void find(const GridAxis<float>& axis, const V& coordinate) noexcept {
+    const auto n = static_cast<float>(axis.size);
+    const V at = axis.align_corners ? (coordinate + 1) / 2 * (n - 1) : ((coordinate + 1) * n - 1) / 2;
+    if constexpr (Each == 1) {
+      V place;
+      pad(axis, at, place);
+      kernels::Round<float>{}(place, place);
+      find_index(axis, place, index[0]);
+      share[0] = V{} + 1;
+    } else if constexpr (Each == 2) {
+      V place, low;
+      pad(axis, at, place);
+      kernels::Floor<float>{}(place, low);
+      find_index(axis, low, index[0]);
+      find_index(axis, low + 1, index[1]);
+      share[1] = place - low;
+      share[0] = 1 - share[1];
+    } else {
+      V low;
+      kernels::Floor<float>{}(at, low);
+      cubic_shares(at - low, share);
+      for (int k = 0; k < 4; ++k) {
+        V place;
+        pad(axis, low + static_cast<float>(k) - 1, place);
+        find_index(axis, place, index[k]);
+      }
+    }
   }
 
  private:
-  /// The cubic convolution kernel with a = -0.75 at 1 + t, t, 1 - t and 2 - t.
-  [[nodiscard, gnu::always_inline]] static std::array<C, 4> cubic_shares(C t) noexcept {
-    constexpr C a = C(-0.75);
-    const auto near = [](C d) __attribute__((always_inline)) { return ((a + 2) * d - (a + 3)) * d * d + 1; };
-    const auto far = [](C d) __attribute__((always_inline)) { return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a; };
-    return {far(t + 1), near(t), near(1 - t), far(2 - t)};
+  [[gnu::always_inline]] static void pad(const GridAxis<float>& axis, const V& place, V& to) noexcept {
+    to = place;
+    if (axis.padding == GridPadding::zeros) return;
+    if (axis.padding == GridPadding::reflection) {
+      const float low = axis.align_corners ? 0 : -0.5f;
+      const float period = 2 * static_cast<float>(axis.align_corners ? axis.size - 1 : axis.size);
+      if (period <= 0) {
+        to = V{};
+      } else {
+        const V from = place - low, away = from < 0 ? -from : from;
+        V periods;
+        kernels::Trunc<float>{}(away / period, periods);
+        const V extra = away - periods * period, back = period - extra;
+        to = (back < extra ? back : extra) + low;
+      }
+    }
+    const V most = V{} + static_cast<float>(axis.size - 1);
+    to = to > 0 ? to : V{};  // NaN too
+    to = most < to ? most : to;
+  }
+  [[gnu::always_inline]] static void find_index(const GridAxis<float>& axis, const V& place, Places& to) noexcept {
+    Places positive = place >= 0, below = place < static_cast<float>(axis.size);
+    kernels::keep_bits(positive);
+    kernels::keep_bits(below);
+    const Places inside = positive & below;
+    const V kept = __builtin_bit_cast(V, __builtin_bit_cast(Places, place) & inside);  // what has an integer
+    const Places most = Places{} + static_cast<std::int32_t>(axis.size - 1);
+    const Places whole = __builtin_convertvector(kept, Places);
+    to = (whole < most ? whole : most) | ~inside;
   }
 };
 
@@ -98,7 +175,11 @@ class PointTaps {
  public:
   static constexpr std::int64_t block = 64;  ///< points
 
-  PointTaps(const std::array<GridAxis<C>, Rank>& axes, GridInterpolation mode) noexcept : axes_(axes), mode_(mode) {}
+  PointTaps(const std::array<GridAxis<C>, Rank>& axes, GridInterpolation mode) noexcept : axes_(axes), mode_(mode) {
+    std::int64_t pixels = 1;
+    for (const GridAxis<C>& axis : axes) pixels *= axis.size;
+    few_pixels_ = pixels < (std::int64_t{1} << 30);
+  }
 
   /// Of n points, whose coordinates are those of the axes from the last one on.
   void find(const C* grid, std::int64_t n) noexcept { kernels::run_widest_for<C, Find>(this, grid, n); }
@@ -107,6 +188,7 @@ class PointTaps {
               std::int64_t n) const noexcept {
     for (; channels >= 4; channels -= 4, plane += 4 * pixels, to += 4 * points)
       sample_planes<4>(plane, pixels, to, points, n);
+    if (channels == 3) return sample_planes<3>(plane, pixels, to, points, n);  // of an image, together
     for (; channels > 0; --channels, plane += pixels, to += points) sample_planes<1>(plane, pixels, to, points, n);
   }
 
@@ -114,6 +196,7 @@ class PointTaps {
   [[nodiscard]] static C value(const C* plane, std::int64_t place) noexcept { return place < 0 ? C{} : plane[place]; }
   template <std::int64_t Planes>
   void sample_planes(const C* plane, std::int64_t pixels, C* to, std::int64_t points, std::int64_t n) const noexcept {
+    if (count_ == 1) return sample_taps<Planes, 1>(plane, pixels, to, points, n);
     if (count_ == 4) return sample_taps<Planes, 4>(plane, pixels, to, points, n);
     sample_taps<Planes, 0>(plane, pixels, to, points, n);
   }
@@ -149,6 +232,9 @@ class PointTaps {
     template <std::size_t Bytes>
     [[gnu::always_inline]] static void run(PointTaps* taps, const C* grid, std::int64_t n) noexcept {
       const auto as = [&]<GridInterpolation Mode>() __attribute__((always_inline)) {
+        if constexpr (std::is_same_v<C, float> && kernels::walks_vectors<Bytes> &&
+                      (Rank == 2 || Mode != GridInterpolation::bicubic))
+          if (taps->few_pixels_) return taps->template find_vectors<Mode, Bytes>(grid, n);
         for (std::int64_t p = 0; p < n; ++p)
           taps->template find_point<Mode>(grid + p * static_cast<std::int64_t>(Rank), static_cast<std::size_t>(p));
       };
@@ -163,7 +249,7 @@ class PointTaps {
   };
   template <GridInterpolation Mode>
   [[gnu::always_inline]] void find_point(const C* point, std::size_t p) noexcept {
-    constexpr std::size_t each = AxisTaps<C>::count(Mode);
+    constexpr std::size_t each = taps_of(Mode);
     AxisTaps<C> taps[Rank];
     for (std::size_t d = 0; d < Rank; ++d) taps[d].find(axes_[d], Mode, point[Rank - 1 - d]);
     // the axes' taps in all pairs, or triples, those of the last axis innermost
@@ -188,8 +274,52 @@ class PointTaps {
     }
     count_ = count;
   }
+  template <GridInterpolation Mode, std::size_t Bytes>
+  [[gnu::always_inline]] void find_vectors(const C* grid, std::int64_t n) noexcept {
+    using V = kernels::Vector<C, Bytes>;
+    using Places = kernels::Vector<std::int32_t, Bytes>;
+    constexpr std::size_t each = taps_of(Mode), inner = Rank == 2 ? each : each * each, count = each * inner;
+    alignas(64) C coordinates[Rank][block];
+    for (std::int64_t p = 0; p < block; ++p)  // what the last vectors lack is the last point
+      for (std::size_t d = 0; d < Rank; ++d)
+        coordinates[d][p] =
+            grid[std::min(p, n - 1) * static_cast<std::int64_t>(Rank) + static_cast<std::int64_t>(Rank - 1 - d)];
+    alignas(64) std::int32_t places[count][block];
+    Places all{};
+    for (std::int64_t p = 0; p < n; p += kernels::lanes<C, Bytes>) {
+      AxisTapVectors<V, each> taps[Rank];
+      for (std::size_t d = 0; d < Rank; ++d) taps[d].find(axes_[d], kernels::vector_at<Bytes>(coordinates[d] + p));
+      const auto within = [&](std::size_t d, const Places& row, const Places& index, Places& to)
+                              __attribute__((always_inline)) {
+                                const Places outside = (row | index) >> 31;
+                                to = (row * static_cast<std::int32_t>(axes_[d].size) + index) | outside;
+                              };
+#pragma GCC unroll 4
+      for (std::size_t k = 0; k < each; ++k) {
+#pragma GCC unroll 4
+        for (std::size_t i = 0; i < inner; ++i) {
+          Places place;
+          V share = taps[0].share[k] * taps[1].share[Rank == 2 ? i : i / each];
+          within(1, taps[0].index[k], taps[1].index[Rank == 2 ? i : i / each], place);
+          if constexpr (Rank == 3) {
+            within(2, place, taps[2].index[i % each], place);
+            share *= taps[2].share[i % each];
+          }
+          all |= place;
+          kernels::vector_at<Bytes>(places[k * inner + i] + p) = place;
+          kernels::vector_at<Bytes>(shares_[k * inner + i].data() + p) = share;
+        }
+      }
+    }
+    count_ = count;
+    std::int32_t any = 0;
+    for (std::int64_t i = 0; i < kernels::lanes<C, Bytes>; ++i) any |= all[i];
+    all_inside_ = any >= 0;
+    for (std::size_t t = 0; t < count; ++t) std::copy_n(places[t], block, places_[t].begin());
+  }
   std::array<GridAxis<C>, Rank> axes_;
   GridInterpolation mode_;
+  bool few_pixels_;                             ///< whose numbers are vectors' elements
   static constexpr std::size_t most_taps = 16;  ///< bicubic in a plane; three dimensions have no such
   std::size_t count_ = 0;
   bool all_inside_ = true;
