@@ -32,6 +32,7 @@
 #include "davit/program/signature_printer.hpp"
 #include "davit/program/static_graph.hpp"
 #include "davit/program/strip_metadata.hpp"
+#include "davit/program/size_text.hpp"
 #include "davit/program/special_operators.hpp"
 #include "davit/program/symbols.hpp"
 #include "davit/program/uses.hpp"
