@@ -27,6 +27,7 @@
 #include "davit/program/signature.hpp"
 #include "davit/program/signature_printer.hpp"
 #include "davit/program/strip_metadata.hpp"
+#include "davit/program/size_text.hpp"
 #include "davit/program/symbols.hpp"
 #include "davit/program/uses.hpp"
 #include "davit/program/verify.hpp"

@@ -56,6 +56,21 @@ constexpr bool check_names() {
 }
 static_assert(check_names());
 
+template <auto Call, bool = (static_cast<void>(Call()), true)>
+constexpr bool is_constant(int) {
+  return true;
+}
+template <auto Call>
+constexpr bool is_constant(long) {
+  return false;
+}
+#ifndef NDEBUG
+constexpr EValue none_at_all, number = 1;
+static_assert(is_constant<[] { return &EValue(TensorView{}).tensor() != nullptr; }>(0));
+static_assert(!is_constant<[] { return &none_at_all.tensor() != nullptr; }>(0));
+static_assert(!is_constant<[] { return &number.tensor() != nullptr; }>(0));
+#endif
+
 }  // namespace
 
 TEST_CASE("a value knows what it holds") { CHECK(check_tags()); }

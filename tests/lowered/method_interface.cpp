@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "../programs.hpp"
@@ -108,4 +110,20 @@ TEST_CASE("an interface survives being written and read; damage makes the reader
     for (const InputPort& port : interface_of_damage.inputs)
       CHECK(((port.role == InputRole::user || port.role == InputRole::state) && is_one(port.type)));
   }
+}
+
+TEST_CASE("an interface is printed with the names of its symbols, which a loaded one takes from its program") {
+  const ExportedProgram program = mixed();
+  const MethodInterface interface = method_interface(program);
+  const std::string_view call =
+      "f(x: float32[s0, 4], n: int, k: int = as exported, k: float = as exported, k: bool = as exported, k: str = as "
+      "exported, k: NoneType = as exported) with 2 <= s0 <= 8, x.shape[1] < n";
+  CHECK(signature_text("f", interface) == call);
+  ByteWriter out;
+  write_interface(out, interface);
+  const std::vector<std::byte> bytes = std::move(out).take();
+  ByteReader in(bytes);
+  MethodInterface read = read_interface(in);
+  name_symbols(read, program);
+  CHECK(signature_text("f", read) == call);
 }

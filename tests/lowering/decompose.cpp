@@ -15,6 +15,7 @@
 #include "../support/draft.hpp"
 #include "davit/backends/portable.hpp"
 #include "davit/lowered/backend_list.hpp"
+#include "davit/lowering/capability_partitioner.hpp"
 #include "davit/lowering/to_backend.hpp"
 #include "davit/program/graph_equal.hpp"
 #include "davit/program/printer.hpp"
@@ -695,4 +696,32 @@ TEST_CASE("whether a tensor is contiguous is known before the program runs") {
     const std::span<const Argument> compared = made.view().inputs(made.view().nodes[0]);
     CHECK((compared[0].payload == compared[1].payload) == is_plain);
   }
+}
+
+TEST_CASE("a resize stays one operator, whose kernel reads the taps: no product with a matrix of weights") {
+  const auto resized = [](std::string_view target, std::initializer_list<std::int64_t> sizes,
+                          std::initializer_list<std::int64_t> to, std::initializer_list<std::int64_t> result,
+                          bool has_corners) {
+    support::Draft d;
+    const ValueId x = d.user("x", sizes), y = d.b.tensor("y", F::float32, result);
+    std::vector<Argument> arguments{d.b.value(x), d.b.ints(to)};
+    if (has_corners) arguments.push_back(d.b.boolean(false));
+    arguments.push_back(d.b.none());
+    d.b.node(target, arguments, std::vector<Argument>{d.b.value(y)}, d.metadata);
+    d.output(y);
+    Diagnostics diagnostics;
+    const auto lowered = to_backend(d.finish(), CapabilityPartitioner<BackendList<portable>>(), {}, &diagnostics);
+    REQUIRE(lowered);
+    Texts found;
+    for (const PartitionReport::Node& node : diagnostics.reports.at(0).nodes)
+      found.push_back(std::string(node.target.view()));
+    return found;
+  };
+  for (const char* const target :
+       {"aten.upsample_bicubic2d.vec", "aten._upsample_bicubic2d_aa.vec", "aten._upsample_bilinear2d_aa.vec"})
+    CHECK(resized(target, {1, 2, 8, 8}, {5, 13}, {1, 2, 5, 13}, true) == Texts{target});
+  CHECK(resized("aten._upsample_nearest_exact1d.vec", {1, 2, 8}, {5}, {1, 2, 5}, false) ==
+        Texts{"aten._upsample_nearest_exact1d.vec"});
+  CHECK(resized("aten._upsample_nearest_exact2d.vec", {1, 2, 8, 8}, {5, 13}, {1, 2, 5, 13}, false) ==
+        Texts{"aten._upsample_nearest_exact2d.vec"});
 }

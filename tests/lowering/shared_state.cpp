@@ -80,6 +80,17 @@ TEST_CASE("methods that share state by name have it with one dtype, one size and
     CHECK(lowered(method_with(ones, true), method_with(programs::tensor({2}, {1, 2}), second_writes)) ==
           "preprocess: state b: methods 'one' and 'two' share it by name, and have other initial values for it" + fix);
   }
+  for (const bool second_writes : {false, true}) {
+    Draft d;
+    const ValueId b = d.buffer("b", Tensor::zeros(ScalarType::int64, std::vector<std::int64_t>{2}));
+    const ValueId sum = d.b.tensor("sum", ScalarType::int64, {2});
+    d.node("aten.neg.default", {d.b.value(b)}, {sum});
+    if (second_writes) d.mutate_buffer("b", sum);
+    d.output(sum);
+    CHECK(lowered(method_with(ones, true), d.finish()) ==
+          "preprocess: state b: methods share state by name: 'one' has it as float32 [2], 'two' has it as int64 [2]" +
+              fix);
+  }
   CHECK(lowered(method_with(ones, false), method_with(ones, true)) == "");
   CHECK(lowered(method_with(programs::tensor({2}, {1, 2}), false), method_with(ones, true)) != "");
   CHECK(lowered(method_with(programs::tensor({3}, {1, 1, 1}), false), method_with(ones, false)) ==

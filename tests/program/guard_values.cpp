@@ -102,6 +102,8 @@ TEST_CASE("a broken guard is described by the values that it asks for") {
   CHECK(set(3, 0) == 1);
   CHECK(describe_broken(guards, 1, names, values).what ==
         "x.shape[0] // y.shape[1] cannot be worked out: it divides by zero; x.shape[0] is 3, y.shape[1] is 0");
+  CHECK(describe_broken(guards, 1, names, values).fix ==
+        "pass arguments for which it holds: the model was exported for these only");
   CHECK(to_string(GuardNumber::of(0.5)) == "0.5");
   CHECK(to_string(GuardNumber::of(true)) == "True");
 }
@@ -124,4 +126,18 @@ TEST_CASE("a guard of many sizes names some of them") {
   const BrokenGuard broken = describe_broken(guards, 0, names, values);
   CHECK(broken.what.ends_with("x7.shape[0] is 1, and 292 more"));
   CHECK(broken.what.size() < 800);
+}
+
+TEST_CASE("a guard that does not fit 64 bits says that it refuses the call") {
+  Guards guards;
+  guards.nodes = {{.op = GuardOp::size, .a = 0, .b = 0}, {.op = GuardOp::multiply, .a = 0, .b = 0}};
+  guards.roots = {1};
+  const std::vector<Name> names{"x"};
+  std::vector<GuardNumber> values{GuardNumber::of(most), {}};
+  evaluate_guards(guards.nodes, values);
+  const BrokenGuard broken = describe_broken(guards, 0, names, values);
+  CHECK(broken.what ==
+        "x.shape[0] * x.shape[0] cannot be worked out: a number in it does not fit 64 bits; x.shape[0] is "
+        "9223372036854775807");
+  CHECK(broken.fix == "davit works guards out in 64 bits, and refuses each call for which that is not enough");
 }

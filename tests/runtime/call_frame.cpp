@@ -149,7 +149,7 @@ TEST_CASE("inputs that the export fixed may be left out, but not be another valu
   CHECK(two.frame.gather(wrong, two.state).error().where == "argument 'times' of forward()");
   CHECK(two.frame.gather({}, two.state).error().what == "forward() is missing value for argument 'x'");
   CHECK(two.frame.gather({}, two.state).error().fix ==
-        "call it as forward(x: Tensor float32[], times: int = as exported, last: bool = as exported)");
+        "call it as forward(x: float32[], times: int = as exported, last: bool = as exported)");
 }
 
 TEST_CASE("arguments by name are put in place; unknown, double and missing ones are told") {

@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "../programs.hpp"
@@ -50,7 +52,7 @@ TEST_CASE("dynamic sizes must agree with each other and stay in their range") {
   const MethodInterface interface = dynamic();
   SymbolValues symbols(interface.exprs);
   CHECK(bind(interface, {4, 9}, symbols));
-  CHECK(check_values("f", "b", "argument", interface.inputs, Sized(4, 9).values, symbols));
+  CHECK(check_input_values("f", "b", interface, Sized(4, 9).values, symbols));
   CHECK(bind(interface, {2, 5}, symbols));
   const auto contradicts = bind(interface, {4, 8}, symbols);
   REQUIRE(!contradicts);
@@ -61,6 +63,39 @@ TEST_CASE("dynamic sizes must agree with each other and stay in their range") {
   CHECK(outside.error().where == "argument 'x' of f()");
   CHECK(outside.error().what == "its size 0 is 6, outside the range the program was exported for");
   CHECK(outside.error().fix == "keep it between 2 and 5");
+}
+
+TEST_CASE("a size that the export fixed is named beside the one that was passed, and how to export others") {
+  const MethodInterface interface = dynamic();
+  SymbolValues symbols(interface.exprs);
+  const auto fault = [&](const EValue& x, const EValue& y) {
+    const EValue values[] = {x, y};
+    const auto checked = check_input_values("f", "", interface, values, symbols);
+    REQUIRE(!checked);
+    return std::string(checked.error().what.view()) + " | " + std::string(checked.error().fix.view());
+  };
+  const Sized sized(4, 9);
+  const Tensor wide = Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{4, 7});
+  const Tensor whole = Tensor::zeros(ScalarType::int64, std::vector<std::int64_t>{4, 3});
+  const std::string call = "call it as f(x: float32[s0, 3], y: float32[2*s0 + 1]) with 2 <= s0 <= 5";
+  CHECK(fault(wide, sized.y) ==
+        "its sizes are [4, 7]: size 1 is 7, and the program was exported for 3 there | pass float32[s0, 3]; " + call +
+            "; for other sizes, export it with dimension 1 dynamic");
+  CHECK(fault(sized.y, sized.x) == "its rank is 1, not 2 | pass float32[s0, 3]; " + call);
+  CHECK(fault(whole, sized.y) == "its dtype is int64, not float32 | pass float32[s0, 3]; " + call);
+  CHECK(fault(1, sized.y) ==
+        "Expected a value of type 'Tensor' for argument 'x' but instead found type 'int' | pass float32[s0, 3]; " +
+            call);
+  const auto few = check_input_values("f", "", interface, std::span(sized.values).first(1), symbols);
+  REQUIRE(!few);
+  CHECK(few.error().fix == call);
+  // a method of one argument has no order, and a backend's answer no call
+  MethodInterface one = interface;
+  one.inputs.pop_back();
+  const EValue rank[] = {sized.y};
+  CHECK(check_input_values("f", "", one, rank, symbols).error().fix == "pass float32[s0, 3]");
+  one.outputs = {{.name = "x", .type = interface.inputs[0].type}};
+  CHECK(check_output_values("f", "", one, rank, symbols).error().fix == "the backend must return float32[s0, 3]");
 }
 
 TEST_CASE("the quick check says whether static ports fit, and leaves dynamic ones to the other") {

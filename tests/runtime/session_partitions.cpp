@@ -589,7 +589,7 @@ TEST_CASE("inputs are checked before anything runs: number, kind, dtype, rank, s
   const EValue wrong[] = {good, other};
   const Error error = error_of(session.run(0, wrong));
   CHECK(error.where == "argument 'y' of forward()");
-  CHECK(error.what == "its sizes are [3, 2], but size 0 must be 2");
+  CHECK(error.what == "its sizes are [3, 2]: size 0 is 3, and the program was exported for 2 there");
 }
 
 TEST_CASE("dynamic sizes: each run has its own; those of one symbol must agree and keep to its range") {

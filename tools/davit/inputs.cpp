@@ -130,11 +130,14 @@ void take_bits(std::vector<Input>& inputs, std::span<const InputPort> ports) {
   }
 }
 
-std::string describe_inputs(std::span<const InputPort> ports) {
+std::string describe_inputs(const MethodInterface& interface) {
   std::string text;
-  for (const InputPort& port : ports) {
+  for (const InputPort& port : interface.inputs) {
     if (port.role != InputRole::user || port.constant) continue;
-    text.append(text.empty() ? "'" : ", '").append(port.name.view()).append("' ").append(describe(port.type));
+    text.append(text.empty() ? "'" : ", '")
+        .append(port.name.view())
+        .append("' ")
+        .append(type_text(interface, port.type).view());
   }
   return text;
 }

@@ -41,7 +41,7 @@ struct Input {
 void take_bits(std::vector<Input>& inputs, std::span<const davit::InputPort> ports);
 
 /// What a program takes, in words: "'x' float32[1, 3], 'n' int"; inputs that the export fixed are left out.
-[[nodiscard]] std::string describe_inputs(std::span<const davit::InputPort> ports);
+[[nodiscard]] std::string describe_inputs(const davit::MethodInterface& interface);
 
 /// Inputs for a program made from a seed: floats in [-1, 1), integers 0 or 1 (so that they may be indices), symbolic
 /// sizes as exported. Inputs that the export fixed are left out. Errors: unsupported_argument for custom objects;

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <map>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "commands.hpp"
@@ -11,7 +12,9 @@
 #include "davit/formats/file_kind.hpp"
 #include "davit/formats/pt2.hpp"
 #include "davit/formats/signature_queries.hpp"
+#include "davit/lowering/method_interface.hpp"
 #include "davit/program/guard_inputs.hpp"
+#include "davit/program/in_place_writes.hpp"
 #include "davit/program/printer.hpp"
 #include "davit/program/verify.hpp"
 #include "inspect_package.hpp"
@@ -35,18 +38,26 @@ void print_size(const char* what, const davit::ExportedProgram& program, const s
   print("%s: %zu tensors, %lld elements, %zu bytes\n", what, names.size(), static_cast<long long>(elements), bytes);
 }
 
-[[nodiscard]] std::vector<std::string> guards_of(const davit::ExportedProgram& program) {
-  std::vector<std::string> all;
-  const std::vector<davit::Name> names = davit::guard_names(program);
-  for (std::size_t guard = 0; guard < program.guards.size(); ++guard)
-    all.push_back(davit::print_guard(program.guards, guard, names, longest_guard));
-  return all;
+/// The interface, with the buffers that operators write to in place as state.
+[[nodiscard]] davit::MethodInterface interface_of(const davit::ExportedProgram& program) {
+  davit::MethodInterface interface = davit::method_interface(program);
+  const davit::GraphModuleView graph = program.view();
+  const std::vector<std::uint8_t> written = davit::inputs_written_in_place(graph);
+  const std::vector<davit::InputRole> roles = davit::input_roles(program.signature);
+  for (std::size_t i = 0; i < written.size(); ++i)
+    if (const auto* buffer = std::get_if<davit::InputToBufferSpec>(&program.signature.input_specs[i]);
+        buffer != nullptr && written[i] != 0 && roles[i] != davit::InputRole::state)
+      interface.inputs.push_back({.name = buffer->arg.name,
+                                  .role = davit::InputRole::state,
+                                  .target = buffer->target,
+                                  .type = davit::detail::port_type(graph, graph.args(graph.root().inputs)[i])});
+  return interface;
 }
 /// The signature's queries, and behind them the guards if there are any.
 [[nodiscard]] std::string with_guards(std::string queries, const davit::ExportedProgram& program) {
   if (program.guards.empty()) return queries;
   queries.back() = ',';
-  return queries + "\"guards\":" + json_list(guards_of(program)) + "}";
+  return queries + "\"guards\":" + json_list(guards_of(program.guards, davit::guard_names(program))) + "}";
 }
 
 }  // namespace
@@ -93,11 +104,10 @@ int inspect(const InspectOptions& options) {
   print_size("parameters", *program, program->signature.parameters());
   print_size("buffers", *program, program->signature.buffers());
   print_size("constants", *program, program->signature.lifted_tensor_constants());
-  if (!program->guards.empty()) print("guards:\n");
-  for (const std::string& guard : guards_of(*program)) print("  %s\n", guard.c_str());
+  const auto violations = davit::verify(*program, {.allow_unknown_operators = true});
+  if (violations.empty()) print_interface(interface_of(*program));
   print("operators:\n");
   for (const auto& [name, count] : operators) print("  %6d  %s\n", count, name.c_str());
-  const auto violations = davit::verify(*program, {.allow_unknown_operators = true});
   for (const davit::Error& violation : violations)
     std::fprintf(stderr, "davit: %s\n", davit::to_string(violation).c_str());
   return violations.empty() ? 0 : 2;

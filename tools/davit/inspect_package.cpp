@@ -23,24 +23,10 @@ using namespace davit;
 
 namespace {
 
-[[nodiscard]] std::vector<std::string> guards_of(const LoweredMethod& method) {
-  std::vector<std::string> all;
-  const std::vector<Name> names = guard_names(method.interface);
-  for (std::size_t guard = 0; guard < method.interface.guards.size(); ++guard)
-    all.push_back(print_guard(method.interface.guards, guard, names, longest_guard));
-  return all;
-}
-
 void print_method(const LoweredProgram& program, const LoweredMethod& method) {
   print("method '%s': %zu partitions, %zu graphs\n", std::string(method.name.view()).c_str(), method.delegates.size(),
         method.parent.view().graphs.size());
-  for (const InputPort& port : method.interface.inputs)
-    print("  %s '%s': %s\n", port.role == InputRole::state ? "state" : "takes", std::string(port.name.view()).c_str(),
-          port.constant ? "fixed by the export" : describe(port.type).c_str());
-  for (const OutputPort& port : method.interface.outputs)
-    if (port.kind == OutputKind::user_output)
-      print("  gives '%s': %s\n", std::string(port.user_name().view()).c_str(), describe(port.type).c_str());
-  for (const std::string& guard : guards_of(method)) print("  only if %s\n", guard.c_str());
+  print_interface(method.interface);
   TextTable table{{"partition", "backend", "inputs", "outputs"}, {false, false, true, true}, {}};
   for (const LoweredDelegate& delegate : method.delegates)
     table.rows.push_back({std::string(delegate.tag.view()), std::string(program.backends().name(delegate.backend)),
@@ -78,18 +64,18 @@ void print_method(const LoweredProgram& program, const LoweredMethod& method) {
     text("method", method.name.view());
     list("inputs", method.interface.inputs, [&](const InputPort& port) {
       text("name", port.name.view());
-      text("type", describe(port.type));
+      text("type", type_text(method.interface, port.type));
       text("role", port.role == InputRole::state ? "state" : port.constant ? "fixed" : "user");
     });
     list("outputs", method.interface.outputs, [&](const OutputPort& port) {
       text("name", port.user_name().view());
-      text("type", describe(port.type));
+      text("type", type_text(method.interface, port.type));
       text("role", port.is_returned() ? "returned" : port.kind == OutputKind::token ? "token" : "mutation");
       if (!port.is_returned()) text("target", port.target.view());
     });
     out.Key("guards");
     out.StartArray();
-    for (const std::string& guard : guards_of(method))
+    for (const std::string& guard : guards_of(method.interface.guards, guard_names(method.interface)))
       out.String(guard.data(), static_cast<rapidjson::SizeType>(guard.size()));
     out.EndArray();
     list("partitions", method.delegates, [&](const LoweredDelegate& delegate) {
@@ -109,6 +95,31 @@ void print_method(const LoweredProgram& program, const LoweredMethod& method) {
 }
 
 }  // namespace
+
+/// The most bytes of a guard that are printed.
+constexpr std::size_t longest_guard = 4000;
+
+std::vector<std::string> guards_of(const Guards& guards, std::span<const Name> names) {
+  std::vector<std::string> all;
+  for (std::size_t guard = 0; guard < guards.size(); ++guard)
+    all.push_back(print_guard(guards, guard, names, longest_guard));
+  return all;
+}
+
+void print_interface(const MethodInterface& interface) {
+  const auto text = [](const Name& name) { return std::string(name.view()); };
+  for (const InputPort& port : interface.inputs) {
+    const bool is_state = port.role == InputRole::state;
+    print("  %s '%s': %s\n", is_state ? "state" : "takes", text(is_state ? port.target : port.name).c_str(),
+          port.constant ? "fixed by the export" : text(type_text(interface, port.type)).c_str());
+  }
+  for (const OutputPort& port : interface.outputs)
+    if (port.is_returned())
+      print("  gives '%s': %s\n", text(port.user_name()).c_str(), text(type_text(interface, port.type)).c_str());
+  for (const Name& range : range_texts(interface)) print("  only if %s\n", text(range).c_str());
+  for (const std::string& guard : guards_of(interface.guards, guard_names(interface)))
+    print("  only if %s\n", guard.c_str());
+}
 
 Result<void> inspect_package(const InspectOptions& options) {
   if (!options.ir.empty() || !options.name.empty())

@@ -2,20 +2,25 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "commands.hpp"
 #include "davit/core/error.hpp"
 #include "davit/formats/package_layout.hpp"
+#include "davit/lowering/method_interface.hpp"
+#include "davit/program/guard.hpp"
 
 namespace tool {
 
 /// Prints what a package holds: methods, partitions, backends, bytes. Errors: what loading it gives.
 [[nodiscard]] davit::Result<void> inspect_package(const InspectOptions& options);
 
-/// The most bytes of a guard that are printed.
-inline constexpr std::size_t longest_guard = 4000;
+/// What a method takes, keeps, gives, and for which arguments.
+void print_interface(const davit::MethodInterface& interface);
+/// Guards as they are printed; `names` are those of the user inputs.
+[[nodiscard]] std::vector<std::string> guards_of(const davit::Guards& guards, std::span<const davit::Name> names);
 /// Texts as JSON.
 [[nodiscard]] std::string json_list(const std::vector<std::string>& texts);
 

@@ -128,21 +128,6 @@ void print_tensor(const TensorView& tensor, std::size_t top) {
 
 }  // namespace
 
-std::string describe(const PortType& type) {
-  switch (type.tag) {
-    case EValue::Tag::tensor: break;
-    case EValue::Tag::int_: return "int";
-    case EValue::Tag::float_: return "float";
-    case EValue::Tag::bool_: return "bool";
-    case EValue::Tag::string: return "text";
-    default: return "none";
-  }
-  std::string text;
-  for (const Dim& dim : type.dims)
-    text += (text.empty() ? "" : ", ") + std::string(dim.is_static() ? "" : "~") + std::to_string(dim.value);
-  return std::string(name_of(type.dtype)) + "[" + text + "]";
-}
-
 void print_output(std::size_t i, const OutputPort& port, const EValue& value, std::size_t top) {
   print("output %zu '%s': ", i, std::string(port.user_name().view()).c_str());
   if (const TensorView* tensor = value.tensor_if()) {

@@ -9,9 +9,6 @@
 
 namespace tool {
 
-/// What crosses a border, such as "float32[~4, 8]", where ~ marks the example of a symbolic size, or "int".
-[[nodiscard]] std::string describe(const davit::PortType& type);
-
 /// Prints an output: a tensor by dtype, shape and what its elements are like, and the `top` largest of a row of floats.
 void print_output(std::size_t i, const davit::OutputPort& port, const davit::EValue& value, std::size_t top);
 

@@ -55,7 +55,7 @@ using namespace davit;
 /// were asked for.
 [[nodiscard]] Result<std::vector<Input>> no_inputs(const RunOptions& options, const LoweredMethod& method) {
   if (options.random) return random_inputs(method.parent, options.seed);
-  const std::string wanted = describe_inputs(method.interface.inputs);
+  const std::string wanted = describe_inputs(method.interface);
   if (wanted.empty()) return std::vector<Input>();
   return std::unexpected(Error{.code = ErrorCode::invalid_argument,
                                .stage = Stage::execute,

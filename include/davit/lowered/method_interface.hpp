@@ -70,7 +70,8 @@ struct MethodInterface {
   std::vector<OutputPort> outputs;
   std::vector<Expr> exprs;
   std::vector<SymbolRange> ranges;
-  Guards guards{};  ///< what must hold of the user inputs; leaves number the inputs of that role
+  std::vector<Name> symbols{};  ///< the name of each expression that is a symbol, of others nothing; for people
+  Guards guards{};              ///< what must hold of the user inputs; leaves number the inputs of that role
   std::uint32_t added_mutations =
       0;  ///< the last outputs: functionalization added them, and the program does not list them
 
@@ -94,10 +95,22 @@ namespace detail {
 /// The names of the user inputs, as guards number them.
 [[nodiscard]] std::vector<Name> guard_names(const MethodInterface& interface);
 
+/// A size, as Python writes it: "3", "s0", "2*s0 + 1".
+[[nodiscard]] Name size_text(const MethodInterface& interface, const Dim& dim);
+/// What a value must be: "float32[s0, 3]", "int", "None".
+[[nodiscard]] Name type_text(const MethodInterface& interface, const PortType& type);
+/// The bounds of its symbols, as Python writes them: "2 <= s0 <= 64". Those without bounds are left out.
+[[nodiscard]] std::vector<Name> range_texts(const MethodInterface& interface);
+/// How a method is called: "forward(x: float32[s0, 3], h: int) with 2 <= s0 <= 64, x.shape[0] % 2 == 0".
+[[nodiscard]] Name signature_text(std::string_view method, const MethodInterface& interface);
+
 /// The interface of a verified program: signature and graph agree. O(inputs + outputs + expressions).
 [[nodiscard]] MethodInterface method_interface(const ExportedProgram& program);
 
-/// Appends an interface to a saved program.
+/// Gives an interface that was loaded the names of its symbols, which its program has. O(inputs + sizes).
+void name_symbols(MethodInterface& interface, const ExportedProgram& program);
+
+/// Appends an interface to a saved program; the names of its symbols are left to its program.
 void write_interface(ByteWriter& out, const MethodInterface& interface);
 /// Reads what write_interface wrote; a bad one turns the reader bad.
 [[nodiscard]] MethodInterface read_interface(ByteReader& in);

@@ -109,7 +109,7 @@ class CallFrame {
 
   [[nodiscard]] Error error(ErrorCode code, Name where, Name what, Name fix) const;
   [[nodiscard]] Error no_memory() const;
-  [[nodiscard]] Name call_it_as() const { return concat("call it as ", detail::signature_of(*method_, *interface_)); }
+  [[nodiscard]] Name call_it_as() const { return concat("call it as ", signature_text(*method_, *interface_)); }
 
   /// Where output i is written back to, or none.
   [[nodiscard]] EValue destination(std::size_t i, std::span<const EValue> inputs,

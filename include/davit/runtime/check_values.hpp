@@ -19,7 +19,7 @@ namespace davit {
 
 /// The quick check of what crosses a method's border: kinds, dtypes, ranks and static sizes, laid out flat.
 ///
-/// It only says whether all fit; check_values says what does not, and checks symbolic sizes.
+/// It only says whether all fit; check_input_values says what does not, and checks symbolic sizes.
 class PortChecks {
  public:
   /// Appends a port; `any` lets every value pass (an input that the export fixed is compared elsewhere).
@@ -35,9 +35,9 @@ class PortChecks {
     if (!is_static_) return;
     for (std::size_t d = 0; d < type.dims.size(); ++d) ports_.back().sizes[d] = type.dims[d].value;
   }
-  /// Leaves every value to check_values: a symbolic int has a range, and sizes follow it.
+  /// Leaves every value to check_input_values: a symbolic int has a range, and sizes follow it.
   void leave() noexcept { is_static_ = false; }
-  /// True if every value fits and no size was left to check_values. O(values + sizes).
+  /// True if every value fits and no size was left to check_input_values. O(values + sizes).
   [[nodiscard, gnu::always_inline]] bool match(std::span<const EValue> values) const noexcept {
     return match(values, [](const TensorView&) { return true; });
   }
@@ -45,7 +45,7 @@ class PortChecks {
   [[nodiscard, gnu::always_inline]] bool match(std::span<const EValue> values, Also also) const noexcept {
     return values.size() == count_ && is_static_ && (count_ == 0 || match_all(values.data(), also));
   }
-  /// True if the checks are complete, with no size left to check_values, and there are ports.
+  /// True if the checks are complete, with no size left to check_input_values, and there are ports.
   [[nodiscard]] bool is_whole() const noexcept { return is_static_ && count_ != 0; }
   /// The same, if all ports are tensors.
   [[nodiscard]] bool is_whole_of_tensors() const noexcept { return is_whole() && only_tensors_; }
@@ -113,19 +113,15 @@ class PortChecks {
   bool only_tensors_ = true;
 };
 
-namespace detail {
-/// How a method is called: "forward(x: Tensor float32[?], h: int) with x.shape[0] % 2 == 0".
-[[nodiscard]] Name signature_of(std::string_view method, const MethodInterface& interface);
-}  // namespace detail
-
-/// Checks values against ports one by one and says what does not fit. Symbolic sizes are compared with what `symbols`
-/// knows. `role` is "argument" or "output". Errors: invalid_argument, invalid_dtype, invalid_shape.
-[[nodiscard]] Result<void> check_values(std::string_view method, std::string_view backend, std::string_view role,
-                                        const std::vector<InputPort>& ports, std::span<const EValue> values,
-                                        const SymbolValues& symbols);
-[[nodiscard]] Result<void> check_values(std::string_view method, std::string_view backend, std::string_view role,
-                                        const std::vector<OutputPort>& ports, std::span<const EValue> values,
-                                        const SymbolValues& symbols);
+/// Checks what a method is called with, one by one, and says what does not fit. Symbolic sizes are compared with what
+/// `symbols` knows. Errors: invalid_argument, invalid_dtype, invalid_shape.
+[[nodiscard]] Result<void> check_input_values(std::string_view method, std::string_view backend,
+                                              const MethodInterface& interface, std::span<const EValue> values,
+                                              const SymbolValues& symbols);
+/// The same of what a backend answered.
+[[nodiscard]] Result<void> check_output_values(std::string_view method, std::string_view backend,
+                                               const MethodInterface& interface, std::span<const EValue> values,
+                                               const SymbolValues& symbols);
 
 /// True if the tensors that a backend answered have memory for their elements. O(values).
 [[nodiscard]] bool have_memory(std::span<const EValue> values) noexcept;

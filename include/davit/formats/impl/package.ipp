@@ -113,6 +113,7 @@ class PackageReader {
     Result<ExportedProgram> parent = checked_program();
     if (!parent) return std::unexpected(std::move(parent.error()));
     method.parent = std::move(*parent);
+    name_symbols(method.interface, method.parent);
     const std::size_t delegates = in_.count(32);
     for (std::size_t i = 0; i < delegates && in_.ok(); ++i)
       if (Result<void> read = read_delegate(method); !read) return std::unexpected(std::move(read.error()));

@@ -12,6 +12,7 @@
 #include "davit/program/guard_inputs.hpp"
 #include "davit/program/in_place_writes.hpp"
 #include "davit/program/program_bytes.hpp"
+#include "davit/program/size_text.hpp"
 
 namespace davit {
 
@@ -97,9 +98,72 @@ MethodInterface method_interface(const ExportedProgram& program) {
   for (const RangeConstraint& range : program.range_constraints)
     if (const std::size_t id = symbols.first(range.symbol); id != NameIndex::not_found && !range.symbol.empty())
       out.ranges.push_back({static_cast<ExprId>(id), range.min.value_or(INT64_MIN), range.max.value_or(INT64_MAX)});
-  for (Expr& e : out.exprs) e.name = {};
+  for (Expr& e : out.exprs) {
+    out.symbols.push_back(e.op == ExprOp::symbol ? Name::own(graph.str(e.name)) : Name());
+    e.name = {};
+  }
   out.guards = program.guards;
   return out;
+}
+
+Name size_text(const MethodInterface& interface, const Dim& dim) {
+  return size_text(interface.exprs, dim, [&](ExprId id) {
+    const bool is_named = id < interface.symbols.size() && !interface.symbols[id].empty();
+    return is_named ? interface.symbols[id] : concat("s", id);
+  });
+}
+Name type_text(const MethodInterface& interface, const PortType& type) {
+  if (type.tag != EValue::Tag::tensor) return Name(name_of(type.tag));
+  Name sizes;
+  for (const Dim& dim : type.dims) sizes = concat(sizes, sizes.empty() ? "" : ", ", size_text(interface, dim));
+  return concat(name_of(type.dtype), "[", sizes, "]");
+}
+std::vector<Name> range_texts(const MethodInterface& interface) {
+  std::vector<Name> all;
+  for (const MethodInterface::SymbolRange& range : interface.ranges) {
+    const Name symbol = size_text(interface, {.expr = range.symbol});
+    if (Name text = range_text(symbol, range.min, range.max); !text.empty()) all.push_back(std::move(text));
+  }
+  return all;
+}
+Name signature_text(std::string_view method, const MethodInterface& interface) {
+  Name out;
+  for (const InputPort& port : interface.inputs)
+    if (port.role == InputRole::user)
+      out = concat(out, out.empty() ? "" : ", ", port.name, ": ", type_text(interface, port.type),
+                   port.constant ? " = as exported" : "");
+  out = concat(method, "(", out, ")");
+  std::vector<Name> conditions = range_texts(interface);
+  const std::vector<Name> names = interface.guards.empty() ? std::vector<Name>{} : guard_names(interface);
+  constexpr std::size_t most = 4;
+  for (std::size_t guard = 0; guard < interface.guards.size() && conditions.size() <= most; ++guard)
+    conditions.push_back(Name(print_guard(interface.guards, guard, names, 100)));
+  for (std::size_t i = 0; i < conditions.size() && i <= most; ++i)
+    out = concat(out, i == 0 ? " with " : ", ", i == most ? Name("...") : conditions[i]);
+  return out;
+}
+void name_symbols(MethodInterface& interface, const ExportedProgram& program) {
+  const GraphModuleView graph = program.view();
+  const std::span<const Argument> given = graph.args(graph.root().inputs);
+  const std::vector<InputRole> roles = input_roles(program.signature);
+  interface.symbols.assign(interface.exprs.size(), {});
+  const auto name = [&](ExprId id, ExprId of) {
+    if (id == no_id || of == no_id || interface.exprs[id].op != ExprOp::symbol || graph.exprs[of].op != ExprOp::symbol)
+      return;
+    interface.symbols[id] = Name::own(graph.str(graph.exprs[of].name));
+  };
+  std::size_t next = 0;
+  for (const InputPort& port : interface.inputs) {
+    if (port.role != InputRole::user) continue;
+    while (next < given.size() && roles[next] != InputRole::user) ++next;
+    if (next == given.size()) return;
+    const Argument& a = given[next++];
+    if (!a.is_value()) continue;
+    const PortType type = detail::port_type(graph, a);
+    name(port.type.expr, type.expr);
+    for (std::size_t d = 0; d < std::min(type.dims.size(), port.type.dims.size()); ++d)
+      name(port.type.dims[d].expr, type.dims[d].expr);
+  }
 }
 
 std::vector<Name> guard_names(const MethodInterface& interface) {

@@ -10,15 +10,14 @@
 
 #include "davit/lowering/partitioned_graph.hpp"
 #include "davit/lowering/partitioning.hpp"
+#include "davit/program/size_text.hpp"
 
 namespace davit {
 
 namespace detail {
 
 [[nodiscard]] Name size_text(GraphModuleView graph, const Dim& dim) {
-  if (dim.is_static()) return concat(dim.value);
-  const Expr& e = graph.exprs[dim.expr];
-  return e.op == ExprOp::symbol ? Name::own(graph.str(e.name)) : concat("~", dim.value);
+  return davit::size_text(graph.exprs, dim, [&](ExprId id) { return Name::own(graph.str(graph.exprs[id].name)); });
 }
 Name type_text(GraphModuleView graph, const Value& v) {
   switch (v.kind) {

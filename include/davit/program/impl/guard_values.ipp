@@ -355,7 +355,9 @@ BrokenGuard describe_broken(const Guards& guards, std::size_t guard, std::span<c
   for (std::size_t i = 0; i < leaves.size(); ++i)
     what += (i != 0 ? ", " : result.is_number() ? ": " : "; ") + leaves[i];
   if (count > most) what += ", and " + std::to_string(count - most) + " more";
-  return {std::move(what), "pass arguments for which it holds: the model was exported for these only"};
+  return {std::move(what), result.kind == GuardNumber::Kind::too_large
+                               ? "davit works guards out in 64 bits, and refuses each call for which that is not enough"
+                               : "pass arguments for which it holds: the model was exported for these only"};
 }
 
 std::size_t first_broken(const Guards& guards, std::span<const GuardNumber> values) noexcept {

@@ -187,7 +187,7 @@ Result<bool> CallFrame::check_inputs(std::span<const EValue> user, std::span<con
   if (inputs.size() != interface_->inputs.size()) return std::unexpected(wrong_count(user.size()));
   symbols_.reset();
   symbols_.settle();
-  const auto check = [&] { return check_values(*method_, backend_, "argument", interface_->inputs, inputs, symbols_); };
+  const auto check = [&] { return check_input_values(*method_, backend_, *interface_, inputs, symbols_); };
   if (Result<void> checked = check(); !checked) return std::unexpected(std::move(checked.error()));
   if (Result<void> bound = bind_symbols(*method_, backend_, *interface_, inputs, symbols_); !bound)
     return std::unexpected(std::move(bound.error()));
@@ -201,7 +201,7 @@ Result<bool> CallFrame::check_inputs(std::span<const EValue> user, std::span<con
 }
 
 Result<void> CallFrame::check_outputs() const {
-  return check_values(*method_, backend_, "output", interface_->outputs, outputs_, symbols_);
+  return check_output_values(*method_, backend_, *interface_, outputs_, symbols_);
 }
 
 Result<void> CallFrame::write_back(std::span<const EValue> inputs, std::span<NamedTensor> state) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -22,90 +23,95 @@ namespace detail {
   for (const std::int64_t size : sizes) out = concat(out, out.empty() ? "" : ", ", size);
   return concat("[", out, "]");
 }
-[[nodiscard]] Name type_text(const PortType& type) {
-  if (type.tag != EValue::Tag::tensor) return Name(name_of(type.tag));
-  Name out;
-  for (const Dim& d : type.dims) {
-    out = concat(out, out.empty() ? "" : ", ");
-    out = d.is_static() ? concat(out, d.value) : concat(out, "?");
-  }
-  return concat("Tensor ", name_of(type.dtype), "[", out, "]");
-}
-Name signature_of(std::string_view method, const MethodInterface& interface) {
-  Name out;
-  for (const InputPort& port : interface.inputs)
-    if (port.role == InputRole::user)
-      out = concat(out, out.empty() ? "" : ", ", port.name, ": ", type_text(port.type),
-                   port.constant ? " = as exported" : "");
-  out = concat(method, "(", out, ")");
-  const std::vector<Name> names = interface.guards.empty() ? std::vector<Name>{} : guard_names(interface);
-  constexpr std::size_t most = 3;
-  for (std::size_t guard = 0; guard < interface.guards.size() && guard <= most; ++guard)
-    out = guard == most ? concat(out, ", ...")
-                        : concat(out, guard == 0 ? " with " : ", ", print_guard(interface.guards, guard, names, 100));
-  return out;
-}
 [[nodiscard]] const Name& port_name(const InputPort& port) noexcept { return port.name; }
 [[nodiscard]] const Name& port_name(const OutputPort& port) noexcept { return port.name; }
 [[nodiscard]] bool accepts_any(const InputPort& port) noexcept { return port.constant.has_value(); }
 [[nodiscard]] bool accepts_any(const OutputPort& port) noexcept { return port.kind == OutputKind::token; }
 
+/// What a method is called with, or what a backend answers.
 template <class Port>
-[[nodiscard]] Result<void> check_ports(std::string_view method, std::string_view backend, std::string_view role,
-                                       const std::vector<Port>& ports, std::span<const EValue> values,
-                                       const SymbolValues& symbols) {
-  const auto bad = [&](ErrorCode code, const Port& port, const Name& what) {
-    return std::unexpected(
-        Error{.code = code,
-              .stage = Stage::execute,
-              .backend = Name(backend),
-              .where = concat(role, " '", port_name(port), "' of ", method, "()"),
-              .what = what,
-              .fix = concat(role == "output" ? "the backend must return " : "pass ", type_text(port.type))});
-  };
-  if (values.size() != ports.size())
-    return std::unexpected(Error{.code = ErrorCode::invalid_argument,
+struct Ports {
+  std::string_view method;
+  std::string_view backend;
+  const MethodInterface& interface;
+  const std::vector<Port>& ports;
+  static constexpr bool are_inputs = std::is_same_v<Port, InputPort>;
+  static constexpr std::string_view role = are_inputs ? "argument" : "output";
+
+  [[nodiscard]] std::unexpected<Error> wrong(ErrorCode code, const Port& port, const Name& what,
+                                             const Name& fix) const {
+    return std::unexpected(Error{.code = code,
                                  .stage = Stage::execute,
                                  .backend = Name(backend),
-                                 .what = concat(method, "() has ", ports.size(), " ", role, "s, not ", values.size())});
-  for (std::size_t i = 0; i < ports.size(); ++i) {
-    const Port& port = ports[i];
-    if (accepts_any(port)) continue;
-    if (values[i].tag() != port.type.tag)
-      return bad(ErrorCode::invalid_argument, port,
-                 concat("Expected a value of type '", name_of(port.type.tag), "' for ", role, " '", port_name(port),
-                        "' but instead found type '", name_of(values[i].tag()), "'"));
-    const TensorView* tensor = values[i].tensor_if();
-    if (tensor == nullptr) continue;
+                                 .where = concat(role, " '", port_name(port), "' of ", method, "()"),
+                                 .what = what,
+                                 .fix = fix});
+  }
+  /// What the port takes; for an argument that may stand in another one's place the whole call, too.
+  [[nodiscard]] Name expected(const Port& port, bool may_be_swapped) const {
+    const Name type = type_text(interface, port.type);
+    if (!are_inputs) return concat("the backend must return ", type);
+    const auto is_user = [](const InputPort& each) { return each.role == InputRole::user; };
+    if (!may_be_swapped || std::ranges::count_if(interface.inputs, is_user) < 2) return concat("pass ", type);
+    return concat("pass ", type, "; call it as ", signature_text(method, interface));
+  }
+  [[nodiscard]] Result<void> check(std::span<const EValue> values, const SymbolValues& symbols) const {
+    if (values.size() != ports.size())
+      return std::unexpected(
+          Error{.code = ErrorCode::invalid_argument,
+                .stage = Stage::execute,
+                .backend = Name(backend),
+                .what = concat(method, "() has ", ports.size(), " ", role, "s, not ", values.size()),
+                .fix = are_inputs ? concat("call it as ", signature_text(method, interface)) : Name()});
+    for (std::size_t i = 0; i < ports.size(); ++i)
+      if (Result<void> checked = check(ports[i], values[i], symbols); !checked) return checked;
+    return {};
+  }
+  [[nodiscard]] Result<void> check(const Port& port, const EValue& value, const SymbolValues& symbols) const {
+    if (accepts_any(port)) return {};
+    if (value.tag() != port.type.tag)
+      return wrong(ErrorCode::invalid_argument, port,
+                   concat("Expected a value of type '", name_of(port.type.tag), "' for ", role, " '", port_name(port),
+                          "' but instead found type '", name_of(value.tag()), "'"),
+                   expected(port, true));
+    const TensorView* tensor = value.tensor_if();
+    if (tensor == nullptr) return {};
     if (tensor->dtype != port.type.dtype)
-      return bad(ErrorCode::invalid_dtype, port,
-                 concat("its dtype is ", name_of(tensor->dtype), ", not ", name_of(port.type.dtype)));
+      return wrong(ErrorCode::invalid_dtype, port,
+                   concat("its dtype is ", name_of(tensor->dtype), ", not ", name_of(port.type.dtype)),
+                   expected(port, true));
     if (tensor->rank != port.type.dims.size())
-      return bad(ErrorCode::invalid_shape, port, concat("its rank is ", tensor->rank, ", not ", port.type.dims.size()));
+      return wrong(ErrorCode::invalid_shape, port,
+                   concat("its rank is ", tensor->rank, ", not ", port.type.dims.size()), expected(port, true));
     if (checked_numel(tensor->sizes()) < 0)
-      return bad(ErrorCode::invalid_shape, port,
-                 concat("its sizes are ", sizes_text(tensor->sizes()), ": no tensor is so large"));
+      return wrong(ErrorCode::invalid_shape, port,
+                   concat("its sizes are ", sizes_text(tensor->sizes()), ": no tensor is so large"),
+                   expected(port, false));
     for (std::size_t d = 0; d < port.type.dims.size(); ++d) {
       const std::optional<std::int64_t> size = symbols.value(port.type.dims[d]);
-      if (size && *size != tensor->size(d))
-        return bad(ErrorCode::invalid_shape, port,
-                   concat("its sizes are ", sizes_text(tensor->sizes()), ", but size ", d, " must be ", *size));
+      if (!size || *size == tensor->size(d)) continue;
+      const Name sizes = sizes_text(tensor->sizes());
+      if (!are_inputs || !port.type.dims[d].is_static())
+        return wrong(ErrorCode::invalid_shape, port,
+                     concat("its sizes are ", sizes, ", but size ", d, " must be ", *size), expected(port, false));
+      return wrong(ErrorCode::invalid_shape, port,
+                   concat("its sizes are ", sizes, ": size ", d, " is ", tensor->size(d),
+                          ", and the program was exported for ", *size, " there"),
+                   concat(expected(port, true), "; for other sizes, export it with dimension ", d, " dynamic"));
     }
+    return {};
   }
-  return {};
-}
+};
 
 }  // namespace detail
 
-Result<void> check_values(std::string_view method, std::string_view backend, std::string_view role,
-                          const std::vector<InputPort>& ports, std::span<const EValue> values,
-                          const SymbolValues& symbols) {
-  return detail::check_ports(method, backend, role, ports, values, symbols);
+Result<void> check_input_values(std::string_view method, std::string_view backend, const MethodInterface& interface,
+                                std::span<const EValue> values, const SymbolValues& symbols) {
+  return detail::Ports<InputPort>{method, backend, interface, interface.inputs}.check(values, symbols);
 }
-Result<void> check_values(std::string_view method, std::string_view backend, std::string_view role,
-                          const std::vector<OutputPort>& ports, std::span<const EValue> values,
-                          const SymbolValues& symbols) {
-  return detail::check_ports(method, backend, role, ports, values, symbols);
+Result<void> check_output_values(std::string_view method, std::string_view backend, const MethodInterface& interface,
+                                 std::span<const EValue> values, const SymbolValues& symbols) {
+  return detail::Ports<OutputPort>{method, backend, interface, interface.outputs}.check(values, symbols);
 }
 
 bool have_memory(std::span<const EValue> values) noexcept {

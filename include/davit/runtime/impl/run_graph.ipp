@@ -96,7 +96,7 @@ inline constexpr auto has_memory = [](const TensorView& tensor) { return tensor.
 /// the method's own outputs.
 [[nodiscard, gnu::noinline]] bool check_outputs(const MethodState& m, const DelegateState& d, Error& error) {
   Result<void> checked =
-      check_values(m.method->name, d.backend->name, "output", d.lowered->interface.outputs, d.call.outputs, d.unknown);
+      check_output_values(m.method->name, d.backend->name, d.lowered->interface, d.call.outputs, d.unknown);
   if (checked && have_memory(d.call.outputs)) return true;
   if (checked) {
     error = without_memory(place_of(m, d));

@@ -21,11 +21,11 @@ namespace davit::detail {
                                        const MethodInterface& interface, std::span<const EValue> inputs,
                                        std::span<const EValue> outputs) {
   SymbolValues symbols(interface.exprs);
-  if (Result<void> r = check_values(method, backend, "argument", interface.inputs, inputs, symbols); !r) return r;
+  if (Result<void> r = check_input_values(method, backend, interface, inputs, symbols); !r) return r;
   if (Result<void> r = bind_symbols(method, backend, interface, inputs, symbols); !r) return r;
-  if (Result<void> r = check_values(method, backend, "argument", interface.inputs, inputs, symbols); !r) return r;
+  if (Result<void> r = check_input_values(method, backend, interface, inputs, symbols); !r) return r;
   if (Result<void> r = GuardChecks(interface).check(method, backend, inputs, true); !r) return r;
-  return check_values(method, backend, "output", interface.outputs, outputs, symbols);
+  return check_output_values(method, backend, interface, outputs, symbols);
 }
 
 Result<const LoweredDelegate*> typed_delegate(const LoweredProgram& program, std::string_view name,
