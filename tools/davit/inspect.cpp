@@ -12,7 +12,7 @@
 #include "davit/formats/file_kind.hpp"
 #include "davit/formats/pt2.hpp"
 #include "davit/formats/signature_queries.hpp"
-#include "davit/lowering/method_interface.hpp"
+#include "davit/lowered/method_interface.hpp"
 #include "davit/program/guard_inputs.hpp"
 #include "davit/program/in_place_writes.hpp"
 #include "davit/program/printer.hpp"

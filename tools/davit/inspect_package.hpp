@@ -9,7 +9,7 @@
 #include "commands.hpp"
 #include "davit/core/error.hpp"
 #include "davit/formats/package_layout.hpp"
-#include "davit/lowering/method_interface.hpp"
+#include "davit/lowered/method_interface.hpp"
 #include "davit/program/guard.hpp"
 
 namespace tool {
