@@ -17,8 +17,8 @@
 
 #include "davit/backends/onednn.hpp"
 #include "davit/backends/portable.hpp"
-#include "davit/choosing/made_up_inputs.hpp"
-#include "davit/choosing/time_runs.hpp"
+#include "davit/autotune/synthetic_inputs.hpp"
+#include "davit/autotune/time_runs.hpp"
 #include "davit/formats/pt2.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
 #include "davit/lowering/to_backend.hpp"
@@ -48,7 +48,7 @@ struct Lowered {
   return out;
 }
 [[nodiscard]] TimedProgram timed(const ExportedProgram& program) {
-  return {must(Session::make(lower(program).program)), must(made_up_inputs(program)), 0, 0};
+  return {must(Session::make(lower(program).program)), must(synthetic_inputs(program)), 0, 0};
 }
 /// Times them against each other for some seconds.
 void time(std::vector<TimedProgram>& programs) {
@@ -75,11 +75,11 @@ void time(std::vector<TimedProgram>& programs) {
   return out;
 }
 /// Symbolic sizes one smaller than exported.
-[[nodiscard]] MadeUpInputs other_inputs(const ExportedProgram& program) {
+[[nodiscard]] SyntheticInputs other_inputs(const ExportedProgram& program) {
   ExportedProgram smaller = program;
   for (Dim& dim : smaller.graph_module.dims)
     if (!dim.is_static() && smaller.graph_module.exprs[dim.expr].op == ExprOp::symbol) --dim.value;
-  return must(made_up_inputs(smaller));
+  return must(synthetic_inputs(smaller));
 }
 
 int pair(const char* a, const char* b) {
@@ -104,7 +104,7 @@ int shapes(const char* path) {
   time(programs);
   // two sizes in turn, both met before; each run follows one of the other size
   TimedProgram changing = timed(program);
-  const MadeUpInputs other = other_inputs(program);
+  const SyntheticInputs other = other_inputs(program);
   std::uint64_t least = no_cost;
   for (int i = 0; i < 200; ++i) {
     if (!changing.session.run(std::size_t{0}, other.values)) return std::printf("failed with smaller sizes\n"), 2;

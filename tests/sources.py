@@ -12,7 +12,7 @@ import re
 import sys
 
 FOLDERS = {
-    "": ["core", "ops", "program", "backend", "lowered", "lowering", "runtime", "choosing", "embed"],
+    "": ["core", "ops", "program", "backend", "lowered", "lowering", "runtime", "autotune", "embed"],
     "--kernels": ["kernels", "backends"],
     "--formats": ["formats", "testing"],
     "--backend": ["backends"],

@@ -2,7 +2,7 @@
 // A backend is a type: this one takes relu, and says no to all else. The compiler checks its contract; the law suite
 // checks that it keeps its promises, on the parts of a real program that `refuses` leaves to it.
 //   own_backend MODEL.pt2
-#include <davit/choosing/made_up_inputs.hpp>
+#include <davit/autotune/synthetic_inputs.hpp>
 #include <davit/davit.hpp>
 #include <davit/formats/pt2.hpp>
 #include <davit/testing/backend_laws.hpp>
@@ -81,7 +81,7 @@ int main(int argc, char** argv) {
   for (const davit::LoweredDelegate& delegate : lowered->methods()[0].delegates) {
     if (delegate.backend != 0) continue;
     ++parts;
-    const auto inputs = davit::made_up_inputs(*delegate.original);
+    const auto inputs = davit::synthetic_inputs(*delegate.original);
     if (!inputs) return fail(inputs.error());
     const std::vector<davit::testing::SampleInputs> samples{inputs->values};
     davit::testing::check_backend_laws<rectifier>(*delegate.original, {}, samples,

@@ -4,7 +4,7 @@
 /// What a program that lowers and runs models includes; it needs only the standard library and Boost.Hana.
 ///
 /// The rest has umbrellas of its own: embed.hpp (static programs), lowering.hpp and runtime.hpp (all that lowering and
-/// running are made of), choosing.hpp (partitioning by measured costs), program.hpp (building, verifying and printing
+/// running are made of), autotune.hpp (partitioning by measured costs), program.hpp (building, verifying and printing
 /// programs), testing.hpp (the laws of a backend), formats.hpp (files).
 
 #include "davit/backend/backend_table.hpp"

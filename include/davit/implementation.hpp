@@ -5,7 +5,7 @@
 /// library davit.
 
 #include "davit/impl/backend.cpp"
-#include "davit/impl/choosing.cpp"
+#include "davit/impl/autotune.cpp"
 #include "davit/impl/core.cpp"
 #include "davit/impl/decomposition.cpp"
 #include "davit/impl/lowered.cpp"

@@ -20,9 +20,9 @@ struct nameless {
   static constexpr const char* embed(const EmbedNode&, StepWriter&) { return nullptr; }
 };
 static_assert(!StaticBackend<nameless>);
-static_assert(std::is_same_v<static_face<static_toy::adder>::policy, for_size>);
-static_assert(std::is_same_v<static_face<tuned<static_toy::adder, for_speed>>::type, static_toy::adder>);
-static_assert(std::is_same_v<static_face<tuned<static_toy::adder, for_speed>>::policy, for_speed>);
+static_assert(std::is_same_v<static_backend_of<static_toy::adder>::policy, for_size>);
+static_assert(std::is_same_v<static_backend_of<tuned<static_toy::adder, for_speed>>::type, static_toy::adder>);
+static_assert(std::is_same_v<static_backend_of<tuned<static_toy::adder, for_speed>>::policy, for_speed>);
 static_assert(for_speed::specialise<static_toy::add_kernel> && !for_size::specialise<static_toy::add_kernel>);
 
 }  // namespace

@@ -297,7 +297,7 @@ TEST_CASE("a mask of infinities is no reason to run all else on exact kernels; N
   const ExportedProgram program = n.finish({n.relu("r", product, {1, 2, 6, 4})});
   const auto lowered = to_backend<onednn>(program, {});
   REQUIRE(lowered);
-  CHECK(!handle_of<onednn>(lowered->methods()[0].delegates[0]).code->always_exact);
+  CHECK(!handle_of<onednn>(lowered->methods()[0].delegates[0]).code->always_falls_back);
   CHECK(support::differs_on_odd_values<onednn>(n, program) == "");
 }
 
@@ -706,7 +706,7 @@ TEST_CASE("3 x 3 on large and on small images; a step with little to do takes on
   CHECK(session.run(0, n.sample()));
 }
 
-TEST_CASE("3 x 3 by Winograd's algorithm: with what is added and bounded behind it, and with other tails") {
+TEST_CASE("3 x 3 by Winograd's algorithm: with what is added and bounded behind it, and with other epilogue") {
   for (const std::int64_t size : {10, 24})  // squares of 2 x 2 and of 4 x 4
     for (const std::int64_t batch : {1, 3}) {
       CAPTURE(size);

@@ -51,14 +51,14 @@ TEST_CASE("expanded tensors repeat, empty ones copy nothing, scalars copy one el
   copy_tensor(Tensor::zeros(ScalarType::int64, V{0}).view(), Tensor::zeros(ScalarType::int64, V{0}).view());
 }
 
-TEST_CASE("footprints overlap exactly if they share a byte") {
+TEST_CASE("memory_ranges overlap exactly if they share a byte") {
   const Tensor t = Tensor::zeros(ScalarType::float32, V{8});
   const auto part = [&](std::int64_t offset, std::int64_t size, std::int64_t stride) {
     Tensor p = t;
     p.storage_offset = offset;
     p.sizes = {size};
     p.strides = {stride};
-    return footprint(p.view());
+    return memory_range(p.view());
   };
   CHECK(overlap(part(0, 4, 1), part(3, 1, 1)));
   CHECK(!overlap(part(0, 4, 1), part(4, 4, 1)));

@@ -104,7 +104,7 @@ static_assert(asserts());
 struct Nobody {
   static constexpr std::string_view name = "nobody";
   using Kernels = kernel_list<>;
-  static constexpr const char* embed(const EmbedNode&, StepWriter&) { return "not mine"; }
+  static constexpr const char* embed(const EmbedNode&, StepWriter&) { return "not is_assigned"; }
 };
 
 struct Counter {

@@ -27,7 +27,7 @@ static_assert(folds_patterns());
 
 constexpr bool gives_nodes_to_the_first_that_takes_them() {
   const SelectedSteps s = select<residual, adder, calculator>();
-  return s.backend_of[0] == 0 && s.backend_of[1] == EmbedGraph::nobody && s.backend_of[2] == 1 &&
+  return s.backend_of[0] == 0 && s.backend_of[1] == EmbedGraph::unassigned && s.backend_of[2] == 1 &&
          s.backend_of[3] == 0 && s.tables.steps.size() == 3 &&
          s.tables.steps[1].backend == 1;  // the pattern crosses backends: not folded
 }
@@ -72,15 +72,15 @@ constexpr GraphModule make_empty() {
   b.begin_graph();
   const ValueId x = b.input("x", ScalarType::float32, {0, 3});
   const ValueId r = b.call("aten.relu.default", {{"self", b.value(x)}}, "r", ScalarType::float32, {0, 3});
-  b.end_graph({b.call("mine.unknown.default", {{"self", b.value(r)}}, "y", ScalarType::float32, {0, 3})});
+  b.end_graph({b.call("is_assigned.unknown.default", {{"self", b.value(r)}}, "y", ScalarType::float32, {0, 3})});
   return std::move(b).finish();
 }
 constexpr bool leaves_out_what_has_no_elements() {
   const SelectedSteps s = select<static_program_of<make_empty>, adder, calculator>();
   const SelectedSteps one = select<static_program_of<make_empty>, adder>();
   return s.orphans.empty() && s.unwritten.empty() && s.tables.steps.size() == 0 &&
-         s.backend_of[0] == EmbedGraph::nobody && s.backend_of[1] == EmbedGraph::nobody && one.orphans.empty() &&
-         one.tables.steps.size() == 0;
+         s.backend_of[0] == EmbedGraph::unassigned && s.backend_of[1] == EmbedGraph::unassigned &&
+         one.orphans.empty() && one.tables.steps.size() == 0;
 }
 static_assert(leaves_out_what_has_no_elements());
 

@@ -12,7 +12,7 @@
 
 #include "../support/draft.hpp"
 #include "davit/backends/portable.hpp"
-#include "davit/choosing/measure_costs.hpp"
+#include "davit/autotune/measure_costs.hpp"
 #include "davit/formats/package.hpp"
 #include "davit/lowering/to_backend.hpp"
 #include "davit/testing/renamed_backend.hpp"
@@ -159,14 +159,14 @@ TEST_CASE("the same program and the same table give the same bytes") {
   for (const CostTable& costs : {table, alternating}) {
     const Result<CostTable> read = parse_cost_table(print_cost_table(costs));
     REQUIRE(read);
-    const auto first = to_backend(program, ChoosingPartitioner<List>(costs, options));
-    const auto second = to_backend(program, ChoosingPartitioner<List>(*read, options));
+    const auto first = to_backend(program, AutotunePartitioner<List>(costs, options));
+    const auto second = to_backend(program, AutotunePartitioner<List>(*read, options));
     REQUIRE(first);
     REQUIRE(second);
     const auto bytes = formats::save_program(*first);
     REQUIRE(bytes);
     CHECK(*bytes == *formats::save_program(*second));
   }
-  const auto split = to_backend(program, ChoosingPartitioner<List>(alternating, options));
+  const auto split = to_backend(program, AutotunePartitioner<List>(alternating, options));
   CHECK(split->methods()[0].delegates.size() > 1);
 }

@@ -26,7 +26,7 @@ TEST_CASE("an output that views a copy holds until a run ends well, however ofte
   for (int refused = 0; refused < 3; ++refused) {
     const auto again = last.replace({&part, 1});
     REQUIRE(again);
-    CHECK(!overlap(footprint((*again)[0].tensor()), footprint(part.tensor())));
+    CHECK(!overlap(memory_range((*again)[0].tensor()), memory_range(part.tensor())));
     CHECK(floats((*again)[0].tensor()) == std::vector<float>{2, 3, 4, 5});
     CHECK(floats(part.tensor()) == std::vector<float>{2, 3, 4, 5});
   }

@@ -56,7 +56,8 @@ struct filling_backend : toy_backend<N> {
       if (!places[i].is_tensor() || !outputs[i].is_tensor()) continue;
       ++destinations;
       for (const davit::EValue& input : inputs)
-        if (input.is_tensor() && davit::overlap(davit::footprint(input.tensor()), davit::footprint(places[i].tensor())))
+        if (input.is_tensor() &&
+            davit::overlap(davit::memory_range(input.tensor()), davit::memory_range(places[i].tensor())))
           ++over_inputs;
       davit::copy_tensor(outputs[i].tensor(), places[i].tensor());
       outputs[i] = places[i];

@@ -90,7 +90,7 @@ struct unfolded {
   using Kernels = davit::portable_static::Kernels;
   static constexpr const char* embed(const davit::EmbedNode& n, davit::StepWriter& steps) {
     davit::EmbedGraph alone = n.g;
-    alone.self = davit::EmbedGraph::nobody - 1;
+    alone.self = davit::EmbedGraph::unassigned - 1;
     return davit::portable_static::embed(davit::EmbedNode{alone, n.id}, steps);
   }
 };

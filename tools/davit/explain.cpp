@@ -67,7 +67,7 @@ using namespace davit;
     graph.for_each_value(a, [&](ValueId v) { name += (name.empty() ? "" : ", ") + std::string(graph.name(v)); });
   print("node %d: %s = %s\n", handle, name.c_str(), std::string(graph.target(node)).c_str());
   const std::vector<std::uint8_t> backend_of = static_backend_of(*program);
-  if (backend_of[n] == EmbedGraph::nobody)
+  if (backend_of[n] == EmbedGraph::unassigned)
     print("no partition: the node is not computed, or its backend is not in this program\n");
   else
     print("partition %u on %s\n", number_partitions(backend_of)[n], backend_name(graph, node).c_str());

@@ -15,8 +15,8 @@
 #include "backends.hpp"
 #include "choose_partitioner.hpp"
 #include "core_ir.hpp"
-#include "davit/choosing/choosing_partitioner.hpp"
-#include "davit/choosing/measuring_partitioner.hpp"
+#include "davit/autotune/autotune_partitioner.hpp"
+#include "davit/autotune/measuring_partitioner.hpp"
 #include "davit/formats/file_kind.hpp"
 #include "davit/formats/package.hpp"
 #include "davit/formats/pt2.hpp"
@@ -81,7 +81,7 @@ template <class Use>
   if (!table) return std::unexpected(table.error());
   const ChoosingOptions options{.order = *order};
   if (choice.costs->measures()) return redirected(MeasuringPartitioner<Backends>(**table, options));
-  return redirected(ChoosingPartitioner<Backends>(**table, options));
+  return redirected(AutotunePartitioner<Backends>(**table, options));
 }
 
 }  // namespace

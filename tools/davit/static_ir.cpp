@@ -41,8 +41,8 @@ using namespace davit;
   const StaticGraphRows rows(graph);
   const StaticInput any;
   const std::vector<std::uint8_t> no_outputs(values.size(), 0);
-  const std::uint8_t nobody = EmbedGraph::nobody;
-  const EmbedGraph seen{rows.view(), &any, no_outputs.data(), &nobody, EmbedGraph::on_trial};
+  const std::uint8_t nobody = EmbedGraph::unassigned;
+  const EmbedGraph seen{rows.view(), &any, no_outputs.data(), &nobody, EmbedGraph::probing};
   StepTables trial;
   return davit::detail::is_empty(rows.view(), 0) ? nullptr
                                                  : davit::detail::refusal<portable_static>(EmbedNode{seen, 0}, trial);
@@ -135,7 +135,7 @@ std::vector<std::uint8_t> static_backend_of(const ExportedProgram& program) {
   const SelectedSteps selected =
       (has_delegates ? select_beside_delegates : select_static)(rows.view(), inputs.data(), outputs.data());
   std::vector<std::uint8_t> backend_of(selected.backend_of.begin(), selected.backend_of.end());
-  for (const OrphanNode& orphan : selected.orphans) backend_of[orphan.node] = EmbedGraph::nobody;
+  for (const OrphanNode& orphan : selected.orphans) backend_of[orphan.node] = EmbedGraph::unassigned;
   return backend_of;
 }
 

@@ -14,7 +14,7 @@
 
 #include "davit/backend/contract.hpp"
 #include "davit/core/config.hpp"
-#include "davit/core/no_memory.hpp"
+#include "davit/core/catch_bad_alloc.hpp"
 
 namespace davit {
 

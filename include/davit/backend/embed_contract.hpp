@@ -32,15 +32,15 @@
 ///
 /// `embed` is called in constant evaluation. It returns nullptr and has written the node's steps, or a reason why not.
 ///  - It is called first as a trial, for every live node and each backend in the order of the list: who answers nullptr
-///    first gets the node. In the trial `n.g.mine(...)` is false for every node, so only the node itself is judged, and
-///    what is written is thrown away. A backend that also has `static constexpr const char* refuses(const EmbedNode&)`
-///    is asked that instead.
+///    first gets the node. In the trial `n.g.is_assigned(...)` is false for every node, so only the node itself is
+///    judged, and what is written is thrown away. A backend that also has `static constexpr const char* refuses(const
+///    EmbedNode&)` is asked that instead.
 ///  - Then nodes are visited LAST TO FIRST and embed is called for those whose outputs are needed. `in(v)` and `alias`
 ///  make
 ///    v needed. So a folded pattern is written by its last node: `embed` of quantize_per_tensor looks back through
-///    `n.g.producer(v)`, `n.g.mine(node, "aten.relu.default")` and `EmbedNode{n.g, node}`, and if it all fits writes
-///    one int8 step that reads the int8 values before the pattern. The nodes inside are then computed only if someone
-///    else needs them. Check `n.g.users(v) == 1` where computing twice would be a waste.
+///    `n.g.producer(v)`, `n.g.is_assigned(node, "aten.relu.default")` and `EmbedNode{n.g, node}`, and if it all fits
+///    writes one int8 step that reads the int8 values before the pattern. The nodes inside are then computed only if
+///    someone else needs them. Check `n.g.users(v) == 1` where computing twice would be a waste.
 ///  - Every output of the node that is used must be written by a step or made an alias.
 /// Operands: pointers in the order of out()/in()/scratch()/table(), typed by the value's dtype (T* out, const T* in),
 /// to contiguous row-major elements (unless the backend gave the value a tag, see StepWriter::tag). A constant of
@@ -121,13 +121,13 @@ struct tuned {
 
 /// The static face of a backend, and its policy. A backend whose full type is heavy specialises it in a light header.
 template <class B>
-struct static_face {
+struct static_backend_of {
   using type = B;
   using policy = for_size;
 };
 template <class B, class Policy>
-struct static_face<tuned<B, Policy>> {
-  using type = typename static_face<B>::type;
+struct static_backend_of<tuned<B, Policy>> {
+  using type = typename static_backend_of<B>::type;
   using policy = Policy;
 };
 

@@ -18,14 +18,14 @@ struct EmbedNode;
 /// What a backend sees of a static program in constant evaluation: its graph, its constants, and which nodes are its
 /// own. Sizes are numbers: symbols were bound before. Trivially copyable.
 struct EmbedGraph {
-  static constexpr std::uint8_t nobody = 255;
-  static constexpr std::uint8_t on_trial = 254;
+  static constexpr std::uint8_t unassigned = 255;
+  static constexpr std::uint8_t probing = 254;
 
   StaticGraph graph;
   const StaticInput* inputs = nullptr;       ///< per graph input
   const std::uint8_t* is_output = nullptr;   ///< per value: 1 if it is a graph output
-  const std::uint8_t* backend_of = nullptr;  ///< per node; `nobody` everywhere while nodes are being handed out
-  std::uint8_t self = nobody;
+  const std::uint8_t* backend_of = nullptr;  ///< per node; `unassigned` everywhere while nodes are being handed out
+  std::uint8_t self = unassigned;
   // Of `graph`, which is given when an EmbedGraph is made and stays.
   const std::int64_t* sizes = graph.sizes;
   const StaticValue* values = graph.values;
@@ -64,17 +64,19 @@ struct EmbedGraph {
     return input != nullptr && input->data.is_array() && dtype(v) == scalar_type_of<T> ? input->data.as<T>() : nullptr;
   }
 
-  /// True while nodes are being handed out: `mine` holds for none, and a node is judged by itself.
-  [[nodiscard]] constexpr bool is_trial() const noexcept { return self == on_trial; }
+  /// True while nodes are being handed out: `is_assigned` holds for none, and a node is judged by itself.
+  [[nodiscard]] constexpr bool is_probing() const noexcept { return self == probing; }
   /// The node that computes the value; no_id for a graph input.
   [[nodiscard]] constexpr NodeId producer(ValueId v) const noexcept {
     return values[v].source < 0 ? no_id : static_cast<NodeId>(values[v].source);
   }
   /// True if the node was given to the asking backend, so that it may compute the node as part of a pattern.
-  [[nodiscard]] constexpr bool mine(NodeId node) const noexcept { return node != no_id && backend_of[node] == self; }
+  [[nodiscard]] constexpr bool is_assigned(NodeId node) const noexcept {
+    return node != no_id && backend_of[node] == self;
+  }
   /// True if the node is one the asking backend was given, and is a call of `target`.
-  [[nodiscard]] constexpr bool mine(NodeId node, const char* target) const noexcept {
-    return mine(node) && is(node, target);
+  [[nodiscard]] constexpr bool is_assigned(NodeId node, const char* target) const noexcept {
+    return is_assigned(node) && is(node, target);
   }
   /// True if the node is a call of `target`.
   [[nodiscard]] constexpr bool is(NodeId node, const char* target) const noexcept {
@@ -84,7 +86,9 @@ struct EmbedGraph {
   /// @name What operators/folds.hpp asks of a graph.
   /// @{
   [[nodiscard]] constexpr EmbedNode call(NodeId node) const noexcept;
-  [[nodiscard]] constexpr NodeId maker(ValueId v) const noexcept { return mine(producer(v)) ? producer(v) : no_id; }
+  [[nodiscard]] constexpr NodeId maker(ValueId v) const noexcept {
+    return is_assigned(producer(v)) ? producer(v) : no_id;
+  }
   [[nodiscard]] constexpr bool is_single(ValueId v) const noexcept { return users(v) == 1; }
   /// @}
 };

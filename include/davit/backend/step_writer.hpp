@@ -228,7 +228,7 @@ class StepWriter {
   constexpr void set_tag(ValueId v, std::uint8_t tag) noexcept { tables_->tags[v] = tag; }
   /// True if this backend computes the value and no graph output needs it (its readers may still be others').
   [[nodiscard]] constexpr bool is_private(ValueId v) const noexcept {
-    return graph_->mine(graph_->producer(v)) && graph_->is_output[v] == 0;
+    return graph_->is_assigned(graph_->producer(v)) && graph_->is_output[v] == 0;
   }
 
  private:

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "davit/backends/value_checks.hpp"
+#include "davit/backends/finite_guard.hpp"
 #include "davit/core/tensor.hpp"
 #include "davit/kernels/byte_convolution.hpp"
 #include "davit/kernels/convert.hpp"
@@ -132,7 +132,7 @@ class Int8Patterns {
     made.parameters.source = scale_of(*x);
     made.parameters.range = to.range;
     if (const Tensor* const b = bias == no_id ? nullptr : constant_of_(bias);
-        bias != no_id && (b == nullptr || b->dtype != ScalarType::float32 || !is_ordinary(*b)))
+        bias != no_id && (b == nullptr || b->dtype != ScalarType::float32 || !passes_guard(*b)))
       return {};
     for (std::size_t c = 0; c < made.parameters.weight_scales.size(); ++c)
       if (const float unit = made.parameters.unit(c);

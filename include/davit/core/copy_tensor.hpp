@@ -14,12 +14,12 @@ void copy_tensor(const TensorView& from, const TensorView& to) noexcept;
 [[nodiscard]] bool copy_if_same(const TensorView& from, const TensorView& to) noexcept;
 
 /// The bytes a tensor's elements lie in: [begin, end), empty for a tensor without elements.
-struct Footprint {
+struct MemoryRange {
   const std::byte* begin = nullptr;
   const std::byte* end = nullptr;
 };
-[[nodiscard]] Footprint footprint(const TensorView& t) noexcept;
-[[nodiscard]] inline bool overlap(const Footprint& a, const Footprint& b) noexcept {
+[[nodiscard]] MemoryRange memory_range(const TensorView& t) noexcept;
+[[nodiscard]] inline bool overlap(const MemoryRange& a, const MemoryRange& b) noexcept {
   return a.begin < b.end && b.begin < a.end;
 }
 

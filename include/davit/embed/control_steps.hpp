@@ -101,7 +101,7 @@ class ControlSteps {
   constexpr void visit(Body body) { selector_.visit(body->first_node, body->nodes); }
   constexpr void leave_out(Body body) {
     for (NodeId n = body->first_node; n < body->first_node + body->nodes; ++n) {
-      selector_.selected_.backend_of[n] = EmbedGraph::nobody;
+      selector_.selected_.backend_of[n] = EmbedGraph::unassigned;
       if (is_control_flow(graph_, n)) ControlSteps(selector_, n).leave_out();
     }
   }

@@ -14,9 +14,9 @@ namespace davit {
 [[nodiscard]] constexpr std::vector<std::uint32_t> number_partitions(std::span<const std::uint8_t> backend_of) {
   std::vector<std::uint32_t> partition_of(backend_of.size(), no_id);
   std::uint32_t partition = no_id;
-  std::uint8_t backend = EmbedGraph::nobody;
+  std::uint8_t backend = EmbedGraph::unassigned;
   for (std::size_t n = 0; n < backend_of.size(); ++n) {
-    if (backend_of[n] == EmbedGraph::nobody) continue;
+    if (backend_of[n] == EmbedGraph::unassigned) continue;
     if (backend_of[n] != backend) ++partition;  // from no_id to 0
     backend = backend_of[n];
     partition_of[n] = partition;

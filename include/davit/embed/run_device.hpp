@@ -38,29 +38,29 @@ template <class... Ks>
 inline constexpr std::array<bool, sizeof...(Ks) + 1> device_kernels<kernel_list<Ks...>>{DeviceKernel<Ks>..., false};
 
 /// Whether a kernel of these faces is a device's.
-template <class Faces>
+template <class StaticBackends>
 inline constexpr bool have_devices = false;
-template <class... Faces>
-inline constexpr bool have_devices<std::tuple<Faces...>> = [] {
+template <class... StaticBackends>
+inline constexpr bool have_devices<std::tuple<StaticBackends...>> = [] {
   bool any = false;
   const auto search = [&](const auto& kernels) {
     for (const bool is_device : kernels) any |= is_device;
   };
-  (search(device_kernels<typename Faces::Kernels>), ...);
+  (search(device_kernels<typename StaticBackends::Kernels>), ...);
   return any;
 }();
 
 /// Whether each row of a plan is a command for a device.
-template <class Planned, class Faces, bool = have_devices<Faces>>
+template <class Planned, class StaticBackends, bool = have_devices<StaticBackends>>
 struct DeviceRows {
   static constexpr bool any = false;
 };
-template <class Planned, class Faces>
-struct DeviceRows<Planned, Faces, true> {
+template <class Planned, class StaticBackends>
+struct DeviceRows<Planned, StaticBackends, true> {
   static constexpr auto flags = [] {
     std::array<bool, Planned::sizes.steps + 1> all{};
     const auto mark = [&]<std::size_t B>() {
-      using Kernels = typename std::tuple_element_t<B, Faces>::Kernels;
+      using Kernels = typename std::tuple_element_t<B, StaticBackends>::Kernels;
       for (std::size_t i = 0; i < Planned::sizes.steps; ++i) {
         const std::uint32_t kernel = Planned::rows.kernels[i];
         if (kernel >> 16 == B && (kernel & 0xffff) < Kernels::size) all[i] = device_kernels<Kernels>[kernel & 0xffff];
@@ -68,7 +68,7 @@ struct DeviceRows<Planned, Faces, true> {
     };
     [&]<std::size_t... B>(std::index_sequence<B...>) {
       (mark.template operator()<B>(), ...);
-    }(std::make_index_sequence<std::tuple_size_v<Faces> - 1>{});  // the last is control flow's
+    }(std::make_index_sequence<std::tuple_size_v<StaticBackends> - 1>{});  // the last is control flow's
     return all;
   }();
   static constexpr bool any = [] {
@@ -80,9 +80,10 @@ struct DeviceRows<Planned, Faces, true> {
 
 /// The code of a program's steps as one that stops at commands for a device and goes on when they are done. What it
 /// must know to go on is a row's number: all else, loops' counters too, is in memory.
-template <class P, class Planned, class Faces, class Policies, class Memory, class Hook, std::uint32_t first_call = 0>
-struct DeviceCode : StepCode<P, Planned, Faces, Policies, Memory, Hook, first_call> {
-  using Code = StepCode<P, Planned, Faces, Policies, Memory, Hook, first_call>;
+template <class P, class Planned, class StaticBackends, class Policies, class Memory, class Hook,
+          std::uint32_t first_call = 0>
+struct DeviceCode : StepCode<P, Planned, StaticBackends, Policies, Memory, Hook, first_call> {
+  using Code = StepCode<P, Planned, StaticBackends, Policies, Memory, Hook, first_call>;
   using Rows = typename Code::Rows;
   static constexpr std::uint32_t count = Planned::sizes.steps;
 
@@ -101,8 +102,8 @@ struct DeviceCode : StepCode<P, Planned, Faces, Policies, Memory, Hook, first_ca
   /// Lets the backend whose command is under way sleep.
   static constexpr void wait(const RunProgress& p) {
     at_device(p.at, []<std::uint32_t I>() {
-      if constexpr (requires { Face<I>::wait(); })
-        if (!Kernel<I>::done()) Face<I>::wait();
+      if constexpr (requires { BackendType<I>::wait(); })
+        if (!Kernel<I>::done()) BackendType<I>::wait();
     });
   }
   /// True if the device has carried out the command that a waiting run is at.
@@ -113,11 +114,11 @@ struct DeviceCode : StepCode<P, Planned, Faces, Policies, Memory, Hook, first_ca
   }
 
  private:
-  using Device = DeviceRows<Planned, Faces>;
+  using Device = DeviceRows<Planned, StaticBackends>;
   template <std::uint32_t I>
-  using Face = std::tuple_element_t<(Planned::rows.kernels[I] >> 16), Faces>;
+  using BackendType = std::tuple_element_t<(Planned::rows.kernels[I] >> 16), StaticBackends>;
   template <std::uint32_t I>
-  using Kernel = kernel_at<typename Face<I>::Kernels, (Planned::rows.kernels[I] & 0xffff)>;
+  using Kernel = kernel_at<typename BackendType<I>::Kernels, (Planned::rows.kernels[I] & 0xffff)>;
 
   static constexpr bool is_call(std::uint32_t i) {
     return Planned::rows.control(i) == StaticControl::none && !Device::flags[i];
@@ -243,7 +244,7 @@ struct DeviceCode : StepCode<P, Planned, Faces, Policies, Memory, Hook, first_ca
   /// Calls the backend's clean (of what it can have in its cache) or invalidate (of what the device writes).
   template <std::uint32_t I, bool Invalidate>
   static constexpr void maintain_cache(Memory& memory) {
-    if constexpr (MaintainsCache<Face<I>>)
+    if constexpr (MaintainsCache<BackendType<I>>)
       if !consteval {
         [&]<std::size_t... O>(std::index_sequence<O...>) {
           (maintain<I, O, Invalidate>(memory), ...);
@@ -259,9 +260,9 @@ struct DeviceCode : StepCode<P, Planned, Faces, Policies, Memory, Hook, first_ca
                   (place != StaticPlace::arena && place != StaticPlace::argument && place != StaticPlace::state))
       return;
     else if constexpr (!Invalidate)
-      Face<I>::clean(Code::template pointer_of<code>(memory), bytes);
+      BackendType<I>::clean(Code::template pointer_of<code>(memory), bytes);
     else if constexpr ((code & 1) != 0)
-      Face<I>::invalidate(Code::template pointer_of<code>(memory), bytes);
+      BackendType<I>::invalidate(Code::template pointer_of<code>(memory), bytes);
   }
 
   template <std::uint32_t I>

@@ -73,12 +73,12 @@ template <class K, auto params, class... Ts>
   return false;
 }
 
-/// The code of a program's steps. Faces are the backends' static faces, Policies their policies; a hook counts calls
-/// from `first_call` on.
+/// The code of a program's steps. StaticBackends are the backends' static faces, Policies their policies; a hook counts
+/// calls from `first_call` on.
 ///
 /// Compile time per node: what a step is stands in plain arrays of numbers, a step is one function (equal steps share
 /// it), what does not depend on the program stands outside, and calls are generated in chunks.
-template <class P, class Planned, class Faces, class Policies, class Memory, class Hook = void,
+template <class P, class Planned, class StaticBackends, class Policies, class Memory, class Hook = void,
           std::uint32_t first_call = 0>
 struct StepCode {
   using Rows = decltype(Planned::rows);
@@ -129,10 +129,10 @@ struct StepCode {
     constexpr auto& r = Planned::rows;
     constexpr std::uint32_t kernel = r.kernels[I], count = r.counts[I];
     constexpr std::size_t at = I * Rows::width;
-    using Face = std::tuple_element_t<(kernel >> 16), Faces>;
-    static_assert((kernel & 0xffff) < Face::Kernels::size,
+    using BackendType = std::tuple_element_t<(kernel >> 16), StaticBackends>;
+    static_assert((kernel & 0xffff) < BackendType::Kernels::size,
                   "davit: a backend wrote a step of a kernel that is not in its Kernels; add it to the kernel_list");
-    using K = kernel_at<typename Face::Kernels, (kernel & 0xffff)>;
+    using K = kernel_at<typename BackendType::Kernels, (kernel & 0xffff)>;
     constexpr auto& params = Planned::template params<K, r.params[I]>;
     if constexpr (has_sizes || std::tuple_element_t<(kernel >> 16), Policies>::template specialise<K> || count == 0 ||
                   count > 6)

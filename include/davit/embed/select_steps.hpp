@@ -84,8 +84,8 @@ class StepSelector {
     for (std::size_t b = 0; b < sizeof...(Bs); ++b) own_[b] = seen(selected_.backend_of, static_cast<std::uint8_t>(b));
     ControlSteps<StepSelector>::pin(graph, is_output_);
     if constexpr (sizeof...(Bs) > 1) {
-      nobody_ = Table<std::uint8_t>(graph.node_count, EmbedGraph::nobody);
-      tried_ = seen(nobody_, EmbedGraph::on_trial);
+      unassigned_ = Table<std::uint8_t>(graph.node_count, EmbedGraph::unassigned);
+      tried_ = seen(unassigned_, EmbedGraph::probing);
     }
   }
 
@@ -120,12 +120,12 @@ class StepSelector {
       else if (has_output(n, StepTables::needed_by_some))
         write(n);
       else if (sizeof...(Bs) == 1 && is_dead(n))
-        selected_.backend_of[n] = EmbedGraph::nobody;
+        selected_.backend_of[n] = EmbedGraph::unassigned;
     }
   }
   /// Control flow and assertions are nobody's.
   constexpr void control_of(NodeId n, bool needed) {
-    selected_.backend_of[n] = EmbedGraph::nobody;
+    selected_.backend_of[n] = EmbedGraph::unassigned;
     ControlSteps<StepSelector> control(*this, n);
     if (!needed) return control.leave_out();
     const char* refused = control.write();
@@ -145,7 +145,7 @@ class StepSelector {
     for (NodeId n = 0; n < nodes; ++n) {
       std::uint8_t index = 0;
       const bool taken = !is_dead(n) && !is_empty(graph_, n) && ((ask<Bs>(n) == nullptr || (++index, false)) || ...);
-      selected_.backend_of[n] = taken ? index : EmbedGraph::nobody;
+      selected_.backend_of[n] = taken ? index : EmbedGraph::unassigned;
     }
   }
   template <class B>
@@ -159,7 +159,7 @@ class StepSelector {
     return dead;
   }
   constexpr void leave_empty(NodeId n) {
-    selected_.backend_of[n] = EmbedGraph::nobody;
+    selected_.backend_of[n] = EmbedGraph::unassigned;
     graph_.for_each_output(n, [&](ValueId v) { selected_.tables.needs[v] = StepTables::written; });
   }
   /// True if one of the node's outputs is in that state.
@@ -218,7 +218,7 @@ class StepSelector {
   const StaticNode* nodes_;
   const StaticArgument* arguments_;
   Table<std::uint8_t> is_output_;
-  Table<std::uint8_t> nobody_;
+  Table<std::uint8_t> unassigned_;
   std::array<EmbedGraph, sizeof...(Bs)> own_{};  // as each backend sees the graph when it writes,
   EmbedGraph tried_{};                           // and as all do while nodes are being handed out
   StepTables trial_;

@@ -235,8 +235,8 @@ class static_method<P, Settings> {
   static constexpr bool run_code(Memory& memory, Fault& fault) {
     if constexpr (Sizes::code_of[First] == First)
       return detail::StepCode<typename Sizes::template Program<First>, typename Sizes::template Plan<First>,
-                              typename Settings::Faces, typename Settings::Policies, Memory, typename Settings::Hook,
-                              first_call>::run(memory, fault);
+                              typename Settings::StaticBackends, typename Settings::Policies, Memory,
+                              typename Settings::Hook, first_call>::run(memory, fault);
     return false;
   }
 

@@ -32,7 +32,7 @@ struct StaticAssignment {
   static constexpr std::vector<std::string_view> used_operators() {
     std::vector<std::string_view> names;
     for (NodeId n = 0; n < backend_of.size(); ++n)
-      if (backend_of[n] != EmbedGraph::nobody) names.push_back(Planned::graph.target(n));
+      if (backend_of[n] != EmbedGraph::unassigned) names.push_back(Planned::graph.target(n));
     std::sort(names.begin(), names.end());
     names.erase(std::unique(names.begin(), names.end()), names.end());
     return names;

@@ -103,7 +103,7 @@ class static_method {
   static constexpr std::size_t argument_count = Settings::has_tensors ? 0 : Planned::sizes.ports;
 
   /// True if a device carries out a step.
-  static constexpr bool has_device = detail::DeviceRows<Planned, typename Settings::Faces>::any;
+  static constexpr bool has_device = detail::DeviceRows<Planned, typename Settings::StaticBackends>::any;
   /// True if a device of its reads and writes memory behind the CPU's cache.
   static constexpr bool maintains_cache = Planned::has_bytes;
 
@@ -116,11 +116,11 @@ class static_method {
   }
   /// The steps as code that runs to its end, and as code that stops where a device has a command.
   template <class Memory, std::uint32_t first_call>
-  using Code = detail::StepCode<P, Planned, typename Settings::Faces, typename Settings::Policies, Memory,
+  using Code = detail::StepCode<P, Planned, typename Settings::StaticBackends, typename Settings::Policies, Memory,
                                 typename Settings::Hook, first_call>;
   template <class Memory, std::uint32_t first_call>
-  using DeviceCode = detail::DeviceCode<P, Planned, typename Settings::Faces, typename Settings::Policies, Memory,
-                                        typename Settings::Hook, first_call>;
+  using DeviceCode = detail::DeviceCode<P, Planned, typename Settings::StaticBackends, typename Settings::Policies,
+                                        Memory, typename Settings::Hook, first_call>;
 
   /// Runs the steps in an arena of arena_bytes; waits for devices.
   template <class Memory, std::uint32_t first_call, class State, class... Arguments>

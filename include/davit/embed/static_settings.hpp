@@ -79,18 +79,20 @@ struct StaticSettings {
   using Hook = void;
 
   static constexpr std::size_t backend_count = sizeof...(Backends);
-  static constexpr bool are_backends = (StaticBackend<typename static_face<Backends>::type> && ...);
+  static constexpr bool are_backends = (StaticBackend<typename static_backend_of<Backends>::type> && ...);
   /// Whether davit::portable is among them without the header of what it does in static programs.
-  template <class Face>
-  static constexpr bool lacks_header = std::is_same_v<Face, portable> && !StaticBackend<Face>;
-  static constexpr bool lacks_portable = (lacks_header<typename static_face<Backends>::type> || ...);
-  using Faces = std::tuple<typename static_face<Backends>::type..., control_flow>;  // the last is no backend's
-  using Policies = std::tuple<typename static_face<Backends>::policy..., for_size>;
+  template <class BackendType>
+  static constexpr bool lacks_header = std::is_same_v<BackendType, portable> && !StaticBackend<BackendType>;
+  static constexpr bool lacks_portable = (lacks_header<typename static_backend_of<Backends>::type> || ...);
+  using StaticBackends =
+      std::tuple<typename static_backend_of<Backends>::type..., control_flow>;  // the last is no backend's
+  using Policies = std::tuple<typename static_backend_of<Backends>::policy..., for_size>;
   /// Made<P, InArena, backends' faces...>.
   template <template <class, bool, class...> class Made, class P, bool InArena>
-  using with_backends = Made<P, InArena, typename static_face<Backends>::type...>;
+  using with_backends = Made<P, InArena, typename static_backend_of<Backends>::type...>;
   static constexpr auto names() {
-    return std::array<std::string_view, sizeof...(Backends)>{std::string_view(static_face<Backends>::type::name)...};
+    return std::array<std::string_view, sizeof...(Backends)>{
+        std::string_view(static_backend_of<Backends>::type::name)...};
   }
 };
 template <class... Rest>

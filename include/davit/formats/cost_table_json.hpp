@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "davit/choosing/cost_table.hpp"
+#include "davit/autotune/cost_table.hpp"
 #include "davit/core/config.hpp"
 #include "davit/core/error.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "davit/lowering/impl/decompose.ipp"
 #include "davit/lowering/impl/graph_emitter.ipp"
-#include "davit/lowering/impl/plain_calls.ipp"
+#include "davit/lowering/impl/unwrap_out_dtype.ipp"
 #include "davit/lowering/impl/recurrent_layers.ipp"
-#include "davit/lowering/impl/right_sizes.ipp"
+#include "davit/lowering/impl/repair_metadata.ipp"
 #include "davit/lowering/impl/rule_evaluator.ipp"
 #include "davit/lowering/impl/rule_functions.ipp"
 #include "davit/lowering/impl/rule_language.ipp"

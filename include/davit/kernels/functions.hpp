@@ -14,7 +14,7 @@
 ///
 /// Values are PyTorch's on a CPU without its own accelerator libraries: where vectors and single elements differ, or a
 /// tensor's layout decides, the plain ATen kernel is right. This holds for all kernels, in constant folding and static
-/// programs too; a backend whose library differs falls back (value_checks.hpp). One exception: gelu of infinity, which
+/// programs too; a backend whose library differs falls back (finite_guard.hpp). One exception: gelu of infinity, which
 /// every build of PyTorch computes by oneDNN as NaN (see Gelu).
 namespace davit::kernels {
 

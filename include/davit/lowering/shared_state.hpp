@@ -33,7 +33,7 @@ namespace davit::detail {
 /// would be a copy of its own. The program must be verified. O(n log n).
 [[nodiscard]] inline Result<void> check_shared_storage(const ExportedProgram& program) {
   struct Attribute {
-    Footprint place;
+    MemoryRange place;
     const Name* name;
     bool changes;
   };
@@ -48,7 +48,7 @@ namespace davit::detail {
     const Tensor* const tensor = name == nullptr ? nullptr : tensors.find(*name);
     if (tensor == nullptr || !inputs[i].is_value() || tensor->numel() == 0) continue;
     const bool changes = std::ranges::binary_search(changed, *name);
-    if (changes || used[inputs[i].value()] != 0) all.push_back({footprint(tensor->view()), name, changes});
+    if (changes || used[inputs[i].value()] != 0) all.push_back({memory_range(tensor->view()), name, changes});
   }
   std::ranges::sort(all, {}, [](const Attribute& a) { return a.place.begin; });
   const Attribute* furthest = nullptr;

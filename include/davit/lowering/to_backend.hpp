@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "davit/core/no_memory.hpp"
+#include "davit/core/catch_bad_alloc.hpp"
 #include "davit/backend/check_backend.hpp"
 #include "davit/lowering/lower_program.hpp"
 #include "davit/lowering/partitioning.hpp"
@@ -97,7 +97,7 @@ template <class B>
                                                 Diagnostics* diagnostics = nullptr) {
   detail::check_target<B>();
   if constexpr (Backend<B>) {
-    return detail::or_no_memory(Stage::preprocess, [&] {
+    return detail::catch_bad_alloc(Stage::preprocess, [&] {
       std::vector<std::pair<Name, BackendObject>> erased;
       for (const MethodCompileSpec<B>& each : specs)
         erased.emplace_back(each.method, std::make_shared<const typename B::CompileSpec>(each.spec));
@@ -131,7 +131,7 @@ template <Partitioner P>
                                                 const LowerOptions& options = {}, Diagnostics* diagnostics = nullptr) {
   using List = typename P::Backends;
   static_assert(detail::check_backends(static_cast<List*>(nullptr)));
-  return detail::or_no_memory(Stage::partition, [&] {
+  return detail::catch_bad_alloc(Stage::partition, [&] {
     std::vector<PartitionCall> calls;
     for (const MethodPartitioner<P>& each : partitioners)
       calls.push_back(detail::partition_call(each.method, each.partitioner));
@@ -145,7 +145,7 @@ template <Partitioner P>
                                                 const LowerOptions& options = {}, Diagnostics* diagnostics = nullptr) {
   using List = typename P::Backends;
   static_assert(detail::check_backends(static_cast<List*>(nullptr)));
-  return detail::or_no_memory(Stage::partition, [&] {
+  return detail::catch_bad_alloc(Stage::partition, [&] {
     std::vector<PartitionCall> calls;
     for (const ProgramMethod& method : methods) calls.push_back(detail::partition_call(method.name, partitioner));
     return lower_program(List::tables(), methods, calls, options, diagnostics);

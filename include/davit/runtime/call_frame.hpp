@@ -10,7 +10,7 @@
 
 #include "davit/core/config.hpp"
 #include "davit/core/copy_tensor.hpp"
-#include "davit/core/footprints.hpp"
+#include "davit/core/memory_ranges.hpp"
 #include "davit/core/scratch.hpp"
 #include "davit/lowered/method_interface.hpp"
 #include "davit/program/symbols.hpp"
@@ -79,7 +79,7 @@ class CallFrame {
   /// Those of which both are there, by output. O(n log n) for n inputs and outputs.
   [[nodiscard]] std::vector<Update> updates() const;
   /// Where the buffers lie that outputs replace.
-  [[nodiscard]] std::vector<Footprint> changed_state(std::span<const NamedTensor> state) const;
+  [[nodiscard]] std::vector<MemoryRange> changed_state(std::span<const NamedTensor> state) const;
 
  private:
   struct Write {
@@ -101,7 +101,7 @@ class CallFrame {
   [[nodiscard]] bool borrow(Written& written);
   /// A copy that a run worked on, and what it is a copy of.
   struct Lent {
-    Footprint own;
+    MemoryRange own;
     std::byte* to;
   };
   /// Copies them back, and lets outputs that view a copy view the input. O(n log n) for n copies and outputs.
@@ -119,7 +119,7 @@ class CallFrame {
   /// Lets no new value of an input view memory of another one, which is the caller's; false if there is no memory.
   [[nodiscard]] bool keep_mutations(std::span<const EValue> inputs);
   /// Turns a value that views `changed` into a view of a copy; false if there is no memory.
-  [[nodiscard]] bool keep(EValue& value, const Footprints& changed);
+  [[nodiscard]] bool keep(EValue& value, const MemoryRanges& changed);
 
   const Name* method_;
   std::string_view backend_;
@@ -138,8 +138,8 @@ class CallFrame {
   std::vector<Written> written_;
   std::vector<Lent> lent_;
   std::vector<Write> writes_;
-  Footprints memory_;           ///< that the writes change
-  Footprints callers_;          ///< of user inputs, where outputs must not lie in one
+  MemoryRanges memory_;         ///< that the writes change
+  MemoryRanges callers_;        ///< of user inputs, where outputs must not lie in one
   std::vector<Tensor> copies_;  ///< outputs that viewed what a write-back changed
   std::size_t used_copies_ = 0;
   SymbolValues symbols_;

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "davit/core/config.hpp"
-#include "davit/core/footprints.hpp"
+#include "davit/core/memory_ranges.hpp"
 #include "davit/core/limits.hpp"
 #include "davit/core/scratch.hpp"
 #include "davit/lowered/lowered_program.hpp"
@@ -52,7 +52,7 @@ class LastOutputs {
   [[nodiscard]] bool views_callers() const noexcept { return !dims_.empty(); }
 
   /// Takes all the memory that note() needs: noting comes after state has been written, and must not fail.
-  LastOutputs(std::size_t inputs, std::size_t outputs, std::vector<Footprint> state)
+  LastOutputs(std::size_t inputs, std::size_t outputs, std::vector<MemoryRange> state)
       : at_(outputs, nullptr), state_(std::move(state)) {
     own_.reserve(outputs);
     dims_.reserve(2 * outputs);
@@ -62,7 +62,7 @@ class LastOutputs {
 
  private:
   [[nodiscard]] bool is_state(const TensorView& tensor) const noexcept {
-    return !state_.empty() && state_.meet(footprint(tensor));
+    return !state_.empty() && state_.meet(memory_range(tensor));
   }
   [[nodiscard]] bool holds_dims(const TensorView& tensor) const noexcept {
     return !dims_.empty() && tensor.rank != 0 &&
@@ -79,9 +79,9 @@ class LastOutputs {
   std::uintptr_t first_ = 0;
   std::uintptr_t size_ = 0;
   std::vector<const void*> at_;
-  Footprints own_;  ///< of the outputs that are not the caller's
-  Footprints state_;
-  Footprints callers_;                     ///< of the inputs that are the caller's
+  MemoryRanges own_;  ///< of the outputs that are not the caller's
+  MemoryRanges state_;
+  MemoryRanges callers_;                   ///< of the inputs that are the caller's
   std::vector<const std::int64_t*> dims_;  ///< sizes and strides of the others, where they are not the caller's; sorted
   std::vector<const std::int64_t*> callers_dims_;  ///< sizes and strides of inputs; sorted
   std::vector<EValue> values_;

@@ -105,7 +105,7 @@ namespace detail {
                                            std::span<const EValue> inputs, std::span<const Tensor> own,
                                            std::span<const NamedTensor> state) {
   const auto meet = [](const EValue& a, const TensorView& b) {
-    return a.is_tensor() && overlap(footprint(a.tensor()), footprint(b));
+    return a.is_tensor() && overlap(memory_range(a.tensor()), memory_range(b));
   };
   for (std::size_t k = 0; k < outputs.size(); ++k) {
     const std::string name = "output " + std::to_string(k);
@@ -190,12 +190,13 @@ namespace detail {
         continue;
       if (sees_storage && !(answered[k].tensor().is_contiguous() && last[k].tensor->view().is_contiguous()))
         continue;  // only one may have gaps
-      const Footprint fed = footprint(answered[k].tensor());
+      const MemoryRange fed = memory_range(answered[k].tensor());
       if (std::ranges::any_of(std::span(inputs).first(i),
-                              [&](const EValue& other) { return overlap(fed, footprint(other.tensor())); }))
+                              [&](const EValue& other) { return overlap(fed, memory_range(other.tensor())); }))
         continue;
-      if (std::ranges::any_of(session->state(),
-                              [&](const NamedTensor& entry) { return overlap(fed, footprint(entry.tensor.view())); }))
+      if (std::ranges::any_of(session->state(), [&](const NamedTensor& entry) {
+            return overlap(fed, memory_range(entry.tensor.view()));
+          }))
         continue;
       inputs[i] = answered[k];
       expected_inputs[i] = copy_of(last[k].tensor->view());

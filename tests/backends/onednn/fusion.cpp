@@ -24,7 +24,7 @@ namespace {
   const auto fold = [&](const Operation&, const Operation&) { return folds; };
   for (const onednn_ops::Chain& chain : onednn_ops::make_chains(program.view(), operations, fold)) {
     text += (text.empty() ? "" : " ") + std::to_string(chain.base);
-    for (const std::uint32_t i : chain.tail) text += "+" + std::to_string(i);
+    for (const std::uint32_t i : chain.epilogue) text += "+" + std::to_string(i);
   }
   return text;
 }

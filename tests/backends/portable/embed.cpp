@@ -264,9 +264,9 @@ constexpr std::string_view refusal(GraphBuilder&& b) {
   const GraphModule module = std::move(b).finish();
   const StaticGraphRows rows(module.view());
   constexpr std::array<StaticInput, 2> inputs{};
-  const std::uint8_t owner = EmbedGraph::nobody;
+  const std::uint8_t owner = EmbedGraph::unassigned;
   const EmbedGraph graph{
-      .graph = rows.view(), .inputs = inputs.data(), .backend_of = &owner, .self = EmbedGraph::on_trial};
+      .graph = rows.view(), .inputs = inputs.data(), .backend_of = &owner, .self = EmbedGraph::probing};
   StepTables trial;
   const char* const why = davit::detail::refusal<portable_static>(EmbedNode{graph, 0}, trial);
   return why == nullptr ? "" : why;

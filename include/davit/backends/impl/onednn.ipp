@@ -18,7 +18,7 @@
 #include "davit/backends/onednn/threads.hpp"
 #include "davit/backends/portable/run_time/products/multiply.hpp"
 #include "davit/backends/portable/run_time/result_type.hpp"
-#include "davit/backends/value_checks.hpp"
+#include "davit/backends/finite_guard.hpp"
 #include "davit/core/copy_tensor.hpp"
 #include "davit/kernels/blocks.hpp"
 #include "davit/kernels/instruction_set.hpp"
@@ -57,9 +57,10 @@ void for_each_number(Convolution& c, F&& f) {
 }
 }  // namespace detail
 
-[[nodiscard]] std::vector<EValue> winograd_numbers(const kernels::WinogradConvolution& c, const WinogradTail& tail) {
+[[nodiscard]] std::vector<EValue> winograd_numbers(const kernels::WinogradConvolution& c,
+                                                   const WinogradEpilogue& epilogue) {
   std::vector<EValue> numbers;
-  for (const bool has : {tail.bias, tail.sum, tail.relu}) numbers.emplace_back(std::int64_t{has});
+  for (const bool has : {epilogue.bias, epilogue.sum, epilogue.relu}) numbers.emplace_back(std::int64_t{has});
   detail::for_each_number(c, [&](std::int64_t number) { numbers.emplace_back(number); });
   return numbers;
 }
@@ -136,7 +137,7 @@ void bind_input(const Code& code, Workspace& ws, const InputPort& port, const EV
     std::memset(at, 0, bytes);
     return dnnl_success;
   }
-  const auto look = [&](const auto* x) { return all_ordinary(x, static_cast<std::int64_t>(bytes / sizeof *x)); };
+  const auto look = [&](const auto* x) { return all_pass_guard(x, static_cast<std::int64_t>(bytes / sizeof *x)); };
   met = !(type_of(place.md) == DataType::bf16 ? look(reinterpret_cast<const BFloat16*>(at))
                                               : look(reinterpret_cast<const float*>(at)));
   return dnnl_success;
@@ -200,20 +201,18 @@ Status onednn::run(const Handle& handle, std::span<const EValue> inputs, std::sp
                    Workspace& workspace, std::byte* scratch, std::uint64_t max_memory, RunEvents events) {
   onednn_ops::PartitionSession& session = *workspace.state;
   const std::shared_ptr<const ProgramBody>& body = handle.shapes != nullptr ? handle.shapes->body() : handle.code->body;
-  const auto run_exactly = [&] {
-    return session.exact().run(body, inputs, outputs, max_memory, events, workspace.why);
-  };
+  const auto fall_back = [&] { return session.exact().run(body, inputs, outputs, max_memory, events, workspace.why); };
   // sizes that the library has no primitives for, or others than were prepared for
   if (handle.shapes != nullptr && (session.code() == nullptr || !session.fits(inputs))) [[unlikely]]
-    return run_exactly();
+    return fall_back();
   const onednn_ops::Code& code = *session.code();
   onednn_ops::Workspace& ws = session.workspace();
   const auto fail = [&](ErrorCode error, DebugHandle at, const auto&... parts) {
     workspace.why = concat(parts...);
     return std::unexpected(Fault(error, at));
   };
-  if (code.always_exact) [[unlikely]]
-    return run_exactly();
+  if (code.always_falls_back) [[unlikely]]
+    return fall_back();
   ws.move_scratch(code, scratch);
   for (std::size_t i = 0; i < code.inputs.size(); ++i) onednn_ops::bind_input(code, ws, code.inputs[i], inputs[i]);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -235,7 +234,7 @@ Status onednn::run(const Handle& handle, std::span<const EValue> inputs, std::sp
       return fail(ErrorCode::failed, step.handle, "oneDNN answered status ", static_cast<int>(status), " for ",
                   step.name);
     if (met) [[unlikely]]
-      return run_exactly();
+      return fall_back();
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const EValue made = onednn_ops::result_of(code, ws, code.outputs[i], inputs);

@@ -10,7 +10,7 @@
 
 #include "davit/backend/program_body.hpp"
 #include "davit/backends/default_threads.hpp"
-#include "davit/backends/exact_run.hpp"
+#include "davit/backends/non_finite_fallback.hpp"
 #include "davit/backends/onednn.hpp"
 #include "davit/backends/onednn/compile.hpp"
 #include "davit/backends/onednn/describe_int8.hpp"
@@ -18,7 +18,7 @@
 #include "davit/backends/onednn/shapes.hpp"
 #include "davit/backends/onednn/specialize.hpp"
 #include "davit/backends/offload_cost.hpp"
-#include "davit/backends/value_checks.hpp"
+#include "davit/backends/finite_guard.hpp"
 #include "davit/kernels/byte_convolution.hpp"
 #include "davit/program/operators/convolution.hpp"
 #include "davit/program/operators/matmul.hpp"

@@ -280,7 +280,7 @@ Status portable::run(const Handle& handle, std::span<const EValue> inputs, std::
     portable_kernels::KernelCall call({ws.arguments.data() + step.arguments.first, step.arguments.count}, out,
                                       {ws.places.data() + step.slots_out.first, step.slots_out.count}, ws.memory);
     call.undo = undo;
-    call.tail = step.tail == no_id ? nullptr : &h.tails[step.tail];
+    call.epilogue = step.epilogue == no_id ? nullptr : &h.tails[step.epilogue];
     events.begin_op(step.handle, step.op);
     const ErrorCode code = step.kernel(call);
     events.end_op(step.handle, step.op);

@@ -18,7 +18,7 @@
 #include "davit/backends/portable/run_time/int8_plan.hpp"
 #include "davit/backends/portable/run_time/op_table.hpp"
 #include "davit/backends/portable/run_time/products/byte_products.hpp"
-#include "davit/backends/portable/run_time/tail_plan.hpp"
+#include "davit/backends/portable/run_time/epilogue_plan.hpp"
 #include "davit/ops/operator_schema.hpp"
 #include "davit/program/operator_call.hpp"
 #include "davit/program/views.hpp"
@@ -99,10 +99,10 @@ class CodeBuilder {
       const NodeId id = root.nodes.first + n;
       if (int8_.is_absorbed(id) || tails_.is_absorbed(id)) continue;
       Int8Step* const joined = int8_.step_of(id);
-      TailStep* const tail = tails_.step_of(id);
-      if (Result<void> added = joined != nullptr ? add(*joined, id)
-                               : tail != nullptr ? add(*tail, id)
-                                                 : add(id, id);
+      EpilogueStep* const epilogue = tails_.step_of(id);
+      if (Result<void> added = joined != nullptr     ? add(*joined, id)
+                               : epilogue != nullptr ? add(*epilogue, id)
+                                                     : add(id, id);
           !added)
         return added;
     }
@@ -296,10 +296,10 @@ class CodeBuilder {
     return fresh;
   }
   /// Appends a convolution in place of the last node of what follows it.
-  [[nodiscard]] Result<void> add(TailStep& joined, NodeId last) {
+  [[nodiscard]] Result<void> add(EpilogueStep& joined, NodeId last) {
     if (Result<void> added = add(joined.convolution, last); !added) return added;
-    code_.steps.back().tail = static_cast<std::uint32_t>(code_.tails.size());
-    code_.tails.push_back(joined.tail);
+    code_.steps.back().epilogue = static_cast<std::uint32_t>(code_.tails.size());
+    code_.tails.push_back(joined.epilogue);
     code_.packed.push_back(std::move(joined.numbers));  // its elements stay where they are
     return {};
   }
@@ -374,7 +374,7 @@ class CodeBuilder {
   GraphModuleView graph_;
   Code& code_;
   Int8Plan int8_;
-  TailPlan tails_;
+  EpiloguePlan tails_;
   OperatorSchema schema_;
   std::vector<std::uint32_t> storage_;    ///< per slot: the slot whose storage it may view
   std::vector<std::uint8_t> takes_none_;  ///< per slot: 1 if it is a view, whatever the run

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "davit/backend/program_body.hpp"
-#include "davit/backends/value_checks.hpp"
+#include "davit/backends/finite_guard.hpp"
 #include "davit/backends/xnnpack.hpp"
 #include "davit/backends/xnnpack/code.hpp"
 #include "davit/backends/xnnpack/prepare.hpp"
@@ -34,25 +34,26 @@ Result<std::size_t> xnnpack::prepare(const Handle& handle, std::span<const EValu
 namespace xnnpack_parts {
 
 /// Whether the tensors that have to be ordinary are.
-[[nodiscard]] bool inputs_are_ordinary(const Plan& plan, std::span<const EValue> inputs) noexcept {
+[[nodiscard]] bool inputs_pass_guard(const Plan& plan, std::span<const EValue> inputs) noexcept {
   for (std::size_t i = 0; i < plan.checked_inputs.size(); ++i) {
     const TensorView* const x = plan.checked_inputs[i] != 0 ? inputs[i].tensor_if() : nullptr;
     if (x == nullptr || x->dtype != ScalarType::float32) continue;
     bool ordinary = true;
     if (x->is_contiguous()) {
-      ordinary = all_ordinary(x->as<float>(), x->numel());
+      ordinary = all_pass_guard(x->as<float>(), x->numel());
     } else {
-      kernels::for_each_index<1>(x->sizes(), {kernels::strides_of(*x)},
-                                 [&](std::int64_t at) { ordinary = ordinary && all_ordinary(x->as<float>() + at, 1); });
+      kernels::for_each_index<1>(x->sizes(), {kernels::strides_of(*x)}, [&](std::int64_t at) {
+        ordinary = ordinary && all_pass_guard(x->as<float>() + at, 1);
+      });
     }
     if (!ordinary) return false;
   }
   return true;
 }
 /// Whether what a step looks at is ordinary, if that is what it does.
-[[nodiscard]] bool is_ordinary(const Plan& plan, const Workspace& ws, const Step& step) noexcept {
-  return step.op != Op::check_values || all_ordinary(reinterpret_cast<const float*>(address(plan, ws, step.in[0])),
-                                                     extent_of(plan, ws, step.in[0]).count);
+[[nodiscard]] bool passes_guard(const Plan& plan, const Workspace& ws, const Step& step) noexcept {
+  return step.op != Op::check_values || all_pass_guard(reinterpret_cast<const float*>(address(plan, ws, step.in[0])),
+                                                       extent_of(plan, ws, step.in[0]).count);
 }
 
 }  // namespace xnnpack_parts
@@ -69,7 +70,7 @@ Status xnnpack::run(const Handle& handle, std::span<const EValue> inputs, std::s
   if (outputs.size() != plan.output_slots.size() || inputs.size() != plan.input_values.size())
     return fail(ErrorCode::invalid_argument, no_debug_handle, "the method takes ", plan.input_values.size(),
                 " inputs and returns ", plan.output_slots.size(), " values");
-  if (plan.always_exact || !ws.is_planned || !xnnpack_parts::inputs_are_ordinary(plan, inputs)) [[unlikely]]
+  if (plan.always_falls_back || !ws.is_planned || !xnnpack_parts::inputs_pass_guard(plan, inputs)) [[unlikely]]
     return ws.exact.run(code.body, inputs, outputs, max_memory, events, workspace.why);
   set_addresses(plan, ws, inputs, outputs, scratch);
   const xnnpack_parts::EnginePool::Turn turn = code.turns.take([&] {
@@ -86,7 +87,7 @@ Status xnnpack::run(const Handle& handle, std::span<const EValue> inputs, std::s
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const NodeId node = plan.steps[i].node;
     const DebugHandle at = node < code.body->handles.size() ? code.body->handles[node] : no_debug_handle;
-    if (plan.exact && !xnnpack_parts::is_ordinary(plan, ws, plan.steps[i])) [[unlikely]]
+    if (plan.exact && !xnnpack_parts::passes_guard(plan, ws, plan.steps[i])) [[unlikely]]
       return ws.exact.run(code.body, inputs, outputs, max_memory, events, workspace.why);
     if (plan.steps[i].op == xnnpack_parts::Op::check_values) continue;
     const bool traced = events.are_traced() && at != no_debug_handle;

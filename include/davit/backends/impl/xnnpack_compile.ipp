@@ -13,7 +13,7 @@
 
 #include "davit/backend/program_body.hpp"
 #include "davit/backends/default_threads.hpp"
-#include "davit/backends/exact_run.hpp"
+#include "davit/backends/non_finite_fallback.hpp"
 #include "davit/backends/offload_cost.hpp"
 #include "davit/backends/xnnpack.hpp"
 #include "davit/backends/xnnpack/code.hpp"

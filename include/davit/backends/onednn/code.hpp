@@ -107,7 +107,7 @@ struct Code {
   std::vector<std::uint32_t> roots;                   ///< per place: the storage it lies in that has no parent
   std::vector<std::vector<std::uint32_t>> places_of;  ///< per storage
   int threads = 0;
-  bool always_exact = false;  ///< a constant holds what would get lost: every run is one of the exact kernels
+  bool always_falls_back = false;  ///< a constant holds what would get lost: every run is one of the exact kernels
 
   /// The block without parent that a place lies in, and how far from its start.
   [[nodiscard]] std::pair<std::uint32_t, std::size_t> root_of(const Place& place) const noexcept {

@@ -44,7 +44,7 @@ class Compiler {
       if (Result<void> placed = place_inputs(); !placed) return std::unexpected(std::move(placed.error()));
       if (options.exact) {
         checks_ = checks != nullptr ? *checks : find_value_checks(*body_, false);
-        code_->always_exact = constants_are_lost(*body_, checks_);
+        code_->always_falls_back = constants_are_lost(*body_, checks_);
       }
       emit_all();
       return finish();
@@ -164,32 +164,32 @@ class Compiler {
     for (const Chain& chain : chains) {
       count_uses(operations_[chain.base], no_id);
       ValueId v = operations_[chain.base].outputs[0];
-      for (const std::uint32_t i : chain.tail) {
+      for (const std::uint32_t i : chain.epilogue) {
         count_uses(operations_[i], v);
         v = operations_[i].outputs[0];
       }
     }
     for (const Argument& output : graph_.args(graph_.root().outputs))
       graph_.for_each_value(output, [&](ValueId v) { builder_.expect_use(v, 2); });
-    std::vector<const Operation*> tail;
+    std::vector<const Operation*> epilogue;
     for (const Chain& chain : chains) {
-      tail.clear();
-      for (const std::uint32_t i : chain.tail) tail.push_back(&operations_[i]);
+      epilogue.clear();
+      for (const std::uint32_t i : chain.epilogue) epilogue.push_back(&operations_[i]);
       const Operation& base = operations_[chain.base];
-      if (options_.exact) check_operands(base, tail);
-      emit(&base, tail);
-      if (options_.exact) check_results(tail.empty() ? base : *tail.back());
+      if (options_.exact) check_operands(base, epilogue);
+      emit(&base, epilogue);
+      if (options_.exact) check_results(epilogue.empty() ? base : *epilogue.back());
     }
   }
   /// Before the first use of inputs that are to be looked at.
-  void check_operands(const Operation& base, std::span<const Operation* const> tail) {
+  void check_operands(const Operation& base, std::span<const Operation* const> epilogue) {
     builder_.begin_step(body_->handles[base.node], base.name, 1);
     const auto check_inputs = [&](const Operation& op) {
       for (const ValueId v : op.inputs)
         if (v != no_id && source_[v].kind != Output::Kind::literal) check(v);
     };
     check_inputs(base);
-    for (const Operation* const op : tail) check_inputs(*op);
+    for (const Operation* const op : epilogue) check_inputs(*op);
   }
   void check_results(const Operation& op) {
     for (const ValueId v : op.outputs) check(v);
@@ -201,18 +201,18 @@ class Compiler {
     const Place& at = builder_.place_of(v);
     const bool dense = blocking_of(at.md).known && at.md.get_size() == plain(dims_of(at.md), type_of(at.md)).get_size();
     const Place looked = dense ? at : builder_.row_major(at);
-    if (!builder_.is_constant(looked) || !is_ordinary(looked)) builder_.add_check(looked);
+    if (!builder_.is_constant(looked) || !passes_guard(looked)) builder_.add_check(looked);
   }
   /// The same of a constant that was made when compiling.
-  [[nodiscard]] bool is_ordinary(const Place& constant) {
+  [[nodiscard]] bool passes_guard(const Place& constant) {
     const std::byte* const at = builder_.constant_data(constant);
     const auto look = [&](const auto* x) {
-      return all_ordinary(x, static_cast<std::int64_t>(constant.md.get_size() / sizeof *x));
+      return all_pass_guard(x, static_cast<std::int64_t>(constant.md.get_size() / sizeof *x));
     };
     return type_of(constant.md) == DataType::bf16 ? look(reinterpret_cast<const BFloat16*>(at))
                                                   : look(reinterpret_cast<const float*>(at));
   }
-  /// What one primitive cannot take follows by itself, with what is left of the tail.
+  /// What one primitive cannot take follows by itself, with what is left of the epilogue.
   void emit(const Operation* base, std::span<const Operation* const> rest) {
     while (true) {
       if (Operation known; depends_on_constants(*base, known)) {
@@ -231,11 +231,11 @@ class Compiler {
         rest = rest.subspan(1);
       }
       begin_step(*base);
-      if (takes_tail(*view.base)) view.tail = rest;
-      view.tail = rest.first(emit_chain(builder_, view));
-      if (view.tail.size() == rest.size()) return;
+      if (takes_epilogue(*view.base)) view.epilogue = rest;
+      view.epilogue = rest.first(emit_chain(builder_, view));
+      if (view.epilogue.size() == rest.size()) return;
       builder_.expect_use(view.result());
-      rest = rest.subspan(view.tail.size());
+      rest = rest.subspan(view.epilogue.size());
       base = rest[0];
       rest = rest.subspan(1);
     }

@@ -15,8 +15,8 @@ namespace davit::onednn_ops {
 
 namespace detail {
 
-/// False if the library has no primitive with this tail.
-[[nodiscard]] inline bool emit_with_tail(Builder& b, const ChainView& chain) {
+/// False if the library has no primitive with this epilogue.
+[[nodiscard]] inline bool emit_with_epilogue(Builder& b, const ChainView& chain) {
   const Operation& op = *chain.base;
   switch (op.kind) {
     case OpKind::convolution: return emit_convolution(b, chain);
@@ -50,21 +50,22 @@ inline void release_inputs(Builder& b, const Operation& op, ValueId made_inside 
 
 }  // namespace detail
 
-/// Makes the steps of a base and as much of its tail as one primitive can take; answers how many operations of the tail
-/// that were. Throws dnnl::error if there is none even without a tail.
+/// Makes the steps of a base and as much of its epilogue as one primitive can take; answers how many operations of the
+/// epilogue that were. Throws dnnl::error if there is none even without a epilogue.
 inline std::size_t emit_chain(Builder& b, ChainView chain) {
-  for (const std::span<const Operation* const> all = chain.tail;; chain.tail = all.first(chain.tail.size() - 1)) {
-    if (detail::emit_with_tail(b, chain)) break;
-    if (chain.tail.empty()) throw dnnl::error(dnnl_unimplemented, "no primitive for this operation");
+  for (const std::span<const Operation* const> all = chain.epilogue;;
+       chain.epilogue = all.first(chain.epilogue.size() - 1)) {
+    if (detail::emit_with_epilogue(b, chain)) break;
+    if (chain.epilogue.empty()) throw dnnl::error(dnnl_unimplemented, "no primitive for this operation");
   }
   ValueId v = chain.start();
   detail::release_inputs(b, *chain.base);
   if (chain.norm != nullptr) detail::release_inputs(b, *chain.norm, chain.base->outputs[0]);
-  for (const Operation* op : chain.tail) {
+  for (const Operation* op : chain.epilogue) {
     detail::release_inputs(b, *op, v);
     v = op->outputs[0];
   }
-  return chain.tail.size();
+  return chain.epilogue.size();
 }
 
 }  // namespace davit::onednn_ops

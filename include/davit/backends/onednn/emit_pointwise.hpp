@@ -9,7 +9,7 @@
 
 #include "davit/backends/onednn/emit_kernel.hpp"
 #include "davit/backends/onednn/emit_layout.hpp"
-#include "davit/backends/onednn/tail.hpp"
+#include "davit/backends/onednn/epilogue.hpp"
 
 /// Steps of operations whose layout is that of their source: elementwise, pooling, normalization.
 /// Each tries the layout it finds first, and row-major order where the library has no (fast) primitive for that.
@@ -51,13 +51,13 @@ inline void emit_eltwise(Builder& b, const Operation& op) {
   b.place(op.outputs[0], from);
 }
 
-/// With functions as tail. The second operand may be broadcast; the first is repeated if it is.
+/// With functions as epilogue. The second operand may be broadcast; the first is repeated if it is.
 [[nodiscard]] inline bool emit_binary(Builder& b, const ChainView& chain) {
   const Operation& op = *chain.base;
   const Dims dims = b.sizes(op.outputs[0]);
   const DataType type = b.type(op.outputs[0]);
-  std::optional<Tail> tail = make_tail(b, chain, dims);
-  if (!tail) return false;
+  std::optional<Epilogue> epilogue = make_epilogue(b, chain, dims);
+  if (!epilogue) return false;
   const bool by_number = op.inputs[1] == no_id;
   Dims other_dims = by_number ? Dims(dims.size(), 1) : b.sizes(op.inputs[1]);
   other_dims.insert(other_dims.begin(), dims.size() - other_dims.size(), 1);
@@ -76,10 +76,10 @@ inline void emit_eltwise(Builder& b, const Operation& op) {
     if (md.get_size() != plain(dims, type).get_size() && blocking_of(md).is_plain()) md = plain(dims, type);
     other_md = md;
   }
-  auto pd = describe<dnnl::binary>(tail->attributes, op.algorithm, md, other_md, any(dims, type));
+  auto pd = describe<dnnl::binary>(epilogue->attributes, op.algorithm, md, other_md, any(dims, type));
   const bool fits = pd && !is_reference(pd) && layout_fits(pd.dst_desc(), pd.impl_info_str());
   if (!fits) {
-    auto row_major = describe<dnnl::binary>(tail->attributes, op.algorithm, plain(dims, type),
+    auto row_major = describe<dnnl::binary>(epilogue->attributes, op.algorithm, plain(dims, type),
                                             plain(other_dims, other_type), plain(dims, type));
     if (row_major && (!pd || !is_reference(row_major))) {
       md = plain(dims, type);
@@ -87,15 +87,16 @@ inline void emit_eltwise(Builder& b, const Operation& op) {
       pd = row_major;
     }
   }
-  if (chain.tail.empty() && emit_instead_of_reference(b, op, pd)) return true;
-  if (!is_usable(pd, chain, *tail)) return false;
+  if (chain.epilogue.empty() && emit_instead_of_reference(b, op, pd)) return true;
+  if (!is_usable(pd, chain, *epilogue)) return false;
   const bool padded = faults.padded_in_place && md.get_size() != plain(dims, type).get_size();
   const bool in_place =
       pd.dst_desc() == md && op.inputs[0] != op.inputs[1] && (repeats || b.is_last_use(op.inputs[0])) && !padded;
   const Place source = b.reordered(first ? *first : b.viewed(b.place_of(op.inputs[0]), dims), md);
   const Place other = b.reordered(second ? *second : b.viewed(b.place_of(op.inputs[1]), other_dims), other_md);
   const Place to = in_place ? source : b.add_scratch(pd.dst_desc());
-  b.add_step<dnnl::binary>(pd, {{DNNL_ARG_SRC_0, source}, {DNNL_ARG_SRC_1, other}, {DNNL_ARG_DST, to}}, tail->roles);
+  b.add_step<dnnl::binary>(pd, {{DNNL_ARG_SRC_0, source}, {DNNL_ARG_SRC_1, other}, {DNNL_ARG_DST, to}},
+                           epilogue->roles);
   b.place(chain.result(), to);
   return true;
 }
@@ -130,11 +131,11 @@ inline void emit_pool(Builder& b, const Operation& op) {
   b.place(op.outputs[0], to);
 }
 
-/// With a relu as tail, where that has code of its own: oneDNN 2.6's norms of row-major images compute it slowly.
+/// With a relu as epilogue, where that has code of its own: oneDNN 2.6's norms of row-major images compute it slowly.
 [[nodiscard]] inline bool emit_batch_norm(Builder& b, const ChainView& chain) {
   const Operation& op = *chain.base;
-  const std::optional<Tail> tail = make_tail(b, chain, b.sizes(op.outputs[0]));
-  if (!tail) return false;
+  const std::optional<Epilogue> epilogue = make_epilogue(b, chain, b.sizes(op.outputs[0]));
+  if (!epilogue) return false;
   const Place& from = b.place_of(op.inputs[0]);
   const Dims channels{b.sizes(op.inputs[0])[1]};
   auto flags = dnnl::normalization_flags::use_global_stats;
@@ -143,12 +144,12 @@ inline void emit_pool(Builder& b, const Operation& op) {
   if (op.inputs[4] != no_id) flags = flags | dnnl::normalization_flags::use_shift;
   auto [pd, md] = attempt([&] {
     return detail::best_of(from.md, plain(dims_of(from.md), type_of(from.md)), [&](const MemoryDesc& tried) {
-      return describe_norm<dnnl::batch_normalization_forward>(tail->attributes, tried, op.epsilon, flags);
+      return describe_norm<dnnl::batch_normalization_forward>(epilogue->attributes, tried, op.epsilon, flags);
     });
   });
   const bool generated = pd && std::string_view(pd.impl_info_str()).find("jit") != std::string_view::npos;
-  if (!generated && chain.tail.empty() && emit_instead(b, op)) return true;  // the library's takes 50 times as long
-  if (!pd || (!chain.tail.empty() && !generated)) return false;
+  if (!generated && chain.epilogue.empty() && emit_instead(b, op)) return true;  // the library's takes 50 times as long
+  if (!pd || (!chain.epilogue.empty() && !generated)) return false;
   const Place source = b.reordered(from, md);
   roles.push_back({DNNL_ARG_MEAN, float_parameter(b, op.inputs[1], channels)});
   roles.push_back({DNNL_ARG_VARIANCE, float_parameter(b, op.inputs[2], channels)});

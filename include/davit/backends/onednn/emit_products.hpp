@@ -16,11 +16,11 @@
 #include "davit/backends/onednn/fold_norm.hpp"
 #include "davit/backends/onednn/kernels.hpp"
 #include "davit/backends/onednn/sound_convolution.hpp"
-#include "davit/backends/onednn/tail.hpp"
+#include "davit/backends/onednn/epilogue.hpp"
 #include "davit/kernels/winograd_weights.hpp"
 
 /// Steps of convolutions and matrix products. Each function answers false, and has done nothing, if the library has no
-/// such primitive with this tail.
+/// such primitive with this epilogue.
 namespace davit::onednn_ops {
 
 namespace detail {
@@ -69,35 +69,37 @@ template <class PrimitiveDesc>
 }
 
 /// What davit's own kernel does behind a convolution: it adds a tensor of the result's sizes, then bounds; nothing if
-/// the tail holds more.
-struct OwnTail {
+/// the epilogue holds more.
+struct OwnEpilogue {
   ValueId sum = no_id;
   bool relu = false;
 };
-[[nodiscard]] inline std::optional<OwnTail> own_tail(const Builder& b, const ChainView& chain, const Dims& dims) {
-  OwnTail tail;
+[[nodiscard]] inline std::optional<OwnEpilogue> own_epilogue(const Builder& b, const ChainView& chain,
+                                                             const Dims& dims) {
+  OwnEpilogue epilogue;
   ValueId v = chain.start();
-  for (const Operation* const op : chain.tail) {
+  for (const Operation* const op : chain.epilogue) {
     const ValueId other = op->kind != OpKind::binary ? no_id : op->inputs[0] == v ? op->inputs[1] : op->inputs[0];
-    if (tail.relu) return {};
+    if (epilogue.relu) return {};
     if (op->kind == OpKind::eltwise && op->functions.size() == 1 &&
         op->functions[0] == Function{algorithm::eltwise_relu})
-      tail.relu = true;
-    else if (op->algorithm == algorithm::binary_add && tail.sum == no_id && other != no_id && b.sizes(other) == dims)
-      tail.sum = other;
+      epilogue.relu = true;
+    else if (op->algorithm == algorithm::binary_add && epilogue.sum == no_id && other != no_id &&
+             b.sizes(other) == dims)
+      epilogue.sum = other;
     else
       return {};
     v = op->outputs[0];
   }
-  return tail;
+  return epilogue;
 }
-/// A step of winograd_kernel. False, and nothing is done, if it does not take the convolution or its tail.
+/// A step of winograd_kernel. False, and nothing is done, if it does not take the convolution or its epilogue.
 [[nodiscard]] inline bool emit_winograd(Builder& b, const ChainView& chain, const Place& from,
                                         const MemoryDesc& source_md, const MemoryDesc& made_md) {
   const Operation& op = *chain.base;
   const std::optional<kernels::WinogradConvolution> c = can_convolve_by_tiles(op, source_md, made_md);
-  const std::optional<OwnTail> tail = own_tail(b, chain, dims_of(made_md));
-  if (!c || !tail || b.trial() || !b.is_constant(op.inputs[1])) return false;
+  const std::optional<OwnEpilogue> epilogue = own_epilogue(b, chain, dims_of(made_md));
+  if (!c || !epilogue || b.trial() || !b.is_constant(op.inputs[1])) return false;
   if (b.sizes(op.inputs[1]) != Dims{c->out_channels, c->channels, 3, 3}) return false;  // a damaged file may say so
   const auto [weight, bias] = convolution_parameters(b, op, chain.norm, plain(b.sizes(op.inputs[1]), DataType::f32));
   const Place packed =
@@ -105,9 +107,9 @@ struct OwnTail {
         kernels::pack_winograd_weights(*c, reinterpret_cast<const float*>(own), reinterpret_cast<float*>(to));
       });
   const Place source = b.reordered(from, source_md);
-  const bool over = tail->sum != no_id && b.is_last_use(tail->sum);
+  const bool over = epilogue->sum != no_id && b.is_last_use(epilogue->sum);
   const Place sum =
-      tail->sum == no_id ? Place() : b.reordered(b.viewed(b.place_of(tail->sum), dims_of(made_md)), made_md);
+      epilogue->sum == no_id ? Place() : b.reordered(b.viewed(b.place_of(epilogue->sum), dims_of(made_md)), made_md);
   const Place to = over ? sum : b.add_scratch(made_md);
   const std::array<Place, 4> operands{source, packed, bias.is_set() ? bias : packed, sum.is_set() ? sum : packed};
   const auto flat = [](const Place& place) {
@@ -116,7 +118,7 @@ struct OwnTail {
   std::vector<KernelTensor> tensors;
   for (const Place& operand : operands) tensors.push_back(flat(operand));
   b.add_kernel(own_kernel_step(winograd_kernel, tensors,
-                               winograd_numbers(*c, {bias.is_set(), sum.is_set(), tail->relu}), flat(to)),
+                               winograd_numbers(*c, {bias.is_set(), sum.is_set(), epilogue->relu}), flat(to)),
                operands, {&to, 1});
   place_floats(b, chain.result(), to);
   return true;
@@ -136,8 +138,8 @@ struct OwnTail {
     weight_dims.insert(weight_dims.begin(), op.groups);
   }
   const bool biased = op.inputs[2] != no_id || chain.norm != nullptr;
-  std::optional<Tail> tail = make_tail(b, chain, destination_dims);
-  if (!tail) return false;
+  std::optional<Epilogue> epilogue = make_epilogue(b, chain, destination_dims);
+  if (!epilogue) return false;
   const auto describe_with = [&](const dnnl::primitive_attr& attributes, algorithm how, const MemoryDesc& source,
                                  const MemoryDesc& destination) {
     return describe_sound_convolution(how, attributes, false, source, any(weight_dims, type),
@@ -146,44 +148,44 @@ struct OwnTail {
   };
   const auto try_with = [&](const MemoryDesc& source, const MemoryDesc& destination,
                             algorithm how = algorithm::convolution_direct) {
-    return describe_with(tail->attributes, how, source, destination);
+    return describe_with(epilogue->attributes, how, source, destination);
   };
   dnnl::convolution_forward::primitive_desc pd;
   if (type == DataType::f32 && b.type(op.outputs[0]) != DataType::undef &&
-      suits_winograd(op, source_dims, destination_dims) && tail->depthwise == nullptr)
+      suits_winograd(op, source_dims, destination_dims) && epilogue->depthwise == nullptr)
     pd = try_with(any(source_dims, type), any(destination_dims, type), algorithm::convolution_winograd);
   const Place from = detail::operand(b, op.inputs[0], type);
   const auto [source_md, destination_md] = convolution_layouts(op, from, source_dims, destination_dims, type);
   if (!pd && type == DataType::f32 && b.type(op.outputs[0]) == DataType::f32 &&
       detail::emit_winograd(b, chain, from, source_md, destination_md))
     return true;
-  if (!pd) pd = try_with(source_md, tail->depthwise == nullptr ? destination_md : any(destination_dims, type));
+  if (!pd) pd = try_with(source_md, epilogue->depthwise == nullptr ? destination_md : any(destination_dims, type));
   if (!pd || is_reference(pd)) pd = try_with(any(source_dims, type), any(destination_dims, type));
-  if (type == DataType::f32 && tail->depthwise == nullptr &&
+  if (type == DataType::f32 && epilogue->depthwise == nullptr &&
       detail::wastes_vectors(pd, op, source_dims[1], destination_dims[1])) {
-    if (!chain.tail.empty()) return false;
+    if (!chain.epilogue.empty()) return false;
     if (emit_instead(b, op)) return chain.norm == nullptr || emit_batch_norm(b, {.base = chain.norm});
   }
-  if (!is_usable(pd, chain, *tail)) return false;
-  if (!chain.tail.empty() && tail->depthwise == nullptr &&
-      detail::copies_images(pd)) {  // up to 40 times as long as what has no such tail
+  if (!is_usable(pd, chain, *epilogue)) return false;
+  if (!chain.epilogue.empty() && epilogue->depthwise == nullptr &&
+      detail::copies_images(pd)) {  // up to 40 times as long as what has no such epilogue
     const auto bare = describe_with(dnnl::primitive_attr(), algorithm::convolution_direct, any(source_dims, type),
                                     any(destination_dims, type));
     if (bare && !is_reference(bare) && !detail::copies_images(bare)) return false;
   }
   const auto [weight, bias] = detail::convolution_parameters(b, op, chain.norm, pd.weights_desc());
-  if (biased) tail->roles.push_back({DNNL_ARG_BIAS, bias});
-  if (tail->depthwise != nullptr) {
+  if (biased) epilogue->roles.push_back({DNNL_ARG_BIAS, bias});
+  if (epilogue->depthwise != nullptr) {
     const int role = DNNL_ARG_ATTR_POST_OP_DW | DNNL_ARG_WEIGHTS;
-    const auto [own, own_bias] = detail::convolution_parameters(b, *tail->depthwise, tail->depthwise_norm,
+    const auto [own, own_bias] = detail::convolution_parameters(b, *epilogue->depthwise, epilogue->depthwise_norm,
                                                                 pd.query_md(dnnl::query::exec_arg_md, role));
-    tail->roles.push_back({role, own});
-    if (own_bias.is_set()) tail->roles.push_back({DNNL_ARG_ATTR_POST_OP_DW | DNNL_ARG_BIAS, own_bias});
+    epilogue->roles.push_back({role, own});
+    if (own_bias.is_set()) epilogue->roles.push_back({DNNL_ARG_ATTR_POST_OP_DW | DNNL_ARG_BIAS, own_bias});
   }
   const Place source = b.reordered(from, pd.src_desc());
-  const Place to = destination(b, *tail, pd.dst_desc());
+  const Place to = destination(b, *epilogue, pd.dst_desc());
   b.add_step<dnnl::convolution_forward>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DST, to}},
-                                        tail->roles);
+                                        epilogue->roles);
   place_floats(b, chain.result(), to);
   return true;
 }
@@ -212,13 +214,14 @@ namespace detail {
 
 /// The same for several threads. As a convolution of one pixel oneDNN 2.6 reads it 1.3 times as fast as its matrix
 /// product (1280 x 1000 and 512 x 1000, AVX-512). Empty if that does not apply.
-[[nodiscard]] inline dnnl::convolution_forward::primitive_desc describe_row(const Tail& tail, std::int64_t inner,
-                                                                            std::int64_t columns, bool biased) {
-  if (!has_wide_vectors() || tail.sum != no_id || !tail.roles.empty()) return {};
+[[nodiscard]] inline dnnl::convolution_forward::primitive_desc describe_row(const Epilogue& epilogue,
+                                                                            std::int64_t inner, std::int64_t columns,
+                                                                            bool biased) {
+  if (!has_wide_vectors() || epilogue.sum != no_id || !epilogue.roles.empty()) return {};
   using Tag = dnnl::memory::format_tag;
   const auto pixel = [](std::int64_t n) { return MemoryDesc({1, n, 1, 1}, DataType::f32, Tag::acdb); };
   return describe_if<dnnl::convolution_forward>(
-      [](std::string_view implementation) { return implementation.starts_with("jit_1x1"); }, tail.attributes,
+      [](std::string_view implementation) { return implementation.starts_with("jit_1x1"); }, epilogue.attributes,
       dnnl::prop_kind::forward_inference, algorithm::convolution_direct, pixel(inner),
       any({columns, inner, 1, 1}, DataType::f32), biased ? plain({columns}, DataType::f32) : MemoryDesc(),
       pixel(columns), Dims{1, 1}, Dims{0, 0}, Dims{0, 0}, Dims{0, 0});
@@ -253,8 +256,8 @@ namespace detail {
   const Operation& op = *chain.base;
   const Dims dims = b.sizes(op.outputs[0]);
   const DataType type = detail::product_type(b, op.outputs[0], dims[dims.size() - 2]);
-  std::optional<Tail> tail = make_tail(b, chain, dims);
-  if (!tail) return false;
+  std::optional<Epilogue> epilogue = make_epilogue(b, chain, dims);
+  if (!epilogue) return false;
   const auto direct = [type](const Place& place) {
     const Blocking blocking = blocking_of(place.md);
     return type_of(place.md) == type && blocking.is_plain() &&
@@ -267,17 +270,19 @@ namespace detail {
   const Place first = detail::operand(b, op.inputs[0], type);
   const Place second = detail::operand(b, op.inputs[1], type);
   const bool lies_well = direct(first) && direct(second) && dims_of(first.md) == dims_a && dims_of(second.md) == dims_b;
-  auto pd = lies_well ? describe<dnnl::matmul>(tail->attributes, first.md, second.md, MemoryDesc(), plain(dims, type))
-                      : dnnl::matmul::primitive_desc();
+  auto pd = lies_well
+                ? describe<dnnl::matmul>(epilogue->attributes, first.md, second.md, MemoryDesc(), plain(dims, type))
+                : dnnl::matmul::primitive_desc();
   const bool as_is = pd && !is_reference(pd);
   if (!as_is)
-    pd = describe<dnnl::matmul>(tail->attributes, plain(dims_a, type), plain(dims_b, type), MemoryDesc(),
+    pd = describe<dnnl::matmul>(epilogue->attributes, plain(dims_a, type), plain(dims_b, type), MemoryDesc(),
                                 plain(dims, type));
-  if (!is_usable(pd, chain, *tail)) return false;
+  if (!is_usable(pd, chain, *epilogue)) return false;
   const Place source = as_is ? first : in_rows(b, first, dims_a, type);
   const Place weight = as_is ? second : in_rows(b, second, dims_b, type);
-  const Place to = destination(b, *tail, pd.dst_desc());
-  b.add_step<dnnl::matmul>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DST, to}}, tail->roles);
+  const Place to = destination(b, *epilogue, pd.dst_desc());
+  b.add_step<dnnl::matmul>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DST, to}},
+                           epilogue->roles);
   place_floats(b, chain.result(), to);
   return true;
 }
@@ -299,38 +304,38 @@ namespace detail {
   const bool packed = b.is_constant(op.inputs[1]);
   if (b.type(op.outputs[0]) == DataType::f32 &&
       detail::is_faster_by_kernel(op, packed, source_dims[0], inner, columns)) {
-    if (!chain.tail.empty()) return false;
+    if (!chain.epilogue.empty()) return false;
     if (emit_instead(b, op)) return true;
   }
   if (!packed && !op.transposed && !biased && b.sizes(op.inputs[0]).size() == 2) return emit_matmul(b, chain);
-  std::optional<Tail> tail = make_tail(b, chain, destination_dims);
-  if (!tail) return false;
+  std::optional<Epilogue> epilogue = make_epilogue(b, chain, destination_dims);
+  if (!epilogue) return false;
   const Place from = detail::operand(b, op.inputs[0], type), matrix = detail::operand(b, op.inputs[1], type);
   const Place as_is = blocking_of(matrix.md).is_plain() ? matrix : b.row_major(matrix);
   Place to;
   const bool is_row = packed && type == DataType::f32 && detail::is_row_times_large(source_dims[0], inner, columns);
   const Place bias = is_row && biased ? float_parameter(b, op.inputs[2], {columns}) : Place();
   dnnl::convolution_forward::primitive_desc row;
-  if (is_row && b.threads() != 1) row = detail::describe_row(*tail, inner, columns, biased);
+  if (is_row && b.threads() != 1) row = detail::describe_row(*epilogue, inner, columns, biased);
   if (is_row && b.threads() == 1) {
-    if (!chain.tail.empty()) return false;
+    if (!chain.epilogue.empty()) return false;
     to = detail::emit_row_kernel(b, from, op.transposed ? as_is : permuted(as_is, {1, 0}), bias);
   } else if (row) {
     to = detail::emit_row(b, row, from, op.transposed ? as_is : permuted(as_is, {1, 0}), bias);
   } else if (packed) {
     const auto pd = describe<dnnl::inner_product_forward>(
-        tail->attributes, dnnl::prop_kind::forward_inference, any(source_dims, type), any({columns, inner}, type),
+        epilogue->attributes, dnnl::prop_kind::forward_inference, any(source_dims, type), any({columns, inner}, type),
         biased ? plain({columns}, DataType::f32) : MemoryDesc(), plain(destination_dims, type));
-    if (!is_usable(pd, chain, *tail)) return false;
+    if (!is_usable(pd, chain, *epilogue)) return false;
     const Place weight = b.reordered(op.transposed ? as_is : permuted(as_is, {1, 0}), pd.weights_desc());
     const Place source = b.reordered(b.viewed(from, source_dims), pd.src_desc());
-    if (biased) tail->roles.push_back({DNNL_ARG_BIAS, float_parameter(b, op.inputs[2], {columns})});
-    to = destination(b, *tail, pd.dst_desc());
+    if (biased) epilogue->roles.push_back({DNNL_ARG_BIAS, float_parameter(b, op.inputs[2], {columns})});
+    to = destination(b, *epilogue, pd.dst_desc());
     b.add_step<dnnl::inner_product_forward>(
-        pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DST, to}}, tail->roles);
+        pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DST, to}}, epilogue->roles);
   } else {
     const auto described = [&](const MemoryDesc& md) {
-      return describe<dnnl::matmul>(tail->attributes, plain(source_dims, type), md,
+      return describe<dnnl::matmul>(epilogue->attributes, plain(source_dims, type), md,
                                     biased ? plain({1, columns}, DataType::f32) : MemoryDesc(),
                                     plain(destination_dims, type));
     };
@@ -338,16 +343,17 @@ namespace detail {
     auto pd = type_of(weight.md) == type ? described(weight.md) : dnnl::matmul::primitive_desc();
     if (!pd || is_reference(pd)) {  // as it lies
       const MemoryDesc dense = plain(dims_of(weight.md), type);
-      if (auto other = described(dense); is_usable(other, chain, *tail)) {
+      if (auto other = described(dense); is_usable(other, chain, *epilogue)) {
         pd = std::move(other);
         weight = b.reordered(weight, dense);
       }
     }
-    if (!is_usable(pd, chain, *tail)) return false;
+    if (!is_usable(pd, chain, *epilogue)) return false;
     const Place source = in_rows(b, from, source_dims, type);
-    if (biased) tail->roles.push_back({DNNL_ARG_BIAS, float_parameter(b, op.inputs[2], {1, columns})});
-    to = destination(b, *tail, pd.dst_desc());
-    b.add_step<dnnl::matmul>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DST, to}}, tail->roles);
+    if (biased) epilogue->roles.push_back({DNNL_ARG_BIAS, float_parameter(b, op.inputs[2], {1, columns})});
+    to = destination(b, *epilogue, pd.dst_desc());
+    b.add_step<dnnl::matmul>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DST, to}},
+                             epilogue->roles);
   }
   place_floats(b, chain.result(), to);
   return true;

@@ -8,7 +8,7 @@
 #include "davit/backends/onednn/convolution_layout.hpp"
 #include "davit/backends/onednn/operands.hpp"
 #include "davit/backends/onednn/operation.hpp"
-#include "davit/backends/value_checks.hpp"
+#include "davit/backends/finite_guard.hpp"
 #include "davit/program/operators/folds.hpp"
 #include "davit/program/operators/movement.hpp"
 #include "davit/program/operators/node_arguments.hpp"
@@ -19,7 +19,7 @@ namespace davit::onednn_ops {
 /// An operation, and those after it that may become part of its primitive. Indices into the list of operations.
 struct Chain {
   std::uint32_t base = 0;
-  std::vector<std::uint32_t> tail;
+  std::vector<std::uint32_t> epilogue;
 };
 
 /// The uses of values by operations, as numbers in the list, by graph outputs, and by what is looked at.
@@ -35,7 +35,7 @@ struct Chain {
   return uses;
 }
 
-[[nodiscard]] inline bool takes_tail(const Operation& op) noexcept {
+[[nodiscard]] inline bool takes_epilogue(const Operation& op) noexcept {
   return op.kind == OpKind::convolution || op.kind == OpKind::linear || op.kind == OpKind::matmul ||
          op.kind == OpKind::binary || op.kind == OpKind::batch_norm;
 }
@@ -112,7 +112,7 @@ template <class Folds>
     ValueId v = operations[i].outputs[0];
     const Operation* convolution = &operations[i];  // the last one of the chain, which a batch norm may follow at once
     bool depthwise = false;
-    while (takes_tail(operations[i])) {
+    while (takes_epilogue(operations[i])) {
       const std::uint32_t next = calls.uses.only_user(v);
       if (next == no_id || gone[next]) break;
       const Operation& op = operations[next];
@@ -124,10 +124,10 @@ template <class Folds>
       convolution = deeper ? &op : nullptr;
       depthwise = depthwise || deeper;
       gone[next] = true;
-      chain.tail.push_back(next);
+      chain.epilogue.push_back(next);
       v = op.outputs[0];
     }
-    const std::uint32_t end = chain.tail.empty() ? i : chain.tail.back();
+    const std::uint32_t end = chain.epilogue.empty() ? i : chain.epilogue.back();
     at[end] = std::move(chain);
     used[end] = true;
   }

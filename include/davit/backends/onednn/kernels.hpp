@@ -20,10 +20,11 @@ namespace davit::onednn_ops {
 /// winograd_numbers -> (n): a convolution, with the bias, the sum and a relu behind it. What is not there is given as
 /// any operand.
 [[nodiscard]] ErrorCode winograd_kernel(portable_kernels::KernelCall& call);
-struct WinogradTail {
+struct WinogradEpilogue {
   bool bias = false, sum = false, relu = false;
 };
-[[nodiscard]] std::vector<EValue> winograd_numbers(const kernels::WinogradConvolution& c, const WinogradTail& tail);
+[[nodiscard]] std::vector<EValue> winograd_numbers(const kernels::WinogradConvolution& c,
+                                                   const WinogradEpilogue& epilogue);
 
 /// (n) of any real dtype, and the number of a ScalarType -> (n) of that.
 [[nodiscard]] ErrorCode convert_kernel(portable_kernels::KernelCall& call);

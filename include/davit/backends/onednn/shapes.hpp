@@ -13,7 +13,7 @@
 
 #include "davit/backends/onednn/code.hpp"
 #include "davit/backends/shape_key.hpp"
-#include "davit/backends/value_checks.hpp"
+#include "davit/backends/finite_guard.hpp"
 #include "davit/core/evalue.hpp"
 
 namespace davit::onednn_ops {

@@ -58,9 +58,9 @@ template <std::size_t... N>
 }
 
 inline constexpr auto portable_rows = sorted_embed_rows(
-    int8_fold::int8_rows, embed_float::elementwise_rows, embed_float::layer_rows, embed_float::move_rows,
-    embed_float::mapped_rows, embed_float::index_rows, embed_float::part_rows, embed_float::fill_rows,
-    embed_float::fold_rows, embed_float::layer_any_rows, embed_float::recurrent_rows);
+    int8_fold::int8_rows, static_lowering::elementwise_rows, static_lowering::layer_rows, static_lowering::move_rows,
+    static_lowering::mapped_rows, static_lowering::index_rows, static_lowering::part_rows, static_lowering::fill_rows,
+    static_lowering::fold_rows, static_lowering::layer_any_rows, static_lowering::recurrent_rows);
 
 /// The first row whose operator's name has that length or a greater one, per length.
 inline constexpr auto portable_row_of_length = [] {
@@ -79,10 +79,10 @@ inline constexpr auto portable_row_of_length = [] {
 struct portable_static {
   static constexpr std::string_view name = "portable";
   using Kernels =
-      joined_kernels<int8_fold::int8_kernels_list, embed_float::elementwise_kernels, embed_float::layer_kernels,
-                     embed_float::move_kernels, embed_float::mapped_kernels, embed_float::index_kernels,
-                     embed_float::part_kernels, embed_float::fill_kernels, embed_float::fold_kernels,
-                     embed_float::layer_any_kernels, embed_float::recurrent_kernels>;
+      joined_kernels<int8_fold::int8_kernels_list, static_lowering::elementwise_kernels, static_lowering::layer_kernels,
+                     static_lowering::move_kernels, static_lowering::mapped_kernels, static_lowering::index_kernels,
+                     static_lowering::part_kernels, static_lowering::fill_kernels, static_lowering::fold_kernels,
+                     static_lowering::layer_any_kernels, static_lowering::recurrent_kernels>;
 
   static constexpr const char* embed(const EmbedNode& node, StepWriter& steps) {
     constexpr const char* missing = "not in its table of static operators";
@@ -112,7 +112,7 @@ struct portable_static {
 };
 
 template <>
-struct static_face<portable> {
+struct static_backend_of<portable> {
   using type = portable_static;
   using policy = for_size;
 };

@@ -160,8 +160,8 @@ struct Plan {
   std::vector<Tensor> constants;             ///< dense, with room to read past their end
   std::vector<ValueId> input_values;         ///< per delegate input; no_id for none
   std::vector<std::uint8_t> checked_inputs;  ///< per delegate input: 1 if its values have to be ordinary
-  bool always_exact = false;  ///< a constant holds what would get lost: every run is one of the exact kernels
-  bool exact = false;         ///< nothing that loses NaN or infinities goes unnoticed
+  bool always_falls_back = false;  ///< a constant holds what would get lost: every run is one of the exact kernels
+  bool exact = false;              ///< nothing that loses NaN or infinities goes unnoticed
   std::vector<std::uint32_t> output_slots;  ///< per graph output; no_id for one that is no tensor of the plan
 
   [[nodiscard]] std::span<const Dim> sizes(std::uint32_t slot) const noexcept {

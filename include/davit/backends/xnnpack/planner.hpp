@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "davit/backend/program_body.hpp"
-#include "davit/backends/value_checks.hpp"
+#include "davit/backends/finite_guard.hpp"
 #include "davit/backends/xnnpack/constants.hpp"
 #include "davit/backends/xnnpack/plan.hpp"
 #include "davit/backends/xnnpack/plan_builder.hpp"
@@ -64,7 +64,7 @@ class Planner : public PlanBuilder {
   void check_values(std::vector<ValueCheck> checks) {
     checks_ = std::move(checks);
     plan.exact = true;
-    plan.always_exact = constants_are_lost(body_, checks_);
+    plan.always_falls_back = constants_are_lost(body_, checks_);
     for (const ValueId v : plan.input_values)
       plan.checked_inputs.push_back(v != no_id && checks_[v] != ValueCheck::none ? 1 : 0);
   }
@@ -75,7 +75,7 @@ class Planner : public PlanBuilder {
     for (const Argument& a : g_.outputs(g_.nodes[n]))
       g_.for_each_value(a, [&](ValueId v) {
         if (!is_checked(v)) return;
-        if (const Tensor* made = constant(v)) plan.always_exact = plan.always_exact || !is_ordinary(*made);
+        if (const Tensor* made = constant(v)) plan.always_falls_back = plan.always_falls_back || !passes_guard(*made);
         if (states_[v].constant || states_[v].slots.empty()) return;
         const std::uint32_t s = need_dense(v);
         add({.op = Op::check_values, .in = {s, no_id, no_id}, .out = s}, n);

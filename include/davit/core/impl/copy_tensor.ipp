@@ -26,7 +26,7 @@ bool copy_if_same(const TensorView& from, const TensorView& to) noexcept {
   return true;
 }
 
-Footprint footprint(const TensorView& t) noexcept {
+MemoryRange memory_range(const TensorView& t) noexcept {
   if (t.numel() == 0) return {};
   std::int64_t low = 0;
   std::int64_t high = 0;

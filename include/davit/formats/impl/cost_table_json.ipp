@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "davit/choosing/cost_table.hpp"
+#include "davit/autotune/cost_table.hpp"
 #include "davit/formats/cost_table_json.hpp"
 #include "davit/formats/json/json.hpp"
 #include "davit/formats/load_error.hpp"

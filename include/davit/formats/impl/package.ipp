@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "davit/core/content_hash.hpp"
-#include "davit/core/no_memory.hpp"
+#include "davit/core/catch_bad_alloc.hpp"
 #include "davit/core/segments.hpp"
 #include "davit/formats/file_kind.hpp"
 #include "davit/formats/mapped_file.hpp"
@@ -185,12 +185,12 @@ class PackageReader {
       return std::unexpected(std::move(error));
     };
     Result<BackendObject> spec =
-        davit::detail::or_no_memory(Stage::load, [&] { return backend.load_spec(in_.bytes()); });
+        davit::detail::catch_bad_alloc(Stage::load, [&] { return backend.load_spec(in_.bytes()); });
     if (!spec) return explained(std::move(spec.error()));
     const SharedBytes* blob = segments_.find(in_.number<std::uint32_t>());
     if (!in_.ok() || blob == nullptr) return std::unexpected(corrupt("a partition's blob is not there"));
     Result<BackendObject> processed =
-        davit::detail::or_no_memory(Stage::load, [&] { return backend.load(blob->bytes(), segments_); });
+        davit::detail::catch_bad_alloc(Stage::load, [&] { return backend.load(blob->bytes(), segments_); });
     if (!processed) return explained(std::move(processed.error()));
     delegate.spec = *std::move(spec);
     delegate.processed = *std::move(processed);
@@ -211,7 +211,7 @@ namespace detail {
 /// Calls use(table, segments, debug map) with what a package of the program is made of.
 template <class Use>
 [[nodiscard]] auto with_package(const LoweredProgram& program, SaveOptions options, Use&& use) {
-  return davit::detail::or_no_memory(
+  return davit::detail::catch_bad_alloc(
       Stage::save,
       [&]() -> decltype(use(std::span<const std::byte>(), std::span<const std::span<const std::byte>>(),
                             std::span<const std::byte>())) {
@@ -252,7 +252,7 @@ Result<void> save_program(const LoweredProgram& program, const std::string& path
 }
 
 Result<LoweredProgram> load_program(BackendTables backends, const SharedBytes& bytes, Diagnostics* diagnostics) {
-  return davit::detail::or_no_memory(Stage::load, [&]() -> Result<LoweredProgram> {
+  return davit::detail::catch_bad_alloc(Stage::load, [&]() -> Result<LoweredProgram> {
     Result<Package> package = read_package(bytes);
     if (!package) return std::unexpected(std::move(package.error()));
     Result<DebugMap> map = package->debug_map.empty() ? Result<DebugMap>(std::in_place)
@@ -270,7 +270,7 @@ Result<LoweredProgram> load_program(BackendTables backends, const SharedBytes& b
 }
 
 Result<LoweredProgram> load_program(BackendTables backends, const std::string& path, Diagnostics* diagnostics) {
-  return davit::detail::or_no_memory(Stage::load, [&]() -> Result<LoweredProgram> {
+  return davit::detail::catch_bad_alloc(Stage::load, [&]() -> Result<LoweredProgram> {
     Result<SharedBytes> bytes = map_file(path);
     Result<LoweredProgram> program = bytes ? load_program(backends, *bytes, diagnostics)
                                            : Result<LoweredProgram>(std::unexpected(std::move(bytes.error())));

@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-#include "davit/core/no_memory.hpp"
+#include "davit/core/catch_bad_alloc.hpp"
 #include "davit/formats/file_kind.hpp"
 #include "davit/formats/mapped_file.hpp"
 #include "davit/formats/pt2.hpp"
@@ -173,7 +173,7 @@ Result<ExportedProgram> read_pt2_bytes(SharedBytes bytes, std::string_view label
 }  // namespace detail
 
 Result<ExportedProgram> read_pt2(SharedBytes bytes, const Pt2Options& options) {
-  return davit::detail::or_no_memory(Stage::load, [&]() -> Result<ExportedProgram> {
+  return davit::detail::catch_bad_alloc(Stage::load, [&]() -> Result<ExportedProgram> {
     Result<ExportedProgram> program = detail::read_pt2_bytes(bytes, "pt2", options);
     if (!program) return std::unexpected(recognised(std::move(program.error()), bytes.bytes(), FileUse::program));
     return program;
@@ -181,7 +181,7 @@ Result<ExportedProgram> read_pt2(SharedBytes bytes, const Pt2Options& options) {
 }
 
 Result<ExportedProgram> read_pt2(const std::string& path, const Pt2Options& options) {
-  return davit::detail::or_no_memory(Stage::load, [&]() -> Result<ExportedProgram> {
+  return davit::detail::catch_bad_alloc(Stage::load, [&]() -> Result<ExportedProgram> {
     Result<SharedBytes> bytes = map_file(path);
     Result<ExportedProgram> program =
         bytes ? detail::read_pt2_bytes(*std::move(bytes), std::filesystem::path(path).filename().string(), options)

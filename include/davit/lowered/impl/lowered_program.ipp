@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "davit/core/no_memory.hpp"
+#include "davit/core/catch_bad_alloc.hpp"
 #include "davit/lowered/lowered_program.hpp"
 
 namespace davit {
@@ -47,7 +47,7 @@ Error not_available(Stage stage, std::string_view backend) {
     DebugHandleRecorder recorder(debug_map);
     recorder.begin_method(method.name, delegate.original->view());
     BackendObject spec = backend.default_spec();
-    Result<BackendObject> processed = or_no_memory(Stage::preprocess, [&] {
+    Result<BackendObject> processed = catch_bad_alloc(Stage::preprocess, [&] {
       return backend.preprocess(Method{method.name, delegate.original.get()}, spec.get(), recorder);
     });
     if (!processed && processed.error().where.empty()) processed.error().where = place_of(method.name, delegate);
@@ -100,7 +100,7 @@ Result<void> compile_delegates(BackendTables backends, std::span<LoweredMethod> 
           continue;
         }
       }
-      Result<BackendObject> handle = or_no_memory(Stage::compile, [&] {
+      Result<BackendObject> handle = catch_bad_alloc(Stage::compile, [&] {
         return backends[delegate.backend].compile(delegate.processed.get(), delegate.spec.get());
       });
       if (!handle && strict &&
@@ -120,7 +120,7 @@ Result<void> compile_delegates(BackendTables backends, std::span<LoweredMethod> 
             diagnostics->warnings.push_back(concat("backend ", refusing, " here does not take ",
                                                    place_of(method.name, delegate), ", which runs on ",
                                                    backends.name(delegate.backend)));
-          handle = or_no_memory(Stage::compile, [&] {
+          handle = catch_bad_alloc(Stage::compile, [&] {
             return backends[delegate.backend].compile(delegate.processed.get(), delegate.spec.get());
           });
         }

@@ -13,7 +13,7 @@
 
 #include "davit/lowering/decompose.hpp"
 #include "davit/lowering/graph_emitter.hpp"
-#include "davit/lowering/right_sizes.hpp"
+#include "davit/lowering/repair_metadata.hpp"
 #include "davit/lowering/rule_evaluator.hpp"
 #include "davit/lowering/value_sources.hpp"
 #include "davit/ops/facts.hpp"
@@ -29,12 +29,12 @@ namespace davit {
 namespace detail {
 
 /// What becomes of a composite.
-enum class Wish : std::uint8_t {
+enum class DecomposeAction : std::uint8_t {
   stay,
   go,
-  go_if_gone,     ///< if nothing takes its place: it answers its argument
-  go_if_gained,   ///< if backends before the last take the parts
-  go_if_as_good,  ///< if backends take the parts that are as good as the one that takes the whole
+  decompose_if_vanishes,  ///< if nothing takes its place: it answers its argument
+  decompose_if_gained,    ///< if backends before the last take the parts
+  decompose_if_as_good,   ///< if backends take the parts that are as good as the one that takes the whole
 };
 /// How many backends may take a node whole.
 [[nodiscard]] std::size_t taker_count(const DecomposeOptions& options) noexcept {
@@ -67,25 +67,26 @@ enum class Wish : std::uint8_t {
       query.is_value() ? graph.dims_of(graph.values[query.value()].sizes) : std::span<const Dim>();
   return dims.size() >= 2 && dims[dims.size() - 2].is_static() && dims[dims.size() - 2].value == 1;
 }
-[[nodiscard]] Wish wish_for(GraphModuleView graph, NodeId n, const DecomposeOptions& options) {
+[[nodiscard]] DecomposeAction action_for(GraphModuleView graph, NodeId n, const DecomposeOptions& options) {
   const std::string_view target = graph.target(graph.nodes[n]);
-  if (options.only != nullptr) return options.only(graph, n) ? Wish::go : Wish::stay;
+  if (options.only != nullptr) return options.only(graph, n) ? DecomposeAction::decompose : DecomposeAction::keep;
   bool identity = false;
   for (const std::string_view name :
        {"aten.contiguous.default", "aten.detach.default", "aten.dropout.default", "aten.to.dtype"})
     identity = identity || target == name;
-  if (options.keeps != nullptr && options.keeps(graph, n)) return identity ? Wish::go_if_gone : Wish::stay;
+  if (options.keeps != nullptr && options.keeps(graph, n))
+    return identity ? DecomposeAction::decompose_if_vanishes : DecomposeAction::keep;
   const std::size_t count = taker_count(options);
   const std::size_t taker = first_taker(graph, n, options);
-  if (taker == count) return Wish::go;
-  if (identity) return Wish::go_if_gone;
+  if (taker == count) return DecomposeAction::decompose;
+  if (identity) return DecomposeAction::decompose_if_vanishes;
   // slices: one for each part that is used
   if (const ViewKind shows = view_kind(target); shows == ViewKind::split || shows == ViewKind::unbind)
-    return Wish::go_if_as_good;
+    return DecomposeAction::decompose_if_as_good;
   // recurrent layers' parts are steps by the hundred, each a dozen nodes
   if (is_recurrent_layer(target) || is_of_one_query(graph, n) || is_rule_of_core(find_decomposition(target)))
-    return Wish::stay;
-  return taker != 0 && taker + 1 == count ? Wish::go_if_gained : Wish::stay;
+    return DecomposeAction::keep;
+  return taker != 0 && taker + 1 == count ? DecomposeAction::decompose_if_gained : DecomposeAction::keep;
 }
 
 class Decomposer {
@@ -96,7 +97,7 @@ class Decomposer {
         emit_(program.graph_module),
         rules_(emit_, program.range_constraints),
         sources_(value_sources(program)),
-        instead_(from_.values.size(), no_id),
+        replacement_(from_.values.size(), no_id),
         is_output_(from_.values.size(), 0),
         opened_(from_.graphs.size(), 0),
         writes_(writes_in_place(from_)),
@@ -126,7 +127,7 @@ class Decomposer {
  private:
   /// A value by what stands for it now.
   [[nodiscard]] ValueId now(ValueId v) const noexcept {
-    return v < instead_.size() && instead_[v] != no_id ? instead_[v] : v;
+    return v < replacement_.size() && replacement_[v] != no_id ? replacement_[v] : v;
   }
   [[nodiscard]] Range now(Range range) {
     bool changed = false;
@@ -158,12 +159,13 @@ class Decomposer {
 
   /// Replaces a node by what its rule emits; false if it stays.
   [[nodiscard]] bool replace(NodeId n, std::string_view rule, Range inputs) {
-    const Wish wish = wish_for(from_, n, options_);
+    const DecomposeAction action = action_for(from_, n, options_);
     const Node& old = from_.nodes[n];
     // of a view that is written, the parts would be a copy
     const ViewKind shows = view_kind(from_, operator_call(from_, old));
     const bool is_written = writes_ && shows != ViewKind::none;
-    if (wish == Wish::stay || (is_rule_of_core(rule) && (is_written || taker_count(options_) == 0))) return false;
+    if (action == DecomposeAction::keep || (is_rule_of_core(rule) && (is_written || taker_count(options_) == 0)))
+      return false;
     const GraphEmitter::Mark mark = emit_.mark();
     std::vector<NamedItem> arguments;
     for (std::uint32_t i = 0; i < inputs.count; ++i) {
@@ -184,9 +186,10 @@ class Decomposer {
     copies_ = writes_ && shows == ViewKind::none;
     view_ = writes_ ? n : no_id;
     if (emit_.fault == nullptr) bind(result, from_.outputs(old), mark, head.ends_with('^') || rules_.has_widened);
-    if (emit_.fault != nullptr || (wish == Wish::go_if_gone && emit_.mark().nodes != mark.nodes) ||
-        (wish == Wish::go_if_gained && !gains(mark, taker_count(options_) - 1)) ||
-        (wish == Wish::go_if_as_good && !gains(mark, first_taker(from_, n, options_) + 1))) {
+    if (emit_.fault != nullptr ||
+        (action == DecomposeAction::decompose_if_vanishes && emit_.mark().nodes != mark.nodes) ||
+        (action == DecomposeAction::decompose_if_gained && !gains(mark, taker_count(options_) - 1)) ||
+        (action == DecomposeAction::decompose_if_as_good && !gains(mark, first_taker(from_, n, options_) + 1))) {
       emit_.roll_back(mark);
       sources_.resize(std::min(sources_.size(), mark.values));
       return false;
@@ -288,7 +291,7 @@ class Decomposer {
         m.values[b.old].producer = m.values[b.made].producer;
         m.values[b.old].graph = emit_.graph;
       } else {
-        instead_[b.old] = b.made >= mark.values ? old_of[b.made - mark.values] : b.made;
+        replacement_[b.old] = b.made >= mark.values ? old_of[b.made - mark.values] : b.made;
       }
     }
     for (std::size_t a = mark.arguments; a < m.arguments.size(); ++a)
@@ -304,7 +307,7 @@ class Decomposer {
     if (!call) return false;
     opened_[call->graph] = 1;
     for (const ValueId v : call->returned) is_output_[v] = 0;
-    for (std::size_t i = 0; i < call->operands.size(); ++i) instead_[call->parameters[i]] = now(call->operands[i]);
+    for (std::size_t i = 0; i < call->operands.size(); ++i) replacement_[call->parameters[i]] = now(call->operands[i]);
     const ScalarType outer = std::exchange(autocast_, autocast_of(from_, old, autocast_));
     const Range nodes = from_.graphs[call->graph].nodes;
     for (NodeId n = nodes.first; n < nodes.first + nodes.count; ++n) {
@@ -314,14 +317,14 @@ class Decomposer {
     }
     autocast_ = outer;
     for (std::size_t i = 0; i < call->results.size(); ++i) {
-      instead_[call->results[i]] = now(call->returned[i]);
+      replacement_[call->results[i]] = now(call->returned[i]);
       if (is_output_[call->results[i]] == 0) continue;
       emit_.fault = nullptr;
       emit_.metadata = old.metadata;
       const GraphEmitter::Mark mark = emit_.mark();
       const Item alias =
-          rules_.call("aten.alias.default", {{"", Item::of(GraphBuilder::value(instead_[call->results[i]]))}});
-      instead_[call->results[i]] = no_id;
+          rules_.call("aten.alias.default", {{"", Item::of(GraphBuilder::value(replacement_[call->results[i]]))}});
+      replacement_[call->results[i]] = no_id;
       bindings_.assign(1, {alias.value(), call->results[i]});
       rewire(mark);
     }
@@ -354,7 +357,7 @@ class Decomposer {
   GraphEmitter emit_;
   RuleEvaluator rules_;
   std::vector<ValueSource> sources_;
-  std::vector<ValueId> instead_;  ///< what stands for a value that has no node any more
+  std::vector<ValueId> replacement_;  ///< what stands for a value that has no node any more
   std::vector<std::uint8_t> is_output_;
   std::vector<std::uint8_t> opened_;
   const bool writes_;                      ///< the program writes in place what functionalize could not make values of
@@ -384,7 +387,8 @@ std::optional<ExportedProgram> decomposed(const ExportedProgram& program, const 
             !find_complex_rule(graph.str(text)).empty()};
     }
     const bool composite = of.composite || (of.if_complex && has_complex(graph, graph.nodes[n]));
-    needed = composite ? detail::wish_for(graph, n, options) != detail::Wish::stay : wraps_graph(graph.str(text));
+    needed = composite ? detail::action_for(graph, n, options) != detail::DecomposeAction::keep
+                       : wraps_graph(graph.str(text));
   }
   if (!needed) return std::nullopt;
   detail::Decomposer decomposer(program, options);

@@ -30,9 +30,9 @@ class Functionalizer : FunctionalViews {
         classes_(program.view()),
         kept_(program.view().values.size(), 0),
         shared_(kept_),
-        shown_(kept_) {
+        escapes_(kept_) {
     for (const Graph& graph : graph_.graphs)
-      for_each_tensor(graph_.args(graph.outputs), [&](ValueId v) { shown_[classes_.root(v)] = 1; });
+      for_each_tensor(graph_.args(graph.outputs), [&](ValueId v) { escapes_[classes_.root(v)] = 1; });
   }
 
   [[nodiscard]] std::optional<ExportedProgram> run() {
@@ -261,7 +261,7 @@ class Functionalizer : FunctionalViews {
   /// nobody outside can see.)
   void store_copy(ValueId source, ValueId to, ValueId made, std::uint32_t metadata) {
     const bool casts = graph_.values[source].dtype != graph_.values[made].dtype;
-    const bool clones = !casts && (keeps(source) || shown_[classes_.root(to)] != 0);
+    const bool clones = !casts && (keeps(source) || escapes_[classes_.root(to)] != 0);
     const auto self = [&] { return named("self", GraphBuilder::value(copier_.new_value(made))); };
     copier_.replace(made, copier_.new_value(source));
     if (!same_sizes(source, made)) {
@@ -344,7 +344,7 @@ class Functionalizer : FunctionalViews {
   InPlaceWrites<> classes_;
   std::vector<std::uint8_t> kept_;    ///< per class: it stays where it lies, and is written there
   std::vector<std::uint8_t> shared_;  ///< per class: its values may lie in one storage or not, which only the run knows
-  std::vector<std::uint8_t> shown_;   ///< per class: a graph answers one of its values
+  std::vector<std::uint8_t> escapes_;  ///< per class: a graph answers one of its values
   std::vector<ValueId> chain_;
   ExportGraphSignature signature_;
 };

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "davit/core/no_memory.hpp"
+#include "davit/core/catch_bad_alloc.hpp"
 #include "davit/lowered/check_schedule.hpp"
 #include "davit/lowering/check_partitioning.hpp"
 #include "davit/lowering/cut_program.hpp"
@@ -237,7 +237,7 @@ class MethodLowering {
     out.interface = method_interface(submodule);
     if (backend.preprocess_all == nullptr) {
       recorder_.begin_method(out_.name, submodule.view());
-      Result<BackendObject> processed = or_no_memory(Stage::preprocess, [&] {
+      Result<BackendObject> processed = catch_bad_alloc(Stage::preprocess, [&] {
         return backend.preprocess(Method{out_.name, &submodule}, out.spec.get(), recorder_);
       });
       if (!processed) return std::unexpected(explained(std::move(processed.error()), out));
@@ -265,7 +265,7 @@ class MethodLowering {
       }
       if (methods.empty()) continue;
       Result<std::vector<BackendObject>> processed =
-          or_no_memory(Stage::preprocess, [&] { return backends_[b].preprocess_all(methods, specs, recorder_); });
+          catch_bad_alloc(Stage::preprocess, [&] { return backends_[b].preprocess_all(methods, specs, recorder_); });
       if (processed && processed->size() != methods.size())
         processed = std::unexpected(
             Error{.code = ErrorCode::failed,
@@ -423,7 +423,7 @@ PartitionResult whole_method(const Method& method, std::string_view backend_name
 Result<LoweredProgram> lower_program(BackendTables backends, std::span<const ProgramMethod> methods,
                                      std::span<const PartitionCall> calls, const LowerOptions& options,
                                      Diagnostics* diagnostics) {
-  return detail::or_no_memory(Stage::preprocess, [&] {
+  return detail::catch_bad_alloc(Stage::preprocess, [&] {
     Result<LoweredProgram> lowered = detail::lower_methods(backends, methods, calls, options, diagnostics);
     if (lowered) return lowered;
     const auto newer = std::ranges::find_if(methods, [](const ProgramMethod& method) {

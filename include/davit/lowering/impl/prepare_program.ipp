@@ -13,10 +13,10 @@
 
 #include "davit/lowering/functionalize.hpp"
 #include "davit/lowering/partitioning.hpp"
-#include "davit/lowering/plain_calls.hpp"
+#include "davit/lowering/unwrap_out_dtype.hpp"
 #include "davit/lowering/prepare_program.hpp"
 #include "davit/lowering/recurrent_layers.hpp"
-#include "davit/lowering/right_sizes.hpp"
+#include "davit/lowering/repair_metadata.hpp"
 #include "davit/lowering/shared_state.hpp"
 #include "davit/lowering/simplify.hpp"
 #include "davit/program/in_place_writes.hpp"

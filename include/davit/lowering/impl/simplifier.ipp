@@ -36,9 +36,9 @@ class Simplifier {
         from_(program.view()),
         emit_(program.graph_module),
         sources_(value_sources(program)),
-        instead_(from_.values.size(), no_id),
+        replacement_(from_.values.size(), no_id),
         is_output_(from_.values.size(), 0),
-        shown_(from_.values.size(), 0),
+        escapes_(from_.values.size(), 0),
         uses_(from_.values.size(), 0) {}
 
   [[nodiscard]] GraphModule run() {
@@ -181,7 +181,7 @@ class Simplifier {
   void look_at_users() {
     for (const Graph& g : from_.graphs)
       for (const Argument& output : from_.args(g.outputs))
-        from_.for_each_value(output, [&](ValueId v) { is_output_[v] = shown_[v] = 1; });
+        from_.for_each_value(output, [&](ValueId v) { is_output_[v] = escapes_[v] = 1; });
     for (NodeId n = static_cast<NodeId>(from_.nodes.size()); n-- > 0;) {
       const std::string_view target = from_.target(from_.nodes[n]);
       const ViewKind kind = view_kind(from_, operator_call(from_, from_.nodes[n]));
@@ -189,12 +189,12 @@ class Simplifier {
       if (shows) {
         shows = false;
         for (const Argument& output : from_.outputs(from_.nodes[n]))
-          from_.for_each_value(output, [&](ValueId v) { shows = shows || shown_[v] != 0; });
+          from_.for_each_value(output, [&](ValueId v) { shows = shows || escapes_[v] != 0; });
       }
       for (const Argument& input : from_.inputs(from_.nodes[n]))
         from_.for_each_value(input, [&](ValueId v) {
           ++uses_[v];
-          if (shows || target.starts_with("higher_order.")) shown_[v] = 1;
+          if (shows || target.starts_with("higher_order.")) escapes_[v] = 1;
         });
     }
   }
@@ -206,7 +206,7 @@ class Simplifier {
         symbols_.try_emplace(std::string(from_.str(from_.exprs[dims[d].expr].name)), v, static_cast<std::int64_t>(d));
   }
   [[nodiscard]] ValueId now(ValueId v) const noexcept {
-    return v < instead_.size() && instead_[v] != no_id ? instead_[v] : v;
+    return v < replacement_.size() && replacement_[v] != no_id ? replacement_[v] : v;
   }
   [[nodiscard]] Range now(Range range) {
     bool changed = false;
@@ -241,7 +241,7 @@ class Simplifier {
   /// Lets `v` stand for `out`, if it may.
   [[nodiscard]] bool forward(ValueId out, ValueId v) {
     if (is_output_[out] == 0) {
-      instead_[out] = v;
+      replacement_[out] = v;
       if (v < uses_.size() && uses_[v] != 0) uses_[v] += uses_[out] - 1;
       return true;
     }
@@ -302,11 +302,11 @@ class Simplifier {
     const auto [at, fresh] = known_.emplace(std::move(key), out);
     if (fresh) return false;
     const ValueId first = at->second;
-    const auto shown = [&](ValueId v) { return v < shown_.size() && shown_[v] != 0; };
+    const auto shown = [&](ValueId v) { return v < escapes_.size() && escapes_[v] != 0; };
     if (value(first).kind != value(out).kind || value(first).dtype != value(out).dtype ||
         !same(sizes(first), sizes(out)) || shown(out) || shown(first))
       return false;
-    if (out < instead_.size()) instead_[out] = first;
+    if (out < replacement_.size()) replacement_[out] = first;
     return true;
   }
   /// Emits a call, or answers what the same has answered before.
@@ -318,7 +318,7 @@ class Simplifier {
     key += std::to_string(static_cast<int>(meta.dtype));
     write_key(key, made.inputs, 0);
     const auto [at, fresh] = known_.emplace(std::move(key), out);
-    if (fresh || !same(sizes(at->second), sizes(out)) || (at->second < shown_.size() && shown_[at->second] != 0))
+    if (fresh || !same(sizes(at->second), sizes(out)) || (at->second < escapes_.size() && escapes_[at->second] != 0))
       return out;
     emit_.roll_back(mark);
     return at->second;
@@ -388,9 +388,9 @@ class Simplifier {
   GraphModuleView from_;
   GraphEmitter emit_;
   std::vector<ValueSource> sources_;
-  std::vector<ValueId> instead_;                       ///< what stands for a value that has no node any more
+  std::vector<ValueId> replacement_;                   ///< what stands for a value that has no node any more
   std::vector<std::uint8_t> is_output_;                ///< of a graph
-  std::vector<std::uint8_t> shown_;                    ///< an output may be a view of it
+  std::vector<std::uint8_t> escapes_;                  ///< an output may be a view of it
   std::vector<std::uint32_t> uses_;                    ///< by nodes
   std::map<ValueId, ValueId> renamed_;                 ///< values that are known by the name of an output now
   std::map<std::string, ValueId, std::less<>> known_;  ///< what a graph has computed

@@ -71,7 +71,7 @@ bool Simplifier::drop_same(const Node& node, ValueId out, bool copies) {
   const std::span<const Argument> inputs = view().inputs(node);
   const ValueId x = inputs.empty() || !inputs[0].is_value() ? no_id : inputs[0].value();
   if (x == no_id || value(x).dtype != value(out).dtype || !same(sizes(x), sizes(out))) return false;
-  return (!copies || shown_[out] == 0) && forward(out, x);
+  return (!copies || escapes_[out] == 0) && forward(out, x);
 }
 
 // -- how elements lie -------------------------------------------------------------------------------------------------
@@ -84,7 +84,7 @@ ValueId Simplifier::stripped(ValueId v) {
     const operators::SameElementsOperator* const op = operators::find_same_elements(of(n));
     const ValueId before = op == nullptr ? no_id : argument(n, 0);
     if (before == no_id || value(before).dtype != value(v).dtype || value(v).graph != value(before).graph) break;
-    if (op->copies && (v >= shown_.size() || shown_[v] != 0)) break;
+    if (op->copies && (v >= escapes_.size() || escapes_[v] != 0)) break;
     v = before;
   }
   return v;
@@ -96,7 +96,7 @@ bool Simplifier::reshape(const operators::SameElementsOperator& op, const Node& 
   if (inputs.empty() || !inputs[0].is_value()) return false;
   const ValueId x = inputs[0].value();
   if (value(x).dtype != value(out).dtype || value(x).kind != ValueKind::tensor) return false;
-  if (op.copies && shown_[out] != 0) return target == "aten.clone.default" && copied(node, x, out);
+  if (op.copies && escapes_[out] != 0) return target == "aten.clone.default" && copied(node, x, out);
   if (op.copies && same(sizes(x), sizes(out))) return forward(out, x);
   // a size that the others tell is not asked for
   const bool asks =
@@ -106,7 +106,7 @@ bool Simplifier::reshape(const operators::SameElementsOperator& op, const Node& 
   if (same(sizes(base), sizes(out))) return forward(out, base);
   if (fold_back(node, base, out) || select(node, base, out) || join(node, base, out) || reordered(node, base, out))
     return true;  // `inputs` may have moved
-  return (base != x || (asks && (shown_[out] == 0 || target == "aten.view.default"))) && lay(node, base, out);
+  return (base != x || (asks && (escapes_[out] == 0 || target == "aten.view.default"))) && lay(node, base, out);
 }
 
 /// A value and those that it is a view of, to the one that has the storage; none if that is not the program's own, or
@@ -115,7 +115,7 @@ std::vector<ValueId> Simplifier::owned(ValueId v) {
   std::vector<ValueId> chain;
   for (const GraphId graph = value(v).graph; v != no_id; v = argument(value(v).producer, 0)) {
     const NodeId n = value(v).producer;
-    if (n == no_id || n < from_.nodes.size() || value(v).graph != graph || v >= shown_.size() || shown_[v] != 0 ||
+    if (n == no_id || n < from_.nodes.size() || value(v).graph != graph || v >= escapes_.size() || escapes_[v] != 0 ||
         is_constant(v))
       return {};
     chain.push_back(v);
@@ -136,12 +136,12 @@ bool Simplifier::copied(const Node& node, ValueId x, ValueId out) {
   if (chain.empty() || is_output_[out] == 0 || !used_once(x)) return false;
   if (chain.size() == 1) {
     if (!same(sizes(x), sizes(out)) || !forward(out, x)) return false;
-    shown_[x] = 1;
+    escapes_[x] = 1;
     return true;
   }
   const Node shape = emit_.module().nodes[value(x).producer];
   if (view_kind(view().target(shape)) != ViewKind::shape) return false;
-  for (const ValueId v : chain) shown_[v] = 1;
+  for (const ValueId v : chain) escapes_[v] = 1;
   Node made = node;
   made.target = shape.target;
   made.inputs = shape.inputs;
@@ -155,10 +155,10 @@ bool Simplifier::joined(const Node& node, ValueId out) {
   if (inputs.empty() || inputs[0].items.count != 1 || !inputs[0].is_list() || is_output_[out] != 0) return false;
   const ValueId v = view().args(inputs[0].items)[0].value();
   if (value(v).dtype != value(out).dtype || !same(sizes(v), sizes(out))) return false;
-  if (shown_[out] != 0) {
+  if (escapes_[out] != 0) {
     const std::vector<ValueId> chain = owned(v);
     if (chain.empty()) return false;
-    for (const ValueId each : chain) shown_[each] = 1;
+    for (const ValueId each : chain) escapes_[each] = 1;
   }
   return forward(out, v);
 }

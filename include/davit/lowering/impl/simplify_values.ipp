@@ -50,7 +50,7 @@ bool Simplifier::fill(const Node& node, ValueId out) {
 /// What is written over the whole of a tensor stands for it.
 bool Simplifier::overwrite(std::string_view target, const Node& node, ValueId out) {
   const std::span<const Argument> inputs = view().inputs(node);
-  if (inputs.size() < 2 || !inputs[1].is_value() || shown_[out] != 0) return false;
+  if (inputs.size() < 2 || !inputs[1].is_value() || escapes_[out] != 0) return false;
   const ValueId source = inputs[1].value();
   if (target == "aten.slice_scatter.default") {
     const Argument* const step = view().find_input(node, "step");
@@ -63,7 +63,7 @@ bool Simplifier::overwrite(std::string_view target, const Node& node, ValueId ou
 bool Simplifier::neutral(std::string_view target, const Node& node, ValueId out) {
   const std::span<const Argument> inputs = view().inputs(node);
   if (inputs.size() != 2 || !inputs[0].is_value() || !is_number(&inputs[1], target.starts_with("aten.sub") ? 0 : 1) ||
-      shown_[out] != 0)
+      escapes_[out] != 0)
     return false;
   const ValueId x = inputs[0].value();
   return value(x).kind == ValueKind::tensor && value(x).dtype == value(out).dtype && same(sizes(x), sizes(out)) &&

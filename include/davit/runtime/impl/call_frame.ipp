@@ -218,7 +218,7 @@ Result<void> CallFrame::write_back(std::span<const EValue> inputs, std::span<Nam
                 "export the program again"));
   used_copies_ = 0;
   memory_.clear();
-  for (const Write& write : writes_) memory_.add(footprint(write.to));
+  for (const Write& write : writes_) memory_.add(memory_range(write.to));
   memory_.expect(outputs_.size());
   for (std::size_t i = 0; i < outputs_.size() && !memory_.empty(); ++i)
     if (!keep(outputs_[i], memory_)) return std::unexpected(no_memory());
@@ -229,7 +229,7 @@ Result<void> CallFrame::write_back(std::span<const EValue> inputs, std::span<Nam
       *write.value = EValue(write.to);
   }
   for (const auto& [output, mutation] : returned_mutations_)
-    if (outputs_[output].is_tensor() && callers_.meet(footprint(outputs_[output].tensor())))
+    if (outputs_[output].is_tensor() && callers_.meet(memory_range(outputs_[output].tensor())))
       outputs_[output] = destination(mutation, inputs, state);
   give_back();
   return {};
@@ -243,7 +243,7 @@ bool CallFrame::keep_mutations(std::span<const EValue> inputs) {
   if (returned_mutations_.empty() && std::ranges::none_of(writes_, of_input)) return true;
   for (std::size_t k = 0; k < inputs.size(); ++k)
     if (inputs[k].is_tensor() && interface_->inputs[k].role == InputRole::user)
-      callers_.add(footprint(inputs[k].tensor()));
+      callers_.add(memory_range(inputs[k].tensor()));
   callers_.expect(writes_.size() + returned_mutations_.size());
   return std::ranges::all_of(writes_,
                              [&](const Write& write) { return !of_input(write) || keep(*write.value, callers_); });
@@ -268,10 +268,10 @@ std::vector<CallFrame::Update> CallFrame::updates() const {
   return all;
 }
 
-std::vector<Footprint> CallFrame::changed_state(std::span<const NamedTensor> state) const {
-  std::vector<Footprint> all;
+std::vector<MemoryRange> CallFrame::changed_state(std::span<const NamedTensor> state) const {
+  std::vector<MemoryRange> all;
   for (const std::uint32_t index : state_of_output_)
-    if (index != no_id) all.push_back(footprint(state[index].tensor.view()));
+    if (index != no_id) all.push_back(memory_range(state[index].tensor.view()));
   return all;
 }
 
@@ -280,7 +280,7 @@ bool CallFrame::borrow(Written& written) {
   written.to = {};
   if (!input.is_tensor()) return true;
   written.to = input.tensor();
-  const Footprint from = footprint(written.to);
+  const MemoryRange from = memory_range(written.to);
   const auto bytes = static_cast<std::size_t>(from.end - from.begin);
   if (!written.own.reserve(bytes)) return false;
   if (bytes != 0) std::memcpy(written.own.span().data(), from.begin, bytes);
@@ -291,18 +291,18 @@ bool CallFrame::borrow(Written& written) {
 void CallFrame::give_back() {
   lent_.clear();
   for (const Written& written : written_) {
-    const Footprint to = footprint(written.to);
+    const MemoryRange to = memory_range(written.to);
     TensorView own = written.to;
     own.data = written.own.span().data();
     if (to.begin == to.end || own.data == nullptr) continue;
     copy_tensor(own, written.to);
-    lent_.push_back({footprint(own), static_cast<std::byte*>(written.to.data)});
+    lent_.push_back({memory_range(own), static_cast<std::byte*>(written.to.data)});
   }
   if (lent_.empty()) return;
   std::ranges::sort(lent_, {}, [](const Lent& lent) { return lent.own.begin; });  // no two of them overlap
   for (EValue& output : outputs_) {
     if (!output.is_tensor()) continue;
-    const Footprint made = footprint(output.tensor());
+    const MemoryRange made = memory_range(output.tensor());
     const auto after = std::ranges::partition_point(lent_, [&](const Lent& lent) { return lent.own.begin < made.end; });
     if (after == lent_.begin() || !overlap((after - 1)->own, made)) continue;
     output.tensor().data = (after - 1)->to + (static_cast<std::byte*>(output.tensor().data) - (after - 1)->own.begin);
@@ -360,8 +360,8 @@ EValue CallFrame::destination(std::size_t i, std::span<const EValue> inputs,
   return {};
 }
 
-bool CallFrame::keep(EValue& value, const Footprints& changed) {
-  if (!value.is_tensor() || !changed.meet(footprint(value.tensor()))) return true;
+bool CallFrame::keep(EValue& value, const MemoryRanges& changed) {
+  if (!value.is_tensor() || !changed.meet(memory_range(value.tensor()))) return true;
   if (used_copies_ == copies_.size()) copies_.emplace_back();
   Tensor& copy = copies_[used_copies_];
   if (!reuse_tensor(copy, value.tensor().dtype, value.tensor().sizes())) return false;

@@ -137,15 +137,15 @@ void LastOutputs::note(std::span<const EValue> passed, std::span<const EValue> i
   callers_.clear();
   for (std::size_t k = 0; k < inputs.size(); ++k)
     if (inputs[k].is_tensor() && inputs[k].tensor().data == passed[k].tensor().data)
-      callers_.add(footprint(inputs[k].tensor()));
+      callers_.add(memory_range(inputs[k].tensor()));
   callers_.expect(outputs.size());
-  Footprint all;
+  MemoryRange all;
   std::size_t tensors = 0;
   bool dims_known = false;
   for (const EValue& output : outputs) {
     if (!output.is_tensor()) continue;
     at_[tensors++] = output.tensor().data;
-    const Footprint made = footprint(output.tensor());
+    const MemoryRange made = memory_range(output.tensor());
     if (made.begin == made.end || callers_.meet(made)) {
       if (output.tensor().rank == 0) continue;
       if (!std::exchange(dims_known, true)) note_callers_dims(passed, inputs);
@@ -153,7 +153,7 @@ void LastOutputs::note(std::span<const EValue> passed, std::span<const EValue> i
         if (!std::ranges::binary_search(callers_dims_, dims)) dims_.push_back(dims);
       continue;
     }
-    all = own_.empty() ? made : Footprint{std::min(all.begin, made.begin), std::max(all.end, made.end)};
+    all = own_.empty() ? made : MemoryRange{std::min(all.begin, made.begin), std::max(all.end, made.end)};
     own_.add(made);
   }
   own_.expect(outputs.size());
@@ -163,7 +163,7 @@ void LastOutputs::note(std::span<const EValue> passed, std::span<const EValue> i
 }
 
 std::optional<std::span<const EValue>> LastOutputs::replace(std::span<const EValue> values) {
-  const auto lies_there = [&](const TensorView& tensor) { return is_state(tensor) || own_.meet(footprint(tensor)); };
+  const auto lies_there = [&](const TensorView& tensor) { return is_state(tensor) || own_.meet(memory_range(tensor)); };
   const auto is_kept = [&](const EValue& value) {
     return !value.is_tensor() || (!lies_there(value.tensor()) && !holds_dims(value.tensor()));
   };

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "davit/core/no_memory.hpp"
+#include "davit/core/catch_bad_alloc.hpp"
 #include "davit/runtime/prepare_delegate.hpp"
 
 namespace davit {
@@ -12,7 +12,7 @@ Result<std::size_t> scratch_for(const BackendTable& backend, const void* handle,
                                 std::span<const EValue> outputs, void* workspace) {
   Result<std::size_t> bytes(0);
   if (backend.prepare == nullptr) return bytes;
-  bytes = detail::or_no_memory(Stage::execute, [&] { return backend.prepare(handle, inputs, outputs, workspace); });
+  bytes = detail::catch_bad_alloc(Stage::execute, [&] { return backend.prepare(handle, inputs, outputs, workspace); });
   if (bytes) return bytes;
   if (bytes.error().backend.empty()) bytes.error().backend = Name(backend.name);
   bytes.error().stage = Stage::execute;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "davit/core/copy_tensor.hpp"
-#include "davit/core/no_memory.hpp"
+#include "davit/core/catch_bad_alloc.hpp"
 #include "davit/runtime/method_state.hpp"
 #include "davit/runtime/session.hpp"
 
@@ -32,7 +32,7 @@ struct Session::State {
 void Session::Free::operator()(State* state) const noexcept { delete state; }
 
 Result<Session> Session::make(LoweredProgram program, SessionOptions options) {
-  return davit::detail::or_no_memory(Stage::execute, [&]() -> Result<Session> {
+  return davit::detail::catch_bad_alloc(Stage::execute, [&]() -> Result<Session> {
     Result<std::vector<NamedTensor>> state = copy_state(program.state(), options.limits.max_memory);
     if (!state) return std::unexpected(std::move(state.error()));
     return Session(std::unique_ptr<State, Free>(new State(std::move(program), *std::move(state), options)));
@@ -167,7 +167,7 @@ namespace detail {
 }  // namespace detail
 
 Result<Outputs> Session::run(std::size_t index, std::span<const EValue> user_inputs) {
-  return davit::detail::or_no_memory(Stage::execute, [&]() __attribute__((always_inline)) -> Result<Outputs> {
+  return davit::detail::catch_bad_alloc(Stage::execute, [&]() __attribute__((always_inline)) -> Result<Outputs> {
     detail::MethodState& m = state_->methods[index];
     detail::DelegateState* const ready = m.ready_call;
     const PortChecks& checks = m.frame.input_checks();
@@ -188,7 +188,7 @@ Result<Outputs> Session::run(std::size_t index, std::span<const EValue> user_inp
 }
 
 Result<Outputs> Session::run(std::string_view name, std::span<const EValue> args, std::span<const NamedValue> kwargs) {
-  return davit::detail::or_no_memory(Stage::execute, [&]() -> Result<Outputs> {
+  return davit::detail::catch_bad_alloc(Stage::execute, [&]() -> Result<Outputs> {
     const Result<std::size_t> index = state_->program.find_method(name);
     if (!index) return std::unexpected(index.error());
     if (kwargs.empty()) return run(*index, args);

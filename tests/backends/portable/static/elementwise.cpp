@@ -16,7 +16,7 @@
 
 namespace {
 
-namespace sf = davit::static_float;
+namespace sf = davit::static_kernels;
 namespace k = davit::kernels;
 using davit::ErrorCode;
 using davit::EValue;

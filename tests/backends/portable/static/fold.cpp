@@ -9,7 +9,7 @@
 
 namespace {
 
-namespace sf = davit::static_float;
+namespace sf = davit::static_kernels;
 
 constexpr sf::Reduce rows_of_three() {
   sf::Reduce p;

@@ -8,7 +8,7 @@
 
 namespace {
 
-namespace sf = davit::static_float;
+namespace sf = davit::static_kernels;
 using davit::ErrorCode;
 
 /// Rows of a (3, 2) tensor, by two indices; `other` is contiguous.

@@ -8,7 +8,7 @@
 
 namespace {
 
-namespace sf = davit::static_float;
+namespace sf = davit::static_kernels;
 
 constexpr bool check_inverse() {
   const std::array<double, 8> x{0, 2, 4, 0, /* no pivot in its second column: */ 1, 2, 2, 4};

@@ -9,7 +9,7 @@
 
 namespace {
 
-namespace sf = davit::static_float;
+namespace sf = davit::static_kernels;
 
 constexpr bool check_convolutions() {
   const std::array<double, 4> x{1, 2, 3, 4};

@@ -11,7 +11,7 @@
 
 namespace {
 
-namespace sf = davit::static_float;
+namespace sf = davit::static_kernels;
 using davit::ErrorCode;
 
 constexpr sf::Walk<2> column_and_row() {

@@ -10,7 +10,7 @@
 
 namespace {
 
-namespace sf = davit::static_float;
+namespace sf = davit::static_kernels;
 using davit::ErrorCode;
 
 constexpr bool check_copies() {

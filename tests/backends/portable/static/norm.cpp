@@ -12,7 +12,7 @@
 
 namespace {
 
-namespace sf = davit::static_float;
+namespace sf = davit::static_kernels;
 using davit::ErrorCode;
 using davit::EValue;
 using davit::portable_kernels::batch_norm_ops;

@@ -13,7 +13,7 @@
 
 namespace {
 
-namespace sf = davit::static_float;
+namespace sf = davit::static_kernels;
 using davit::ErrorCode;
 using davit::EValue;
 using davit::portable_kernels::adaptive_avg_pool_ops;

@@ -14,7 +14,7 @@
 
 namespace {
 
-namespace sf = davit::static_float;
+namespace sf = davit::static_kernels;
 using namespace davit;
 using static_both::BothWays;
 constexpr auto f32 = ScalarType::float32;

@@ -11,7 +11,7 @@
 
 namespace {
 
-namespace sf = davit::static_float;
+namespace sf = davit::static_kernels;
 using davit::ErrorCode;
 using davit::EValue;
 using davit::portable_kernels::reduction_ops;

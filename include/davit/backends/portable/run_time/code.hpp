@@ -11,7 +11,7 @@
 #include "davit/backend/program_body.hpp"
 #include "davit/backends/portable/run_time/argument_table.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
-#include "davit/backends/portable/run_time/products/row_tail.hpp"
+#include "davit/backends/portable/run_time/products/row_epilogue.hpp"
 #include "davit/core/tensor.hpp"
 #include "davit/program/symbols.hpp"
 
@@ -25,8 +25,8 @@ struct Step {
   Range slots_in{};  ///< rows of ArgumentTable::slots
   Range slots_out{};
   DebugHandle handle = no_debug_handle;
-  std::uint32_t tail = no_id;  ///< a row of Code::tails
-  bool is_own = false;         ///< the kernel is a user's: what it makes is checked
+  std::uint32_t epilogue = no_id;  ///< a row of Code::tails
+  bool is_own = false;             ///< the kernel is a user's: what it makes is checked
 };
 
 /// A method as steps over slots, which its sessions share.
@@ -36,7 +36,7 @@ struct Code {
   std::vector<Step> steps;
   ArgumentTable arguments;
   std::vector<Tensor> packed;          ///< constants of steps on bytes, whose arguments are views of them, and of tails
-  std::vector<RowTail> tails;          ///< of convolutions
+  std::vector<RowEpilogue> tails;      ///< of convolutions
   std::vector<ValueId> value_of_slot;  ///< no_id for an output that the graph does not name
   std::vector<std::uint32_t> slot_of_value;
   std::vector<std::uint32_t> input_slots;  ///< per delegate input; no_id for one that no value carries

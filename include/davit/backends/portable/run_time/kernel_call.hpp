@@ -74,7 +74,7 @@ alignas(64) inline std::byte no_elements[64];
   return value;
 }
 
-struct RowTail;
+struct RowEpilogue;
 
 /// One call of a kernel: arguments in the order of the operator's schema with defaults filled in, and outputs.
 ///
@@ -89,9 +89,10 @@ class KernelCall {
                        KernelMemory& memory) noexcept
       : args_(args), outputs_(outputs), places_(places), memory_(&memory) {}
 
-  const char* why = nullptr;      ///< a sentence for the error, if the code alone does not say enough
-  UndoLog* undo = nullptr;        ///< of a call that may be made where argument 0 lies
-  const RowTail* tail = nullptr;  ///< of a convolution: the norm and the bounds after it, which it carries out, too
+  const char* why = nullptr;  ///< a sentence for the error, if the code alone does not say enough
+  UndoLog* undo = nullptr;    ///< of a call that may be made where argument 0 lies
+  const RowEpilogue* epilogue =
+      nullptr;  ///< of a convolution: the norm and the bounds after it, which it carries out, too
 
   /// True if output 0 was made where argument 0 lies: `undo` is to keep what is written over.
   [[nodiscard]] bool is_in_place() const noexcept {
@@ -217,8 +218,8 @@ struct OpRow {
   Aliasing aliasing = Aliasing::none;
   bool takes_numbers = false;  ///< a parameter of type Tensor may be a number; the kernel asks is_tensor
   bool takes_complex = false;  ///< complex numbers, too
-  bool updates = false;     ///< output 0 is argument 0 with other numbers in some places, and may be made in its place
-  bool takes_tail = false;  ///< the kernel carries out KernelCall::tail
+  bool updates = false;  ///< output 0 is argument 0 with other numbers in some places, and may be made in its place
+  bool takes_epilogue = false;  ///< the kernel carries out KernelCall::epilogue
 };
 
 /// An operator that a user adds: its row, and its schema as torch writes it, "ns.op.overload(Tensor x) -> Tensor". A

@@ -7,7 +7,7 @@
 #include "davit/backends/portable/static/linear.hpp"
 #include "davit/backends/portable/static/tile.hpp"
 
-namespace davit::static_float {
+namespace davit::static_kernels {
 
 /// y (batch, filters, out) = a convolution of x (batch, channels, in). A convolution over one dimension has height 1.
 struct Conv2d {
@@ -299,4 +299,4 @@ template <class P>
   conv2d_filters(params, x, weight, bias, y);
 }
 
-}  // namespace davit::static_float
+}  // namespace davit::static_kernels

@@ -13,7 +13,7 @@
 #include "davit/kernels/vectors.hpp"
 
 /// Functions of kernels/ on float32 tensors.
-namespace davit::static_float {
+namespace davit::static_kernels {
 
 namespace detail {
 
@@ -147,4 +147,4 @@ template <class P>
   });
 }
 
-}  // namespace davit::static_float
+}  // namespace davit::static_kernels

@@ -13,9 +13,9 @@
 #include "davit/program/operators/bounds.hpp"
 
 /// Functions of one or two elements in float32, of portable's static face.
-namespace davit::embed_float {
+namespace davit::static_lowering {
 
-namespace sf = static_float;
+namespace sf = static_kernels;
 
 using int32 = std::int32_t;  // a cast costs less compile time than a call
 
@@ -166,4 +166,4 @@ inline constexpr std::array elementwise_rows{
     EmbedRow{"aten.tanh.default", embed_unary<kernels::Tanh>},
 };
 
-}  // namespace davit::embed_float
+}  // namespace davit::static_lowering

@@ -6,7 +6,7 @@
 #include "davit/backends/portable/static/embed_operands.hpp"
 
 /// Tensors of one number, or of numbers at even distances, of portable's static face.
-namespace davit::embed_float {
+namespace davit::static_lowering {
 
 struct sequence {
   using Params = sf::Sequence;
@@ -64,4 +64,4 @@ inline constexpr std::array fill_rows{
     EmbedRow{"aten.arange.start_step", embed_arange},
 };
 
-}  // namespace davit::embed_float
+}  // namespace davit::static_lowering

@@ -11,7 +11,7 @@
 #include "davit/program/operators/reduction.hpp"
 
 /// Reductions, scans and orders of elements of any type, of portable's static face.
-namespace davit::embed_float {
+namespace davit::static_lowering {
 
 template <class Op, bool Mean = false>
 struct fold {
@@ -173,4 +173,4 @@ inline constexpr std::array fold_rows{
     EmbedRow{"aten.topk.default", embed_ranked},
 };
 
-}  // namespace davit::embed_float
+}  // namespace davit::static_lowering

@@ -14,7 +14,7 @@
 #include "davit/backends/portable/static/index.hpp"
 
 /// What moves elements to and from places that tensors or tables name, of portable's static face.
-namespace davit::embed_float {
+namespace davit::static_lowering {
 
 template <std::size_t N>
 struct pick {
@@ -373,4 +373,4 @@ inline constexpr std::array index_rows{
     EmbedRow{"aten.embedding.default", embed_any_embedding},
 };
 
-}  // namespace davit::embed_float
+}  // namespace davit::static_lowering

@@ -18,9 +18,9 @@
 #include "davit/backends/portable/static/softmax.hpp"
 
 /// The float kernels of static programs as the kernel types of the embed contract: outputs first, then inputs.
-namespace davit::embed_float {
+namespace davit::static_lowering {
 
-namespace sf = static_float;
+namespace sf = static_kernels;
 
 /// An elementwise function from its parameters as they are encoded. g++ 12 cannot bit_cast to a struct with an empty
 /// member.
@@ -242,4 +242,4 @@ struct embedding {
   }
 };
 
-}  // namespace davit::embed_float
+}  // namespace davit::static_lowering

@@ -13,7 +13,7 @@
 #include "davit/program/operators/softmax.hpp"
 
 /// Linear layers, convolutions, pooling, normalisation and softmax in float32, of portable's static face.
-namespace davit::embed_float {
+namespace davit::static_lowering {
 
 [[nodiscard]] constexpr bool is_output_inner(const EmbedNode& n, ValueId weight) noexcept {
   const StaticInput* constant = n.g.constant(weight);
@@ -26,7 +26,7 @@ namespace davit::embed_float {
 /// The matrix of which `v` is the transpose, if the backend may look through the node that transposes it; else no_id.
 [[nodiscard]] constexpr ValueId transposed_from(const EmbedNode& n, ValueId v) noexcept {
   const NodeId producer = n.g.producer(v);
-  if (!n.g.mine(producer)) return no_id;
+  if (!n.g.is_assigned(producer)) return no_id;
   const EmbedNode p{n.g, producer};
   operators::PermutationView order;
   if (p.is("aten.transpose.int") || operators::read_permutation(p, order))
@@ -243,4 +243,4 @@ inline constexpr std::array layer_rows{
     EmbedRow{"aten.log_softmax.int", embed_softmax},
 };
 
-}  // namespace davit::embed_float
+}  // namespace davit::static_lowering

@@ -10,7 +10,7 @@
 #include "davit/backends/portable/static/layers_any.hpp"
 
 /// Layers that embed_layers.hpp has no float32 kernel for, of portable's static face.
-namespace davit::embed_float {
+namespace davit::static_lowering {
 
 template <bool Transposed>
 struct convolve {
@@ -119,7 +119,7 @@ constexpr const char* embed_product_any(const EmbedNode& n, StepWriter& steps) {
   if (const operators::Refusal wrong = operators::read_matmul(n, v)) return wrong.what;
   if (const char* why = not_of_one_type(n, v.left, v.right)) return why;
   if (!v.is_plain()) return "it has factors";
-  if (is_output_inner(n, v.right) && !n.g.is_trial()) return "its weight is laid out for a linear";
+  if (is_output_inner(n, v.right) && !n.g.is_probing()) return "its weight is laid out for a linear";
   const std::uint32_t left = n.g.rank(v.left), right = n.g.rank(v.right);
   if (right < 2 || left < 1 || (left < 2 && !v.transposed) || (right > 2 && left != right))
     return "its operands are no matrices";
@@ -275,4 +275,4 @@ inline constexpr std::array layer_any_rows{
     EmbedRow{"aten._native_batch_norm_legit.no_stats", embed_instance_norm},
 };
 
-}  // namespace davit::embed_float
+}  // namespace davit::static_lowering

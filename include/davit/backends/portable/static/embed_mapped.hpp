@@ -13,7 +13,7 @@
 
 /// Elementwise operators on elements of any type, of portable's static face: what embed_elementwise.hpp has no float32
 /// kernel for.
-namespace davit::embed_float {
+namespace davit::static_lowering {
 
 template <template <class> class F, std::size_t Numbers>
 struct map_one {
@@ -409,4 +409,4 @@ inline constexpr std::array mapped_rows{
     EmbedRow{"aten._to_copy.default", embed_convert},
 };
 
-}  // namespace davit::embed_float
+}  // namespace davit::static_lowering

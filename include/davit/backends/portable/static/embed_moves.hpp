@@ -11,7 +11,7 @@
 #include "davit/program/operators/reduction.hpp"
 
 /// What moves elements or reduces dimensions, of portable's static face.
-namespace davit::embed_float {
+namespace davit::static_lowering {
 
 /// The row-major strides of a value.
 [[nodiscard]] constexpr std::vector<std::int64_t> strides_of(const EmbedGraph& g, ValueId v) {
@@ -48,7 +48,7 @@ constexpr const char* write_copy(const EmbedNode& n, StepWriter& steps, ValueId 
   if (x == no_id || n.output() == no_id) return "an operand is missing";
   if (n.g.dtype(x) != n.g.dtype(n.output()) || n.g.dtype(x) == ScalarType::undefined)
     return "it changes the element type";
-  if (is_output_inner(n, x) && !n.g.is_trial()) return "its input is laid out for a linear";
+  if (is_output_inner(n, x) && !n.g.is_probing()) return "its input is laid out for a linear";
   return n.g.numel(n.output()) == 0 ? "a tensor has no elements" : nullptr;
 }
 inline constexpr const char* too_many_dims = "it moves more than 6 dimensions";
@@ -211,4 +211,4 @@ inline constexpr std::array move_rows{
     EmbedRow{"aten.embedding.default", embed_embedding},
 };
 
-}  // namespace davit::embed_float
+}  // namespace davit::static_lowering

@@ -11,7 +11,7 @@
 #include "davit/core/promote.hpp"
 
 /// What operators on elements of any type say of their operands, of portable's static face.
-namespace davit::embed_float {
+namespace davit::static_lowering {
 
 struct convert {
   using Params = sf::Convert;
@@ -75,7 +75,7 @@ enum class MapRule : std::uint8_t { same, real, truth, integral };
   if (n.g.numel(n.output()) == 0) return "a tensor has no elements";
   for (const ValueId v : values)
     if (v != no_id && n.g.constant(v) != nullptr && n.g.constant(v)->layout == WeightLayout::output_inner &&
-        !n.g.is_trial())
+        !n.g.is_probing())
       return "an operand is laid out for a linear";
   return nullptr;
 }
@@ -95,4 +95,4 @@ constexpr ReadAs read_as(const EmbedNode& n, StepWriter& steps, ValueId v, Scala
   return made;
 }
 
-}  // namespace davit::embed_float
+}  // namespace davit::static_lowering

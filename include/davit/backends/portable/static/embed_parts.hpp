@@ -13,7 +13,7 @@
 #include "davit/program/operators/resize.hpp"
 
 /// What writes a part of a tensor, pads it, or reads it in another order, of portable's static face.
-namespace davit::embed_float {
+namespace davit::static_lowering {
 
 struct linear_resize {
   using Params = sf::LinearResize;
@@ -270,4 +270,4 @@ inline constexpr std::array part_rows{
     EmbedRow{"aten._upsample_nearest_exact3d.vec", embed_upsample_nearest},
 };
 
-}  // namespace davit::embed_float
+}  // namespace davit::static_lowering

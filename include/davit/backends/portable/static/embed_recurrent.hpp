@@ -9,7 +9,7 @@
 #include "davit/backends/portable/static/recurrent.hpp"
 
 /// Recurrent layers of portable's static face: of one layer and direction; of others the rules make several of these.
-namespace davit::embed_float {
+namespace davit::static_lowering {
 
 template <sf::Cell cell>
 struct recurrence {
@@ -89,4 +89,4 @@ inline constexpr std::array recurrent_rows{
     EmbedRow{"aten.rnn_relu.input", embed_recurrence<sf::Cell::relu>},
 };
 
-}  // namespace davit::embed_float
+}  // namespace davit::static_lowering

@@ -11,7 +11,7 @@
 #include "davit/kernels/constant_math.hpp"
 
 /// Reductions, scans and orders of elements of any type.
-namespace davit::static_float {
+namespace davit::static_kernels {
 
 /// What elements of T are summed in.
 template <class T>
@@ -172,4 +172,4 @@ template <class P, class T>
   });
 }
 
-}  // namespace davit::static_float
+}  // namespace davit::static_kernels

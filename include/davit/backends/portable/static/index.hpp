@@ -12,7 +12,7 @@
 #include "davit/core/next_index.hpp"
 
 /// What moves elements to and from places that tensors or tables name, of any type.
-namespace davit::static_float {
+namespace davit::static_kernels {
 
 /// A walk over a tensor that is indexed, another that is contiguous or walked too, and N index tensors. Index k counts
 /// steps[k] elements of the indexed tensor, of `sizes[k]`; where `wraps`, negative ones count from the end.
@@ -167,4 +167,4 @@ template <class P>
     }
 }
 
-}  // namespace davit::static_float
+}  // namespace davit::static_kernels

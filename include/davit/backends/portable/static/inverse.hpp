@@ -7,7 +7,7 @@
 #include "davit/core/error.hpp"
 
 /// Inverses of matrices.
-namespace davit::static_float {
+namespace davit::static_kernels {
 
 struct Inverse {
   std::int32_t batch = 1, n = 1;
@@ -66,4 +66,4 @@ template <class P, class T>
   return ErrorCode::ok;
 }
 
-}  // namespace davit::static_float
+}  // namespace davit::static_kernels

@@ -8,7 +8,7 @@
 
 /// Convolutions, pooling and products of elements of any floating-point type, over up to three dimensions: what the
 /// float32 kernels for two dimensions leave. Plain loops.
-namespace davit::static_float {
+namespace davit::static_kernels {
 
 using Three = std::array<std::int32_t, 3>;
 
@@ -161,4 +161,4 @@ template <class P, class T>
       }
 }
 
-}  // namespace davit::static_float
+}  // namespace davit::static_kernels

@@ -5,7 +5,7 @@
 
 #include "davit/backends/portable/static/packs.hpp"
 
-namespace davit::static_float {
+namespace davit::static_kernels {
 
 /// How a weight's elements lie.
 enum class Layout : std::int32_t {
@@ -209,4 +209,4 @@ template <class P>
     for (Index j = 0; j < p.n; ++j) y[j] += p.beta * added[r * p.row_step + j * p.step];
 }
 
-}  // namespace davit::static_float
+}  // namespace davit::static_kernels

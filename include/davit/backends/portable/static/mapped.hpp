@@ -16,7 +16,7 @@
 
 /// Elementwise functions of kernels/ on elements of any type: they are loaded into what the type is computed in, and
 /// what comes out is stored as the result's type.
-namespace davit::static_float {
+namespace davit::static_kernels {
 
 /// What elements of T are computed in: float, double or, for all integers and bools, int64.
 template <class T>
@@ -171,4 +171,4 @@ template <class P, class R>
     y[i] = kernels::convert<R>(static_cast<Computed<R>>(first + static_cast<C>(i) * step));
 }
 
-}  // namespace davit::static_float
+}  // namespace davit::static_kernels

@@ -11,7 +11,7 @@
 #include "davit/core/error.hpp"
 
 /// What only moves elements, of any type.
-namespace davit::static_float {
+namespace davit::static_kernels {
 
 /// Elements copied from places with strides to places with strides: permute, slice, select, expand, one operand of cat.
 struct StridedCopy {
@@ -75,4 +75,4 @@ template <class P, class I>
   return ErrorCode::ok;
 }
 
-}  // namespace davit::static_float
+}  // namespace davit::static_kernels

@@ -10,7 +10,7 @@
 #include "davit/kernels/row_moments.hpp"
 #include "davit/kernels/vectors.hpp"
 
-namespace davit::static_float {
+namespace davit::static_kernels {
 
 /// A double as parameters may hold it, in int32; a float where sums are floats.
 template <class W>
@@ -65,4 +65,4 @@ template <class P>
   }
 }
 
-}  // namespace davit::static_float
+}  // namespace davit::static_kernels

@@ -18,7 +18,7 @@
 /// A kernel takes its parameters as a struct (one copy of the code for all calls) or as a type that holds one (code for
 /// these numbers alone, see is_constant). It runs in constant evaluation as well. Tensors are contiguous and do not
 /// overlap unless it says so.
-namespace davit::static_float {
+namespace davit::static_kernels {
 
 using Index = std::ptrdiff_t;
 
@@ -184,4 +184,4 @@ template <bool Unrolled, class F>
   for (Index i = 0; i < rest; ++i) f.template operator()<1>(done + i);
 }
 
-}  // namespace davit::static_float
+}  // namespace davit::static_kernels

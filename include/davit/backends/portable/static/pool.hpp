@@ -7,7 +7,7 @@
 
 #include "davit/backends/portable/static/packs.hpp"
 
-namespace davit::static_float {
+namespace davit::static_kernels {
 
 /// Windows that slide over planes (batch times channels). Pooling over one dimension has height 1.
 struct Pool2d {
@@ -176,4 +176,4 @@ template <class P>
   }
 }
 
-}  // namespace davit::static_float
+}  // namespace davit::static_kernels

@@ -8,7 +8,7 @@
 #include "davit/kernels/functions.hpp"
 
 /// Recurrent layers of one direction.
-namespace davit::static_float {
+namespace davit::static_kernels {
 
 enum class Cell : std::int32_t { gru, lstm, tanh, relu };
 
@@ -105,4 +105,4 @@ template <Cell cell, class P>
   }
 }
 
-}  // namespace davit::static_float
+}  // namespace davit::static_kernels

@@ -6,7 +6,7 @@
 
 #include "davit/backends/portable/static/walk.hpp"
 
-namespace davit::static_float {
+namespace davit::static_kernels {
 
 /// Each group of elements (a `group` walk from each place of `kept`) becomes one.
 struct Reduce {
@@ -71,4 +71,4 @@ template <bool Largest, class P, class T>
   detail::each_extreme<Largest>(numbers_of(params), x, [&](T, Index at) { *y++ = at; });
 }
 
-}  // namespace davit::static_float
+}  // namespace davit::static_kernels

@@ -7,7 +7,7 @@
 #include "davit/kernels/softmax.hpp"
 #include "davit/kernels/vectors.hpp"
 
-namespace davit::static_float {
+namespace davit::static_kernels {
 
 /// Softmax over the middle of (outer, count, inner).
 struct Softmax {
@@ -30,4 +30,4 @@ template <class P>
                                                                                   Index{p.inner}, y);
 }
 
-}  // namespace davit::static_float
+}  // namespace davit::static_kernels

@@ -6,7 +6,7 @@
 
 #include "davit/backends/portable/static/packs.hpp"
 
-namespace davit::static_float::detail {
+namespace davit::static_kernels::detail {
 
 /// Packs that the sums of a convolution's tile take: what the registers hold beside an element and a weight.
 #if defined(__ARM_FEATURE_MVE)
@@ -154,4 +154,4 @@ template <Index Places, Index Vectors>
   });
 }
 
-}  // namespace davit::static_float::detail
+}  // namespace davit::static_kernels::detail

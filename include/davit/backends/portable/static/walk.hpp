@@ -8,7 +8,7 @@
 #include "davit/backends/portable/static/packs.hpp"
 #include "davit/core/next_index.hpp"
 
-namespace davit::static_float {
+namespace davit::static_kernels {
 
 /// A walk in row-major order of `sizes` over N tensors; strides are 0 in dimensions that repeat.
 template <std::size_t N>
@@ -75,4 +75,4 @@ template <std::size_t N, class F>
 
 }  // namespace detail
 
-}  // namespace davit::static_float
+}  // namespace davit::static_kernels

@@ -84,14 +84,14 @@ void check_random(std::uint32_t seed) {
   CHECK(out == expected);
   if constexpr (std::is_same_v<C, float>) {
     const auto factors = numbers<C>(random, m.filters), shifts = numbers<C>(random, m.filters);
-    portable_kernels::RowTail tail{.low = -20, .high = 30};
-    if (seed % 4 != 0) tail.factors = factors.data(), tail.shifts = shifts.data(), tail.rows = m.filters;
+    portable_kernels::RowEpilogue epilogue{.low = -20, .high = 30};
+    if (seed % 4 != 0) epilogue.factors = factors.data(), epilogue.shifts = shifts.data(), epilogue.rows = m.filters;
     for (std::size_t i = 0; i < expected.size(); ++i) {
       const std::size_t filter = i / static_cast<std::size_t>(volume(m.places)) % static_cast<std::size_t>(m.filters);
-      if (tail.factors != nullptr) expected[i] = expected[i] * factors[filter] + shifts[filter];
-      expected[i] = std::min(std::max(expected[i], tail.low), tail.high);
+      if (epilogue.factors != nullptr) expected[i] = expected[i] * factors[filter] + shifts[filter];
+      expected[i] = std::min(std::max(expected[i], epilogue.low), epilogue.high);
     }
-    convolve<C>(m, image.data(), weight.data(), added, work.data(), out.data(), tail);
+    convolve<C>(m, image.data(), weight.data(), added, work.data(), out.data(), epilogue);
     CHECK(out == expected);
   }
 

@@ -67,7 +67,7 @@ namespace detail {
   if (!detail::format_strides(format, sizes, strides))
     return call.refuse(ErrorCode::invalid_argument, "the sizes do not have this memory format");
   const auto* data = static_cast<const std::byte*>(x.data);
-  const Footprint own = footprint(x);
+  const MemoryRange own = memory_range(x);
   const std::size_t wanted = static_cast<std::size_t>(count) * size_of(x.dtype);
   const std::size_t available = own.end == nullptr ? 0 : static_cast<std::size_t>(own.end - data);
   if (wanted <= available) return call.alias(0, x, sizes, strides);

@@ -258,7 +258,7 @@ namespace detail {
   const std::int64_t offset = call.integer(3, 0);
   if (!ints_of(call.list(1), sizes) || !ints_of(call.list(2), strides) || sizes.rank != strides.rank)
     return call.refuse(ErrorCode::invalid_argument, "as many sizes as strides are needed");
-  const Footprint seen = footprint(x);
+  const MemoryRange seen = memory_range(x);
   const auto element = static_cast<std::int64_t>(size_of(x.dtype));
   std::int64_t last = offset;
   bool empty = false;

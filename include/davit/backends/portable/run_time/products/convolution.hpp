@@ -29,7 +29,7 @@ template <class C>
     convolve_adjoint<C>(c.map, buffers.in(input), buffers.in(weight), added, buffers.out(work), buffers.out(out));
   } else {
     convolve<C>(c.map, buffers.in(input), buffers.in(weight), added, buffers.out(work), buffers.out(out),
-                call.tail == nullptr ? RowTail() : *call.tail);
+                call.epilogue == nullptr ? RowEpilogue() : *call.epilogue);
   }
   return buffers.finish();
 }
@@ -38,8 +38,8 @@ template <class C>
   ConvolutionCall c;
   if (const ErrorCode code = read_convolution(call, op, c); code != ErrorCode::ok) return code;
   const ScalarType dtype = call.tensor(0).dtype;
-  if (call.tail != nullptr && (dtype != ScalarType::float32 || c.transposed ||
-                               (call.tail->factors != nullptr && call.tail->rows != c.out_channels())))
+  if (call.epilogue != nullptr && (dtype != ScalarType::float32 || c.transposed ||
+                                   (call.epilogue->factors != nullptr && call.epilogue->rows != c.out_channels())))
     return call.refuse(ErrorCode::invalid_program,
                        "convolution: it is not what the program declares, and what follows it does not fit");
   if (const ErrorCode code = call.make(0, dtype, c.out_sizes()); code != ErrorCode::ok) return code;
@@ -120,8 +120,9 @@ template <class C>
 /// convolution(input (N, C, *), weight, bias?, stride, padding, dilation, transposed, output_padding, groups); conv1d,
 /// conv2d and conv3d, whose input may lack the batch and whose padding may be a word; the gradient. Source:
 /// at::convolution, at::conv2d.
-inline constexpr auto convolution_ops = joined_rows(
-    rows_of<operators::convolution_operators, detail::run_convolution, detail::is_no_gradient>({.takes_tail = true}),
-    std::to_array<OpRow>({{"aten.convolution_backward.default", convolution_backward}}));
+inline constexpr auto convolution_ops =
+    joined_rows(rows_of<operators::convolution_operators, detail::run_convolution, detail::is_no_gradient>(
+                    {.takes_epilogue = true}),
+                std::to_array<OpRow>({{"aten.convolution_backward.default", convolution_backward}}));
 
 }  // namespace davit::portable_kernels

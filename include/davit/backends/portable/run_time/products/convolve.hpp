@@ -11,7 +11,7 @@
 #include "davit/backends/portable/run_time/products/convolution_plan.hpp"
 #include "davit/backends/portable/run_time/products/multiply.hpp"
 #include "davit/backends/portable/run_time/products/padded_image.hpp"
-#include "davit/backends/portable/run_time/products/spread_responses.hpp"
+#include "davit/backends/portable/run_time/products/col2im.hpp"
 #include "davit/kernels/thread_team.hpp"
 
 namespace davit::portable_kernels {
@@ -97,7 +97,7 @@ template <class C>
                                    ? kernels::team_size() * (padded + image.columns() + detail::beyond)
                                    : padded + detail::ThreadColumns<C>::work_of(m, plan);
   const std::int64_t offsets = m.taps() * static_cast<std::int64_t>(sizeof(std::int64_t) / sizeof(C));
-  const std::int64_t work = std::max(offsets + forward, detail::spread_work<C>(m));
+  const std::int64_t work = std::max(offsets + forward, detail::col2im_work<C>(m));
   return std::max(work, detail::sharing_of_groups(m).spaces() * detail::work_of_group<C>(m));
 }
 
@@ -113,7 +113,7 @@ std::int64_t work_of_group(const ConvolutionMap& m) noexcept {
 /// One channel per group.
 template <class C>
 void convolve_channels(const ConvolutionMap& m, const ConvolutionPlan& plan, const C* image, const C* weight,
-                       const C* bias, const RowTail& tail, std::int64_t* offsets, C* work, C* out) {
+                       const C* bias, const RowEpilogue& epilogue, std::int64_t* offsets, C* work, C* out) {
   for (std::int64_t first = 0; first < m.places[1]; first += plan.rows) {
     const PaddedImage padded(m, first, std::min(plan.rows, m.places[1] - first));
     tap_offsets(m, padded, m.taps(), offsets);
@@ -135,8 +135,8 @@ void convolve_channels(const ConvolutionMap& m, const ConvolutionPlan& plan, con
                   static_cast<const C*>(copied + f / m.group_filters() * padded.count()),
                   bias == nullptr ? C{} : bias[filter], aside, padded.columns());
               if constexpr (std::is_same_v<C, float>)
-                if (!tail.is_none()) {
-                  const RowTail own = tail.from(filter);
+                if (!epilogue.is_none()) {
+                  const RowEpilogue own = epilogue.from(filter);
                   kernels::run_widest<FinishRows>(&own, std::int64_t{1}, padded.columns(), aside, padded.columns());
                 }
               padded.take_places(m, static_cast<const C*>(aside), 0, padded.columns(),
@@ -150,7 +150,7 @@ void convolve_channels(const ConvolutionMap& m, const ConvolutionPlan& plan, con
 /// A product whose right operand is the (padded) image: `channels` of a group, to its first filter's response.
 template <class C>
 void convolve_padded(const ConvolutionMap& m, const ConvolutionPlan& plan, const C* channels, const C* weight,
-                     const C* bias, const RowTail& tail, std::int64_t* offsets, C* work, C* out) {
+                     const C* bias, const RowEpilogue& epilogue, std::int64_t* offsets, C* work, C* out) {
   const std::int64_t places = volume(m.places);
   for (std::int64_t first = 0; first < m.places[1]; first += plan.rows) {
     const PaddedImage padded(m, first, std::min(plan.rows, m.places[1] - first));
@@ -173,7 +173,7 @@ void convolve_padded(const ConvolutionMap& m, const ConvolutionPlan& plan, const
     };
     if (padded.dense()) {
       gemm<C>(m.group_filters(), padded.columns(), m.taps(), filters, own.panels(0), source_at(0),
-              out + first * m.places[2], places, bias, tail);
+              out + first * m.places[2], places, bias, epilogue);
       continue;
     }
     own.share(padded.columns(), [&](std::size_t part, std::int64_t j, std::int64_t count) {
@@ -181,7 +181,7 @@ void convolve_padded(const ConvolutionMap& m, const ConvolutionPlan& plan, const
       const std::int64_t full =
           plan.as_is ? count : (count + tile_width<C>() / 2 - 1) / (tile_width<C>() / 2) * (tile_width<C>() / 2);
       C* const aside = own.aside(part);
-      gemm<C>(m.group_filters(), full, m.taps(), filters, own.panels(part), source_at(j), aside, full, bias, tail);
+      gemm<C>(m.group_filters(), full, m.taps(), filters, own.panels(part), source_at(j), aside, full, bias, epilogue);
       for (std::int64_t f = 0; f < m.group_filters(); ++f)
         padded.take_places(m, static_cast<const C*>(aside + f * full), j, count, out + f * places);
     });
@@ -191,7 +191,7 @@ void convolve_padded(const ConvolutionMap& m, const ConvolutionPlan& plan, const
 /// A product whose right operand is gathered from the image: columns are the places of the whole batch.
 template <class C>
 void convolve_gathered(const ConvolutionMap& m, const ConvolutionPlan& plan, const C* channels, const C* weight,
-                       const C* bias, const RowTail& tail, C* work, C* out) {
+                       const C* bias, const RowEpilogue& epilogue, C* work, C* out) {
   const std::int64_t places = volume(m.places);
   const ThreadColumns<C> own(m, plan, work);
   own.share(m.batch * places, [&](std::size_t part, std::int64_t j, std::int64_t columns) {
@@ -218,7 +218,7 @@ void convolve_gathered(const ConvolutionMap& m, const ConvolutionPlan& plan, con
           }
           return Panel<C>{to, r.packed_rows};
         },
-        aside, columns, bias, tail);
+        aside, columns, bias, epilogue);
     for (std::int64_t at = 0; at < columns;) {
       const std::int64_t place = (j + at) % places;
       const std::int64_t count = std::min(columns - at, places - place);
@@ -232,16 +232,16 @@ void convolve_gathered(const ConvolutionMap& m, const ConvolutionPlan& plan, con
 }  // namespace detail
 
 /// out (batch, filters, places) = responses of the filters to the image, plus a bias per filter (may be nullptr), then
-/// what becomes of each filter's responses (`tail`, of floats alone). O(batch * places * filters * taps).
+/// what becomes of each filter's responses (`epilogue`, of floats alone). O(batch * places * filters * taps).
 template <class C>
 void convolve(ConvolutionMap m, const C* image, const C* weight, const C* bias, C* work, C* out,
-              const RowTail& tail = {}) {
+              const RowEpilogue& epilogue = {}) {
   m = detail::in_one_row(m);
   const auto plan = detail::ConvolutionPlan::of<C>(m);
   const std::int64_t table = m.taps() * static_cast<std::int64_t>(sizeof(std::int64_t) / sizeof(C)),
                      work_of_group = detail::work_of_group<C>(m);
   if (plan.depthwise && plan.padded)
-    return detail::convolve_channels(m, plan, image, weight, bias, tail, reinterpret_cast<std::int64_t*>(work),
+    return detail::convolve_channels(m, plan, image, weight, bias, epilogue, reinterpret_cast<std::int64_t*>(work),
                                      work + table, out);
   detail::sharing_of_groups(m).run([&](std::int64_t space, std::int64_t g) {
     auto* const offsets = reinterpret_cast<std::int64_t*>(work + space * work_of_group);
@@ -251,7 +251,7 @@ void convolve(ConvolutionMap m, const C* image, const C* weight, const C* bias, 
     const C* const filters = weight + first * m.taps();
     const C* const added = bias == nullptr ? nullptr : bias + first;
     C* const responses = out + first * volume(m.places);
-    const RowTail follows = tail.from(first);
+    const RowEpilogue follows = epilogue.from(first);
     if (!plan.padded) return detail::convolve_gathered(m, plan, channels, filters, added, follows, own, responses);
     for (std::int64_t n = 0; n < m.batch; ++n)
       detail::convolve_padded(m, plan, channels + n * m.channels * volume(m.image), filters, added, follows, offsets,
@@ -269,7 +269,7 @@ void convolve_adjoint(const ConvolutionMap& m, const C* responses, const C* weig
   const std::int64_t work_of_group = detail::work_of_group<C>(m);
   detail::sharing_of_groups(m).run([&](std::int64_t space, std::int64_t g) {
     C* const own = work + space * work_of_group;
-    detail::spread_responses(m, g, responses, weight, own, image);
+    detail::col2im(m, g, responses, weight, own, image);
   });
 }
 

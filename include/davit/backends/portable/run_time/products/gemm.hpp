@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "davit/backends/portable/run_time/products/row_tail.hpp"
+#include "davit/backends/portable/run_time/products/row_epilogue.hpp"
 #include "davit/kernels/function_ref.hpp"
 #include "davit/kernels/instruction_set.hpp"
 #include "davit/kernels/thread_team.hpp"
@@ -246,7 +246,7 @@ struct PanelGroup {
 /// `gemm` on the calling thread.
 template <class C>
 void gemm_on_thread(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, C* work, PanelSource<C> source, C* c,
-                    std::int64_t c_row, const C* bias, const RowTail& tail) {
+                    std::int64_t c_row, const C* bias, const RowEpilogue& epilogue) {
   const std::int64_t width = panel_width<C>(k);
   std::array<std::int64_t, panel_depth> packed_rows;
   for (std::int64_t i = 0; i < panel_depth; ++i) packed_rows[static_cast<std::size_t>(i)] = i * width;
@@ -295,8 +295,8 @@ void gemm_on_thread(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a,
             }
           if (!done) kernels::run_widest_for<C, MultiplyPanel<>>(static_cast<const PanelProduct<C>*>(&product));
           if constexpr (std::is_same_v<C, float>) {
-            if (tail.is_none() || at + depth < k) continue;
-            const RowTail own = tail.from(i);
+            if (epilogue.is_none() || at + depth < k) continue;
+            const RowEpilogue own = epilogue.from(i);
             kernels::run_widest<FinishRows>(&own, rows, group.width, product.c, product.c_row);
           }
         }
@@ -311,25 +311,25 @@ void gemm_on_thread(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a,
 }  // namespace detail
 
 /// c (rows of `c_row` elements) = the product of `a` (m x k) and the k x n matrix that `source` gives in panels, plus a
-/// number per row (`bias`, may be nullptr), then what becomes of its rows (`tail`, of floats alone).
+/// number per row (`bias`, may be nullptr), then what becomes of its rows (`epilogue`, of floats alone).
 ///
 /// `work` holds gemm_work<C>(m) elements. Integer types must be unsigned and wrap around. Sums are in the order of k,
 /// however many threads there are. O(m * n * k).
 template <class C>
 void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, C* work, PanelSource<C> source, C* c,
-          std::int64_t c_row, const C* bias = nullptr, const RowTail& tail = {}) {
+          std::int64_t c_row, const C* bias = nullptr, const RowEpilogue& epilogue = {}) {
   const std::int64_t threads = kernels::team_size();
   const std::int64_t width = panel_width<C>(k);
   const auto work_of = [=](std::size_t part) {
     return work + static_cast<std::int64_t>(part) * gemm_work_of_thread<C>(m);
   };
-  if (threads == 1) return detail::gemm_on_thread<C>(m, n, k, a, work, source, c, c_row, bias, tail);
+  if (threads == 1) return detail::gemm_on_thread<C>(m, n, k, a, work, source, c, c_row, bias, epilogue);
   if (n < 2 * threads * width && m >= 16 * threads)  // rows: what a panel is made from is then made by each thread
     return kernels::in_parallel(
         m, 8, kernels::operations(m, n, k), [&](std::size_t part, std::int64_t first, std::int64_t end) {
           const Matrix<C> rows{a.data == nullptr ? nullptr : a.data + first * a.row, a.row, a.col, a.pairs};
           detail::gemm_on_thread<C>(end - first, n, k, rows, work_of(part), source, c + first * c_row, c_row,
-                                    bias == nullptr ? nullptr : bias + first, tail.from(first));
+                                    bias == nullptr ? nullptr : bias + first, epilogue.from(first));
         });
   kernels::in_parallel(n, width, kernels::operations(m, n, k),
                        [&](std::size_t part, std::int64_t first, std::int64_t end) {
@@ -339,7 +339,7 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, C* work, 
                                r.j += first;
                                return source(to, r);
                              },
-                             c + first, c_row, bias, tail);
+                             c + first, c_row, bias, epilogue);
                        });
 }
 

@@ -114,7 +114,7 @@ struct Dots {
 };
 
 /// Few rows of `a`: nothing to pack. Sums are in the order of k.
-struct MultiplyByDots {
+struct GemmDot {
   template <std::size_t Bytes, class C>
   [[gnu::always_inline]] static void run(const Dots<C>* p) {
     std::int64_t j = 0;
@@ -244,7 +244,7 @@ struct MultiplyRow {
 };
 
 /// c (rows of `c_row` elements, `n` of them) = a (m x k) * b, whose rows lie contiguous: each is added to all results.
-struct MultiplyBySums {
+struct GemmAxpy {
   template <std::size_t Bytes, class C>
   [[gnu::always_inline]] static void run(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, const C* b,
                                          std::int64_t b_row, C* c, std::int64_t c_row) {
@@ -322,15 +322,15 @@ void multiply_as_is(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a,
             if (from_memory)
               kernels::run_widest_for<C, MultiplyRow>(&dots);
             else
-              kernels::run_widest_for<C, MultiplyByDots>(&dots);
+              kernels::run_widest_for<C, GemmDot>(&dots);
           });
     }
     if (m <= few_rows_by_sums && k > 0 && b.col == 1) {
       return kernels::in_parallel(n, columns_of_thread, kernels::operations(m, n, k),
                                   [&](std::size_t, std::int64_t first, std::int64_t end) {
                                     for (std::int64_t j = first; j < end; j += sum_columns)
-                                      kernels::run_widest_for<C, MultiplyBySums>(m, std::min(sum_columns, end - j), k,
-                                                                                 a, b.data + j, b.row, c + j, c_row);
+                                      kernels::run_widest_for<C, GemmAxpy>(m, std::min(sum_columns, end - j), k, a,
+                                                                           b.data + j, b.row, c + j, c_row);
                                   });
     }
   }

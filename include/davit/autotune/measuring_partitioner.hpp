@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <chrono>
+#include <utility>
+
+#include "davit/autotune/measure_costs.hpp"
+
+namespace davit {
+
+/// Measures what its table lacks, then chooses as a AutotunePartitioner does.
+///
+/// The table must outlive the partitioner. Lower again with a AutotunePartitioner and that table to get the same
+/// program.
+template <class List, class Clock = std::chrono::steady_clock>
+class MeasuringPartitioner {
+ public:
+  using Backends = List;
+
+  explicit MeasuringPartitioner(CostTable& table, ChoosingOptions options = {}, TimingOptions timing = {})
+      : table_(&table), options_(std::move(options)), timing_(timing) {}
+
+  [[nodiscard]] const std::vector<std::uint32_t>& preference() const noexcept { return options_.order; }
+  [[nodiscard]] Result<Partitioning<List>> partition(const Method& method) const {
+    if (Result<void> measured = measure_costs<List, Clock>(method, *table_, options_, timing_); !measured)
+      return std::unexpected(std::move(measured.error()));
+    return AutotunePartitioner<List>(*table_, options_).partition(method);
+  }
+
+ private:
+  CostTable* table_;
+  ChoosingOptions options_;
+  TimingOptions timing_;
+};
+
+}  // namespace davit
