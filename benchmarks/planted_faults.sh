@@ -43,7 +43,7 @@ plant 'a block is reused while its value is needed' runtime/impl/program_plan.ip
 plant "portable reuses a value's memory too early" backends/impl/portable_compile.ipp 'portable' \
   's/std::max\(last_use_\[s\], last_use_\[storage_\[s\]\]\), 0\}/first_def_[s], 0}/'
 plant "an output that copies an input is a view of the caller's memory" lowering/impl/functionalizer.ipp 'portable' \
-  's/!casts \&\& \(keeps\(source\) \|\| shown_\[classes_\.root\(to\)\] != 0\)/!casts \&\& keeps(source)/'
+  's/!casts \&\& \(keeps\(source\) \|\| escapes_\[classes_\.root\(to\)\] != 0\)/!casts \&\& keeps(source)/'
 plant 'a write-back is skipped' runtime/impl/call_frame.ipp 'portable' \
   's/    copy_tensor\(write\.value->tensor\(\), write\.to\);/    (void)write;/'
 plant 'an input that was written in place is not given back' runtime/impl/call_frame.ipp 'portable' \

@@ -30,8 +30,8 @@ namespace detail {
 
 /// What becomes of a composite.
 enum class DecomposeAction : std::uint8_t {
-  stay,
-  go,
+  keep,
+  decompose,
   decompose_if_vanishes,  ///< if nothing takes its place: it answers its argument
   decompose_if_gained,    ///< if backends before the last take the parts
   decompose_if_as_good,   ///< if backends take the parts that are as good as the one that takes the whole
