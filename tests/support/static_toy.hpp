@@ -107,7 +107,7 @@ struct calculator {
           .table<float>({doubled.data(), count});
     } else if (n.is("aten.relu.default")) {
       const NodeId producer = n.g.producer(x);
-      if (n.g.mine(producer, "aten.add.Tensor") && n.g.users(x) == 1) {
+      if (n.g.is_assigned(producer, "aten.add.Tensor") && n.g.users(x) == 1) {
         const EmbedNode sum{n.g, producer};
         steps.step<add_relu_kernel>(count_of(n)).out(n.output()).in(sum.value("self")).in(sum.value("other"));
       } else {
