@@ -20,12 +20,16 @@ class Groups {
  public:
   static constexpr std::size_t most_at_once = AccumulatedColumns::most;
 
-  /// `kept` are the dimensions that name a group, `reduced` those inside; strides are in elements.
+  /// `kept` are the dimensions that name a group, `reduced` those inside; strides are in elements. Unless `in_order`, a
+  /// group's elements come as they lie.
   Groups(const TensorView& x, std::span<const std::int64_t> kept, std::span<const std::int64_t> kept_strides,
-         std::span<const std::int64_t> reduced, std::span<const std::int64_t> reduced_strides) noexcept
+         std::span<const std::int64_t> reduced, std::span<const std::int64_t> reduced_strides,
+         bool in_order = true) noexcept
       : data_(static_cast<const std::byte*>(x.data)), element_(size_of(x.dtype)), outer_(kept), inner_(reduced) {
     outer_.add(kept_strides, element_).collapse();
-    inner_.add(reduced_strides, element_).collapse();
+    inner_.add(reduced_strides, element_);
+    if (!in_order) inner_.sort_by(0);
+    inner_.collapse();
     const auto bytes = static_cast<std::int64_t>(element_);
     const bool few = inner_.count <= most_gathered;
     // windows that overlap lie side by side, too: those that are long and few are quicker as rows
@@ -155,7 +159,10 @@ class ResultWriter {
   void push(const T* results, std::size_t n) noexcept {
     static_assert(sizeof(T) == sizeof(std::uint64_t));
     if (n > values_.size() - used_) flush();
-    std::memcpy(values_.data() + used_, results, n * sizeof(T));
+    if (n == 1)
+      std::memcpy(values_.data() + used_, results, sizeof(T));
+    else
+      std::memcpy(values_.data() + used_, results, n * sizeof(T));
     used_ += n;
   }
 

@@ -120,9 +120,10 @@ void power_row(const std::byte* from, std::int64_t n, Accumulated& so_far) {
   so_far.real += run_widest_for<T, PowerSum<Power>>(reinterpret_cast<const T*>(from), n, center);
 }
 
-/// Adds deviations from the centers to a power, row by row; of a sum of integers modulo 2^64.
-template <int Power, class T>
-struct PowerColumns {
+enum class ColumnWork : std::uint8_t { sum, product, squared_deviation };
+/// Adds, multiplies, or adds squared deviations from the centers, row by row; integers modulo 2^64.
+template <ColumnWork Work, class T>
+struct FoldColumns {
   template <std::size_t Bytes>
   [[gnu::always_inline]] static void run(const std::byte* from, std::int64_t step, std::int64_t n,
                                          AccumulatedColumns* to) noexcept {
@@ -137,8 +138,10 @@ struct PowerColumns {
     for (; n > 0; --n, from += step)
       for (std::int64_t i = first; i < to->count; ++i) {
         const T v = reinterpret_cast<const T*>(from)[i];
-        if constexpr (Power == 1) {
+        if constexpr (Work == ColumnWork::sum) {
           so_far[i] = wrap_add(so_far[i], static_cast<AccumulatedIn<T>>(v));
+        } else if constexpr (Work == ColumnWork::product) {
+          so_far[i] = wrap_mul(so_far[i], static_cast<AccumulatedIn<T>>(v));
         } else {
           const double d = static_cast<double>(v) - to->center[static_cast<std::size_t>(i)];
           so_far[i] += d * d;
@@ -147,7 +150,7 @@ struct PowerColumns {
   }
 
  private:
-  /// The columns of so many vectors from `first` on, whose sums stay in registers.
+  /// The columns of so many vectors from `first` on, whose results stay in registers.
   template <std::size_t Bytes, std::int64_t Vectors>
   [[gnu::always_inline]] static void strip(const std::byte* from, std::int64_t step, std::int64_t n,
                                            AccumulatedColumns& to, std::int64_t first) noexcept {
@@ -160,19 +163,22 @@ struct PowerColumns {
 #pragma GCC unroll 8
       for (std::int64_t k = 0; k < Vectors; ++k) {
         V v = __builtin_convertvector((vector_at<Bytes * sizeof(T) / sizeof(double)>(row + k * lane)), V);
-        if constexpr (Power == 2) {
+        if constexpr (Work == ColumnWork::squared_deviation) {
           v -= vector_at<Bytes>(to.center.data() + first + k * lane);
           v *= v;
         }
-        sums[k] += v;
+        if constexpr (Work == ColumnWork::product)
+          sums[k] *= v;
+        else
+          sums[k] += v;
       }
     }
     for (std::int64_t k = 0; k < Vectors; ++k) vector_at<Bytes>(to.real.data() + first + k * lane) = sums[k];
   }
 };
-template <int Power, class T>
-void power_columns(const std::byte* from, std::int64_t step, std::int64_t n, AccumulatedColumns& so_far) {
-  run_widest_for<T, PowerColumns<Power, T>>(from, step, n, &so_far);
+template <ColumnWork Work, class T>
+void fold_columns(const std::byte* from, std::int64_t step, std::int64_t n, AccumulatedColumns& so_far) {
+  run_widest_for<T, FoldColumns<Work, T>>(from, step, n, &so_far);
 }
 
 /// Divides sums of floats.
@@ -339,8 +345,28 @@ void any_row(const std::byte* from, std::int64_t n, Accumulated& so_far) {
   }
 }
 
-template <int Power, class T>
-inline constexpr ReduceLoop power_loop{power_row<Power, T>, power_columns<Power, T>};
+/// The same of columns.
+template <class Bits>
+void any_columns(const std::byte* from, std::int64_t step, std::int64_t n, AccumulatedColumns& so_far) {
+  alignas(64) std::array<Bits, AccumulatedColumns::most> any{};
+  for (; n > 0; --n, from += step) {
+    const auto* const row = reinterpret_cast<const Bits*>(from);
+    std::int64_t i = 0;
+    if constexpr (walks_vectors<vector_bytes>)
+      for (; i + lanes<Bits> <= so_far.count; i += lanes<Bits>) vector_at(any.data() + i) |= vector_at(row + i);
+    for (; i < so_far.count; ++i) any[static_cast<std::size_t>(i)] |= row[i];
+  }
+  const auto counted = static_cast<Bits>(~so_far.integer[0]);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(so_far.count); ++i)
+    so_far.found_at[i] |= (any[i] & counted) != 0 ? 1 : 0;
+}
+
+template <class T>
+inline constexpr ReduceLoop sum_loop{power_row<1, T>, fold_columns<ColumnWork::sum, T>};
+template <class T>
+inline constexpr ReduceLoop product_loop{fold_row<Multiply, T>, fold_columns<ColumnWork::product, T>};
+template <class T>
+inline constexpr ReduceLoop squared_deviation_loop{power_row<2, T>, fold_columns<ColumnWork::squared_deviation, T>};
 template <class T, bool Largest, bool Places>
 inline constexpr ReduceLoop extreme_loop{extreme_row<T, Largest, Places>, extreme_columns<T, Largest, Places>};
 
@@ -352,16 +378,17 @@ inline void AccumulatedColumns::divide(double divisor) noexcept {
 
 /// Sums, products, the largest or the smallest (with `Places` and where they are), and sums of squared deviations.
 /// Floats are accumulated in double, integers in wrapping 64 bits.
-inline constexpr ReduceLoops sum_loops{detail::power_loop<1, float>,
-                                       detail::power_loop<1, double>,
-                                       {detail::fold_row<Add, std::int64_t>, detail::power_columns<1, std::int64_t>}};
-inline constexpr ReduceLoops product_loops{{detail::fold_row<Multiply, float>},
-                                           {detail::fold_row<Multiply, double>},
-                                           {detail::fold_row<Multiply, std::int64_t>}};
+inline constexpr ReduceLoops sum_loops{
+    detail::sum_loop<float>,
+    detail::sum_loop<double>,
+    {detail::fold_row<Add, std::int64_t>, detail::fold_columns<detail::ColumnWork::sum, std::int64_t>}};
+inline constexpr ReduceLoops product_loops{detail::product_loop<float>, detail::product_loop<double>,
+                                           detail::product_loop<std::int64_t>};
 template <bool Largest, bool Places = true>
 inline constexpr ReduceLoops extreme_loops{detail::extreme_loop<float, Largest, Places>,
                                            detail::extreme_loop<double, Largest, Places>,
                                            detail::extreme_loop<std::int64_t, Largest, Places>};
-inline constexpr ReduceLoops squared_deviation_loops{detail::power_loop<2, float>, detail::power_loop<2, double>, {}};
+inline constexpr ReduceLoops squared_deviation_loops{
+    detail::squared_deviation_loop<float>, detail::squared_deviation_loop<double>, {}};
 
 }  // namespace davit::kernels

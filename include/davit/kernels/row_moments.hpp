@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 
@@ -23,6 +25,21 @@ struct Moments {
 
 namespace detail {
 
+/// The largest (or smallest) element of a vector without NaN.
+template <bool Largest, class C, std::size_t Bytes>
+[[nodiscard, gnu::always_inline]] inline C extreme_lane(const Vector<C, Bytes>& v) noexcept {
+  if constexpr (Bytes > 16) {
+    Vector<C, Bytes / 2> low, high;
+    std::memcpy(&low, &v, sizeof low);
+    std::memcpy(&high, reinterpret_cast<const char*>(&v) + sizeof low, sizeof high);
+    return extreme_lane<Largest, C, Bytes / 2>((Largest ? high > low : high < low) ? high : low);
+  } else {
+    C extreme = v[0];
+    for (std::int64_t k = 1; k < lanes<C, Bytes>; ++k)
+      extreme = (Largest ? v[k] > extreme : v[k] < extreme) ? v[k] : extreme;
+    return extreme;
+  }
+}
 /// The largest (or smallest) of `count` elements, at least one, that lie `step` apart; a NaN if there is one. Of zeros
 /// either.
 template <bool Largest, std::size_t Bytes, class C, class N>
@@ -52,14 +69,12 @@ template <bool Largest, std::size_t Bytes, class C, class N>
         for (i = lane; i + 4 * lane <= count; i += 4 * lane)
           for (int k = 0; k < 4; ++k) work(most[k], i + k * lane);
         for (; i + lane <= count; i += lane) work(most[0], i);
+        if (i < count) work(most[0], count - lane);  // some of them again
+        i = count;
         for (const V& some : most) most[0] = (Largest ? some > most[0] : some < most[0]) ? some : most[0];
-        auto any = nan[0];
-        for (N k = 0; k < lane; ++k) {
-          const C v = most[0][k];
-          extreme = (Largest ? v > extreme : v < extreme) ? v : extreme;
-          any |= nan[k];
-        }
-        if (any != 0) return std::numeric_limits<C>::quiet_NaN();
+        extreme = extreme_lane<Largest, C, Bytes>(most[0]);
+        if constexpr (std::is_floating_point_v<C>)
+          if (sum_of<PlaceOf<C>, Bytes>(nan) != 0) return std::numeric_limits<C>::quiet_NaN();
       }
     }
   }

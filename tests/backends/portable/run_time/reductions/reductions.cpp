@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 
 #include "support/kernel_test.hpp"
@@ -40,6 +42,38 @@ TEST_CASE("portable: min, max and sum of all elements") {
   CHECK(test.run(reduction_ops, "aten.min.default", {empty}) != ErrorCode::ok);
   CHECK(test.run(reduction_ops, "aten.sum.default", {empty, EValue()}) == ErrorCode::ok);
   CHECK(test.values() == Numbers{0});
+}
+
+TEST_CASE("portable: any and all of windows, of all widths of elements, and sums in any order of dimensions") {
+  KernelTest test;
+  Numbers numbers(90);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = i % 11 == 0 || i % 17 < 2 ? 1 : 0;
+  for (const ScalarType type : {ScalarType::bool_, ScalarType::int16, ScalarType::float32, ScalarType::int64}) {
+    Numbers own = numbers;
+    if (type == ScalarType::float32)
+      for (std::size_t i = 0; i < own.size(); ++i) own[i] = own[i] != 0 ? std::nan("") : i % 2 == 0 ? -0.0 : 0.0;
+    const EValue x = test.tensor(type, {90}, own);
+    for (const std::int64_t step : {1, 3}) {
+      const std::int64_t windows = (90 - 4) / step + 1;
+      const EValue view = test.view(x, {windows, 4}, {step, 1});
+      REQUIRE(test.run(reduction_ops, "aten.any.dim", {view, EValue(1), EValue(false)}) == ErrorCode::ok);
+      Numbers expected;
+      for (std::int64_t i = 0; i < windows; ++i) {
+        double found = 0;
+        for (std::int64_t k = 0; k < 4; ++k) found = std::fmax(found, numbers[static_cast<std::size_t>(i * step + k)]);
+        expected.push_back(found);
+      }
+      CHECK(test.values() == expected);
+    }
+  }
+  const EValue x = test.tensor(ScalarType::float32, {90}, numbers);
+  double sum = 0;
+  for (const double v : numbers) sum += v;
+  const EValue turned = test.view(x, {10, 9}, {1, 10});
+  REQUIRE(test.run(reduction_ops, "aten.sum.default", {turned, EValue()}) == ErrorCode::ok);
+  CHECK(test.values() == Numbers{sum});
+  REQUIRE(test.run(reduction_ops, "aten.max.default", {turned}) == ErrorCode::ok);
+  CHECK(test.values() == Numbers{1});
 }
 
 TEST_CASE("portable: std takes the root before the variance is rounded, with the mean where it is asked for") {

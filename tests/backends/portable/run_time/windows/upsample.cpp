@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <string_view>
 
@@ -90,6 +91,33 @@ TEST_CASE("portable: cubic and antialiased resizes make what torch makes") {
   CHECK(test.values() == Numbers{12, 50, 88, 28, 52, 76, 53, 55, 57, 34, 123, 48, 22, 168, 42});
 }
 
+TEST_CASE("portable: bytes of rows of any width are weighed as those of one column") {
+  KernelTest test;
+  for (const std::string_view name : {"aten.upsample_bilinear2d.vec", "aten.upsample_bicubic2d.vec",
+                                      "aten._upsample_bilinear2d_aa.vec", "aten._upsample_bicubic2d_aa.vec"})
+    for (const std::int64_t width : {3, 37, 70})
+      for (const std::int64_t height : {4, 15}) {
+        CAPTURE(name);
+        CAPTURE(width);
+        Numbers bytes(static_cast<std::size_t>(9 * width)), expected(static_cast<std::size_t>(height * width));
+        for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = i % 5 == 0 ? 255 : static_cast<double>(i * 89 % 251);
+        const auto resize = [&](const Numbers& from, std::int64_t columns) {
+          const EValue image = test.tensor(ScalarType::uint8, {1, 1, 9, columns}, from);
+          REQUIRE(test.run(upsample_ops, name,
+                           {image, test.list({EValue(height), EValue(columns)}), EValue(false), EValue()}) ==
+                  ErrorCode::ok);
+          return test.values();
+        };
+        for (std::int64_t x = 0; x < width; ++x) {
+          Numbers column;
+          for (std::int64_t y = 0; y < 9; ++y) column.push_back(bytes[static_cast<std::size_t>(y * width + x)]);
+          const Numbers own = resize(column, 1);
+          for (std::int64_t y = 0; y < height; ++y)
+            expected[static_cast<std::size_t>(y * width + x)] = own[static_cast<std::size_t>(y)];
+        }
+        CHECK(resize(bytes, width) == expected);
+      }
+}
 TEST_CASE("portable: the element whose centre is nearest, of lines, images and volumes") {
   KernelTest test;
   CHECK(test.run(upsample_ops, "aten._upsample_nearest_exact1d.vec",

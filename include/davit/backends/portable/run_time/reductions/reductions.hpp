@@ -46,8 +46,8 @@ struct Reduction {
   return out;
 }
 
-[[nodiscard]] inline kernels::Groups groups_of(const TensorView& x, const Reduction& r) noexcept {
-  return kernels::Groups(x, r.kept_sizes, r.kept_strides, r.reduced_sizes, r.reduced_strides);
+[[nodiscard]] inline kernels::Groups groups_of(const TensorView& x, const Reduction& r, bool in_order) noexcept {
+  return kernels::Groups(x, r.kept_sizes, r.kept_strides, r.reduced_sizes, r.reduced_strides, in_order);
 }
 
 /// The loop over the elements of a dtype that are accumulated in `wide`, double or int64, and what they become first.
@@ -68,7 +68,7 @@ struct Reduction {
   const bool integral = is_integral(type);
   kernels::Conversion load;
   const kernels::ReduceLoop& loop = loop_of(loops, x.dtype, integral ? ScalarType::int64 : ScalarType::float64, load);
-  const kernels::Groups groups = groups_of(x, r);
+  const kernels::Groups groups = groups_of(x, r, start != 0);
   const auto count = static_cast<double>(r.count());
   groups.in_parallel([&](const kernels::Groups& some, std::int64_t before) {
     kernels::ResultWriter results(call.output(0), integral, before);
@@ -96,20 +96,21 @@ struct Reduction {
       code != ErrorCode::ok)
     return code;
   if (kernels::compute_of(x.dtype) == kernels::Compute::none) return ErrorCode::invalid_dtype;
-  constexpr std::array<kernels::ReduceLoop, 4> by_width{{{kernels::detail::any_row<std::uint8_t>},
-                                                         {kernels::detail::any_row<std::uint16_t>},
-                                                         {kernels::detail::any_row<std::uint32_t>},
-                                                         {kernels::detail::any_row<std::uint64_t>}}};
+  using namespace kernels::detail;
+  constexpr std::array<kernels::ReduceLoop, 4> by_width{{{any_row<std::uint8_t>, any_columns<std::uint8_t>},
+                                                         {any_row<std::uint16_t>, any_columns<std::uint16_t>},
+                                                         {any_row<std::uint32_t>, any_columns<std::uint32_t>},
+                                                         {any_row<std::uint64_t>, any_columns<std::uint64_t>}}};
   const kernels::ReduceLoop& loop = by_width[static_cast<std::size_t>(std::countr_zero(size_of(x.dtype)))];
-  const kernels::Groups groups = groups_of(x, r);
+  const kernels::Groups groups = groups_of(x, r, false);
   groups.in_parallel([&](const kernels::Groups& some, std::int64_t before) {
     auto* to = call.output(0).as<std::uint8_t>() + before;
     kernels::AccumulatedColumns so_far;
-    some.for_each(loop, [&](const std::byte* first, std::size_t) {
-      so_far.start(1, static_cast<std::int64_t>(sign_bit(x.dtype)));
-      so_far.found_at[0] = 0;
+    some.for_each(loop, [&](const std::byte* first, std::size_t n) {
+      so_far.start(n, static_cast<std::int64_t>(sign_bit(x.dtype)));
+      std::fill_n(so_far.found_at.begin(), n, 0);
       some.reduce(first, {}, loop, so_far);
-      *to++ = so_far.found_at[0] != 0 ? 1 : 0;
+      for (std::size_t i = 0; i < n; ++i) *to++ = static_cast<std::uint8_t>(so_far.found_at[i]);
     });
   });
   return ErrorCode::ok;
@@ -129,7 +130,7 @@ struct Reduction {
   const bool integral = compute == kernels::Compute::int64;
   kernels::Conversion load;
   const kernels::ReduceLoop& loop = loop_of(loops, x.dtype, integral ? ScalarType::int64 : ScalarType::float64, load);
-  const kernels::Groups groups = groups_of(x, r);
+  const kernels::Groups groups = groups_of(x, r, indices != nullptr);
   const TensorView none{nullptr, nullptr, nullptr, 0, ScalarType::float64};
   groups.in_parallel([&](const kernels::Groups& some, std::int64_t before) {
     kernels::ResultWriter results(values != nullptr ? *values : none, integral && values != nullptr,
@@ -214,7 +215,7 @@ enum class Spread : std::uint8_t { correction, dim, all };
   kernels::Conversion load;
   const kernels::ReduceLoop& total = loop_of(kernels::sum_loops, x.dtype, ScalarType::float64, load);
   const kernels::ReduceLoop& squares = loop_of(kernels::squared_deviation_loops, x.dtype, ScalarType::float64, load);
-  const kernels::Groups groups = groups_of(x, r);
+  const kernels::Groups groups = groups_of(x, r, false);
   groups.in_parallel([&](const kernels::Groups& some, std::int64_t before) {
     kernels::ResultWriter results(call.output(0), false, before);
     kernels::ResultWriter means(call.output(with_mean ? 1 : 0), false, before);

@@ -99,11 +99,19 @@ inline void rank_line(ScalarType type, const std::byte* from, std::int64_t step,
     rank_line(x.dtype, from + line * static_cast<std::int64_t>(element), step * static_cast<std::int64_t>(element),
               length, flip, entries);
     order(entries, length);
-    for (std::int64_t i = 0; i < (scalar ? 1 : count); ++i) {
-      const std::int64_t at = out_line + i * out_step;
-      std::memcpy(to + static_cast<std::size_t>(at) * element,
-                  from + (line + entries[i].index * step) * static_cast<std::int64_t>(element), element);
-      if (indices != nullptr) indices[at] = entries[i].index;
+    const auto write = [&]<std::size_t Bytes>() {
+      for (std::int64_t i = 0; i < (scalar ? 1 : count); ++i) {
+        const std::int64_t at = out_line + i * out_step;
+        std::memcpy(to + static_cast<std::size_t>(at) * Bytes,
+                    from + (line + entries[i].index * step) * static_cast<std::int64_t>(Bytes), Bytes);
+        if (indices != nullptr) indices[at] = entries[i].index;
+      }
+    };
+    switch (element) {
+      case 1: return write.template operator()<1>();
+      case 2: return write.template operator()<2>();
+      case 4: return write.template operator()<4>();
+      default: return write.template operator()<8>();  // real numbers have no more bytes
     }
   };
   const std::array strides{strides_of(x), out_strides};

@@ -69,6 +69,40 @@ struct WeighRows {
   }
 };
 
+/// The same of bytes with weights of so many bits in fixed point, rounded.
+struct WeighByteRows {
+  template <std::size_t Bytes>
+  [[gnu::always_inline]] static void run(const std::uint8_t* const* rows, const std::int32_t* weights,
+                                         std::int64_t taps, int bits, std::uint8_t* out, std::int64_t n) {
+    // modulo 2^32, as torch: weights that nearly cancel each other out are large ones
+    const std::uint32_t half = std::uint32_t{1} << bits >> 1;
+    std::int64_t i = 0;
+    if constexpr (kernels::walks_vectors<Bytes>) {
+      using Sum = kernels::Vector<std::uint32_t, Bytes>;
+      using Whole = kernels::Vector<std::int32_t, Bytes>;
+      using Narrow = kernels::Vector<std::uint8_t, Bytes / 4>;
+      for (; i + kernels::lanes<std::int32_t, Bytes> <= n; i += kernels::lanes<std::int32_t, Bytes>) {
+        Sum sum = half - Sum{};
+        for (std::int64_t k = 0; k < taps; ++k)
+          sum += __builtin_convertvector(kernels::vector_at<Bytes / 4>(rows[k] + i), Sum) *
+                 static_cast<std::uint32_t>(weights[k]);
+        Whole whole = __builtin_bit_cast(Whole, sum) >> bits;
+        whole = whole < 0 ? Whole{} : whole;
+        whole = whole > 255 ? 255 - Whole{} : whole;
+        kernels::vector_at<Bytes / 4>(out + i) = __builtin_convertvector(whole, Narrow);
+      }
+    }
+    for (; i < n; ++i) {
+      std::uint32_t sum = half;
+      for (std::int64_t k = 0; k < taps; ++k) sum += static_cast<std::uint32_t>(weights[k]) * rows[k][i];
+      out[i] = byte_of(sum, bits);
+    }
+  }
+  [[nodiscard]] static std::uint8_t byte_of(std::uint32_t sum, int bits) noexcept {
+    return static_cast<std::uint8_t>(std::clamp(static_cast<std::int32_t>(sum) >> bits, 0, 255));
+  }
+};
+
 /// The taps of an axis as a kernel reads them, elements of type E weighted by W: of bytes the weights are in fixed
 /// point, the largest of 15 bits, as torch resizes bytes.
 template <class E>
@@ -81,27 +115,36 @@ struct TapTable {
   int bits = 0;
   bool adjacent = false;  ///< the elements of a sum lie side by side
 
-  /// The sum of the taps of output element i, which read values of that step.
-  [[nodiscard]] E sum(std::int64_t i, const E* values, std::int64_t step = 1) const noexcept {
+  /// Writes the sums of the taps of all `n` output elements of some rows, which lie `step` apart; weights are read once
+  /// for all rows.
+  template <std::size_t Rows>
+  void byte_sums(const std::array<const E*, Rows>& rows, std::int64_t n, E* out, std::int64_t step) const noexcept {
+    const TapTable t = *this;  // which no byte of `out` aliases
+    for (std::int64_t i = 0; i < n; ++i) {
+      std::array<std::uint32_t, Rows> totals;
+      totals.fill(std::uint32_t{1} << t.bits >> 1);
+      for (std::int64_t k = i * t.most, end = k + t.counts[i]; k < end; ++k)
+        for (std::size_t r = 0; r < Rows; ++r)
+          totals[r] += static_cast<std::uint32_t>(t.weights[k]) * rows[r][t.elements[k]];
+      for (std::size_t r = 0; r < Rows; ++r)
+        out[static_cast<std::int64_t>(r) * step + i] = WeighByteRows::byte_of(totals[r], t.bits);
+    }
+  }
+  /// The sum of the taps of output element i.
+  [[nodiscard]] E sum(std::int64_t i, const E* values) const noexcept {
     const W* const w = weights + i * most;
     const std::int64_t* const e = elements + i * most;
     const std::int64_t count = counts[i];
-    if constexpr (std::is_same_v<E, std::uint8_t>) {
-      std::int64_t total = std::int64_t{1} << bits >> 1;
-      for (std::int64_t k = 0; k < count; ++k) total += std::int64_t{w[k]} * values[e[k] * step];
-      return static_cast<std::uint8_t>(std::clamp<std::int64_t>(total >> bits, 0, 255));
+    if (count == 0) return {};
+    if (count == 4) return (w[0] * values[e[0]] + w[1] * values[e[1]]) + (w[2] * values[e[2]] + w[3] * values[e[3]]);
+    E total{};
+    if (adjacent) {
+      const E* const first = values + e[0];
+      for (std::int64_t k = 0; k < count; ++k) total += w[k] * first[k];
     } else {
-      if (count == 0) return {};
-      if (count == 4) return (w[0] * values[e[0]] + w[1] * values[e[1]]) + (w[2] * values[e[2]] + w[3] * values[e[3]]);
-      E total{};
-      if (adjacent) {
-        const E* const first = values + e[0];
-        for (std::int64_t k = 0; k < count; ++k) total += w[k] * first[k];
-      } else {
-        for (std::int64_t k = 0; k < count; ++k) total += w[k] * values[e[k]];
-      }
-      return total;
+      for (std::int64_t k = 0; k < count; ++k) total += w[k] * values[e[k]];
     }
+    return total;
   }
 };
 
@@ -197,34 +240,41 @@ template <class E>
           const E* from = buffers.in(in_id) + p * r.y().in * r.x().in;
           E* out = buffers.out(out_id) + p * r.y().out * width;
           const auto along_row = [&](const E* row, E* to) {
-            for (std::int64_t x = 0; x < width; ++x) to[x] = tables[1].sum(x, row);
+            if constexpr (std::is_same_v<E, std::uint8_t>)
+              tables[1].byte_sums(std::array{row}, width, to, 0);
+            else
+              for (std::int64_t x = 0; x < width; ++x) to[x] = tables[1].sum(x, row);
           };
-          if constexpr (!std::is_same_v<E, std::uint8_t>) {
-            const auto weigh = [&](const E* first, std::int64_t n, std::int64_t y, E* to) {
-              const std::int64_t count = tables[0].counts[y];
-              for (std::int64_t k = 0; k < count; ++k)
-                pointers[k] = first + tables[0].elements[y * tables[0].most + k] * n;
-              if (count == 0)
-                std::fill_n(to, n, E{});
-              else
-                kernels::run_widest_for<E, WeighRows>(static_cast<const E* const*>(pointers),
-                                                      static_cast<const E*>(tables[0].weights + y * tables[0].most),
-                                                      count, to, n);
-            };
-            for (std::int64_t y = 0; y < (columns_first ? r.y().out : 0); ++y, out += width) {
-              weigh(from, r.x().in, y, rows);
-              along_row(rows, out);
-            }
-            if (columns_first) continue;
-            for (std::int64_t y = 0; y < r.y().in; ++y, from += r.x().in)
-              if (needed[y] != 0) along_row(from, rows + y * width);
-            for (std::int64_t y = 0; y < r.y().out; ++y, out += width) weigh(rows, width, y, out);
-          } else {
-            for (std::int64_t y = 0; y < r.y().in; ++y, from += r.x().in)
-              if (needed[y] != 0) along_row(from, rows + y * width);
-            for (std::int64_t y = 0; y < r.y().out; ++y, out += width)
-              for (std::int64_t x = 0; x < width; ++x) out[x] = tables[0].sum(y, rows + x, width);
+          const auto weigh = [&](const E* first, std::int64_t n, std::int64_t y, E* to) {
+            const std::int64_t count = tables[0].counts[y];
+            const W* const own = tables[0].weights + y * tables[0].most;
+            for (std::int64_t k = 0; k < count; ++k)
+              pointers[k] = first + tables[0].elements[y * tables[0].most + k] * n;
+            if (count == 0)
+              std::fill_n(to, n, E{});
+            else if constexpr (std::is_same_v<E, std::uint8_t>)
+              kernels::run_widest<WeighByteRows>(static_cast<const E* const*>(pointers), own, count, tables[0].bits, to,
+                                                 n);
+            else
+              kernels::run_widest_for<E, WeighRows>(static_cast<const E* const*>(pointers), own, count, to, n);
+          };
+          for (std::int64_t y = 0; y < (columns_first ? r.y().out : 0); ++y, out += width) {
+            weigh(from, r.x().in, y, rows);
+            along_row(rows, out);
           }
+          if (columns_first) continue;
+          for (std::int64_t y = 0; y < r.y().in; ++y, from += r.x().in) {
+            if constexpr (std::is_same_v<E, std::uint8_t>)
+              if (y + 4 <= r.y().in && std::count(needed + y, needed + y + 4, 1) == 4) {
+                const std::array<const E*, 4> four{from, from + r.x().in, from + 2 * r.x().in, from + 3 * r.x().in};
+                tables[1].byte_sums(four, width, rows + y * width, width);
+                y += 3;
+                from += 3 * r.x().in;
+                continue;
+              }
+            if (needed[y] != 0) along_row(from, rows + y * width);
+          }
+          for (std::int64_t y = 0; y < r.y().out; ++y, out += width) weigh(rows, width, y, out);
         }
       });
   return buffers.finish();
