@@ -85,6 +85,10 @@ constexpr Way ways[] = {
     {"xnnpack,portable", &whole<BackendList<xnnpack, portable>>},
     {"xnnpack,portable cut", &cut<BackendList<xnnpack, portable>>},
 #endif
+#if defined(DAVIT_WITH_ONEDNN) && defined(DAVIT_WITH_XNNPACK)  // regions go where they are estimated to take less time
+    {"onednn,xnnpack,portable", &whole<BackendList<onednn, xnnpack, portable>>},
+    {"xnnpack,onednn,portable", &whole<BackendList<xnnpack, onednn, portable>>},
+#endif
 };
 
 std::uint64_t number(const char* text) {

@@ -93,6 +93,32 @@ TEST_CASE("a norm that is no part of weights takes the relu after it") {
   CHECK(steps(program).find("relu") == std::string::npos);
 }
 
+TEST_CASE("a norm of a series, that is no part of weights, is portable's in every layout: the library's is slow") {
+  Net n;
+  const auto series = [&](std::string_view name, std::int64_t kernel) {
+    return n.op("aten.conv1d.default", name, {1, 16, 20},
+                {{"input", n.v(n.input("x" + std::string(name), {1, 16, 20}))},
+                 {"weight", n.v(n.weight("w" + std::string(name), {16, 16, kernel}, 0.2))},
+                 {"bias", {}},
+                 {"stride", n.ints({1})},
+                 {"padding", n.ints({kernel / 2})}});
+  };
+  const auto a = series("a", 9), b = series("b", 5);
+  const auto joined =
+      n.op("aten.cat.default", "joined", {1, 32, 20}, {{"tensors", n.draft.b.tensors({a, b})}, {"dim", n.i(1)}});
+  const ExportedProgram program = n.finish({n.relu("r", n.norm("bn", joined, {1, 32, 20}), {1, 32, 20})});
+  CHECK(faults(program, n.sample()) == "");
+  const auto lowered = to_backend<onednn>(program, {});
+  REQUIRE(lowered);
+  std::size_t norms = 0;
+  for (const onednn_ops::Step& step : handle_of<onednn>(lowered->methods()[0].delegates[0]).code->steps) {
+    if (step.name.find("batch_norm") == std::string_view::npos) continue;
+    ++norms;
+    CHECK(step.kind == onednn_ops::StepKind::kernel);
+  }
+  CHECK(norms == 1);
+}
+
 TEST_CASE("groups, depthwise, dilation, padding by hand and by a word") {
   Net n;
   const auto w1 = n.weight("w1", {32, 16, 3, 3}, 0.2);

@@ -3,6 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+#include <span>
+
 #include "testing/faulty_backend.hpp"
 
 using namespace davit;
@@ -24,6 +27,19 @@ struct refuses_all : compiler_demo {
 };
 struct takes_too_much : compiler_demo {
   static const char* refuses(GraphModuleView, NodeId) { return nullptr; }
+};
+/// Costs of regions: of kind 0 a number, else what is none.
+template <int Kind>
+struct estimates : compiler_demo {
+  static inline int calls = 0;
+  static double offload_cost(GraphModuleView graph, std::span<const NodeId> nodes) {
+    CHECK(graph.used != nullptr);
+    CHECK(graph.constant != nullptr);
+    if (Kind == 1) return -1;
+    if (Kind == 2) return std::numeric_limits<double>::infinity();
+    if (Kind == 3) return std::numeric_limits<double>::quiet_NaN();
+    return Kind == 4 ? ++calls : static_cast<double>(nodes.size());
+  }
 };
 struct counts_preprocess : compiler_demo {
   static inline int calls = 0;
@@ -64,6 +80,13 @@ TEST_CASE("what refuses() takes and what preprocess takes must agree") {
   CHECK(broken_laws<refuses_all>() == "lowers");
   CHECK(broken_laws<takes_too_much>(programs::binary("aten.mul.Tensor")) == "lowers");
   CHECK(broken_laws<compiler_demo>(programs::binary("aten.mul.Tensor")) == "lowers");
+}
+TEST_CASE("costs are numbers of nanoseconds, and the same for the same region") {
+  CHECK(broken_laws<estimates<0>>() == "");
+  CHECK(broken_laws<estimates<1>>() == "costs");
+  CHECK(broken_laws<estimates<2>>() == "costs");
+  CHECK(broken_laws<estimates<3>>() == "costs");
+  CHECK(broken_laws<estimates<4>>() == "costs");
 }
 TEST_CASE("preprocess must be a function of its arguments and must not change them") {
   CHECK(broken_laws<counts_preprocess>() == "pure");

@@ -15,7 +15,9 @@ inline constexpr PartitionerHelp partitioner_help[] = {
     {"capability",
      "Large groups: each node goes to the first backend of --backends that takes it, and neighbours are joined; no two "
      "partitions wait for "
-     "each other. What computes nothing, or is not worth a backend's while, goes to the next. The default."},
+     "each other. What computes nothing, or is not worth a backend's while, goes to the next. Where "
+     "several backends estimate what a region costs, as onednn and xnnpack do, the one with the least gets it. The "
+     "default."},
     {"choose",
      "Each region on the backend that is fastest for it, conversions at borders included. It goes by measured costs: "
      "--costs FILE uses a "

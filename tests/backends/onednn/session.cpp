@@ -39,6 +39,43 @@ TEST_CASE("sizes may change from run to run, to none and back, beyond what is ke
   }
 }
 
+TEST_CASE("an average over a whole image of any size is taken; one over parts of it only if they are known") {
+  for (const std::int64_t places : {1, 2}) {
+    support::Draft d;
+    const ExprId rows = d.b.symbol("s0");
+    const Dim dims[] = {{.value = 1}, {.value = 2}, {.value = 4, .expr = rows}, {.value = 3}},
+              strides[] = {{.value = 24, .expr = d.b.symbol("s1")},
+                           {.value = 12, .expr = d.b.symbol("s2")},
+                           {.value = 3},
+                           {.value = 1}};
+    const ValueId x = d.b.declare(
+        {.name = d.b.text("x"), .sizes = d.b.dims(dims), .strides = d.b.dims(strides), .dtype = ScalarType::float32});
+    d.program.signature.input_specs.push_back(UserInputSpec{TensorArgument{Name("x")}});
+    d.b.input(GraphBuilder::value(x));
+    const Argument one[] = {GraphBuilder::integer(places), GraphBuilder::integer(1)};
+    const ValueId y = d.b.tensor("y", ScalarType::float32, {1, 2, places, 1});
+    d.node("aten.adaptive_avg_pool2d.default", {d.b.value(x), d.b.list(one, ArgumentKind::int_)}, {y});
+    d.output(y);
+    const auto lowered = to_backend<onednn>(d.finish());
+    CHECK(lowered.has_value() == (places == 1));
+    if (!lowered) continue;
+    auto session = Session::make(*lowered);
+    REQUIRE(session);
+    for (const std::int64_t n : {4, 7, 1, 4}) {
+      Tensor image = Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{1, 2, n, 3});
+      for (std::int64_t i = 0; i < image.numel(); ++i) image.view().as<float>()[i] = static_cast<float>(i);
+      const EValue input = image.view();
+      const auto outputs = session->run("forward", {&input, 1});
+      REQUIRE(outputs);
+      const auto numbers = (*outputs)[0].as<float>();
+      REQUIRE(numbers);
+      const double last = static_cast<double>(3 * n - 1);
+      CHECK((*numbers)[0] == doctest::Approx(last / 2));
+      CHECK((*numbers)[1] == doctest::Approx(last / 2 + last + 1));
+    }
+  }
+}
+
 TEST_CASE("sizes that do not fit together are an error of the run, whatever the program says of them") {
   for (const std::int64_t example : {3, 10}) {
     support::Draft d;
