@@ -8,4 +8,5 @@
 #include "davit/ops/operator_row.hpp"
 #include "davit/ops/operator_schema.hpp"
 #include "davit/ops/operators.hpp"
+#include "davit/ops/parameter.hpp"
 #include "davit/ops/rules.hpp"

@@ -277,3 +277,11 @@ TEST_CASE("what is converted from a dtype that nobody looks at may be anything")
     CHECK(checked(n.finish({unary(n, "aten.relu.default", "r", low)})) == "low");
   }
 }
+
+TEST_CASE("a sine may be negative: an upper bound alone does not make it small") {
+  Net n;
+  const auto sine = unary(n, "aten.sin.default", "sine", n.input("x", {4, 8}));
+  const auto low = n.op("aten.clamp.default", "low", {4, 8}, {{"self", n.v(sine)}, {"max", GraphBuilder::real(0.001)}});
+  const auto high = n.op("aten.mul.Tensor", "high", {4, 8}, {{"self", n.v(low)}, {"other", GraphBuilder::real(3e38)}});
+  CHECK(checked(n.finish({n.relu("r", high, {4, 8})})) == "x high");
+}

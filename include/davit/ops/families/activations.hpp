@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <limits>
 #include <string_view>
 
 #include "davit/ops/operator_facts.hpp"
@@ -138,3 +141,43 @@ inline constexpr OperatorFacts activations_facts[] = {
 };
 
 }  // namespace davit::operator_families
+
+// how calls are read
+namespace davit::operators {
+
+enum class ActivationFunction : std::uint8_t { gelu, gelu_tanh, leaky_relu, elu, power };
+
+/// One of ATen's: self, then numbers of these names, which may be left out; of gelu, whether it is approximate.
+struct ActivationOperator {
+  const char* target;
+  ActivationFunction function;
+  std::array<const char*, 3> names{};
+  std::array<double, 3> otherwise{};
+};
+
+inline constexpr std::array activation_operators{
+    ActivationOperator{"aten.gelu.default", ActivationFunction::gelu},
+    ActivationOperator{"aten.leaky_relu.default", ActivationFunction::leaky_relu, {"negative_slope"}, {0.01}},
+    ActivationOperator{"aten.elu.default", ActivationFunction::elu, {"alpha", "scale", "input_scale"}, {1, 1, 1}},
+    ActivationOperator{"aten.pow.Tensor_Scalar", ActivationFunction::power, {"exponent"}},
+};
+
+/// One of ATen's activations of this kind: the names of the bounds at positions 1 and 2, if it has any, and their
+/// defaults.
+struct BoundsOperator {
+  const char* target;
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+  const char* low_name = nullptr;
+  const char* high_name = nullptr;
+};
+
+inline constexpr std::array bounds_operators{
+    BoundsOperator{.target = "aten.relu.default", .low = 0},
+    BoundsOperator{
+        .target = "aten.hardtanh.default", .low = -1, .high = 1, .low_name = "min_val", .high_name = "max_val"},
+    BoundsOperator{.target = "aten.clamp.default", .low_name = "min", .high_name = "max"},
+    BoundsOperator{.target = "aten.relu6.default", .low = 0, .high = 6},
+};
+
+}  // namespace davit::operators

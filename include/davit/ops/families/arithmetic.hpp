@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string_view>
 
 #include "davit/ops/operator_facts.hpp"
@@ -114,3 +116,30 @@ inline constexpr OperatorFacts arithmetic_facts[] = {
 };
 
 }  // namespace davit::operator_families
+
+// how calls are read
+namespace davit::operators {
+
+enum class BinaryFunction : std::uint8_t { add, subtract, multiply, divide, maximum, minimum };
+
+/// One of ATen's functions of two operands: self, other, and perhaps alpha.
+struct BinaryOperator {
+  const char* target;
+  BinaryFunction function;
+  bool scaled = false;  ///< has alpha
+};
+
+inline constexpr std::array binary_operators{
+    BinaryOperator{"aten.add.Tensor", BinaryFunction::add, true},
+    BinaryOperator{"aten.mul.Tensor", BinaryFunction::multiply},
+    BinaryOperator{"aten.sub.Tensor", BinaryFunction::subtract, true},
+    BinaryOperator{"aten.div.Tensor", BinaryFunction::divide},
+    BinaryOperator{"aten.add.Scalar", BinaryFunction::add, true},
+    BinaryOperator{"aten.mul.Scalar", BinaryFunction::multiply},
+    BinaryOperator{"aten.sub.Scalar", BinaryFunction::subtract, true},
+    BinaryOperator{"aten.div.Scalar", BinaryFunction::divide},
+    BinaryOperator{"aten.maximum.default", BinaryFunction::maximum},
+    BinaryOperator{"aten.minimum.default", BinaryFunction::minimum},
+};
+
+}  // namespace davit::operators

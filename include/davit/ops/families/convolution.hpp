@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string_view>
 
 #include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
+#include "davit/ops/parameter.hpp"
 
 namespace davit::operator_families {
 
@@ -136,3 +139,31 @@ inline constexpr OperatorFacts convolution_facts[] = {
 };
 
 }  // namespace davit::operator_families
+
+// how calls are read
+namespace davit::operators {
+
+/// One of ATen's convolutions, and where it has its arguments: the input, then weight, bias, stride, padding, dilation.
+struct ConvolutionOperator {
+  const char* target;
+  std::uint8_t dims = 0;  ///< spatial dimensions; 0: the weight's
+  bool general = false;   ///< has transposed and output_padding, and takes no input without a batch dimension
+  bool gradient = false;  ///< grad_output stands first, and the bias is sizes
+  [[nodiscard]] constexpr Parameter at(const char* name, std::uint32_t position) const noexcept {
+    return {name, position + (gradient ? 1 : 0)};
+  }
+};
+
+/// The convolutions of ATen, the usual ones first.
+inline constexpr std::array convolution_operators{
+    ConvolutionOperator{"aten.convolution.default", 0, true},
+    ConvolutionOperator{"aten.conv2d.default", 2},
+    ConvolutionOperator{"aten.conv1d.default", 1},
+    ConvolutionOperator{"aten.conv3d.default", 3},
+    ConvolutionOperator{"aten.conv2d.padding", 2},
+    ConvolutionOperator{"aten.conv1d.padding", 1},
+    ConvolutionOperator{"aten.conv3d.padding", 3},
+    ConvolutionOperator{"aten.convolution_backward.default", 0, true, true},
+};
+
+}  // namespace davit::operators

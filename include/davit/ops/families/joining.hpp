@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <string_view>
 
 #include "davit/ops/operator_facts.hpp"
@@ -101,3 +102,13 @@ inline constexpr OperatorFacts joining_facts[] = {
 };
 
 }  // namespace davit::operator_families
+
+// how calls are read
+namespace davit::operators {
+
+/// The operators whose results lie behind one another along one dimension of their operand, as long as the results'
+/// sizes say.
+inline constexpr std::array split_operators{"aten.split_with_sizes.default", "aten.split.Tensor", "aten.chunk.default",
+                                            "aten.tensor_split.sections", "aten.tensor_split.indices"};
+
+}  // namespace davit::operators

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string_view>
 
 #include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
+#include "davit/ops/parameter.hpp"
 
 namespace davit::operator_families {
 
@@ -174,3 +177,26 @@ inline constexpr OperatorFacts matrix_products_facts[] = {
 };
 
 }  // namespace davit::operator_families
+
+// how calls are read
+namespace davit::operators {
+
+/// One of ATen's matrix products and the names of its operands, in the order of their positions.
+struct MatmulOperator {
+  const char* target;
+  Parameter left, right;
+  Parameter addend{nullptr, 0};  ///< no name: there is none
+  std::uint8_t rank = 0;
+  bool transposed = false;
+  bool scaled = false;  ///< has beta and alpha, behind the operands
+};
+
+inline constexpr std::array matmul_operators{
+    MatmulOperator{"aten.linear.default", {"input", 0}, {"weight", 1}, {"bias", 2}, 0, true},
+    MatmulOperator{"aten.addmm.default", {"mat1", 1}, {"mat2", 2}, {"self", 0}, 2, false, true},
+    MatmulOperator{"aten.mm.default", {"self", 0}, {"mat2", 1}, {nullptr, 0}, 2},
+    MatmulOperator{"aten.bmm.default", {"self", 0}, {"mat2", 1}, {nullptr, 0}, 3},
+    MatmulOperator{"aten.matmul.default", {"self", 0}, {"other", 1}},
+};
+
+}  // namespace davit::operators

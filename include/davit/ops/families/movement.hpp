@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string_view>
 
 #include "davit/ops/operator_facts.hpp"
@@ -96,3 +98,21 @@ inline constexpr OperatorFacts movement_facts[] = {
 };
 
 }  // namespace davit::operator_families
+
+// how calls are read
+namespace davit::operators {
+
+enum class PermutationForm : std::uint8_t { list, pair, matrix };
+
+struct PermutationOperator {
+  const char* target;
+  PermutationForm form;
+};
+
+inline constexpr std::array permutation_operators{
+    PermutationOperator{"aten.permute.default", PermutationForm::list},
+    PermutationOperator{"aten.transpose.int", PermutationForm::pair},
+    PermutationOperator{"aten.t.default", PermutationForm::matrix},
+};
+
+}  // namespace davit::operators

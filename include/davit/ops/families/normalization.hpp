@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string_view>
 
 #include "davit/ops/operator_facts.hpp"
@@ -181,3 +183,40 @@ inline constexpr OperatorFacts normalization_facts[] = {
 };
 
 }  // namespace davit::operator_families
+
+// how calls are read
+namespace davit::operators {
+
+/// What becomes of the running statistics of a batch norm in training.
+enum class RunningStatistics : std::uint8_t { none, in_place, outputs };
+
+/// One of ATen's batch norms: input, weight, bias, running_mean, running_var, training, momentum, eps, as far as it has
+/// them.
+struct BatchNormOperator {
+  const char* target;
+  bool has_running = true;
+  bool has_training = true;
+  RunningStatistics running = RunningStatistics::in_place;
+  bool saves = true;  ///< outputs 1 and 2: mean and 1 / deviation of what it normalized with, empty in evaluation
+};
+
+inline constexpr std::array batch_norm_operators{
+    BatchNormOperator{"aten._native_batch_norm_legit_no_training.default", true, false, RunningStatistics::none},
+    BatchNormOperator{"aten.batch_norm.default", true, true, RunningStatistics::in_place, false},
+    BatchNormOperator{"aten._native_batch_norm_legit.default"},
+    BatchNormOperator{"aten._native_batch_norm_legit.no_stats", false, true, RunningStatistics::none},
+    BatchNormOperator{"aten._native_batch_norm_legit_functional.default", true, true, RunningStatistics::outputs},
+};
+
+/// One of ATen's layer norms: input, normalized_shape, weight, bias, eps.
+struct LayerNormOperator {
+  const char* target;
+  bool saves = false;  ///< outputs 1 and 2: mean and 1 / deviation
+};
+
+inline constexpr std::array layer_norm_operators{
+    LayerNormOperator{"aten.native_layer_norm.default", true},
+    LayerNormOperator{"aten.layer_norm.default"},
+};
+
+}  // namespace davit::operators

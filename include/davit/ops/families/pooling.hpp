@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string_view>
 
 #include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
+#include "davit/ops/parameter.hpp"
 
 namespace davit::operator_families {
 
@@ -176,3 +179,47 @@ inline constexpr OperatorFacts pooling_facts[] = {
 };
 
 }  // namespace davit::operator_families
+
+// how calls are read
+namespace davit::operators {
+
+/// One of ATen's poolings over sliding windows: self, kernel_size, stride, padding, then of a maximum dilation and
+/// ceil_mode, of an average ceil_mode, count_include_pad and divisor_override.
+struct PoolOperator {
+  const char* target;
+  std::uint8_t dims;
+  bool maximum;
+  bool gradient = false;  ///< grad_output stands first
+  [[nodiscard]] constexpr Parameter at(const char* name, std::uint32_t position) const noexcept {
+    return {name, position + (gradient ? 1 : 0)};
+  }
+};
+
+inline constexpr std::array pool_operators{
+    PoolOperator{"aten.max_pool2d_with_indices.default", 2, true},
+    PoolOperator{"aten.max_pool2d.default", 2, true},
+    PoolOperator{"aten.avg_pool2d.default", 2, false},
+    PoolOperator{"aten.max_pool1d.default", 1, true},
+    PoolOperator{"aten.avg_pool1d.default", 1, false},
+    PoolOperator{"aten.max_pool3d_with_indices.default", 3, true},
+    PoolOperator{"aten.max_pool3d.default", 3, true},
+    PoolOperator{"aten.avg_pool3d.default", 3, false},
+    PoolOperator{"aten.avg_pool2d_backward.default", 2, false, true},
+    PoolOperator{"aten.max_pool2d_with_indices_backward.default", 2, true, true},
+};
+
+/// One of ATen's adaptive averages: self, output_size.
+struct AdaptivePoolOperator {
+  const char* target;
+  std::uint8_t dims;
+};
+
+inline constexpr std::array adaptive_pool_operators{
+    AdaptivePoolOperator{"aten._adaptive_avg_pool2d.default", 2},
+    AdaptivePoolOperator{"aten.adaptive_avg_pool2d.default", 2},
+    AdaptivePoolOperator{"aten.adaptive_avg_pool1d.default", 1},
+    AdaptivePoolOperator{"aten._adaptive_avg_pool3d.default", 3},
+    AdaptivePoolOperator{"aten.adaptive_avg_pool3d.default", 3},
+};
+
+}  // namespace davit::operators

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string_view>
 
 #include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
+#include "davit/ops/parameter.hpp"
 
 namespace davit::operator_families {
 
@@ -132,3 +135,31 @@ inline constexpr OperatorFacts quantization_facts[] = {
 };
 
 }  // namespace davit::operator_families
+
+// how calls are read
+namespace davit::operators {
+
+/// One of quantized_decomposed's: input, scale and zero point or scales, zero points and axis, quant_min, quant_max,
+/// dtype, out_dtype.
+struct QuantizationOperator {
+  const char* target;
+  bool quantizes = false;
+  bool per_channel = false;
+  bool by_tensors = false;  ///< scale and zero point of all elements are tensors
+  [[nodiscard]] constexpr Parameter at(const char* name, std::uint32_t position) const noexcept {
+    return {name, position + (per_channel ? 1 : 0)};
+  }
+  [[nodiscard]] constexpr Parameter dtype() const noexcept { return at("dtype", 5); }
+  [[nodiscard]] constexpr Parameter out_dtype() const noexcept { return at("out_dtype", 6); }
+};
+
+inline constexpr std::array quantization_operators{
+    QuantizationOperator{"quantized_decomposed.dequantize_per_tensor.default"},
+    QuantizationOperator{"quantized_decomposed.quantize_per_tensor.default", true},
+    QuantizationOperator{"quantized_decomposed.dequantize_per_channel.default", false, true},
+    QuantizationOperator{"quantized_decomposed.quantize_per_channel.default", true, true},
+    QuantizationOperator{"quantized_decomposed.dequantize_per_tensor.tensor", false, false, true},
+    QuantizationOperator{"quantized_decomposed.quantize_per_tensor.tensor", true, false, true},
+};
+
+}  // namespace davit::operators

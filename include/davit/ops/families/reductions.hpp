@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string_view>
 
 #include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
+#include "davit/ops/parameter.hpp"
 
 namespace davit::operator_families {
 
@@ -165,3 +168,48 @@ inline constexpr OperatorFacts reductions_facts[] = {
 };
 
 }  // namespace davit::operator_families
+
+// how calls are read
+namespace davit::operators {
+
+enum class ReductionFunction : std::uint8_t {
+  sum,
+  mean,
+  product,
+  any,
+  maximum,
+  minimum,
+  argument_of_maximum,
+  argument_of_minimum
+};
+
+/// One of ATen's reductions: self, dim, keepdim, dtype, or self, dtype over all dimensions.
+struct ReductionOperator {
+  const char* target;
+  ReductionFunction function;
+  bool all = false;    ///< has neither dim nor keepdim
+  bool typed = false;  ///< has dtype
+  [[nodiscard]] constexpr Parameter dtype() const noexcept { return {"dtype", all ? 1u : 3u}; }
+};
+
+inline constexpr std::array reduction_operators{
+    ReductionOperator{"aten.mean.dim", ReductionFunction::mean, false, true},
+    ReductionOperator{"aten.sum.dim_IntList", ReductionFunction::sum, false, true},
+    ReductionOperator{"aten.amax.default", ReductionFunction::maximum},
+    ReductionOperator{"aten.amin.default", ReductionFunction::minimum},
+    ReductionOperator{"aten.argmax.default", ReductionFunction::argument_of_maximum},
+    ReductionOperator{"aten.argmin.default", ReductionFunction::argument_of_minimum},
+    ReductionOperator{"aten.mean.default", ReductionFunction::mean, true, true},
+    ReductionOperator{"aten.sum.default", ReductionFunction::sum, true, true},
+    ReductionOperator{"aten.max.dim", ReductionFunction::maximum},
+    ReductionOperator{"aten.min.dim", ReductionFunction::minimum},
+    ReductionOperator{"aten.max.default", ReductionFunction::maximum, true},
+    ReductionOperator{"aten.min.default", ReductionFunction::minimum, true},
+    ReductionOperator{"aten.any.dim", ReductionFunction::any},
+    ReductionOperator{"aten.any.dims", ReductionFunction::any},
+    ReductionOperator{"aten.any.default", ReductionFunction::any, true},
+    ReductionOperator{"aten.prod.dim_int", ReductionFunction::product, false, true},
+    ReductionOperator{"aten.prod.default", ReductionFunction::product, true, true},
+};
+
+}  // namespace davit::operators

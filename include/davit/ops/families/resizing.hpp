@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string_view>
 
 #include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
+#include "davit/ops/parameter.hpp"
 
 namespace davit::operator_families {
 
@@ -253,3 +256,54 @@ inline constexpr OperatorFacts resizing_facts[] = {
 };
 
 }  // namespace davit::operator_families
+
+// how calls are read
+namespace davit::operators {
+
+/// What an output element is made of: the nearest input element, or a weighted sum of its neighbours along each axis.
+enum class ResizeFunction : std::uint8_t {
+  nearest,
+  nearest_exact,
+  linear,
+  linear_by_difference,  ///< a + (b - a) * w, as decomposed programs compute it: of two infinities NaN
+  cubic,
+  smooth_linear,  ///< with antialiasing
+  smooth_cubic,
+};
+
+/// One of ATen's. `.vec`: input, output_size, align_corners if it has it, scale_factors, one of sizes and factors;
+/// `.default`: self, output_size, align_corners, and a scale for each dimension.
+struct ResizeOperator {
+  const char* target;
+  ResizeFunction function = ResizeFunction::nearest;
+  std::size_t dims = 2;
+  bool by_sizes = false;  ///< `.default`
+  [[nodiscard]] constexpr bool has_corners() const noexcept {
+    return function != ResizeFunction::nearest && function != ResizeFunction::nearest_exact;
+  }
+  [[nodiscard]] constexpr Parameter factors() const noexcept { return {"scale_factors", has_corners() ? 3u : 2u}; }
+  [[nodiscard]] constexpr Parameter scale(std::size_t d) const noexcept {
+    constexpr const char* names[] = {"scales_d", "scales_h", "scales_w"};
+    return {dims == 1 ? "scales" : names[3 - dims + d], static_cast<std::uint32_t>((has_corners() ? 3u : 2u) + d)};
+  }
+};
+
+inline constexpr std::array resize_operators{
+    ResizeOperator{"aten.upsample_nearest2d.vec"},
+    ResizeOperator{"aten.upsample_bilinear2d.vec", ResizeFunction::linear},
+    ResizeOperator{"aten.upsample_bilinear2d.lerp", ResizeFunction::linear_by_difference, 2, true},
+    ResizeOperator{"aten.upsample_bicubic2d.vec", ResizeFunction::cubic},
+    ResizeOperator{"aten.upsample_bicubic2d.default", ResizeFunction::cubic, 2, true},
+    ResizeOperator{"aten._upsample_bilinear2d_aa.vec", ResizeFunction::smooth_linear},
+    ResizeOperator{"aten._upsample_bilinear2d_aa.default", ResizeFunction::smooth_linear, 2, true},
+    ResizeOperator{"aten._upsample_bicubic2d_aa.vec", ResizeFunction::smooth_cubic},
+    ResizeOperator{"aten._upsample_bicubic2d_aa.default", ResizeFunction::smooth_cubic, 2, true},
+    ResizeOperator{"aten._upsample_nearest_exact1d.vec", ResizeFunction::nearest_exact, 1},
+    ResizeOperator{"aten._upsample_nearest_exact1d.default", ResizeFunction::nearest_exact, 1, true},
+    ResizeOperator{"aten._upsample_nearest_exact2d.vec", ResizeFunction::nearest_exact, 2},
+    ResizeOperator{"aten._upsample_nearest_exact2d.default", ResizeFunction::nearest_exact, 2, true},
+    ResizeOperator{"aten._upsample_nearest_exact3d.vec", ResizeFunction::nearest_exact, 3},
+    ResizeOperator{"aten._upsample_nearest_exact3d.default", ResizeFunction::nearest_exact, 3, true},
+};
+
+}  // namespace davit::operators

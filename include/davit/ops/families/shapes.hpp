@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <string_view>
 
 #include "davit/ops/operator_facts.hpp"
@@ -96,3 +97,33 @@ inline constexpr OperatorFacts shapes_facts[] = {
 };
 
 }  // namespace davit::operator_families
+
+// how calls are read
+namespace davit::operators {
+
+/// An operator whose result is its first argument, in the same order of elements.
+struct SameElementsOperator {
+  const char* target;
+  bool copies = false;  ///< the result is a tensor of its own
+  const char* input = "self";
+};
+
+inline constexpr std::array same_elements_operators{
+    SameElementsOperator{"aten.view.default"},
+    SameElementsOperator{"aten.reshape.default"},
+    SameElementsOperator{"aten._unsafe_view.default"},
+    SameElementsOperator{"aten.flatten.using_ints"},
+    SameElementsOperator{"aten.squeeze.default"},
+    SameElementsOperator{"aten.squeeze.dim"},
+    SameElementsOperator{"aten.squeeze.dims"},
+    SameElementsOperator{"aten.unsqueeze.default"},
+    SameElementsOperator{"aten.alias.default"},
+    SameElementsOperator{"aten.detach.default"},
+    SameElementsOperator{"aten.clone.default", true},
+    SameElementsOperator{"aten.contiguous.default", true},
+    SameElementsOperator{"aten.alias_copy.default", true},
+    SameElementsOperator{"aten.view_copy.default", true},
+    SameElementsOperator{"aten.dropout.default", true, "input"},
+};
+
+}  // namespace davit::operators

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string_view>
 
 #include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
+#include "davit/ops/parameter.hpp"
 
 namespace davit::operator_families {
 
@@ -111,3 +114,26 @@ inline constexpr OperatorFacts slicing_facts[] = {
 };
 
 }  // namespace davit::operator_families
+
+// how calls are read
+namespace davit::operators {
+
+/// One of ATen's: self, the source if it puts one there, dim, and an index, or start, end and step.
+struct SliceOperator {
+  const char* target;
+  bool selects = false;
+  bool puts = false;
+  [[nodiscard]] constexpr Parameter at(const char* name, std::uint32_t position) const noexcept {
+    return {name, position + (puts ? 1 : 0)};
+  }
+};
+
+inline constexpr std::array slice_operators{
+    SliceOperator{"aten.slice.Tensor"},
+    SliceOperator{"aten.select.int", true},
+    SliceOperator{"aten.slice_copy.Tensor"},
+    SliceOperator{"aten.slice_scatter.default", false, true},
+    SliceOperator{"aten.select_scatter.default", true, true},
+};
+
+}  // namespace davit::operators

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <string_view>
 
 #include "davit/ops/operator_facts.hpp"
@@ -45,3 +46,24 @@ inline constexpr OperatorFacts softmax_facts[] = {
 };
 
 }  // namespace davit::operator_families
+
+// how calls are read
+namespace davit::operators {
+
+/// One of ATen's softmaxes: self, dim, half_to_float or dtype.
+struct SoftmaxOperator {
+  const char* target;
+  bool logarithm = false;
+  bool core = false;  ///< has half_to_float
+  bool masked = false;
+};
+
+inline constexpr std::array softmax_operators{
+    SoftmaxOperator{"aten._softmax.default", false, true},
+    SoftmaxOperator{"aten.softmax.int", false, false},
+    SoftmaxOperator{"aten._log_softmax.default", true, true},
+    SoftmaxOperator{"aten.log_softmax.int", true, false},
+    SoftmaxOperator{"aten._safe_softmax.default", false, false, true},
+};
+
+}  // namespace davit::operators

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "davit/ops/families/activations.hpp"
 #include "davit/program/operators/arguments.hpp"
 
 namespace davit::operators {
-
-enum class ActivationFunction : std::uint8_t { gelu, gelu_tanh, leaky_relu, elu, power };
 
 /// A function of one tensor that has numbers or forms, as its call says it.
 struct ActivationView {
@@ -14,21 +13,6 @@ struct ActivationView {
   std::array<double, 3> numbers{};  ///< the slope; alpha, scale and input_scale; the exponent
 
   friend constexpr bool operator==(const ActivationView&, const ActivationView&) = default;
-};
-
-/// One of ATen's: self, then numbers of these names, which may be left out; of gelu, whether it is approximate.
-struct ActivationOperator {
-  const char* target;
-  ActivationFunction function;
-  std::array<const char*, 3> names{};
-  std::array<double, 3> otherwise{};
-};
-
-inline constexpr std::array activation_operators{
-    ActivationOperator{"aten.gelu.default", ActivationFunction::gelu},
-    ActivationOperator{"aten.leaky_relu.default", ActivationFunction::leaky_relu, {"negative_slope"}, {0.01}},
-    ActivationOperator{"aten.elu.default", ActivationFunction::elu, {"alpha", "scale", "input_scale"}, {1, 1, 1}},
-    ActivationOperator{"aten.pow.Tensor_Scalar", ActivationFunction::power, {"exponent"}},
 };
 
 /// Reads a call of that activation. Errors: invalid_argument for numbers and approximations that are not known.

@@ -9,18 +9,13 @@
 #include <string_view>
 
 #include "davit/core/error.hpp"
+#include "davit/ops/parameter.hpp"
 #include "davit/program/graph.hpp"
 
 /// What ATen says of a node: views of calls of operators by family, with aliases, defaults and short forms resolved. A
 /// view is a plain struct of ids and numbers; `read_x(arguments, view)` fills it at run time and in constant
 /// evaluation, without allocating, or answers why it cannot.
 namespace davit::operators {
-
-/// A parameter of an operator, by its name and its position in the schema.
-struct Parameter {
-  const char* name;
-  std::uint32_t position;
-};
 
 /// Why a call cannot be read; false if it can.
 struct [[nodiscard]] Refusal {
@@ -41,7 +36,7 @@ struct [[nodiscard]] Refusal {
 ///  - `text(argument)`: of a string; empty for other arguments.
 template <class A>
 concept CallArguments = requires(const A& call, Parameter p, ValueId v, std::size_t d, std::int64_t& i, double& x) {
-  { call.is("aten.add.Tensor") } -> std::same_as<bool>;
+  { call.is("aten.op.overload") } -> std::same_as<bool>;
   { call.find(p) == nullptr } -> std::same_as<bool>;
   { call.value(p) } -> std::same_as<ValueId>;
   { call.items(*call.find(p)).size() } -> std::convertible_to<std::size_t>;

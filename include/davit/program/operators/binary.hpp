@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "davit/ops/families/arithmetic.hpp"
 #include "davit/program/operators/arguments.hpp"
 
 namespace davit::operators {
-
-enum class BinaryFunction : std::uint8_t { add, subtract, multiply, divide, maximum, minimum };
 
 /// A function of two tensors, or of a tensor and a number, as its call says it.
 struct BinaryView {
@@ -17,26 +16,6 @@ struct BinaryView {
   double alpha = 1;  ///< factor of the right operand
 
   friend constexpr bool operator==(const BinaryView&, const BinaryView&) = default;
-};
-
-/// One of ATen's functions of two operands: self, other, and perhaps alpha.
-struct BinaryOperator {
-  const char* target;
-  BinaryFunction function;
-  bool scaled = false;  ///< has alpha
-};
-
-inline constexpr std::array binary_operators{
-    BinaryOperator{"aten.add.Tensor", BinaryFunction::add, true},
-    BinaryOperator{"aten.mul.Tensor", BinaryFunction::multiply},
-    BinaryOperator{"aten.sub.Tensor", BinaryFunction::subtract, true},
-    BinaryOperator{"aten.div.Tensor", BinaryFunction::divide},
-    BinaryOperator{"aten.add.Scalar", BinaryFunction::add, true},
-    BinaryOperator{"aten.mul.Scalar", BinaryFunction::multiply},
-    BinaryOperator{"aten.sub.Scalar", BinaryFunction::subtract, true},
-    BinaryOperator{"aten.div.Scalar", BinaryFunction::divide},
-    BinaryOperator{"aten.maximum.default", BinaryFunction::maximum},
-    BinaryOperator{"aten.minimum.default", BinaryFunction::minimum},
 };
 
 /// Reads a call of that function. Errors: invalid_argument for operands and factors that are not known.

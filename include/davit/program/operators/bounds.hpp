@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "davit/ops/families/activations.hpp"
 #include "davit/program/operators/arguments.hpp"
 
 namespace davit::operators {
@@ -14,24 +15,6 @@ struct BoundsView {
   double high = std::numeric_limits<double>::infinity();
 
   friend constexpr bool operator==(const BoundsView&, const BoundsView&) = default;
-};
-
-/// One of ATen's activations of this kind: the names of the bounds at positions 1 and 2, if it has any, and their
-/// defaults.
-struct BoundsOperator {
-  const char* target;
-  double low = -std::numeric_limits<double>::infinity();
-  double high = std::numeric_limits<double>::infinity();
-  const char* low_name = nullptr;
-  const char* high_name = nullptr;
-};
-
-inline constexpr std::array bounds_operators{
-    BoundsOperator{.target = "aten.relu.default", .low = 0},
-    BoundsOperator{
-        .target = "aten.hardtanh.default", .low = -1, .high = 1, .low_name = "min_val", .high_name = "max_val"},
-    BoundsOperator{.target = "aten.clamp.default", .low_name = "min", .high_name = "max"},
-    BoundsOperator{.target = "aten.relu6.default", .low = 0, .high = 6},
 };
 
 /// Reads a call of that activation. Of clamp, a bound that is NaN counts only beside another one: clamp(x, min=nan) is

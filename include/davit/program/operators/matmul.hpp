@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "davit/ops/families/matrix_products.hpp"
 #include "davit/program/operators/arguments.hpp"
 
 namespace davit::operators {
@@ -19,24 +20,6 @@ struct MatmulView {
   [[nodiscard]] constexpr bool is_plain() const noexcept { return alpha == 1 && beta == 1; }
 
   friend constexpr bool operator==(const MatmulView&, const MatmulView&) = default;
-};
-
-/// One of ATen's matrix products and the names of its operands, in the order of their positions.
-struct MatmulOperator {
-  const char* target;
-  Parameter left, right;
-  Parameter addend{nullptr, 0};  ///< no name: there is none
-  std::uint8_t rank = 0;
-  bool transposed = false;
-  bool scaled = false;  ///< has beta and alpha, behind the operands
-};
-
-inline constexpr std::array matmul_operators{
-    MatmulOperator{"aten.linear.default", {"input", 0}, {"weight", 1}, {"bias", 2}, 0, true},
-    MatmulOperator{"aten.addmm.default", {"mat1", 1}, {"mat2", 2}, {"self", 0}, 2, false, true},
-    MatmulOperator{"aten.mm.default", {"self", 0}, {"mat2", 1}, {nullptr, 0}, 2},
-    MatmulOperator{"aten.bmm.default", {"self", 0}, {"mat2", 1}, {nullptr, 0}, 3},
-    MatmulOperator{"aten.matmul.default", {"self", 0}, {"other", 1}},
 };
 
 /// Reads a call of that matrix product. Errors: invalid_argument, invalid_shape.

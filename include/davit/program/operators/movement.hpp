@@ -6,6 +6,10 @@
 #include <limits>
 
 #include "davit/core/tensor_view.hpp"
+#include "davit/ops/families/movement.hpp"
+#include "davit/ops/families/slicing.hpp"
+#include "davit/ops/families/joining.hpp"
+#include "davit/ops/families/shapes.hpp"
 #include "davit/program/operators/arguments.hpp"
 
 namespace davit::operators {
@@ -32,17 +36,6 @@ struct PermutationView {
   }
 
   friend constexpr bool operator==(const PermutationView&, const PermutationView&) = default;
-};
-
-enum class PermutationForm : std::uint8_t { list, pair, matrix };
-struct PermutationOperator {
-  const char* target;
-  PermutationForm form;
-};
-inline constexpr std::array permutation_operators{
-    PermutationOperator{"aten.permute.default", PermutationForm::list},
-    PermutationOperator{"aten.transpose.int", PermutationForm::pair},
-    PermutationOperator{"aten.t.default", PermutationForm::matrix},
 };
 
 /// Reads a call of that permutation. Errors: invalid_argument, invalid_shape, out_of_range.
@@ -107,30 +100,6 @@ constexpr Refusal read_dim(const Call& call, Parameter p, std::size_t rank, std:
   return {};
 }
 
-/// An operator whose result is its first argument, in the same order of elements.
-struct SameElementsOperator {
-  const char* target;
-  bool copies = false;  ///< the result is a tensor of its own
-  const char* input = "self";
-};
-inline constexpr std::array same_elements_operators{
-    SameElementsOperator{"aten.view.default"},
-    SameElementsOperator{"aten.reshape.default"},
-    SameElementsOperator{"aten._unsafe_view.default"},
-    SameElementsOperator{"aten.flatten.using_ints"},
-    SameElementsOperator{"aten.squeeze.default"},
-    SameElementsOperator{"aten.squeeze.dim"},
-    SameElementsOperator{"aten.squeeze.dims"},
-    SameElementsOperator{"aten.unsqueeze.default"},
-    SameElementsOperator{"aten.alias.default"},
-    SameElementsOperator{"aten.detach.default"},
-    SameElementsOperator{"aten.clone.default", true},
-    SameElementsOperator{"aten.contiguous.default", true},
-    SameElementsOperator{"aten.alias_copy.default", true},
-    SameElementsOperator{"aten.view_copy.default", true},
-    SameElementsOperator{"aten.dropout.default", true, "input"},
-};
-
 /// The row of such a call; nullptr for others, and for dropout that drops.
 template <CallArguments Call>
 [[nodiscard]] constexpr const SameElementsOperator* find_same_elements(const Call& call) noexcept {
@@ -157,23 +126,6 @@ struct SliceView {
   ValueId source = no_id;    ///< what is put there
 
   friend constexpr bool operator==(const SliceView&, const SliceView&) = default;
-};
-
-/// One of ATen's: self, the source if it puts one there, dim, and an index, or start, end and step.
-struct SliceOperator {
-  const char* target;
-  bool selects = false;
-  bool puts = false;
-  [[nodiscard]] constexpr Parameter at(const char* name, std::uint32_t position) const noexcept {
-    return {name, position + (puts ? 1 : 0)};
-  }
-};
-inline constexpr std::array slice_operators{
-    SliceOperator{"aten.slice.Tensor"},
-    SliceOperator{"aten.select.int", true},
-    SliceOperator{"aten.slice_copy.Tensor"},
-    SliceOperator{"aten.slice_scatter.default", false, true},
-    SliceOperator{"aten.select_scatter.default", true, true},
 };
 
 /// Reads a call of that slice or selection. Errors: invalid_argument, invalid_shape, out_of_range.
@@ -209,10 +161,6 @@ constexpr Refusal read_slice(const Call& call, SliceView& view) noexcept {
   return op == nullptr ? Refusal{"the operator is no slice"} : read_slice(call, *op, view);
 }
 
-/// The operators whose results lie behind one another along one dimension of their operand, as long as the results'
-/// sizes say.
-inline constexpr std::array split_operators{"aten.split_with_sizes.default", "aten.split.Tensor", "aten.chunk.default",
-                                            "aten.tensor_split.sections", "aten.tensor_split.indices"};
 /// Reads the operand of such a call, and the dimension. Errors: invalid_argument, out_of_range.
 template <CallArguments Call>
 constexpr Refusal read_split(const Call& call, SliceView& whole) noexcept {

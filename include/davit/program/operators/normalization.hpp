@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "davit/ops/families/normalization.hpp"
 #include "davit/program/operators/arguments.hpp"
 
 namespace davit::operators {
-
-/// What becomes of the running statistics of a batch norm in training.
-enum class RunningStatistics : std::uint8_t { none, in_place, outputs };
 
 /// A normalization per channel as its call says it.
 struct BatchNormView {
@@ -20,24 +18,6 @@ struct BatchNormView {
   double eps = 0;
 
   friend constexpr bool operator==(const BatchNormView&, const BatchNormView&) = default;
-};
-
-/// One of ATen's batch norms: input, weight, bias, running_mean, running_var, training, momentum, eps, as far as it has
-/// them.
-struct BatchNormOperator {
-  const char* target;
-  bool has_running = true;
-  bool has_training = true;
-  RunningStatistics running = RunningStatistics::in_place;
-  bool saves = true;  ///< outputs 1 and 2: mean and 1 / deviation of what it normalized with, empty in evaluation
-};
-
-inline constexpr std::array batch_norm_operators{
-    BatchNormOperator{"aten._native_batch_norm_legit_no_training.default", true, false, RunningStatistics::none},
-    BatchNormOperator{"aten.batch_norm.default", true, true, RunningStatistics::in_place, false},
-    BatchNormOperator{"aten._native_batch_norm_legit.default"},
-    BatchNormOperator{"aten._native_batch_norm_legit.no_stats", false, true, RunningStatistics::none},
-    BatchNormOperator{"aten._native_batch_norm_legit_functional.default", true, true, RunningStatistics::outputs},
 };
 
 /// Reads a call of that batch norm. Errors: invalid_argument, invalid_shape.
@@ -92,17 +72,6 @@ struct LayerNormView {
   double eps = 0;
 
   friend constexpr bool operator==(const LayerNormView&, const LayerNormView&) = default;
-};
-
-/// One of ATen's layer norms: input, normalized_shape, weight, bias, eps.
-struct LayerNormOperator {
-  const char* target;
-  bool saves = false;  ///< outputs 1 and 2: mean and 1 / deviation
-};
-
-inline constexpr std::array layer_norm_operators{
-    LayerNormOperator{"aten.native_layer_norm.default", true},
-    LayerNormOperator{"aten.layer_norm.default"},
 };
 
 /// Checks that the last sizes of `view.input` are those of the list, and the parameters' as well.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "davit/ops/families/pooling.hpp"
 #include "davit/program/operators/spatial.hpp"
 
 namespace davit::operators {
@@ -38,31 +39,6 @@ struct PoolView {
   }
 
   friend constexpr bool operator==(const PoolView&, const PoolView&) = default;
-};
-
-/// One of ATen's poolings over sliding windows: self, kernel_size, stride, padding, then of a maximum dilation and
-/// ceil_mode, of an average ceil_mode, count_include_pad and divisor_override.
-struct PoolOperator {
-  const char* target;
-  std::uint8_t dims;
-  bool maximum;
-  bool gradient = false;  ///< grad_output stands first
-  [[nodiscard]] constexpr Parameter at(const char* name, std::uint32_t position) const noexcept {
-    return {name, position + (gradient ? 1 : 0)};
-  }
-};
-
-inline constexpr std::array pool_operators{
-    PoolOperator{"aten.max_pool2d_with_indices.default", 2, true},
-    PoolOperator{"aten.max_pool2d.default", 2, true},
-    PoolOperator{"aten.avg_pool2d.default", 2, false},
-    PoolOperator{"aten.max_pool1d.default", 1, true},
-    PoolOperator{"aten.avg_pool1d.default", 1, false},
-    PoolOperator{"aten.max_pool3d_with_indices.default", 3, true},
-    PoolOperator{"aten.max_pool3d.default", 3, true},
-    PoolOperator{"aten.avg_pool3d.default", 3, false},
-    PoolOperator{"aten.avg_pool2d_backward.default", 2, false, true},
-    PoolOperator{"aten.max_pool2d_with_indices_backward.default", 2, true, true},
 };
 
 /// Reads a call of that pooling. Errors: invalid_argument, invalid_shape, out_of_range.
@@ -118,20 +94,6 @@ struct AdaptivePoolView {
   Spatial out{1, 1, 1};
 
   friend constexpr bool operator==(const AdaptivePoolView&, const AdaptivePoolView&) = default;
-};
-
-/// One of ATen's adaptive averages: self, output_size.
-struct AdaptivePoolOperator {
-  const char* target;
-  std::uint8_t dims;
-};
-
-inline constexpr std::array adaptive_pool_operators{
-    AdaptivePoolOperator{"aten._adaptive_avg_pool2d.default", 2},
-    AdaptivePoolOperator{"aten.adaptive_avg_pool2d.default", 2},
-    AdaptivePoolOperator{"aten.adaptive_avg_pool1d.default", 1},
-    AdaptivePoolOperator{"aten._adaptive_avg_pool3d.default", 3},
-    AdaptivePoolOperator{"aten.adaptive_avg_pool3d.default", 3},
 };
 
 /// Reads a call of that adaptive average. Errors: invalid_argument, invalid_shape, out_of_range.

@@ -2,20 +2,10 @@
 #pragma once
 
 #include "davit/core/tensor_view.hpp"
+#include "davit/ops/families/reductions.hpp"
 #include "davit/program/operators/arguments.hpp"
 
 namespace davit::operators {
-
-enum class ReductionFunction : std::uint8_t {
-  sum,
-  mean,
-  product,
-  any,
-  maximum,
-  minimum,
-  argument_of_maximum,
-  argument_of_minimum
-};
 
 /// A reduction over dimensions as its call says it.
 struct ReductionView {
@@ -28,35 +18,6 @@ struct ReductionView {
   [[nodiscard]] constexpr bool reduces(std::size_t d) const noexcept { return (dims >> d & 1u) != 0; }
 
   friend constexpr bool operator==(const ReductionView&, const ReductionView&) = default;
-};
-
-/// One of ATen's reductions: self, dim, keepdim, dtype, or self, dtype over all dimensions.
-struct ReductionOperator {
-  const char* target;
-  ReductionFunction function;
-  bool all = false;    ///< has neither dim nor keepdim
-  bool typed = false;  ///< has dtype
-  [[nodiscard]] constexpr Parameter dtype() const noexcept { return {"dtype", all ? 1u : 3u}; }
-};
-
-inline constexpr std::array reduction_operators{
-    ReductionOperator{"aten.mean.dim", ReductionFunction::mean, false, true},
-    ReductionOperator{"aten.sum.dim_IntList", ReductionFunction::sum, false, true},
-    ReductionOperator{"aten.amax.default", ReductionFunction::maximum},
-    ReductionOperator{"aten.amin.default", ReductionFunction::minimum},
-    ReductionOperator{"aten.argmax.default", ReductionFunction::argument_of_maximum},
-    ReductionOperator{"aten.argmin.default", ReductionFunction::argument_of_minimum},
-    ReductionOperator{"aten.mean.default", ReductionFunction::mean, true, true},
-    ReductionOperator{"aten.sum.default", ReductionFunction::sum, true, true},
-    ReductionOperator{"aten.max.dim", ReductionFunction::maximum},
-    ReductionOperator{"aten.min.dim", ReductionFunction::minimum},
-    ReductionOperator{"aten.max.default", ReductionFunction::maximum, true},
-    ReductionOperator{"aten.min.default", ReductionFunction::minimum, true},
-    ReductionOperator{"aten.any.dim", ReductionFunction::any},
-    ReductionOperator{"aten.any.dims", ReductionFunction::any},
-    ReductionOperator{"aten.any.default", ReductionFunction::any, true},
-    ReductionOperator{"aten.prod.dim_int", ReductionFunction::product, false, true},
-    ReductionOperator{"aten.prod.default", ReductionFunction::product, true, true},
 };
 
 /// Reads a list of dimensions, or one, as bits; no list, or an empty one, means all. Errors: invalid_argument,

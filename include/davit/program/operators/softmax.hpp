@@ -2,6 +2,7 @@
 #pragma once
 
 #include "davit/core/tensor_view.hpp"
+#include "davit/ops/families/softmax.hpp"
 #include "davit/program/operators/arguments.hpp"
 
 namespace davit::operators {
@@ -15,22 +16,6 @@ struct SoftmaxView {
   bool converts = false;  ///< the dtype may change: `half_to_float`, or a `dtype` is given
 
   friend constexpr bool operator==(const SoftmaxView&, const SoftmaxView&) = default;
-};
-
-/// One of ATen's softmaxes: self, dim, half_to_float or dtype.
-struct SoftmaxOperator {
-  const char* target;
-  bool logarithm = false;
-  bool core = false;  ///< has half_to_float
-  bool masked = false;
-};
-
-inline constexpr std::array softmax_operators{
-    SoftmaxOperator{"aten._softmax.default", false, true},
-    SoftmaxOperator{"aten.softmax.int", false, false},
-    SoftmaxOperator{"aten._log_softmax.default", true, true},
-    SoftmaxOperator{"aten.log_softmax.int", true, false},
-    SoftmaxOperator{"aten._safe_softmax.default", false, false, true},
 };
 
 /// Reads a call of that softmax. Errors: invalid_argument, out_of_range.
