@@ -86,7 +86,7 @@ TEST_CASE("recurrent layers are known by their operators, their cells are none")
 TEST_CASE("the states of an LSTM have the sizes of those that it began with, and so has what follows from them") {
   Net n;
   const ExportedProgram program = classifier(n);
-  const std::optional<ExportedProgram> right = with_right_sizes(program);
+  const std::optional<ExportedProgram> right = with_repaired_metadata(program);
   REQUIRE(right);
   CHECK(verify(*right).empty());
   CHECK(sizes(*right, "rows") == Sizes{4, 3, 5});
@@ -97,13 +97,13 @@ TEST_CASE("the states of an LSTM have the sizes of those that it began with, and
   CHECK(sizes(*right, "head") == Sizes{3, 7});
   CHECK(sizes(*right, "sum") == Sizes{3, 5});
   CHECK(sizes(*right, "c1") == Sizes{2, 3, 2});
-  CHECK(!with_right_sizes(*right));
+  CHECK(!with_repaired_metadata(*right));
 }
 
 TEST_CASE("a program that says what is right is left as it is") {
   Net n;
   const std::vector<ValueId> made = lstm(n, {2, 3, 5});
-  CHECK(!with_right_sizes(n.finish({made[1], made[2]})));
+  CHECK(!with_repaired_metadata(n.finish({made[1], made[2]})));
 }
 
 TEST_CASE("a program with the recorded sizes is lowered whole, and runs") {
@@ -141,7 +141,7 @@ TEST_CASE("places and counts of unique elements are int64, and so is what is mad
   const ValueId mixed = n.op("aten.add.Tensor", "mixed", {6}, {{"self", n.v(made[1])}, {"other", n.v(x)}});
   const ValueId same = n.op("aten.add.Tensor", "same", {6}, {{"self", n.v(made[1])}, {"other", n.v(made[2])}});
   const std::optional<ExportedProgram> right =
-      with_right_sizes(n.finish({made[0], shown, made[2], total, half, mixed, same}));
+      with_repaired_metadata(n.finish({made[0], shown, made[2], total, half, mixed, same}));
   REQUIRE(right);
   CHECK(verify(*right).empty());
   const auto dtype = [&](std::string_view name) {
@@ -155,5 +155,5 @@ TEST_CASE("places and counts of unique elements are int64, and so is what is mad
   for (const std::string_view name : {"places", "counts", "shown", "joined", "total", "same"})
     CHECK(dtype(name) == ScalarType::int64);
   CHECK(sizes(*right, "shown") == Sizes{6, 1});
-  CHECK(!with_right_sizes(*right));
+  CHECK(!with_repaired_metadata(*right));
 }

@@ -54,7 +54,7 @@ using Ints = std::vector<std::int32_t>;
 TEST_CASE("a program without out_dtype is not copied") {
   Draft d;
   d.output(d.relu("r", d.user("x")));
-  CHECK(!with_plain_calls(d.finish()));
+  CHECK(!with_unwrapped_out_dtype(d.finish()));
 }
 
 TEST_CASE("bytes are multiplied as int32: 100 * 100 does not wrap") {
@@ -62,7 +62,7 @@ TEST_CASE("bytes are multiplied as int32: 100 * 100 does not wrap") {
   d.program.signature.input_specs.push_back(UserInputSpec{TensorArgument{"x"}});
   const ValueId x = d.b.input("x", ScalarType::int8, {4});
   const ExportedProgram program = said(d, "aten.mul.Tensor", {GraphBuilder::value(x), GraphBuilder::value(x)});
-  const auto plain = with_plain_calls(program);
+  const auto plain = with_unwrapped_out_dtype(program);
   REQUIRE(plain);
   CHECK(verify(*plain).empty());
   CHECK(targets(*plain) == "aten._to_copy.default aten._to_copy.default aten.mul.Tensor");
@@ -75,12 +75,13 @@ TEST_CASE("a quotient is made of floats, also of integers, and then an integer")
   Draft d;
   const ValueId x = d.user("x", {4});
   const ExportedProgram program = said(d, "aten.div.Tensor", {GraphBuilder::value(x), GraphBuilder::real(0.5)});
-  CHECK(targets(*with_plain_calls(program)) == "aten.div.Tensor aten._to_copy.default");
+  CHECK(targets(*with_unwrapped_out_dtype(program)) == "aten.div.Tensor aten._to_copy.default");
   CHECK(run(program, programs::tensor({4}, {1.3F, -1.3F, 7, 0})) == Ints{2, -2, 14, 0});
   Draft whole;
   const ValueId y = whole.user("y", {4});
   const ValueId i = whole.op("aten._to_copy.default", "i", y, {}, ScalarType::int32);
-  CHECK(targets(*with_plain_calls(said(whole, "aten.div.Tensor", {GraphBuilder::value(i), GraphBuilder::value(i)}))) ==
+  CHECK(targets(*with_unwrapped_out_dtype(
+            said(whole, "aten.div.Tensor", {GraphBuilder::value(i), GraphBuilder::value(i)}))) ==
         "aten._to_copy.default aten.div.Tensor aten._to_copy.default");
 }
 
@@ -88,7 +89,7 @@ TEST_CASE("what is not of the form stays, and is refused by name") {
   Draft d;
   const ValueId x = d.user("x", {4});
   const ExportedProgram program = said(d, "own.mul.default", {GraphBuilder::value(x)});
-  CHECK(!with_plain_calls(program));
+  CHECK(!with_unwrapped_out_dtype(program));
   CHECK(support::error_of(to_backend<portable>(program)).what.view().find("higher_order.out_dtype") !=
         std::string_view::npos);
 }
@@ -166,7 +167,7 @@ TEST_CASE("an associative scan is a scan that begins with the first slice") {
   CHECK(scan(scanned({3, 2}, {2}, 0, true), programs::tensor({3, 2}, {1, 2, 3, 4, 5, 6}), k) ==
         std::vector<float>{1, 2, 13, 108, 75, 748});
   CHECK(scan(scanned({1, 2}, {2}, 0), programs::tensor({1, 2}, {7, 9}), k) == std::vector<float>{7, 9});
-  CHECK(verify(*with_plain_calls(scanned({4, 2}, {2}, 0))).empty());
+  CHECK(verify(*with_unwrapped_out_dtype(scanned({4, 2}, {2}, 0))).empty());
 }
 
 TEST_CASE("an associative scan over a size that is known at run time, also of one slice") {
@@ -192,7 +193,7 @@ TEST_CASE("an associative scan over a size that is known at run time, also of on
 
 TEST_CASE("an operator that writes views of bases is called on them, and the bases get what it wrote") {
   const auto plain = [](std::string_view view, std::initializer_list<std::int64_t> numbers = {}) {
-    const auto made = with_plain_calls(written(view, numbers));
+    const auto made = with_unwrapped_out_dtype(written(view, numbers));
     REQUIRE(made);
     CHECK(verify(*made, {.allow_unknown_operators = true}).empty());
     return targets(*made);

@@ -358,7 +358,7 @@ class CostEstimate {
 }  // namespace detail
 
 /// The offload cost of a region: nanoseconds that a run of its nodes takes in a library, with what enters and leaves
-/// (EstimatesOffloadCost). For choosing between libraries: what all compute at the same rate is a guess. Symbolic sizes
+/// (EstimatesOffloadCost). To choose between libraries: what all compute at the same rate is a guess. Symbolic sizes
 /// count as their examples. `nodes` ascend; the view should know uses and constants. O(n log n) in the region's
 /// arguments.
 [[nodiscard]] inline double estimated_ns(GraphModuleView graph, std::span<const NodeId> nodes,

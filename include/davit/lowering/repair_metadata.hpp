@@ -24,6 +24,6 @@ namespace davit {
 /// cannot be told from the arguments they stay as they are. The program must be verified. O(size of the program).
 /// Source: torch._decomp.decompositions.one_layer_lstm, which torch uses for the sizes, beside aten.lstm.input, which
 /// runs; torch._subclasses.fake_impls._unique.
-[[nodiscard]] std::optional<ExportedProgram> with_right_sizes(const ExportedProgram& program);
+[[nodiscard]] std::optional<ExportedProgram> with_repaired_metadata(const ExportedProgram& program);
 
 }  // namespace davit

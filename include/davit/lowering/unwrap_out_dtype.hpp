@@ -18,6 +18,6 @@ namespace davit {
 /// there is none. The program must be verified; a call that is not of this form stays. O(size of the program). Source:
 /// torch._higher_order_ops: out_dtype.out_dtype_fallback, associative_scan.generic_associative_scan,
 /// auto_functionalize.auto_functionalized_v2_dense, flex_attention.math_attention.
-[[nodiscard]] std::optional<ExportedProgram> with_plain_calls(const ExportedProgram& program);
+[[nodiscard]] std::optional<ExportedProgram> with_unwrapped_out_dtype(const ExportedProgram& program);
 
 }  // namespace davit

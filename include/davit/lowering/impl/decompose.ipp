@@ -398,7 +398,7 @@ std::optional<ExportedProgram> decomposed(const ExportedProgram& program, const 
 }
 
 ExportedProgram run_decompositions(const ExportedProgram& program, const DecomposeOptions& options) {
-  std::optional<ExportedProgram> right = with_right_sizes(program);
+  std::optional<ExportedProgram> right = with_repaired_metadata(program);
   std::optional<ExportedProgram> done = decomposed(right ? *right : program, options);
   return done ? *std::move(done) : right ? *std::move(right) : program;
 }

@@ -150,13 +150,13 @@ namespace detail {
 Result<std::optional<ExportedProgram>> prepare_program(const ExportedProgram& program, const DecomposeOptions& options,
                                                        bool validate) {
   if (Result<void> good = detail::sound(program, validate); !good) return std::unexpected(std::move(good.error()));
-  std::optional<ExportedProgram> made = with_right_sizes(program);
+  std::optional<ExportedProgram> made = with_repaired_metadata(program);
   const auto seen = [&]() -> const ExportedProgram& { return made ? *made : program; };
   const auto rewrite = [&](std::optional<ExportedProgram> to) {
     if (to) made = std::move(to);
     return to.has_value();
   };
-  rewrite(with_plain_calls(seen()));
+  rewrite(with_unwrapped_out_dtype(seen()));
   rewrite(functionalize(seen(), options.backends));
   rewrite(simplified(seen(), &options, true));
   if (rewrite(with_recurrent_layers(seen(), options))) rewrite(simplified(seen(), &options, true));

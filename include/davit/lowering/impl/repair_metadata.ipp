@@ -191,7 +191,7 @@ class RightSizes {
 
 }  // namespace detail
 
-std::optional<ExportedProgram> with_right_sizes(const ExportedProgram& program) {
+std::optional<ExportedProgram> with_repaired_metadata(const ExportedProgram& program) {
   const GraphModuleView graph = program.view();
   bool wrong = false;
   for (NodeId n = 0; n < graph.nodes.size() && !wrong; ++n)

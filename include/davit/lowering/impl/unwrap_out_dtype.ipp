@@ -366,7 +366,7 @@ class PlainCalls {
 
 }  // namespace detail
 
-std::optional<ExportedProgram> with_plain_calls(const ExportedProgram& program) {
+std::optional<ExportedProgram> with_unwrapped_out_dtype(const ExportedProgram& program) {
   const GraphModuleView graph = program.view();
   bool any = false;
   for (NodeId n = 0; n < graph.nodes.size() && !any; ++n)

@@ -8,7 +8,7 @@
 #include "davit/backend/step_writer.hpp"
 #include "davit/backends/portable/run_time/products/convolution.hpp"
 #include "support/sanitized.hpp"
-#include "support/static_float_test.hpp"
+#include "support/static_kernels_test.hpp"
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include "davit/backend/step_writer.hpp"
 #include "davit/backends/portable/run_time/elementwise/binary.hpp"
 #include "davit/backends/portable/run_time/elementwise/unary.hpp"
-#include "support/static_float_test.hpp"
+#include "support/static_kernels_test.hpp"
 
 namespace {
 

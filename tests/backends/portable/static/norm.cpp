@@ -8,7 +8,7 @@
 #include "davit/backend/step_writer.hpp"
 #include "davit/backends/portable/run_time/reductions/batch_norm.hpp"
 #include "davit/backends/portable/run_time/reductions/layer_norm.hpp"
-#include "support/static_float_test.hpp"
+#include "support/static_kernels_test.hpp"
 
 namespace {
 

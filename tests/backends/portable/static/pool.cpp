@@ -9,7 +9,7 @@
 #include "davit/backends/portable/run_time/windows/adaptive_avg_pool.hpp"
 #include "davit/backends/portable/run_time/windows/avg_pool.hpp"
 #include "davit/backends/portable/run_time/windows/max_pool.hpp"
-#include "support/static_float_test.hpp"
+#include "support/static_kernels_test.hpp"
 
 namespace {
 

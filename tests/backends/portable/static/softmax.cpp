@@ -7,7 +7,7 @@
 
 #include "davit/backend/step_writer.hpp"
 #include "davit/backends/portable/run_time/reductions/softmax.hpp"
-#include "support/static_float_test.hpp"
+#include "support/static_kernels_test.hpp"
 
 namespace {
 

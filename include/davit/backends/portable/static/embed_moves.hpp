@@ -156,7 +156,7 @@ constexpr const char* embed_reduce(const EmbedNode& n, StepWriter& steps) {
   return nullptr;
 }
 template <class Kernel>
-constexpr const char* embed_float_reduce(const EmbedNode& n, StepWriter& steps) {
+constexpr const char* lower_reduction(const EmbedNode& n, StepWriter& steps) {
   if (n.output() == no_id || n.g.dtype(n.output()) != ScalarType::float32) return "not all of it is float32";
   return embed_reduce<Kernel>(n, steps);
 }
@@ -201,11 +201,11 @@ inline constexpr std::array move_rows{
     EmbedRow{"aten.select.int", embed_slice},
     EmbedRow{"aten.cat.default", embed_cat},
     EmbedRow{"aten.constant_pad_nd.default", embed_pad},
-    EmbedRow{"aten.sum.dim_IntList", embed_float_reduce<sum>},
-    EmbedRow{"aten.mean.dim", embed_float_reduce<mean>},
-    EmbedRow{"aten.mean.default", embed_float_reduce<mean>},
-    EmbedRow{"aten.amax.default", embed_float_reduce<extreme<true>>},
-    EmbedRow{"aten.amin.default", embed_float_reduce<extreme<false>>},
+    EmbedRow{"aten.sum.dim_IntList", lower_reduction<sum>},
+    EmbedRow{"aten.mean.dim", lower_reduction<mean>},
+    EmbedRow{"aten.mean.default", lower_reduction<mean>},
+    EmbedRow{"aten.amax.default", lower_reduction<extreme<true>>},
+    EmbedRow{"aten.amin.default", lower_reduction<extreme<false>>},
     EmbedRow{"aten.argmax.default", embed_reduce<arg_extreme<true>>},
     EmbedRow{"aten.argmin.default", embed_reduce<arg_extreme<false>>},
     EmbedRow{"aten.embedding.default", embed_embedding},
