@@ -66,9 +66,9 @@ constexpr bool is_constant(long) {
 }
 #ifndef NDEBUG
 constexpr EValue none_at_all, number = 1;
-static_assert(is_constant<[] { return &EValue(TensorView{}).tensor() != nullptr; }>(0));
-static_assert(!is_constant<[] { return &none_at_all.tensor() != nullptr; }>(0));
-static_assert(!is_constant<[] { return &number.tensor() != nullptr; }>(0));
+static_assert(is_constant<[] { static_cast<void>(EValue(TensorView{}).tensor()); }>(0));
+static_assert(!is_constant<[] { static_cast<void>(none_at_all.tensor()); }>(0));
+static_assert(!is_constant<[] { static_cast<void>(number.tensor()); }>(0));
 #endif
 
 }  // namespace
