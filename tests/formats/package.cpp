@@ -519,6 +519,19 @@ TEST_CASE(
   CHECK(error.fix.view().starts_with("backend saving here takes less"));
 }
 
+TEST_CASE("a loaded program names its symbols as the model does") {
+  Draft d;
+  d.b.expr({.value = 2});
+  const ValueId x = d.user("x", d.b.symbol("s77")), y = d.like(x, "y");
+  d.node("aten.neg.default", {d.b.value(x)}, {y});
+  d.output(y);
+  const auto lowered = to_backend<portable>(d.finish());
+  REQUIRE(lowered);
+  const LoweredProgram loaded = load<BackendList<portable>>(save(*lowered));
+  for (const LoweredProgram* each : {&*lowered, &loaded})
+    CHECK(signature_text("forward", each->methods()[0].interface) == "forward(x: float32[s77])");
+}
+
 TEST_CASE("what a backend's load and compile report reaches the caller") {
   const Toys toys;
   const ExportedProgram program = sample();
