@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,9 +47,11 @@ ErrorCode bump_all(KernelCall& call) {
   return ErrorCode::ok;
 }
 
-/// Makes what `kind` says: 0 ints, 1 another number of them, 2 nothing.
+/// Makes what `kind` says: 0 ints, 1 another number of them, 2 nothing, 3 an exception if x is not 0.
 ErrorCode wrong(KernelCall& call) {
   const std::int64_t kind = call.integer(1), sizes[] = {3};
+  if (kind == 3 && *call.tensor(0).as<float>() != 0) throw std::runtime_error("the kernel gave up");
+  if (kind == 3) return call.make_like(0, call.tensor(0));
   if (kind == 2) return ErrorCode::ok;
   return kind == 0 ? call.make(0, ScalarType::int32, call.tensor(0).sizes()) : call.make(0, ScalarType::float32, sizes);
 }
@@ -141,6 +144,24 @@ TEST_CASE(
     REQUIRE(!out);
     CHECK(out.error().what == concat("the kernel of own.wrong.default ", said[kind]));
     CHECK(out.error().where == "method 'forward', node 'made' (own.wrong.default)");
+  }
+}
+
+TEST_CASE("portable_with: a kernel's exception is an Error with the partition's name, and the session goes on") {
+  Draft d;
+  const ValueId x = d.user("x", {4}), made = d.like(x, "made");
+  d.node("own.wrong.default", {GraphBuilder::value(x), GraphBuilder::integer(3)}, {made});
+  d.output(made);
+  Session session = *Session::make(*to_backend<portable_with<Own>>(d.finish()));
+  const Tensor zeros = Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{4});
+  const Tensor other = programs::tensor({4}, {1, 2, 3, 4});
+  for (int run = 0; run < 2; ++run) {
+    const auto out = session.run("forward", other);
+    REQUIRE(!out);
+    CHECK(out.error().code == ErrorCode::failed);
+    CHECK(out.error().what == "an exception was thrown: the kernel gave up");
+    CHECK(out.error().where.view().find("partition 'portable_0'") != std::string_view::npos);
+    CHECK(session.run("forward", zeros));
   }
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "../support/count_allocations.hpp"
@@ -454,15 +455,24 @@ TEST_CASE("a backend that is not in the list is an error that says which are") {
   CHECK(support::run(session, {3}) == Floats{9});
 }
 
+namespace {
+
+/// A package of the backend saving, whose fallback is portable, with what that needs, and without.
+std::pair<Bytes, Bytes> with_fallback() {
+  const ExportedProgram program = sample();
+  ByHand<Saving> partitioner = sample_split<Saving>(program);
+  for (auto& delegation : partitioner.answer.delegations) delegation.fallbacks = {1};
+  Bytes kept = save(lower<Saving>(program, partitioner, {.keep_originals = true}));
+  return {std::move(kept), save(lower<Saving>(program, partitioner))};
+}
+
+}  // namespace
+
 TEST_CASE(
     "a backend that is not available where the program is loaded: its fallback if the sub-program was kept, else an "
     "error") {
   const Toys toys;
-  const ExportedProgram program = sample();
-  ByHand<Saving> partitioner = sample_split<Saving>(program);
-  for (auto& delegation : partitioner.answer.delegations) delegation.fallbacks = {1};
-  const Bytes kept = save(lower<Saving>(program, partitioner, {.keep_originals = true}));
-  const Bytes bare = save(lower<Saving>(program, partitioner));
+  const auto [kept, bare] = with_fallback();
   CHECK(kept.size() > bare.size());
   saving::state.available = false;
   Diagnostics diagnostics;
@@ -490,11 +500,7 @@ TEST_CASE(
     "a backend whose library takes less where the program is loaded: its fallback if the sub-program was kept, else an "
     "error") {
   const Toys toys;
-  const ExportedProgram program = sample();
-  ByHand<Saving> partitioner = sample_split<Saving>(program);
-  for (auto& delegation : partitioner.answer.delegations) delegation.fallbacks = {1};
-  const Bytes kept = save(lower<Saving>(program, partitioner, {.keep_originals = true}));
-  const Bytes bare = save(lower<Saving>(program, partitioner));
+  const auto [kept, bare] = with_fallback();
   saving::takes_less = true;
   Diagnostics diagnostics;
   const Result<LoweredProgram> moved = load_program<Saving>(SharedBytes::copy_of(kept), &diagnostics);
@@ -511,6 +517,19 @@ TEST_CASE(
   CHECK(error.where == "method 'forward', partition 'p0'");
   CHECK(error.what == "aten.add.Tensor: not by this version");
   CHECK(error.fix.view().starts_with("backend saving here takes less"));
+}
+
+TEST_CASE("a loaded program names its symbols as the model does") {
+  Draft d;
+  d.b.expr({.value = 2});
+  const ValueId x = d.user("x", d.b.symbol("s77")), y = d.like(x, "y");
+  d.node("aten.neg.default", {d.b.value(x)}, {y});
+  d.output(y);
+  const auto lowered = to_backend<portable>(d.finish());
+  REQUIRE(lowered);
+  const LoweredProgram loaded = load<BackendList<portable>>(save(*lowered));
+  for (const LoweredProgram* each : {&*lowered, &loaded})
+    CHECK(signature_text("forward", each->methods()[0].interface) == "forward(x: float32[s77])");
 }
 
 TEST_CASE("what a backend's load and compile report reaches the caller") {

@@ -113,17 +113,37 @@ TEST_CASE("an interface survives being written and read; damage makes the reader
 }
 
 TEST_CASE("an interface is printed with the names of its symbols, which a loaded one takes from its program") {
-  const ExportedProgram program = mixed();
+  GraphBuilder b;
+  b.begin_graph();
+  const ExprId two = b.expr({.value = 2}), rows = b.symbol("s77"), count = b.symbol("s3");
+  const Dim sizes[] = {{.value = 5, .expr = rows},
+                       {.value = 4},
+                       {.value = 10, .expr = b.expr({.op = ExprOp::mul, .a = two, .b = rows})}};
+  const ValueId x = b.declare({.name = b.text("x"), .sizes = b.dims(sizes), .dtype = ScalarType::float32});
+  const ValueId n = b.declare({.name = b.text("n"), .expr = count, .kind = ValueKind::sym_int});
+  for (const ValueId v : {x, n}) b.input(b.value(v));
+  Argument mode = b.string("mode");
+  mode.name = b.text("mode");
+  b.input(mode);
+  b.end_graph({x, n});
+  ExportedProgram program = programs::user_program(std::move(b).finish());
+  program.range_constraints = {{"s77", 2, 8}, {"s3", 1, {}}};
+  program.guards.nodes = {
+      {.op = GuardOp::size, .a = 0, .b = 1}, {.op = GuardOp::input, .a = 1}, {.op = GuardOp::less, .a = 0, .b = 1}};
+  program.guards.roots = {2};
   const MethodInterface interface = method_interface(program);
   const std::string_view call =
-      "f(x: float32[s0, 4], n: int, k: int = as exported, k: float = as exported, k: bool = as exported, k: str = as "
-      "exported, k: NoneType = as exported) with 2 <= s0 <= 8, x.shape[1] < n";
+      "f(x: float32[s77, 4, 2*s77], n: int, mode: str = as exported) with 2 <= s77 <= 8, s3 >= 1, x.shape[1] < n";
   CHECK(signature_text("f", interface) == call);
   ByteWriter out;
   write_interface(out, interface);
   const std::vector<std::byte> bytes = std::move(out).take();
   ByteReader in(bytes);
   MethodInterface read = read_interface(in);
+  CHECK(signature_text("f", read) != call);
   name_symbols(read, program);
   CHECK(signature_text("f", read) == call);
+  // more conditions than are read at once
+  for (int i = 0; i < 9; ++i) read.guards.roots.push_back(2);
+  CHECK(signature_text("f", read).view().ends_with("x.shape[1] < n, x.shape[1] < n, ..."));
 }

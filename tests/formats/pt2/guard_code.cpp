@@ -13,9 +13,11 @@
 #include "davit/program/guard_values.hpp"
 #include "support/data.hpp"
 #include "support/guard_program.hpp"
+#include "support/repeated.hpp"
 
 using namespace davit;
 using namespace davit::formats;
+using support::repeated;
 
 namespace {
 
@@ -170,11 +172,6 @@ TEST_CASE("what cannot be read is refused with its place") {
 
 TEST_CASE("hostile texts neither recurse nor grow without end") {
   Reader r;
-  const auto repeated = [](const char* text, int count) {
-    std::string all;
-    for (int i = 0; i < count; ++i) all += text;
-    return all;
-  };
   for (const char* const text : {"(", "-", "not ", "abs(", "1**", "1 if 1 else ", "max(1,", "L['x", "L['x'][", "~("})
     CHECK(r.read(repeated(text, 100'000)).starts_with("byte"));
   CHECK(r.read(repeated("(", 200) + "1" + repeated(")", 200)) == "1");

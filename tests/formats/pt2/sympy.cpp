@@ -8,9 +8,11 @@
 #include <string>
 
 #include "davit/program/symbols.hpp"
+#include "support/repeated.hpp"
 
 using namespace davit;
 using namespace davit::formats;
+using support::repeated;
 
 namespace {
 
@@ -136,13 +138,9 @@ TEST_CASE("an unknown function is named") {
 }
 
 TEST_CASE("nesting is bounded, width is not") {
-  std::string deep;
-  for (int i = 0; i < 100000; ++i) deep += "Not(";
-  CHECK(Reader().read(deep) == "error: the expression is nested too deeply");
-  std::string wide = "Add(Integer(0)";
-  for (int i = 0; i < 20000; ++i) wide += ", Integer(1)";
+  CHECK(Reader().read(repeated("Not(", 100'000)) == "error: the expression is nested too deeply");
   Reader r;
-  const ExprId sum = r.id(wide + ")");
+  const ExprId sum = r.id("Add(Integer(0)" + repeated(", Integer(1)", 20'000) + ")");
   SymbolValues values(r.builder.module().exprs);
   values.settle();
   CHECK(values.value(sum) == 20000);
