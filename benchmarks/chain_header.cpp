@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "davit/formats/embed_program.hpp"
+#include "davit/formats/implementation.hpp"
+#include "davit/implementation.hpp"
 #include "davit/program/graph_builder.hpp"
 
 namespace {
