@@ -114,10 +114,19 @@ struct PanelProduct {
 /// sum += the products of the two bfloat16 of each element and of those of `pair`, on vectors of 64 bytes.
 template <class V>
 [[gnu::always_inline]] inline void add_pairs(const V& a, const float& pair, V& sum) noexcept {
-  std::int32_t bits;
+  std::uint32_t bits;
   std::memcpy(&bits, &pair, sizeof bits);
-  const Vector<std::int32_t, sizeof(V)> every = bits - Vector<std::int32_t, sizeof(V)>{};
+  using Ints = Vector<std::uint32_t, sizeof(V)>;
+  const Ints every = bits - Ints{};
+#if defined(__clang__)  // refuses the instruction outside of functions that are compiled for its CPUs, inlined or not
+  const auto first = [](const Ints& x) { return __builtin_bit_cast(V, x << 16); };
+  const auto second = [](const Ints& x) { return __builtin_bit_cast(V, x & 0xffff0000U); };
+  const Ints own = __builtin_bit_cast(Ints, a);
+  sum += first(own) * first(every);
+  sum += second(own) * second(every);
+#else
   asm("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(every));
+#endif
 }
 
 /// The product for floats, for pairs of bfloat16, and for integers on vectors of 64 bytes; `width` is one vector or an
