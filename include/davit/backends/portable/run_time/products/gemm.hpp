@@ -119,11 +119,9 @@ template <class V>
   using Ints = Vector<std::uint32_t, sizeof(V)>;
   const Ints every = bits - Ints{};
 #if defined(__clang__)  // refuses the instruction outside of functions that are compiled for its CPUs, inlined or not
-  const auto first = [](const Ints& x) { return __builtin_bit_cast(V, x << 16); };
-  const auto second = [](const Ints& x) { return __builtin_bit_cast(V, x & 0xffff0000U); };
   const Ints own = __builtin_bit_cast(Ints, a);
-  sum += first(own) * first(every);
-  sum += second(own) * second(every);
+  sum += __builtin_bit_cast(V, own << 16) * __builtin_bit_cast(V, every << 16);
+  sum += __builtin_bit_cast(V, own & 0xffff0000U) * __builtin_bit_cast(V, every & 0xffff0000U);
 #else
   asm("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(every));
 #endif
