@@ -31,6 +31,7 @@ struct rectifier {
     return graph.values[graph.args(node.outputs)[0].value()].dtype == davit::ScalarType::float32 ? nullptr
                                                                                                  : "it is no float32";
   }
+  // (relu of relu is relu: whatever chain of them made an output, one over the chain's input gives it)
   static davit::Result<Processed> preprocess(const davit::Method& method, const CompileSpec&,
                                              davit::DebugHandleRecorder&) {
     const davit::GraphModuleView graph = method.program->view();
@@ -54,7 +55,7 @@ struct rectifier {
     auto& results = context.workspace().results;
     results.resize(outputs.size());
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-      results[i] = davit::keep_tensor(inputs[handle.inputs[i]].tensor());
+      results[i] = davit::contiguous(inputs[handle.inputs[i]].tensor());  // an input may have any strides
       float* const y = results[i].view().template as<float>();
       std::ranges::transform(y, y + results[i].numel(), y, [](float x) { return x < 0 ? 0 : x; });
       outputs[i] = results[i].view();

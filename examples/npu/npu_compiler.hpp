@@ -84,7 +84,7 @@ struct npu_compiler {
     }
     std::vector<davit::Tensor> dense;
     for (const davit::EValue& input : inputs)
-      device.base[base++] = dense.emplace_back(davit::keep_tensor(input.tensor())).view().data;
+      device.base[base++] = dense.emplace_back(davit::contiguous(input.tensor())).view().data;
     device.commands = commands(stream).data();
     device.count = header(stream).commands;
     device.start();
@@ -235,7 +235,7 @@ struct npu_compiler {
       return at->second;
     }
     static std::vector<float> floats(const davit::Tensor& tensor) {
-      const davit::Tensor dense = davit::keep_tensor(tensor.view());
+      const davit::Tensor dense = davit::contiguous(tensor.view());
       const float* const first = dense.view().as<float>();
       return {first, first + dense.numel()};
     }

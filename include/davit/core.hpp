@@ -7,6 +7,7 @@
 #include "davit/core/bytes.hpp"
 #include "davit/core/config.hpp"
 #include "davit/core/content_hash.hpp"
+#include "davit/core/contiguous.hpp"
 #include "davit/core/copy_tensor.hpp"
 #include "davit/core/definitions.hpp"
 #include "davit/core/error.hpp"

@@ -11,7 +11,7 @@
 #include "davit/backend/backend_table.hpp"
 #include "davit/backend/constant_of.hpp"
 #include "davit/backends/portable.hpp"
-#include "davit/core/copy_tensor.hpp"
+#include "davit/core/contiguous.hpp"
 #include "davit/core/value_or_exit.hpp"
 #include "davit/lowered/print_report.hpp"
 #include "davit/lowering/all_node_partitioner.hpp"

@@ -4,13 +4,16 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstddef>
+#include <iterator>
 #include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "../support/data.hpp"
+#include "davit/lowering/rule_evaluator.hpp"
 #include "davit/ops/operator_row.hpp"
 #include "davit/ops/operators.hpp"
 
@@ -77,7 +80,94 @@ const std::vector<LeftOut>& left_out() {
   return rows;
 }
 
+/// A word of a rule, and the text behind it.
+struct Word {
+  std::string_view text, behind;
+  [[nodiscard]] bool is_called() const { return behind.starts_with('('); }
+  [[nodiscard]] bool is_assigned() const { return behind.starts_with('=') && !behind.starts_with("=="); }
+};
+/// The words of a rule that are no numbers and no texts in quotes.
+std::vector<Word> words_in(std::string_view rule) {
+  const auto is_part = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '$';
+  };
+  std::vector<Word> found;
+  for (std::size_t at = 0; at < rule.size();) {
+    if (rule[at] == '\'') {
+      at = std::min(rule.find('\'', at + 1), rule.size() - 1) + 1;
+    } else if (!is_part(rule[at])) {
+      ++at;
+    } else {
+      std::size_t end = at;
+      while (end < rule.size() && is_part(rule[end])) ++end;
+      std::string_view behind = rule.substr(end);
+      behind.remove_prefix(std::min(behind.find_first_not_of(" \n"), behind.size()));
+      if (!std::isdigit(static_cast<unsigned char>(rule[at])) && rule[at] != '.')
+        found.push_back({rule.substr(at, end - at), behind});
+      at = end;
+    }
+  }
+  return found;
+}
+/// A mistake that would keep a rule from ever fitting: a bracket, or a name that nobody knows. Empty if there is none.
+std::string mistake_in(std::string_view rule) {
+  static constexpr std::string_view constants[] = {
+      "none",    "true",      "false",     "inf",   "nan",   "in",    "out",     "outtype",  "contiguous_format",
+      "bool",    "uint8",     "int8",      "int16", "int32", "int64", "float16", "bfloat16", "float32",
+      "float64", "complex64", "complex128"};
+  std::string open;
+  for (const char c : rule) {
+    if (c == '(' || c == '[') open += c;
+    if (c != ')' && c != ']') continue;
+    if (open.empty() || open.back() != (c == ')' ? '(' : '[')) return std::string("a ") + c + " that closes nothing";
+    open.pop_back();
+  }
+  if (!open.empty()) return std::string("a ") + open.back() + " that is not closed";
+  const std::string_view own = operator_name(rule);
+  std::size_t parameters = own.size();
+  for (int depth = 0; parameters < rule.size(); ++parameters) {
+    if (rule[parameters] == '(') ++depth;
+    if (depth == 0 || (rule[parameters] == ')' && --depth == 0)) break;
+  }
+  std::vector<Word> words = words_in(rule.substr(own.size()));
+  std::vector<std::string_view> known(std::begin(constants), std::end(constants));
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const bool is_parameter = words[i].text.data() < rule.data() + parameters;
+    const bool is_folded = i > 0 && (words[i - 1].text == "fold" || words[i - 1].text == "scan");
+    if (words[i].is_assigned() || words[i].behind.starts_with("in ") || is_parameter || is_folded)
+      known.push_back(words[i].text);
+  }
+  for (const Word& word : words) {
+    const std::string name(word.text), core = "aten." + name;
+    if (!word.is_called()) {
+      if (std::ranges::find(known, word.text) == known.end()) return "the name " + name;
+      continue;
+    }
+    bool is_known = name == "fold" || name == "scan" || detail::find_rule_function(name) != nullptr;
+    for (const std::string& full : {name, core, core + ".default"})
+      is_known = is_known || !find_operator(full).empty() || !find_decomposition(full).empty() ||
+                 !find_complex_rule(full).empty();
+    if (!is_known) return "the function " + name;
+  }
+  return {};
+}
+
 }  // namespace
+
+TEST_CASE("rules call what there is, and name what they are given") {
+  for (const auto family : operator_tables)
+    for (const OperatorRow& row : family)
+      for (const std::string_view rule : {row.rule, row.complex_rule}) {
+        if (rule.empty() || rule.substr(operator_name(rule).size()).starts_with(" = ")) continue;
+        CAPTURE(rule);
+        CHECK(mistake_in(rule) == "");
+      }
+  CHECK(mistake_in("aten.a.default(self, limit=1.0)^: tanh(self / limit) * limit") == "");
+  CHECK(mistake_in("aten.a.default(self, limit=1.0)^: tahn(self / limit) * limit") == "the function tahn");
+  CHECK(mistake_in("aten.a.default(self, limit=1.0)^: tanh(self / lim) * limit") == "the name lim");
+  CHECK(mistake_in("aten.a.default(self, limit=1.0)^: tanh(self / limit * limit") == "a ( that is not closed");
+  CHECK(mistake_in("aten.a.default(self): x = [i in range(0, 2): i]; fold(t: self; i in x: t + i)") == "");
+}
 
 TEST_CASE("rules are found by the name of their operator") {
   for (const auto family : operator_tables)

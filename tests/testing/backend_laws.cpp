@@ -3,9 +3,15 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <limits>
 #include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "davit/core/contiguous.hpp"
+#include "davit/program/graph_builder.hpp"
 #include "testing/faulty_backend.hpp"
 
 using namespace davit;
@@ -60,6 +66,30 @@ struct WrongType {
   static void after(std::span<const EValue>, std::span<EValue> out, auto&) { out[0] = 1; }
 };
 
+/// Computes relu; `Dense` says how it copies its input.
+template <bool Dense>
+struct rectifier {
+  static constexpr std::string_view name = "rectifier";
+  struct CompileSpec {};
+  struct Processed {};
+  using Handle = Processed;
+  struct Workspace {
+    Tensor result;
+  };
+  static constexpr bool is_available() { return true; }
+  static Result<Processed> preprocess(const Method&, const CompileSpec&, DebugHandleRecorder&) { return Processed{}; }
+  static Result<Handle> compile(const Processed&, const CompileSpec&) { return Handle{}; }
+  template <class Context>
+  static Status execute(const Handle&, std::span<const EValue> in, std::span<EValue> out, Context& context) {
+    Tensor& result = context.workspace().result;
+    result = Dense ? contiguous(in[0].tensor()) : keep_tensor(in[0].tensor());
+    float* const y = result.view().template as<float>();
+    for (std::int64_t i = 0; i < result.numel(); ++i) y[i] = y[i] < 0 ? 0 : y[i];
+    out[0] = result.view();
+    return {};
+  }
+};
+
 /// One wrong result, at one of the suite's calls of execute.
 struct Stumbles {
   static inline int at = 0;
@@ -93,6 +123,20 @@ TEST_CASE("preprocess must be a function of its arguments and must not change th
   CHECK(contains(broken_laws<changes_program>(), "pure"));
 }
 TEST_CASE("outputs must have the types declared") { CHECK(broken_laws<executes<WrongType>>() == "outputs"); }
+TEST_CASE("inputs may have any strides") {
+  GraphBuilder b;
+  b.begin_graph("forward");
+  const ValueId x = b.input("x", ScalarType::float32, {2, 3});
+  b.end_graph({b.call("aten.relu.default", {{"self", b.value(x)}}, "y", ScalarType::float32, {2, 3})});
+  const ExportedProgram program = programs::user_program(std::move(b).finish());
+  const Tensor numbers = *owned_tensor(std::vector<float>{-1, 2, -3, 4, -5, -6}, {2, 3});
+  const EValue inputs[] = {numbers};
+  const testing::SampleInputs samples[] = {inputs};
+  CHECK(testing::check_backend_laws<rectifier<true>>(program, {}, samples).empty());
+  const auto broken = testing::check_backend_laws<rectifier<false>>(program, {}, samples);
+  REQUIRE(broken.size() == 1);
+  CHECK(broken[0].law == "strides");
+}
 TEST_CASE("one wrong result is noticed, whichever call it comes from") {
   Stumbles::at = Stumbles::calls = 0;
   REQUIRE(broken_laws<executes<Stumbles>>() == "");

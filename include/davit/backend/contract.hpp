@@ -46,12 +46,12 @@ using workspace_of = typename detail::WorkspaceOf<B>::type;
 /// The part of a backend that ships to the target.
 ///
 /// A delegate call is functional: `inputs` are the mutable buffers the method reads, then its user inputs, in signature
-/// order; `outputs` are the graph's outputs, in order. On entry each tensor output holds a destination if the caller
-/// planned one (else none); execute fills it, or replaces it by a view whose storage outlives the run (an input's, the
-/// workspace's, the handle's). Inputs were checked before; outputs are checked after: kinds, dtypes, sizes, and that
-/// there is memory (but not that the sizes' and strides' own pointers are good). An exception of any function here is
-/// an Error of its stage with the partition's name; of a typed method, which inlines execute, it passes through. A
-/// session asks is_available before each run. Laws: see davit/testing/backend_laws.hpp.
+/// order, tensors of any strides; `outputs` are the graph's outputs, in order. On entry each tensor output holds a
+/// destination if the caller planned one (else none); execute fills it, or replaces it by a view whose storage outlives
+/// the run (an input's, the workspace's, the handle's). Inputs were checked before; outputs are checked after: kinds,
+/// dtypes, sizes, and that there is memory (but not that the sizes' and strides' own pointers are good). An exception
+/// of any function here is an Error of its stage with the partition's name; of a typed method, which inlines execute,
+/// it passes through. A session asks is_available before each run. Laws: see davit/testing/backend_laws.hpp.
 template <class B>
 concept RuntimeBackend =
     requires {

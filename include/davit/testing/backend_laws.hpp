@@ -27,6 +27,7 @@
 //  compile      compile is a function of processed and spec: two handles give the same results.
 //  functional   execute is a function of handle and inputs: the same inputs give the same outputs, now and later.
 //  inputs       execute leaves its inputs as they were (mutations are outputs; the session writes them back).
+//  strides      inputs of other strides give the same results, but for rounding.
 //  outputs      as many outputs as the program declares, of its kinds, dtypes and sizes.
 //  destination  an output that comes with a destination is filled or replaced; the result is the same. Nothing is
 //  written
@@ -103,6 +104,7 @@ void check_laws(LawCase<B>& c) {
   if (!c.expect(*lowered)) return;
   check_compile(c, *lowered);
   check_sessions(c, *lowered);
+  check_strides(c, *lowered);
   check_wrong_inputs(c, *lowered);
   check_execute(c, *lowered);
   check_tracer(c, *lowered);

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "davit/core/copy_tensor.hpp"
+#include "davit/testing/compare.hpp"
 #include "davit/testing/law_case.hpp"
 
 namespace davit::testing::detail {
@@ -53,6 +57,56 @@ void check_sessions(LawCase<B>& c, const LoweredProgram& program) {
     Result<Outputs> outputs = one.run(0, c.samples[i]);
     if (!outputs || Snapshot(outputs->all()) != c.expected[i])
       c.broken("functional", "sample ", i, " gave another result later");
+  }
+}
+
+/// Tensors with a gap behind each element and, where there are several, beneath each row: what a caller may pass.
+class GappedInputs {
+ public:
+  explicit GappedInputs(SampleInputs sample) : values_(sample.begin(), sample.end()), layouts_(sample.size()) {
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      if (!values_[i].is_tensor()) continue;
+      const TensorView from = values_[i].tensor();
+      Layout& to = layouts_[i];
+      std::int64_t step = 2;
+      to.strides.resize(from.rank);
+      for (std::size_t d = from.rank; d-- > 0; step = step * std::max<std::int64_t>(from.size(d), 1) + 2)
+        to.strides[d] = step;
+      const std::int64_t extent[] = {step};
+      to.storage = Tensor::zeros(from.dtype, extent);
+      const TensorView view{to.storage.view().data, from.sizes_data, to.strides.data(), from.rank, from.dtype};
+      copy_tensor(from, view);
+      values_[i] = EValue(view);
+    }
+  }
+  [[nodiscard]] std::span<const EValue> values() const noexcept { return values_; }
+
+ private:
+  struct Layout {
+    std::vector<std::int64_t> strides;
+    Tensor storage;
+  };
+  std::vector<EValue> values_;
+  std::vector<Layout> layouts_;
+};
+
+/// strides: inputs that lie otherwise give the same results, but for rounding.
+template <Backend B>
+void check_strides(LawCase<B>& c, const LoweredProgram& program) {
+  if (c.mutates_inputs()) return;
+  Result<Session> dense = Session::make(program);
+  Result<Session> gapped = Session::make(program);
+  if (!dense || !gapped) return c.broken("sessions", "no memory for a session");
+  for (std::size_t i = 0; i < c.samples.size(); ++i) {
+    const GappedInputs inputs(c.samples[i]);
+    const Result<Outputs> expected = dense->run(0, c.samples[i]);
+    const Result<Outputs> outputs = gapped->run(0, inputs.values());
+    if (!expected || !outputs) return c.broken("strides", to_name(expected ? outputs.error() : expected.error()));
+    for (std::size_t k = 0; k < expected->all().size(); ++k)
+      if (const std::string difference =
+              compare(outputs->all()[k], expected->all()[k], {.rtol = 1e-3, .atol = 1e-4}, Check::close);
+          !difference.empty())
+        return c.broken("strides", "sample ", i, ", output ", k, ": ", difference);
   }
 }
 
