@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// Defines all of davit that needs only the standard library: include it in one source file of a program, or link the
-/// library davit.
+/// Defines all of davit that needs only the standard library and Boost.Hana: include it in one source file of a
+/// program, or link the library davit.
 
 #include "davit/impl/backend.cpp"
 #include "davit/impl/autotune.cpp"
