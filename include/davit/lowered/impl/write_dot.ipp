@@ -73,7 +73,10 @@ class DotWriter {
       out_ += ", shape=ellipse";
     out_ += "];\n";
   }
-  [[nodiscard]] static std::string box_name(std::uint32_t id) { return "b" + std::to_string(id); }
+  [[nodiscard]] static std::string box_name(std::uint32_t id) {
+    std::string name(1, 'b');  // g++ 12 at -O3 warns of "b" + to_string(id)
+    return name += std::to_string(id);
+  }
   [[nodiscard]] static std::string escaped(std::string_view text) {
     std::string out;
     for (const char c : text) {
