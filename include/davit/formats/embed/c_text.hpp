@@ -159,7 +159,7 @@ class EmbedCText {
       for (std::size_t i = 0; i < method.tensors.size(); ++i) {
         const CTensor& tensor = method.tensors[i];
         const std::string comma = parameters.empty() ? "" : ", ", constant = tensor.is_written ? "" : "const ",
-                          name = "t" + std::to_string(i);
+                          name = std::string("t") + std::to_string(i);
         parameters += comma + constant + element_type(tensor.dtype) + "* " + name;
         const char* half = tensor.dtype == ScalarType::float16    ? "davit::Half"
                            : tensor.dtype == ScalarType::bfloat16 ? "davit::BFloat16"

@@ -309,7 +309,7 @@ class ProgramEmbedder {
     for (const Size& size : sizes) {
       std::string own = prefix, numbers;
       for (const auto& [symbol, number] : size.symbols) {
-        own += "_" + std::to_string(number);
+        own.append("_").append(std::to_string(number));
         numbers += (numbers.empty() ? "" : ", ") + std::to_string(number);
       }
       out += "\n" + indented("/// With " + embed_text::comment(listed(size)) + ".\nstruct " + own +
