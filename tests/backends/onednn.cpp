@@ -93,7 +93,7 @@ TEST_CASE("a norm that is no part of weights takes the relu after it") {
   CHECK(steps(program).find("relu") == std::string::npos);
 }
 
-TEST_CASE("a norm of a series, that is no part of weights, is portable's in every layout: the library's is slow") {
+TEST_CASE("a norm of a series, that is no part of weights, is portable's where oneDNN 2.6 has its reference alone") {
   Net n;
   const auto series = [&](std::string_view name, std::int64_t kernel) {
     return n.op("aten.conv1d.default", name, {1, 16, 20},
@@ -108,6 +108,7 @@ TEST_CASE("a norm of a series, that is no part of weights, is portable's in ever
       n.op("aten.cat.default", "joined", {1, 32, 20}, {{"tensors", n.draft.b.tensors({a, b})}, {"dim", n.i(1)}});
   const ExportedProgram program = n.finish({n.relu("r", n.norm("bn", joined, {1, 32, 20}), {1, 32, 20})});
   CHECK(faults(program, n.sample()) == "");
+  if (onednn_ops::major_version >= 3) return;  // which has code for other layouts
   const auto lowered = to_backend<onednn>(program, {});
   REQUIRE(lowered);
   std::size_t norms = 0;

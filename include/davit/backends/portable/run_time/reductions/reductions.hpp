@@ -22,7 +22,7 @@ namespace davit::portable_kernels {
 namespace detail {
 
 /// A tensor's dimensions split into those that stay and those that are reduced.
-struct Reduction {
+struct SplitDims {
   Sizes kept_sizes, kept_strides;        ///< in order
   Sizes reduced_sizes, reduced_strides;  ///< in order
   Sizes out_sizes;                       ///< with or without the reduced dimensions as 1
@@ -35,8 +35,8 @@ struct Reduction {
 };
 
 /// Splits x by the dimensions that are reduced, a bit for each.
-[[nodiscard, gnu::noinline]] inline Reduction split(const TensorView& x, std::uint32_t dims, bool keepdim) noexcept {
-  Reduction out;
+[[nodiscard, gnu::noinline]] inline SplitDims split(const TensorView& x, std::uint32_t dims, bool keepdim) noexcept {
+  SplitDims out;
   for (std::size_t d = 0; d < x.rank; ++d) {
     const bool reduced = (dims >> d & 1u) != 0;
     (void)(reduced ? out.reduced_sizes : out.kept_sizes).push(x.size(d));
@@ -46,7 +46,7 @@ struct Reduction {
   return out;
 }
 
-[[nodiscard]] inline kernels::Groups groups_of(const TensorView& x, const Reduction& r, bool in_order) noexcept {
+[[nodiscard]] inline kernels::Groups groups_of(const TensorView& x, const SplitDims& r, bool in_order) noexcept {
   return kernels::Groups(x, r.kept_sizes, r.kept_strides, r.reduced_sizes, r.reduced_strides, in_order);
 }
 
@@ -60,7 +60,7 @@ struct Reduction {
 
 /// Reduces x into output 0 of dtype `type`: `start`, then the loops, then divided by `divisor` if that is not 0. Floats
 /// are accumulated in double, integers in wrapping 64-bit.
-[[nodiscard, gnu::noinline]] inline ErrorCode accumulate(KernelCall& call, const TensorView& x, const Reduction& r,
+[[nodiscard, gnu::noinline]] inline ErrorCode accumulate(KernelCall& call, const TensorView& x, const SplitDims& r,
                                                          ScalarType type, std::int64_t start,
                                                          const kernels::ReduceLoops& loops, bool mean = false) {
   if (const ErrorCode code = call.make(0, type, r.out_sizes); code != ErrorCode::ok) return code;
@@ -90,7 +90,7 @@ struct Reduction {
   return is_integral(type) ? ScalarType::int64 : type;
 }
 
-[[nodiscard, gnu::noinline]] inline ErrorCode any(KernelCall& call, const TensorView& x, const Reduction& r) {
+[[nodiscard, gnu::noinline]] inline ErrorCode any(KernelCall& call, const TensorView& x, const SplitDims& r) {
   if (const ErrorCode code =
           call.make(0, x.dtype == ScalarType::uint8 ? ScalarType::uint8 : ScalarType::bool_, r.out_sizes);
       code != ErrorCode::ok)
@@ -118,7 +118,7 @@ struct Reduction {
 
 /// The largest (or smallest) element of each group into `values`, if that is given, and where it is into `indices`; NaN
 /// wins, the first of equals counts.
-[[nodiscard, gnu::noinline]] inline ErrorCode extremes(KernelCall& call, const TensorView& x, const Reduction& r,
+[[nodiscard, gnu::noinline]] inline ErrorCode extremes(KernelCall& call, const TensorView& x, const SplitDims& r,
                                                        const kernels::ReduceLoops& loops, const TensorView* values,
                                                        std::int64_t* indices) {
   if (r.count() == 0 && !r.reduced_sizes.span().empty())
@@ -148,7 +148,7 @@ struct Reduction {
 }
 /// Of an operator with one result the extremes, with two their places, too.
 template <bool Largest>
-[[nodiscard]] ErrorCode extreme(KernelCall& call, const TensorView& x, const Reduction& r) {
+[[nodiscard]] ErrorCode extreme(KernelCall& call, const TensorView& x, const SplitDims& r) {
   if (const ErrorCode code = call.make(0, x.dtype, r.out_sizes); code != ErrorCode::ok) return code;
   const bool wants_indices = call.wants(1);
   if (wants_indices)
@@ -156,7 +156,7 @@ template <bool Largest>
   return extremes(call, x, r, wants_indices ? kernels::extreme_loops<Largest> : kernels::extreme_loops<Largest, false>,
                   &call.output(0), wants_indices ? call.output(1).as<std::int64_t>() : nullptr);
 }
-[[nodiscard, gnu::noinline]] inline ErrorCode arg_extreme(KernelCall& call, const TensorView& x, const Reduction& r,
+[[nodiscard, gnu::noinline]] inline ErrorCode arg_extreme(KernelCall& call, const TensorView& x, const SplitDims& r,
                                                           const kernels::ReduceLoops& loops) {
   if (const ErrorCode code = call.make(0, ScalarType::int64, r.out_sizes); code != ErrorCode::ok) return code;
   return extremes(call, x, r, loops, nullptr, call.output(0).as<std::int64_t>());
@@ -169,7 +169,7 @@ template <bool Largest>
       code != ErrorCode::ok)
     return code;
   const TensorView& x = call.tensor(view.input);
-  const Reduction r = split(x, view.dims, view.keepdim);
+  const SplitDims r = split(x, view.dims, view.keepdim);
   const auto type = [&](ScalarType otherwise) {
     return view.converts ? call.dtype(op.dtype().position, otherwise) : otherwise;
   };
@@ -205,7 +205,7 @@ enum class Spread : std::uint8_t { correction, dim, all };
     if (const ErrorCode code = answer(call, operators::read_dims(KernelArguments(call), {"dim", 1}, x.rank, dims));
         code != ErrorCode::ok)
       return code;
-  const Reduction r = split(x, dims, !over_all && call.boolean(3));
+  const SplitDims r = split(x, dims, !over_all && call.boolean(3));
   const bool with_mean = call.wants(1);
   for (std::size_t i = 0; i < (with_mean ? 2u : 1u); ++i)
     if (const ErrorCode code = call.make(i, x.dtype, r.out_sizes); code != ErrorCode::ok) return code;
@@ -249,8 +249,8 @@ template <Spread form, bool root>
       code != ErrorCode::ok)
     return code;
   if (const ErrorCode code = call.make(0, type, x.sizes()); code != ErrorCode::ok) return code;
-  const Reduction r = split(x, dims, true);
-  const Reduction o = split(call.output(0), dims, true);
+  const SplitDims r = split(x, dims, true);
+  const SplitDims o = split(call.output(0), dims, true);
   if (kernels::compute_of(x.dtype) == kernels::Compute::none) return ErrorCode::invalid_dtype;
   Walk lines(r.kept_sizes);
   lines.add(r.kept_strides, size_of(x.dtype)).add(o.kept_strides, size_of(type)).collapse();
