@@ -99,7 +99,7 @@ struct WeighByteRows {
     }
   }
   [[nodiscard]] static std::uint8_t byte_of(std::uint32_t sum, int bits) noexcept {
-    return static_cast<std::uint8_t>(std::clamp(static_cast<std::int32_t>(sum) >> bits, 0, 255));
+    return static_cast<std::uint8_t>(std::clamp<std::int32_t>(static_cast<std::int32_t>(sum) >> bits, 0, 255));
   }
 };
 
