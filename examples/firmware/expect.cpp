@@ -5,7 +5,13 @@
 #include <cstdio>
 #include <cstdlib>
 
+// of davit's definitions, those that read .npy files
+#include "davit/formats/impl/definitions.ipp"
+#include "davit/formats/impl/file_kind.ipp"
+#include "davit/formats/impl/mapped_file.ipp"
+#include "davit/formats/impl/npy.ipp"
 #include "davit/formats/npy.hpp"
+#include "davit/impl/core.cpp"
 #include "digits.hpp"
 
 namespace {
