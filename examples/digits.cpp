@@ -76,8 +76,7 @@ int main(int argc, char** argv) {
     if (!logits) return fail(logits.error());
   }
   if (logits->size() != expected->size())
-    return fail(Error{
-        .code = ErrorCode::invalid_shape, .stage = Stage::execute, .what = "the model gives no ten logits per image"});
+    return fail(Error{.code = ErrorCode::invalid_shape, .stage = Stage::execute, .what = "no ten logits per image"});
   std::size_t right = 0;
   float gap = 0;
   std::vector<std::int64_t> predicted;
@@ -90,8 +89,7 @@ int main(int argc, char** argv) {
     predicted.push_back(std::ranges::max_element(scores) - scores.begin());
     right += predicted[i] == (*truth)[i] ? 1 : 0;
   }
-  for (std::size_t i = 0; i < std::min<std::size_t>(count, 3); ++i)
-    draw(pixels->data() + i * 64, predicted[i], (*truth)[i]);
+  for (std::size_t i = 0; i < count && i < 3; ++i) draw(pixels->data() + i * 64, predicted[i], (*truth)[i]);
   const double accuracy = static_cast<double>(right) / static_cast<double>(count);
   std::printf("partition  backend   nodes  ms for %zu images\n", count);
   std::printf("%-10s %-9s %5zu  %.3f\n", "forward", "portable", program->graph_module.nodes.size(), best);

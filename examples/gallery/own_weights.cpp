@@ -15,13 +15,6 @@
 
 namespace {
 
-/// A copy with its elements side by side.
-davit::Tensor dense(const davit::TensorView& from) {
-  davit::Tensor copy = davit::Tensor::zeros(from.dtype, from.sizes());
-  davit::copy_tensor(from, copy.view());
-  return copy;
-}
-
 struct linear_layers {
   static constexpr std::string_view name = "linear_layers";
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
@@ -48,7 +41,8 @@ struct linear_layers {
     Processed out{{}, std::vector<davit::Tensor>(graph.values.size()), {}, {}};
     for (const davit::Argument& input : graph.args(graph.root().inputs)) {
       const davit::Tensor* const weight = davit::constant_of(method, input.value());
-      if (weight != nullptr) out.values[input.value()] = dense(weight->view());  // whatever strides the model has
+      if (weight != nullptr)
+        out.values[input.value()] = davit::contiguous(weight->view());  // whatever strides the model has
       if (weight == nullptr) out.inputs.push_back(input.value());
     }
     for (const davit::Node& node : graph.nodes) {
@@ -67,7 +61,7 @@ struct linear_layers {
                                std::span<davit::EValue> outputs, Context& context) {
     Workspace& values = context.workspace();
     if (values.empty()) values = handle.values;  // shares the weights' memory
-    for (std::size_t i = 0; i < inputs.size(); ++i) values[handle.inputs[i]] = dense(inputs[i].tensor());
+    for (std::size_t i = 0; i < inputs.size(); ++i) values[handle.inputs[i]] = davit::contiguous(inputs[i].tensor());
     for (const Layer& layer : handle.layers) {
       const davit::Tensor &x = values[layer.x], &weight = values[layer.weight];
       std::vector<std::int64_t> sizes = x.sizes;
