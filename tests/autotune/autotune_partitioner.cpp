@@ -42,7 +42,7 @@ CostTable table_of(const ExportedProgram& program, std::vector<std::uint64_t> a,
   return table;
 }
 std::vector<Name> tags(const ExportedProgram& program, const CostTable& table,
-                       ChoosingOptions options = {.regions = each_node}) {
+                       AutotuneOptions options = {.regions = each_node}) {
   const auto p = AutotunePartitioner<Two>(table, std::move(options)).partition(Method{"forward", &program});
   REQUIRE(p);
   std::vector<Name> all;

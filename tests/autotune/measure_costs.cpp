@@ -67,7 +67,7 @@ TEST_CASE("each region is measured on each backend, and goes to the faster one")
 TEST_CASE("neighbours that the choice joins were measured together") {
   const TimedToys toys;
   const ExportedProgram program = support::add_mul_add();
-  const ChoosingOptions options{.regions = {.regions = 6}};
+  const AutotuneOptions options{.regions = {.regions = 6}};
   First::mul_ns = 5000;
   Second::op_ns = 4000;
   CostTable table;

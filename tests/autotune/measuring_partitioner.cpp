@@ -21,7 +21,7 @@ static_assert(Partitioner<Measuring> && Partitioner<AutotunePartitioner<Timed>>)
 TEST_CASE("it measures, chooses, and leaves the table with which choosing alone does the same") {
   const TimedToys toys;
   const ExportedProgram program = support::add_mul_add();
-  const ChoosingOptions options{.regions = {.regions = 3}};
+  const AutotuneOptions options{.regions = {.regions = 3}};
   First::mul_ns = 5000;
   Second::op_ns = 4000;
   CostTable table;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "davit/backends/portable.hpp"
 #include "davit/backends/xnnpack.hpp"
+#include "davit/core/contiguous.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
 #include "davit/lowering/to_backend.hpp"
 
@@ -40,10 +41,7 @@ std::vector<Tensor> outputs(const ExportedProgram& program, const std::vector<EV
   Session session = *Session::make(*lowered);
   const auto results = session.run(0, sample);
   if (!results) return copies;
-  for (const EValue& result : results->all()) {
-    copies.push_back(Tensor::zeros(result.tensor().dtype, result.tensor().sizes()));
-    copy_tensor(result.tensor(), copies.back().view());
-  }
+  for (const EValue& result : results->all()) copies.push_back(contiguous(result.tensor()));
   return copies;
 }
 

@@ -145,7 +145,7 @@ TEST_CASE("the same program and the same table give the same bytes") {
   for (int i = 0; i < 6; ++i) v = i % 2 == 0 ? d.mul(concat("m", i), v, 2.0) : d.add(concat("a", i), v, 3.0);
   d.output(v);
   const ExportedProgram program = d.finish();
-  const ChoosingOptions options{.regions = {.regions = 6}};
+  const AutotuneOptions options{.regions = {.regions = 6}};
   CostTable table;
   REQUIRE(measure_costs<List>(Method{"forward", &program}, table, options, {.most_rounds = 5}));
   // a table as a file that makes the program change backends

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "../programs.hpp"
-#include "davit/core/copy_tensor.hpp"
+#include "davit/core/contiguous.hpp"
 
 /// Tools that several tests share.
 namespace support {
@@ -246,8 +246,7 @@ inline std::vector<float> items(std::span<const davit::EValue> values) {
 /// All elements of a float tensor, in row-major order.
 inline std::vector<float> elements(const davit::EValue& value) {
   if (!value.is_tensor()) return {};
-  davit::Tensor copy = davit::Tensor::zeros(value.tensor().dtype, value.tensor().sizes());
-  davit::copy_tensor(value.tensor(), copy.view());
+  const davit::Tensor copy = davit::contiguous(value.tensor());
   const auto* first = copy.view().as<float>();
   return {first, first + copy.numel()};
 }

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "davit/core/copy_tensor.hpp"
+#include "davit/core/contiguous.hpp"
 #include "davit/core/evalue.hpp"
 #include "davit/core/tensor.hpp"
 
@@ -24,9 +24,7 @@ struct KeptValue {
       value = davit::EValue(std::string_view(*text));
     }
     if (!original.is_tensor()) return;
-    const davit::TensorView& from = original.tensor();
-    tensor = davit::Tensor::zeros(from.dtype, from.sizes());
-    if (tensor.storage.size() == from.nbytes()) davit::copy_tensor(from, tensor.view());
+    tensor = davit::contiguous(original.tensor());
     value = davit::EValue(tensor.view());
   }
 };

@@ -79,7 +79,7 @@ template <class Use>
   }
   const Result<CostTable*> table = choice.costs->table(choice.threads);
   if (!table) return std::unexpected(table.error());
-  const ChoosingOptions options{.order = *order};
+  const AutotuneOptions options{.order = *order};
   if (choice.costs->measures()) return redirected(MeasuringPartitioner<Backends>(**table, options));
   return redirected(AutotunePartitioner<Backends>(**table, options));
 }

@@ -23,7 +23,7 @@ enum class MissingCosts : std::uint8_t {
 };
 
 /// How a AutotunePartitioner chooses.
-struct ChoosingOptions {
+struct AutotuneOptions {
   std::vector<std::uint32_t>
       order{};  ///< backends by preference, as indices of the list; empty: all, in the list's order
   RegionOptions regions{};
@@ -46,7 +46,7 @@ namespace detail {
 /// A group of nodes for people: first and last operator, and how many there are.
 [[nodiscard]] Name describe_nodes(GraphModuleView graph, std::span<const NodeId> nodes);
 [[nodiscard]] Result<PartitionResult> choose_partitions(BackendTables backends, const CostTable& table,
-                                                        const ChoosingOptions& options, const Method& method);
+                                                        const AutotuneOptions& options, const Method& method);
 
 }  // namespace detail
 
@@ -66,7 +66,7 @@ class AutotunePartitioner {
   using Backends = List;
 
   /// The table must outlive the partitioner.
-  explicit AutotunePartitioner(const CostTable& table, ChoosingOptions options = {})
+  explicit AutotunePartitioner(const CostTable& table, AutotuneOptions options = {})
       : table_(&table), options_(std::move(options)) {}
 
   [[nodiscard]] const std::vector<std::uint32_t>& preference() const noexcept { return options_.order; }
@@ -76,7 +76,7 @@ class AutotunePartitioner {
 
  private:
   const CostTable* table_;
-  ChoosingOptions options_;
+  AutotuneOptions options_;
 };
 
 }  // namespace davit

@@ -76,7 +76,7 @@ template <class Clock>
 class CostMeasurement {
  public:
   CostMeasurement(BackendTables backends, const Method& method, std::vector<std::uint32_t> order,
-                  const ChoosingOptions& options, CostTable& table, const TimingOptions& timing)
+                  const AutotuneOptions& options, CostTable& table, const TimingOptions& timing)
       : backends_(backends),
         program_(*method.program),
         order_(std::move(order)),
@@ -266,9 +266,9 @@ class CostMeasurement {
 /// Every region is cut out, lowered and run alone, with made-up inputs, on every available backend that takes it; then
 /// neighbours together where joining them may pay, and the best ways to cut the program as a whole. What cannot be
 /// lowered or run is noted as such. A table that holds everything stays as it is. Errors: those of
-/// ChoosingOptions::order.
+/// AutotuneOptions::order.
 template <class List, class Clock = std::chrono::steady_clock>
-[[nodiscard]] Result<void> measure_costs(const Method& method, CostTable& table, const ChoosingOptions& options = {},
+[[nodiscard]] Result<void> measure_costs(const Method& method, CostTable& table, const AutotuneOptions& options = {},
                                          const TimingOptions& timing = {}) {
   Result<std::vector<std::uint32_t>> order = detail::autotune_order(List::tables(), options.order);
   if (!order) return std::unexpected(std::move(order.error()));

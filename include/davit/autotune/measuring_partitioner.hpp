@@ -17,7 +17,7 @@ class MeasuringPartitioner {
  public:
   using Backends = List;
 
-  explicit MeasuringPartitioner(CostTable& table, ChoosingOptions options = {}, TimingOptions timing = {})
+  explicit MeasuringPartitioner(CostTable& table, AutotuneOptions options = {}, TimingOptions timing = {})
       : table_(&table), options_(std::move(options)), timing_(timing) {}
 
   [[nodiscard]] const std::vector<std::uint32_t>& preference() const noexcept { return options_.order; }
@@ -29,7 +29,7 @@ class MeasuringPartitioner {
 
  private:
   CostTable* table_;
-  ChoosingOptions options_;
+  AutotuneOptions options_;
   TimingOptions timing_;
 };
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "davit/backend/program_body.hpp"
+#include "davit/core/contiguous.hpp"
 #include "davit/core/copy_tensor.hpp"
 #include "davit/core/scalar_type.hpp"
 #include "davit/kernels/instruction_set.hpp"
@@ -88,10 +89,8 @@ namespace detail {
 
 /// A float32 or bfloat16 tensor in row-major order, as float32; without storage if there is no memory. O(elements).
 [[nodiscard]] inline Tensor dense_floats(const Tensor& tensor) {
-  Tensor copy = Tensor::zeros(tensor.dtype, tensor.sizes);
-  if (copy.storage.empty()) return copy;
-  copy_tensor(tensor.view(), copy.view());
-  if (tensor.dtype == ScalarType::float32) return copy;
+  Tensor copy = contiguous(tensor.view());
+  if (copy.storage.empty() || tensor.dtype == ScalarType::float32) return copy;
   Tensor floats = Tensor::zeros(ScalarType::float32, tensor.sizes);
   if (!floats.storage.empty()) std::copy_n(copy.view().as<BFloat16>(), copy.numel(), floats.view().as<float>());
   return floats;
@@ -109,13 +108,6 @@ namespace detail {
     most = sum <= most ? most : sum;
   }
   return static_cast<double>(most);
-}
-
-/// The facts of an operator, in place or not.
-[[nodiscard]] constexpr const OperatorFacts& facts_in_place(std::string_view target) noexcept {
-  std::string_view name = target.substr(0, target.rfind('.'));
-  if (name.ends_with('_')) name.remove_suffix(1);
-  return facts_of_name(name);
 }
 
 /// True for a padding with -infinity that one max pool alone takes, none of whose windows lies in it whole. O(1).
@@ -212,7 +204,7 @@ namespace detail {
   };
   for (NodeId n = 0; n < g.nodes.size(); ++n) {
     const Node& node = g.nodes[n];
-    const OperatorFacts& facts = detail::facts_in_place(g.target(node));
+    const OperatorFacts& facts = functional_facts_of(g.target(node));
     std::vector<ValueId> operands;
     double most = 0;  // of operands and numbers
     double sum = 0;
@@ -336,7 +328,7 @@ namespace detail {
   std::vector<std::uint8_t> needed(g.values.size(), 0);
   for (NodeId n = static_cast<NodeId>(g.nodes.size()); n-- > 0;) {
     const Node& node = g.nodes[n];
-    const OperatorFacts& facts = detail::facts_in_place(g.target(node));
+    const OperatorFacts& facts = functional_facts_of(g.target(node));
     const bool softmax = facts.range == RangeBound::softmax;
     const bool product = facts.range == RangeBound::products || facts.range == RangeBound::convolution ||
                          facts.range == RangeBound::linear || facts.range == RangeBound::bias_first ||

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <span>
 #include <string_view>
 
-#include "davit/ops/detail/name_hash.hpp"
+#include "davit/ops/detail/name_table.hpp"
 #include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operators.hpp"
 
@@ -14,7 +13,7 @@ namespace davit {
 
 namespace detail {
 
-/// A hash table of the facts by names; a template, so that only what asks for facts makes it.
+/// The facts by names; a template, so that only what asks for facts makes it.
 template <class = void>
 inline constexpr auto facts_index = [] {
   constexpr std::size_t count = [] {
@@ -22,13 +21,9 @@ inline constexpr auto facts_index = [] {
     for (const std::span<const OperatorFacts> family : facts_tables) n += family.size();
     return n;
   }();
-  std::array<const OperatorFacts*, 2 * count> index{};
+  NameTable<const OperatorFacts*, 2 * count> index;
   for (const std::span<const OperatorFacts> family : facts_tables)
-    for (const OperatorFacts& facts : family) {
-      std::size_t at = name_hash(facts.name) % index.size();
-      while (index[at] != nullptr) at = (at + 1) % index.size();
-      index[at] = &facts;
-    }
+    for (const OperatorFacts& facts : family) index.add(&facts);
   return index;
 }();
 
@@ -40,10 +35,8 @@ inline constexpr OperatorFacts no_facts{};
 /// of the name).
 template <class = void>
 [[nodiscard]] constexpr const OperatorFacts& facts_of_name(std::string_view name) noexcept {
-  const auto& index = detail::facts_index<>;
-  for (std::size_t at = detail::name_hash(name) % index.size(); index[at] != nullptr; at = (at + 1) % index.size())
-    if (index[at]->name == name) return *index[at];
-  return detail::no_facts;
+  const OperatorFacts* const found = detail::facts_index<>.find(name);
+  return found == nullptr ? detail::no_facts : *found;
 }
 /// The facts of an operator ("aten.select.int").
 template <class = void>
@@ -51,13 +44,19 @@ template <class = void>
   return facts_of_name(target.substr(0, target.rfind('.')));
 }
 
+/// The same; of an operator in place the facts of its functional form: "aten.add_.Tensor" -> those of "aten.add".
+template <class = void>
+[[nodiscard]] constexpr const OperatorFacts& functional_facts_of(std::string_view target) noexcept {
+  std::string_view name = target.substr(0, target.rfind('.'));
+  if (name.ends_with('_')) name.remove_suffix(1);
+  return facts_of_name(name);
+}
+
 /// True for operators that draw random numbers, in place or not, or answer what memory happens to hold: neither
 /// computed beforehand, moved nor left out.
 template <class = void>
 [[nodiscard]] constexpr bool is_random(std::string_view target) noexcept {
-  std::string_view name = target.substr(0, target.rfind('.'));
-  if (name.ends_with('_')) name.remove_suffix(1);
-  return facts_of_name(name).random;
+  return functional_facts_of(target).random;
 }
 
 }  // namespace davit

@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "davit/core/copy_tensor.hpp"
+#include "davit/core/contiguous.hpp"
 #include "davit/core/evalue.hpp"
 #include "davit/core/tensor.hpp"
 
@@ -61,13 +61,6 @@ template <std::integral T>
   std::string text = "[";
   for (const std::int64_t size : sizes) text += (text.size() > 1 ? ", " : "") + std::to_string(size);
   return text + "]";
-}
-
-/// The elements in row-major order, without gaps; empty where there is no memory.
-[[nodiscard]] inline Tensor dense(const TensorView& t) {
-  Tensor out = Tensor::zeros(t.dtype, t.sizes());
-  if (out.storage.size() == t.nbytes()) copy_tensor(t, out.view());
-  return out;
 }
 
 /// The index of the element that is the `flat`-th in row-major order.
@@ -138,8 +131,8 @@ template <class T>
   if (!std::ranges::equal(actual.sizes(), recorded.sizes()))
     return "shape is " + detail::text_of(actual.sizes()) + ", recorded " + detail::text_of(recorded.sizes());
   if (check == Check::shape_dtype) return {};
-  const Tensor a = detail::dense(actual);
-  const Tensor b = detail::dense(recorded);
+  const Tensor a = contiguous(actual);
+  const Tensor b = contiguous(recorded);
   if (a.storage.size() != actual.nbytes() || b.storage.size() != a.storage.size()) return "no memory to compare";
   switch (actual.dtype) {
     case ScalarType::float32:

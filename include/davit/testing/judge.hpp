@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "davit/core/contiguous.hpp"
 #include "davit/core/copy_tensor.hpp"
 #include "davit/runtime/session.hpp"
 #include "davit/testing/compare.hpp"
@@ -68,14 +69,14 @@ namespace detail {
 /// The truths that are expected; those of `actual` where a run that rounds otherwise gives the same.
 [[nodiscard]] inline Tensor possible_truths(const TensorView& actual, const TensorView& expected,
                                             std::span<const EValue> rounded) {
-  Tensor out = dense(expected);
-  const Tensor answered = dense(actual);
+  Tensor out = contiguous(expected);
+  const Tensor answered = contiguous(actual);
   const auto bytes = [](const Tensor& t) {
     return t.view().as<std::uint8_t>();
   };  // what a backend wrote there may be no bool
   for (const EValue& each : rounded) {
     if (!each.is_tensor() || !same_type(each.tensor(), expected)) continue;
-    const Tensor other = dense(each.tensor());
+    const Tensor other = contiguous(each.tensor());
     for (std::size_t i = 0; i < out.storage.size(); ++i)
       if (bytes(other)[i] == bytes(answered)[i]) bytes(out)[i] = bytes(other)[i];
   }

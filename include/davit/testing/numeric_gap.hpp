@@ -8,6 +8,7 @@
 #include <limits>
 #include <span>
 
+#include "davit/core/contiguous.hpp"
 #include "davit/testing/compare.hpp"
 
 namespace davit::testing {
@@ -53,8 +54,8 @@ template <class T>
 [[nodiscard]] inline NumericGap numeric_gap(const TensorView& actual, const TensorView& reference) {
   if (actual.dtype != reference.dtype || !std::ranges::equal(actual.sizes(), reference.sizes()))
     return detail::unbounded;
-  const Tensor a = detail::dense(actual);
-  const Tensor b = detail::dense(reference);
+  const Tensor a = contiguous(actual);
+  const Tensor b = contiguous(reference);
   if (a.storage.size() != actual.nbytes() || b.storage.size() != a.storage.size()) return detail::unbounded;
   switch (actual.dtype) {
     case ScalarType::float32:

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "davit/core/copy_tensor.hpp"
+#include "davit/core/contiguous.hpp"
 #include "davit/core/evalue.hpp"
 #include "davit/core/tensor.hpp"
 
@@ -38,8 +38,7 @@ class Snapshot {
     const TensorView& t = value.tensor();
     put(static_cast<std::uint64_t>(t.dtype));
     put(std::as_bytes(t.sizes()));
-    const Tensor flat = Tensor::zeros(t.dtype, t.sizes());
-    copy_tensor(t, flat.view());
+    const Tensor flat = contiguous(t);
     put({flat.storage.data(), flat.storage.size()});
   }
   void put(std::uint64_t number) {

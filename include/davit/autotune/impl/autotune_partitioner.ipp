@@ -18,12 +18,12 @@ Result<std::vector<std::uint32_t>> autotune_order(BackendTables backends, std::v
     for (std::uint32_t b = 0; b < backends.size(); ++b) order.push_back(b);
   for (std::size_t i = 0; i < order.size(); ++i) {
     if (order[i] >= backends.size())
-      return std::unexpected(no_such_backend(backends, "ChoosingOptions::order", order[i]));
+      return std::unexpected(no_such_backend(backends, "AutotuneOptions::order", order[i]));
     if (std::find(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(i), order[i]) !=
         order.begin() + static_cast<std::ptrdiff_t>(i))
       return std::unexpected(Error{.code = ErrorCode::invalid_argument,
                                    .stage = Stage::partition,
-                                   .where = "ChoosingOptions::order",
+                                   .where = "AutotuneOptions::order",
                                    .what = concat("backend ", backends.name(order[i]), " is there twice"),
                                    .fix = "name each backend once"});
   }
@@ -107,7 +107,7 @@ void report_candidates(const CostTable& table, const RegionChoice& choice, const
 }
 
 Result<PartitionResult> choose_partitions(BackendTables backends, const CostTable& table,
-                                          const ChoosingOptions& options, const Method& method) {
+                                          const AutotuneOptions& options, const Method& method) {
   const Result<std::vector<std::uint32_t>> order = autotune_order(backends, options.order);
   if (!order) return std::unexpected(order.error());
   std::vector<NodeRefusal> refusals;

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "davit/core/copy_tensor.hpp"
+#include "davit/core/contiguous.hpp"
 #include "davit/core/tensor.hpp"
 #include "davit/formats/file_kind.hpp"
 #include "davit/formats/load_error.hpp"
@@ -179,9 +179,8 @@ Result<void> write_npy(const std::string& path, const TensorView& tensor) {
   header += "), }";
   while ((10 + header.size() + 1) % 64 != 0) header += ' ';
   header += '\n';
-  Tensor dense = Tensor::zeros(tensor.dtype, tensor.sizes());
+  const Tensor dense = contiguous(tensor);
   if (dense.storage.size() != tensor.nbytes()) return failed(ErrorCode::out_of_memory, "no memory for its elements");
-  copy_tensor(tensor, dense.view());
   const auto length = static_cast<std::uint16_t>(header.size());
   std::string text("\x93NUMPY\x01\x00", 8);
   text.append(reinterpret_cast<const char*>(&length), 2).append(header);

@@ -69,7 +69,11 @@ class PartitionByCapability {
                std::vector<std::uint32_t>& choice, PartitionResult& out) const {
     const auto estimates = [&](std::uint32_t b) { return backends_[b].offload_cost != nullptr; };
     if (!estimates(order[at]) || std::ranges::none_of(order.subspan(at + 1), estimates)) return;
-    for (const std::vector<NodeId>& nodes : members(graph, group(graph, order, choice), at)) {
+    const NodeGroups groups = group(graph, order, choice);
+    const std::vector<std::vector<NodeId>> all = members(groups);
+    for (std::uint32_t g = 0; g < groups.count(); ++g) {
+      if (groups.class_of_group[g] != at) continue;
+      const std::vector<NodeId>& nodes = all[g];
       Move best{.to = at};
       for (std::uint32_t to = at + 1; to < order.size(); ++to)
         if (estimates(order[to])) consider(graph, nodes, {}, at, to, order, best);
@@ -103,7 +107,7 @@ class PartitionByCapability {
     if (going.empty()) return;
     std::vector<NodeId> joined(going.size() + there.size());
     std::ranges::merge(going, there, joined.begin());
-    if (!gains(graph, joined, order[to])) return;
+    if (!is_wanted(graph, joined, order[to]) || !is_worthwhile(graph, joined, order[to])) return;
     const auto cost = [&](std::uint32_t b, std::span<const NodeId> of) {
       return of.empty() ? 0 : backends_[order[b]].offload_cost(graph, of);
     };
@@ -128,14 +132,11 @@ class PartitionByCapability {
     candidate(move.to, move.go_ns, true);
   }
 
-  /// The nodes of each group of the backend at `at`, ascending.
-  [[nodiscard]] static std::vector<std::vector<NodeId>> members(GraphModuleView graph, const NodeGroups& groups,
-                                                                std::uint32_t at) {
+  /// The nodes of each group, ascending.
+  [[nodiscard]] static std::vector<std::vector<NodeId>> members(const NodeGroups& groups) {
     std::vector<std::vector<NodeId>> all(groups.count());
-    for (NodeId n = 0; n < graph.nodes.size(); ++n)
-      if (const std::uint32_t g = groups.group_of_node[n]; g != no_id && groups.class_of_group[g] == at)
-        all[g].push_back(n);
-    std::erase_if(all, [](const std::vector<NodeId>& nodes) { return nodes.empty(); });
+    for (NodeId n = 0; n < groups.group_of_node.size(); ++n)
+      if (groups.group_of_node[n] != no_id) all[groups.group_of_node[n]].push_back(n);
     return all;
   }
 
@@ -150,16 +151,14 @@ class PartitionByCapability {
   /// Sends groups that are too small, too many or not worthwhile on to the next backend; true if there were any.
   [[nodiscard]] bool reject(GraphModuleView graph, const NodeGroups& groups, std::span<const std::uint32_t> order,
                             std::vector<std::uint32_t>& choice, std::vector<NodeRefusal>& refusals) const {
-    std::vector<std::vector<NodeId>> members(groups.count());
-    for (NodeId n = 0; n < graph.nodes.size(); ++n)
-      if (groups.group_of_node[n] != no_id) members[groups.group_of_node[n]].push_back(n);
+    const std::vector<std::vector<NodeId>> members = PartitionByCapability::members(groups);
     std::vector<const char*> verdict(groups.count(), nullptr);
     for (std::uint32_t g = 0; g < groups.count(); ++g) {
       const std::uint32_t at = groups.class_of_group[g];
       if (at + 1 == order.size()) continue;
       if (members[g].size() < options_.min_nodes)
         verdict[g] = "its group has fewer nodes than the partitioner asks for";
-      else if (options_.worthwhile != nullptr && !options_.worthwhile(graph, members[g], order[at]))
+      else if (!is_wanted(graph, members[g], order[at]))
         verdict[g] = "its group is not worth a delegate call";
       else if (!is_worthwhile(graph, members[g], order[at]) && others_take(graph, members[g], order.subspan(at + 1)))
         verdict[g] = "its group gains nothing by this backend";
@@ -188,9 +187,9 @@ class PartitionByCapability {
     return any;
   }
 
-  [[nodiscard]] bool gains(GraphModuleView graph, std::span<const NodeId> nodes, std::uint32_t backend) const {
-    return (options_.worthwhile == nullptr || options_.worthwhile(graph, nodes, backend)) &&
-           is_worthwhile(graph, nodes, backend);
+  /// Whether the partitioner's user wants a region on a backend.
+  [[nodiscard]] bool is_wanted(GraphModuleView graph, std::span<const NodeId> nodes, std::uint32_t backend) const {
+    return options_.worthwhile == nullptr || options_.worthwhile(graph, nodes, backend);
   }
   [[nodiscard]] bool is_worthwhile(GraphModuleView graph, std::span<const NodeId> nodes, std::uint32_t backend) const {
     const auto moves = [&](NodeId n) { return only_moves(graph.target(graph.nodes[n])); };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "davit/core/copy_tensor.hpp"
+#include "davit/core/contiguous.hpp"
 #include "davit/runtime/outputs.hpp"
 
 namespace davit {
@@ -24,12 +24,11 @@ Result<void> Output::check(ScalarType dtype) const {
 Result<Tensor> Output::clone() const {
   if (Result<void> checked = check_tensor(); !checked) return std::unexpected(std::move(checked.error()));
   const TensorView& from = value_->tensor();
-  Tensor copy = Tensor::zeros(from.dtype, from.sizes());
+  Tensor copy = contiguous(from);
   if (copy.storage.size() != from.nbytes())
     return std::unexpected(Error{.code = ErrorCode::out_of_memory,
                                  .stage = Stage::execute,
                                  .what = concat("no memory for a copy of output '", name_, "'")});
-  copy_tensor(from, copy.view());
   return copy;
 }
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "davit/backends/compiler_demo/tokens.hpp"
-#include "davit/core/copy_tensor.hpp"
+#include "davit/core/contiguous.hpp"
 
 namespace davit::demo {
 
@@ -34,8 +34,7 @@ std::string constant_text(const TensorView& tensor) {
   std::string text = "constant:";
   for (std::size_t d = 0; d < tensor.rank; ++d) (text += d == 0 ? "" : "x") += detail::NamePart(tensor.size(d)).view();
   text += ":";
-  const Tensor flat = Tensor::zeros(ScalarType::float32, tensor.sizes());
-  copy_tensor(tensor, flat.view());
+  const Tensor flat = contiguous(tensor);
   for (std::int64_t i = 0; i < flat.numel(); ++i)
     (text += i == 0 ? "" : " ") += number_text(flat.view().as<float>()[i]);
   return text;
