@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -126,7 +127,8 @@ class DebugMap {
   template <class = void>
   constexpr Text add(std::string_view s) {
     const Text t{static_cast<std::uint32_t>(text_.size()), static_cast<std::uint32_t>(s.size())};
-    text_.insert(text_.end(), s.begin(), s.end());
+    text_.resize(text_.size() + s.size());  // g++ 12 at -O3 takes an insert into an empty vector for an overflow
+    std::copy(s.begin(), s.end(), text_.end() - static_cast<std::ptrdiff_t>(s.size()));
     return t;
   }
 

@@ -8,14 +8,6 @@
 
 namespace davit {
 
-namespace detail {
-/// Not inlined: g++ 12 at -O3 takes the append of four known characters to a map that it sees to be empty for an
-/// overflow, and warns.
-[[gnu::noinline]] void begin_node(DebugHandleRecorder& recorder, GraphModuleView graph) {
-  recorder.begin_method("node", graph);
-}
-}  // namespace detail
-
 Result<std::optional<NodeCall>> NodeCall::make(const ExportedProgram& program, BackendTables backends) {
   std::size_t b = 0;
   while (b < backends.size() && backends.refuses(b, program.view(), 0) != nullptr) ++b;
@@ -24,7 +16,7 @@ Result<std::optional<NodeCall>> NodeCall::make(const ExportedProgram& program, B
   call.backend_ = &backends[b];
   DebugMap map;
   DebugHandleRecorder recorder(map);
-  detail::begin_node(recorder, program.view());
+  recorder.begin_method("node", program.view());
   const BackendObject spec = call.backend_->default_spec();
   const Result<BackendObject> processed = call.backend_->preprocess(Method{"node", &program}, spec.get(), recorder);
   if (!processed) return std::unexpected(processed.error());
