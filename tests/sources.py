@@ -7,6 +7,7 @@ namespace of its own, behind what all of the file's sources include; those that 
 The sources are those of the mirrored folders without kernels; with --kernels those of kernels/ and backends/ instead, with --formats
 those of formats/ and testing/, with --backend those of an optional backend."""
 
+import os
 import pathlib
 import re
 import sys
@@ -29,15 +30,20 @@ def backend_of(source: pathlib.Path) -> str:
     return parts[1] if parts[0] == "backends" and parts[1] in OPTIONAL else ""
 
 
+def from_target(path: pathlib.Path) -> str:
+    """The path relative to the written files: equal in every checkout, so that ccache knows them."""
+    return os.path.relpath(path.resolve(), target.resolve())
+
+
 def includes_of(source: pathlib.Path) -> list[str] | None:
-    """What a source includes, by paths that do not depend on where it lies; None if it cannot lie in a namespace."""
+    """The names that a source includes, as the written files include them; None if the source cannot lie in a namespace."""
     text = source.read_text()
     if re.search(r"^#(?!include )|^namespace [\w:]+ {|^template <> *$|^template <>\s*struct", text, re.M):
         return None
     includes = []
     for name in re.findall(r'^#include (\S+)', text, re.M):
         beside = source.parent / name.strip('"')
-        includes.append(f'"{beside.resolve()}"' if name[0] == '"' and beside.exists() else name)
+        includes.append(f'"{from_target(beside)}"' if name[0] == '"' and beside.exists() else name)
     return includes
 
 
@@ -68,7 +74,7 @@ def write_groups(sources: list[pathlib.Path], folder: pathlib.Path) -> list[path
             text = "".join(f"#include {line}\n" for line in lines)
             for source in group:
                 name = "_".join(source.relative_to(here).with_suffix("").parts)
-                text += f'namespace test_{name} {{\n#include "{source}"\n}}\n'
+                text += f'namespace test_{name} {{\n#include "{from_target(source)}"\n}}\n'
             file = folder / ("_".join([*room.parts, str(i)]) + ".cpp")
             if not file.exists() or file.read_text() != text:
                 file.write_text(text)
