@@ -58,3 +58,30 @@ TEST_CASE("a reduction goes on where it was, and a NaN stays") {
   CHECK(row(second, sum_loops.float32, row(first, sum_loops.float32)).real == 19);
   CHECK(row(second, product_loops.float32, row(first, product_loops.float32, {.real = 1})).real == -350);
 }
+TEST_CASE("sums of float32 are as precise as sums in double, rounded, in rows and in columns of any length") {
+  for (const std::size_t n : {1u, 7u, 8u, 9u, 255u, 256u, 257u, 5000u}) {
+    std::vector<float> x(n * 64);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = 1 + static_cast<float>(i * 7919 % 1013) / 1013;
+    double sum = 0;
+    for (const float v : x) sum += static_cast<double>(v);
+    CHECK(row(x, sum_loops.float32).real == doctest::Approx(sum).epsilon(1e-7));
+    for (const std::size_t count : {1u, 8u, 17u, 63u, 64u}) {
+      AccumulatedColumns columns;
+      columns.start(count, 2.0);
+      sum_loops.float32.columns(reinterpret_cast<const std::byte*>(x.data()), 64 * sizeof(float),
+                                static_cast<std::int64_t>(n), columns);
+      for (std::size_t c = 0; c < count; ++c) {
+        double expected = 2;
+        for (std::size_t r = 0; r < n; ++r) expected += static_cast<double>(x[r * 64 + c]);
+        CHECK(columns.real[c] == doctest::Approx(expected).epsilon(1e-7));
+      }
+    }
+  }
+}
+TEST_CASE("a NaN and infinities stay in sums of float32") {
+  std::vector<float> x(600, 1);
+  x[300] = std::numeric_limits<float>::infinity();
+  CHECK(row(x, sum_loops.float32).real == std::numeric_limits<double>::infinity());
+  x[400] = -std::numeric_limits<float>::infinity();
+  CHECK(std::isnan(row(x, sum_loops.float32).real));
+}

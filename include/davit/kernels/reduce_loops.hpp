@@ -97,6 +97,16 @@ namespace detail {
 template <class T>
 using AccumulatedIn = std::conditional_t<std::is_integral_v<T>, std::int64_t, double>;
 
+/// Adds the elements of a vector to two vectors of as many doubles.
+template <std::size_t Bytes>
+[[gnu::always_inline]] inline void add_halves(const Vector<float, Bytes>& v, Vector<double, Bytes>* sums) noexcept {
+  for (std::size_t half = 0; half < 2; ++half) {
+    Vector<float, Bytes / 2> part;
+    std::memcpy(&part, reinterpret_cast<const char*>(&v) + half * sizeof part, sizeof part);
+    sums[half] += __builtin_convertvector(part, Vector<double, Bytes>);
+  }
+}
+
 /// F of all, one after another.
 template <template <class> class F, class T>
 void fold_row(const std::byte* from, std::int64_t n, Accumulated& so_far) {
@@ -106,12 +116,42 @@ void fold_row(const std::byte* from, std::int64_t n, Accumulated& so_far) {
   for (std::int64_t i = 0; i < n; ++i) result = F<A>{}(result, static_cast<A>(x[i]));
   so_far.of<T>() = result;
 }
+/// Floats that are added in float before the sum is added to a double: as precise as PyTorch's sums in cascade, and
+/// twice as fast as sums in double.
+inline constexpr std::int64_t floats_in_a_sum = 8;
+
 /// The sum of deviations from the center to a power, as several sums at once.
 template <int Power>
 struct PowerSum {
   template <std::size_t Bytes, class T>
   [[gnu::always_inline]] static double run(const T* x, std::int64_t n, double center) noexcept {
-    return sum_of_powers<Power, Bytes, double>(x, n, center);
+    if constexpr (Power == 1 && std::is_same_v<T, float> && walks_vectors<Bytes>) {
+      const std::int64_t blocked = n / block * block;
+      return sum_of_blocks<Bytes>(x, blocked) + sum_of_powers<1, Bytes, double>(x + blocked, n - blocked, center);
+    } else {
+      return sum_of_powers<Power, Bytes, double>(x, n, center);
+    }
+  }
+
+ private:
+  static constexpr std::int64_t columns = 32;  ///< on vectors of every width, so that each rounds the same sums
+  static constexpr std::int64_t block = columns * floats_in_a_sum;
+
+  template <std::size_t Bytes>
+  [[gnu::always_inline]] static double sum_of_blocks(const float* x, std::int64_t n) noexcept {
+    constexpr std::int64_t lane = lanes<float, Bytes>, vectors = columns / lane;
+    Vector<double, Bytes> sums[2 * vectors]{};
+    for (const float* const end = x + n; x != end; x += block) {
+#pragma GCC unroll 8
+      for (std::int64_t k = 0; k < vectors; ++k) {
+        Vector<float, Bytes> v = vector_at<Bytes>(x + k * lane);
+#pragma GCC unroll 8
+        for (std::int64_t i = 1; i < floats_in_a_sum; ++i) v += vector_at<Bytes>(x + i * columns + k * lane);
+        add_halves<Bytes>(v, sums + 2 * k);
+      }
+    }
+    for (std::int64_t k = 1; k < 2 * vectors; ++k) sums[0] += sums[k];
+    return sum_of<double, Bytes>(sums[0]);
   }
 };
 template <int Power, class T>
@@ -130,6 +170,10 @@ struct FoldColumns {
     std::int64_t first = 0;
     if constexpr (walks_vectors<Bytes> && std::is_floating_point_v<T>) {
       constexpr std::int64_t lane = lanes<double, Bytes>;
+      if constexpr (Work == ColumnWork::sum && std::is_same_v<T, float>) {
+        for (; first + 8 * lane <= to->count; first += 8 * lane) float_strip<Bytes, 4>(from, step, n, *to, first);
+        for (; first + 2 * lane <= to->count; first += 2 * lane) float_strip<Bytes, 1>(from, step, n, *to, first);
+      }
       for (; first + 8 * lane <= to->count; first += 8 * lane) strip<Bytes, 8>(from, step, n, *to, first);
       for (; first + lane <= to->count; first += lane) strip<Bytes, 1>(from, step, n, *to, first);
     }
@@ -150,6 +194,29 @@ struct FoldColumns {
   }
 
  private:
+  /// The columns of so many vectors of floats from `first` on.
+  template <std::size_t Bytes, std::int64_t Vectors>
+  [[gnu::always_inline]] static void float_strip(const std::byte* from, std::int64_t step, std::int64_t n,
+                                                 AccumulatedColumns& to, std::int64_t first) noexcept {
+    constexpr std::int64_t lane = lanes<double, Bytes>;
+    double* const so_far = to.real.data() + first;
+    Vector<double, Bytes> sums[2 * Vectors];
+    for (std::int64_t k = 0; k < 2 * Vectors; ++k) sums[k] = vector_at<Bytes>(so_far + k * lane);
+    const auto at = [&](std::int64_t row, std::int64_t k) __attribute__((always_inline)) {
+      return reinterpret_cast<const float*>(from + row * step) + first + 2 * k * lane;
+    };
+    for (std::int64_t some; n > 0; n -= some, from += some * step) {
+      some = std::min(n, floats_in_a_sum);
+      Vector<float, Bytes> v[Vectors];
+      for (std::int64_t k = 0; k < Vectors; ++k) v[k] = vector_at<Bytes>(at(0, k));
+      for (std::int64_t i = 1; i < some; ++i)
+#pragma GCC unroll 4
+        for (std::int64_t k = 0; k < Vectors; ++k) v[k] += vector_at<Bytes>(at(i, k));
+#pragma GCC unroll 4
+      for (std::int64_t k = 0; k < Vectors; ++k) add_halves<Bytes>(v[k], sums + 2 * k);
+    }
+    for (std::int64_t k = 0; k < 2 * Vectors; ++k) vector_at<Bytes>(so_far + k * lane) = sums[k];
+  }
   /// The columns of so many vectors from `first` on, whose results stay in registers.
   template <std::size_t Bytes, std::int64_t Vectors>
   [[gnu::always_inline]] static void strip(const std::byte* from, std::int64_t step, std::int64_t n,
@@ -377,7 +444,7 @@ inline void AccumulatedColumns::divide(double divisor) noexcept {
 }
 
 /// Sums, products, the largest or the smallest (with `Places` and where they are), and sums of squared deviations.
-/// Floats are accumulated in double, integers in wrapping 64 bits.
+/// Floats are accumulated in double (sums of float32 first in eights), integers in wrapping 64 bits.
 inline constexpr ReduceLoops sum_loops{
     detail::sum_loop<float>,
     detail::sum_loop<double>,
