@@ -65,6 +65,7 @@ concept SaysWhetherItViewsInputs = requires { typename std::bool_constant<bool{B
 /// A member of each name of the contract. A backend that has one of its own, private or not, makes the name in
 /// BackendAndNames ambiguous.
 struct ContractNames {
+  // NOLINTNEXTLINE(readability-identifier-naming): the contract's names
   int name, CompileSpec, Processed, Handle, is_available, refuses, operator_schema, is_worthwhile, offload_cost,
       never_views_inputs, may_overwrite, updates_input;
 };

@@ -174,7 +174,7 @@ class BasicStaticGraphRows {
  private:
   constexpr void make() {
     text.reserve(text_bound());
-    for (ValueId v = 0; v < graph_.values.size(); ++v) value(graph_.values[v]);
+    for (const Value& each : graph_.values) value(each);
     const auto value_of = [](const Argument& a) { return a.is_value() ? a.value() : no_id; };
     for (const Argument& a : graph_.args(graph_.root().inputs)) {
       if (a.is_value()) values[a.value()].source = -1 - static_cast<std::int32_t>(inputs.size());

@@ -44,7 +44,7 @@ struct Tensor {
   }
   [[nodiscard]] constexpr std::int64_t numel() const noexcept {
     std::int64_t count = 1;
-    for (std::size_t d = 0; d < sizes.size(); ++d) count *= sizes[d];
+    for (const std::int64_t size : sizes) count *= size;
     return count;
   }
 

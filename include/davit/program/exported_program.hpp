@@ -94,8 +94,8 @@ struct ProgramTables {
   [[nodiscard]] constexpr const Tensor* tensor_named(std::string_view target) const noexcept {
     const auto& self = static_cast<const Self&>(*this);
     for (const std::vector<NamedTensor>* list : {&self.state_dict, &self.constants})
-      for (std::size_t i = 0; i < list->size(); ++i)
-        if ((*list)[i].name == target) return &(*list)[i].tensor;
+      for (const NamedTensor& entry : *list)
+        if (entry.name == target) return &entry.tensor;
     return nullptr;
   }
 };
@@ -118,7 +118,7 @@ class TensorIndex {
  private:
   static constexpr auto name_of_entry = [](const NamedTensor& entry) { return entry.name.view(); };
   const std::vector<NamedTensor>* lists_[2];
-  NameIndex names_[2];
+  NameIndex names_[2];  // NOLINT(modernize-use-default-member-init): made of the constructor's argument
 };
 
 /// A program exported by torch.export: its tables. Constructors and destructor are among the definitions: they would be

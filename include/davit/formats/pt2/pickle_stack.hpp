@@ -9,9 +9,7 @@
 #include "davit/formats/pt2/pickle_stream.hpp"
 #include "davit/formats/pt2/pickle_values.hpp"
 
-namespace davit::formats {
-
-namespace detail {
+namespace davit::formats::detail {
 
 /// What a pickle's opcodes work on: the values made so far, a stack of them with marks, and the memo.
 ///
@@ -94,6 +92,4 @@ class PickleStack {
   std::vector<PickleId> memo_;
 };
 
-}  // namespace detail
-
-}  // namespace davit::formats
+}  // namespace davit::formats::detail

@@ -97,7 +97,7 @@ class ZipArchive {
   ZipOptions options_;
   std::vector<ZipMember> members_;
   std::uint64_t inflate_budget_ = 0;
-  static constexpr std::uint64_t beyond_ = 0xffffffff;  ///< stands for a number of 64 bits elsewhere
+  static constexpr std::uint64_t beyond = 0xffffffff;  ///< stands for a number of 64 bits elsewhere
 };
 
 inline Result<ZipArchive> ZipArchive::open(SharedBytes bytes, std::string_view label, ZipOptions options) {
@@ -155,7 +155,7 @@ inline std::uint64_t ZipArchive::number(std::uint64_t at, std::size_t width) con
 /// behind.
 inline bool ZipArchive::is_large(std::uint64_t entry) const noexcept {
   return has(entry, 46) && number(entry, 4) == 0x02014b50 &&
-         (number(entry + 20, 4) == beyond_ || number(entry + 24, 4) == beyond_ || number(entry + 42, 4) == beyond_);
+         (number(entry + 20, 4) == beyond || number(entry + 24, 4) == beyond || number(entry + 42, 4) == beyond);
 }
 /// Reads such an entry and the header before its data, of which minizip 1.1 takes the numbers for what stands in their
 /// place. False if they are not there, or do not fit each other.
@@ -170,7 +170,7 @@ inline bool ZipArchive::read_large(std::uint64_t entry, ZipMember& member) const
     if (length > end - at) return false;
     std::uint64_t field = at;
     for (std::uint64_t* each : {&size, &stored, &offset}) {
-      if (kind != 1 || *each != beyond_) continue;
+      if (kind != 1 || *each != beyond) continue;
       if (at + length - field < 8) return false;
       *each = number(field, 8);
       field += 8;

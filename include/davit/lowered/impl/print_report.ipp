@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -90,7 +91,8 @@ namespace detail {
 /// As percent with one decimal; nothing if it is not known.
 [[nodiscard]] std::string share(std::uint64_t ns, std::uint64_t total) {
   if (ns == UINT64_MAX || total == 0) return {};
-  const auto tenths = static_cast<std::uint64_t>(static_cast<double>(ns) / static_cast<double>(total) * 1000 + 0.5);
+  const auto tenths =
+      static_cast<std::uint64_t>(std::llround(static_cast<double>(ns) / static_cast<double>(total) * 1000));
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + "%";
 }
 [[nodiscard]] std::uint64_t total_ns(const PartitionReport& report) noexcept {

@@ -7,7 +7,7 @@
 
 namespace davit::detail {
 
-[[nodiscard]] Error not_typed(const LoweredMethod& method, std::string_view backend, Name where, Name what) {
+[[nodiscard]] Error not_typed(const LoweredMethod& method, std::string_view backend, const Name& where, Name what) {
   return Error{.code = ErrorCode::invalid_argument,
                .stage = Stage::execute,
                .backend = Name(backend),
