@@ -114,11 +114,16 @@ template <class T>
 using Stored =
     std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, std::conditional_t<is_whole_of<T>, std::int64_t, T>>;
 
+template <class From, class To>
+inline constexpr bool is_float_and_double = (std::is_same_v<From, double> && std::is_same_v<To, float>) ||
+                                            (std::is_same_v<From, float> && std::is_same_v<To, double>);
+
 /// Whether a conversion is compiled for wider vectors: half_vectors.hpp has those between half types and float, and the
 /// compilers make those of integers to int64, back, and to float.
 template <class From, class To>
 [[nodiscard]] consteval bool converts_on_vectors() noexcept {
   if (is_whole_of<To>) return false;
+  if (is_float_and_double<From, To>) return true;
   if (is_reduced_float<From>) return std::is_same_v<To, float>;
   if (is_reduced_float<To>) return std::is_same_v<From, float>;
   if (!std::is_integral_v<From> || (std::is_unsigned_v<From> && sizeof(From) > 1)) return false;
@@ -130,8 +135,14 @@ struct ConvertBlockOf {
   template <std::size_t Bytes>
   [[gnu::always_inline]] static void run(const Stored<From>* from, Stored<To>* to, std::int64_t n) noexcept {
     std::int64_t i = 0;
-    if constexpr (walks_vectors<Bytes> && converts_on_vectors<From, To>() &&
-                  (is_reduced_float<From> || is_reduced_float<To>)) {
+    if constexpr (walks_vectors<Bytes> && is_float_and_double<From, To>) {
+      constexpr std::int64_t lane = lanes<double, Bytes>;
+      using Result = Vector<To, static_cast<std::size_t>(lane) * sizeof(To)>;
+      for (const std::int64_t end = n / lane * lane; i < end; i += lane)
+        vector_at<sizeof(Result)>(to + i) =
+            __builtin_convertvector(vector_at<static_cast<std::size_t>(lane) * sizeof(From)>(from + i), Result);
+    } else if constexpr (walks_vectors<Bytes> && converts_on_vectors<From, To>() &&
+                         (is_reduced_float<From> || is_reduced_float<To>)) {
       constexpr std::int64_t lane = lanes<float, Bytes>;
       for (const std::int64_t end = n / lane * lane; i < end; i += lane) {
         if constexpr (is_reduced_float<From>)

@@ -52,14 +52,17 @@ struct AccumulatedColumns {
   /// The same where a value is accumulated, of floats or of integers.
   void start(std::size_t n, double value) noexcept {
     start(n);
-    std::fill_n(real.begin(), n, value);
+    if (value == 0)
+      std::memset(real.data(), 0, n * sizeof value);  // std::fill_n stores them one by one
+    else
+      std::fill_n(real.begin(), n, value);
   }
   void start(std::size_t n, std::int64_t value) noexcept {
     start(n);
     std::fill_n(integer.begin(), n, value);
   }
-  /// Divides what is accumulated of floats.
-  inline void divide(double divisor) noexcept;
+  /// Divides what is accumulated of floats: by a multiplication, a unit of the last place off at times, or exactly.
+  inline void divide(double divisor, bool exact) noexcept;
   [[nodiscard]] Accumulated first() const noexcept { return {real[0], integer[0], center[0], seen, found_at[0]}; }
   void set_first(const Accumulated& group) noexcept {
     real[0] = group.real;
@@ -201,6 +204,7 @@ struct FoldColumns {
     constexpr std::int64_t lane = lanes<double, Bytes>;
     double* const so_far = to.real.data() + first;
     Vector<double, Bytes> sums[2 * Vectors];
+#pragma GCC unroll 8
     for (std::int64_t k = 0; k < 2 * Vectors; ++k) sums[k] = vector_at<Bytes>(so_far + k * lane);
     const auto at = [&](std::int64_t row, std::int64_t k) __attribute__((always_inline)) {
       return reinterpret_cast<const float*>(from + row * step) + first + 2 * k * lane;
@@ -208,6 +212,7 @@ struct FoldColumns {
     for (std::int64_t some; n > 0; n -= some, from += some * step) {
       some = std::min(n, floats_in_a_sum);
       Vector<float, Bytes> v[Vectors];
+#pragma GCC unroll 4
       for (std::int64_t k = 0; k < Vectors; ++k) v[k] = vector_at<Bytes>(at(0, k));
       for (std::int64_t i = 1; i < some; ++i)
 #pragma GCC unroll 4
@@ -215,6 +220,7 @@ struct FoldColumns {
 #pragma GCC unroll 4
       for (std::int64_t k = 0; k < Vectors; ++k) add_halves<Bytes>(v[k], sums + 2 * k);
     }
+#pragma GCC unroll 8
     for (std::int64_t k = 0; k < 2 * Vectors; ++k) vector_at<Bytes>(so_far + k * lane) = sums[k];
   }
   /// The columns of so many vectors from `first` on, whose results stay in registers.
@@ -248,15 +254,22 @@ void fold_columns(const std::byte* from, std::int64_t step, std::int64_t n, Accu
   run_widest_for<T, FoldColumns<Work, T>>(from, step, n, &so_far);
 }
 
-/// Divides sums of floats.
-struct DivideColumns {
+/// Divides or multiplies sums of floats by a number.
+template <bool Divides>
+struct ScaleColumns {
   template <std::size_t Bytes>
-  [[gnu::always_inline]] static void run(AccumulatedColumns* to, double divisor) noexcept {
+  [[gnu::always_inline]] static void run(AccumulatedColumns* to, double by) noexcept {
+    const auto scale = [by](auto& sums) __attribute__((always_inline)) {
+      if constexpr (Divides)
+        sums /= by;
+      else
+        sums *= by;
+    };
     std::int64_t i = 0;
     if constexpr (walks_vectors<Bytes>)
       for (; i + lanes<double, Bytes> <= to->count; i += lanes<double, Bytes>)
-        vector_at<Bytes>(to->real.data() + i) /= divisor;
-    for (; i < to->count; ++i) to->real[static_cast<std::size_t>(i)] /= divisor;
+        scale(vector_at<Bytes>(to->real.data() + i));
+    for (; i < to->count; ++i) scale(to->real[static_cast<std::size_t>(i)]);
   }
 };
 
@@ -439,8 +452,11 @@ inline constexpr ReduceLoop extreme_loop{extreme_row<T, Largest, Places>, extrem
 
 }  // namespace detail
 
-inline void AccumulatedColumns::divide(double divisor) noexcept {
-  run_widest_for<float, detail::DivideColumns>(this, divisor);
+inline void AccumulatedColumns::divide(double divisor, bool exact) noexcept {
+  if (exact)
+    run_widest_for<float, detail::ScaleColumns<true>>(this, divisor);
+  else
+    run_widest_for<float, detail::ScaleColumns<false>>(this, 1 / divisor);
 }
 
 /// Sums, products, the largest or the smallest (with `Places` and where they are), and sums of squared deviations.

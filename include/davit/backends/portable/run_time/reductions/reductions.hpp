@@ -79,7 +79,7 @@ struct SplitDims {
       else
         so_far.start(n, static_cast<double>(start));
       some.reduce(first, load, loop, so_far);
-      if (mean) so_far.divide(count);
+      if (mean) so_far.divide(count, type == ScalarType::float64);
       results.push(so_far);
     });
   });
@@ -212,6 +212,7 @@ enum class Spread : std::uint8_t { correction, dim, all };
   if (!kernels::is_real(x.dtype)) return ErrorCode::invalid_dtype;
   const auto count = static_cast<double>(r.count());
   const double divisor = count - correction;
+  const bool exact = x.dtype == ScalarType::float64;
   kernels::Conversion load;
   const kernels::ReduceLoop& total = loop_of(kernels::sum_loops, x.dtype, ScalarType::float64, load);
   const kernels::ReduceLoop& squares = loop_of(kernels::squared_deviation_loops, x.dtype, ScalarType::float64, load);
@@ -223,12 +224,12 @@ enum class Spread : std::uint8_t { correction, dim, all };
     some.for_each(total, [&](const std::byte* first, std::size_t n) {
       so_far.start(n, 0.0);
       some.reduce(first, load, total, so_far);
-      so_far.divide(count);
+      so_far.divide(count, exact);
       std::copy_n(so_far.real.begin(), n, so_far.center.begin());
       if (with_mean) means.push(so_far.center.data(), n);
       so_far.start(n, 0.0);
       some.reduce(first, load, squares, so_far);
-      so_far.divide(divisor > 0 ? divisor : 0.0);
+      so_far.divide(divisor > 0 ? divisor : 0.0, exact);
       if (root)
         for (std::size_t i = 0; i < n; ++i) so_far.real[i] = std::sqrt(so_far.real[i]);
       results.push(so_far);
