@@ -12,13 +12,13 @@
 
 namespace davit {
 
-/// Lists in lists in lists: deeper nesting is refused.
+/// Maximum nesting depth of lists; deeper lists are an error.
 inline constexpr int max_list_depth = 4;
 
-/// Checks that every id and range of the tables stays inside them, so that every other algorithm may follow them
-/// blindly: references of expressions and lists point backwards, each argument belongs to one list, node or graph,
-/// sub-graphs form a tree, each node and value says which graph it is in. Tables of unknown origin (a file, a saved
-/// blob) must pass it first. O(size of the tables). Errors: the first violation, with table and row.
+/// Checks that every id and range of the tables is in bounds, so that all other algorithms may follow them unchecked:
+/// references of expressions and lists point backwards, each argument belongs to one list, node or graph, sub-graphs
+/// form a tree, and the graph of each node and value is right. Call it first on tables of unknown origin (a file, a
+/// saved blob). O(size of the tables). Errors: the first violation, with table and row.
 template <class = void>
 [[nodiscard]] constexpr Result<void> check_tables(GraphModuleView g) {
   const auto bad = [](std::string_view table, std::size_t row, std::string_view what) {
@@ -59,7 +59,7 @@ template <class = void>
       return bad("values", i, "unknown layout, or a truth value that is none");
   }
   std::vector<std::uint8_t> owned(g.arguments.size(), 0);
-  const auto own = [&](Range r) {  // else lists of lists of the same items are trees of any size
+  const auto own = [&](Range r) {  // otherwise lists that share items could expand to trees of any size
     for (std::uint32_t k = 0; k < r.count; ++k)
       if (owned[r.first + k]++ != 0) return false;
     return true;
