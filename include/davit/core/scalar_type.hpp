@@ -272,7 +272,7 @@ template <>
 struct ScalarTypeOf<bool> {
   static constexpr auto value = ScalarType::bool_;
 };
-/// std::complex, without its header.
+/// A std::complex, recognized without including its header.
 template <class T>
 concept Complex = requires(const T& z) {
   { z.real() } -> std::same_as<typename T::value_type>;
