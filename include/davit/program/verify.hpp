@@ -40,8 +40,7 @@ template <class = void>
   detail::verify_signature_outputs(program, report);
   if ((!program.guards.nodes.empty() || !program.guards.roots.empty()) &&
       !guards_fit(program.guards, guard_inputs(program)))
-    report.violation("guards",
-                     "one asks what no user input of the program can answer, or its table does not hold together");
+    report.violation("guards", "a guard reads a property that no user input has, or the guard table is inconsistent");
   return std::move(report).take();
 }
 

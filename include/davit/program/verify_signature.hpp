@@ -111,7 +111,7 @@ constexpr void verify_signature_outputs(const ProgramTables& program, Violations
     if (rank < reached) report.violation(where(), "outputs must come as tokens, mutations, user outputs, gradients");
     if (rank > reached) reached = rank;
     if (const Name* wanted = target(specs[i]); wanted != nullptr && !changed.has(k, *wanted))
-      report.violation(where(), concat(name_of(k), " names '", *wanted, "', which is no such input"));
+      report.violation(where(), concat(name_of(k), " names '", *wanted, "', which is no input of that kind"));
   }
 }
 

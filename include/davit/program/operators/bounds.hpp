@@ -40,7 +40,7 @@ constexpr Refusal read_bounds(const Call& call, const BoundsOperator& op, Bounds
 template <CallArguments Call>
 constexpr Refusal read_bounds(const Call& call, BoundsView& view) noexcept {
   const BoundsOperator* const op = find_row(bounds_operators, call);
-  return op == nullptr ? Refusal{"the operator keeps no bounds"} : read_bounds(call, *op, view);
+  return op == nullptr ? Refusal{"the operator is no clamping activation"} : read_bounds(call, *op, view);
 }
 
 }  // namespace davit::operators

@@ -48,9 +48,9 @@ constexpr Refusal read_permutation(const Call& call, const PermutationOperator& 
   for (std::size_t d = 0; d < view.rank; ++d) view.from[d] = static_cast<std::uint8_t>(d);
   if (op.form == PermutationForm::list) {
     const auto* const list = call.find({"dims", 1});
-    if (list == nullptr) return {"as many dimensions as the tensor has are needed"};
+    if (list == nullptr) return {"a permutation needs one entry per dimension of the tensor"};
     const auto items = call.items(*list);
-    if (items.size() != view.rank) return {"as many dimensions as the tensor has are needed"};
+    if (items.size() != view.rank) return {"a permutation needs one entry per dimension of the tensor"};
     const auto* const dims = items.data();
     std::uint32_t seen = 0;
     for (std::size_t d = 0; d < view.rank; ++d) {
@@ -141,7 +141,7 @@ constexpr Refusal read_slice(const Call& call, const SliceOperator& op, SliceVie
   if (!view.selects && !read_integer(call, op.at("step", 4), 1, view.step)) return {"the step is not known"};
   if (view.step < 1) return {"the step must be positive"};
   const std::int64_t size = call.size(view.input, view.dim);
-  if (size < 0) return view.start < 0 ? Refusal{"an index counts from an end that is not known"} : Refusal{};
+  if (size < 0) return view.start < 0 ? Refusal{"a negative index needs a dimension of known size"} : Refusal{};
   if (view.selects && (view.start < -size || view.start >= size))
     return {"the index is outside the dimension", ErrorCode::out_of_range};
   const auto clamped = [size](std::int64_t at) { return at < -size ? 0 : at < 0 ? at + size : at > size ? size : at; };

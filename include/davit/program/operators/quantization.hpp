@@ -37,7 +37,7 @@ constexpr Refusal read_quantization(const Call& call, const QuantizationOperator
   if (view.input == no_id) return {"an operand is no tensor"};
   if (!read_integer(call, op.at("quant_min", 3), 0, view.low) ||
       !read_integer(call, op.at("quant_max", 4), 0, view.high) || view.low > view.high)
-    return {"the least and the largest integer are no numbers, or cross"};
+    return {"quant_min or quant_max is no number, or they cross"};
   if (op.by_tensors) {
     view.scales = call.value({"scale", 1});
     view.zero_points = call.value({"zero_point", 2});
