@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// All of autotune/: partitioners that go by measured costs, and their measurement.
+/// All of autotune/: partitioners by measured costs, and their measurement.
 
 #include "davit/autotune/cheapest_cover.hpp"
 #include "davit/autotune/choose_plan.hpp"

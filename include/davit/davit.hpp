@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// What a program that lowers and runs models includes; it needs only the standard library and Boost.Hana.
+/// The header of a program that lowers and runs models; it needs only the standard library and Boost.Hana.
 ///
-/// The rest has umbrellas of its own: core.hpp, lowering/named_module.hpp (methods by names that the compiler checks),
-/// embed.hpp (static programs), lowering.hpp and runtime.hpp (all that lowering and running are made of), autotune.hpp
-/// (partitioning by measured costs), program.hpp (building, verifying and printing programs), testing.hpp (the laws of
-/// a backend), formats.hpp (files).
+/// Other umbrellas: core.hpp, lowering/named_module.hpp (methods by names that the compiler checks), embed.hpp (static
+/// programs), lowering.hpp and runtime.hpp (everything behind lowering and running), autotune.hpp (partitioning by
+/// measured costs), program.hpp (building, verifying and printing programs), testing.hpp (the laws of a backend),
+/// formats.hpp (files).
 
 #include "davit/backend/backend_table.hpp"
 #include "davit/backend/constant_of.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// Static programs: what a compiler needs to turn a model into firmware.
+/// Static programs: everything a compiler needs to turn a model into firmware.
 #include "davit/embed/c_model.hpp"
 #include "davit/embed/control_flow.hpp"
 #include "davit/embed/control_places.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// Defines all of davit that needs only the standard library and Boost.Hana: include it in one source file of a
-/// program, or link the library davit.
+/// Definitions of all of davit except its optional libraries: include it in one source file of a program, or link the
+/// library davit. Needs only the standard library and Boost.Hana.
 
 #include "davit/impl/backend.cpp"
 #include "davit/impl/autotune.cpp"

@@ -28,9 +28,9 @@ constexpr bool check_references() {
                  [](GraphModule& m) { m.values[0].name = {0xfffffff0u, 0x20}; }) &&
          refused("table 'values', row 1", "dims outside the table",
                  [](GraphModule& m) { m.values[1].sizes = {0xffffffffu, 2}; }) &&
-         refused("table 'values', row 1", "as many strides as sizes are needed",
+         refused("table 'values', row 1", "the numbers of sizes and strides differ",
                  [](GraphModule& m) { m.values[1].strides.count = 1; }) &&
-         refused("table 'values', row 1", "sizes of what is no tensor",
+         refused("table 'values', row 1", "a value that is no tensor has sizes",
                  [](GraphModule& m) { m.values[1].kind = ValueKind::sym_int; }) &&
          refused("table 'values', row 0", "unknown graph", [](GraphModule& m) { m.values[0].graph = 1; }) &&
          refused("table 'values', row 2", "unknown producer", [](GraphModule& m) { m.values[2].producer = 1; }) &&
@@ -59,9 +59,9 @@ constexpr bool check_references() {
                  }) &&
          refused("table 'metadata', row 0", "text outside the table",
                  [](GraphModule& m) { m.metadata[0].custom.size = 1u << 30; }) &&
-         refused("table 'metadata', row 0", "what was merged into a node is no earlier row, or too many",
+         refused("table 'metadata', row 0", "a merged row is no earlier row, or a node has too many",
                  [](GraphModule& m) { m.metadata[0].merged = 0; }) &&
-         refused("table 'metadata', row 16", "what was merged into a node is no earlier row, or too many",
+         refused("table 'metadata', row 16", "a merged row is no earlier row, or a node has too many",
                  [](GraphModule& m) {
                    for (std::uint32_t row = 0; row < 16; ++row) m.metadata.push_back({.merged = row});
                  });
@@ -95,14 +95,14 @@ static_assert(check_lists_and_exprs());
 constexpr bool check_owners() {
   const std::size_t size = programs::add({2, 3}).graph_module.arguments.size();
   const auto first = static_cast<std::uint32_t>(size);
-  return refused(concat("table 'arguments', row ", size + 2), "an item that another list has too",
+  return refused(concat("table 'arguments', row ", size + 2), "an item that belongs to two lists",
                  [=](GraphModule& m) {
                    m.arguments.push_back({.kind = ArgumentKind::none});
                    for (int i = 0; i < 2; ++i) m.arguments.push_back({.items = {first, 1}, .kind = ArgumentKind::list});
                  }) &&
-         refused("table 'graphs', row 0", "an argument that belongs to something else",
+         refused("table 'graphs', row 0", "an argument that belongs to two owners",
                  [](GraphModule& m) { m.graphs[0].outputs = m.graphs[0].inputs; }) &&
-         refused("table 'nodes', row 0", "an argument that belongs to something else",
+         refused("table 'nodes', row 0", "an argument that belongs to two owners",
                  [](GraphModule& m) { m.nodes[0].inputs = m.graphs[0].inputs; }) &&
          refused("table 'exprs', row 0", "an operand does not precede its use",
                  [](GraphModule& m) { m.exprs.push_back({.op = ExprOp::rational, .a = 7, .c = 3}); });
@@ -112,15 +112,15 @@ static_assert(check_owners());
 constexpr bool check_enumerators() {
   return refused("table 'values', row 0", "unknown dtype",
                  [](GraphModule& m) { m.values[0].dtype = static_cast<ScalarType>(99); }) &&
-         refused("table 'values', row 0", "unknown layout, or a truth value that is none",
+         refused("table 'values', row 0", "unknown layout, or a bool that is neither 0 nor 1",
                  [](GraphModule& m) { m.values[0].requires_grad = 2; }) &&
-         refused("table 'arguments', row 0", "a truth value that is none",
+         refused("table 'arguments', row 0", "a bool that is neither 0 nor 1",
                  [](GraphModule& m) { m.arguments[0] = {.payload = 7, .kind = ArgumentKind::bool_}; }) &&
          refused("table 'arguments', row 0", "unknown dtype",
                  [](GraphModule& m) { m.arguments[0] = {.payload = 256, .kind = ArgumentKind::scalar_type}; }) &&
          refused("table 'arguments', row 0", "unknown layout",
                  [](GraphModule& m) { m.arguments[0] = {.payload = -1, .kind = ArgumentKind::layout}; }) &&
-         refused("table 'graphs', row 0", "a truth value that is none",
+         refused("table 'graphs', row 0", "a bool that is neither 0 nor 1",
                  [](GraphModule& m) { m.graphs[0].is_single_tensor_return = 2; });
 }
 static_assert(check_enumerators());

@@ -60,13 +60,13 @@ constexpr bool check_mutations() {
   };
   constexpr std::string_view place = "signature, output 0 'add_2'";
   return only(mutated(BufferMutationSpec({"add_2"}, "nosuch")), place,
-              "BUFFER_MUTATION names 'nosuch', which is no such input") &&
+              "BUFFER_MUTATION names 'nosuch', which is no input of that kind") &&
          only(mutated(BufferMutationSpec({"add_2"}, "my_parameter")), place,
-              "BUFFER_MUTATION names 'my_parameter', which is no such input") &&
+              "BUFFER_MUTATION names 'my_parameter', which is no input of that kind") &&
          only(mutated(ParameterMutationSpec({"add_2"}, "my_buffer2")), place,
-              "PARAMETER_MUTATION names 'my_buffer2', which is no such input") &&
+              "PARAMETER_MUTATION names 'my_buffer2', which is no input of that kind") &&
          only(mutated(UserInputMutationSpec({"add_2"}, "x3")), place,
-              "USER_INPUT_MUTATION names 'x3', which is no such input") &&
+              "USER_INPUT_MUTATION names 'x3', which is no input of that kind") &&
          verify(mutated(ParameterMutationSpec({"add_2"}, "my_parameter"))).empty() &&
          verify(mutated(UserInputMutationSpec({"add_2"}, "x1"))).empty();
 }
@@ -81,7 +81,8 @@ constexpr bool check_gradients() {
   q.signature.output_specs.clear();
   q.signature.output_specs.push_back(LossOutputSpec{TensorArgument{"add_2"}});
   q.signature.output_specs.push_back(GradientToUserInputSpec({"add_1"}, "x1"));
-  return only(p, "signature, output 1 'add_1'", "GRADIENT_TO_PARAMETER names 'my_buffer1', which is no such input") &&
+  return only(p, "signature, output 1 'add_1'",
+              "GRADIENT_TO_PARAMETER names 'my_buffer1', which is no input of that kind") &&
          verify(q).empty();
 }
 static_assert(check_gradients());

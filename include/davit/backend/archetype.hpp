@@ -8,11 +8,11 @@
 
 #include "davit/backend/contract.hpp"
 
-/// The least that satisfies each concept of the contract, and nothing more. Code that is constrained by a concept and
-/// compiles with its archetype needs nothing that the concept does not promise. They cannot run: only declarations.
+/// The minimal type for each concept of the contract. Code that is constrained by a concept and compiles with its
+/// archetype needs nothing beyond the concept. Archetypes have only declarations: they cannot run.
 namespace davit::archetype {
 
-/// The part that ships to the target, and no preprocess.
+/// The part of a backend that ships to the target, without preprocess.
 struct runtime_backend {
   static constexpr std::string_view name = "runtime_backend";
   struct CompileSpec {};
@@ -33,7 +33,7 @@ struct backend : runtime_backend {
   static Result<Processed> preprocess(const Method&, const CompileSpec&, DebugHandleRecorder&);
 };
 
-/// A backend whose preprocess lives in a type of its own, whose headers need not reach the target.
+/// A preprocessor apart from its backend, so that its headers need not reach the target.
 struct host_part {
   static Result<runtime_backend::Processed> preprocess(const Method&, const runtime_backend::CompileSpec&,
                                                        DebugHandleRecorder&);
@@ -42,12 +42,12 @@ struct split_backend : runtime_backend {
   using Preprocessor = host_part;
 };
 
-/// A backend that says which nodes it takes.
+/// A backend that selects its nodes.
 struct selecting_backend : backend {
   static const char* refuses(GraphModuleView, NodeId);
 };
 
-/// A backend that estimates how long regions take on it.
+/// A backend that estimates the run time of regions.
 struct estimating_backend : backend {
   static double offload_cost(GraphModuleView, std::span<const NodeId>);
 };
@@ -67,7 +67,7 @@ struct preparing_backend {
   static Result<std::size_t> prepare(const Handle&, std::span<const EValue>, Workspace&);
 };
 
-/// A backend that saves what it processed.
+/// A backend that saves its Processed.
 struct saving_backend : backend {
   static std::vector<std::byte> save(const Processed&);
   static Result<Processed> load(std::span<const std::byte>);

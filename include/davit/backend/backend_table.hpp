@@ -18,10 +18,10 @@
 
 namespace davit {
 
-/// A value that only its backend knows the type of: a CompileSpec, a Processed or a Handle.
+/// A value whose type only its backend knows: a CompileSpec, a Processed or a Handle.
 using BackendObject = std::shared_ptr<const void>;
 
-/// One delegate call: what a backend's execute gets, behind the border.
+/// Arguments of one delegate call, without the backend's types.
 struct DelegateCall {
   const void* handle = nullptr;
   void* workspace = nullptr;
@@ -30,19 +30,20 @@ struct DelegateCall {
   std::span<std::byte> scratch{};
   std::uint64_t max_memory = UINT64_MAX;
   TextReport* report = nullptr;
-  TracerRef* tracer = nullptr;  ///< of execute_traced
+  TracerRef* tracer = nullptr;  ///< for execute_traced
   UndoLog* undo = nullptr;
 };
 
-/// A backend type's functions as constant pointers: the one border between code that knows the type and code that is
-/// compiled once for all backends. Members that a backend does not have are null.
+/// The functions of a backend type as constant pointers: the only border between code that knows the type and code that
+/// is compiled once for all backends. Optional members that a backend lacks are null.
 ///
-/// Made by the compiler from the type (backend_table); nothing is registered, and what no list names is not linked.
+/// The compiler makes it from the type (backend_table); nothing is registered, and a backend outside the list is not
+/// linked.
 struct BackendTable {
   std::string_view name{};
   bool fills_destinations = false;
   bool never_views_inputs = false;
-  bool (*asks_availability)() = nullptr;  ///< null if the backend is known to be available when compiling
+  bool (*asks_availability)() = nullptr;  ///< null if the backend is known at compile time to be available
   const char* (*refuses)(GraphModuleView graph, NodeId node) = nullptr;
   std::string_view (*operator_schema)(std::string_view target) = nullptr;
   bool (*is_worthwhile)(GraphModuleView graph, std::span<const NodeId> nodes) = nullptr;
@@ -65,7 +66,7 @@ struct BackendTable {
   Result<BackendObject> (*load)(std::span<const std::byte> bytes, const SegmentReader& segments) = nullptr;
   std::vector<std::byte> (*save_spec)(const void* spec) = nullptr;
   Result<BackendObject> (*load_spec)(std::span<const std::byte> bytes) = nullptr;
-  std::int32_t blob_version = 0;  ///< of what it saves for static programs
+  std::int32_t blob_version = 0;  ///< version of the blobs that it saves for static programs
   std::size_t (*scratch_bytes)(const void* processed) = nullptr;
 
   [[nodiscard]] constexpr bool is_available() const { return asks_availability == nullptr || asks_availability(); }
@@ -83,11 +84,11 @@ template <class T>
   return *static_cast<const T*>(object);
 }
 
-/// A backend that the compiler sees to be available.
+/// A backend that is always available, known at compile time.
 template <class B>
 concept AlwaysAvailable = requires { requires std::bool_constant<B::is_available()>::value; };
 
-/// The functions of a table for one backend type, where its own signature differs from the table's.
+/// Adapters from the table's signatures to those of one backend type.
 template <RuntimeBackend B>
 struct BackendCalls {
   using Spec = typename B::CompileSpec;
@@ -200,7 +201,7 @@ struct BackendCalls {
   }
 };
 
-/// Where a backend type's table lies. Backends of davit's say that theirs is among the definitions.
+/// Holds the table of a backend type. davit's own backends declare that the definitions provide theirs.
 template <class B>
 struct TableOf {
   static constexpr BackendTable table = BackendCalls<B>::table();
@@ -223,15 +224,15 @@ class BackendTables {
   [[nodiscard]] constexpr std::string_view name(std::size_t index) const noexcept {
     return index < rows_.size() ? rows_[index]->name : std::string_view("?");
   }
-  /// The index of the backend of that name, or size().
+  /// Returns the index of the backend of that name, or size().
   [[nodiscard]] constexpr std::size_t find(std::string_view name) const noexcept {
     std::size_t i = 0;
     while (i < rows_.size() && rows_[i]->name != name) ++i;
     return i;
   }
-  /// All names, separated by ", ".
+  /// Returns all names, separated by ", ".
   [[nodiscard]] Name names() const;
-  /// Why a backend does not take a node; nullptr if it does, or does not say.
+  /// Returns the backend's reason to refuse a node; nullptr if it takes the node or has no `refuses`.
   [[nodiscard]] const char* refuses(std::size_t index, GraphModuleView graph, NodeId node) const {
     return rows_[index]->refuses == nullptr ? nullptr : rows_[index]->refuses(graph, node);
   }

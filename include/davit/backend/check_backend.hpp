@@ -46,12 +46,12 @@ namespace detail {
 
 template <class B>
 concept HasConstantName = requires { typename std::bool_constant<(std::string_view(B::name).size() > 0)>; };
-/// A backend's execute with the context of a session that neither traces nor reports.
+/// A backend whose execute accepts the context of a session without tracer and report.
 template <class B>
 concept CanExecute = requires(
     const typename B::Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
     ExecuteContext<NullTracer, NoReport, workspace_of<B>>& context) { B::execute(handle, inputs, outputs, context); };
-/// The same for a session that does both.
+/// A backend whose execute accepts the context of a session with tracer and report.
 template <class B>
 concept CanExecuteTraced = requires(
     const typename B::Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
@@ -62,8 +62,8 @@ concept CanPreprocess = requires(const Method& method, const typename B::Compile
 template <class B>
 concept SaysWhetherItViewsInputs = requires { typename std::bool_constant<bool{B::never_views_inputs}>; };
 
-/// A member of each name of the contract. A backend that has one of its own, private or not, makes the name in
-/// BackendAndNames ambiguous.
+/// One member per name of the contract. If a backend has a member of that name, private or not, the name is ambiguous
+/// in BackendAndNames.
 struct ContractNames {
   // NOLINTNEXTLINE(readability-identifier-naming): the contract's names
   int name, CompileSpec, Processed, Handle, is_available, refuses, operator_schema, is_worthwhile, offload_cost,
@@ -72,7 +72,7 @@ struct ContractNames {
 template <class B>
 struct BackendAndNames : B, ContractNames {};
 
-/// Whether B has a member that the contract names and hides it: of a `class` that does not say `public:`.
+/// True if B has a member of the contract that is private, as in a `class` without `public:`.
 template <class B>
 [[nodiscard]] consteval bool hides_members() {
   if constexpr (!requires { sizeof(B); }) {
@@ -96,8 +96,7 @@ template <class B>
   }
 }
 
-/// @name Whether B has a member that looks like an optional one of the contract, which it has not: nobody would call
-/// it.
+/// @name True if B misspells an optional member of the contract, so that davit would never call it.
 /// @{
 template <class B>
 concept MisspeltRefuses = !requires { &B::refuses; } &&
@@ -145,7 +144,7 @@ concept MisspeltWorkspace =
     !requires { typename B::Workspace; } &&
     (requires { typename B::WorkSpace; } || requires { typename B::Workspaces; } || requires { typename B::workspace; });
 /// @}
-/// The first of them that B has, by the rule of the member that is meant.
+/// Returns the rule of the first misspelt member of B.
 template <class B>
 [[nodiscard]] consteval BackendRule misspelt() {
   if constexpr (!requires { sizeof(B); })
@@ -178,8 +177,7 @@ template <class B>
     return BackendRule::none;
 }
 
-/// The first rule of the part that ships to the target which B breaks, optional parts among them if B has a member of
-/// the name.
+/// Returns the first rule of the runtime part that B breaks. An optional part counts if B has a member of its name.
 template <class B>
 [[nodiscard]] consteval BackendRule broken_runtime_rule() {
   if constexpr (hides_members<B>()) {
@@ -258,7 +256,7 @@ template <class B>
   }
 }
 
-/// One assertion per rule, of which at most one fails.
+/// Asserts every rule; at most one assertion fails.
 template <class B, BackendRule broken>
 consteval void assert_rules() {
   using enum BackendRule;
@@ -346,14 +344,13 @@ consteval bool check_whole_backend() {
 
 }  // namespace detail
 
-/// Asserts what a backend must have, in the order of the contract up to the first rule that is broken: the compiler's
-/// first lines say which, and how to mend it. Always true: `static_assert(davit::check_backend<npu>());` beside the
-/// type.
+/// Asserts the contract, in order, up to the first broken rule: the compiler's first lines name the rule and the fix.
+/// Always returns true: write `static_assert(davit::check_backend<npu>());` beside the type.
 template <class B>
 consteval bool check_backend() {
   return detail::check_whole_backend<B>();
 }
-/// @name The same, with a warning, for a backend that misspells an optional member.
+/// @name check_backend with a warning, for a backend that misspells an optional member.
 /// @{
 template <class B>
   requires(detail::misspelt<B>() == BackendRule::refuses)
@@ -453,7 +450,7 @@ check_backend() {
 }
 /// @}
 
-/// The same for the part that ships to the target.
+/// Asserts the contract of the part that ships to the target.
 template <class B>
 consteval bool check_runtime_backend() {
   detail::assert_rules<B, detail::broken_runtime_rule<B>()>();

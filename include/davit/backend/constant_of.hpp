@@ -12,11 +12,11 @@
 
 namespace davit {
 
-/// The tensor of a value that does not change between runs: a weight, a buffer that no run writes, a constant; nullptr
-/// of any other value.
+/// Returns the tensor of a value that never changes between runs (a weight, a buffer that no run writes, a lifted
+/// constant); nullptr for any other value.
 ///
-/// It shares the model's memory, in any strides and from any offset; a backend that keeps it keeps a copy of the
-/// Tensor, not of its elements. O(inputs log inputs + tensors of the program). Such values are no inputs of execute.
+/// The tensor shares the model's memory and may have any strides and offset; to keep it, a backend copies the Tensor,
+/// not its elements. Such values are not inputs of execute. O(inputs log inputs + tensors of the program).
 /// Source: torch._export.utils.get_param, get_buffer, get_lifted_tensor_constant.
 template <class = void>
 [[nodiscard]] constexpr const Tensor* constant_of(const Method& method, ValueId value) {

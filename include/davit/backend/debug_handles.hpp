@@ -12,7 +12,7 @@
 
 namespace davit {
 
-/// What a debug handle stands for: a node, and where the model's source made it. Views into a DebugMap.
+/// Meaning of a debug handle: a node, and its place in the model's source. Views into a DebugMap.
 struct DebugInfo {
   std::string_view method;
   std::string_view node;             ///< name of the node's first output, or empty
@@ -22,9 +22,9 @@ struct DebugInfo {
   DebugHandle handle = no_debug_handle;
 };
 
-/// The place of a traceback's innermost frame, its source line, and a caret line under it; empty if there is none.
-/// Source: the highlighted source of torch's `SourceRange::highlight`. torch.export records no columns, so the whole
-/// statement is marked.
+/// Returns the place of a traceback's innermost frame, its source line, and a line of carets under it; empty for an
+/// empty traceback. The carets mark the whole statement, because torch.export records no columns. Source: torch's
+/// `SourceRange::highlight`.
 template <class = void>
 [[nodiscard]] constexpr Name source_with_caret(std::string_view stack_trace) {
   while (!stack_trace.empty() && (stack_trace.back() == '\n' || stack_trace.back() == ' '))
@@ -48,7 +48,7 @@ template <class = void>
   return concat("  ", place, "\n    ", code, "\n    ", tildes, " <--- HERE");
 }
 
-/// The module hierarchy of a node as "fqn(Type) > fqn(Type)", outermost first, from its nn_module_stack.
+/// Returns a node's module hierarchy, "fqn(Type) > fqn(Type)", outermost first, from its nn_module_stack.
 template <class = void>
 [[nodiscard]] constexpr Name module_hierarchy(std::string_view nn_module_stack) {
   Name out;
@@ -72,7 +72,7 @@ template <class = void>
   return out;
 }
 
-/// From debug handles to nodes of the source program. Kept beside a lowered module, not in it.
+/// Maps debug handles to nodes of the source program. Kept beside a lowered module, not in it.
 class DebugMap {
  public:
   struct Entry {
@@ -82,7 +82,7 @@ class DebugMap {
     Text target;
     Text stack_trace;
     Text nn_module_stack;
-    DebugHandle merged = no_debug_handle;  ///< of the place of another node that was merged into this one; a later one
+    DebugHandle merged = no_debug_handle;  ///< handle of another node that was merged into this one; a later one
   };
 
   [[nodiscard]] constexpr std::size_t size() const noexcept { return entries_.size(); }
@@ -90,10 +90,10 @@ class DebugMap {
   [[nodiscard]] constexpr const std::vector<Entry>& entries() const noexcept { return entries_; }
   [[nodiscard]] constexpr std::string_view text() const noexcept { return {text_.data(), text_.size()}; }
 
-  /// A map of these rows and their text, as entries() and text() gave them. Errors: corrupt_data.
+  /// Makes a map of the rows and text of entries() and text(). Errors: corrupt_data.
   [[nodiscard]] static Result<DebugMap> make(std::vector<Entry> entries, std::vector<char> text);
 
-  /// What `handle` stands for; false if it is not in the map. Handles are dense from 0: O(1).
+  /// Looks up the node of `handle`; false if it is not in the map. Handles are dense from 0: O(1).
   [[nodiscard]] constexpr bool find(DebugHandle handle, DebugInfo& info) const noexcept {
     if (handle < 0 || static_cast<std::size_t>(handle) >= entries_.size()) return false;
     const Entry& e = entries_[static_cast<std::size_t>(handle)];
@@ -101,8 +101,8 @@ class DebugMap {
     return true;
   }
 
-  /// Fills the place and source of `error` from its debug handle, and the sources of what was merged into the node;
-  /// says so if the handle is unknown.
+  /// Fills the place and source of `error` from its debug handle, with the sources of nodes that were merged into it;
+  /// states that the handle is unknown if it is.
   template <class = void>
   constexpr Error explain(Error error) const {
     if (error.debug_handle == no_debug_handle) return error;
@@ -127,7 +127,7 @@ class DebugMap {
   template <class = void>
   constexpr Text add(std::string_view s) {
     const Text t{static_cast<std::uint32_t>(text_.size()), static_cast<std::uint32_t>(s.size())};
-    text_.resize(text_.size() + s.size());  // g++ 12 at -O3 takes an insert into an empty vector for an overflow
+    text_.resize(text_.size() + s.size());  // g++ 12 -O3 falsely warns of an overflow for insert
     std::copy(s.begin(), s.end(), text_.end() - static_cast<std::ptrdiff_t>(s.size()));
     return t;
   }
@@ -136,15 +136,14 @@ class DebugMap {
   std::vector<char> text_;
 };
 
-/// Hands a debug handle to each node a backend asks for, and records what it stands for.
+/// Assigns debug handles to the nodes that a backend requests, and records them in a DebugMap.
 ///
-/// Every request makes a new handle, also for a node asked for before.
-/// Source: torch's BackendDebugHandleGenerator.
+/// Every request makes a new handle, also for the same node. Source: torch's BackendDebugHandleGenerator.
 class DebugHandleRecorder {
  public:
   constexpr explicit DebugHandleRecorder(DebugMap& map) noexcept : map_(&map) {}
 
-  /// Announces the method whose nodes are asked for next.
+  /// Sets the method of the following requests.
   template <class = void>
   constexpr void begin_method(std::string_view method, GraphModuleView graph) {
     method_ = map_->add(method);
@@ -153,7 +152,7 @@ class DebugHandleRecorder {
     if (map_->entries_.empty()) map_->entries_.reserve(graph.nodes.size());
   }
 
-  /// A new handle for a node of the current method. Amortised O(size of texts not seen before).
+  /// Returns a new handle for a node of the current method. Amortised O(size of texts not seen before).
   template <class = void>
   constexpr DebugHandle handle(NodeId id) {
     const Node& node = graph_.nodes[id];
@@ -192,8 +191,8 @@ class DebugHandleRecorder {
     return made;
   }
 
-  /// A handle for every node of the current method, sub-graphs of control flow included: the nodes of a graph in order,
-  /// then the last sub-graph met, and so on. Returns the handles indexed by NodeId. O(nodes).
+  /// Returns a handle for every node of the current method, indexed by NodeId; sub-graphs of control flow included: the
+  /// nodes of a graph in order, then the last sub-graph met, and so on. O(nodes).
   template <class = void>
   constexpr std::vector<DebugHandle> handle_all() {
     std::vector<DebugHandle> handles(graph_.nodes.size(), no_debug_handle);

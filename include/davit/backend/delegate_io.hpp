@@ -10,17 +10,17 @@
 
 namespace davit {
 
-/// How each graph input of a method reaches a delegate.
+/// How a graph input of a method reaches a delegate.
 enum class InputRole : std::uint8_t {
-  constant,  ///< a parameter, buffer or lifted tensor that the program does not change: known when preprocessing
+  constant,  ///< a parameter, buffer or lifted tensor that the program never changes: known to preprocess
   state,     ///< a buffer or parameter that the program changes: passed at each call
   user,      ///< passed at each call
-  token,     ///< orders effects; carries nothing
+  token,     ///< orders effects; has no value
   object,    ///< a custom object
 };
 
-/// The role of every graph input, in order. The inputs of a delegate call are those with role `state` or `user`, in
-/// this order. O(n log n) for n inputs and outputs.
+/// Returns the role of every graph input, in order. The inputs of a delegate call are those with role `state` or
+/// `user`, in this order. O(n log n) for n inputs and outputs.
 template <class = void>
 [[nodiscard]] constexpr std::vector<InputRole> input_roles(const ExportGraphSignature& signature) {
   std::vector<std::string_view> mutated;

@@ -15,8 +15,8 @@ namespace davit {
 
 struct EmbedNode;
 
-/// What a backend sees of a static program in constant evaluation: its graph, its constants, and which nodes are its
-/// own. Sizes are numbers: symbols were bound before. Trivially copyable.
+/// A backend's view of a static program in constant evaluation: the graph, its constants, and the nodes assigned to the
+/// backend. Sizes are numbers: symbols are already bound. Trivially copyable.
 struct EmbedGraph {
   static constexpr std::uint8_t unassigned = 255;
   static constexpr std::uint8_t probing = 254;
@@ -24,9 +24,9 @@ struct EmbedGraph {
   StaticGraph graph;
   const StaticInput* inputs = nullptr;       ///< per graph input
   const std::uint8_t* is_output = nullptr;   ///< per value: 1 if it is a graph output
-  const std::uint8_t* backend_of = nullptr;  ///< per node; `unassigned` everywhere while nodes are being handed out
+  const std::uint8_t* backend_of = nullptr;  ///< per node; `unassigned` everywhere while nodes are being assigned
   std::uint8_t self = unassigned;
-  // Of `graph`, which is given when an EmbedGraph is made and stays.
+  // members of `graph`, which never changes
   const std::int64_t* sizes = graph.sizes;
   const StaticValue* values = graph.values;
   const StaticArgument* arguments = graph.arguments;
@@ -35,13 +35,13 @@ struct EmbedGraph {
 
   [[nodiscard]] constexpr ScalarType dtype(ValueId v) const noexcept { return values[v].dtype; }
   [[nodiscard]] constexpr std::uint32_t rank(ValueId v) const noexcept { return values[v].rank; }
-  /// Negative dimensions count from the end. The dimension must exist.
+  /// Size of dimension d, which must exist; a negative d counts from the end.
   [[nodiscard]] constexpr std::int64_t size(ValueId v, std::int64_t d) const noexcept {
     const StaticValue& value = values[v];
     return sizes[value.first_size + static_cast<std::uint32_t>(d < 0 ? d + value.rank : d)];
   }
   [[nodiscard]] constexpr std::int64_t numel(ValueId v) const noexcept { return values[v].numel; }
-  /// How often nodes that are not dead, and graph outputs, read the value.
+  /// Number of reads of the value by live nodes and graph outputs.
   [[nodiscard]] constexpr std::uint32_t users(ValueId v) const noexcept { return values[v].users; }
   [[nodiscard]] constexpr bool same_sizes(ValueId a, ValueId b) const noexcept {
     const StaticValue &of_a = values[a], &of_b = values[b];
@@ -52,29 +52,29 @@ struct EmbedGraph {
     return true;
   }
 
-  /// The graph input that a constant value is, or nullptr if the value is no constant.
+  /// Returns the graph input of a constant value; nullptr if the value is not a constant.
   [[nodiscard]] constexpr const StaticInput* constant(ValueId v) const noexcept {
     const std::int32_t source = values[v].source;
     return source < 0 && inputs[-1 - source].role == StaticRole::constant ? inputs + (-1 - source) : nullptr;
   }
-  /// The elements of a constant, if constant evaluation can read them; else nullptr. T must be its dtype.
+  /// Returns the elements of a constant, if constant evaluation can read them; else nullptr. T must be its dtype.
   template <class T>
   [[nodiscard]] constexpr const T* elements(ValueId v) const noexcept {
     const StaticInput* input = constant(v);
     return input != nullptr && input->data.is_array() && dtype(v) == scalar_type_of<T> ? input->data.as<T>() : nullptr;
   }
 
-  /// True while nodes are being handed out: `is_assigned` holds for none, and a node is judged by itself.
+  /// True while nodes are being assigned: is_assigned() is false for all, and `embed` judges a node alone.
   [[nodiscard]] constexpr bool is_probing() const noexcept { return self == probing; }
   /// The node that computes the value; no_id for a graph input.
   [[nodiscard]] constexpr NodeId producer(ValueId v) const noexcept {
     return values[v].source < 0 ? no_id : static_cast<NodeId>(values[v].source);
   }
-  /// True if the node was given to the asking backend, so that it may compute the node as part of a pattern.
+  /// True if the node is assigned to the asking backend, so that it may compute the node as part of a pattern.
   [[nodiscard]] constexpr bool is_assigned(NodeId node) const noexcept {
     return node != no_id && backend_of[node] == self;
   }
-  /// True if the node is one the asking backend was given, and is a call of `target`.
+  /// True if the node is assigned to the asking backend and is a call of `target`.
   [[nodiscard]] constexpr bool is_assigned(NodeId node, const char* target) const noexcept {
     return is_assigned(node) && is(node, target);
   }
@@ -83,7 +83,7 @@ struct EmbedGraph {
     const char* const name = nodes[node].target;
     return has_literals ? __builtin_strcmp(name, target) == 0 : same_characters(name, target);
   }
-  /// @name What operators/folds.hpp asks of a graph.
+  /// @name The graph interface of operators/folds.hpp.
   /// @{
   [[nodiscard]] constexpr EmbedNode call(NodeId node) const noexcept;
   [[nodiscard]] constexpr NodeId maker(ValueId v) const noexcept {
@@ -93,28 +93,28 @@ struct EmbedGraph {
   /// @}
 };
 
-/// One node of an EmbedGraph, with its arguments by their names in the operator's schema.
+/// One node of an EmbedGraph; arguments have their names in the operator's schema.
 struct EmbedNode {
   const EmbedGraph& g;
   NodeId id = no_id;
 
   [[nodiscard]] constexpr const StaticNode& node() const noexcept { return g.nodes[id]; }
   [[nodiscard]] constexpr std::string_view target() const noexcept { return node().target; }
-  /// True if the node is a call of that operator. In constant evaluation cheaper than to compare `target()`.
+  /// True if the node is a call of `target`. In constant evaluation cheaper than a comparison of target().
   [[nodiscard]] constexpr bool is(const char* target) const noexcept { return g.is(id, target); }
-  /// The output at that position; no_id if it has none there.
+  /// The output at that position; no_id if there is none.
   [[nodiscard]] constexpr ValueId output(std::uint32_t i = 0) const noexcept {
     const StaticNode& node = g.nodes[id];
     if (i >= node.outputs) return no_id;
     const StaticArgument& a = g.arguments[node.first_output + i];
     return a.kind == ArgumentKind::value ? static_cast<ValueId>(a.payload) : no_id;
   }
-  /// True if some node or graph output reads that output.
+  /// True if a node or graph output reads output i.
   [[nodiscard]] constexpr bool uses_output(std::uint32_t i) const noexcept {
     const ValueId v = output(i);
     return v != no_id && g.values[v].users != 0;
   }
-  /// The argument, or nullptr if the call leaves it at its default.
+  /// The argument; nullptr if the call omits it, so that it has its default.
   [[nodiscard]] constexpr const StaticArgument* argument(const char* name) const noexcept {
     const StaticNode& node = g.nodes[id];
     const StaticArgument* a = g.arguments + node.first_input;
@@ -128,7 +128,7 @@ struct EmbedNode {
     }
     return nullptr;
   }
-  /// @name What operators::read_... asks of a call. Arguments mostly stand where the schema has them.
+  /// @name The call interface of operators::read_.... An argument is usually at its position in the schema.
   /// @{
   [[nodiscard]] constexpr const StaticArgument* find(operators::Parameter p) const noexcept {
     const StaticNode& node = g.nodes[id];
@@ -168,13 +168,13 @@ struct EmbedNode {
     return g.sizes[g.values[v].first_size + d];
   }
   /// @}
-  /// The items of a list argument; none if it is absent or no list.
+  /// The items of a list argument; empty if it is absent or not a list.
   [[nodiscard]] constexpr std::span<const StaticArgument> items(const char* name) const noexcept {
     const StaticArgument* a = argument(name);
     if (a == nullptr || a->kind != ArgumentKind::list) return {};
     return {g.arguments + a->payload, a->count};
   }
-  /// A string argument; empty if it is absent or no string.
+  /// A string argument; empty if it is absent or not a string.
   [[nodiscard]] constexpr std::string_view string(const char* name) const noexcept {
     const StaticArgument* a = argument(name);
     return a != nullptr && a->kind == ArgumentKind::string ? g.graph.strings[a->payload] : std::string_view();
@@ -197,12 +197,12 @@ struct EmbedNode {
   [[nodiscard]] constexpr bool flag(const char* name, bool fallback = false) const noexcept {
     return integer(name, fallback ? 1 : 0) != 0;
   }
-  /// How many items a list argument has; 0 if it is absent or None.
+  /// Number of items of a list argument; 0 if it is absent or None.
   [[nodiscard]] constexpr std::uint32_t count(const char* name) const noexcept {
     const StaticArgument* a = argument(name);
     return a != nullptr && a->kind == ArgumentKind::list ? a->count : 0;
   }
-  /// A list of N integers; one item stands for N (as in int[2]), none for the fallback.
+  /// A list of N integers; one item is repeated N times (as in int[2]), an empty list gives the fallback.
   template <std::size_t N>
   [[nodiscard]] constexpr std::array<std::int64_t, N> integers(const char* name, std::int64_t fallback) const noexcept {
     std::array<std::int64_t, N> list;
@@ -218,7 +218,7 @@ struct EmbedNode {
     }
     return list;
   }
-  /// 0 for a value, whose number is not known.
+  /// The integer of an argument; 0 for a value, whose number is not known.
   [[nodiscard]] static constexpr std::int64_t integer_of(const StaticArgument& a) noexcept {
     if (a.kind == ArgumentKind::value) return 0;
     return a.kind == ArgumentKind::float_ ? static_cast<std::int64_t>(a.float_value()) : a.payload;

@@ -13,8 +13,7 @@
 
 namespace davit {
 
-/// Receives per-operator and memory events of an execute. A compile-time policy: with NullTracer no instruction is
-/// emitted for it.
+/// Receives per-operator and memory events of an execute. A compile-time policy: NullTracer generates no instructions.
 /// Source: the profiling hooks of torch's `RECORD_BACKEND_EVENT_TO_EDGE_PROFILER`.
 template <class T>
 concept Tracer = requires(T& tracer, DebugHandle handle, std::string_view name, std::size_t bytes) {
@@ -32,9 +31,9 @@ struct NullTracer {
 };
 static_assert(Tracer<NullTracer>);
 
-/// Any tracer, by reference: what a session hands on to its backends. The tracer must outlive it. A tracer may also
-/// have `begin_delegate(tag, backend)`, `end_delegate(tag, backend)` and `delegate_outputs(tag, outputs)`; a session
-/// calls them.
+/// A reference to any tracer, which a session passes to its backends. The tracer must outlive it. The session also
+/// calls the tracer's optional `begin_delegate(tag, backend)`, `end_delegate(tag, backend)` and `delegate_outputs(tag,
+/// outputs)`.
 class TracerRef {
  public:
   static constexpr bool enabled = true;
@@ -86,7 +85,7 @@ class TracerRef {
   const Calls* calls_;
 };
 
-/// Keeps the sentence a backend says about a fault. On a device use NoReport: the sentences are not even compiled in.
+/// Stores the sentence of a backend's fault. Use NoReport on a device: it compiles no sentences in.
 struct TextReport {
   static constexpr bool enabled = true;
   Name text;
@@ -95,7 +94,7 @@ struct NoReport {
   static constexpr bool enabled = false;
 };
 
-/// What a delegate call may use besides its inputs and outputs: tracer, report, the session's workspace and scratch.
+/// Resources of a delegate call besides its inputs and outputs: tracer, report, the session's workspace and scratch.
 template <Tracer T = NullTracer, class Report = NoReport, class Workspace = std::monostate>
 class ExecuteContext {
  public:
@@ -109,15 +108,16 @@ class ExecuteContext {
         undo_(undo) {}
 
   [[nodiscard]] constexpr Workspace& workspace() const noexcept { return *workspace_; }
-  /// At least as many bytes as the backend's prepare asked for, aligned to 64.
+  /// Scratch memory: at least the bytes that prepare returned, aligned to 64.
   [[nodiscard]] constexpr std::span<std::byte> scratch() const noexcept { return scratch_; }
 
-  /// How many bytes the backend may take besides: for outputs whose sizes depend on data, and the like.
+  /// Limit, in bytes, of further memory of the backend, such as for outputs with data-dependent sizes.
   [[nodiscard]] constexpr std::uint64_t max_memory() const noexcept { return max_memory_; }
-  /// Where a backend that updates inputs (UpdatesInputs) keeps what it writes over; null where it is not asked to.
+  /// The log in which a backend that updates inputs (UpdatesInputs) saves bytes before it overwrites them; null if it
+  /// need not.
   [[nodiscard]] constexpr UndoLog* undo() const noexcept { return undo_; }
 
-  /// A fault to return, with a sentence made of `parts` (strings and integers) where a report is kept.
+  /// Makes a fault to return; `parts` (strings and integers) become its sentence if a report is kept.
   template <class... Parts>
   [[nodiscard]] constexpr std::unexpected<Fault> fail(ErrorCode code, DebugHandle handle, const Parts&... parts) const {
     if constexpr (Report::enabled) report_->text = concat(parts...);

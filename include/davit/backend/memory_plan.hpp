@@ -11,33 +11,33 @@
 
 namespace davit {
 
-/// A block of memory that is needed from step `first` to step `last`, both included.
+/// A block of memory that is in use from step `first` to step `last`, both included.
 struct Lifetime {
   std::uint32_t first = 0;
   std::uint32_t last = 0;
   std::size_t bytes = 0;
 };
 
-/// Where each block of a plan lies, and how many bytes the arena has.
+/// Offset of each block, and the size of the arena.
 struct MemoryPlan {
   std::vector<std::size_t> offsets;  ///< one per lifetime, multiples of the alignment
   std::size_t arena_bytes = 0;
-  std::size_t live_bytes = 0;  ///< of plan_memory: what is alive at one step at most; no plan needs less
+  std::size_t live_bytes = 0;  ///< of plan_memory: peak of the bytes in use, a lower bound of every plan
 };
 
 inline constexpr std::size_t plan_alignment = 64;
 
-/// The most bytes that the blocks of a plan may have together: no machine has them, and sums of them cannot wrap.
+/// Limit of the sum of a plan's blocks, in bytes: more than any machine has, and small enough that sums cannot
+/// overflow.
 inline constexpr std::size_t max_plan_bytes = std::size_t{1} << (sizeof(std::size_t) == 8 ? 56 : 30);
 
 namespace detail {
 
-/// The memory of an arena while blocks come and go: the gaps between those that are alive, and where the last of them
-/// ends.
+/// Free memory of an arena while blocks come and go: the gaps between blocks in use, and the end of the last block.
 template <class = void>
 class ArenaGaps {
  public:
-  /// The lowest room for that many bytes, taken. O(gaps).
+  /// Takes the lowest gap of at least that many bytes, or grows the arena; returns the offset. O(gaps).
   [[nodiscard]] constexpr std::size_t take(std::size_t bytes) {
     Gap* const end = gaps_.end();
     Gap* gap = gaps_.begin();
@@ -51,7 +51,7 @@ class ArenaGaps {
     if (gap->begin == gap->end) remove(gap);
     return at;
   }
-  /// Gives back [begin, end). O(gaps).
+  /// Frees [begin, end). O(gaps).
   constexpr void give(std::size_t begin, std::size_t end) {
     if (end == top_) {
       top_ = begin;
@@ -84,11 +84,11 @@ class ArenaGaps {
     for (; gap + 1 != gaps_.end(); ++gap) *gap = gap[1];
     gaps_.shrink(gaps_.size() - 1);
   }
-  Table<Gap> gaps_;  ///< by offset; between two of them lies a block
+  Table<Gap> gaps_;  ///< by offset; separated by blocks
   std::size_t top_ = 0;
 };
 
-/// A block that is alive, and a heap of them: the one that ends first is the first.
+/// A block in use, and a min-heap of them by last step.
 struct AliveBlock {
   std::uint32_t last;
   std::size_t begin, end;
@@ -146,8 +146,8 @@ template <class = void>
   return plan;
 }
 
-/// Places blocks by size, the largest first, each at the lowest offset where no block that is alive at the same time
-/// lies. Lifetimes may come in any order. Mostly smaller than plan_memory's arena, at O(n^2): for plans of some hundred
+/// Places blocks in order of size, the largest first, each at the lowest offset that is free during its lifetime.
+/// Lifetimes may be in any order. The arena is usually smaller than plan_memory's, at O(n^2): for plans of some hundred
 /// blocks. Deterministic. Source: the greedy planner of executorch.exir.memory_planning.
 template <class = void>
 [[nodiscard]] constexpr MemoryPlan plan_memory_by_size(std::span<const Lifetime> lifetimes,
@@ -180,9 +180,8 @@ template <class = void>
   return plan;
 }
 
-/// plan_memory's plan, or plan_memory_by_size's where that is smaller; the second is tried if the first needs more than
-/// what is alive at once, and there are at most `few` blocks. Lifetimes must be sorted by `first`. O(n^2) for up to
-/// `few` blocks.
+/// Returns the smaller plan of plan_memory and plan_memory_by_size; tries the second only if the first needs more than
+/// `live_bytes` and there are at most `few` blocks. Lifetimes must be sorted by `first`. O(n^2) for up to `few` blocks.
 template <class = void>
 [[nodiscard]] constexpr MemoryPlan plan_memory_tightly(std::span<const Lifetime> lifetimes, std::size_t few,
                                                        std::size_t alignment = plan_alignment) {
@@ -192,7 +191,7 @@ template <class = void>
   return by_size.arena_bytes < plan.arena_bytes ? by_size : plan;
 }
 
-/// True if no two blocks that are alive at the same step overlap. O(n^2): for tests.
+/// True if no two blocks in use at the same step overlap. O(n^2): for tests.
 template <class = void>
 [[nodiscard]] constexpr bool is_sound(const MemoryPlan& plan, std::span<const Lifetime> lifetimes) noexcept {
   for (std::size_t i = 0; i < lifetimes.size(); ++i) {

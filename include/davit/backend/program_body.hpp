@@ -14,8 +14,8 @@
 
 namespace davit {
 
-/// What a backend may keep of a method: its graph without source metadata, its constants and objects, a debug handle
-/// per node. Shared and immutable; constants view the file that they came from.
+/// The parts of a method that a backend may keep: its graph without source metadata, its constants and objects, a debug
+/// handle per node. Shared and immutable; constants view the file of the model.
 struct ProgramBody {
   GraphModule graph;
   std::vector<InputRole> roles;      ///< per graph input
@@ -24,18 +24,18 @@ struct ProgramBody {
   std::vector<DebugHandle> handles;  ///< per node
 };
 
-/// Each value's tensor, if it is a constant; else nullptr. O(values).
+/// Returns the tensor of each value that is a constant; nullptr for others. O(values).
 [[nodiscard]] std::vector<const Tensor*> constants_of_values(const ProgramBody& body);
 
-/// The body of a method, for `backend`. Errors: not_found for a constant that the program does not hold.
+/// Makes the body of a method, for `backend`. Errors: not_found if the program lacks a constant.
 [[nodiscard]] Result<std::shared_ptr<const ProgramBody>> make_program_body(const Method& method,
                                                                            std::string_view backend,
                                                                            DebugHandleRecorder& debug_handles);
 
-/// The body as bytes; constants become segments, which view them.
+/// Serializes the body; constants become segments, which view them.
 [[nodiscard]] std::vector<std::byte> save_program_body(const ProgramBody& body, SegmentWriter& segments);
 
-/// Reads what save_program_body wrote, for `backend`. Errors: corrupt_data, out_of_memory.
+/// Reads the bytes of save_program_body, for `backend`. Errors: corrupt_data, out_of_memory.
 [[nodiscard]] Result<std::shared_ptr<const ProgramBody>> load_program_body(std::span<const std::byte> bytes,
                                                                            const SegmentReader& segments,
                                                                            std::string_view backend);

@@ -28,11 +28,11 @@ inline constexpr EventCalls event_calls{
 
 }  // namespace detail
 
-/// Hands the events of one run to a context whose type is not known: what the compiled part of a backend takes. Without
-/// a tracer each event is one test of a pointer.
+/// Passes the events of one run to a context of unknown type: the context of the compiled part of a backend. Without a
+/// tracer each event is one test of a pointer.
 class RunEvents {
  public:
-  /// Of a context that outlives this.
+  /// Takes a context, which must outlive this object.
   template <class Context>
   explicit constexpr RunEvents(const Context& context) noexcept {
     if constexpr (detail::is_traced<Context>) {

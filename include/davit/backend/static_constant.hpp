@@ -9,23 +9,23 @@
 
 namespace davit {
 
-/// How the elements of a constant lie in memory.
+/// Memory layout of a constant's elements.
 enum class WeightLayout : std::uint8_t {
   contiguous,    ///< row-major, as in the program
-  output_inner,  ///< dimension 0 (the output channel) innermost and padded with zeros to a multiple of 8:
-                 ///< [in..., padded out]; only for float32 weights of rank 2 or more that nothing but convolutions and
-                 ///< linears read
+  output_inner,  ///< dimension 0 (the output channel) innermost and padded with zeros to a multiple of 8: [in...,
+                 ///< padded out]; only for float32 weights of rank 2 or more whose readers are all convolutions and
+                 ///< linears
 };
 
-/// The elements of a constant: a typed array that constant evaluation can read, a place in the program's weight blob
-/// that only a running program can read, or nothing (zeros).
+/// The elements of a constant: a typed array that constant evaluation can read, an offset in the program's weight blob,
+/// which only a running program can read, or none (zeros).
 struct ConstantData {
   enum class Place : std::uint8_t { none, array, blob };
 
   Place place = Place::none;
   ScalarType dtype = ScalarType::undefined;
   std::uint32_t count = 0;   ///< elements, with padding
-  std::uint32_t offset = 0;  ///< blob: in bytes
+  std::uint32_t offset = 0;  ///< offset in the blob, in bytes
   union Pointer {
     const float* f32;
     const double* f64;
@@ -77,7 +77,7 @@ struct ConstantData {
   [[nodiscard]] constexpr std::size_t bytes() const noexcept { return count * size_of(dtype); }
   /// True if constant evaluation can read the elements.
   [[nodiscard]] constexpr bool is_array() const noexcept { return place == Place::array; }
-  /// The elements of an array constant; T must be its dtype.
+  /// The elements of an array; T must be its dtype.
   template <class T>
   [[nodiscard]] constexpr const T* as() const noexcept {
     return pointer.template as<T>();
@@ -105,12 +105,12 @@ struct ConstantData {
   }
 };
 
-/// What a graph input of a static program stands for.
+/// Role of a graph input of a static program.
 enum class StaticRole : std::uint8_t {
   user,      ///< an argument of forward
-  constant,  ///< a parameter, a buffer that nothing mutates, or a lifted constant
+  constant,  ///< a parameter, a buffer that is never mutated, or a lifted constant
   state,     ///< a mutated buffer: `data` is its initial value
-  unused,    ///< nothing reads it
+  unused,    ///< has no reader
 };
 
 /// One graph input of a static program.
@@ -119,10 +119,10 @@ struct StaticInput {
   WeightLayout layout = WeightLayout::contiguous;
   std::uint32_t sum_count = 0;
   ConstantData data{};
-  /// Of an int8 constant of rank 2 or more, if known: per index of dimension 0, the sum of its elements.
+  /// For an int8 constant of rank 2 or more, if known: the sum of the elements for each index of dimension 0.
   const std::int32_t* sums = nullptr;
-  /// Of a state that methods share: the element of the state of its type at which it begins. The next one if it is not
-  /// given.
+  /// For a state shared by methods: index of its first element in the state of its type. Defaults to the end of the
+  /// previous state.
   std::uint32_t state_at = 0xffffffffu;
 };
 
@@ -138,7 +138,7 @@ struct StaticOutput {
   std::uint32_t target = 0;
 };
 
-/// @name What hand-written programs list as their inputs.
+/// @name Inputs of hand-written programs.
 [[nodiscard]] constexpr StaticInput user_input() noexcept { return {}; }
 template <class T, std::size_t N>
 [[nodiscard]] constexpr StaticInput constant_input(const std::array<T, N>& array,
@@ -151,7 +151,7 @@ template <class T, std::size_t N>
 [[nodiscard]] constexpr StaticInput state_input(const std::array<T, N>& initial) noexcept {
   return {.role = StaticRole::state, .data = ConstantData::in_array(initial)};
 }
-/// A state that methods share, from that element of the state of its type on.
+/// A state that methods share: it starts at that element of the state of its type.
 [[nodiscard]] constexpr StaticInput shared_state(std::uint32_t at, StaticInput state = state_input()) noexcept {
   state.state_at = at;
   return state;

@@ -12,18 +12,17 @@
 
 namespace davit {
 
-/// True for a node that asserts something of data, which static programs check.
+/// True for an assertion on data, which static programs check.
 [[nodiscard]] constexpr bool is_static_assertion(std::string_view target) noexcept {
   return target == "aten._assert_async.msg" || target == "aten._assert_async.default";
 }
 
-/// What the inputs of a static program's sub-graphs are.
+/// Sources of the inputs of a static program's sub-graphs.
 struct StaticControlSources {
   enum Use : std::uint8_t { unused, called, shared };
-  std::vector<std::uint8_t>
-      uses;                     ///< per graph: a Use; one is called if its inputs fit the node, and no other calls it
-  std::vector<ValueId> same;    ///< per value: itself, or of a sub-graph's input the operand or the loop's output it is
-  std::vector<NodeId> node_of;  ///< per value that is a sub-graph's input: the node that calls it; else no_id
+  std::vector<std::uint8_t> uses;  ///< per graph: a Use; `called` if its inputs fit and only one node calls it
+  std::vector<ValueId> same;       ///< per value: itself; for a sub-graph's input: the equal operand or loop output
+  std::vector<NodeId> node_of;  ///< per value: for a sub-graph's input, the node that calls the sub-graph; else no_id
 };
 
 namespace detail {
@@ -71,7 +70,7 @@ class ControlSourceFinder {
     return a.is_list() ? graph_.args(a.items) : List();
   }
 
-  /// The inputs of a body: what a loop carries, `slices` values of its own, and operands as they are.
+  /// Binds the inputs of a body: loop-carried values, then `slices` values of its own, then operands unchanged.
   constexpr void bind(NodeId n, const Argument& body, List carried, List operands, std::size_t slices, int depth) {
     if (body.kind != ArgumentKind::graph || body.graph() >= graph_.graphs.size()) return;
     std::uint8_t& use = found_.uses[body.graph()];
@@ -105,8 +104,8 @@ class ControlSourceFinder {
 
 }  // namespace detail
 
-/// What the inputs of a program's sub-graphs are in its static form. A node has no graph in the static program that
-/// other nodes call too, or whose inputs do not fit. O(size of the program).
+/// Finds the sources of all sub-graph inputs in a program's static form. A sub-graph that several nodes call, or whose
+/// inputs do not fit, is left out of the static program. O(size of the program).
 template <class = void>
 [[nodiscard]] constexpr StaticControlSources static_control_sources(GraphModuleView graph) {
   return detail::ControlSourceFinder(graph).run();

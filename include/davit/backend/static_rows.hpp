@@ -14,29 +14,29 @@
 #include "davit/backend/static_control_sources.hpp"
 #include "davit/program/graph.hpp"
 
-/// The graph of a static program, in the form of which a compiler reads most per second: short rows, names as literals
-/// (which constant evaluation compares in one step), and everything that can be counted before is counted.
+/// The graph of a static program, in the form that a compiler reads fastest: short rows, names as literals (which
+/// constant evaluation compares in one step), and precomputed counts.
 namespace davit {
 
 /// A value of a static program.
 struct StaticValue {
   const char* name;
-  std::uint32_t first_size;  ///< its sizes, in the table of sizes
+  std::uint32_t first_size;  ///< start of its sizes in the table of sizes
   std::uint32_t rank;
   std::int64_t numel;
   std::int32_t source;  ///< the node that computes it, or -1 - i for graph input i
-  std::uint32_t users;  ///< how often nodes that are not dead, and graph outputs, read it
-  ScalarType dtype;     ///< undefined for what is no tensor
+  std::uint32_t users;  ///< number of reads by live nodes and graph outputs
+  ScalarType dtype;     ///< undefined if it is not a tensor
 };
 
 /// An argument of a node, or an item of a list.
 struct StaticArgument {
-  const char* name;  ///< in the operator's schema; "" for items and outputs
+  const char* name;  ///< name in the operator's schema; "" for items and outputs
   ArgumentKind kind;
-  /// A number, a float's bits, a bool, an enum's value or a ValueId; of a list its first item among the arguments, of a
-  /// string its row among the strings.
+  /// A number, a float's bits, a bool, an enum's value or a ValueId; for a list the row of its first item among the
+  /// arguments, for a string its row among the strings.
   std::int64_t payload;
-  std::uint32_t count = 0;  ///< items of a list
+  std::uint32_t count = 0;  ///< number of items of a list
 
   [[nodiscard]] constexpr ValueId value() const noexcept { return static_cast<ValueId>(payload); }
   [[nodiscard]] constexpr double float_value() const noexcept { return std::bit_cast<double>(payload); }
@@ -48,42 +48,42 @@ struct StaticArgument {
 struct StaticNode {
   const char* target;
   std::uint32_t first_input, inputs;    ///< rows of the arguments
-  std::uint32_t first_output, outputs;  ///< the same
+  std::uint32_t first_output, outputs;  ///< rows of the arguments
 };
 
-/// A graph of a static program with control flow: its nodes, and rows of the arguments. The first is the root, of which
-/// the nodes alone count. Inputs of sub-graphs that are operands of their node are not values of their own: those who
-/// read them read the operand, or of what a loop carries, the loop's output.
+/// A graph of a static program with control flow: its nodes, and rows of the arguments. The first is the root, which
+/// uses only `nodes`. Inputs of sub-graphs have no values of their own: their readers read the operand of the calling
+/// node or, for loop-carried inputs, the loop's output.
 struct StaticSubgraph {
   std::uint32_t first_node, nodes;
   std::uint32_t first_input, inputs;
   std::uint32_t first_output, outputs;
 };
 
-/// True if the names are the same. O(size).
+/// True if the strings are equal. O(size).
 [[nodiscard]] constexpr bool same_characters(const char* a, const char* b) noexcept {
   while (*a != '\0' && *a == *b) ++a, ++b;
   return *a == *b;
 }
 
-/// Read access to the rows of a static program's graph, whoever owns them. Trivially copyable.
+/// Read access to the rows of a static program's graph; non-owning. Trivially copyable.
 struct StaticGraph {
-  // Pointers, not spans, whose operators cost several calls each in constant evaluation.
+  // pointers, because operators of spans cost several calls each in constant evaluation
   const std::int64_t* sizes = nullptr;
   const StaticValue* values = nullptr;
-  const ValueId* inputs = nullptr;   ///< per graph input: its value; no_id if it is none
-  const ValueId* outputs = nullptr;  ///< per graph output: the same
+  const ValueId* inputs = nullptr;   ///< per graph input: its value, or no_id
+  const ValueId* outputs = nullptr;  ///< per graph output: its value, or no_id
   const StaticArgument* arguments = nullptr;
   const StaticNode* nodes = nullptr;
   const char* const* strings = nullptr;
   std::uint32_t value_count = 0, input_count = 0, output_count = 0, node_count = 0;
   bool has_literals = false;      ///< names are literals, which constant evaluation compares in one step
-  std::uint32_t graph_count = 0;  ///< 0: all nodes are the root's
+  std::uint32_t graph_count = 0;  ///< 0: all nodes belong to the root
   const StaticSubgraph* graphs = nullptr;
 
   [[nodiscard]] constexpr std::string_view name(ValueId v) const noexcept { return values[v].name; }
   [[nodiscard]] constexpr std::string_view target(NodeId n) const noexcept { return nodes[n].target; }
-  /// Calls `visit(ValueId)` for each value that the argument mentions, those in lists included, in order.
+  /// Calls `visit(ValueId)` for each value in the argument, also inside lists, in order.
   template <class Visit>
   constexpr void for_each_value(const StaticArgument& argument, Visit&& visit) const {
     if (argument.kind == ArgumentKind::value) visit(static_cast<ValueId>(argument.payload));
@@ -104,7 +104,7 @@ struct StaticGraph {
   }
 };
 
-/// The rows of a static program's graph as arrays: what `davit embed` writes.
+/// The rows of a static program's graph as arrays: the output of `davit embed`.
 template <std::size_t Sizes, std::size_t Values, std::size_t Inputs, std::size_t Outputs, std::size_t Arguments,
           std::size_t Nodes, std::size_t Strings, std::size_t Graphs = 0>
 struct StaticGraphTables {
@@ -124,28 +124,28 @@ struct StaticGraphTables {
   }
 };
 
-/// The rows of a program's graphs, made and owned here. Node and value numbers are those of the program; what a
-/// static program does not need (strides, devices, symbols, traces) is left out, and symbolic numbers are numbers.
+/// Makes and owns the rows of a program's graphs. Node and value numbers are the program's; strides, devices, symbols
+/// and traces are dropped, and symbolic numbers become numbers.
 template <class = void>
 class BasicStaticGraphRows {
  public:
-  std::vector<char> text;  ///< the names, each ended by a 0
+  std::vector<char> text;  ///< the names, each terminated by a 0
   std::vector<std::int64_t> sizes;
   std::vector<StaticValue> values;
   std::vector<ValueId> inputs, outputs;
   std::vector<StaticArgument> arguments;
   std::vector<StaticNode> nodes;
   std::vector<const char*> strings;
-  std::vector<StaticSubgraph> graphs;  ///< none if the program has no control flow
+  std::vector<StaticSubgraph> graphs;  ///< empty if the program has no control flow
 
-  /// Sizes and symbolic numbers are the program's examples.
+  /// Uses the program's example values for sizes and symbolic numbers.
   constexpr explicit BasicStaticGraphRows(GraphModuleView graph) : graph_(graph) {
     for (const Dim& d : graph.dims) dims_.push_back(d.value);
     for (const Value& v : graph.values) symbols_.push_back(v.constant);
     make();
   }
-  /// `dims` are the numbers of the graph's dims, `symbols` those of its symbolic values; a float's bits, NaN if it is
-  /// not known.
+  /// `dims` are the values of the graph's dims, `symbols` those of its symbolic values: a float as its bits, NaN if
+  /// unknown.
   constexpr BasicStaticGraphRows(GraphModuleView graph, std::span<const std::int64_t> dims,
                                  std::span<const std::int64_t> symbols)
       : graph_(graph), dims_(dims.begin(), dims.end()), symbols_(symbols.begin(), symbols.end()) {
@@ -196,7 +196,7 @@ class BasicStaticGraphRows {
       if (v != no_id) ++values[v].users;
     count_users(root_graph);
   }
-  /// The room that the names need, so that they stay where they are.
+  /// Upper bound of the text's size, reserved so that the names never move.
   [[nodiscard]] constexpr std::size_t text_bound() const {
     std::size_t bound = 0;
     for (const Value& v : graph_.values) bound += v.name.size + 1;
@@ -234,7 +234,7 @@ class BasicStaticGraphRows {
                       .users = 0,
                       .dtype = is_tensor ? v.dtype : ScalarType::undefined});
   }
-  /// Where these sizes stand in the table; equal lists are kept once.
+  /// Returns the position of these sizes in the table; equal lists are stored once.
   [[nodiscard]] constexpr std::uint32_t sizes_like(std::span<const std::int64_t> list) {
     for (const Range known : known_sizes_)
       if (std::ranges::equal(list, std::span(sizes).subspan(known.first, known.count))) return known.first;
@@ -286,7 +286,7 @@ class BasicStaticGraphRows {
     }
     return r;
   }
-  /// Where items like these stand among the arguments; equal lists are kept once.
+  /// Returns the position of these items among the arguments; equal lists are stored once.
   [[nodiscard]] constexpr std::uint32_t items_like(const std::vector<StaticArgument>& items) {
     const auto same = [](const StaticArgument& a, const StaticArgument& b) {
       return a.kind == b.kind && a.payload == b.payload && a.count == b.count;
@@ -304,7 +304,7 @@ class BasicStaticGraphRows {
     made.first_output = rows(n.outputs);
     nodes.push_back(made);
   }
-  /// Appends a node's arguments, behind the items of their lists.
+  /// Appends the arguments of a node, after the items of their lists.
   [[nodiscard]] constexpr std::uint32_t rows(Range list) {
     std::vector<StaticArgument> made;
     for (const Argument& a : graph_.args(list)) made.push_back(row(a));
@@ -312,7 +312,7 @@ class BasicStaticGraphRows {
     arguments.insert(arguments.end(), made.begin(), made.end());
     return first;
   }
-  /// Counts reads by graph outputs, and by nodes some output of which is read, or which assert something.
+  /// Counts the reads by graph outputs and by live nodes: nodes with an output that is read, and assertions.
   constexpr void count_users(GraphId graph) {
     const Range own = graph_.graphs[graph].nodes;
     const auto read = [&](const StaticArgument& a) { view().for_each_value(a, [&](ValueId v) { ++values[v].users; }); };

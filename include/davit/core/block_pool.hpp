@@ -9,20 +9,20 @@
 
 namespace davit {
 
-/// Blocks for the tensors of one program or partition: those of middling size lie side by side in larger ones, so that
-/// huge pages hold them, which are read up to 1.8 times as fast. A larger one is freed when all that lie in it are.
+/// Allocates the tensors of one program or partition: tensors of 64 KiB to 4 MiB share blocks of 16 MiB, so that huge
+/// pages hold them, which reads them up to 1.8 times as fast. A block is freed with its last tensor.
 class BlockPool {
  public:
-  /// Zeroed bytes, aligned to 64; none if there is no memory (and size > 0). O(size).
+  /// Returns zeroed bytes, aligned to 64; empty if there is no memory (and size > 0). O(size).
   [[nodiscard]] SharedBytes allocate(std::size_t size) noexcept;
-  /// A copy of `bytes`, or none.
+  /// Returns a copy of `bytes`; empty if there is no memory.
   [[nodiscard]] SharedBytes copy_of(std::span<const std::byte> bytes) noexcept;
 
  private:
   [[nodiscard]] SharedBytes uninitialized(std::size_t size) noexcept;
 
-  SharedBytes rest_;           ///< of the larger block
-  std::size_t allocated_ = 0;  ///< of middling size
+  SharedBytes rest_;           ///< unused end of the current block
+  std::size_t allocated_ = 0;  ///< bytes of requests of 64 KiB to 4 MiB so far
 };
 
 }  // namespace davit

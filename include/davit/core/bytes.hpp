@@ -42,8 +42,9 @@ class ByteWriter {
   std::vector<std::byte> out_;
 };
 
-/// Reads what ByteWriter wrote. Past the end or on a nonsensical size it turns bad and answers zeros and empty arrays:
-/// read everything, then ask ok(). Nothing outside the bytes is touched, nothing larger than them is allocated.
+/// Reads the bytes of a ByteWriter. A read past the end or an impossible size sets an error state, in which every read
+/// returns zeros and empty arrays: read everything, then check ok(). It touches nothing outside the bytes and allocates
+/// nothing larger than them.
 class ByteReader {
  public:
   explicit ByteReader(std::span<const std::byte> bytes) noexcept : bytes_(bytes) {}
@@ -71,7 +72,8 @@ class ByteReader {
     at_ += count * sizeof(T);
     return items;
   }
-  /// A count of things that take at least `least` bytes each; 0 (and bad) if they cannot all be there.
+  /// Reads a count of items that take at least `least` bytes each; 0, and the error state, if the rest of the bytes
+  /// cannot hold them.
   [[nodiscard]] std::size_t count(std::size_t least = 1) noexcept;
   void align(std::size_t to) noexcept;
   void fail() noexcept { ok_ = false; }
@@ -80,7 +82,7 @@ class ByteReader {
   [[nodiscard]] std::size_t position() const noexcept { return at_; }
 
  private:
-  /// A 64-bit length; one that no bytes here could have turns the reader bad.
+  /// Reads a 64-bit length; sets the error state if the length exceeds the rest of the bytes.
   [[nodiscard]] std::size_t length() noexcept;
   [[nodiscard]] bool take(std::size_t size) noexcept;
   std::span<const std::byte> bytes_;

@@ -12,9 +12,9 @@
 
 namespace davit::detail {
 
-/// What `make` answers, or `answer(code, sentence)` if it throws: memory that it cannot have is out_of_memory, other
-/// exceptions are failed, with what they say. Without exceptions it is a call of `make`, and operator new ends the
-/// program.
+/// Returns make(), or `answer(code, sentence)` if it throws: code out_of_memory for std::bad_alloc and
+/// std::length_error, code failed with the exception's text for others. With -fno-exceptions it only calls `make`, and
+/// a failing operator new ends the program.
 template <class Make, class Answer>
 [[gnu::always_inline]] inline auto or_caught(Make&& make, [[maybe_unused]] Answer&& answer) -> decltype(make()) {
 #if defined(__cpp_exceptions)
@@ -33,7 +33,7 @@ template <class Make, class Answer>
 #endif
 }
 
-/// What `make` answers; memory that it cannot have, or another exception of what it calls, is an Error of this stage.
+/// Returns make(); an exception becomes an Error of this stage: out_of_memory or failed, as in or_caught.
 template <class Make>
 [[nodiscard, gnu::always_inline]] inline auto catch_bad_alloc(Stage stage, Make&& make) -> decltype(make()) {
   return or_caught(make, [stage](ErrorCode code, Name what) -> decltype(make()) {

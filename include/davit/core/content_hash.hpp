@@ -9,8 +9,8 @@
 
 namespace davit {
 
-/// A 64-bit hash of bytes: finds damage and equal blobs, and is no defence against forgery. The same on every machine.
-/// O(size).
+/// Returns a 64-bit hash of bytes, the same on every machine, to find damage and equal blobs; no defence against
+/// forgery. O(size).
 [[nodiscard]] std::uint64_t content_hash(std::span<const std::byte> bytes, std::uint64_t seed = 0) noexcept;
 
 }  // namespace davit

@@ -6,7 +6,7 @@
 
 namespace davit {
 
-/// A contiguous copy of a tensor of any strides; without storage if there is no memory. O(elements).
+/// Returns a contiguous copy of a tensor of any strides; the copy has no storage if there is no memory. O(elements).
 /// Source: torch.Tensor.contiguous.
 [[nodiscard]] inline Tensor contiguous(const TensorView& view) {
   Tensor copy = Tensor::zeros(view.dtype, view.sizes());

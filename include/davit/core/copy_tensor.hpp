@@ -7,13 +7,13 @@
 
 namespace davit {
 
-/// Copies the elements of `from` to `to`, whatever their strides. Both must have the same dtype and sizes and must not
+/// Copies the elements of `from` to `to`, for any strides. Both must have the same dtype and sizes and must not
 /// overlap. O(elements); contiguous tensors are one memcpy.
 void copy_tensor(const TensorView& from, const TensorView& to) noexcept;
-/// The same where dtype and sizes are not known to agree: false, and nothing is copied, if they do not.
+/// Copies the elements if dtype and sizes agree; else returns false and copies nothing.
 [[nodiscard]] bool copy_if_same(const TensorView& from, const TensorView& to) noexcept;
 
-/// The bytes a tensor's elements lie in: [begin, end), empty for a tensor without elements.
+/// Memory range [begin, end) of a tensor's elements; empty for a tensor without elements.
 struct MemoryRange {
   const std::byte* begin = nullptr;
   const std::byte* end = nullptr;
@@ -23,7 +23,7 @@ struct MemoryRange {
   return a.begin < b.end && b.begin < a.end;
 }
 
-/// True if two indices may name the same element because a stride is 0: an expanded tensor, which cannot be written in
+/// True if two indices name the same element because a stride is 0: an expanded tensor, which must not be written in
 /// place.
 [[nodiscard]] inline bool repeats_elements(const TensorView& t) noexcept {
   if (t.numel() == 0) return false;

@@ -11,26 +11,26 @@
 
 namespace davit {
 
-/// Where on its way a program was when something went wrong.
+/// Stage of the pipeline in which an error occurred.
 enum class Stage : std::uint8_t { load, verify, partition, preprocess, compile, execute, save };
 
 enum class ErrorCode : std::uint8_t {
   ok = 0,
-  invalid_argument,      ///< the caller passed something the interface does not take
+  invalid_argument,      ///< the interface does not take the caller's argument
   invalid_program,       ///< the program breaks a rule of torch.export's verifier
   invalid_shape,         ///< sizes, strides or rank do not fit
-  invalid_dtype,         ///< an element type does not fit
-  out_of_range,          ///< an index or a number lies outside its range
+  invalid_dtype,         ///< the element type does not fit
+  out_of_range,          ///< an index or a number is outside its range
   unsupported_operator,  ///< no backend takes the operator
-  unsupported_argument,  ///< the operator is known, this form of it is not
-  not_found,             ///< a name is not there
+  unsupported_argument,  ///< the operator is known, but not with these arguments
+  not_found,             ///< the name does not exist
   not_available,         ///< the backend cannot run on this machine
   corrupt_data,          ///< a file or blob is damaged or hostile
-  version_mismatch,      ///< a file or blob of another major version
+  version_mismatch,      ///< the file or blob has another major version
   out_of_memory,
   io_error,
-  assertion_failed,  ///< an assertion of the model itself did not hold
-  failed,            ///< a backend failed for a reason of its own
+  assertion_failed,  ///< an assertion in the model failed
+  failed,            ///< a backend failed for another reason
 };
 
 [[nodiscard]] constexpr std::string_view name_of(Stage stage) noexcept {
@@ -68,21 +68,21 @@ enum class ErrorCode : std::uint8_t {
   return "?";
 }
 
-/// Identifies a node of the source program in events and errors; -1 is "no node".
+/// Identifies a node of the source program in events and errors; -1 is no node.
 using DebugHandle = std::int32_t;
 inline constexpr DebugHandle no_debug_handle = -1;
 
-/// What a backend's execute reports: a code and the node, four bytes, trivially copyable. On a device this is all
-/// there is; on a host the lowered module turns it into an Error with the model's source line.
+/// Error result of a backend's execute: a code and a debug handle in four bytes, trivially copyable. A device has only
+/// this; on a host the lowered module turns it into an Error with the model's source line.
 class Fault {
  public:
   constexpr Fault() = default;
   constexpr Fault(ErrorCode code, DebugHandle handle = no_debug_handle) noexcept
       : bits_(static_cast<std::uint32_t>(handle) << 8 | static_cast<std::uint32_t>(code)) {}
   [[nodiscard]] constexpr ErrorCode code() const noexcept { return static_cast<ErrorCode>(bits_ & 0xffu); }
-  /// The node, in 24 bits; -1 if there is none.
+  /// Debug handle of the node, in 24 bits; -1 if there is none.
   [[nodiscard]] constexpr DebugHandle debug_handle() const noexcept { return static_cast<std::int32_t>(bits_) >> 8; }
-  /// The four bytes as one number, which `davit explain` takes.
+  /// The four bytes as one number, the argument of `davit explain`.
   [[nodiscard]] constexpr std::uint32_t bits() const noexcept { return bits_; }
   [[nodiscard]] static constexpr Fault from_bits(std::uint32_t bits) noexcept {
     Fault fault;
@@ -96,18 +96,18 @@ class Fault {
 };
 static_assert(sizeof(Fault) == 4);
 
-/// The result of a backend's execute.
+/// Result of a backend's execute.
 using Status = std::expected<void, Fault>;
 
-/// What went wrong, where, and what to do about it. Every function that can fail on the host returns it.
+/// An error: its cause, its place and its fix. Every function that can fail on the host returns it.
 struct Error {
   ErrorCode code = ErrorCode::failed;
   Stage stage = Stage::load;
   DebugHandle debug_handle = no_debug_handle;
-  Name backend{};  ///< name of the backend concerned, or empty
+  Name backend{};  ///< name of the backend, or empty
   Name where{};    ///< place in the model or file, such as "node add_1 (aten.add.Tensor)"
-  Name what{};     ///< one sentence without a full stop
-  Name fix{};      ///< what the reader can do, or empty
+  Name what{};     ///< cause, as one sentence without a full stop
+  Name fix{};      ///< action that mends it, or empty
   Name source{};   ///< the model's source lines with a caret, or empty
 
   friend constexpr bool operator==(const Error&, const Error&) = default;
@@ -116,13 +116,13 @@ struct Error {
 template <class T>
 using Result = std::expected<T, Error>;
 
-/// Renders an error as a sentence, followed by the model's source lines if they are known. O(size of the text).
+/// Renders an error as a sentence, followed by the model's source lines if known. O(size of the text).
 [[nodiscard]] constexpr Name to_name(const Error& error) {
   const auto part = [](std::string_view before, std::string_view text, std::string_view after) {
     if (text.empty()) return Name();
     return concat(before, text, after);
   };
-  // Named, because g++ 12 loses temporaries of a call in constant evaluation.
+  // named because g++ 12 loses the temporaries of a call in constant evaluation
   const Name backend = part(" [", error.backend, "]");
   const Name where = part("", error.where, ": ");
   const std::string_view what = error.what.empty() ? name_of(error.code) : error.what.view();
@@ -133,11 +133,11 @@ using Result = std::expected<T, Error>;
   return concat(name_of(error.stage), backend, ": ", where, what, handle, fix, source);
 }
 
-/// A text of unknown origin (a name in a file, a source line) as a terminal may get it: control characters but for line
-/// ends and tabs become "\x1b". O(size).
+/// Makes text of unknown origin (a name in a file, a source line) safe for a terminal: a control character other than
+/// newline and tab becomes an escape such as "\x1b". O(size).
 [[nodiscard]] std::string printable(std::string_view text);
 
-/// The same as to_name(), printable.
+/// Renders an error as to_name() does, with printable() applied.
 [[nodiscard]] std::string to_string(const Error& error);
 std::ostream& operator<<(std::ostream& out, const Error& error);
 

@@ -15,17 +15,17 @@
 namespace davit {
 
 namespace detail {
-/// A Tensor, a StaticTensor: what can be seen as a TensorView.
+/// A type with a TensorView: Tensor, StaticTensor.
 template <class T>
 concept HasTensorView = requires(const T& tensor) {
   { tensor.view() } -> std::same_as<TensorView>;
 };
 }  // namespace detail
 
-/// A value that passes through a delegate call: nothing, a tensor, a number, text, or a list of such values.
+/// A value that passes through a delegate call: none, a tensor, a number, a string, or a list of such values.
 ///
-/// Trivially copyable; tensors, text and lists are views whose owner outlives the call. Every integer type converts
-/// whose values an int64_t holds; pointers do not. The name is ExecuTorch's.
+/// Trivially copyable; tensors, strings and lists are views whose owner must outlive the call. Converts from every
+/// integer type whose values fit into int64_t; not from pointers. The name is ExecuTorch's.
 class EValue {
  public:
   enum class Tag : std::uint8_t { none, tensor, int_, float_, bool_, string, list };
@@ -65,7 +65,7 @@ class EValue {
                   "sizes), or std::string_view(pointer) for text");
   }
 
-  /// Makes this none.
+  /// Sets the value to none.
   constexpr void clear() noexcept { tag_ = Tag::none; }
 
   [[nodiscard]] constexpr Tag tag() const noexcept { return tag_; }
@@ -76,11 +76,11 @@ class EValue {
   [[nodiscard]] constexpr bool is_bool() const noexcept { return tag_ == Tag::bool_; }
   [[nodiscard]] constexpr bool is_string() const noexcept { return tag_ == Tag::string; }
   [[nodiscard]] constexpr bool is_list() const noexcept { return tag_ == Tag::list; }
-  /// An int, a float or a bool: what an operator schema calls `Scalar`.
+  /// True for an int, a float or a bool, the type `Scalar` of operator schemas.
   [[nodiscard]] constexpr bool is_number() const noexcept { return is_int() || is_float() || is_bool(); }
 
-  // Each accessor requires the tag of its name, and asserts it where it answers memory (unless NDEBUG is defined: a
-  // check would cost at each call of a backend); the pointer forms answer nullptr for another tag.
+  // Each accessor requires its tag. Accessors of memory assert that, unless NDEBUG is defined (a check would cost time
+  // at each call of a backend). The pointer forms return nullptr for another tag.
   [[nodiscard]] constexpr const TensorView& tensor() const noexcept {
     assert(is_tensor());
     return tensor_;
@@ -106,7 +106,7 @@ class EValue {
   [[nodiscard]] constexpr double number() const noexcept {
     return is_float() ? float_ : is_int() ? static_cast<double>(int_) : (bool_ ? 1.0 : 0.0);
   }
-  /// Any number as an integer, floats truncated (values outside int64 give the nearest end); requires is_number().
+  /// Any number as an integer: floats are truncated, and clamped to int64; requires is_number().
   [[nodiscard]] constexpr std::int64_t integer() const noexcept {
     if (is_int()) return int_;
     if (is_bool()) return bool_ ? 1 : 0;

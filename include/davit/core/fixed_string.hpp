@@ -18,7 +18,7 @@ struct FixedString {
 }  // namespace detail
 
 inline namespace literals {
-/// A name known when compiling, as a Hana string: `"forward"_s`.
+/// A compile-time string as a Hana string: `"forward"_s`.
 template <detail::FixedString S>
 [[nodiscard]] consteval auto operator""_s() noexcept {
   return []<std::size_t... I>(std::index_sequence<I...>) {

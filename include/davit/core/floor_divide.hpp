@@ -8,8 +8,7 @@
 
 namespace davit {
 
-/// True if b divides: it is not zero, and the quotient is a number of the type, which the most negative one by -1 is
-/// not.
+/// True if the type can hold a / b: b is not zero, and the division is not INT_MIN / -1.
 template <std::integral T>
 [[nodiscard]] constexpr bool has_quotient(T a, T b) noexcept {
   if constexpr (std::is_signed_v<T>)
@@ -18,8 +17,8 @@ template <std::integral T>
     return b != 0;
 }
 
-/// The quotient rounded towards minus infinity, as Python's //, modulo 2^n: the most negative number by -1 is itself.
-/// By zero it is zero.
+/// Returns a / b rounded towards minus infinity, as Python's `//`, modulo 2^n: INT_MIN / -1 is INT_MIN. Returns 0 if b
+/// is 0.
 template <std::integral T>
 [[nodiscard]] constexpr T floor_divide(T a, T b) noexcept {
   if (b == 0) return 0;
@@ -32,7 +31,7 @@ template <std::integral T>
   }
 }
 
-/// The remainder of floor_divide, as Python's %: it has the sign of b. By zero it is zero.
+/// Returns the remainder of floor_divide, as Python's `%`: it has the sign of b. Returns 0 if b is 0.
 template <std::integral T>
 [[nodiscard]] constexpr T floor_modulo(T a, T b) noexcept {
   if (b == 0) return 0;

@@ -7,11 +7,11 @@
 
 namespace davit {
 
-/// `size` bytes of the heap, aligned to 64 and not zeroed; nullptr if there is no memory. Large blocks begin at a huge
-/// page and, on Linux, ask for such ones: weights and caches then come from memory up to 1.8 times as fast as through
-/// pages of 4 KiB.
+/// Allocates `size` bytes of the heap, aligned to 64 and not zeroed; nullptr if there is no memory. A large block
+/// starts at a huge page and, on Linux, requests huge pages: weights and caches are then read up to 1.8 times as fast
+/// as through pages of 4 KiB.
 [[nodiscard]] void* allocate_bytes(std::size_t size) noexcept;
-/// Gives back what allocate_bytes(size) answered.
+/// Frees a block of allocate_bytes(size).
 void free_bytes(void* bytes, std::size_t size) noexcept;
 
 }  // namespace davit

@@ -10,8 +10,8 @@
 
 namespace davit {
 
-/// Many memory_ranges, which may overlap each other: says whether a tensor meets one of them, without a look at each.
-/// Takes no memory for as many as it reserved.
+/// A set of memory ranges, which may overlap each other. meet() tests whether a tensor overlaps one of them, by binary
+/// search if many tests are expected. Allocates nothing within the reserved count.
 class MemoryRanges {
  public:
   MemoryRanges() = default;
@@ -22,16 +22,16 @@ class MemoryRanges {
     all_.clear();
     sorted_ = false;
   }
-  /// Before questions are expected.
+  /// Adds a range; call before expect().
   void add(const MemoryRange& one) { all_.push_back(one); }
-  /// Gets ready for that many questions; few are answered as fast as sorting would take. O(n log n).
+  /// Prepares for that many calls of meet(): sorts the ranges unless the calls are few. O(n log n).
   void expect(std::size_t questions) {
     if (questions > few && all_.size() > few) sort();
   }
   [[nodiscard]] std::size_t size() const noexcept { return all_.size(); }
   [[nodiscard]] bool empty() const noexcept { return all_.empty(); }
 
-  /// True if one of them overlaps `t`. O(log n) if many questions were expected, else O(n).
+  /// True if a range of the set overlaps `t`. O(log n) after expect() with many calls, else O(n).
   [[nodiscard]] bool meet(const MemoryRange& t) const noexcept {
     if (!sorted_) return std::ranges::any_of(all_, [&](const MemoryRange& one) { return overlap(t, one); });
     const auto after = std::ranges::partition_point(all_, [&](const MemoryRange& one) { return one.begin < t.end; });
@@ -40,7 +40,7 @@ class MemoryRanges {
 
  private:
   static constexpr std::size_t few = 8;
-  /// By where they begin; then `end` is where the furthest of those so far ends.
+  /// Sorts by `begin`, then raises each `end` to the largest end so far.
   void sort() {
     if (sorted_) return;
     std::ranges::sort(all_, {}, &MemoryRange::begin);

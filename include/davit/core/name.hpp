@@ -67,11 +67,11 @@ class Name {
   }
   friend std::ostream& operator<<(std::ostream& out, const Name& name);
 
-  /// Takes `text`, from new char[size].
+  /// Takes ownership of `text`, which is from new char[size].
   [[nodiscard]] static constexpr Name adopt(const char* text, std::size_t size) noexcept {
     return {text, static_cast<std::uint32_t>(size), true};
   }
-  /// A copy of `text` that this name owns.
+  /// Returns a name that owns a copy of `text`.
   [[nodiscard, gnu::noinline]] static constexpr Name own(std::string_view text) {
     if (text.empty()) return {};
     return {copy_of(text), static_cast<std::uint32_t>(text.size()), true};
@@ -93,7 +93,7 @@ class Name {
 
 namespace detail {
 
-/// Text, or the decimal digits of an integer, as a part of what concat joins; usable in constant evaluation.
+/// One argument of concat: text, or the decimal digits of an integer; usable in constant evaluation.
 class NamePart {
  public:
   constexpr NamePart(std::string_view text) noexcept : text_(text) {}

@@ -3,7 +3,7 @@
 
 namespace davit {
 
-/// The nearest integer, ties to even, in constant evaluation too. For magnitudes below 2^51.
+/// Rounds to the nearest integer, ties to even, in constant evaluation too. Requires |v| < 2^51.
 [[nodiscard]] constexpr double nearest_even(double v) noexcept {
   constexpr double magic = 6755399441055744.0;
   return (v + magic) - magic;

@@ -5,9 +5,8 @@
 
 namespace davit {
 
-/// Goes on to the next of the indices of `rank` dimensions in row-major order: the last dimension goes first. Calls
-/// move(d, steps) for each dimension that the index moves along. False after the last index; the first follows. No size
-/// may be 0.
+/// Advances an index of `rank` dimensions in row-major order: the last dimension moves first. Calls move(d, steps) for
+/// each dimension that changes. Returns false after the last index, and wraps around to the first. No size may be 0.
 template <class Index, class Sizes, class Move>
 [[gnu::always_inline]] constexpr bool next_index(std::size_t rank, Index& index, const Sizes& sizes,
                                                  Move&& move) noexcept {

@@ -5,7 +5,8 @@
 
 namespace davit {
 
-/// The type torch computes a result of two operands in, by category and width; `undefined` gives way to the other.
+/// Returns the dtype in which torch computes the result of two operands, by category and width; `undefined` yields the
+/// other dtype.
 /// Source: c10::promoteTypes.
 [[nodiscard]] constexpr ScalarType promote(ScalarType a, ScalarType b) noexcept {
   if (a == b) return a;
@@ -31,8 +32,8 @@ namespace davit {
   return size_of(a) > size_of(b) ? a : b;
 }
 
-/// The operands of an operator by rank: tensors with dimensions count first, 0-dimensional tensors next, plain numbers
-/// last; a lower one counts only if it is of a higher category. Source: at::native::result_type.
+/// Promotes the dtypes of an operator's operands by priority: tensors with dimensions first, 0-dimensional tensors
+/// next, plain numbers last; a lower priority counts only if its category is higher. Source: at::native::result_type.
 struct PromotedType {
   ScalarType dimensioned = ScalarType::undefined;
   ScalarType zero = ScalarType::undefined;

@@ -12,7 +12,8 @@
 
 namespace davit {
 
-/// Element type of a tensor. The numbers are c10::ScalarType's (a `.pt2` file uses others; its reader converts).
+/// Element type of a tensor. The values are c10::ScalarType's (a `.pt2` file uses other numbers; its reader converts
+/// them).
 enum class ScalarType : std::uint8_t {
   uint8 = 0,
   int8 = 1,
@@ -66,7 +67,7 @@ struct Half {
     std::uint32_t magnitude = word & 0x7fffffffu;
     if (magnitude > 0x7f800000u) return static_cast<std::uint16_t>(sign | 0x7e00u);
     if (magnitude >= 0x47800000u) return static_cast<std::uint16_t>(sign | 0x7c00u);
-    if (magnitude < 0x38800000u) {  // subnormal or zero: let float rounding do the work
+    if (magnitude < 0x38800000u) {  // subnormal or zero: float addition rounds
       const float scaled = std::bit_cast<float>(magnitude) + 0.5f;
       return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(scaled) - 0x3f000000u));
     }
@@ -152,21 +153,21 @@ inline constexpr std::array<ScalarTypeName, 21> scalar_type_names{{
 }};
 }  // namespace detail
 
-/// The name torch prints, without "torch."; "undefined" for anything else. O(1).
+/// Returns torch's name of the type, without "torch."; "undefined" for any other value. O(1).
 [[nodiscard]] constexpr std::string_view name_of(ScalarType type) noexcept {
   for (const auto& row : detail::scalar_type_names)
     if (row.type == type) return row.name;
   return "undefined";
 }
 
-/// The abbreviation exported programs print ("f32"); "?" for anything else.
+/// Returns the abbreviation in printed exported programs ("f32"); "?" for any other value.
 [[nodiscard]] constexpr std::string_view short_name_of(ScalarType type) noexcept {
   for (const auto& row : detail::scalar_type_names)
     if (row.type == type) return row.short_name;
   return "?";
 }
 
-/// The scalar type torch prints as `name`; `undefined` if there is none.
+/// Returns the scalar type whose name in torch is `name`; `undefined` if there is none.
 [[nodiscard]] constexpr ScalarType scalar_type_named(std::string_view name) noexcept {
   for (const auto& row : detail::scalar_type_names)
     if (row.name == name) return row.type;
@@ -176,14 +177,15 @@ inline constexpr std::array<ScalarTypeName, 21> scalar_type_names{{
 [[nodiscard]] constexpr bool is_complex(ScalarType type) noexcept {
   return type == ScalarType::complex32 || type == ScalarType::complex64 || type == ScalarType::complex128;
 }
-/// The dtype of the parts of a complex number; other dtypes themselves. Source: c10::toRealValueType.
+/// Returns the dtype of the real and imaginary parts of a complex dtype; any other dtype unchanged. Source:
+/// c10::toRealValueType.
 [[nodiscard]] constexpr ScalarType real_of(ScalarType type) noexcept {
   return type == ScalarType::complex32    ? ScalarType::float16
          : type == ScalarType::complex64  ? ScalarType::float32
          : type == ScalarType::complex128 ? ScalarType::float64
                                           : type;
 }
-/// Complex numbers of parts of this dtype; complex64 where there are none. Source: c10::toComplexType.
+/// Returns the complex dtype with parts of this dtype; complex64 if there is none. Source: c10::toComplexType.
 [[nodiscard]] constexpr ScalarType complex_of(ScalarType type) noexcept {
   const ScalarType real = real_of(type);
   return real == ScalarType::float64   ? ScalarType::complex128
@@ -195,13 +197,12 @@ inline constexpr std::array<ScalarTypeName, 21> scalar_type_names{{
          type == ScalarType::float64 || (type >= ScalarType::float8_e5m2 && type <= ScalarType::float8_e4m3fnuz) ||
          type == ScalarType::float8_e8m0fnu;
 }
-/// A number as a float of that dtype holds it; of other than 16 bits the number itself. Source: c10::Scalar::to.
+/// Rounds a number to float16 or bfloat16; returns it unchanged for any other dtype. Source: c10::Scalar::to.
 [[nodiscard]] constexpr double rounded_to(ScalarType type, double v) noexcept {
   if (type == ScalarType::float16) return double{Half(static_cast<float>(v))};
   return type == ScalarType::bfloat16 ? double{BFloat16(static_cast<float>(v))} : v;
 }
-/// What the next number above 1 is larger by, of dtypes that are not floats 0. Source: std::numeric_limits of c10's
-/// types.
+/// Returns the machine epsilon of a float dtype; 0 for any other dtype. Source: std::numeric_limits of c10's types.
 [[nodiscard]] constexpr double epsilon_of(ScalarType type) noexcept {
   switch (type) {
     case ScalarType::float16: return 0x1p-10;
@@ -271,7 +272,7 @@ template <>
 struct ScalarTypeOf<bool> {
   static constexpr auto value = ScalarType::bool_;
 };
-/// std::complex, whose header not every user needs.
+/// A std::complex, recognized without including its header.
 template <class T>
 concept Complex = requires(const T& z) {
   { z.real() } -> std::same_as<typename T::value_type>;
@@ -290,11 +291,11 @@ struct ScalarTypeOf<T> {
 };
 }  // namespace detail
 
-/// A C++ type of which there are tensors.
+/// A C++ type that can be a tensor's element type.
 template <class T>
 concept TensorElement = requires { detail::ScalarTypeOf<T>::value; };
 
-/// The scalar type whose elements are objects of C++ type `T`.
+/// The scalar type with elements of C++ type `T`.
 template <class T>
 inline constexpr ScalarType scalar_type_of = detail::ScalarTypeOf<T>::value;
 

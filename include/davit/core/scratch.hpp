@@ -9,7 +9,7 @@
 
 namespace davit {
 
-/// Working memory: aligned to 64, grown between runs, never zeroed.
+/// Working memory: aligned to 64, kept between runs, grown on demand, never zeroed.
 class Scratch {
  public:
   Scratch() = default;
@@ -23,7 +23,8 @@ class Scratch {
   ~Scratch() { free_bytes(data_, size_); }
 
   [[nodiscard]] std::span<std::byte> span() const noexcept { return {static_cast<std::byte*>(data_), size_}; }
-  /// Makes room for `size` bytes; what was there is lost. False, and unchanged, if there is no memory.
+  /// Makes room for `size` bytes and discards the old contents. Returns false and changes nothing if there is no
+  /// memory.
   [[nodiscard]] bool reserve(std::size_t size) noexcept {
     if (size <= size_) return true;
     void* data = allocate_bytes(size);

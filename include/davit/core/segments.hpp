@@ -12,34 +12,34 @@
 
 namespace davit {
 
-/// Collects the large byte strings of a file that is being written; equal ones are kept once.
+/// Collects the large byte strings of a file that is being written; stores equal ones once.
 ///
-/// It views what it is given: that must live until the file is written.
+/// The bytes are viewed, not copied: they must live until the file is written.
 class SegmentWriter {
  public:
-  /// The number of a segment with these bytes. O(size).
+  /// Returns the number of a segment with these bytes. O(size).
   [[nodiscard]] std::uint32_t add(std::span<const std::byte> bytes);
-  /// The same for bytes that nobody else keeps.
+  /// Returns the number of a segment with these bytes, and takes ownership of them.
   [[nodiscard]] std::uint32_t add_owned(std::vector<std::byte> bytes);
   [[nodiscard]] std::span<const std::span<const std::byte>> segments() const noexcept;
 
  private:
-  /// Doubles the table of numbers.
+  /// Doubles the hash table.
   void grow();
 
   std::vector<std::span<const std::byte>> segments_;
-  std::vector<std::uint64_t> hashes_;   ///< of the segments
-  std::vector<std::uint32_t> numbers_;  ///< segments by hash, in open addressing
+  std::vector<std::uint64_t> hashes_;   ///< hash of each segment
+  std::vector<std::uint32_t> numbers_;  ///< hash table of segment numbers, with open addressing
   std::vector<std::vector<std::byte>> owned_;
 };
 
-/// The segments of a file that was read, shared with its mapping.
+/// The segments of a file, which share its mapping.
 class SegmentReader {
  public:
   SegmentReader() = default;
   explicit SegmentReader(std::vector<SharedBytes> segments) noexcept;
   [[nodiscard]] std::size_t size() const noexcept { return segments_.size(); }
-  /// nullptr if there is no segment of that number.
+  /// Returns the segment of that number; nullptr if there is none.
   [[nodiscard]] const SharedBytes* find(std::uint32_t number) const noexcept {
     return number < segments_.size() ? &segments_[number] : nullptr;
   }
@@ -48,10 +48,10 @@ class SegmentReader {
   std::vector<SharedBytes> segments_;
 };
 
-/// Appends a tensor whose elements go to a segment: only the bytes that it can see.
+/// Appends a tensor and adds its elements to the segments: only the bytes that the tensor can reach.
 void write_tensor(ByteWriter& out, const Tensor& t, SegmentWriter& segments);
 
-/// Reads what write_tensor wrote; the tensor views its segment. Errors: corrupt_data.
+/// Reads a tensor of write_tensor; it views its segment. Errors: corrupt_data.
 [[nodiscard]] Result<Tensor> read_tensor(ByteReader& in, const SegmentReader& segments);
 
 }  // namespace davit

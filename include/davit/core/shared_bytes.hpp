@@ -16,7 +16,7 @@ namespace davit {
 /// std::shared_ptr.
 class SharedBytes {
  public:
-  /// Base of owners; `release` destroys the owner when its last share goes. No virtual functions.
+  /// Base of owners; `release` destroys the owner with its last share. No virtual functions.
   struct Owner {
     explicit Owner(void (*release_)(Owner*) noexcept) noexcept : release(release_) {}
     void (*release)(Owner*) noexcept;
@@ -24,7 +24,7 @@ class SharedBytes {
   };
 
   constexpr SharedBytes() noexcept = default;
-  /// Bytes that live as long as the program.
+  /// Bytes with static storage duration.
   constexpr explicit SharedBytes(std::span<const std::byte> bytes) noexcept : bytes_(bytes) {}
   /// Takes over one share of `owner`.
   SharedBytes(std::span<const std::byte> bytes, Owner* owner) noexcept : bytes_(bytes), owner_(owner) {}
@@ -46,10 +46,10 @@ class SharedBytes {
   [[nodiscard]] constexpr std::span<const std::byte> bytes() const noexcept { return bytes_; }
   [[nodiscard]] constexpr const std::byte* data() const noexcept { return bytes_.data(); }
   [[nodiscard]] constexpr std::size_t size() const noexcept { return bytes_.size(); }
-  /// nullptr for static bytes.
+  /// The owner; nullptr for static bytes.
   [[nodiscard]] constexpr const Owner* owner() const noexcept { return owner_; }
   [[nodiscard]] constexpr bool empty() const noexcept { return bytes_.empty(); }
-  /// True if the address is that of one of the bytes.
+  /// True if `address` is within the bytes.
   [[nodiscard]] bool holds(const void* address) const noexcept {
     const auto* const at = static_cast<const std::byte*>(address);
     return at >= data() && at < data() + size();
@@ -64,14 +64,14 @@ class SharedBytes {
 
   /// A zeroed, 64-byte aligned heap block of `size` bytes; empty if there is no memory (and size > 0).
   [[nodiscard]] static SharedBytes allocate(std::size_t size) noexcept;
-  /// The same, not zeroed.
+  /// Allocates as `allocate`, without zeroing.
   [[nodiscard]] static SharedBytes uninitialized(std::size_t size) noexcept;
-  /// The bytes as elements of bool: themselves if each is 0 or 1, else a copy that is so, or nothing if there is no
+  /// Returns bytes that are valid bools: `bytes` if each is 0 or 1, else a normalized copy; empty if there is no
   /// memory.
   [[nodiscard]] static SharedBytes bools(SharedBytes bytes) noexcept;
   /// A heap copy of `bytes`.
   [[nodiscard]] static SharedBytes copy_of(std::span<const std::byte> bytes) noexcept;
-  /// The bytes for writing; only for a block that `allocate` made and that the caller alone writes.
+  /// The bytes for writing; requires a block of `allocate` that only the caller writes.
   [[nodiscard]] std::byte* writable() const noexcept { return const_cast<std::byte*>(bytes_.data()); }
 
  private:

@@ -9,7 +9,7 @@
 
 namespace davit {
 
-/// A pointer to the elements of a contiguous tensor whose dtype and sizes are known when compiling.
+/// A pointer to the elements of a contiguous tensor with compile-time dtype and sizes.
 template <class T, std::int64_t... Sizes>
 struct StaticTensor {
   static constexpr ScalarType dtype = scalar_type_of<T>;

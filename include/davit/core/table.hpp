@@ -6,8 +6,8 @@
 
 namespace davit {
 
-/// A growing array of trivial elements for work in constant evaluation, where each step of std::vector's machinery
-/// costs compile time: appending and indexing are single steps here. Moves, and does not copy.
+/// A growing array of trivial elements for constant evaluation: appending and indexing are single steps, whereas each
+/// step inside std::vector costs compile time. Movable, not copyable.
 template <class T>
 class Table {
   static_assert(std::is_trivially_copyable_v<T>, "davit: a Table holds trivially copyable elements");
@@ -66,7 +66,7 @@ class Table {
     size_ += count;
   }
   constexpr void clear() noexcept { size_ = 0; }
-  /// Keeps the first `size` elements, of at least as many.
+  /// Keeps the first `size` elements; size must not exceed size().
   constexpr void shrink(std::size_t size) noexcept { size_ = size; }
 
  private:

@@ -18,14 +18,12 @@
 namespace davit {
 
 namespace detail {
-/// Errors: invalid_dtype, invalid_shape if the tensor's elements cannot be seen as a span of that type; `what` names
-/// it.
+/// Checks that a tensor can be seen as a span of elements of `dtype`. Errors: invalid_dtype; invalid_shape if it is not
+/// contiguous; `what` names the tensor.
 [[nodiscard]] Result<void> check_elements(const TensorView& tensor, ScalarType dtype, std::string_view what);
 }  // namespace detail
 
-/// A tensor that shares in the ownership of its storage: a view of a mapped file, of static data, or of a heap block.
-///
-/// Sizes and strides are in elements. Several tensors may view one storage (tied parameters, slices).
+/// A tensor that shares ownership of its storage: a mapped file, static data, or a heap block.
 struct Tensor {
   ScalarType dtype = ScalarType::undefined;
   std::vector<std::int64_t> sizes;
@@ -34,7 +32,7 @@ struct Tensor {
   SharedBytes storage;
   bool requires_grad = false;
 
-  /// The view; data of a tensor without elements may be null. The tensor must outlive it.
+  /// Returns a view; its data may be null for a tensor without elements. The tensor must outlive it.
   [[nodiscard]] TensorView view() const noexcept {
     std::byte* data = storage.writable();
     if (data != nullptr) data += static_cast<std::size_t>(storage_offset) * size_of(dtype);
@@ -48,8 +46,8 @@ struct Tensor {
     return count;
   }
 
-  /// The elements, in row-major order. Errors: invalid_dtype if they are no T; invalid_shape if they are not
-  /// contiguous.
+  /// The elements, in row-major order. Errors: invalid_dtype if the dtype is not T's; invalid_shape if the tensor is
+  /// not contiguous.
   template <class T>
   [[nodiscard]] Result<std::span<T>> as() const {
     static_assert(TensorElement<T>, "davit: no tensor has elements of this type");
@@ -58,12 +56,12 @@ struct Tensor {
     return std::span<T>(view().template as<T>(), static_cast<std::size_t>(numel()));
   }
 
-  /// A zeroed contiguous tensor on the heap; its storage is empty if its elements do not fit in memory, or no memory
-  /// could hold them (see checked_numel).
+  /// Returns a zeroed contiguous tensor on the heap. Its storage is empty if there is not enough memory or the size
+  /// overflows (see checked_numel).
   [[nodiscard]] static Tensor zeros(ScalarType dtype, std::span<const std::int64_t> sizes);
 };
 
-/// tensor.as<T>(), for templates: `as<float>(x)` needs no `template` before it. Of an Output too.
+/// tensor.as<T>(), for templates: `as<float>(x)` needs no `template` before it. Works for an Output too.
 template <class T>
 [[nodiscard]] Result<std::span<T>> as(const Tensor& tensor) {
   return tensor.as<T>();
@@ -71,12 +69,13 @@ template <class T>
 
 namespace detail {
 
-/// A contiguous tensor over `count` elements in `storage`. Errors: invalid_shape if the sizes make another number of
-/// elements.
+/// Returns a contiguous tensor over `count` elements in `storage`. Errors: invalid_shape if the product of the sizes is
+/// not `count`.
 [[nodiscard]] Result<Tensor> tensor_over(SharedBytes storage, ScalarType dtype, std::size_t count,
                                          std::span<const std::int64_t> sizes);
 
-/// A size in a list of them, of any integer type; INT64_MAX, which no tensor has, stands for more.
+/// A size in a list of sizes, from any integer type; a value that exceeds int64 becomes INT64_MAX, which no tensor can
+/// have.
 struct Size {
   template <std::integral T>
     requires(!std::same_as<T, bool>)
@@ -84,7 +83,7 @@ struct Size {
       : value(std::in_range<std::int64_t>(size) ? static_cast<std::int64_t>(size) : INT64_MAX) {}
   std::int64_t value;
 };
-/// The sizes as tensors have them.
+/// Converts sizes of any integer type to int64_t.
 template <std::ranges::input_range Sizes>
 [[nodiscard]] std::vector<std::int64_t> sizes_of(const Sizes& from) {
   std::vector<std::int64_t> sizes;
@@ -97,13 +96,13 @@ template <>
   for (const Size size : from) sizes.push_back(size.value);
   return sizes;
 }
-/// Sizes of other integers than int64_t.
+/// A range of sizes of an integer type other than int64_t.
 template <class Sizes>
 concept OtherSizes =
     std::ranges::input_range<Sizes> && !std::convertible_to<const Sizes&, std::span<const std::int64_t>> &&
     requires(std::ranges::range_reference_t<Sizes> size) { Size(size); };
 
-/// A vector that a tensor owns.
+/// Storage owner that holds a vector.
 template <class T>
 struct OwnedVector : SharedBytes::Owner {
   explicit OwnedVector(std::vector<T> vector) noexcept : Owner(&OwnedVector::destroy), elements(std::move(vector)) {}
@@ -113,10 +112,10 @@ struct OwnedVector : SharedBytes::Owner {
 
 }  // namespace detail
 
-/// A contiguous tensor over the elements of a span, a vector or an array, which must outlive it: nothing is copied.
-/// Elements that are const are read only, unless a program changes its inputs.
+/// Returns a contiguous tensor over the elements of a span, a vector or an array, which must outlive it; copies
+/// nothing. Const elements are read only, unless a program mutates its inputs.
 ///
-/// Errors: invalid_shape if the sizes make another number of elements. Source: torch::from_blob.
+/// Errors: invalid_shape if the product of the sizes is not the number of elements. Source: torch::from_blob.
 template <class Elements>
 [[nodiscard]] Result<Tensor> tensor(Elements&& elements, std::span<const std::int64_t> sizes) {
   constexpr bool is_range = std::ranges::contiguous_range<Elements> && std::ranges::sized_range<Elements>;
@@ -136,7 +135,7 @@ template <class Elements>
           scalar_type_of<Element>, std::ranges::size(elements), sizes);
   }
 }
-/// The same with sizes of any integers: `tensor(v, {1, v.size()})`.
+/// As above, with sizes of any integer type: `tensor(v, {1, v.size()})`.
 template <class Elements>
 [[nodiscard]] Result<Tensor> tensor(Elements&& elements, std::initializer_list<detail::Size> sizes) {
   return tensor(std::forward<Elements>(elements), std::span<const std::int64_t>(detail::sizes_of(sizes)));
@@ -146,7 +145,7 @@ template <class Elements, detail::OtherSizes Sizes>
   return tensor(std::forward<Elements>(elements), std::span<const std::int64_t>(detail::sizes_of(sizes)));
 }
 
-/// A contiguous tensor that owns its elements: a vector that is moved in is not copied. Errors: as tensor().
+/// Returns a contiguous tensor that owns its elements; a vector that is moved in is not copied. Errors: as tensor().
 /// Source: executorch::extension::make_tensor_ptr.
 template <class T>
 [[nodiscard]] Result<Tensor> owned_tensor(std::vector<T> elements, std::span<const std::int64_t> sizes) {
@@ -165,12 +164,12 @@ template <class T, detail::OtherSizes Sizes>
   return owned_tensor(std::move(elements), std::span<const std::int64_t>(detail::sizes_of(sizes)));
 }
 
-/// What a view shows, as a tensor that lasts: a part of `storage` if it begins there, else a copy in the same layout,
-/// which has no storage if there is no memory. O(1), or O(bytes that the view reaches over).
+/// Returns an owning tensor of the view: a part of `storage` if the view starts inside it, else a copy in the same
+/// layout, without storage if there is no memory. O(1), or O(bytes between the view's first and last element).
 [[nodiscard]] Tensor keep_tensor(const TensorView& view, const SharedBytes& storage = {});
 
-/// Bytes from the start of a storage that a tensor of these sizes and strides touches, or -1 on overflow or a
-/// negative size or stride.
+/// Returns the number of bytes from the start of a storage to the end of the last element of a tensor of these sizes
+/// and strides; -1 on overflow or for a negative size or stride.
 [[nodiscard]] constexpr std::int64_t storage_extent(std::span<const std::int64_t> sizes,
                                                     std::span<const std::int64_t> strides, std::int64_t storage_offset,
                                                     std::size_t element_size) noexcept {

@@ -9,11 +9,11 @@
 
 namespace davit {
 
-/// The largest rank a tensor may have.
+/// Largest rank of a tensor.
 inline constexpr std::size_t max_rank = 16;
 
-/// A dimension that counts from the end if it is negative; false if the rank has no such dimension. A tensor without
-/// dimensions has dimension 0, as in ATen. Source: c10::maybe_wrap_dim.
+/// Wraps a negative dimension, which counts from the end; returns false if the rank has no such dimension. A tensor of
+/// rank 0 has dimension 0, as in ATen. Source: c10::maybe_wrap_dim.
 [[nodiscard]] constexpr bool wrap_dim(std::int64_t& dim, std::size_t rank) noexcept {
   const auto n = static_cast<std::int64_t>(rank == 0 ? 1 : rank);
   if (dim < -n || dim >= n) return false;
@@ -21,9 +21,9 @@ inline constexpr std::size_t max_rank = 16;
   return true;
 }
 
-/// The product of the sizes; -1 if one is negative or the product, sizes of 0 left out, is more than `most`: then so
-/// many elements are in no memory, and products of some of the sizes may overflow. Tensors of unknown origin (a file, a
-/// shape that arguments make) pass it before anything else multiplies their sizes. O(rank).
+/// Returns the product of the sizes; -1 if a size is negative, or if the product of the nonzero sizes exceeds `most`:
+/// then no memory can hold the tensor, and partial products may overflow. Call it on every shape of unknown origin (a
+/// file, a shape from arguments) before any other code multiplies its sizes. O(rank).
 [[nodiscard]] constexpr std::int64_t checked_numel(std::span<const std::int64_t> sizes,
                                                    std::int64_t most = INT64_MAX / 64) noexcept {
   std::int64_t count = 1;
@@ -36,7 +36,7 @@ inline constexpr std::size_t max_rank = 16;
   return empty ? 0 : count;
 }
 
-/// A tensor somebody else owns: data, element type, sizes and strides (in elements, row-major order of dimensions).
+/// A non-owning view of a tensor: data, element type, sizes and strides (in elements, in the order of dimensions).
 /// Trivially copyable. `data` points at the element with all indices zero.
 struct TensorView {
   void* data = nullptr;
@@ -44,7 +44,7 @@ struct TensorView {
   const std::int64_t* strides_data = nullptr;
   std::uint8_t rank = 0;
   ScalarType dtype = ScalarType::undefined;
-  std::uint32_t storage_offset = 0;  ///< elements before `data` in its storage, where that is known
+  std::uint32_t storage_offset = 0;  ///< elements before `data` in its storage; 0 if unknown
 
   [[nodiscard]] constexpr std::span<const std::int64_t> sizes() const noexcept { return {sizes_data, rank}; }
   [[nodiscard]] constexpr std::span<const std::int64_t> strides() const noexcept { return {strides_data, rank}; }
@@ -57,11 +57,11 @@ struct TensorView {
     for (std::size_t d = 0; d < rank; ++d) count *= sizes_data[d];
     return count;
   }
-  /// Bytes the elements take when contiguous.
+  /// Size of the elements in bytes when contiguous.
   [[nodiscard]] constexpr std::size_t nbytes() const noexcept {
     return static_cast<std::size_t>(numel()) * size_of(dtype);
   }
-  /// True if the elements lie in row-major order without gaps (dimensions of size 1 do not matter).
+  /// True if the elements are in row-major order without gaps (ignoring dimensions of size 1).
   [[nodiscard]] constexpr bool is_contiguous() const noexcept {
     std::int64_t expected = 1;
     bool gaps = false;
@@ -71,7 +71,7 @@ struct TensorView {
     }
     return !gaps || expected == 0;
   }
-  /// The element that lies `elements` behind the first one (a sum of indices times strides); null where a tensor
+  /// Returns the address of the element at an offset in elements (the sum of indices times strides); null if a tensor
   /// without elements has no memory.
   [[nodiscard]] std::byte* element_at(std::int64_t elements) const noexcept {
     return data == nullptr ? nullptr
@@ -84,16 +84,17 @@ struct TensorView {
   }
 };
 
-/// Fills `strides` with the row-major strides of `sizes`; a dimension of size 0 counts as 1, as in torch.
+/// Fills `strides` with the row-major strides of `sizes`; a size of 0 counts as 1, as in torch.
 constexpr void contiguous_strides(std::span<const std::int64_t> sizes, std::span<std::int64_t> strides) noexcept {
   std::int64_t step = 1;
   for (std::size_t d = sizes.size(); d-- > 0;) {
     strides[d] = step;
-    if (sizes[d] > 1 && __builtin_mul_overflow(step, sizes[d], &step)) step = INT64_MAX;  // no such tensor can be made
+    if (sizes[d] > 1 && __builtin_mul_overflow(step, sizes[d], &step)) step = INT64_MAX;  // no such tensor exists
   }
 }
 
-/// The same with dimension 1 innermost; below three dimensions row-major. Source: c10::get_channels_last_strides_2d.
+/// Fills `strides` with dimension 1 innermost (channels last); row-major below three dimensions. Source:
+/// c10::get_channels_last_strides_2d.
 constexpr void channels_last_strides(std::span<const std::int64_t> sizes, std::span<std::int64_t> strides) noexcept {
   contiguous_strides(sizes, strides);
   if (sizes.size() < 3) return;

@@ -18,8 +18,8 @@ namespace detail {
 }
 }  // namespace detail
 
-/// The value of a Result; an Error is printed to stderr and ends the process with exit status 1. For first programs and
-/// experiments: a library hands the Error on. Of a Result that has a name, a reference to the value in it.
+/// Returns the value of a Result; prints an Error to stderr and exits with status 1. For first programs and
+/// experiments; a library should return the Error. For an lvalue Result it returns a reference to the value.
 template <class T>
 [[nodiscard]] T value_or_exit(Result<T>&& result) {
   if (!result) detail::exit_with(to_string(result.error()));
@@ -35,7 +35,7 @@ template <class T>
   if (!result) detail::exit_with(to_string(result.error()));
   return *result;
 }
-/// The same of what answers no value: Result<void>, and the Status of a typed or a static call.
+/// As above for a result without a value: Result<void>, and the Status of a typed or a static call.
 inline void value_or_exit(const Result<void>& result) {
   if (!result) detail::exit_with(to_string(result.error()));
 }

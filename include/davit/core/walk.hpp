@@ -11,17 +11,17 @@
 
 namespace davit {
 
-/// How operands walk through common sizes: the dimensions from the innermost to the outermost, without those of size 1,
-/// and taken together where every operand's elements follow one another evenly. Strides are in bytes.
+/// A strided iteration of several operands over common sizes: dimensions from innermost to outermost, with dimensions
+/// of size 1 removed and adjacent dimensions merged if every operand allows it. Strides are in bytes.
 ///
-/// Made by `add` for each operand and one `collapse`. Rank 0 is made a row of one element, so there always is a row.
+/// Call `add` for each operand, then `collapse`. Rank 0 becomes one row of one element, so at least one row exists.
 class Walk {
  public:
   static constexpr std::size_t max_operands = 4;
-  static constexpr std::size_t max_dims = 2 * max_rank;  ///< repeat has two for each of the tensor's
+  static constexpr std::size_t max_dims = 2 * max_rank;  ///< repeat needs two per dimension of the tensor
 
   std::size_t rank;
-  std::int64_t count;  ///< elements
+  std::int64_t count;  ///< number of elements
   std::array<std::int64_t, max_dims> sizes;
   std::array<std::array<std::int64_t, max_dims>, max_operands> strides;
 
@@ -32,14 +32,14 @@ class Walk {
       count *= sizes[d];
     }
   }
-  /// An operand whose strides are given in elements of so many bytes.
+  /// Adds an operand, whose strides are in elements of `element` bytes.
   [[gnu::noinline]] Walk& add(std::span<const std::int64_t> of, std::size_t element) noexcept {
     for (std::size_t d = 0; d < rank; ++d)
       strides[operands_][d] = of[rank - 1 - d] * static_cast<std::int64_t>(element);
     ++operands_;
     return *this;
   }
-  /// A further outermost dimension, with the strides of all operands.
+  /// Adds an outermost dimension with the strides of all operands.
   template <std::size_t N>
   Walk& push(std::int64_t size, const std::array<std::int64_t, N>& of) noexcept {
     sizes[rank] = size;
@@ -49,7 +49,7 @@ class Walk {
     ++rank;
     return *this;
   }
-  /// Makes the dimensions along which operand n moves least the innermost; of equals the inner stays so.
+  /// Sorts the dimensions by the strides of operand n, the smallest innermost; stable.
   void sort_by(std::size_t n) noexcept {
     for (std::size_t i = 1; i < rank; ++i)
       for (std::size_t d = i; d > 0 && strides[n][d] < strides[n][d - 1]; --d) swap(d, d - 1);
@@ -79,7 +79,7 @@ class Walk {
     rank = kept;
   }
   [[nodiscard]] std::size_t operands() const noexcept { return operands_; }
-  /// Whether operand n lies in memory as it is walked, in elements of so many bytes.
+  /// True if operand n is contiguous in the order of the walk, for elements of `element` bytes.
   [[nodiscard]] bool is_dense(std::size_t n, std::size_t element) const noexcept {
     auto expected = static_cast<std::int64_t>(element);
     for (std::size_t d = 0; d < rank; ++d) {
@@ -88,8 +88,8 @@ class Walk {
     }
     return true;
   }
-  /// The dimension along which operand n's elements of so many bytes are neighbours, if that is not the innermost and
-  /// its size is at least `least`; else 0.
+  /// Returns the dimension with the contiguous stride of operand n, if it is not the innermost and its size is at least
+  /// `least`; else 0.
   [[nodiscard]] std::size_t turned_dimension(std::size_t n, std::size_t element, std::int64_t least) const noexcept {
     const auto bytes = static_cast<std::int64_t>(element);
     if (strides[n][0] == bytes) return 0;
@@ -97,25 +97,25 @@ class Walk {
       if (strides[n][d] == bytes && sizes[d] >= least) return d;
     return 0;
   }
-  /// Whether operand n is one element all along.
+  /// True if all strides of operand n are 0.
   [[nodiscard]] bool is_repeated(std::size_t n) const noexcept {
     for (std::size_t d = 0; d < rank; ++d)
       if (strides[n][d] != 0) return false;
     return true;
   }
 
-  /// Where the first element of an innermost row lies, in bytes for each operand.
+  /// Byte offset of an innermost row, for each operand.
   struct Row {
     std::array<std::int64_t, max_operands> at{};
     std::array<std::int64_t, max_dims> index{};
   };
-  /// Goes on to the next row, or the next of what the `first` innermost dimensions make up; false after the last.
+  /// Advances to the next row, or to the next block of the `first` innermost dimensions; false after the last.
   [[nodiscard, gnu::noinline]] bool next(Row& row, std::size_t first = 1) const noexcept {
     return next(row.index, first, [&](std::size_t d, std::int64_t steps) {
       for (std::size_t n = 0; n < operands_; ++n) row.at[n] += strides[n][d] * steps;
     });
   }
-  /// The same for an index alone; move(d, steps) is called for each dimension that it moves along.
+  /// As above for an index alone; calls move(d, steps) for each dimension that changes.
   template <class Move>
   [[gnu::always_inline]] bool next(std::array<std::int64_t, max_dims>& index, std::size_t first,
                                    Move&& move) const noexcept {
@@ -127,8 +127,7 @@ class Walk {
     }
     return false;
   }
-  /// Calls f(offsets) for each innermost row, or what the `first` innermost dimensions make up. The sizes must not be
-  /// 0.
+  /// Calls f(offsets) for each innermost row, or for each block of the `first` innermost dimensions. No size may be 0.
   template <class F>
   void for_each_row(F&& f, std::size_t first = 1) const {
     Row row;

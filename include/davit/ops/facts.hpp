@@ -13,7 +13,7 @@ namespace davit {
 
 namespace detail {
 
-/// The facts by names; a template, so that only what asks for facts makes it.
+/// Index of the facts by name; a template, so that only programs that use facts compile it.
 template <class = void>
 inline constexpr auto facts_index = [] {
   constexpr std::size_t count = [] {
@@ -31,20 +31,21 @@ inline constexpr OperatorFacts no_facts{};
 
 }  // namespace detail
 
-/// The facts of the operator of that name, without overload ("aten.select"); those of an unknown one otherwise. O(size
-/// of the name).
+/// Returns the facts of an operator by its name without overload ("aten.select"); default facts for an unknown
+/// operator. O(size of the name).
 template <class = void>
 [[nodiscard]] constexpr const OperatorFacts& facts_of_name(std::string_view name) noexcept {
   const OperatorFacts* const found = detail::facts_index<>.find(name);
   return found == nullptr ? detail::no_facts : *found;
 }
-/// The facts of an operator ("aten.select.int").
+/// Returns the facts of an operator by its full name ("aten.select.int").
 template <class = void>
 [[nodiscard]] constexpr const OperatorFacts& facts_of(std::string_view target) noexcept {
   return facts_of_name(target.substr(0, target.rfind('.')));
 }
 
-/// The same; of an operator in place the facts of its functional form: "aten.add_.Tensor" -> those of "aten.add".
+/// Returns the facts of an operator or, for an in-place operator, of its functional form: "aten.add_.Tensor" has those
+/// of "aten.add".
 template <class = void>
 [[nodiscard]] constexpr const OperatorFacts& functional_facts_of(std::string_view target) noexcept {
   std::string_view name = target.substr(0, target.rfind('.'));
@@ -52,8 +53,8 @@ template <class = void>
   return facts_of_name(name);
 }
 
-/// True for operators that draw random numbers, in place or not, or answer what memory happens to hold: neither
-/// computed beforehand, moved nor left out.
+/// True for operators, in place or not, that draw random numbers or return uninitialized memory: passes must not fold,
+/// move or remove them.
 template <class = void>
 [[nodiscard]] constexpr bool is_random(std::string_view target) noexcept {
   return functional_facts_of(target).random;

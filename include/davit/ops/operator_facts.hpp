@@ -6,14 +6,14 @@
 
 namespace davit {
 
-/// How an operator's outputs show the storage of its first argument.
+/// How an operator's outputs alias its first argument.
 enum class ViewKind : std::uint8_t {
-  none,         ///< they do not
-  same,         ///< all of it, as it is
-  maybe_same,   ///< as it is, or a copy
-  shape,        ///< the elements in their order, with other sizes
-  maybe_shape,  ///< the same, or a copy
-  transpose,    ///< doing it again undoes it; conj too
+  none,         ///< no alias
+  same,         ///< all of it, unchanged
+  maybe_same,   ///< an unchanged alias, or a copy
+  shape,        ///< the elements in the same order, with other sizes
+  maybe_shape,  ///< likewise, or a copy
+  transpose,    ///< its own inverse; conj too
   permute,
   movedim,
   select,
@@ -21,37 +21,37 @@ enum class ViewKind : std::uint8_t {
   diagonal,
   unbind,   ///< a list of selections
   split,    ///< a list of slices
-  other,    ///< in another way
-  unknown,  ///< all of them, parts, or a copy, and not of the first argument alone: its parts tell
+  other,    ///< another alias
+  unknown,  ///< an alias of all or some arguments, or a copy; its decomposition tells
 };
 
-/// How sizes and dtypes of the outputs follow from the arguments; an argument `dtype` prevails.
+/// Rule for the sizes and dtypes of the outputs, given the arguments; an argument `dtype` takes precedence.
 enum class ShapeRule : std::uint8_t {
   unknown,
   promoted,          ///< sizes broadcast, dtype promoted: add
-  quotient,          ///< the same, a float: div; with a rounding mode as `promoted`
-  compared,          ///< the same, a bool: eq
-  chosen,            ///< sizes of all broadcast, dtype promoted of all but the first: where
-  same,              ///< like the first tensor: neg
-  magnitude,         ///< the same, real of complex: abs
-  floating,          ///< the same, a float: exp
-  tested,            ///< the same, a bool: isnan
-  accumulated,       ///< the same, an int64 of integers: cumsum
-  batch_norm,        ///< the same, and two empty statistics
-  layer_norm,        ///< the same, and two statistics of size 1 where it normalizes
-  sorted,            ///< the same, and places
-  largest_k,         ///< the same with another size, and places: topk
+  quotient,          ///< as `promoted`, a float: div; with a rounding mode as `promoted`
+  compared,          ///< as `promoted`, a bool: eq
+  chosen,            ///< sizes of all broadcast, dtype promoted from all but the first: where
+  same,              ///< sizes and dtype of the first tensor: neg
+  magnitude,         ///< likewise, the real dtype of a complex one: abs
+  floating,          ///< as `same`, a float: exp
+  tested,            ///< as `same`, a bool: isnan
+  accumulated,       ///< as `same`, an int64 for integers: cumsum
+  batch_norm,        ///< as `same`, and two empty statistics
+  layer_norm,        ///< as `same`, and two statistics, with size 1 in the normalized dimensions
+  sorted,            ///< as `same`, and int64 indices: sort
+  largest_k,         ///< as `sorted`, with another size in one dimension: topk
   reduced,           ///< without the reduced dimensions: mean
-  summed,            ///< the same, an int64 of integers: sum
-  reduced_to_bool,   ///< the same, a bool: any
-  reduced_to_place,  ///< the same, an int64: argmax
-  extreme,           ///< the same, of one dimension also places: max
-  viewed,            ///< the sizes are an argument, -1 among them: view
+  summed,            ///< likewise, an int64 for integers: sum
+  reduced_to_bool,   ///< as `reduced`, a bool: any
+  reduced_to_place,  ///< as `reduced`, an int64: argmax
+  extreme,           ///< as `reduced`, over one dimension also int64 indices: max
+  viewed,            ///< the sizes are an argument, with -1 allowed: view
   expanded,
   repeated,
   made,    ///< the sizes are the first argument, a float: zeros
-  filled,  ///< the same, the dtype that of the second: full
-  scalar,  ///< without dimensions, a float: scalar_tensor
+  filled,  ///< likewise, with the dtype of the second argument: full
+  scalar,  ///< a float without dimensions: scalar_tensor
   arange,
   permuted,
   transposed,
@@ -69,73 +69,74 @@ enum class ShapeRule : std::uint8_t {
   indexed,          ///< index.Tensor
   matrix_product,   ///< mm
   batched_product,  ///< bmm
-  product,          ///< of vectors, matrices, or batches of them: matmul
-  product_added,    ///< of the second and third argument: addmm
+  product,          ///< of vectors, matrices, or batches of matrices: matmul
+  product_added,    ///< of the second and third argument, plus the first: addmm
   linear,
   complex_of_parts,  ///< complex, polar
   pairs_of_complex,  ///< view_as_real
   complex_of_pairs,  ///< view_as_complex
 };
 
-/// How large an operator's results are, by its operands' magnitudes.
+/// Bound of the magnitude of an operator's results, from the magnitudes of its operands.
 enum class RangeBound : std::uint8_t {
-  unknown,           ///< it may make infinities or NaN of ordinary numbers
-  largest,           ///< no larger than the largest operand, or than a number that is an argument
-  largest_scaled,    ///< the same, or than the product of it with the numbers: leaky_relu
-  looked_up,         ///< the same of operands that are no indices: embedding
-  sum,               ///< of its operands
-  product,           ///< of its operands
-  product_or_first,  ///< the same, or the first of them: prelu
-  power,             ///< of its operand: squares; unknown for other exponents
-  quotient,          ///< by a number; unknown by a tensor
+  unknown,           ///< may produce infinities or NaN from finite numbers
+  largest,           ///< at most the largest operand or number argument
+  largest_scaled,    ///< at most that, or its product with the numbers: leaky_relu
+  looked_up,         ///< as `largest`, of the operands other than indices: embedding
+  sum,               ///< the sum of the operands
+  product,           ///< the product of the operands
+  product_or_first,  ///< as `product`, or at most the first operand: prelu
+  power,             ///< a square of the operand; unknown for other exponents
+  quotient,          ///< the quotient by a number; unknown for a tensor
   total,             ///< a sum over dimensions
   one,               ///< at most 1, of either sign
   fraction,          ///< at most 1, not negative
-  softmax,           ///< the same
-  products,          ///< sums of products of the first two operands of three
+  softmax,           ///< likewise
+  products,          ///< a sum of products of the first two of three operands
   convolution,
   linear,
   bias_first,  ///< as `products`, the bias first
   layer_norm,
   group_norm,
   batch_norm,
-  scaled,  ///< bytes less a zero point, times a scale that is a number or the second operand
+  scaled,  ///< bytes minus a zero point, times a scale: a number or the second operand
 };
 
-/// The dtype of an operator's results before they are stored in an argument: of add_, and of add with out=. Source:
+/// Dtype of an operator's results before they are written to an argument: for add_, and for add with out=. Source:
 /// torch's type promotion.
 enum class ResultRule : std::uint8_t {
-  unknown,            ///< promoted, of floats
+  unknown,            ///< promoted, for floats only
   same,               ///< promoted
-  floating,           ///< promoted, a float of integers
+  floating,           ///< promoted, a float for integers
   boolean,            ///< a bool
-  place,              ///< an int64
-  same_and_place,     ///< promoted, and an int64
-  unknown_and_place,  ///< promoted, of floats, and an int64
-  as_asked,           ///< an argument says it
+  place,              ///< an int64 index
+  same_and_place,     ///< promoted, and an int64 index
+  unknown_and_place,  ///< promoted, for floats only, and an int64 index
+  as_asked,           ///< the dtype of an argument
 };
 
-/// In what autocast computes an operator: as it is, in the lower precision, or in float32. Source:
-/// aten/src/ATen/autocast_mode.cpp, CPU; einsum and the like, which are not in its lists, are made of what is.
+/// Precision of an operator under autocast: unchanged, the lower precision, or float32. Source:
+/// aten/src/ATen/autocast_mode.cpp, CPU; composites such as einsum, which are not in its lists, follow from their
+/// parts.
 enum class AutocastPolicy : std::uint8_t { none, lower, full };
 
-/// Facts about an operator that hold for all its overloads, and for backends of whatever kind.
+/// Facts about an operator that hold for all its overloads and for every backend.
 struct OperatorFacts {
   std::string_view name;  ///< "aten.add"
-  /// Source: the alias annotations of torch's operator schemas, and what the kernels of those without answer in torch
-  /// 2.6 (data_ptr): dropout its input when not training, einsum of one tensor a view.
+  /// Source: the alias annotations of torch's operator schemas, and for operators without them the aliasing of torch
+  /// 2.6's kernels (data_ptr): dropout returns its input when not training, einsum of one tensor returns a view.
   ViewKind view = ViewKind::none;
-  bool apart = false;  ///< its parts tell more of what it shows: functionalize takes it apart first
+  bool apart = false;  ///< functionalize decomposes it first, because its parts have more precise alias facts
   ShapeRule shape = ShapeRule::unknown;
   RangeBound range = RangeBound::unknown;
-  bool keeps_nonfinite = false;  ///< no library turns NaN or an infinity in its operands into something else
+  bool keeps_nonfinite = false;  ///< every library propagates NaN and infinities from its operands
   ResultRule result = ResultRule::unknown;
-  bool promotes = false;  ///< its in-place form computes in the promoted dtype of its operands, not in its own
+  bool promotes = false;  ///< its in-place form computes in the promoted dtype of its operands, not in its own dtype
   AutocastPolicy autocast = AutocastPolicy::none;
-  bool takes_number = false;  ///< each of its two tensors may be a number: 1 - x
-  bool moves = false;     ///< computes nothing, though it is no view: a copy, what puts tensors together or fills one
-  bool computes = false;  ///< may answer a view, but computes in other cases
-  bool random = false;    ///< draws random numbers, or answers what memory happens to hold
+  bool takes_number = false;  ///< either of its two tensors may be a number: 1 - x
+  bool moves = false;         ///< computes nothing but is no view: a copy, a concatenation, a fill
+  bool computes = false;      ///< may return a view, but computes in other cases
+  bool random = false;        ///< draws random numbers, or returns uninitialized memory
 };
 
 }  // namespace davit

@@ -8,14 +8,14 @@
 
 namespace davit {
 
-/// What an operator schema says of one parameter.
+/// One parameter of an operator schema.
 struct SchemaParameter {
   std::string_view type{};  ///< "Tensor", "int[2]", "Scalar?", without alias annotations
   std::string_view name{};
   std::string_view default_value{};  ///< as written: "1", "None", "[]", "True"
   bool has_default = false;
   bool keyword_only = false;
-  bool is_written = false;  ///< "Tensor(a!)": the operator writes to it
+  bool is_written = false;  ///< "Tensor(a!)": the operator writes to the argument
 
   [[nodiscard]] constexpr bool is_optional() const noexcept { return type.ends_with('?'); }
   /// The type without a trailing '?'.
@@ -27,13 +27,13 @@ struct SchemaParameter {
   [[nodiscard]] constexpr std::string_view element() const noexcept { return base().substr(0, base().find('[')); }
 };
 
-/// An operator's parameters and number of returns, parsed from its schema text; views into that text.
+/// Parameters and number of returns of an operator, parsed from its schema; views into the schema's text.
 struct OperatorSchema {
   std::string_view name;
   std::vector<SchemaParameter> parameters;
   std::size_t returns = 0;
 
-  /// Index of the parameter of that name, or parameters.size(). O(parameters).
+  /// Returns the index of the parameter of that name, or parameters.size(). O(parameters).
   [[nodiscard]] constexpr std::size_t index_of(std::string_view parameter) const noexcept {
     std::size_t i = 0;
     while (i < parameters.size() && parameters[i].name != parameter) ++i;
@@ -43,7 +43,7 @@ struct OperatorSchema {
 
 namespace detail {
 
-/// Takes the text of the first parameter from a schema's list of them; they are separated by ", ".
+/// Removes the first parameter from a schema's parameter list, separated by ", ", and returns its text.
 [[nodiscard]] constexpr std::string_view take_parameter(std::string_view& list) noexcept {
   std::size_t end = 0;
   for (int depth = 0; end < list.size() && (depth > 0 || list[end] != ','); ++end) {
@@ -64,8 +64,8 @@ namespace detail {
 
 }  // namespace detail
 
-/// True for the schema of an operator with an overload, "ns.op.overload(Type name=default, ...) -> Type", as torch
-/// writes it. O(size).
+/// True for a valid schema of an operator with an overload, in torch's syntax: "ns.op.overload(Type name=default, ...)
+/// -> Type". O(size).
 [[nodiscard]] constexpr bool is_schema(std::string_view text) noexcept {
   const std::size_t open = text.find('('), arrow = text.rfind(") -> ");
   if (open == std::string_view::npos || arrow == std::string_view::npos || arrow < open || arrow + 5 == text.size())
@@ -94,7 +94,7 @@ namespace detail {
   return true;
 }
 
-/// Parses "ns.op.overload(Type name=default, *, ...) -> (Type, ...)". The text must be well formed, as the schemas of
+/// Parses "ns.op.overload(Type name=default, *, ...) -> (Type, ...)". The text must be valid, as the schemas of
 /// operator_tables are. O(size).
 /// Source: the schema grammar of PyTorch's native_functions.yaml.
 template <class = void>
@@ -121,7 +121,7 @@ template <class = void>
     parameter.name = part.substr(space + 1);
     parameter.type = part.substr(0, space);
     if (const std::size_t alias = parameter.type.find('(');
-        alias != std::string_view::npos) {  // only a Tensor is annotated
+        alias != std::string_view::npos) {  // only Tensor types have an annotation
       parameter.is_written = parameter.type.find('!', alias) != std::string_view::npos;
       const std::size_t end = parameter.type.find(')', alias);
       if (end + 1 == parameter.type.size())

@@ -46,7 +46,7 @@
 
 namespace davit {
 
-/// The rows of all operators, by families; a name stands in one row.
+/// The rows of all operators, by family; each name has one row.
 inline constexpr auto operator_tables = std::to_array<std::span<const OperatorRow>>({
     operator_families::activations,
     operator_families::arithmetic,
@@ -86,7 +86,7 @@ inline constexpr auto operator_tables = std::to_array<std::span<const OperatorRo
     operator_families::symbolic_numbers,
 });
 
-/// The facts of all operators, by families.
+/// The facts of all operators, by family.
 inline constexpr auto facts_tables = std::to_array<std::span<const OperatorFacts>>({
     operator_families::activations_facts,
     operator_families::arithmetic_facts,
@@ -126,13 +126,13 @@ inline constexpr auto facts_tables = std::to_array<std::span<const OperatorFacts
 
 namespace detail {
 
-/// find_operator at run time, by an index that the compiler makes once.
+/// find_operator at run time, with an index made at compile time.
 [[nodiscard]] std::string_view find_indexed_operator(std::string_view name) noexcept;
 
 }  // namespace detail
 
-/// The schema of the operator of that name ("aten.add.Tensor"); empty if no backend may take one of that name. O(1)
-/// at run time; O(n) in constant evaluation, where each source would make an index of its own.
+/// Returns the schema of an operator by name ("aten.add.Tensor"); empty if no backend may take it. O(1) at run time;
+/// O(n) in constant evaluation, where each translation unit would need its own index.
 [[nodiscard]] constexpr std::string_view find_operator(std::string_view name) noexcept {
   if consteval {
     for (const std::span<const OperatorRow> family : operator_tables)

@@ -5,7 +5,7 @@
 
 namespace davit::operators {
 
-/// A parameter of an operator, by its name and its position in the schema.
+/// A parameter of an operator: its name and its position in the schema.
 struct Parameter {
   const char* name;
   std::uint32_t position;

@@ -7,14 +7,13 @@
 
 namespace davit {
 
-/// The rule of an operator ("aten.softplus.default"), or of a part that rules share ("$reduce"); empty if it is not
-/// taken apart. O(1).
+/// Returns the decomposition of an operator ("aten.softplus.default"), or a helper that rules share ("$reduce"); empty
+/// if there is none. O(1).
 [[nodiscard]] std::string_view find_decomposition(std::string_view target) noexcept;
-/// The same, for complex tensors.
+/// Returns the decomposition for complex tensors; empty if there is none.
 [[nodiscard]] std::string_view find_complex_rule(std::string_view target) noexcept;
 
-/// Whether a rule is of an operator of core ATen, and is for backends that do not take that ('!' behind its
-/// parameters).
+/// True if a rule decomposes an operator of core ATen, for backends that lack that operator ('!' after its parameters).
 [[nodiscard]] constexpr bool is_rule_of_core(std::string_view rule) noexcept {
   return rule.substr(0, rule.find(':')).ends_with('!');
 }

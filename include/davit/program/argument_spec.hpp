@@ -16,28 +16,28 @@ struct TensorArgument {
   friend constexpr bool operator==(const TensorArgument&, const TensorArgument&) = default;
 };
 
-/// A graph input or output that is an integer known only when the program runs.
+/// A graph input or output that is a run-time integer.
 struct SymIntArgument {
   Name name;
   friend constexpr bool operator==(const SymIntArgument&, const SymIntArgument&) = default;
 };
 
-/// A graph input or output that is a float known only when the program runs.
+/// A graph input or output that is a run-time float.
 struct SymFloatArgument {
   Name name;
   friend constexpr bool operator==(const SymFloatArgument&, const SymFloatArgument&) = default;
 };
 
-/// A graph input or output that is a bool known only when the program runs.
+/// A graph input or output that is a run-time bool.
 struct SymBoolArgument {
   Name name;
   friend constexpr bool operator==(const SymBoolArgument&, const SymBoolArgument&) = default;
 };
 
-/// None, int, float, bool or str: what a constant argument can be. Two are equal if type and value are.
+/// The value of a constant argument: None, int, float, bool or str. Equal values have equal type and value.
 using ConstantValue = std::variant<std::monostate, std::int64_t, double, bool, Name>;
 
-/// A graph input or output whose value was fixed by the export. Outputs have an empty name.
+/// A graph input or output whose value the export fixed. Outputs have an empty name.
 struct ConstantArgument {
   Name name;
   ConstantValue value;
@@ -57,15 +57,15 @@ struct TokenArgument {
   friend constexpr bool operator==(const TokenArgument&, const TokenArgument&) = default;
 };
 
-/// What a graph input or output is. Source: torch.export.graph_signature.ArgumentSpec.
+/// The kind of a graph input or output. Source: torch.export.graph_signature.ArgumentSpec.
 using ArgumentSpec = std::variant<TensorArgument, SymIntArgument, SymFloatArgument, SymBoolArgument, ConstantArgument,
                                   CustomObjArgument, TokenArgument>;
 
-/// What a user input or a user output is: any argument but a token.
+/// The kind of a user input or user output: any argument except a token.
 using UserArgument = std::variant<TensorArgument, SymIntArgument, SymFloatArgument, SymBoolArgument, ConstantArgument,
                                   CustomObjArgument>;
 
-/// The name of an argument: that of its value in the graph; empty for a constant output.
+/// Returns the name of an argument's value in the graph; empty for a constant output.
 template <class... Arguments>
 [[nodiscard]] constexpr const Name& arg_name(const std::variant<Arguments...>& argument) noexcept {
   const Name* name = nullptr;  // cheaper to compile than std::visit
@@ -75,13 +75,13 @@ template <class... Arguments>
   return *name;
 }
 
-/// A user argument as an argument of any kind.
+/// Converts a user argument to an ArgumentSpec.
 template <std::same_as<UserArgument> Argument>
 [[nodiscard]] constexpr ArgumentSpec to_argument_spec(const Argument& argument) {
   return std::visit([](const auto& a) { return ArgumentSpec(a); }, argument);
 }
 
-/// What torch.export calls the argument's class.
+/// Returns the argument's class name in torch.export.
 [[nodiscard]] constexpr std::string_view type_name(const ArgumentSpec& argument) noexcept {
   constexpr std::string_view names[] = {"TensorArgument",   "SymIntArgument",    "SymFloatArgument", "SymBoolArgument",
                                         "ConstantArgument", "CustomObjArgument", "TokenArgument"};
@@ -90,7 +90,7 @@ template <std::same_as<UserArgument> Argument>
 
 namespace detail {
 
-// What input and output specs have in common: an `arg`, and a `target` where the kind has one.
+// Members common to input and output specs: `arg`, and `target` for the kinds that have one.
 
 template <class Spec>
 constexpr ArgumentSpec spec_arg(const Spec& spec) {
@@ -101,7 +101,7 @@ constexpr ArgumentSpec spec_arg(const Spec& spec) {
   }
 }
 
-// Over the alternatives of a variant of specs; cheaper to compile than std::visit.
+// Functions over the alternatives of a variant of specs; cheaper to compile than std::visit.
 
 template <class Kind, class... Specs>
 constexpr Kind spec_kind(const std::variant<Specs...>& spec) noexcept {

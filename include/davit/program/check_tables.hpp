@@ -12,13 +12,13 @@
 
 namespace davit {
 
-/// Lists in lists in lists: deeper nesting is refused.
+/// Maximum nesting depth of lists; deeper lists are an error.
 inline constexpr int max_list_depth = 4;
 
-/// Checks that every id and range of the tables stays inside them, so that every other algorithm may follow them
-/// blindly: references of expressions and lists point backwards, each argument belongs to one list, node or graph,
-/// sub-graphs form a tree, each node and value says which graph it is in. Tables of unknown origin (a file, a saved
-/// blob) must pass it first. O(size of the tables). Errors: the first violation, with table and row.
+/// Checks that every id and range of the tables is in bounds, so that all other algorithms may follow them unchecked:
+/// references of expressions and lists point backwards, each argument belongs to one list, node or graph, sub-graphs
+/// form a tree, and the graph of each node and value is right. Call it first on tables of unknown origin (a file, a
+/// saved blob). O(size of the tables). Errors: the first violation, with table and row.
 template <class = void>
 [[nodiscard]] constexpr Result<void> check_tables(GraphModuleView g) {
   const auto bad = [](std::string_view table, std::size_t row, std::string_view what) {
@@ -47,19 +47,19 @@ template <class = void>
     if (!inside(v.sizes, g.dims.size()) || !inside(v.strides, g.dims.size()))
       return bad("values", i, "dims outside the table");
     if (v.strides.count != 0 && v.strides.count != v.sizes.count)
-      return bad("values", i, "as many strides as sizes are needed");
+      return bad("values", i, "the numbers of sizes and strides differ");
     if (v.expr != no_id && v.expr >= g.exprs.size()) return bad("values", i, "unknown expression");
     if (v.graph >= g.graphs.size()) return bad("values", i, "unknown graph");
     if (v.producer != no_id && v.producer >= g.nodes.size()) return bad("values", i, "unknown producer");
     if (v.kind > ValueKind::token) return bad("values", i, "unknown kind");
     if (v.kind != ValueKind::tensor && v.kind != ValueKind::token && v.sizes.count != 0)
-      return bad("values", i, "sizes of what is no tensor");
+      return bad("values", i, "a value that is no tensor has sizes");
     if (v.dtype != ScalarType::undefined && size_of(v.dtype) == 0) return bad("values", i, "unknown dtype");
     if (v.layout > Layout::strided || v.requires_grad > 1)
-      return bad("values", i, "unknown layout, or a truth value that is none");
+      return bad("values", i, "unknown layout, or a bool that is neither 0 nor 1");
   }
   std::vector<std::uint8_t> owned(g.arguments.size(), 0);
-  const auto own = [&](Range r) {  // else lists of lists of the same items are trees of any size
+  const auto own = [&](Range r) {  // otherwise lists that share items could expand to trees of any size
     for (std::uint32_t k = 0; k < r.count; ++k)
       if (owned[r.first + k]++ != 0) return false;
     return true;
@@ -70,7 +70,7 @@ template <class = void>
     const Argument& a = g.arguments[i];
     if (!text(a.name)) return bad("arguments", i, "text outside the table");
     if (a.element > ArgumentKind::list || a.keyword > 1)
-      return bad("arguments", i, "unknown kind of elements, or a truth value that is none");
+      return bad("arguments", i, "unknown element kind, or a bool that is neither 0 nor 1");
     const auto up_to = [&](std::int64_t last) { return a.payload >= 0 && a.payload <= last; };
     switch (a.kind) {
       case ArgumentKind::value:
@@ -89,13 +89,13 @@ template <class = void>
         break;
       case ArgumentKind::list:
         if (!inside(a.items, i)) return bad("arguments", i, "list items must precede the list");
-        if (!own(a.items)) return bad("arguments", i, "an item that another list has too");
+        if (!own(a.items)) return bad("arguments", i, "an item that belongs to two lists");
         for (std::uint32_t k = 0; k < a.items.count; ++k)
           if (depth[a.items.first + k] >= depth[i]) depth[i] = static_cast<std::uint8_t>(depth[a.items.first + k] + 1);
         if (depth[i] > max_list_depth) return bad("arguments", i, "lists are nested too deeply");
         break;
       case ArgumentKind::bool_:
-        if (!up_to(1)) return bad("arguments", i, "a truth value that is none");
+        if (!up_to(1)) return bad("arguments", i, "a bool that is neither 0 nor 1");
         break;
       case ArgumentKind::scalar_type:
         if (!up_to(UINT8_MAX)) return bad("arguments", i, "unknown dtype");
@@ -116,11 +116,10 @@ template <class = void>
   for (std::size_t i = 0; i < g.graphs.size(); ++i) {
     const Graph& graph = g.graphs[i];
     if (!text(graph.name)) return bad("graphs", i, "text outside the table");
-    if (graph.is_single_tensor_return > 1) return bad("graphs", i, "a truth value that is none");
+    if (graph.is_single_tensor_return > 1) return bad("graphs", i, "a bool that is neither 0 nor 1");
     if (!inside(graph.inputs, g.arguments.size()) || !inside(graph.outputs, g.arguments.size()))
       return bad("graphs", i, "inputs or outputs outside the table");
-    if (!own(graph.inputs) || !own(graph.outputs))
-      return bad("graphs", i, "an argument that belongs to something else");
+    if (!own(graph.inputs) || !own(graph.outputs)) return bad("graphs", i, "an argument that belongs to two owners");
     if (!inside(graph.nodes, g.nodes.size())) return bad("graphs", i, "nodes outside the table");
     covered += graph.nodes.count;
     for (std::uint32_t n = 0; n < graph.nodes.count; ++n)
@@ -134,7 +133,7 @@ template <class = void>
     if (!text(n.target)) return bad("nodes", i, "text outside the table");
     if (!inside(n.inputs, g.arguments.size()) || !inside(n.outputs, g.arguments.size()))
       return bad("nodes", i, "arguments outside the table");
-    if (!own(n.inputs) || !own(n.outputs)) return bad("nodes", i, "an argument that belongs to something else");
+    if (!own(n.inputs) || !own(n.outputs)) return bad("nodes", i, "an argument that belongs to two owners");
     if (n.metadata != no_id && n.metadata >= g.metadata.size()) return bad("nodes", i, "unknown metadata row");
     for (const Argument& a : g.inputs(n))
       if (a.kind == ArgumentKind::graph && a.graph() <= n.graph)
@@ -148,7 +147,7 @@ template <class = void>
       return bad("metadata", i, "text outside the table");
     if (m.merged == no_id) continue;
     if (m.merged >= i || listed[m.merged] == max_merged)
-      return bad("metadata", i, "what was merged into a node is no earlier row, or too many");
+      return bad("metadata", i, "a merged row is no earlier row, or a node has too many");
     listed[i] += listed[m.merged];
   }
   return {};

@@ -26,29 +26,29 @@ struct NamedTensor {
   Tensor tensor;
 };
 
-/// A custom object among the constants: its class, and its pickled state as the file holds it.
+/// A custom object among the constants: its class, and its pickled state in the file's bytes.
 struct NamedObject {
   Name name;
   Name class_fqn;
   SharedBytes state;
 };
 
-/// Bounds of a symbol ("s0") or of a printed expression ("s0 + 1"); an absent bound is unlimited.
+/// Bounds of a symbol ("s0") or of a printed expression ("s0 + 1"); a missing bound is unlimited.
 struct RangeConstraint {
   Name symbol;
   std::optional<std::int64_t> min;
   std::optional<std::int64_t> max;
 };
 
-/// One entry of the module call graph: a submodule, with its calling convention where it was preserved.
+/// One entry of the module call graph: a submodule, with its calling convention if the export preserved it.
 struct ModuleCallEntry {
   Name fqn;
   bool has_signature = false;
   Name in_spec{};   ///< pytree spec as JSON text
   Name out_spec{};  ///< pytree spec as JSON text
   std::vector<Name> forward_arg_names{};
-  std::vector<Name> output_names{};  ///< of the root: what leads to each value that forward() returns, "past.0"; empty
-                                     ///< where no dict is among it
+  std::vector<Name> output_names{};  ///< for the root: path of each value in the result of forward(), such as "past.0";
+                                     ///< empty if the result contains no dict
 };
 
 /// The version of an operator namespace, such as {"aten", 10}.
@@ -57,14 +57,14 @@ struct OpsetVersion {
   std::int64_t version = 0;
 };
 
-/// One of the values that a program was exported with: None, an int, a float, a bool, a text or a tensor.
+/// An example input recorded by the export: None, an int, a float, a bool, a string or a tensor.
 using ExampleInput = std::variant<std::monostate, std::int64_t, double, bool, Name, Tensor>;
 
-/// Which rules the program was exported under, from the file's `verifiers`.
+/// Rules of the export, from the file's `verifiers`.
 enum class Dialect : std::uint8_t { aten, training, edge, other };
 
-/// What a program consists of: graphs, signature, weights, and what was recorded beside them. A literal type, which can
-/// be made and read in constant evaluation.
+/// The parts of a program: graphs, signature, weights, and recorded metadata. A literal type, usable in constant
+/// evaluation.
 struct ProgramTables {
   GraphModule graph_module;
   ExportGraphSignature signature;
@@ -72,24 +72,23 @@ struct ProgramTables {
   std::vector<NamedTensor> constants;   ///< lifted tensors and non-persistent buffers
   std::vector<NamedObject> custom_objects;
   std::vector<RangeConstraint> range_constraints;
-  Guards guards;  ///< what must hold of the user inputs of a call; leaves number the user inputs
+  Guards guards;  ///< conditions on the user inputs of a call; their leaves refer to user inputs by position
   std::vector<ModuleCallEntry> module_call_graph;
   std::vector<OpsetVersion> opset_version;
   std::int64_t schema_major = 8;
   std::int64_t schema_minor = 0;
   Dialect dialect = Dialect::aten;
   Name torch_version;
-  std::optional<std::vector<ExampleInput>>
-      example_inputs{};  ///< one for each user input, in their order; nothing if the file has none, or some that
-                         ///< cannot be read; packages do not keep them
+  std::optional<std::vector<ExampleInput>> example_inputs{};  ///< one per user input, in order; nullopt if the file has
+                                                              ///< none or they cannot be read; not saved in packages
 
   template <class Self = ProgramTables>
   [[nodiscard]] constexpr GraphModuleView view() const noexcept {
     return static_cast<const Self&>(*this).graph_module.view();
   }
 
-  /// The tensor that an input of that target stands for: looked up in the state dict, then in the constants;
-  /// nullptr if neither has it. O(entries).
+  /// Returns the tensor of an input's target: from the state dict, else from the constants; nullptr if both lack it.
+  /// O(entries).
   template <class Self = ProgramTables>
   [[nodiscard]] constexpr const Tensor* tensor_named(std::string_view target) const noexcept {
     const auto& self = static_cast<const Self&>(*this);
@@ -100,8 +99,7 @@ struct ProgramTables {
   }
 };
 
-/// Finds the tensors of a program by name, as tensor_named does, in O(log entries); views the program. Built in O(n log
-/// n).
+/// Index for tensor_named() with O(log entries) lookups; views the program. Construction: O(n log n).
 class TensorIndex {
  public:
   template <class Tables>
@@ -118,14 +116,14 @@ class TensorIndex {
  private:
   static constexpr auto name_of_entry = [](const NamedTensor& entry) { return entry.name.view(); };
   const std::vector<NamedTensor>* lists_[2];
-  NameIndex names_[2];  // NOLINT(modernize-use-default-member-init): made of the constructor's argument
+  NameIndex names_[2];  // NOLINT(modernize-use-default-member-init): initialized from the constructor's argument
 };
 
-/// A program exported by torch.export: its tables. Constructors and destructor are among the definitions: they would be
-/// a third of the time in which a user's first program compiles.
+/// A program exported by torch.export: its tables. Constructors and destructor are compiled with the definitions:
+/// inline they would take a third of the compile time of a user's first program.
 ///
-/// The state dict's tensors view the mapped file: copying a program shares them.
-/// Source: torch.export.ExportedProgram.
+/// The tensors of the state dict view the mapped file: copies of a program share them. Source:
+/// torch.export.ExportedProgram.
 struct ExportedProgram : ProgramTables {
   ExportedProgram();
   ExportedProgram(ProgramTables tables) noexcept;

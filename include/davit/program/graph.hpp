@@ -19,27 +19,27 @@ using NodeId = std::uint32_t;
 using GraphId = std::uint32_t;
 using ExprId = std::uint32_t;
 inline constexpr std::uint32_t no_id = 0xffffffffu;
-/// The graph a program starts with.
+/// The graph where a program starts.
 inline constexpr GraphId root_graph = 0;
-/// The operator that calls a partition; its first argument is the partition's number. What it has in static programs:
+/// Operator that calls a partition; its first argument is the partition's number. For its arguments in static programs
 /// see davit/backend/embed_delegate.hpp.
 inline constexpr std::string_view call_delegate_target = "higher_order.executorch_call_delegate";
 
-/// A stretch of a table.
+/// A range of rows of a table.
 struct Range {
   std::uint32_t first = 0;
   std::uint32_t count = 0;
   friend constexpr bool operator==(Range, Range) = default;
 };
 
-/// A stretch of the text table.
+/// A range of the text table.
 struct Text {
   std::uint32_t first = 0;
   std::uint32_t size = 0;
   friend constexpr bool operator==(Text, Text) = default;
 };
 
-/// One size or stride: a number, or an expression over symbols whose example value is `value`.
+/// One size or stride: a number, or an expression over symbols with the example value `value`.
 struct Dim {
   std::int64_t value = 0;
   ExprId expr = no_id;
@@ -52,14 +52,14 @@ enum class ExprOp : std::uint32_t {
   integer,  ///< `value`
   symbol,   ///< `name`
   add,
-  mul,  ///< a, b
+  mul,  ///< operands a, b; likewise from add to min
   floor_div,
   mod,
   python_mod,
   pow,
   max,
-  min,          // a, b
-  ceil_to_int,  ///< a
+  min,
+  ceil_to_int,  ///< operand a
   int_true_div,
   true_div,
   eq,
@@ -82,7 +82,7 @@ enum class ExprOp : std::uint32_t {
   real,     ///< a float whose bits are `value`
 };
 
-/// A node of a symbolic expression. Operands are older entries of the table (smaller ids).
+/// A node of a symbolic expression. Operands are earlier entries of the table (smaller ids).
 struct Expr {
   ExprOp op = ExprOp::integer;
   std::uint32_t a = no_id;
@@ -116,7 +116,7 @@ struct Value {
   Range sizes{};              ///< tensor: dims
   Range strides{};            ///< tensor: dims, empty if not recorded
   std::int64_t constant = 0;  ///< sym_*: example or constant value (float bits for sym_float); tensor: storage offset
-  ExprId expr = no_id;        ///< sym_*: expression, if it is not constant
+  ExprId expr = no_id;        ///< sym_*: expression, unless it is constant
   Text class_fqn{};           ///< custom_obj
   Text device{};              ///< tensor: "cpu", "cuda:0"
   ValueKind kind = ValueKind::tensor;
@@ -139,17 +139,17 @@ enum class ArgumentKind : std::uint8_t {
   complex_,       ///< real part in payload, imaginary part in items
   graph,          ///< a sub-graph of control flow
   operator_name,  ///< the operator of with_effects
-  list,           ///< items; `element` tells the kind of an empty list
+  list,           ///< items; `element` is the kind of the elements, also of an empty list
 };
 
 /// An argument of a node, an element of a list argument, a graph input or a graph output, a node output.
 struct Argument {
-  Text name{};               ///< the parameter's name in the operator's schema, or empty (positional)
+  Text name{};               ///< name of the parameter in the operator's schema, or empty (positional)
   std::int64_t payload = 0;  ///< number, float bits, bool, enum value, ValueId or GraphId
   Range items{};             ///< list: arguments; string, device and operator: text
   ArgumentKind kind = ArgumentKind::none;
   ArgumentKind element = ArgumentKind::none;
-  std::uint8_t keyword = 0;  ///< 1 if the file says that it was passed by keyword
+  std::uint8_t keyword = 0;  ///< 1 if the file marks it as passed by keyword
   std::uint8_t reserved = 0;
   std::uint32_t reserved2 = 0;
 
@@ -172,17 +172,17 @@ struct Node {
   GraphId graph = no_id;
 };
 
-/// What is known of a node's origin in the model's source; kept apart so that a device image can drop it.
+/// Origin of a node in the model's source; a separate table, so that a device image can drop it.
 struct NodeMetadata {
   Text stack_trace{};      ///< Python traceback, outermost frame first
   Text nn_module_stack{};  ///< "key,path,type" joined by ';', outermost first
   Text source_fn_stack{};
   Text torch_fn{};
   Text custom{};
-  std::uint32_t merged = no_id;  ///< row of a node that was merged into this one, an earlier one; no_id ends the list
+  std::uint32_t merged = no_id;  ///< earlier row of a node that was merged into this one; no_id ends the list
 };
 
-/// The most rows of metadata that a node has: its own, and of what was merged into it.
+/// Maximum number of metadata rows of a node: its own and those of nodes merged into it.
 inline constexpr std::size_t max_merged = 16;
 
 /// One graph: the root, or the body of a control-flow operator. Its nodes are in execution order.
@@ -194,7 +194,7 @@ struct Graph {
   std::uint32_t is_single_tensor_return = 0;
 };
 
-/// Read access to the tables of a program's graphs, whoever owns them. Trivially copyable; pass it by value.
+/// Non-owning read access to the tables of a program's graphs. Trivially copyable; pass it by value.
 struct GraphModuleView {
   std::string_view text;
   std::span<const Dim> dims;
@@ -204,10 +204,10 @@ struct GraphModuleView {
   std::span<const Node> nodes;
   std::span<const Graph> graphs;
   std::span<const NodeMetadata> metadata;
-  const std::uint8_t* used = nullptr;  ///< per value, if somebody looked (see used_values): how often nodes and graph
-                                       ///< outputs use it, at most 255
-  const std::uint8_t* constant = nullptr;  ///< per value, if somebody looked: 1 if the program holds it and does not
-                                           ///< change it, or it is made of such values alone
+  const std::uint8_t* used = nullptr;  ///< per value: uses by nodes and graph outputs, at most 255 (see used_values);
+                                       ///< or null
+  const std::uint8_t* constant = nullptr;  ///< per value, optional: 1 if the program holds it and never changes it, or
+                                           ///< it is computed from such values alone
 
   [[nodiscard]] constexpr std::string_view str(Text t) const noexcept { return text.substr(t.first, t.size); }
   [[nodiscard]] constexpr std::string_view str(Range r) const noexcept { return text.substr(r.first, r.count); }
@@ -228,7 +228,7 @@ struct GraphModuleView {
   }
   [[nodiscard]] constexpr const Graph& root() const noexcept { return graphs[root_graph]; }
 
-  /// The argument of that name, or nullptr. O(arguments of the node).
+  /// Returns the argument of that name, or nullptr. O(arguments of the node).
   template <class = void>
   [[nodiscard]] constexpr const Argument* find_input(const Node& n, std::string_view name) const noexcept {
     for (const Argument& a : inputs(n))
@@ -236,7 +236,7 @@ struct GraphModuleView {
     return nullptr;
   }
 
-  /// Calls `visit(ValueId)` for every value that `argument` mentions, those inside lists included, in order.
+  /// Calls `visit(ValueId)` for every value in `argument`, also inside lists, in order.
   template <class Visit>
   constexpr void for_each_value(const Argument& argument, Visit&& visit) const {
     if (argument.is_value()) visit(argument.value());
@@ -245,8 +245,8 @@ struct GraphModuleView {
   }
 };
 
-/// Per value, how often nodes and graph outputs use it, at most 255: for GraphModuleView::used, so that asking is no
-/// search. O(arguments).
+/// Counts the uses of each value by nodes and graph outputs, at most 255; GraphModuleView::used holds the result for
+/// O(1) lookup. O(arguments).
 template <class = void>
 [[nodiscard]] constexpr std::vector<std::uint8_t> used_values(GraphModuleView graph) {
   std::vector<std::uint8_t> used(graph.values.size(), 0);
@@ -261,14 +261,14 @@ template <class = void>
   return used;
 }
 
-/// True for the operators that a lowered program carries out itself: they run sub-graphs.
+/// True for operators that run sub-graphs; the lowered program executes them itself.
 [[nodiscard]] constexpr bool is_control_flow(GraphModuleView graph, const Node& node) noexcept {
   for (const Argument& input : graph.inputs(node))
     if (input.kind == ArgumentKind::graph) return true;
   return false;
 }
 
-/// The node's first output, or its number: for messages. O(outputs).
+/// Returns the name of the node's first output, or the node's number, for messages. O(outputs).
 [[nodiscard]] constexpr Name node_label(GraphModuleView graph, NodeId id) {
   Name name;
   for (const Argument& output : graph.outputs(graph.nodes[id]))
@@ -279,7 +279,7 @@ template <class = void>
   return name;
 }
 
-/// The tables of a program's graphs in their owning form. Build it with GraphBuilder or read it from a file.
+/// Owning form of the tables of a program's graphs. Build it with GraphBuilder or read it from a file.
 struct GraphModule {
   std::vector<char> text;
   std::vector<Dim> dims;
@@ -292,7 +292,7 @@ struct GraphModule {
 
   template <class Self = GraphModule>
   [[nodiscard]] constexpr GraphModuleView view() const noexcept {
-    const Self& m = *this;  // dependent, so that only who calls it instantiates the spans' constructors
+    const Self& m = *this;  // dependent, so that only callers instantiate the constructors of the spans
     return {{m.text.data(), m.text.size()},
             {m.dims.data(), m.dims.size()},
             {m.exprs.data(), m.exprs.size()},

@@ -22,11 +22,11 @@ struct Arg {
   Argument argument;
 };
 
-/// Builds the tables of a program's graphs, on the host, in constant evaluation, and in file readers.
+/// Builds the tables of a program's graphs: on the host, in constant evaluation, and in file readers.
 ///
-/// A graph is opened with begin_graph, filled, and closed with end_graph; sub-graphs are opened and closed while the
-/// outer graph is open. The first graph opened is the root. Values are declared before nodes use or define them. The
-/// builder checks nothing: see verify().
+/// Open a graph with begin_graph, fill it, and close it with end_graph; open and close sub-graphs while the outer graph
+/// is open. The first graph is the root. Declare values before nodes use or define them. The builder checks nothing:
+/// see verify().
 template <class = void>
 class BasicGraphBuilder {
  public:
@@ -43,7 +43,7 @@ class BasicGraphBuilder {
     module_.exprs.push_back(e);
     return static_cast<ExprId>(module_.exprs.size() - 1);
   }
-  /// The symbol of that name; the same name gives the same expression. O(symbols).
+  /// Returns the symbol of that name; equal names give equal expressions. O(symbols).
   constexpr ExprId symbol(std::string_view name) {
     for (const ExprId id : symbols_)
       if (module_.view().str(module_.exprs[id].name) == name) return id;
@@ -154,7 +154,7 @@ class BasicGraphBuilder {
   }
 
   // -- nodes ----------------------------------------------------------------------------------------------------
-  /// Adds a node whose outputs define declared values; `inputs` carry their names. Amortised O(arguments).
+  /// Adds a node whose outputs define declared values; `inputs` have their parameter names. Amortised O(arguments).
   constexpr void node(std::string_view target, std::span<const Argument> inputs, std::span<const Argument> outputs,
                       std::uint32_t metadata = no_id) {
     Open& open = open_.back();
@@ -181,7 +181,7 @@ class BasicGraphBuilder {
     node(target, arguments, outputs, metadata);
     return out;
   }
-  /// Adds a row of node metadata. `merged`: an earlier row, of what was merged into the node.
+  /// Adds a row of node metadata. `merged`: an earlier row, of a node merged into this one.
   constexpr std::uint32_t metadata(std::string_view stack_trace, std::string_view nn_module_stack = {},
                                    std::string_view source_fn_stack = {}, std::string_view torch_fn = {},
                                    std::string_view custom = {}, std::uint32_t merged = no_id) {
@@ -190,7 +190,7 @@ class BasicGraphBuilder {
     return static_cast<std::uint32_t>(module_.metadata.size() - 1);
   }
 
-  /// A text that is stored once however often it is asked for (targets, argument names). Expected O(size).
+  /// Returns a text that is stored only once (targets, argument names). Expected O(size).
   constexpr Text intern(std::string_view s) {
     if (s.empty()) return {};
     if (interned_.size() < 2 * (interned_count_ + 1)) grow_interned();
@@ -202,7 +202,7 @@ class BasicGraphBuilder {
 
   [[nodiscard]] constexpr const GraphModule& module() const noexcept { return module_; }
   [[nodiscard]] constexpr GraphModule& module() noexcept { return module_; }
-  /// Hands the tables out; every graph must be closed.
+  /// Moves the tables out; every graph must be closed.
   [[nodiscard]] constexpr GraphModule finish() && { return std::move(module_); }
 
  private:

@@ -10,7 +10,7 @@ namespace davit {
 /// Appends the tables of a program's graphs. O(size of the tables).
 void write_graph(ByteWriter& out, GraphModuleView g);
 
-/// Reads what write_graph wrote and checks every reference in it. Errors: corrupt_data with the place.
+/// Reads the bytes of write_graph and checks every reference. Errors: corrupt_data with the place.
 [[nodiscard]] Result<GraphModule> read_graph(ByteReader& in);
 
 }  // namespace davit

@@ -14,12 +14,12 @@
 namespace davit {
 
 struct GraphEqualOptions {
-  bool metadata = false;  ///< compare stack traces, module stacks and so on too
+  bool metadata = false;  ///< also compare stack traces, module stacks and other metadata
 };
 
 namespace detail {
 
-/// Gives equal symbolic expressions of two tables the same number. O(expressions), expected.
+/// Numbers the symbolic expressions of two tables so that equal ones have equal numbers. Expected O(expressions).
 template <class = void>
 class ExprClasses {
  public:
@@ -37,7 +37,7 @@ class ExprClasses {
 
  private:
   struct Entry {
-    Expr expr;  // operands as classes
+    Expr expr;  // operands are class numbers
     std::string_view name;
   };
   constexpr void classify(GraphModuleView graph, std::vector<std::uint32_t>& classes) {
@@ -77,7 +77,7 @@ class GraphComparer {
   constexpr GraphComparer(GraphModuleView a, GraphModuleView b, GraphEqualOptions options)
       : a_(a), b_(b), options_(options), exprs_(a, b) {}
 
-  /// The first difference, or empty.
+  /// Returns the first difference; empty if there is none.
   [[nodiscard]] constexpr Name run() {
     pending_.push_back({root_graph, root_graph});
     for (std::size_t next = 0; next < pending_.size() && difference_.empty(); ++next) compare(pending_[next]);
@@ -119,7 +119,7 @@ class GraphComparer {
     arguments(a_.args(a.outputs), b_.args(b.outputs));
   }
 
-  /// Arguments that define values: the values' types count too.
+  /// Compares arguments that define values, with the values' types.
   constexpr bool definitions(std::span<const Argument> x, std::span<const Argument> y) {
     if (!arguments(x, y)) return false;
     for (std::size_t i = 0; i < x.size(); ++i) {
@@ -208,15 +208,15 @@ class GraphComparer {
 
 }  // namespace detail
 
-/// Where two programs' graphs differ first, as "graph '', node 2 (aten.mul.Tensor): argument 0 is 'x' and 'y'"; empty
-/// if they are equal. Compared are names, targets, arguments and types, from the root on; not how the tables are laid
-/// out, nor which ids they use. The tables must have passed check_tables. O(size of both).
+/// Returns the first difference of two programs' graphs, "graph '', node 2 (aten.mul.Tensor): argument 0 is 'x' and
+/// 'y'"; empty if they are equal. Compares names, targets, arguments and types from the root on; ignores the layout of
+/// the tables and the numbers of ids. The tables must have passed check_tables. O(size of both).
 template <class = void>
 [[nodiscard]] constexpr Name first_difference(GraphModuleView a, GraphModuleView b, GraphEqualOptions options = {}) {
   return detail::GraphComparer<>(a, b, options).run();
 }
 
-/// True if two programs' graphs are equal in structure and names.
+/// True if two programs' graphs have equal structure and names.
 template <class = void>
 [[nodiscard]] constexpr bool graph_equal(GraphModuleView a, GraphModuleView b, GraphEqualOptions options = {}) {
   return first_difference(a, b, options).empty();

@@ -13,14 +13,14 @@
 
 namespace davit {
 
-/// An operator of a guard: a leaf, or an operator of Python with Python's meaning.
+/// An operator of a guard: a leaf, or a Python operator with Python's meaning.
 enum class GuardOp : std::uint32_t {
   integer,  ///< `value`
   real,     ///< a float whose bits are `value`
   boolean,  ///< `value` is 0 or 1
-  input,    ///< the number that user input `a` is
+  input,    ///< the value of user input `a`, a number
   size,
-  stride,          ///< of user input `a`, dimension `b`
+  stride,          ///< of user input `a`, dimension `b`; likewise size
   storage_offset,  ///< of user input `a`
   negative,
   positive,
@@ -33,15 +33,15 @@ enum class GuardOp : std::uint32_t {
   floor,
   ceil,
   trunc,
-  round,     // a
-  function,  ///< the function of guard_functions with the number `value`, of a
+  round,     // operand a; likewise from negative on
+  function,  ///< function number `value` of guard_functions, of a
   add,
   subtract,
   multiply,
   true_divide,
   floor_divide,
   modulo,
-  power,  // a, b
+  power,  // operands a, b; likewise from add on
   bit_or,
   bit_xor,
   bit_and,
@@ -54,7 +54,7 @@ enum class GuardOp : std::uint32_t {
   greater,
   greater_equal,
   logical_and,
-  logical_or,  ///< a or b itself, and b only where a does not decide
+  logical_or,  ///< a or b itself, as in Python; b is evaluated only if a does not decide
   max,
   min,
   round_digits,
@@ -63,14 +63,14 @@ enum class GuardOp : std::uint32_t {
   atan2,
   hypot,
   where,                      ///< b if a else c
-  argument,                   ///< b: a number; a: the argument before, or no_guard_node
-  non_overlapping_and_dense,  ///< of sizes and then as many strides; a: the last argument
+  argument,                   ///< b: a number; a: the previous argument, or no_guard_node
+  non_overlapping_and_dense,  ///< arguments: sizes, then as many strides; a: the last argument
 };
 inline constexpr std::uint32_t no_guard_node = 0xffffffffu;
-/// The most nodes that the guards of a program may have together.
+/// Maximum number of nodes of all guards of a program.
 inline constexpr std::size_t max_guard_nodes = std::size_t{1} << 18;
 
-/// A node of a guard. Operands are older rows of the table.
+/// A node of a guard. Operands are earlier rows of the table.
 struct GuardNode {
   GuardOp op = GuardOp::integer;
   std::uint32_t a = no_guard_node;
@@ -80,19 +80,19 @@ struct GuardNode {
   friend constexpr bool operator==(const GuardNode&, const GuardNode&) = default;
 };
 
-/// What must hold of the user inputs of a call, as torch 2.9 and later find it: `2 <= x.shape[0]`, `x.shape[0] >
+/// Conditions on the user inputs of a call, recorded by torch 2.9 and later: `2 <= x.shape[0]`, `x.shape[0] >
 /// y.shape[0]`. Source: `guards_code` of torch._export.serde.schema.ExportedProgram; PyTorch asserts each in
 /// ExportedProgram.module().
 struct Guards {
   std::vector<GuardNode> nodes{};
-  std::vector<std::uint32_t> roots{};  ///< per guard, its node
+  std::vector<std::uint32_t> roots{};  ///< per guard: its node
 
   [[nodiscard]] constexpr bool empty() const noexcept { return roots.empty(); }
   [[nodiscard]] constexpr std::size_t size() const noexcept { return roots.size(); }
   friend constexpr bool operator==(const Guards&, const Guards&) = default;
 };
 
-/// What a guard may ask of a user input.
+/// The properties of a user input that a guard may read.
 struct GuardInput {
   bool is_tensor = false;
   bool is_number = false;  ///< an int, a float or a bool
@@ -103,29 +103,29 @@ struct GuardInput {
   return op >= GuardOp::input && op <= GuardOp::storage_offset;
 }
 
-/// How many of a, b and c are operands.
+/// Returns the number of operands among a, b and c.
 [[nodiscard]] constexpr std::uint32_t guard_operands(GuardOp op) noexcept {
   if (op < GuardOp::negative) return 0;
   if (op <= GuardOp::function || op == GuardOp::non_overlapping_and_dense) return 1;
   return op == GuardOp::where ? 3 : 2;
 }
 
-/// A function of Python's math of one number.
+/// A one-argument function of Python's math module.
 struct GuardFunction {
   std::string_view name;
   double (*call)(double);
 };
 inline constexpr std::size_t guard_function_count = 24;
-/// sqrt, exp, log2, log10, sin, ...
+/// Returns sqrt, exp, log2, log10, sin, ...
 [[nodiscard]] std::span<const GuardFunction> guard_functions() noexcept;
 
-/// True if the tables hold together and ask only what the user inputs can answer. O(nodes). Tables of unknown origin
-/// must pass it first.
+/// True if the tables are consistent and their leaves exist in the user inputs. O(nodes). Call it first on tables of
+/// unknown origin.
 template <class = void>
 [[nodiscard]] constexpr bool guards_fit(const Guards& guards, std::span<const GuardInput> inputs) {
   if (guards.nodes.size() > max_guard_nodes) return false;
   const auto is_argument = [&](std::uint32_t id) { return guards.nodes[id].op == GuardOp::argument; };
-  std::vector<std::uint32_t> arguments(guards.nodes.size(), 0);  // how many there are up to this one
+  std::vector<std::uint32_t> arguments(guards.nodes.size(), 0);  // number of arguments up to this one
   for (std::uint32_t i = 0; i < guards.nodes.size(); ++i) {
     const GuardNode& n = guards.nodes[i];
     if (n.op > GuardOp::non_overlapping_and_dense) return false;
@@ -157,8 +157,8 @@ template <class = void>
   return guards.roots.size() <= guards.nodes.size();
 }
 
-/// A guard in Python, by the names of the user inputs: "x.shape[0] % 2 == 0". At most about `longest` bytes, then
-/// "...". O(nodes). `names` has one of each user input.
+/// Prints a guard in Python, with the names of the user inputs: "x.shape[0] % 2 == 0". Truncated after about `longest`
+/// bytes with "...". `names` has one entry per user input. O(nodes).
 [[nodiscard]] std::string print_guard(const Guards& guards, std::size_t guard, std::span<const Name> names,
                                       std::size_t longest = 400);
 

@@ -12,13 +12,14 @@
 
 namespace davit {
 
-/// Whether an input that the export fixed is one that guards can ask for.
+/// True if a guard can read a user input with this fixed value: an int, a float or a bool.
 [[nodiscard]] constexpr bool is_guard_number(const ConstantValue& constant) noexcept {
   return std::holds_alternative<std::int64_t>(constant) || std::holds_alternative<double>(constant) ||
          std::holds_alternative<bool>(constant);
 }
 
-/// What guards may ask of a program's user inputs, in their order. O(inputs). The tables must have passed check_tables.
+/// Returns the properties of a program's user inputs that guards may read, in order. The tables must have passed
+/// check_tables. O(inputs).
 template <class = void>
 [[nodiscard]] constexpr std::vector<GuardInput> guard_inputs(const ProgramTables& program) {
   const GraphModuleView graph = program.view();
@@ -42,7 +43,7 @@ template <class = void>
   return all;
 }
 
-/// The names of a program's user inputs, in their order.
+/// Returns the names of a program's user inputs, in order.
 template <class = void>
 [[nodiscard]] constexpr std::vector<Name> guard_names(const ProgramTables& program) {
   std::vector<Name> names;

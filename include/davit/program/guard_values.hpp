@@ -14,11 +14,11 @@
 
 namespace davit {
 
-/// A number of Python's, or why there is none. Integers have 64 bits: a larger one is `too_large`.
+/// A Python number, or the reason why there is none. Integers have 64 bits: a larger one is `too_large`.
 struct GuardNumber {
   enum class Kind : std::uint8_t { integer, real, boolean, too_large, division_by_zero, no_value, wrong_type };
   Kind kind = Kind::no_value;
-  std::int64_t integer = 0;  ///< of an integer and a boolean
+  std::int64_t integer = 0;  ///< value of an integer or a boolean
   double real = 0;
 
   [[nodiscard]] static constexpr GuardNumber of(std::int64_t value) noexcept { return {Kind::integer, value, 0}; }
@@ -31,28 +31,28 @@ struct GuardNumber {
   friend constexpr bool operator==(const GuardNumber&, const GuardNumber&) = default;
 };
 
-/// Works out all nodes of guards as Python does: floor division and modulo follow the divisor's sign, `/` is a float's,
-/// `and` and `or` answer an operand and leave out what they do not need. `values` has one of each node, and holds those
-/// of the leaves. O(nodes).
+/// Evaluates all nodes of guards as Python does: floor division and modulo follow the divisor's sign, `/` gives a
+/// float, `and` and `or` return an operand and skip the other. `values` has one entry per node; the entries of leaves
+/// are inputs. O(nodes).
 void evaluate_guards(std::span<const GuardNode> nodes, std::span<GuardNumber> values);
 
-/// As Python's repr writes it: "3", "0.5", "True".
+/// Prints a number like Python's repr: "3", "0.5", "True".
 [[nodiscard]] std::string to_string(const GuardNumber& number);
 
-/// Why there is no number: "it divides by zero".
+/// Returns the reason why there is no number: "it divides by zero".
 [[nodiscard]] std::string_view why_none(GuardNumber::Kind kind) noexcept;
 
-/// What to say of a guard that does not hold: "x.shape[0] > y.shape[0] does not hold: x.shape[0] is 3, y.shape[0] is
+/// The message for a guard that does not hold: "x.shape[0] > y.shape[0] does not hold: x.shape[0] is 3, y.shape[0] is
 /// 7".
 struct BrokenGuard {
   std::string what;
   std::string fix;
 };
-/// `values` as evaluate_guards left them. O(nodes).
+/// Describes a broken guard from the `values` of evaluate_guards. O(nodes).
 [[nodiscard]] BrokenGuard describe_broken(const Guards& guards, std::size_t guard, std::span<const Name> names,
                                           std::span<const GuardNumber> values);
 
-/// The first guard that does not hold or has no value; as many as there are if all hold.
+/// Returns the first guard that is false or has no value; guards.size() if all hold.
 [[nodiscard]] std::size_t first_broken(const Guards& guards, std::span<const GuardNumber> values) noexcept;
 
 namespace detail {

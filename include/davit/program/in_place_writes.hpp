@@ -17,7 +17,7 @@ namespace davit {
 
 namespace detail {
 
-/// Follows which values may lie in one storage, and which storages operators write to.
+/// Finds the values that may share a storage, and the storages that operators write to.
 template <class = void>
 class InPlaceWrites {
  public:
@@ -26,7 +26,7 @@ class InPlaceWrites {
     for (ValueId v = 0; v < class_.size(); ++v) class_[v] = v;
     for (const Node& node : graph.nodes)
       if (writes_arguments(graph, operator_call(graph, node))) writes_[node.graph] = 1;
-    for (std::size_t g = graph.graphs.size(); g-- > 0;)  // a sub-graph's id is larger than that of the graph it is in
+    for (std::size_t g = graph.graphs.size(); g-- > 0;)  // a sub-graph's id is larger than its parent's
       for (const Node& node : graph.nodes_of(graph.graphs[g]))
         for (const Argument& input : graph.inputs(node))
           if (input.kind == ArgumentKind::graph && writes_[input.graph()] != 0) writes_[g] = 1;
@@ -35,13 +35,13 @@ class InPlaceWrites {
       if (written_[v] != 0) written_[root(v)] = 1;
   }
   [[nodiscard]] constexpr bool is_written(ValueId v) noexcept { return written_[root(v)] != 0; }
-  /// One for all values that may lie in one storage.
+  /// Returns one representative for all values that may share a storage.
   [[nodiscard]] constexpr ValueId root(ValueId v) noexcept {
     while (class_[v] != v) v = class_[v] = class_[class_[v]];
     return v;
   }
-  /// Calls `visit(ValueId)` for each value whose storage a node writes to; which operand a sub-graph writes to is not
-  /// followed.
+  /// Calls `visit(ValueId)` for each value whose storage a node writes to; does not track which operand a sub-graph
+  /// writes to.
   template <class Visit>
   constexpr void for_each_written(const Node& node, Visit&& visit) const {
     for (const Argument& input : graph_.inputs(node))
@@ -72,17 +72,17 @@ class InPlaceWrites {
       for (const Argument& input : call.inputs) graph_.for_each_value(input, shown);
     }
   }
-  /// A sub-graph is passed its operator's operands in their order, and its results are the operator's; a loop passes
-  /// them to itself again.
+  /// Joins the operands of a control-flow operator with its sub-graph's inputs, and the sub-graph's outputs with the
+  /// operator's results; for a loop also results with operands.
   constexpr void follow(const OperatorCall& call) {
-    std::size_t first = 0;  // operand
+    std::size_t first = 0;  // index of the first operand
     for (std::size_t i = 0; i < call.inputs.size(); ++i)
       if (call.inputs[i].kind == ArgumentKind::graph) first = i + 1;
     if (first == 0) return;
     std::vector<ValueId> operands, answers;
     for (const Argument& input : call.inputs.subspan(first))
       if (input.is_list() || input.is_value()) flatten({&input, 1}, operands);
-    if (call.target != "higher_order.map_impl") flatten(call.outputs, answers);  // which stacks what its body makes
+    if (call.target != "higher_order.map_impl") flatten(call.outputs, answers);  // map_impl stacks its results
     for (const Argument& input : call.inputs) {
       if (input.kind != ArgumentKind::graph) continue;
       std::vector<ValueId> parameters, made;
@@ -95,7 +95,7 @@ class InPlaceWrites {
     if (call.target != "higher_order.while_loop" && call.target != "higher_order.scan") return;
     for (std::size_t i = 0; i < std::min(answers.size(), operands.size()); ++i) join(answers[i], operands[i]);
   }
-  /// Appends the values of arguments in their order, and no_id for what is none.
+  /// Appends the values of arguments in order, and no_id for other arguments.
   constexpr void flatten(std::span<const Argument> arguments, std::vector<ValueId>& out) const {
     const auto add = [&](const Argument& a) { out.push_back(a.is_value() ? a.value() : no_id); };
     for (const Argument& a : arguments) {
@@ -105,7 +105,7 @@ class InPlaceWrites {
         add(a);
     }
   }
-  /// The first of one list are those of the other, and so on; any may be any, if the lists do not fit.
+  /// Joins the lists element by element; joins all their values if the lengths differ.
   constexpr void join(const std::vector<ValueId>& a, const std::vector<ValueId>& b) {
     for (std::size_t i = 0; a.size() == b.size() && i < a.size(); ++i) join(a[i], b[i]);
     ValueId one = no_id;
@@ -113,7 +113,7 @@ class InPlaceWrites {
       for (const ValueId v : *list)
         if (a.size() != b.size() && is_tensor(v)) join(std::exchange(one, v), v);
   }
-  /// Two tensors may lie in one storage.
+  /// Records that two tensors may share a storage.
   constexpr void join(ValueId a, ValueId b) {
     if (is_tensor(a) && is_tensor(b)) class_[root(a)] = root(b);
   }
@@ -124,13 +124,13 @@ class InPlaceWrites {
   GraphModuleView graph_;
   std::vector<ValueId> class_;
   std::vector<std::uint8_t> written_;
-  std::vector<std::uint8_t> writes_;  ///< per graph: it or a graph below it has an operator that writes
+  std::vector<std::uint8_t> writes_;  ///< per graph: 1 if an operator in it or in its sub-graphs writes
 };
 
 }  // namespace detail
 
-/// Per input of the root graph: whether operators write to it in place, directly or through a view. O(nodes + values +
-/// inputs). Source: the alias annotations of torch's operator schemas.
+/// Returns 1 for each input of the root graph that operators write to in place, directly or through a view. O(nodes +
+/// values + inputs). Source: the alias annotations of torch's operator schemas.
 template <class = void>
 [[nodiscard]] constexpr std::vector<std::uint8_t> inputs_written_in_place(GraphModuleView graph) {
   const std::span<const Argument> inputs = graph.args(graph.root().inputs);
@@ -142,8 +142,8 @@ template <class = void>
   return out;
 }
 
-/// The parameters, buffers and constants among them, by name: torch's training IR has them, and its signature does not
-/// name them.
+/// Returns the names of the parameters, buffers and constants that operators write to in place. torch's training IR has
+/// such writes, and its signature does not list them.
 template <class = void>
 [[nodiscard]] constexpr std::vector<Name> written_in_place(const ProgramTables& program) {
   std::vector<Name> names;

@@ -11,7 +11,7 @@
 
 namespace davit {
 
-/// The kinds of graph inputs, with torch.export's numbers.
+/// Kinds of graph inputs, with torch.export's numbers.
 enum class InputKind : std::uint8_t {
   user_input = 1,
   parameter = 2,
@@ -21,7 +21,7 @@ enum class InputKind : std::uint8_t {
   token = 6,
 };
 
-/// The kind's name in torch.export, such as "USER_INPUT".
+/// Returns the kind's name in torch.export: "USER_INPUT".
 [[nodiscard]] constexpr std::string_view name_of(InputKind kind) noexcept {
   switch (kind) {
     case InputKind::user_input: return "USER_INPUT";
@@ -34,7 +34,7 @@ enum class InputKind : std::uint8_t {
   return "?";
 }
 
-/// An input that the caller passes.
+/// An input from the caller.
 struct UserInputSpec {
   static constexpr InputKind kind = InputKind::user_input;
   UserArgument arg;
@@ -86,27 +86,27 @@ struct InputTokenSpec {
   friend constexpr bool operator==(const InputTokenSpec&, const InputTokenSpec&) = default;
 };
 
-/// What a graph input stands for: one alternative per kind, which holds what that kind has.
+/// Source of a graph input: one alternative per kind, with the members of that kind.
 ///
-/// Source: torch.export.graph_signature.InputSpec; the alternatives are those of torch._export.serde.schema.
+/// Source: torch.export.graph_signature.InputSpec; the alternatives follow torch._export.serde.schema.
 using InputSpec = std::variant<UserInputSpec, InputToParameterSpec, InputToBufferSpec, InputToTensorConstantSpec,
                                InputToCustomObjSpec, InputTokenSpec>;
 
 [[nodiscard]] constexpr InputKind kind(const InputSpec& spec) noexcept { return detail::spec_kind<InputKind>(spec); }
 
-/// A copy of the input's argument.
+/// Returns a copy of the input's argument.
 template <class = void>
 [[nodiscard]] constexpr ArgumentSpec arg(const InputSpec& spec) {
   return std::visit([](const auto& s) { return detail::spec_arg(s); }, spec);
 }
 
-/// The name of the input's argument.
+/// Returns the name of the input's argument.
 [[nodiscard]] constexpr const Name& arg_name(const InputSpec& spec) noexcept { return detail::spec_arg_name(spec); }
 
-/// The name in the state dict or the constants; nullptr for user inputs and tokens.
+/// Returns the name in the state dict or the constants; nullptr for user inputs and tokens.
 [[nodiscard]] constexpr const Name* target(const InputSpec& spec) noexcept { return detail::spec_target(spec); }
 
-/// Whether a buffer is persistent; nothing for every other kind.
+/// Returns whether a buffer is persistent; nullopt for every other kind.
 [[nodiscard]] constexpr std::optional<bool> persistent(const InputSpec& spec) noexcept {
   const auto* buffer = std::get_if<InputToBufferSpec>(&spec);
   return buffer ? std::optional(buffer->persistent) : std::nullopt;

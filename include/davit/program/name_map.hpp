@@ -19,10 +19,10 @@ struct NamePair {
   friend constexpr bool operator==(const NamePair&, const NamePair&) = default;
 };
 
-/// A mapping of names in a fixed order. Where a key repeats, the last value counts.
+/// A mapping of names in a fixed order. The last value of a repeated key counts.
 using NameMap = std::vector<NamePair>;
 
-/// Answers where names stand in a list, in O(log size); views the names, which must outlive it. Built in O(n log n).
+/// Index of a list of names with O(log size) lookups; views the names, which must outlive it. Construction: O(n log n).
 class NameIndex {
  public:
   constexpr NameIndex() = default;
@@ -45,13 +45,13 @@ class NameIndex {
   [[nodiscard]] constexpr bool contains(std::string_view name) const noexcept {
     return last(name) != not_found;
   }
-  /// Where the name stands for the first time, or not_found.
+  /// Returns the first position of the name, or not_found.
   template <class = void>
   [[nodiscard]] constexpr std::size_t first(std::string_view name) const noexcept {
     const auto at = std::lower_bound(entries_.begin(), entries_.end(), Entry{name, 0});
     return at != entries_.end() && at->first == name ? at->second : not_found;
   }
-  /// Where the name stands for the last time, or not_found.
+  /// Returns the last position of the name, or not_found.
   template <class = void>
   [[nodiscard]] constexpr std::size_t last(std::string_view name) const noexcept {
     const auto after = std::upper_bound(entries_.begin(), entries_.end(), Entry{name, not_found});
@@ -59,7 +59,7 @@ class NameIndex {
     const Entry& entry = *(after - 1);
     return entry.first == name ? entry.second : not_found;
   }
-  /// How many different names there are.
+  /// Returns the number of distinct names.
   template <class = void>
   [[nodiscard]] constexpr std::size_t distinct() const noexcept {
     std::size_t count = 0;
@@ -72,8 +72,8 @@ class NameIndex {
   std::vector<Entry> entries_;
 };
 
-/// The pairs as a Python dict keeps them: a repeated key stays where it was first and takes its last value.
-/// O(n log n).
+/// Removes repeated keys as a Python dict does: a repeated key keeps its first position and takes its last value. O(n
+/// log n).
 template <class = void>
 [[nodiscard]] constexpr NameMap as_dict(const NameMap& pairs) {
   const NameIndex index(pairs);

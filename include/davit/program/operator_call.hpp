@@ -12,12 +12,12 @@
 
 namespace davit {
 
-/// The operator that a node carries out, and its arguments: the node's own, or what `with_effects` wraps.
+/// A node's operator and its arguments, unwrapped from `with_effects`.
 struct OperatorCall {
   std::string_view target;
   std::span<const Argument> inputs;
   std::span<const Argument> outputs;
-  const Argument* token = nullptr;  ///< of an effectful call: the output that orders what comes after it
+  const Argument* token = nullptr;  ///< for an effectful call: the output token that orders later effects
 };
 
 /// Unwraps with_effects(token, operator, arguments...) -> (token, results...). O(1).
@@ -31,9 +31,9 @@ struct OperatorCall {
   return {graph.string(inputs[1]), inputs.subspan(2), outputs.subspan(1), &outputs[0]};
 }
 
-/// The call of an operator that writes to arguments in its functional form, auto_functionalized(operator,
-/// arguments...): the operator, its arguments by their names, and its results (None if it has none) before what each
-/// written argument becomes. Its target is empty for every other call. O(1). Source:
+/// Unwraps the functional form of an operator that writes to arguments, auto_functionalized(operator, arguments...):
+/// returns the operator, its arguments by name, and its results (None if it has none) followed by the new value of each
+/// written argument. The target is empty for any other call. O(1). Source:
 /// torch._higher_order_ops.auto_functionalize.AutoFunctionalized.
 [[nodiscard]] constexpr OperatorCall functional_call(GraphModuleView graph, const OperatorCall& call) noexcept {
   const bool wraps =
@@ -42,18 +42,19 @@ struct OperatorCall {
   if (!wraps) return {};
   return {graph.string(call.inputs[0]), call.inputs.subspan(1), call.outputs, call.token};
 }
-/// The operator that a call is about, whatever wraps it.
+/// Returns the operator of a node, unwrapped from with_effects and auto_functionalized.
 [[nodiscard]] constexpr std::string_view called_operator(GraphModuleView graph, const Node& node) noexcept {
   const OperatorCall call = operator_call(graph, node);
   const std::string_view wrapped = functional_call(graph, call).target;
   return wrapped.empty() ? call.target : wrapped;
 }
 
-/// How an operator's name says that it writes: aten's convention for in-place and out= forms. O(size of the name).
+/// In-place form according to an operator's name, by ATen's conventions for in-place and out= forms. O(size of the
+/// name).
 enum class InPlace : std::uint8_t {
   no,
-  self,  ///< "add_" and "__iand__": the first argument
-  out,   ///< "atan2.out", "max.dim_max": the last arguments, one for each output
+  self,  ///< "add_" and "__iand__": writes the first argument
+  out,   ///< "atan2.out", "max.dim_max": writes the last arguments, one per output
 };
 [[nodiscard]] constexpr InPlace in_place(std::string_view target) noexcept {
   const std::size_t last = target.rfind('.');
@@ -63,14 +64,14 @@ enum class InPlace : std::uint8_t {
   if (base.ends_with("__") ? base.starts_with("aten.__i") : base.ends_with('_')) return InPlace::self;
   if (overload == "out" || overload.starts_with("out_") || overload.ends_with("_out")) return InPlace::out;
   if (!target.starts_with("aten.")) return InPlace::no;
-  // what out= forms that have no "out" in their names are called
+  // overloads of out= forms without "out" in their names
   for (const std::string_view name : {"L", "Q", "U", "X", "dim_max", "dim_min", "dim_values", "eigenvalues", "eigvals",
                                       "grad_input", "inverse", "output", "result", "sign", "values", "values_stable"})
     if (overload == name) return InPlace::out;
   return InPlace::no;
 }
 
-/// The argument of that name, or the one without a name at that place; nullptr if there is none.
+/// Returns the argument of that name, or the unnamed argument at that position; nullptr if there is none.
 [[nodiscard]] constexpr const Argument* find_argument(GraphModuleView graph, const OperatorCall& call,
                                                       std::string_view name, std::uint32_t place) noexcept {
   for (const Argument& input : call.inputs)
@@ -78,7 +79,7 @@ enum class InPlace : std::uint8_t {
   return place < call.inputs.size() && call.inputs[place].name.size == 0 ? &call.inputs[place] : nullptr;
 }
 
-/// The argument that an operator calls `self`, or its first one; nullptr if that is no value.
+/// Returns the argument named `self`, or the first one; nullptr if it is not a value.
 template <class = void>
 [[nodiscard]] constexpr const Argument* self_argument(GraphModuleView graph, const OperatorCall& call) noexcept {
   const Argument* self = call.inputs.empty() ? nullptr : &call.inputs.front();
@@ -87,15 +88,16 @@ template <class = void>
   return self != nullptr && self->is_value() ? self : nullptr;
 }
 
-/// An operator that keeps statistics in some of its arguments, which neither its name nor, for some, its schema says.
+/// An operator that updates statistics in some of its arguments; its name does not show this, nor do all schemas.
 struct StatisticsOperator {
   std::string_view target;
-  std::uint32_t first = 0;  ///< the place of the first of them
+  std::uint32_t first = 0;  ///< position of the first statistic
   std::array<std::string_view, 4> names{};
-  std::string_view flag = {};  ///< the argument that says whether it does so; none: always
+  std::string_view flag = {};  ///< name of the argument that enables the update; empty: always
   std::uint32_t flag_place = 0;
 };
-/// Source: ATen's native_functions.yaml, and for batch_norm, native_batch_norm and instance_norm their kernels.
+/// Operators with statistics. Source: ATen's native_functions.yaml, and for batch_norm, native_batch_norm and
+/// instance_norm their kernels.
 inline constexpr auto statistics_operators = std::to_array<StatisticsOperator>({
     {"aten._batch_norm_with_update.default", 3, {"running_mean", "running_var"}},
     {"aten._fused_moving_avg_obs_fq_helper.default", 3, {"running_min", "running_max", "scale", "zero_point"}},
@@ -107,7 +109,7 @@ inline constexpr auto statistics_operators = std::to_array<StatisticsOperator>({
     {"aten.rrelu_with_noise.default", 1, {"noise"}, "training", 4},
 });
 
-/// Calls `visit(const Argument&)` for each argument whose statistics a call keeps up to date. O(rows + arguments).
+/// Calls `visit(const Argument&)` for each statistic that a call updates. O(rows + arguments).
 template <class Visit>
 constexpr void for_each_statistic(GraphModuleView graph, const OperatorCall& call, Visit&& visit) {
   for (const StatisticsOperator& row : statistics_operators) {
@@ -148,7 +150,7 @@ constexpr void for_each_written(GraphModuleView graph, const OperatorCall& call,
   for_each_statistic(graph, call, visit);
 }
 
-/// True if a node takes or gives complex tensors. O(values of the node).
+/// True if a node has complex inputs or outputs. O(values of the node).
 [[nodiscard]] constexpr bool has_complex(GraphModuleView graph, const Node& node) noexcept {
   bool found = false;
   const auto look = [&](ValueId v) {
@@ -166,8 +168,8 @@ constexpr void for_each_written(GraphModuleView graph, const OperatorCall& call,
   return false;
 }
 
-/// True if an operator of the program writes to its arguments, or asks how they lie in memory: then a copy of a value
-/// is not as good as the value itself. O(nodes).
+/// True if an operator of the program writes to its arguments, or reads strides or storage offsets: then a copy of a
+/// value cannot replace the value. O(nodes).
 [[nodiscard]] constexpr bool storage_matters(GraphModuleView graph) noexcept {
   for (const Node& node : graph.nodes) {
     const OperatorCall call = operator_call(graph, node);

@@ -10,9 +10,9 @@
 
 namespace davit {
 
-/// The kinds of graph outputs, with the numbers of torch 2.6.
+/// Kinds of graph outputs, with the numbers of torch 2.6.
 ///
-/// Newer torch inserts PARAMETER_MUTATION as 4 and moves the kinds after it by one; no file holds the numbers.
+/// Newer torch inserts PARAMETER_MUTATION as 4 and shifts the later kinds by one; files do not contain the numbers.
 enum class OutputKind : std::uint8_t {
   user_output = 1,
   loss_output = 2,
@@ -24,7 +24,7 @@ enum class OutputKind : std::uint8_t {
   parameter_mutation = 8,
 };
 
-/// The kind's name in torch.export, such as "USER_OUTPUT".
+/// Returns the kind's name in torch.export: "USER_OUTPUT".
 [[nodiscard]] constexpr std::string_view name_of(OutputKind kind) noexcept {
   switch (kind) {
     case OutputKind::user_output: return "USER_OUTPUT";
@@ -39,7 +39,7 @@ enum class OutputKind : std::uint8_t {
   return "?";
 }
 
-/// An output that the caller receives.
+/// An output to the caller.
 struct UserOutputSpec {
   static constexpr OutputKind kind = OutputKind::user_output;
   UserArgument arg;
@@ -105,25 +105,25 @@ struct OutputTokenSpec {
   friend constexpr bool operator==(const OutputTokenSpec&, const OutputTokenSpec&) = default;
 };
 
-/// What a graph output stands for: one alternative per kind, which holds what that kind has.
+/// Meaning of a graph output: one alternative per kind, with the members of that kind.
 ///
-/// Source: torch.export.graph_signature.OutputSpec; the alternatives are those of torch._export.serde.schema.
+/// Source: torch.export.graph_signature.OutputSpec; the alternatives follow torch._export.serde.schema.
 using OutputSpec =
     std::variant<UserOutputSpec, LossOutputSpec, BufferMutationSpec, ParameterMutationSpec, GradientToParameterSpec,
                  GradientToUserInputSpec, UserInputMutationSpec, OutputTokenSpec>;
 
 [[nodiscard]] constexpr OutputKind kind(const OutputSpec& spec) noexcept { return detail::spec_kind<OutputKind>(spec); }
 
-/// A copy of the output's argument.
+/// Returns a copy of the output's argument.
 template <class = void>
 [[nodiscard]] constexpr ArgumentSpec arg(const OutputSpec& spec) {
   return std::visit([](const auto& s) { return detail::spec_arg(s); }, spec);
 }
 
-/// The name of the output's argument; empty for a constant.
+/// Returns the name of the output's argument; empty for a constant.
 [[nodiscard]] constexpr const Name& arg_name(const OutputSpec& spec) noexcept { return detail::spec_arg_name(spec); }
 
-/// The buffer, parameter or user input that the output belongs to; nullptr for user outputs, losses and tokens.
+/// Returns the buffer, parameter or user input of the output; nullptr for user outputs, losses and tokens.
 [[nodiscard]] constexpr const Name* target(const OutputSpec& spec) noexcept { return detail::spec_target(spec); }
 
 }  // namespace davit

@@ -7,11 +7,11 @@
 
 namespace davit {
 
-/// The program's graphs as text in the style of fx: placeholders, calls, return; sub-graphs after the graph that uses
+/// Prints the program's graphs in the style of fx: placeholders, calls, return; sub-graphs after the graph that uses
 /// them, indented. The tables must have passed check_tables. O(size of the tables).
 ///
-/// A node with several outputs is one line that names them all; there are no getitem nodes.
-/// Source: torch.fx.Graph.__str__.
+/// A node with several outputs is one line with all their names; there are no getitem nodes. Source:
+/// torch.fx.Graph.__str__.
 [[nodiscard]] std::string print_graph(GraphModuleView graph);
 
 }  // namespace davit

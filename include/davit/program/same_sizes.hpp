@@ -11,8 +11,8 @@
 
 namespace davit {
 
-/// True if two expressions of a program's table are written alike, whatever their ids. False for different ones, and
-/// for those that are too large to tell. `text`: the table's names. O(1).
+/// True if two expressions of a program's table are structurally equal, whatever their ids. False if they differ, and
+/// if they are too large to compare. `text`: the text table, with the symbols' names. O(1).
 [[nodiscard]] constexpr bool same_expr(std::span<const Expr> exprs, std::string_view text, ExprId a,
                                        ExprId b) noexcept {
   std::array<std::pair<ExprId, ExprId>, 64> open{};
@@ -29,7 +29,7 @@ namespace davit {
         text.substr(x.name.first, x.name.size) != text.substr(y.name.first, y.name.size) || count + 3 > open.size())
       return false;
     if (x.op == ExprOp::rational) {
-      if (x.c != y.c) return false;  // the denominator, which is no expression
+      if (x.c != y.c) return false;  // the denominator, a number
       continue;
     }
     open[count++] = {x.a, y.a};
@@ -39,7 +39,7 @@ namespace davit {
   return true;
 }
 
-/// The same of sizes: equal numbers, or expressions that are written alike.
+/// True if two sizes are equal numbers or structurally equal expressions.
 [[nodiscard]] constexpr bool same_size(GraphModuleView graph, const Dim& a, const Dim& b) noexcept {
   return a.is_static() == b.is_static() &&
          (a.is_static() ? a.value == b.value : same_expr(graph.exprs, graph.text, a.expr, b.expr));

@@ -9,25 +9,25 @@
 
 namespace davit {
 
-/// The schema of torch.export that davit knows. Another major version is refused; a newer minor version only adds, and
-/// a file that holds nothing of what was added is read.
+/// The version of torch.export's schema that davit knows. Another major version is an error; newer minor versions only
+/// add features, and a file that uses none of them is read.
 inline constexpr std::int64_t schema_major_version = 8;
 inline constexpr std::int64_t schema_minor_version = 20;
 
-/// True for a program whose file has a newer schema than davit knows.
+/// True if the program's file has a newer schema than davit knows.
 template <class Tables>
 [[nodiscard]] constexpr bool has_newer_schema(const Tables& program) noexcept {
   return program.schema_major == schema_major_version && program.schema_minor > schema_minor_version;
 }
 
-/// An error of a program whose file has a newer schema says so beside, with the versions: what looks damaged or has no
-/// kernel may be new. Other programs' errors stay. O(size of the texts).
+/// Adds the versions to an error of a program whose file has a newer schema, since apparent damage or a missing kernel
+/// may be a new feature. Leaves other programs' errors unchanged. O(size of the texts).
 template <class Tables>
 [[nodiscard]] constexpr Error with_schema(Error error, const Tables& program) {
   if (!has_newer_schema(program)) return error;
   const std::string_view what = error.what.empty() ? name_of(error.code) : error.what.view();
   const std::string_view before = program.torch_version.empty() ? " (written with" : " (written by torch ";
-  // Named, because g++ 12 loses temporaries of a call in constant evaluation.
+  // named because g++ 12 loses the temporaries of a call in constant evaluation
   const Name said = concat(what, before, program.torch_version, program.torch_version.empty() ? "" : ",", " schema ",
                            program.schema_major, ".", program.schema_minor, "; davit knows ", schema_major_version, ".",
                            schema_minor_version, ")");

@@ -14,7 +14,7 @@
 
 namespace davit {
 
-/// The names and mappings from which the specs of a graph's inputs and outputs follow: AOTAutograd's graph signature.
+/// Names and mappings that determine the specs of a graph's inputs and outputs: AOTAutograd's graph signature.
 struct SignatureNames {
   std::vector<Name> user_inputs;
   NameMap inputs_to_parameters;
@@ -59,7 +59,7 @@ constexpr std::unexpected<Error> spec_error(std::string_view place, std::string_
                                .fix = fix});
 }
 
-/// An argument that is neither a tensor nor a token, as what a user input or output holds.
+/// Converts an argument that is neither a tensor nor a token to the argument of a user input or output.
 template <class = void>
 constexpr UserArgument to_user_argument(const ArgumentSpec& argument) {
   return std::visit(
@@ -162,11 +162,12 @@ class OutputClassifier {
 
 }  // namespace detail
 
-/// The specs of a graph with these inputs and outputs, or the first input or output whose kind does not follow.
+/// Makes the specs of a graph with these inputs and outputs. Error: the first input or output whose kind is
+/// undetermined.
 ///
-/// A tensor among the first (mutations + tokens) outputs must be a mutation, after them it must not be. The legacy
-/// class takes no outputs that are custom objects, SymFloat or SymBool. O(n log n). Source:
-/// _convert_to_export_graph_signature of torch 2.6 and later, _sig_to_specs before.
+/// A tensor among the first (mutations + tokens) outputs must be a mutation, a later one must not. The legacy class
+/// rejects outputs that are custom objects, SymFloat or SymBool. O(n log n). Source: _convert_to_export_graph_signature
+/// of torch 2.6 and later, _sig_to_specs before.
 template <class = void>
 [[nodiscard]] constexpr Result<ExportGraphSignature> sig_to_specs(
     const SignatureNames& names, std::span<const ArgumentSpec> inputs, std::span<const ArgumentSpec> outputs,

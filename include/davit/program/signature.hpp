@@ -15,13 +15,13 @@
 
 namespace davit {
 
-/// Which of torch.export's classes a question is answered like, where they differ.
+/// The torch version whose signature class is followed where versions differ.
 enum class SignatureSemantics : std::uint8_t {
   newest,  ///< torch 2.6 and later
-  legacy,  ///< torch 2.3: user outputs exclude the loss; only tensor, SymInt and custom object names are replaced
+  legacy,  ///< torch 2.3: user outputs exclude the loss; renaming affects only tensor, SymInt and custom object names
 };
 
-/// What a node of an fx graph is.
+/// The op of a node in an fx graph.
 enum class NodeOp : std::uint8_t { placeholder, get_attr, call_function, call_method, call_module, input, output };
 
 struct ReplaceHookOptions {
@@ -29,7 +29,7 @@ struct ReplaceHookOptions {
   SignatureSemantics semantics = SignatureSemantics::newest;
 };
 
-/// Which outputs are the loss and its gradients. Source: torch.export.graph_signature.ExportBackwardSignature.
+/// The loss output and its gradients. Source: torch.export.graph_signature.ExportBackwardSignature.
 struct ExportBackwardSignature {
   NameMap gradients_to_parameters;
   NameMap gradients_to_user_inputs;
@@ -47,7 +47,7 @@ constexpr ConstantValue name_or_value(const UserArgument& argument) {
   return arg_name(argument);
 }
 
-/// The targets of the specs of one kind.
+/// Returns the targets of the specs of one kind.
 template <class Spec, class Specs>
 constexpr std::vector<Name> targets_of(const Specs& specs) {
   std::vector<Name> found;
@@ -56,7 +56,7 @@ constexpr std::vector<Name> targets_of(const Specs& specs) {
   return found;
 }
 
-/// The argument names of the specs of one kind.
+/// Returns the argument names of the specs of one kind.
 template <class Spec, class Specs>
 constexpr std::vector<Name> names_of(const Specs& specs) {
   std::vector<Name> found;
@@ -65,7 +65,7 @@ constexpr std::vector<Name> names_of(const Specs& specs) {
   return found;
 }
 
-/// Argument names to targets, of the specs of one kind.
+/// Maps argument names to targets, for the specs of one kind.
 template <class Spec, class Specs>
 constexpr NameMap map_of(const Specs& specs) {
   NameMap pairs;
@@ -83,16 +83,16 @@ constexpr bool is_renamed(SignatureSemantics semantics) noexcept {
 
 }  // namespace detail
 
-/// What each graph input and output stands for, in the order of the graph's inputs and outputs.
+/// Specs of a graph's inputs and outputs, in their order.
 ///
 /// Torch emits inputs as tokens, parameters, buffers, tensor constants, custom objects, user inputs, and outputs as
-/// tokens, mutations, user outputs, gradients. Every query walks one list: O(specs), mappings O(specs log specs).
+/// tokens, mutations, user outputs, gradients. Every query scans one list: O(specs), mappings O(specs log specs).
 /// Mappings are ordered like Python dicts. Source: torch.export.graph_signature.ExportGraphSignature.
 struct ExportGraphSignature {
   std::vector<InputSpec> input_specs;
   std::vector<OutputSpec> output_specs;
-  /// Parameters, buffers and constants that are state although no output is their new value, as lowering found them:
-  /// operators write to them in place, or another method changes them.
+  /// Parameters, buffers and constants that are mutable state without a mutation output, found by lowering: operators
+  /// write to them in place, or another method changes them.
   std::vector<Name> unlisted_state{};
 
   friend constexpr bool operator==(const ExportGraphSignature&, const ExportGraphSignature&) = default;
@@ -122,7 +122,7 @@ struct ExportGraphSignature {
     return detail::targets_of<InputToCustomObjSpec>(input_specs);
   }
 
-  /// The names of the user inputs; a constant is listed by its value.
+  /// Returns the names of the user inputs; for a constant its value.
   template <class = void>
   [[nodiscard]] constexpr std::vector<ConstantValue> user_inputs() const {
     std::vector<ConstantValue> found;
@@ -131,7 +131,7 @@ struct ExportGraphSignature {
     return found;
   }
 
-  /// The names of the user outputs, the loss among them; a constant is listed by its value.
+  /// Returns the names of the user outputs, the loss included; for a constant its value.
   template <class = void>
   [[nodiscard]] constexpr std::vector<ConstantValue> user_outputs() const {
     std::vector<ConstantValue> found;
@@ -141,11 +141,11 @@ struct ExportGraphSignature {
     }
     return found;
   }
-  /// The same; the legacy class leaves the loss out, and refuses outputs that are neither tensor, SymInt nor constant.
+  /// As above; the legacy class excludes the loss, and rejects outputs that are neither tensor, SymInt nor constant.
   template <class = void>
   [[nodiscard]] constexpr Result<std::vector<ConstantValue>> user_outputs(SignatureSemantics semantics) const;
 
-  /// @name Names of graph inputs, and what they stand for.
+  /// @name Names of graph inputs, mapped to their targets.
   template <class = void>
   [[nodiscard]] constexpr NameMap inputs_to_parameters() const {
     return detail::map_of<InputToParameterSpec>(input_specs);
@@ -163,7 +163,7 @@ struct ExportGraphSignature {
     return detail::map_of<InputToCustomObjSpec>(input_specs);
   }
 
-  /// @name Names of graph outputs, and what they are the new value of.
+  /// @name Names of graph outputs, mapped to the targets they mutate.
   template <class = void>
   [[nodiscard]] constexpr NameMap buffers_to_mutate() const {
     return detail::map_of<BufferMutationSpec>(output_specs);
@@ -177,11 +177,11 @@ struct ExportGraphSignature {
     return detail::map_of<UserInputMutationSpec>(output_specs);
   }
 
-  /// The loss and its gradients; nothing without a loss output. Two losses are an error.
+  /// Returns the loss and its gradients; nullopt without a loss output. Errors: two loss outputs.
   template <class = void>
   [[nodiscard]] constexpr Result<std::optional<ExportBackwardSignature>> backward_signature() const;
 
-  /// Always nothing, as in torch.
+  /// Always nullopt, as in torch.
   [[nodiscard]] constexpr std::optional<std::vector<std::pair<std::int64_t, Name>>> assertion_dep_token() const {
     return std::nullopt;
   }
@@ -195,20 +195,21 @@ struct ExportGraphSignature {
     return detail::names_of<OutputTokenSpec>(output_specs);
   }
 
-  /// Renames every argument called `old_name`; constants and targets stay. O(specs).
+  /// Renames every argument named `old_name`; constants and targets stay unchanged. O(specs).
   template <class = void>
   constexpr void replace_all_uses(Name old_name, Name new_name,
                                   SignatureSemantics semantics = SignatureSemantics::newest);
 
-  /// A callable for graph rewrites that keeps this signature, which must outlive it, in step.
+  /// Returns a callable for graph rewrites that updates this signature, which must outlive it.
   template <class = void>
   [[nodiscard]] constexpr ReplaceHook get_replace_hook(ReplaceHookOptions options = {}) &;
 };
 
-/// Called when a rewrite replaces a node: renames it in the signature if the rewrite touches the graph's boundary.
+/// Callback for node replacements: renames the node in the signature if the rewrite touches the graph's inputs or
+/// outputs.
 ///
-/// Newest torch acts when the user is the graph's output, or with replace_inputs when the old node is a placeholder;
-/// the legacy class when the user is a graph output or input. Source: ExportGraphSignature.get_replace_hook.
+/// Newest torch renames if the user is the graph's output, or with replace_inputs if the old node is a placeholder; the
+/// legacy class if the user is a graph output or input. Source: ExportGraphSignature.get_replace_hook.
 class ReplaceHook {
  public:
   constexpr ReplaceHook(ExportGraphSignature& signature, ReplaceHookOptions options) noexcept

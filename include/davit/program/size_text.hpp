@@ -12,7 +12,7 @@ namespace davit {
 
 namespace detail {
 
-/// How tightly Python binds an operator's operands: 0 of what needs no parentheses, 2 of products, 1 of sums.
+/// Precedence of an operator in Python: 1 for sums, 2 for products, 0 for expressions without parentheses.
 constexpr int size_binding(ExprOp op) noexcept {
   if (op == ExprOp::add) return 1;
   return op == ExprOp::mul || op == ExprOp::floor_div || op == ExprOp::mod || op == ExprOp::python_mod ? 2 : 0;
@@ -46,17 +46,17 @@ template <class NameOf>
 
 }  // namespace detail
 
-/// A size as Python writes it: "3", "s0", "2*s0 + 1", "max(s0, 4)".
+/// Prints a size in Python syntax: "3", "s0", "2*s0 + 1", "max(s0, 4)".
 ///
-/// `name_of` names the symbol of an ExprId. What is nested more than four deep, and functions that sizes seldom have,
-/// are "...". O(1).
+/// `name_of` returns the symbol name of an ExprId. Expressions nested more than four deep, and functions that are rare
+/// in sizes, are printed as "...". O(1).
 template <class NameOf>
 [[nodiscard]] constexpr Name size_text(std::span<const Expr> exprs, const Dim& dim, const NameOf& name_of) {
   if (dim.is_static()) return concat(dim.value);
   return detail::expr_text(exprs, dim.expr, name_of, 4);
 }
 
-/// Bounds of a symbol as Python writes them: "2 <= s0 <= 64", "s0 >= 2"; empty if there are none.
+/// Prints the bounds of a symbol in Python syntax: "2 <= s0 <= 64", "s0 >= 2"; empty if there are none.
 template <class = void>
 [[nodiscard]] constexpr Name range_text(const Name& symbol, std::int64_t min, std::int64_t max) {
   if (min == INT64_MIN && max == INT64_MAX) return {};

@@ -7,8 +7,7 @@
 
 namespace davit {
 
-/// A copy of the graphs without node metadata, and without the text that only metadata used. Ids stay the same.
-/// O(size of the tables).
+/// Returns a copy of the graphs without node metadata and its text. Ids stay the same. O(size of the tables).
 template <class = void>
 [[nodiscard]] constexpr GraphModule strip_metadata(GraphModuleView g) {
   GraphBuilder texts;

@@ -12,10 +12,10 @@
 
 namespace davit {
 
-/// The values of a program's symbolic expressions for one set of inputs.
+/// Values of a program's symbolic expressions for one set of inputs.
 ///
-/// Bind the sizes that inputs have, settle, then ask. Works on the table of expressions alone; no allocation after
-/// construction.
+/// Call bind() with the inputs' sizes, settle(), then value(). Uses the table of expressions only; allocates nothing
+/// after construction.
 class SymbolValues {
  public:
   constexpr SymbolValues() = default;
@@ -27,8 +27,8 @@ class SymbolValues {
     for (std::uint8_t& known : known_) known = 0;
   }
 
-  /// Says that expression `id` has this value. A symbol takes it; in `a*s + b` and the like with one unknown symbol the
-  /// symbol is solved for (settle() first). False if it contradicts what is known. O(expressions).
+  /// Sets the value of expression `id`. Solves `a*s + b` and similar expressions with one unknown symbol for the symbol
+  /// (call settle() first). Returns false on a contradiction with known values. O(expressions).
   template <class = void>
   constexpr bool bind(ExprId id, std::int64_t value) noexcept {
     while (true) {
@@ -52,13 +52,13 @@ class SymbolValues {
     }
   }
 
-  /// Works out every expression whose symbols are known; arithmetic that overflows leaves it unknown. O(expressions).
+  /// Computes every expression whose symbols are known; an overflow leaves it unknown. O(expressions).
   template <class = void>
   constexpr void settle() noexcept {
     for (ExprId id = 0; id < exprs_.size(); ++id) solve(id);
   }
 
-  /// The value of an expression as of the last settle(), if it is known.
+  /// Returns the value of an expression after the last settle(); nullopt if unknown.
   [[nodiscard]] constexpr std::optional<std::int64_t> value(ExprId id) const noexcept {
     if (known_[id] == 0) return std::nullopt;
     return values_[id];

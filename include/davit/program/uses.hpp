@@ -9,13 +9,13 @@
 
 namespace davit {
 
-/// How often the values of a graph are used, and by whom. What its outputs, or others, need besides counts twice, so
-/// that nothing takes it for a value with a single use.
+/// Use counts and users of a graph's values. A graph output, and any value of keep(), counts as two more uses, so that
+/// no pass treats it as a value with a single use.
 class Uses {
  public:
-  /// Of no value yet.
+  /// Starts with no uses.
   constexpr explicit Uses(std::size_t values) : count_(values, 0), user_(values, no_id) {}
-  /// Of the values of a graph by its nodes and outputs. O(arguments).
+  /// Counts the uses by the nodes and outputs of a graph. O(arguments).
   constexpr explicit Uses(GraphModuleView graph) : Uses(graph.values.size()) {
     for (NodeId n = 0; n < graph.nodes.size(); ++n)
       for (const Argument& a : graph.inputs(graph.nodes[n])) graph.for_each_value(a, [&](ValueId v) { add(v, n); });
@@ -33,12 +33,12 @@ class Uses {
 
   [[nodiscard]] constexpr bool any(ValueId v) const noexcept { return count_[v] != 0; }
   [[nodiscard]] constexpr bool is_single(ValueId v) const noexcept { return count_[v] == 1; }
-  /// Who alone uses the value, most often a node; no_id if there are more uses, or none.
+  /// Returns the only user of the value, usually a node; no_id if there are no or several uses.
   [[nodiscard]] constexpr std::uint32_t only_user(ValueId v) const noexcept { return is_single(v) ? user_[v] : no_id; }
 
  private:
   std::vector<std::uint32_t> count_;
-  std::vector<std::uint32_t> user_;  ///< the last one
+  std::vector<std::uint32_t> user_;  ///< the last user
 };
 
 }  // namespace davit

@@ -15,11 +15,11 @@
 
 namespace davit {
 
-/// Checks the rules of torch.export on a program; returns every violation with its place, none if it is sound.
+/// Checks the rules of torch.export on a program; returns every violation with its place, empty for a valid program.
 ///
 /// Each name is defined once and before use; signature and graph agree in name, order and number; mutation targets
-/// exist; outputs come in torch's order; operators are known or custom; sub-graphs have the arity their operator needs;
-/// weights are where the signature says; guards ask what the user inputs can answer. O(n log n) for n nodes, values,
+/// exist; outputs are in torch's order; operators are known or custom; sub-graphs have the arity of their operator;
+/// weights match the signature; guards read only properties that the user inputs have. O(n log n) for n nodes, values,
 /// inputs and outputs. Source: torch._export.verifier.Verifier and _verify_exported_program_signature.
 template <class = void>
 [[nodiscard]] constexpr std::vector<Error> verify(const ProgramTables& program, VerifyOptions options = {}) {
@@ -40,8 +40,7 @@ template <class = void>
   detail::verify_signature_outputs(program, report);
   if ((!program.guards.nodes.empty() || !program.guards.roots.empty()) &&
       !guards_fit(program.guards, guard_inputs(program)))
-    report.violation("guards",
-                     "one asks what no user input of the program can answer, or its table does not hold together");
+    report.violation("guards", "a guard reads a property that no user input has, or the guard table is inconsistent");
   return std::move(report).take();
 }
 

@@ -11,14 +11,14 @@
 
 namespace davit {
 
-/// What verify() lets pass.
+/// Options of verify().
 struct VerifyOptions {
-  bool allow_unknown_operators = false;  ///< accept ATen operators that have no schema in ops/
+  bool allow_unknown_operators = false;  ///< accept ATen operators without a schema in ops/
 };
 
 namespace detail {
 
-/// Operators are known, or of a custom namespace.
+/// Checks that the operator of a node is known, or of a custom namespace.
 template <class = void>
 constexpr void verify_operator(const GraphModuleView& graph, NodeId id, VerifyOptions options, Violations& report) {
   const std::string_view target = graph.target(graph.nodes[id]);
@@ -47,7 +47,7 @@ constexpr void verify_operator(const GraphModuleView& graph, NodeId id, VerifyOp
                      "decompose it with run_decompositions(), or allow unknown operators if a backend takes it");
 }
 
-/// True for a sub-graph, or a list with one in it.
+/// True if the argument is a sub-graph, or a list with one in it.
 template <class = void>
 [[nodiscard]] constexpr bool holds_graph(const GraphModuleView& g, const Argument& a) {
   if (a.is_list())
@@ -56,7 +56,7 @@ template <class = void>
   return a.kind == ArgumentKind::graph;
 }
 
-/// Sub-graphs take and give as many values as their operator passes and returns.
+/// Checks that sub-graphs have as many inputs and outputs as their operator passes and returns.
 template <class = void>
 constexpr void verify_subgraphs(const GraphModuleView& g, NodeId id, Violations& report) {
   const Node& node = g.nodes[id];

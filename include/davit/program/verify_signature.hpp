@@ -13,7 +13,7 @@
 
 namespace davit::detail {
 
-/// The signature's inputs are the graph's inputs, and what they stand for exists.
+/// Checks that the signature's inputs match the graph's inputs, and that their targets exist.
 template <class = void>
 constexpr void verify_signature_inputs(const ProgramTables& program, Violations& report) {
   const GraphModuleView graph = program.view();
@@ -54,7 +54,7 @@ constexpr void verify_signature_inputs(const ProgramTables& program, Violations&
   }
 }
 
-/// The names that outputs may give as what they change: buffers, parameters, user inputs.
+/// Valid targets of mutation outputs and gradients: buffers, parameters, user inputs.
 class ChangedNames {
  public:
   constexpr explicit ChangedNames(const ExportGraphSignature& signature) {
@@ -75,7 +75,7 @@ class ChangedNames {
   std::vector<std::string_view> names_[3];
 };
 
-/// Where outputs of a kind stand in torch's order: tokens, mutations, user outputs, gradients.
+/// Returns the position of an output kind in torch's order: tokens, mutations, user outputs, gradients.
 [[nodiscard]] constexpr int output_rank(OutputKind k) noexcept {
   switch (k) {
     case OutputKind::token: return 0;
@@ -88,7 +88,8 @@ class ChangedNames {
   }
 }
 
-/// The signature's outputs are the graph's outputs, mutations name inputs, and kinds come in torch's order.
+/// Checks that the signature's outputs match the graph's outputs, mutations name inputs, and kinds are in torch's
+/// order.
 template <class = void>
 constexpr void verify_signature_outputs(const ProgramTables& program, Violations& report) {
   const GraphModuleView graph = program.view();
@@ -110,7 +111,7 @@ constexpr void verify_signature_outputs(const ProgramTables& program, Violations
     if (rank < reached) report.violation(where(), "outputs must come as tokens, mutations, user outputs, gradients");
     if (rank > reached) reached = rank;
     if (const Name* wanted = target(specs[i]); wanted != nullptr && !changed.has(k, *wanted))
-      report.violation(where(), concat(name_of(k), " names '", *wanted, "', which is no such input"));
+      report.violation(where(), concat(name_of(k), " names '", *wanted, "', which is no input of that kind"));
   }
 }
 

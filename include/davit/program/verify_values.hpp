@@ -14,7 +14,7 @@
 
 namespace davit::detail {
 
-/// Every value is defined once, in its own graph, and before its uses.
+/// Checks that every value is defined once, in its own graph, and before its uses.
 template <class = void>
 constexpr void verify_definitions(const GraphModuleView& g, GraphId id, std::vector<std::uint8_t>& defined,
                                   Violations& report) {
@@ -57,7 +57,7 @@ constexpr void verify_definitions(const GraphModuleView& g, GraphId id, std::vec
                      [&](ValueId v) { use(v, [&] { return concat("outputs of graph '", g.str(graph.name), "'"); }); });
 }
 
-/// Tensors have no more dimensions than davit supports, and sizes whose product is a number of elements.
+/// Checks that tensors have at most max_rank dimensions, and sizes with a valid product.
 template <class = void>
 constexpr void verify_sizes(const GraphModuleView& g, Violations& report) {
   for (ValueId v = 0; v < g.values.size(); ++v) {
@@ -69,7 +69,7 @@ constexpr void verify_sizes(const GraphModuleView& g, Violations& report) {
       continue;
     }
     for (std::size_t d = 0; d < dims.count; ++d) {
-      sizes[d] = g.dims[dims.first + d].value;  // of a symbolic one its example
+      sizes[d] = g.dims[dims.first + d].value;  // the example value of a symbolic size
     }
     if (checked_numel({sizes.data(), dims.count}) < 0)
       report.violation(concat("value '", g.name(v), "'"),
@@ -77,13 +77,13 @@ constexpr void verify_sizes(const GraphModuleView& g, Violations& report) {
   }
 }
 
-/// A place of the table of names: a value and part of its name's hash, so that other names are passed by unread.
+/// A slot of a hash table of names: a value and part of its name's hash, to skip other names without reading them.
 struct NameSlot {
   ValueId value = no_id;
   std::uint32_t hash = 0;
 };
 
-/// Names are unique within a graph and not empty.
+/// Checks that names are unique within a graph and not empty.
 template <class = void>
 constexpr void verify_names(const GraphModuleView& g, const std::vector<std::uint8_t>& defined, Violations& report) {
   std::size_t buckets = 16;
@@ -114,8 +114,7 @@ constexpr void verify_names(const GraphModuleView& g, const std::vector<std::uin
   }
 }
 
-/// Every value has a name of its own, sizes that a tensor can have, and is defined once, before its uses. O(nodes +
-/// values).
+/// Checks that every value has a unique name and valid sizes, and is defined once, before its uses. O(nodes + values).
 template <class = void>
 constexpr void verify_values(const GraphModuleView& g, Violations& report) {
   std::vector<std::uint8_t> defined(g.values.size(), 0);

@@ -15,12 +15,13 @@
 
 namespace davit {
 
-/// How the outputs of an operator ("aten.select.int") show the storage of its first argument. O(size of the name).
+/// Returns how the outputs of an operator ("aten.select.int") alias its first argument. O(size of the name).
 template <class = void>
 [[nodiscard]] constexpr ViewKind view_kind(std::string_view target) noexcept {
   return target == "aten.view.dtype" ? ViewKind::other : facts_of(target).view;
 }
-/// How a call's outputs show its arguments: of several tensors, einsum and cartesian_prod make a new one.
+/// Returns how the outputs of a call alias its arguments. einsum and cartesian_prod of several tensors make a new
+/// tensor.
 template <class = void>
 [[nodiscard]] constexpr ViewKind view_kind(GraphModuleView graph, const OperatorCall& call) noexcept {
   const ViewKind kind = view_kind(call.target);
@@ -30,8 +31,8 @@ template <class = void>
   return kind;
 }
 
-/// Operators that let a tensor show its own storage in another form: who reads it later reads what they answer, which
-/// is a view.
+/// An operator that changes a tensor's sizes or strides in place, and the view operator with the same result: later
+/// reads of the tensor become reads of the view.
 struct FormChange {
   std::string_view target, view;
 };
@@ -47,15 +48,14 @@ inline constexpr auto form_changes = std::to_array<FormChange>({
     {"aten.transpose_.default", "aten.transpose.int"},
     {"aten.unsqueeze_.default", "aten.unsqueeze.default"},
 });
-/// The view that such an operator answers; empty for others. O(rows).
+/// Returns the view operator of an in-place change of form; empty for others. O(rows).
 [[nodiscard]] constexpr std::string_view view_of_form_change(std::string_view target) noexcept {
   for (const FormChange& row : form_changes)
     if (row.target == target) return row.view;
   return {};
 }
 
-/// True for operators that compute nothing: views, copies, what puts tensors together or fills one, arithmetic on
-/// sizes.
+/// True for operators that compute nothing: views, copies, concatenations, fills, arithmetic on sizes.
 template <class = void>
 [[nodiscard]] constexpr bool only_moves(std::string_view target) noexcept {
   if (!target.starts_with("aten.")) return target.starts_with("_operator.");
@@ -63,7 +63,7 @@ template <class = void>
   return facts.moves || (facts.view != ViewKind::none && !facts.computes);
 }
 
-/// The argument whose storage the call's outputs show for certain; nullptr if there is none.
+/// Returns the argument that the call's outputs certainly alias; nullptr if there is none.
 template <class = void>
 [[nodiscard]] constexpr const Argument* viewed(GraphModuleView graph, const OperatorCall& call) noexcept {
   const ViewKind kind = view_kind(call.target);
@@ -72,8 +72,7 @@ template <class = void>
   return self_argument(graph, call);
 }
 
-/// True if a value's strides are those of a dense tensor, as far as the export saw: by the example values of sizes and
-/// strides.
+/// True if a value has contiguous strides, by the export's example sizes and strides.
 template <class = void>
 [[nodiscard]] constexpr bool is_contiguous(GraphModuleView graph, ValueId v) noexcept {
   const std::span<const Dim> sizes = graph.dims_of(graph.values[v].sizes),
@@ -86,15 +85,15 @@ template <class = void>
   return true;
 }
 
-/// True if an output of a call shows the storage of its first argument; of what may be a copy, as far as the export
-/// saw.
+/// True if an output of a call aliases its first argument; for an operator that may copy, by the export's example
+/// strides.
 template <class = void>
 [[nodiscard]] constexpr bool shows_storage(GraphModuleView graph, const OperatorCall& call, ValueId output) noexcept {
   const ViewKind kind = view_kind(graph, call);
   const Argument* self = self_argument(graph, call);
   if (kind == ViewKind::none || kind == ViewKind::unknown || self == nullptr) return false;
   const Value &of = graph.values[self->value()], &v = graph.values[output];
-  // a copy is contiguous; a view is so if what it shows is
+  // a copy is contiguous; a view is contiguous if its base is
   if (kind == ViewKind::maybe_shape) return is_contiguous(graph, self->value()) || !is_contiguous(graph, output);
   if (kind != ViewKind::maybe_same) return true;
   const Argument* copies = find_argument(graph, call, "copy", no_id);

@@ -9,7 +9,7 @@
 
 namespace davit {
 
-/// Collects what breaks the rules of a program.
+/// Collects the violations of a program's rules.
 class Violations {
  public:
   constexpr explicit Violations(GraphModuleView graph) noexcept : graph_(graph) {}
@@ -18,7 +18,7 @@ class Violations {
   constexpr void add(Error error) {
     list_.push_back(std::move(error));
   }
-  /// A broken rule, with its place; an error of code invalid_program and stage verify.
+  /// Adds a violation with its place, as an error of code invalid_program and stage verify.
   template <class = void>
   constexpr void violation(Name where, Name what, Name fix = "export the program again") {
     add(Error{.code = ErrorCode::invalid_program,
@@ -27,7 +27,7 @@ class Violations {
               .what = std::move(what),
               .fix = std::move(fix)});
   }
-  /// How errors call a node: its number, its first output and its operator.
+  /// Returns the description of a node in errors: its number, its first output and its operator.
   template <class = void>
   [[nodiscard]] constexpr Name place(NodeId id) const {
     const Node& node = graph_.nodes[id];

@@ -13,9 +13,9 @@
 
 namespace davit {
 
-/// True for operators of higher order that run one graph on their operands, once, perhaps in another mode.
-/// invoke_subgraph, a call of a compiled region (torch.compiler.nested_compile_region), is one: files hold a copy of
-/// its graph for each call.
+/// True for higher-order operators that run one graph on their operands, once, possibly in another mode. One is
+/// invoke_subgraph, a call of a compiled region (torch.compiler.nested_compile_region): files hold a copy of its graph
+/// for each call.
 [[nodiscard]] constexpr bool wraps_graph(std::string_view target) noexcept {
   for (const std::string_view name :
        {"wrap", "wrap_with_autocast", "wrap_with_set_grad_enabled", "wrap_activation_checkpoint",
@@ -24,12 +24,13 @@ namespace davit {
   return false;
 }
 
-/// The call of a wrapped graph: operands stand for its parameters, what it returns for the results.
+/// A call of a wrapped graph: operands map to parameters, returned values to results.
 struct WrappedCall {
   GraphId graph = no_id;
   std::vector<ValueId> operands, parameters, returned, results;
 };
-/// Reads the call of an operator that wraps a graph; nothing if it is not called as these operators are. O(arguments).
+/// Reads a call of an operator that wraps a graph; nullopt if its arguments do not have the form of such a call.
+/// O(arguments).
 [[nodiscard]] constexpr std::optional<WrappedCall> wrapped_call(GraphModuleView graph, const Node& node) {
   const auto flat = [&](std::span<const Argument> arguments) {
     std::vector<Argument> all;
@@ -37,7 +38,7 @@ struct WrappedCall {
       for (const Argument& each : a.is_list() ? graph.args(a.items) : std::span(&a, 1)) all.push_back(each);
     return all;
   };
-  // a constant stands for itself on both sides
+  // a constant stays the same on both sides
   const auto pair = [&](std::span<const Argument> from, std::span<const Argument> to, std::vector<ValueId>& of_from,
                         std::vector<ValueId>& of_to) {
     const std::vector<Argument> a = flat(from), b = flat(to);
@@ -66,8 +67,8 @@ struct WrappedCall {
   return call;
 }
 
-/// What a graph computes in lower precision that is wrapped by a call in another whose precision is `outer`; undefined
-/// for none. The CPU's autocast alone counts. Source: torch.autocast.
+/// Returns the lower precision in which a wrapped graph computes; undefined for none. `outer` is the precision around
+/// the call. Only the CPU's autocast counts. Source: torch.autocast.
 [[nodiscard]] constexpr ScalarType autocast_of(GraphModuleView graph, const Node& node, ScalarType outer) noexcept {
   const std::span<const Argument> inputs = graph.inputs(node);
   if (graph.target(node) != "higher_order.wrap_with_autocast" || inputs.size() < 3) return outer;

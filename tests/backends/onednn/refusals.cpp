@@ -36,7 +36,7 @@ TEST_CASE("what is refused, and why") {
   CHECK(unary("aten.erfinv.default") == "oneDNN has no such operator");
   CHECK(unary("aten.div.Tensor", {{"other", GraphBuilder::real(0)}}) == "the divisor is out of float's range");
   CHECK(unary("aten.elu.default", {{"scale", GraphBuilder::real(2)}}) == "");
-  CHECK(unary("aten.permute.default") == "as many dimensions as the tensor has are needed");
+  CHECK(unary("aten.permute.default") == "a permutation needs one entry per dimension of the tensor");
   CHECK(unary("aten.softmax.int", {{"dim", GraphBuilder::integer(2)}}) == "softmax: the dimension is out of range");
   Net used;
   const auto x = used.input("x", {1, 3, 4, 4});

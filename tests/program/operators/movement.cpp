@@ -52,7 +52,8 @@ static_assert(check_permutations());
 constexpr bool check_hostile_permutations() {
   const Sizes three{2, 3, 4};
   const std::string_view rank = "a dimension is outside the tensor's rank";
-  return permutation("aten.permute.default", three, {0, 1}).why == "as many dimensions as the tensor has are needed" &&
+  return permutation("aten.permute.default", three, {0, 1}).why ==
+             "a permutation needs one entry per dimension of the tensor" &&
          permutation("aten.permute.default", three, {0, 1, 3}).why == rank &&
          permutation("aten.permute.default", three, {0, 1, -2}).why == "a dimension is named twice" &&
          permutation("aten.transpose.int", three, {0, INT64_MAX}).why == rank &&

@@ -19,7 +19,7 @@ SharedBytes object_state(const ExportedProgram& program, std::string_view object
     if (entry.name == object) return entry.state;
   return {};
 }
-/// What people call a graph input.
+/// Returns the name of a graph input for messages.
 std::string_view input_name(GraphModuleView graph, std::size_t input) {
   const Argument& a = graph.args(graph.root().inputs)[input];
   return a.is_value() ? graph.name(a.value()) : std::string_view("constant");

@@ -12,7 +12,7 @@ namespace davit {
 
 SharedBytes BlockPool::uninitialized(std::size_t size) noexcept {
   constexpr std::size_t kib = 1024, least = 64 * kib, most = 4096 * kib, whole = 16384 * kib, alignment = 64;
-  constexpr std::size_t few = 4096 * kib;  // less than this is not worth a page that is not filled
+  constexpr std::size_t few = 4096 * kib;  // a smaller total would not fill a huge page
   if (size < least || size > most) return SharedBytes::uninitialized(size);
   allocated_ += size;
   if (allocated_ <= few) return SharedBytes::uninitialized(size);

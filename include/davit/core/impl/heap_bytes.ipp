@@ -14,7 +14,7 @@ namespace davit {
 
 namespace detail {
 
-/// What x86-64 and AArch64 with pages of 4 KiB have; elsewhere it is alignment beyond need.
+/// Huge page size of x86-64 and AArch64 with pages of 4 KiB; on other machines a larger alignment than needed.
 inline constexpr std::size_t huge_page = 2u << 20;
 
 [[nodiscard]] constexpr std::align_val_t alignment_of_bytes(std::size_t size) noexcept {
@@ -26,8 +26,7 @@ inline constexpr std::size_t huge_page = 2u << 20;
 void* allocate_bytes(std::size_t size) noexcept {
   void* const bytes = ::operator new(size, detail::alignment_of_bytes(size), std::nothrow);
 #if defined(__linux__)
-  // whole pages alone, so that no more memory is taken than without; without such pages the system refuses, and nothing
-  // changes
+  // Only whole pages, so that no more memory is used. A system without huge pages refuses, which does no harm.
   if (bytes != nullptr && size >= detail::huge_page)
     (void)::madvise(bytes, size / detail::huge_page * detail::huge_page, MADV_HUGEPAGE);
 #endif

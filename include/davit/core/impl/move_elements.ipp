@@ -16,14 +16,14 @@
 namespace davit {
 
 namespace detail {
-/// A plane whose neighbours in the source lie along its second dimension and in the target along the first; the other
+/// A plane to transpose: contiguous along dimension 1 in the source and along dimension 0 in the target; the other
 /// steps are in bytes.
 struct TurnedPlane {
   std::array<std::int64_t, 2> sizes;
   std::int64_t from_step;
   std::int64_t to_step;
 };
-/// Moves it by tiles through a buffer, so that each line of the cache is read and written at once.
+/// Transposes a plane in tiles through a buffer, so that each cache line is read and written once.
 template <std::size_t Bytes>
 void move_turned(const TurnedPlane& plane, const std::byte* from, std::byte* to) noexcept {
   constexpr std::size_t tile = Bytes == 1 ? 32 : 64 / Bytes;
@@ -51,10 +51,10 @@ void move_turned(const TurnedPlane& plane, const std::byte* from, std::byte* to)
     }
   }
 }
-/// Rows of fewer elements are not worth a tile.
+/// Rows shorter than this are not worth a tile.
 inline constexpr std::int64_t few_in_a_row = 4;
-/// A walk along the same elements, in which the target's neighbours lie along the innermost dimension, if there is one
-/// for that, and the source's outer strides are not negative.
+/// Returns a walk over the same elements with the target's contiguous dimension innermost, if there is one, and no
+/// negative outer strides in the source.
 [[nodiscard, gnu::noinline]] Walk upwards(Walk walk, std::size_t element, const std::byte*& from,
                                           std::byte*& to) noexcept {
   if (const std::size_t d = walk.turned_dimension(1, element, few_in_a_row); d != 0) walk.swap(0, d);
@@ -71,11 +71,11 @@ inline constexpr std::int64_t few_in_a_row = 4;
     if (walk.strides[0][d] < 0) return false;
   return walk.strides[1][0] == static_cast<std::int64_t>(element);
 }
-/// Moves elements along such a walk.
+/// Moves elements along a walk of upwards().
 [[gnu::noinline]] void move_upwards(std::size_t element, const Walk& walk, const std::byte* from,
                                     std::byte* to) noexcept {
   if (walk.rank > 1 && walk.sizes[0] < few_in_a_row &&
-      walk.sizes[1] >= few_in_a_row) {  // colours of pixels: one after the other
+      walk.sizes[1] >= few_in_a_row) {  // e.g. the colours of pixels: move one colour after the other
     Walk longer = walk;
     longer.swap(0, 1);
     return move_upwards(element, longer, from, to);

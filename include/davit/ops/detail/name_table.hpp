@@ -11,28 +11,28 @@
 
 namespace davit::detail {
 
-/// FNV-1a. O(size).
+/// Returns the FNV-1a hash of a name. O(size).
 [[nodiscard]] constexpr std::uint32_t name_hash(std::string_view name) noexcept {
   std::uint32_t hash = 2166136261U;
   for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
   return hash;
 }
 
-/// The name of an entry of a table: a schema, a rule, or facts. Empty for a free place.
+/// Returns the name of a table entry: a schema, a rule, or facts. Empty for a free place.
 [[nodiscard]] constexpr std::string_view entry_name(std::string_view text) noexcept { return operator_name(text); }
 [[nodiscard]] constexpr std::string_view entry_name(const OperatorFacts* facts) noexcept {
   return facts == nullptr ? std::string_view{} : facts->name;
 }
 
-/// A hash table of entries by their names, filled by the compiler: an entry stands at the hash of its name, or in the
-/// next free place behind. A sorted table would take the compiler twice as long.
+/// A hash table of entries by name with linear probing, filled at compile time. A sorted table would double the compile
+/// time.
 template <class Entry, std::size_t Places>
 struct NameTable {
   std::array<Entry, Places> places{};
 
-  /// Adds an entry; one place at least stays free.
+  /// Adds an entry; at least one place must stay free.
   constexpr void add(const Entry& entry) noexcept { places[place_of(entry_name(entry), false)] = entry; }
-  /// The entry of that name; an empty one if there is none. O(size of the name).
+  /// Returns the entry of that name; an empty one if there is none. O(size of the name).
   [[nodiscard]] constexpr const Entry& find(std::string_view name) const noexcept {
     return places[place_of(name, true)];
   }

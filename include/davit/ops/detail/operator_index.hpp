@@ -11,7 +11,7 @@
 
 namespace davit::detail {
 
-/// The texts in one column of the rows of all operators, by their names. Only the texts of that column are linked.
+/// Hash table of one column of all operators' rows, by name. Only that column's texts are linked.
 template <std::string_view OperatorRow::* column>
 inline constexpr auto operator_index = [] {
   constexpr std::size_t count = [] {
@@ -27,7 +27,7 @@ inline constexpr auto operator_index = [] {
   return index;
 }();
 
-/// The text of the operator of that name; empty if there is none. O(size of the name).
+/// Returns the text of an operator by name; empty if there is none. O(size of the name).
 template <std::string_view OperatorRow::* column>
 [[nodiscard]] std::string_view find_text(std::string_view name) noexcept {
   return operator_index<column>.find(name);

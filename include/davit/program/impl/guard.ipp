@@ -29,7 +29,7 @@ inline constexpr auto guard_function_rows = std::to_array<GuardFunction>({
 
 static_assert(guard_function_rows.size() == guard_function_count);
 
-/// How an operator is written: between its operands, or as a call; how strongly it binds, and its operands must.
+/// Printed form of an operator: infix or a call; its precedence, and the minimum precedence of its operands.
 struct GuardForm {
   std::string_view text;
   int level = 0;  ///< 0: a call
@@ -110,10 +110,10 @@ class GuardPrinter {
   }
 
  private:
-  /// What is still to be written; the last comes first.
+  /// An item still to be written; the last one is written first.
   struct Item {
     std::uint32_t node;
-    int level;  ///< in parentheses if it binds less
+    int level;  ///< minimum precedence without parentheses
     std::string_view text{};
   };
   void node(std::uint32_t id, int level) { items_.push_back({id, level}); }

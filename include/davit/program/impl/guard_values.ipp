@@ -41,19 +41,19 @@ std::partial_ordering compare(const GuardNumber& a, const GuardNumber& b) noexce
   return 0.0 <=> b.real - static_cast<double>(below);
 }
 
-/// A float without a fraction as an int.
+/// Converts a float without a fraction to an int.
 [[nodiscard]] GuardNumber whole(double x) noexcept {
   if (std::isnan(x)) return none(GuardKind::no_value);
   if (!(x >= -0x1p63 && x < 0x1p63)) return none(GuardKind::too_large);
   return GuardNumber::of(static_cast<std::int64_t>(x));
 }
-/// The nearest whole number, and of two the even one.
+/// Rounds to the nearest whole number, ties to even.
 [[nodiscard]] double round_to_even(double x) noexcept {
   const double nearest = std::round(x);
   return std::fabs(x - nearest) == 0.5 ? 2.0 * std::round(x / 2.0) : nearest;
 }
 
-/// Source: float_divmod of CPython's Objects/floatobject.c.
+/// Quotient and remainder of floor division. Source: float_divmod of CPython's Objects/floatobject.c.
 struct FloatQuotient {
   double floor;
   double rest;
@@ -85,7 +85,8 @@ struct FloatQuotient {
     if (base == -1) base = 1;
   }
 }
-/// Source: float_pow of CPython's Objects/floatobject.c; a complex result is none that a guard can have.
+/// Returns a ** b. A complex result is an error, because guards have no complex numbers. Source: float_pow of CPython's
+/// Objects/floatobject.c.
 [[nodiscard]] GuardNumber real_power(double a, double b) noexcept {
   if (a == 0 && b < 0) return none(GuardKind::division_by_zero);
   if (a < 0 && std::isfinite(a) && std::isfinite(b) && b != std::floor(b)) return none(GuardKind::wrong_type);
@@ -94,8 +95,8 @@ struct FloatQuotient {
   return GuardNumber::of(result);
 }
 
-/// What a function of C answers, as Python's math takes it. Source: math_1 and math_2 of CPython's
-/// Modules/mathmodule.c.
+/// Converts the result of a C function to Python's rules: NaN and infinity from finite arguments are errors. Source:
+/// math_1 and math_2 of CPython's Modules/mathmodule.c.
 [[nodiscard]] GuardNumber checked(double result, double a, double b = 0) noexcept {
   if (std::isnan(result) && !std::isnan(a) && !std::isnan(b)) return none(GuardKind::no_value);
   if (std::isinf(result) && std::isfinite(a) && std::isfinite(b)) return none(GuardKind::too_large);
@@ -184,7 +185,7 @@ struct FloatQuotient {
     default: return none(GuardKind::wrong_type);
   }
 }
-/// Arithmetic of which an operand is a float.
+/// Arithmetic with at least one float operand.
 [[nodiscard]] GuardNumber on_real(GuardOp op, double a, double b) noexcept {
   if (b == 0 && (op == GuardOp::true_divide || op == GuardOp::floor_divide || op == GuardOp::modulo))
     return none(GuardKind::division_by_zero);

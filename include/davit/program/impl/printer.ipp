@@ -18,7 +18,7 @@ namespace davit {
 
 namespace detail {
 
-/// Writes graphs as text. Holds the number of users of each value.
+/// Prints graphs. Keeps the number of users of each value.
 class GraphPrinter {
  public:
   explicit GraphPrinter(GraphModuleView graph) : graph_(graph), users_(graph.values.size()) { count_users(); }
@@ -44,7 +44,7 @@ class GraphPrinter {
   }
 
  private:
-  /// Nodes that use a value; the outputs of a graph count as one.
+  /// Counts the nodes that use each value; the outputs of a graph count as one node.
   void count_users() {
     std::vector<std::size_t> last(graph_.values.size(), SIZE_MAX);
     const auto use = [&](std::span<const Argument> arguments, std::size_t user) {
@@ -120,8 +120,8 @@ class GraphPrinter {
     text_ += "})";
   }
 
-  /// How many arguments are written by position: those that the schema neither defaults nor makes keyword-only, up to
-  /// the first that is not next in the schema. Source: torch 2.6's GraphModuleDeserializer.deserialize_inputs.
+  /// Returns the number of arguments printed by position: the leading arguments in schema order without a default and
+  /// not keyword-only. Source: torch 2.6's GraphModuleDeserializer.deserialize_inputs.
   [[nodiscard]] std::size_t positional_count(const Node& node) const {
     const std::span<const Argument> in = graph_.inputs(node);
     const std::string_view schema = find_operator(graph_.target(node));

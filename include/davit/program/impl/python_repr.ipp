@@ -30,8 +30,8 @@ Utf8Char first_utf8(std::string_view text) noexcept {
   return {value, length};
 }
 
-/// Whether Python's repr escapes the character: controls, formats, separators and private use, as of Unicode 14.
-/// Characters that no version of Unicode assigns are taken for printable.
+/// True if Python's repr escapes the character: controls, formats, separators and private use, as of Unicode 14.
+/// Unassigned characters count as printable.
 bool is_escaped(char32_t c) noexcept {
   struct Block {
     char32_t first, last;

@@ -47,7 +47,7 @@ void append_python(std::string& out, const ArgumentSpec& argument) {
   out += ')';
 }
 
-/// The part that input and output specs share, up to the target.
+/// Appends the common part of input and output specs, up to the target.
 template <class Spec>
 void append_python_head(std::string& out, std::string_view spec_type, std::string_view kind_type, const Spec& spec) {
   (((((out += spec_type) += "(kind=<") += kind_type) += '.') += name_of(kind(spec))) += ": ";

@@ -6,7 +6,7 @@
 
 namespace davit::operators {
 
-/// A function of one tensor that has numbers or forms, as its call says it.
+/// Arguments of an activation of one tensor with parameters or variants.
 struct ActivationView {
   ActivationFunction function = ActivationFunction::gelu;
   ValueId input = no_id;
@@ -15,7 +15,7 @@ struct ActivationView {
   friend constexpr bool operator==(const ActivationView&, const ActivationView&) = default;
 };
 
-/// Reads a call of that activation. Errors: invalid_argument for numbers and approximations that are not known.
+/// Reads a call of that activation. Errors: invalid_argument for unknown numbers and approximations.
 template <CallArguments Call>
 constexpr Refusal read_activation(const Call& call, const ActivationOperator& op, ActivationView& view) noexcept {
   view.function = op.function;
@@ -29,7 +29,7 @@ constexpr Refusal read_activation(const Call& call, const ActivationOperator& op
   if (form == "tanh") view.function = ActivationFunction::gelu_tanh;
   return form == "tanh" || form == "none" ? Refusal{} : Refusal{"the approximation is unknown"};
 }
-/// Reads a call of any such activation.
+/// Reads a call of any activation with parameters or variants.
 template <CallArguments Call>
 constexpr Refusal read_activation(const Call& call, ActivationView& view) noexcept {
   const ActivationOperator* const op = find_row(activation_operators, call);

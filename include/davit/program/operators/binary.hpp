@@ -6,11 +6,11 @@
 
 namespace davit::operators {
 
-/// A function of two tensors, or of a tensor and a number, as its call says it.
+/// Arguments of a function of two tensors, or of a tensor and a number.
 struct BinaryView {
   BinaryFunction function = BinaryFunction::add;
-  ValueId left = no_id;   ///< no_id: `left_number`
-  ValueId right = no_id;  ///< no_id: `right_number`
+  ValueId left = no_id;   ///< no_id: use `left_number`
+  ValueId right = no_id;  ///< no_id: use `right_number`
   double left_number = 0;
   double right_number = 0;
   double alpha = 1;  ///< factor of the right operand
@@ -18,7 +18,7 @@ struct BinaryView {
   friend constexpr bool operator==(const BinaryView&, const BinaryView&) = default;
 };
 
-/// Reads a call of that function. Errors: invalid_argument for operands and factors that are not known.
+/// Reads a call of that function. Errors: invalid_argument for unknown operands and factors.
 template <CallArguments Call>
 constexpr Refusal read_binary(const Call& call, const BinaryOperator& op, BinaryView& view) noexcept {
   view.function = op.function;
@@ -34,7 +34,7 @@ constexpr Refusal read_binary(const Call& call, const BinaryOperator& op, Binary
   if (op.scaled && !read_number(call, {"alpha", 2}, 1, view.alpha)) return {"alpha is no number"};
   return {};
 }
-/// Reads a call of any such function.
+/// Reads a call of any binary function.
 template <CallArguments Call>
 constexpr Refusal read_binary(const Call& call, BinaryView& view) noexcept {
   const BinaryOperator* const op = find_row(binary_operators, call);

@@ -8,7 +8,7 @@
 
 namespace davit::operators {
 
-/// An activation that keeps its input within bounds, as its call says it.
+/// Arguments of an activation that clamps its input.
 struct BoundsView {
   ValueId input = no_id;
   double low = -std::numeric_limits<double>::infinity();
@@ -17,8 +17,8 @@ struct BoundsView {
   friend constexpr bool operator==(const BoundsView&, const BoundsView&) = default;
 };
 
-/// Reads a call of that activation. Of clamp, a bound that is NaN counts only beside another one: clamp(x, min=nan) is
-/// x. Errors: invalid_argument for bounds that are not known; they may cross.
+/// Reads a call of that activation. A NaN bound of clamp counts only with a second bound: clamp(x, min=nan) is x.
+/// Errors: invalid_argument for unknown bounds; bounds may cross.
 template <CallArguments Call>
 constexpr Refusal read_bounds(const Call& call, const BoundsOperator& op, BoundsView& view) noexcept {
   view.input = call.value({"self", 0});
@@ -36,11 +36,11 @@ constexpr Refusal read_bounds(const Call& call, const BoundsOperator& op, Bounds
     view.high = op.high;
   return {};
 }
-/// Reads a call of any such activation.
+/// Reads a call of any clamping activation.
 template <CallArguments Call>
 constexpr Refusal read_bounds(const Call& call, BoundsView& view) noexcept {
   const BoundsOperator* const op = find_row(bounds_operators, call);
-  return op == nullptr ? Refusal{"the operator keeps no bounds"} : read_bounds(call, *op, view);
+  return op == nullptr ? Refusal{"the operator is no clamping activation"} : read_bounds(call, *op, view);
 }
 
 }  // namespace davit::operators

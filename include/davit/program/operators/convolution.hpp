@@ -6,8 +6,7 @@
 
 namespace davit::operators {
 
-/// A convolution as its call says it. All arrays end with the width; what comes before the first spatial dimension is
-/// neutral.
+/// Arguments of a convolution. All arrays end with the width; unused leading entries are neutral.
 struct ConvolutionView {
   ValueId input = no_id;   ///< (N?, C, spatial)
   ValueId weight = no_id;  ///< (filters, C / groups, spatial); transposed: (C, filters / groups, spatial)
@@ -16,19 +15,20 @@ struct ConvolutionView {
   bool batched = true;
   bool transposed = false;
   std::int64_t groups = 1;
-  Spatial kernel{1, 1, 1};  ///< -1 where the weight's size is not known
+  Spatial kernel{1, 1, 1};  ///< -1 if the weight's size is unknown
   Spatial stride{1, 1, 1};
   Spatial dilation{1, 1, 1};
   Spatial padding{};         ///< before the first element
-  Spatial padding_end{};     ///< behind the last element
-  Spatial output_padding{};  ///< of a transposed convolution
+  Spatial padding_end{};     ///< after the last element
+  Spatial output_padding{};  ///< for a transposed convolution
 
   friend constexpr bool operator==(const ConvolutionView&, const ConvolutionView&) = default;
 };
 
 namespace detail {
 
-/// The padding: numbers, or "valid" and "same". Source: at::native::_convolution_same, which puts the odd one behind.
+/// Reads the padding: numbers, "valid" or "same". Source: at::native::_convolution_same, which puts an odd element at
+/// the end.
 template <CallArguments Call>
 constexpr Refusal read_padding(const Call& call, Parameter p, ConvolutionView& view) noexcept {
   const auto* const a = call.find(p);
@@ -50,7 +50,7 @@ constexpr Refusal read_padding(const Call& call, Parameter p, ConvolutionView& v
   return {};
 }
 
-/// Checks what is known of the channels. Source: the checks of at::convolution.
+/// Checks the known channel counts. Source: the checks of at::convolution.
 template <CallArguments Call>
 constexpr Refusal check_channels(const Call& call, const ConvolutionView& view) noexcept {
   const std::int64_t first = call.size(view.weight, 0);

@@ -10,14 +10,14 @@
 #include "davit/program/operators/movement.hpp"
 #include "davit/program/operators/quantization.hpp"
 
-/// Nodes that may become part of their neighbours, whoever computes these. O(1) each, for who knows the uses of a
-/// graph's values.
+/// Patterns in which a node can become part of its neighbour, for any backend. O(1) each, given the uses of a graph's
+/// values.
 namespace davit::operators {
 
 /// A graph of calls: a program's (ProgramCalls), or a static program's (EmbedGraph).
-///  - `call(node)`: its arguments.
-///  - `maker(value)`: the node that computes it, if the one who asks may compute it as part of another; else no_id.
-///  - `is_single(value)`: true if there is one use of it alone.
+/// - `call(node)`: its arguments.
+/// - `maker(value)`: the producer, if the caller may fold it into another node; else no_id.
+/// - `is_single(value)`: true if the value has exactly one use.
 template <class G>
 concept CallGraph = requires(const G& g, NodeId n, ValueId v) {
   requires CallArguments<std::remove_cvref_t<decltype(g.call(n))>>;
@@ -25,13 +25,13 @@ concept CallGraph = requires(const G& g, NodeId n, ValueId v) {
   { g.is_single(v) } -> std::same_as<bool>;
 };
 
-/// The node that computes a value for one use alone; no_id if there is none.
+/// Returns the foldable producer of a value with a single use; no_id if there is none.
 template <CallGraph G>
 [[nodiscard]] constexpr NodeId inner_maker(const G& g, ValueId v) noexcept {
   return v != no_id && g.is_single(v) ? g.maker(v) : no_id;
 }
 
-/// Reads the padding with zeros that a convolution of `v` can do itself: of spatial dimensions, for it alone.
+/// Reads a zero padding of the spatial dimensions that the convolution of `v` can absorb, if `v` has no other use.
 template <CallGraph G>
 [[nodiscard]] constexpr bool read_inner_padding(const G& g, ValueId v, PadView& view) noexcept {
   const NodeId n = inner_maker(g, v);
@@ -41,8 +41,8 @@ template <CallGraph G>
   return true;
 }
 
-/// Follows relu, clamp and the like back from `v`, which a quantize reads, `most` of them at most, each for one use
-/// alone, and narrows the quantize's low and high to theirs. Answers the value before them.
+/// Skips relu, clamp and the like backwards from `v`, the input of a quantize: at most `most` nodes with a single use,
+/// whose bounds narrow the quantize's low and high. Returns the value before them.
 template <CallGraph G>
 [[nodiscard]] constexpr ValueId through_bounds(const G& g, ValueId v, QuantizationView& quantize,
                                                std::uint32_t most) noexcept {
@@ -55,8 +55,8 @@ template <CallGraph G>
   return v;
 }
 
-/// Reads the dequantize by one scale that makes `v`, through operators that keep the order of the elements if
-/// `through_views`. Sizes are to be read from `v`.
+/// Reads the per-tensor dequantize that produces `v`, past operators that keep the order of elements if
+/// `through_views`. Read sizes from `v`.
 template <CallGraph G>
 [[nodiscard]] constexpr bool read_dequantized(const G& g, ValueId v, bool through_views,
                                               QuantizationView& view) noexcept {
@@ -71,8 +71,8 @@ template <CallGraph G>
   return false;
 }
 
-/// Reads the dequantize that makes the weights `v` of a product, by one scale or by one per index of their first
-/// dimension; if `transposed`, before a matrix of them is transposed.
+/// Reads the dequantize that produces the weights `v` of a product, per tensor or per channel of dimension 0; if
+/// `transposed`, past the transposition of the matrix.
 template <CallGraph G>
 [[nodiscard]] constexpr bool read_weights(const G& g, ValueId v, bool transposed, QuantizationView& view) noexcept {
   if (transposed) {

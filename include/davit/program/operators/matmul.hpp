@@ -6,17 +6,17 @@
 
 namespace davit::operators {
 
-/// alpha * left @ right + beta * addend, as its call says it.
+/// Arguments of a matrix product: alpha * left @ right + beta * addend.
 struct MatmulView {
   ValueId left = no_id;     ///< (*, rows, inner)
   ValueId right = no_id;    ///< (*, inner, columns); transposed: (columns, inner)
   ValueId addend = no_id;   ///< broadcasts to the result
-  bool transposed = false;  ///< of linear, whose addend is a bias
-  std::size_t rank = 0;     ///< of both operands; 0: any, with batch dimensions that broadcast
+  bool transposed = false;  ///< for linear, whose addend is a bias
+  std::size_t rank = 0;     ///< rank of both operands; 0: any, with broadcast batch dimensions
   double alpha = 1;
   double beta = 1;
 
-  /// True if it is the product and the addend, without factors.
+  /// True if alpha and beta are 1.
   [[nodiscard]] constexpr bool is_plain() const noexcept { return alpha == 1 && beta == 1; }
 
   friend constexpr bool operator==(const MatmulView&, const MatmulView&) = default;

@@ -14,10 +14,10 @@
 
 namespace davit::operators {
 
-/// Operators that move elements are read for tensors of at most this many dimensions.
+/// Maximum rank of a tensor whose element movement is read.
 inline constexpr std::size_t most_moved_dims = max_rank;
 
-/// An order of dimensions as its call says it.
+/// Arguments of a permutation.
 struct PermutationView {
   ValueId input = no_id;
   std::size_t rank = 0;
@@ -28,7 +28,7 @@ struct PermutationView {
       if (from[d] != d) return false;
     return true;
   }
-  /// One that does what `first`, of as many dimensions, and then this one do.
+  /// Returns the permutation that applies `first`, of the same rank, and then this one.
   [[nodiscard]] constexpr PermutationView after(const PermutationView& first) const noexcept {
     PermutationView both{first.input, rank, {}};
     for (std::size_t d = 0; d < rank; ++d) both.from[d] = first.from[from[d]];
@@ -48,9 +48,9 @@ constexpr Refusal read_permutation(const Call& call, const PermutationOperator& 
   for (std::size_t d = 0; d < view.rank; ++d) view.from[d] = static_cast<std::uint8_t>(d);
   if (op.form == PermutationForm::list) {
     const auto* const list = call.find({"dims", 1});
-    if (list == nullptr) return {"as many dimensions as the tensor has are needed"};
+    if (list == nullptr) return {"a permutation needs one entry per dimension of the tensor"};
     const auto items = call.items(*list);
-    if (items.size() != view.rank) return {"as many dimensions as the tensor has are needed"};
+    if (items.size() != view.rank) return {"a permutation needs one entry per dimension of the tensor"};
     const auto* const dims = items.data();
     std::uint32_t seen = 0;
     for (std::size_t d = 0; d < view.rank; ++d) {
@@ -89,8 +89,8 @@ constexpr Refusal read_permutation(const Call& call, PermutationView& view) noex
   return op == nullptr ? Refusal{"the operator is no permutation"} : read_permutation(call, *op, view);
 }
 
-/// Reads a dimension of a tensor that has `rank` of them, as one that counts from the front; 0 if it is left out.
-/// Errors: invalid_argument, out_of_range.
+/// Reads a dimension of a tensor of rank `rank`, counted from the front; 0 if omitted. Errors: invalid_argument,
+/// out_of_range.
 template <CallArguments Call>
 constexpr Refusal read_dim(const Call& call, Parameter p, std::size_t rank, std::size_t& dim) noexcept {
   std::int64_t number = 0;
@@ -100,7 +100,8 @@ constexpr Refusal read_dim(const Call& call, Parameter p, std::size_t rank, std:
   return {};
 }
 
-/// The row of such a call; nullptr for others, and for dropout that drops.
+/// Returns the table's row for a call that keeps the elements and their order; nullptr for others, and for active
+/// dropout.
 template <CallArguments Call>
 [[nodiscard]] constexpr const SameElementsOperator* find_same_elements(const Call& call) noexcept {
   const SameElementsOperator* const op = find_row(same_elements_operators, call);
@@ -108,22 +109,22 @@ template <CallArguments Call>
   bool train = true;
   return read_flag(call, {"train", 2}, true, train) && !train ? op : nullptr;
 }
-/// The value that such a call answers the elements of; no_id for others.
+/// Returns the input of a call that keeps the elements and their order; no_id for others.
 template <CallArguments Call>
 [[nodiscard]] constexpr ValueId read_same_elements(const Call& call) noexcept {
   const SameElementsOperator* const op = find_same_elements(call);
   return op == nullptr ? no_id : call.value({op->input, 0});
 }
 
-/// A part of a tensor along one dimension as its call says it.
+/// Arguments of a slice or selection along one dimension.
 struct SliceView {
   ValueId input = no_id;
   std::size_t dim = 0;
-  std::int64_t start = 0;  ///< within the dimension; as given where its size is not known
+  std::int64_t start = 0;  ///< within the dimension; unnormalized if its size is unknown
   std::int64_t step = 1;
-  std::int64_t length = -1;  ///< how many elements it takes; -1 where that is in the sizes of the result alone
-  bool selects = false;      ///< one index, without the dimension
-  ValueId source = no_id;    ///< what is put there
+  std::int64_t length = -1;  ///< number of elements; -1 if only the result's sizes tell
+  bool selects = false;      ///< takes one index and removes the dimension
+  ValueId source = no_id;    ///< the values to write there
 
   friend constexpr bool operator==(const SliceView&, const SliceView&) = default;
 };
@@ -140,7 +141,7 @@ constexpr Refusal read_slice(const Call& call, const SliceOperator& op, SliceVie
   if (!view.selects && !read_integer(call, op.at("step", 4), 1, view.step)) return {"the step is not known"};
   if (view.step < 1) return {"the step must be positive"};
   const std::int64_t size = call.size(view.input, view.dim);
-  if (size < 0) return view.start < 0 ? Refusal{"an index counts from an end that is not known"} : Refusal{};
+  if (size < 0) return view.start < 0 ? Refusal{"a negative index needs a dimension of known size"} : Refusal{};
   if (view.selects && (view.start < -size || view.start >= size))
     return {"the index is outside the dimension", ErrorCode::out_of_range};
   const auto clamped = [size](std::int64_t at) { return at < -size ? 0 : at < 0 ? at + size : at > size ? size : at; };
@@ -161,7 +162,7 @@ constexpr Refusal read_slice(const Call& call, SliceView& view) noexcept {
   return op == nullptr ? Refusal{"the operator is no slice"} : read_slice(call, *op, view);
 }
 
-/// Reads the operand of such a call, and the dimension. Errors: invalid_argument, out_of_range.
+/// Reads the operand and the dimension of a split. Errors: invalid_argument, out_of_range.
 template <CallArguments Call>
 constexpr Refusal read_split(const Call& call, SliceView& whole) noexcept {
   if (std::ranges::none_of(split_operators, [&](const char* target) { return call.is(target); }))
@@ -170,8 +171,8 @@ constexpr Refusal read_split(const Call& call, SliceView& whole) noexcept {
   if (whole.input == no_id) return {"an operand is no tensor"};
   return read_dim(call, {"dim", 2}, call.rank(whole.input), whole.dim);
 }
-/// Reads which part of its operand result `v` of a node that splits is. Errors: as above; a part of symbolic size
-/// behind others, or that has another rank.
+/// Reads the part of its operand that result `v` of a split holds. Errors: as above; invalid_shape for a part of
+/// another rank; a part of unknown size before it.
 template <CallArguments Call>
 constexpr Refusal read_part(const Call& call, ValueId v, SliceView& part) noexcept {
   if (const Refusal wrong = read_split(call, part)) return wrong;
@@ -190,18 +191,18 @@ constexpr Refusal read_part(const Call& call, ValueId v, SliceView& part) noexce
   return {"the value is no part"};
 }
 
-/// What is put around a tensor as its call says it.
+/// Arguments of a padding.
 struct PadView {
   ValueId input = no_id;
   std::size_t rank = 0;
-  std::array<std::int64_t, most_moved_dims> before{};  ///< per dimension; negative cuts off
+  std::array<std::int64_t, most_moved_dims> before{};  ///< per dimension; negative crops
   std::array<std::int64_t, most_moved_dims> after{};
-  double value = 0;  ///< of a constant
+  double value = 0;  ///< of a constant padding
 
   friend constexpr bool operator==(const PadView&, const PadView&) = default;
 };
 
-/// Reads the tensor of any padding, and from the list of that name two numbers a dimension, the last dimension first.
+/// Reads the input of any padding, and from the list of that name two numbers per dimension, the last dimension first.
 /// Errors: invalid_argument, invalid_shape, out_of_range.
 template <CallArguments Call>
 constexpr Refusal read_pads(const Call& call, const char* name, PadView& view) noexcept {
@@ -233,8 +234,7 @@ constexpr Refusal read_pad(const Call& call, PadView& view) noexcept {
   return read_number(call, {"value", 2}, 0, view.value) ? Refusal{} : Refusal{"the value is no number"};
 }
 
-/// Reads the dimension along which a call of cat joins its tensors, `rank` dimensions each.
-/// Errors: invalid_argument, out_of_range.
+/// Reads the dimension of a cat of tensors of rank `rank`. Errors: invalid_argument, out_of_range.
 template <CallArguments Call>
 constexpr Refusal read_cat(const Call& call, std::size_t rank, std::size_t& dim) noexcept {
   if (!call.is("aten.cat.default")) return {"the operator joins no tensors"};

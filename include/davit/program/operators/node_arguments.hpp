@@ -10,12 +10,12 @@
 
 namespace davit::operators {
 
-/// The arguments of a node of a program, by name, or by position where the program has no names. Trivially copyable.
+/// Arguments of a node of a program, by name, or by position if they have no names. Trivially copyable.
 class NodeArguments {
  public:
   constexpr NodeArguments(GraphModuleView graph, NodeId node) noexcept
       : graph_(graph), node_(node), call_(operator_call(graph, graph.nodes[node])) {}
-  /// A node whose arguments are in the graph and that is not: node() is no_id.
+  /// Takes a node outside the graph whose arguments are in the graph: node() is no_id.
   constexpr NodeArguments(GraphModuleView graph, const Node& node) noexcept
       : graph_(graph), node_(no_id), call_(operator_call(graph, node)) {}
 
@@ -24,7 +24,7 @@ class NodeArguments {
   [[nodiscard]] constexpr const OperatorCall& call() const noexcept { return call_; }
 
   [[nodiscard]] constexpr bool is(const char* target) const noexcept { return call_.target == target; }
-  /// nullptr if it is not given, or None.
+  /// nullptr if omitted or None.
   [[nodiscard]] constexpr const Argument* find(Parameter p) const noexcept {
     const std::string_view name = p.name;
     for (std::size_t i = 0; i < call_.inputs.size(); ++i) {
@@ -34,7 +34,7 @@ class NodeArguments {
     }
     return nullptr;
   }
-  /// The value passed there; no_id if there is none.
+  /// Returns the value argument; no_id if there is none.
   [[nodiscard]] constexpr ValueId value(Parameter p) const noexcept {
     const Argument* a = find(p);
     return a != nullptr && a->is_value() ? a->value() : no_id;
@@ -60,15 +60,15 @@ class NodeArguments {
   [[nodiscard]] constexpr std::string_view text(const Argument& a) const noexcept {
     return a.kind == ArgumentKind::string ? graph_.string(a) : std::string_view{};
   }
-  /// The number of dimensions that the program knows.
+  /// The rank in the program.
   [[nodiscard]] constexpr std::size_t rank(ValueId v) const noexcept { return graph_.values[v].sizes.count; }
-  /// -1 if it is symbolic.
+  /// -1 if symbolic.
   [[nodiscard]] constexpr std::int64_t size(ValueId v, std::size_t d) const noexcept {
     const Dim& dim = graph_.dims_of(graph_.values[v].sizes)[d];
     return dim.is_static() ? dim.value : -1;
   }
 
-  /// `otherwise` if the argument is missing; nothing if it is no number.
+  /// Returns `otherwise` if the argument is omitted; nullopt if it is not a number.
   [[nodiscard]] constexpr std::optional<double> number(Parameter p, double otherwise) const noexcept {
     double out = 0;
     return operators::read_number(*this, p, otherwise, out) ? std::optional(out) : std::nullopt;
@@ -80,7 +80,7 @@ class NodeArguments {
   [[nodiscard]] constexpr bool flag(Parameter p, bool otherwise) const noexcept {
     return integer(p, otherwise ? 1 : 0).value_or(otherwise ? 1 : 0) != 0;
   }
-  /// A list of ints, or one int; nothing for an argument that is missing. False if an item is none.
+  /// Reads a list of ints, or one int; an empty list if the argument is omitted. False if an item is not an int.
   [[nodiscard]] constexpr bool ints(Parameter p, std::vector<std::int64_t>& out) const {
     out.clear();
     const Argument* a = find(p);
@@ -96,8 +96,8 @@ class NodeArguments {
   [[nodiscard]] constexpr ValueId output(std::size_t i = 0) const noexcept {
     return i < call_.outputs.size() && call_.outputs[i].is_value() ? call_.outputs[i].value() : no_id;
   }
-  /// True if a node or a graph output uses the value. O(1) if the view knows (see used_values), else O(arguments of its
-  /// graph).
+  /// True if a node or a graph output uses the value. O(1) with GraphModuleView::used (see used_values), else
+  /// O(arguments of its graph).
   [[nodiscard]] constexpr bool is_used(ValueId v) const noexcept {
     if (graph_.used != nullptr) return graph_.used[v] != 0;
     const Graph& own = graph_.graphs[graph_.values[v].graph];
@@ -130,7 +130,7 @@ struct ProgramCalls {
   Uses uses;
 
   [[nodiscard]] constexpr NodeArguments call(NodeId n) const noexcept { return {graph, n}; }
-  /// The node that makes a value, for another to take it in: none, of a call with effects.
+  /// Returns the producer of a value, for folding it into another node; no_id for a call with effects.
   [[nodiscard]] constexpr NodeId maker(ValueId v) const noexcept {
     const NodeId n = graph.values[v].producer;
     return n == no_id || has_effects(n) ? no_id : n;

@@ -6,12 +6,12 @@
 
 namespace davit::operators {
 
-/// A normalization per channel as its call says it.
+/// Arguments of a batch norm.
 struct BatchNormView {
   ValueId input = no_id;  ///< (N, C, *)
   ValueId weight = no_id;
   ValueId bias = no_id;
-  ValueId mean = no_id;  ///< the running statistics, which are used unless it trains
+  ValueId mean = no_id;  ///< running statistics; unused when training
   ValueId variance = no_id;
   bool training = false;
   double momentum = 0;
@@ -63,18 +63,18 @@ constexpr Refusal read_batch_norm(const Call& call, BatchNormView& view) noexcep
   return op == nullptr ? Refusal{"the operator is no batch norm"} : read_batch_norm(call, *op, view);
 }
 
-/// A normalization of the last dimensions as its call says it.
+/// Arguments of a layer norm: a normalization of the last dimensions.
 struct LayerNormView {
   ValueId input = no_id;
   ValueId weight = no_id;  ///< has the normalized sizes
-  ValueId bias = no_id;    ///< likewise
-  std::size_t dims = 0;    ///< how many of the last dimensions are normalized together: at least 1
+  ValueId bias = no_id;    ///< has the normalized sizes
+  std::size_t dims = 0;    ///< number of trailing dimensions that are normalized together: at least 1
   double eps = 0;
 
   friend constexpr bool operator==(const LayerNormView&, const LayerNormView&) = default;
 };
 
-/// Checks that the last sizes of `view.input` are those of the list, and the parameters' as well.
+/// Checks that the last sizes of `view.input`, and the parameters' sizes, equal the list.
 /// Source: _check_layer_norm_inputs of ATen.
 template <CallArguments Call>
 constexpr Refusal read_normalized(const Call& call, Parameter shape, LayerNormView& view) noexcept {
@@ -82,7 +82,7 @@ constexpr Refusal read_normalized(const Call& call, Parameter shape, LayerNormVi
   if (list == nullptr) return {"layer_norm: normalized_shape is missing"};
   const auto items = call.items(*list);
   const std::size_t rank = call.rank(view.input);
-  const bool alone = items.size() == 0;  // an int stands for a list of one
+  const bool alone = items.size() == 0;  // an int means a list of one item
   std::int64_t number = 0;
   view.dims = alone ? (call.read_integer(*list, number) ? 1 : 0) : items.size();
   if (view.dims == 0 || view.dims > rank)
@@ -114,12 +114,12 @@ constexpr Refusal read_layer_norm(const Call& call, LayerNormView& view) noexcep
   return read_normalized(call, {"normalized_shape", 1}, view);
 }
 
-/// A normalization of groups of channels as its call says it.
+/// Arguments of a group norm: a normalization of groups of channels.
 struct GroupNormView {
   ValueId input = no_id;                               ///< batch * channels * plane elements
   ValueId weight = no_id;                              ///< one number per channel
-  ValueId bias = no_id;                                ///< likewise
-  std::int64_t batch = -1, channels = -1, plane = -1;  ///< -1: not known
+  ValueId bias = no_id;                                ///< one number per channel
+  std::int64_t batch = -1, channels = -1, plane = -1;  ///< -1: unknown
   std::int64_t groups = 1;
   double eps = 0;
 
@@ -128,7 +128,7 @@ struct GroupNormView {
   friend constexpr bool operator==(const GroupNormView&, const GroupNormView&) = default;
 };
 
-/// Reads N, C, HxW and group, which stand from position `first` on. Errors: invalid_argument, invalid_shape.
+/// Reads N, C, HxW and group, which start at position `first`. Errors: invalid_argument, invalid_shape.
 template <CallArguments Call>
 constexpr Refusal read_groups(const Call& call, std::uint32_t first, GroupNormView& view) noexcept {
   if (!read_integer(call, {"N", first}, -1, view.batch)) view.batch = -1;

@@ -6,15 +6,15 @@
 
 namespace davit::operators {
 
-/// A pooling over sliding windows as its call says it. All arrays end with the width.
+/// Arguments of a pooling over sliding windows. All arrays end with the width.
 struct PoolView {
   ValueId input = no_id;  ///< (N?, C, spatial)
   std::size_t dims = 0;   ///< spatial dimensions: 1 to 3
   bool batched = true;
-  bool maximum = false;  ///< else an average
+  bool maximum = false;  ///< false: average
   bool ceil_mode = false;
   bool count_include_pad = true;
-  std::int64_t divisor = 0;  ///< of an average; 0: the number of elements
+  std::int64_t divisor = 0;  ///< for an average; 0: the number of elements
   Spatial kernel{1, 1, 1};
   Spatial stride{1, 1, 1};
   Spatial padding{};
@@ -23,7 +23,7 @@ struct PoolView {
   [[nodiscard]] constexpr bool is_padded() const noexcept {
     return padding[0] != 0 || padding[1] != 0 || padding[2] != 0;
   }
-  /// How many outputs an input of that size gives in spatial dimension `d`; below 1 if there is none.
+  /// Returns the number of outputs for an input of that size in spatial dimension `d`; below 1 if there is none.
   /// Source: pooling_output_shape of ATen's Pool.h.
   [[nodiscard]] constexpr std::int64_t out_size(std::size_t d, std::int64_t in) const noexcept {
     const std::int64_t room = in + 2 * padding[d] - dilation[d] * (kernel[d] - 1) - 1;
@@ -32,7 +32,7 @@ struct PoolView {
     const std::int64_t out = rounded / stride[d] + 1;
     return ceil_mode && (out - 1) * stride[d] >= in + padding[d] ? out - 1 : out;
   }
-  /// How many elements behind the input the last of `out` windows reaches in spatial dimension `d`.
+  /// Returns the number of elements by which the last of `out` windows exceeds the input in spatial dimension `d`.
   [[nodiscard]] constexpr std::int64_t padding_end(std::size_t d, std::int64_t in, std::int64_t out) const noexcept {
     const std::int64_t reach = (out - 1) * stride[d] + (kernel[d] - 1) * dilation[d] + 1;
     return reach > in + padding[d] ? reach - in - padding[d] : 0;
@@ -86,7 +86,7 @@ constexpr Refusal read_pool(const Call& call, PoolView& view) noexcept {
   return op == nullptr ? Refusal{"the operator is no pooling"} : read_pool(call, *op, view);
 }
 
-/// An average over windows that share the input out among `out` places.
+/// Arguments of an adaptive average pooling, whose windows divide the input into `out` places.
 struct AdaptivePoolView {
   ValueId input = no_id;  ///< (N?, C, spatial)
   std::size_t dims = 0;

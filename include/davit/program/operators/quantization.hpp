@@ -12,12 +12,12 @@
 
 namespace davit::operators {
 
-/// A quantize or dequantize of quantized_decomposed, as its call says it.
+/// Arguments of a quantize or dequantize of quantized_decomposed.
 struct QuantizationView {
   ValueId input = no_id;
-  ValueId scales = no_id;       ///< of one element, or per channel of dimension `axis`; no_id: `scale`
+  ValueId scales = no_id;       ///< one element, or one per index of dimension `axis`; no_id: use `scale`
   ValueId zero_points = no_id;  ///< likewise; no_id per channel: zeros
-  double scale = 1;             ///< of all elements
+  double scale = 1;             ///< per tensor
   std::int64_t zero_point = 0;
   std::int64_t low = 0;  ///< quant_min
   std::int64_t high = 0;
@@ -37,7 +37,7 @@ constexpr Refusal read_quantization(const Call& call, const QuantizationOperator
   if (view.input == no_id) return {"an operand is no tensor"};
   if (!read_integer(call, op.at("quant_min", 3), 0, view.low) ||
       !read_integer(call, op.at("quant_max", 4), 0, view.high) || view.low > view.high)
-    return {"the least and the largest integer are no numbers, or cross"};
+    return {"quant_min or quant_max is no number, or they cross"};
   if (op.by_tensors) {
     view.scales = call.value({"scale", 1});
     view.zero_points = call.value({"zero_point", 2});
@@ -64,8 +64,9 @@ constexpr Refusal read_quantization(const Call& call, QuantizationView& view) no
   return op == nullptr ? Refusal{"the operator neither quantizes nor dequantizes"} : read_quantization(call, *op, view);
 }
 
-/// The integer that a quantize makes of a number which is not NaN, before it is cut to low and high; beyond 2^40 steps
-/// the outermost. The scale is positive. Rounds where floats do. Source: quantized_decomposed.quantize_per_tensor.
+/// Quantizes a number that is not NaN, before clamping to low and high; saturates at 2^40 steps. The scale must be
+/// positive. Rounds in the steps in which torch's float arithmetic rounds. Source:
+/// quantized_decomposed.quantize_per_tensor.
 [[nodiscard]] constexpr std::int64_t integer_of(double scale, std::int64_t zero_point, double number) noexcept {
   constexpr float largest = 3.4e38f, most = 0x1p40f;
   const double inverse = 1 / scale;
@@ -79,8 +80,8 @@ constexpr Refusal read_quantization(const Call& call, QuantizationView& view) no
   return static_cast<std::int64_t>(nearest_even(double{rounded})) + zero;
 }
 
-/// Narrows low and high of a quantize to what bounds before it leave: both keep the order. They cross if that is
-/// nothing. False for bounds that are NaN, or cross themselves.
+/// Narrows low and high of a quantize by the bounds of a clamp before it, which is exact because both are monotonic.
+/// low > high if no number is left. Returns false for bounds that are NaN or cross.
 [[nodiscard]] constexpr bool narrow(QuantizationView& view, const BoundsView& bounds) noexcept {
   if (!(bounds.low <= bounds.high)) return false;
   const std::int64_t low = integer_of(view.scale, view.zero_point, bounds.low);

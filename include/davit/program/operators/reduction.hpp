@@ -7,21 +7,21 @@
 
 namespace davit::operators {
 
-/// A reduction over dimensions as its call says it.
+/// Arguments of a reduction over dimensions.
 struct ReductionView {
   ReductionFunction function = ReductionFunction::sum;
   ValueId input = no_id;
-  std::uint32_t dims = 0;  ///< a bit for each dimension that is reduced
+  std::uint32_t dims = 0;  ///< bit set of the reduced dimensions
   bool keepdim = false;
-  bool converts = false;  ///< a `dtype` is given
+  bool converts = false;  ///< `dtype` is given
 
   [[nodiscard]] constexpr bool reduces(std::size_t d) const noexcept { return (dims >> d & 1u) != 0; }
 
   friend constexpr bool operator==(const ReductionView&, const ReductionView&) = default;
 };
 
-/// Reads a list of dimensions, or one, as bits; no list, or an empty one, means all. Errors: invalid_argument,
-/// out_of_range. Source: at::dim_list_to_bitset.
+/// Reads a list of dimensions, or one dimension, as a bit set; an omitted or empty list means all. Errors:
+/// invalid_argument, out_of_range. Source: at::dim_list_to_bitset.
 template <CallArguments Call>
 constexpr Refusal read_dims(const Call& call, Parameter p, std::size_t rank, std::uint32_t& bits) noexcept {
   if (rank > 32) return {"a tensor has too many dimensions", ErrorCode::invalid_shape};
@@ -63,7 +63,7 @@ constexpr Refusal read_reduction(const Call& call, const ReductionOperator& op, 
   if (const Refusal wrong = read_dims(call, {"dim", 1}, rank, view.dims)) return wrong;
   return read_flag(call, {"keepdim", 2}, false, view.keepdim) ? Refusal{} : Refusal{"keepdim is not known"};
 }
-/// Reads a call of any such reduction.
+/// Reads a call of any reduction.
 template <CallArguments Call>
 constexpr Refusal read_reduction(const Call& call, ReductionView& view) noexcept {
   const ReductionOperator* const op = find_row(reduction_operators, call);

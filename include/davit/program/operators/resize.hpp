@@ -6,20 +6,20 @@
 
 namespace davit::operators {
 
-/// A resize of images (N, C, H, W), lines (N, C, W) or volumes (N, C, D, H, W) as its call says it.
+/// Arguments of a resize of images (N, C, H, W), lines (N, C, W) or volumes (N, C, D, H, W).
 struct ResizeView {
   ValueId input = no_id;
   ResizeFunction function = ResizeFunction::nearest;
-  bool aligned = false;                         ///< the centres of the corners stay where they are
-  std::size_t dims = 2;                         ///< that are resized: the last ones
-  std::array<std::int64_t, 3> out{-1, -1, -1};  ///< their sizes; -1 where they are in the sizes of the result alone
-  std::array<double, 3> factor{};               ///< 0: that of the sizes
+  bool aligned = false;                         ///< align_corners: corner centres keep their places
+  std::size_t dims = 2;                         ///< number of resized dimensions: the last ones
+  std::array<std::int64_t, 3> out{-1, -1, -1};  ///< their sizes; -1 if only the result's sizes tell
+  std::array<double, 3> factor{};               ///< scale factor; 0: the ratio of the sizes
 
   friend constexpr bool operator==(const ResizeView&, const ResizeView&) = default;
 };
 
-/// Reads a call of that resize, which is by sizes or by factors. Errors: invalid_argument, invalid_shape.
-/// Source: upsample::compute_output_size and upsample_2d_common_check of ATen.
+/// Reads a call of that resize, by sizes or by factors. Errors: invalid_argument, invalid_shape. Source:
+/// upsample::compute_output_size and upsample_2d_common_check of ATen.
 template <CallArguments Call>
 constexpr Refusal read_resize(const Call& call, const ResizeOperator& op, ResizeView& view) noexcept {
   view.function = op.function;

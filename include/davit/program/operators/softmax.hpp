@@ -7,13 +7,13 @@
 
 namespace davit::operators {
 
-/// A softmax as its call says it.
+/// Arguments of a softmax.
 struct SoftmaxView {
   ValueId input = no_id;
   std::size_t dim = 0;  ///< a tensor without dimensions has dimension 0
   bool logarithm = false;
-  bool masked = false;    ///< lines of nothing but -inf give zeros
-  bool converts = false;  ///< the dtype may change: `half_to_float`, or a `dtype` is given
+  bool masked = false;    ///< a line of only -inf gives zeros
+  bool converts = false;  ///< the dtype may change: `half_to_float` or `dtype` is given
 
   friend constexpr bool operator==(const SoftmaxView&, const SoftmaxView&) = default;
 };

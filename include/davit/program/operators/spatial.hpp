@@ -5,17 +5,16 @@
 
 namespace davit::operators {
 
-/// Kernel sizes, strides, paddings and dilations above this are refused, so that sums of them cannot overflow.
+/// Limit of kernel sizes, strides, paddings and dilations, so that sums of them cannot overflow.
 inline constexpr std::int64_t max_window = std::int64_t{1} << 20;
 
-/// Three spatial numbers: depth, height, width. Problems of fewer spatial dimensions fill the front with a neutral
-/// value.
+/// Three spatial numbers: depth, height, width. With fewer spatial dimensions the first entries have a neutral value.
 using Spatial = std::array<std::int64_t, 3>;
 
 [[nodiscard]] constexpr std::int64_t volume(const Spatial& s) noexcept { return s[0] * s[1] * s[2]; }
 
-/// Reads a list of `dims` integers, or of one that stands for all, in [least, max_window] into the last `dims` places;
-/// the others become `neutral`, and all do where the argument is left out. Errors: invalid_argument, out_of_range.
+/// Reads a list of `dims` integers in [least, max_window], or of one that is repeated, into the last `dims` entries;
+/// the others become `neutral`, as do all if the argument is omitted. Errors: invalid_argument, out_of_range.
 template <CallArguments Call>
 constexpr Refusal read_spatial(const Call& call, Parameter p, std::size_t dims, std::int64_t least,
                                std::int64_t neutral, Spatial& out) noexcept {
@@ -43,7 +42,7 @@ constexpr Refusal read_spatial(const Call& call, Parameter p, std::size_t dims, 
   return {};
 }
 
-/// The last `dims` sizes of a tensor in the last places; the others become 1, and a size that is not known -1.
+/// Returns the last `dims` sizes of a tensor in the last entries; the others become 1, an unknown size -1.
 template <CallArguments Call>
 [[nodiscard]] constexpr Spatial spatial_sizes(const Call& call, ValueId v, std::size_t dims) noexcept {
   Spatial s{1, 1, 1};
