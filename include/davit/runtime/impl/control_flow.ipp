@@ -9,7 +9,7 @@
 
 namespace davit::detail {
 
-inline constexpr int max_control_flow_depth = 64;  ///< of control flow in control flow
+inline constexpr int max_control_flow_depth = 64;  ///< nesting depth
 
 [[nodiscard]] bool fail_step(const MethodState& m, const ScheduleStep& step, ErrorCode code, Name what, Error& error) {
   const GraphModuleView graph = m.method->parent.view();
@@ -24,7 +24,7 @@ inline constexpr int max_control_flow_depth = 64;  ///< of control flow in contr
   return false;
 }
 
-/// Runs a sub-graph on `inputs`; false if the number of inputs does not fit.
+/// Runs a sub-graph on `inputs`. False if their number does not fit.
 [[nodiscard]] bool run_body(MethodState& m, const ScheduleStep& step, GraphId graph, std::span<const EValue> inputs,
                             int depth, Error& error) {
   const std::span<const std::uint32_t> in = m.schedule->at(m.schedule->graphs[graph].inputs);
@@ -70,7 +70,7 @@ inline constexpr int max_control_flow_depth = 64;  ///< of control flow in contr
   return true;
 }
 
-/// Copies a value that a body made into the loop's own storage, so that the body may run again.
+/// Copies a value of the body into the loop's own storage, because the next iteration overwrites it.
 [[nodiscard]] bool carry(MethodState& m, const ScheduleStep& step, const EValue& made, Tensor& into, EValue& value,
                          Error& error) {
   const TensorView* tensor = made.tensor_if();
@@ -114,7 +114,7 @@ inline constexpr int max_control_flow_depth = 64;  ///< of control flow in contr
   return true;
 }
 
-/// Row `at` of a tensor along a dimension, as a view whose sizes and strides lie at `own`, which is moved on.
+/// Returns slice `at` along a dimension as a view. Stores its sizes and strides at `own` and advances `own`.
 [[nodiscard]] EValue slice(const TensorView& whole, std::int64_t dim, std::int64_t at, std::int64_t*& own) noexcept {
   const auto d = static_cast<std::size_t>(dim < 0 ? dim + whole.rank : dim);
   std::int64_t* const sizes = own;
@@ -149,8 +149,8 @@ inline constexpr int max_control_flow_depth = 64;  ///< of control flow in contr
   return true;
 }
 
-/// map and scan: a body over slices; what it makes beyond the carried values is stacked in a new first dimension.
-/// Source: torch._higher_order_ops.map and generic_scan of torch._higher_order_ops.scan.
+/// Runs map and scan: calls the body for each slice and stacks its other results along a new first dimension. Source:
+/// torch._higher_order_ops.map and generic_scan of torch._higher_order_ops.scan.
 [[nodiscard]] bool scan(MethodState& m, const ScheduleStep& step, int depth, Error& error) {
   LoopState& loop = loop_of(m, step);
   const std::span<const std::uint32_t> in = m.schedule->at(step.inputs);

@@ -16,7 +16,7 @@ namespace davit::detail {
                .fix = "run this method through a Session"};
 }
 
-/// Checks a method's own interface or its partition's against the types of a call.
+/// Checks the interface of a method or of its partition against the types of a call.
 [[nodiscard]] Result<void> check_typed(std::string_view method, std::string_view backend,
                                        const MethodInterface& interface, std::span<const EValue> inputs,
                                        std::span<const EValue> outputs) {
