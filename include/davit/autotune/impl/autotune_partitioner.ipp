@@ -80,7 +80,7 @@ Name describe_nodes(GraphModuleView graph, std::span<const NodeId> nodes) {
                .what = concat("the cost table does not say what they cost on ", choice.backends()[at.backend], more),
                .fix = "measure this program with these backends: measure_costs, or davit's --save-costs"};
 }
-/// Lists the candidates: whole plans, then each chosen partition on every backend that the table knows it on.
+/// Lists the candidates: whole plans, then each chosen partition on every backend for which the table has its cost.
 void report_candidates(const CostTable& table, const RegionChoice& choice, const PlanChoice& plans,
                        PartitionResult& out) {
   for (std::size_t i = 0; i < plans.candidates.size(); ++i) {
