@@ -12,7 +12,7 @@ namespace tool {
 
 namespace {
 
-/// The text in lines of at most 78 characters, each indented by four.
+/// Wraps a text into lines of at most 78 characters, indented by four.
 [[nodiscard]] std::string paragraph(std::string_view text) {
   constexpr std::size_t width = 74;
   std::string out;
@@ -29,7 +29,7 @@ namespace {
 
 int help(const CLI::App& app, const std::string& topic) {
   if (topic.empty()) {
-    // app.help() is that of the command that was given
+    // app.help() would print the help of the current command
     print("%s", app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal).c_str());
     return 0;
   }

@@ -35,7 +35,7 @@ void print_method(const LoweredProgram& program, const LoweredMethod& method) {
   print("%s", table.print().c_str());
 }
 
-/// What a package holds, as JSON: methods with their inputs, outputs and partitions, and the state.
+/// Prints a package as JSON: methods with inputs, outputs and partitions, and the state.
 [[nodiscard]] std::string json_of(const LoweredProgram& program, std::size_t bytes) {
   rapidjson::StringBuffer buffer;
   rapidjson::Writer<rapidjson::StringBuffer> out(buffer);
@@ -96,7 +96,7 @@ void print_method(const LoweredProgram& program, const LoweredMethod& method) {
 
 }  // namespace
 
-/// The most bytes of a guard that are printed.
+/// Maximum number of printed bytes of a guard.
 constexpr std::size_t longest_guard = 4000;
 
 std::vector<std::string> guards_of(const Guards& guards, std::span<const Name> names) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// davit: looks at, lowers, runs, measures, checks, compares and embeds programs exported by torch.export.
+// davit: inspects, lowers, runs, measures, checks, compares and embeds programs exported by torch.export.
 
 #include <CLI/CLI.hpp>
 #include <fcntl.h>
@@ -29,7 +29,7 @@
 
 namespace {
 
-/// The names of a set as help shows them, from which completions takes them.
+/// Formats names as a set {a,b}: help prints it, and completions parse it.
 [[nodiscard]] std::string any_of(std::string names) {
   std::erase(names, ' ');
   return "{" + names + "}";
@@ -43,11 +43,11 @@ namespace {
   return any_of(names);
 }
 
-/// An option that is given has a value.
+/// Requires a non-empty value.
 const CLI::Validator is_named(
     [](const std::string& value) { return value.empty() ? std::string("it names nothing") : std::string(); }, "");
 
-/// A number without a sign or a fraction that a T holds.
+/// Checks that a text is a whole number without sign that fits T.
 template <class T>
 [[nodiscard]] std::string check_whole(const std::string& value) {
   T number{};
@@ -57,7 +57,7 @@ template <class T>
   return error != std::errc{} || at != value.data() + value.size() ? "'" + value + "' is no whole number"
                                                                    : std::string();
 }
-/// 512, 64k, 2G: a whole number, and a unit.
+/// Parses a number of bytes: 512, 64k, 2G.
 const CLI::Validator is_bytes(
     [](std::string& value) {
       const std::size_t digits =
@@ -68,7 +68,7 @@ const CLI::Validator is_bytes(
     "SIZE");
 const CLI::Validator is_count([](const std::string& value) { return check_whole<std::int64_t>(value); }, "UINT");
 const CLI::Validator is_seed([](const std::string& value) { return check_whole<std::uint64_t>(value); }, "UINT");
-/// A number from 0 to `most`.
+/// Requires a number from 0 to `most`.
 [[nodiscard]] CLI::Validator is_real(double most) {
   return CLI::Validator(
       [most](const std::string& value) {
@@ -82,7 +82,7 @@ const CLI::Validator is_seed([](const std::string& value) { return check_whole<s
       "");
 }
 
-/// `one`: a list of backends and a number of threads.
+/// Adds the options of lowering. `one`: a single list of backends and number of threads.
 void add_lowering(CLI::App& command, tool::LoweringChoice& choice, bool one = true) {
   if (one) {
     command.add_option("--backends", choice.backends, "backends by preference, separated by commas (portable)")
@@ -115,7 +115,7 @@ void add_lowering(CLI::App& command, tool::LoweringChoice& choice, bool one = tr
   command.add_flag("--full-delegation", choice.full_delegation, "fail if the partitioner leaves a node");
 }
 
-/// A command that reads .pt2 files.
+/// Adds the options of a command that reads .pt2 files.
 void add_reading(CLI::App& command) {
   command.add_flag("--skip-unreadable-guards", tool::skip_unreadable_guards,
                    "read a model although a guard of it (what it asks of its inputs) cannot be read; calls that break "
@@ -127,7 +127,7 @@ CLI::Option* add_method(CLI::App& command, tool::LoweringChoice& choice, const s
                             "which method " + runs + " (forward, or the first if there is none of that name)");
 }
 
-/// The exit status of a command, after which the table of costs is named if it was written.
+/// Returns `status`, after printing the name of a written cost table.
 [[nodiscard]] int and_costs(int status, const tool::LoweringChoice& choice) {
   if (choice.costs->written()) tool::print_written(choice.costs->save);
   return status;
@@ -136,7 +136,7 @@ CLI::Option* add_method(CLI::App& command, tool::LoweringChoice& choice, const s
 const std::string input_help =
     "inputs in order: FILE.npy, FILE.npz (all its arrays), FILE.npz:NAME, a number, true, false, none, or str:TEXT";
 
-/// Ends by the signal after the files that are being written are gone. A signal that the caller ignores stays ignored.
+/// Removes files being written, then ends the process by the signal. An ignored signal stays ignored.
 void end_by_signal(int signal) {
   davit::formats::remove_unfinished_files();
   std::signal(signal, SIG_DFL);
@@ -145,21 +145,21 @@ void end_by_signal(int signal) {
 void handle_signals() {
   for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM})
     if (std::signal(signal, end_by_signal) == SIG_IGN) std::signal(signal, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not be that large is an Error
+  std::signal(SIGXFSZ, SIG_IGN);  // a too large file becomes an Error
 }
-/// A standard stream that the caller closed stays closed: no other file gets its number.
+/// Keeps standard streams closed that the caller closed, so that no other file gets their numbers.
 void reserve_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (fcntl(stream, F_GETFD) < 0) (void)!open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
-/// Prints what CLI11 has to say, which is help, the version or an error, and answers the exit status.
+/// Prints help, version or error of CLI11, and returns the exit status.
 [[nodiscard]] int told(const CLI::App& app, const CLI::Error& error) {
   std::ostringstream text;
   const int status = app.exit(error, text, std::cerr);
   tool::print("%s", text.str().c_str());
   return status == 0 ? 0 : 2;
 }
-/// The exit status, of a command whose output did not all get through another one.
+/// Flushes standard output and returns `status`, or another status if output was lost.
 [[nodiscard]] int flushed(int status) {
   const bool failed = std::ferror(stdout) != 0;
   if (std::fflush(stdout) != 0 && tool::print_error == 0) tool::print_error = errno;
@@ -171,7 +171,7 @@ void reserve_streams() {
 
 [[nodiscard]] int run_command(int argc, char** argv) {
 #if defined(__GLIBC__)
-  mallopt(M_MMAP_THRESHOLD, 1 << 19);  // weights that are no longer needed go back to the system at once
+  mallopt(M_MMAP_THRESHOLD, 1 << 19);  // returns the memory of unused weights to the system at once
 #endif
   CLI::App app(
       "davit: looks at, lowers, runs, measures, checks, compares and embeds programs exported by torch.export");

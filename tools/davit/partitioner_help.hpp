@@ -6,7 +6,7 @@
 
 namespace tool {
 
-/// What --partitioner may name, and what each does: `davit help partitioner` prints it.
+/// The values of --partitioner with explanations; `davit help partitioner` prints them.
 struct PartitionerHelp {
   std::string_view form;
   std::string_view text;
@@ -39,7 +39,7 @@ inline constexpr PartitionerHelp partitioner_help[] = {
      "backend as a whole or, if that refuses a node of it, not at all."},
 };
 
-/// The forms, separated by ", ".
+/// Returns the forms, separated by ", ".
 [[nodiscard]] inline std::string partitioner_names() {
   std::string names;
   for (const PartitionerHelp& each : partitioner_help) names.append(names.empty() ? "" : ", ").append(each.form);
