@@ -34,7 +34,9 @@ int help(const CLI::App& app, const std::string& topic) {
     return 0;
   }
   if (topic == "partitioner") {
-    print("--partitioner NAME: which backend gets which nodes. What it leaves goes to the last backend compiled in.\n");
+    print(
+        "--partitioner NAME: which backend gets which nodes. Nodes without a backend go to the last one compiled "
+        "in.\n");
     for (const PartitionerHelp& each : partitioner_help)
       print("\n  %s\n%s", std::string(each.form).c_str(), paragraph(each.text).c_str());
     return 0;
@@ -45,8 +47,8 @@ int help(const CLI::App& app, const std::string& topic) {
       return 0;
     }
   std::fprintf(stderr,
-               "davit: there is no help on '%s'; davit help lists the commands, davit help partitioner says how "
-               "programs are cut\n",
+               "davit: there is no help on '%s'; davit help lists the commands, davit help partitioner explains "
+               "partitioners\n",
                topic.c_str());
   return 2;
 }
