@@ -170,7 +170,7 @@ Tensor score(Session& session, const Batch& batch, const Tensor& input, const Ch
     const Outputs outputs = value(session.run("forward", part), name);
     const Tensor answer = value(outputs[0].clone(), name);
     if (answer.sizes.empty() || answer.sizes[0] != part.sizes[0])
-      fail(std::string(name) + ": the program answers no row for each of its input");
+      fail(std::string(name) + ": the program does not return one row per input row");
     if (scores.sizes.empty()) {
       std::vector<std::int64_t> sizes = answer.sizes;
       sizes[0] = chunk.rows;
@@ -224,7 +224,7 @@ void gather(const Job& job) {
     }
     if (part.dtype != all.dtype ||
         !std::ranges::equal(part.sizes.begin() + 1, part.sizes.end(), all.sizes.begin() + 1, all.sizes.end()))
-      fail(job.name(c) + ": its rows are of another size than those of the first chunk");
+      fail(job.name(c) + ": its rows have another size than the rows of the first chunk");
     copy_tensor(part.view(), rows_of(all, done, part.sizes[0]).view());
     done += part.sizes[0];
   }

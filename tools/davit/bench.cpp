@@ -205,8 +205,8 @@ int bench(BenchOptions options) {
   const std::vector<BenchRow> rows = measure(options, failed);
   if (rows.empty()) return 2;
   print(
-      "%sratio: of medians, to the first row; memory: arena, state and weights, of a package with what backends made "
-      "of them; peak: of the row's process\n",
+      "%sratio: of medians, to the first row; memory: arena, state and weights (with the backends' data "
+      "for a package); peak: of the row's process\n",
       table_of(rows).c_str());
   const std::string json = json_of(rows);
   for (const auto& [file, text] :

@@ -146,7 +146,7 @@ Result<void> inspect_package(const InspectOptions& options) {
   std::size_t state = 0;
   for (const NamedTensor& buffer : program.state()) state += buffer.tensor.view().nbytes();
   print("%s: a lowered program of %zu bytes\n", options.model.c_str(), bytes->size());
-  print("program table: %zu bytes; weights and what backends made of them: %zu bytes in %zu segments; debug map: %s\n",
+  print("program table: %zu bytes; weights and backends' data: %zu bytes in %zu segments; debug map: %s\n",
         package->table.size(), segment_bytes(*package), package->segments.size(),
         package->debug_map.empty() ? "stripped" : (std::to_string(package->debug_map.size()) + " bytes").c_str());
   print("state: %zu buffers, %zu bytes\n", program.state().size(), state);

@@ -47,7 +47,8 @@ inline constexpr std::string_view case_fix = "the recorded case is damaged: reco
   if (!offset) return error_of(offset);
   tensor.strides = *std::move(strides);
   tensor.storage_offset = *offset;
-  if (tensor.sizes.size() != tensor.strides.size()) return json.error("it has not as many strides as sizes", case_fix);
+  if (tensor.sizes.size() != tensor.strides.size())
+    return json.error("the numbers of its sizes and strides differ", case_fix);
   const std::int64_t extent =
       storage_extent(tensor.sizes, tensor.strides, tensor.storage_offset, size_of(tensor.dtype));
   if (extent < 0 || static_cast<std::size_t>(extent) > tensor.storage.size())

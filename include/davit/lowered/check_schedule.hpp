@@ -54,7 +54,7 @@ class ScheduleChecker {
     return std::unexpected(Error{.code = loads ? ErrorCode::corrupt_data : ErrorCode::invalid_program,
                                  .stage = stage_,
                                  .where = std::move(where),
-                                 .what = "its type is not the one that it is passed on with",
+                                 .what = "it is passed on as a value of another type",
                                  .fix = loads ? "lower and save the program again" : "export the program again"});
   }
   /// Finds the type of every slot: a value, a literal, or a buffer that moved into a partition.

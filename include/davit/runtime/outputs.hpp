@@ -36,7 +36,8 @@ class Output {
   /// tensor; invalid_dtype if its elements are no T; invalid_shape if they are not contiguous.
   template <class T>
   [[nodiscard]] Result<std::span<const T>> as() const {
-    static_assert(TensorElement<T>, "davit: no tensor has elements of this type; what is no tensor is in value()");
+    static_assert(TensorElement<T>,
+                  "davit: no tensor has elements of this type; use value() for outputs that are no tensors");
     if (Result<void> checked = check(scalar_type_of<T>); !checked) return std::unexpected(std::move(checked.error()));
     const TensorView& tensor = value_->tensor();
     return std::span<const T>(tensor.template as<T>(), static_cast<std::size_t>(tensor.numel()));

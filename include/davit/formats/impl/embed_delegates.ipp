@@ -139,7 +139,7 @@ class DelegateEmbedder {
     const std::vector<std::byte> payload = backend.save(processed->get(), segments);
     if (!segments.segments().empty())
       return refuse("it saves segments beside its bytes, and a static program's blob is one piece",
-                    "let save(processed) answer all bytes");
+                    "let save(processed) return all bytes");
     if (payload.size() > INT32_MAX / 16)
       return refuse("its blob is larger than a static program's constant can be", "");
     Blob blob{.key = {backend.blob_version, static_cast<std::int32_t>(crc32_of(payload)),

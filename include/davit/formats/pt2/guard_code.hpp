@@ -53,10 +53,11 @@ class GuardReader {
     if (!what_.empty()) {
       guards_.nodes.resize(before);
       std::erase_if(leaves_, [before](const auto& leaf) { return leaf.second >= before; });
-      return load_error(
-          ErrorCode::unsupported_argument, concat("guard ", in_quotes(text_), ", byte ", failed_at_), Name(what_),
-          "export the model without what makes this guard, or read it without: Pt2Options::skip_unreadable_guards, "
-          "davit --skip-unreadable-guards; nothing then refuses the calls that break it");
+      return load_error(ErrorCode::unsupported_argument, concat("guard ", in_quotes(text_), ", byte ", failed_at_),
+                        Name(what_),
+                        "export the model without the code that makes this guard, or skip it by "
+                        "Pt2Options::skip_unreadable_guards or davit --skip-unreadable-guards; calls that "
+                        "break it are then not refused");
     }
     guards_.roots.push_back(root);
     return {};

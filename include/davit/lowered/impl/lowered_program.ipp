@@ -114,7 +114,7 @@ Result<void> compile_delegates(BackendTables backends, std::span<LoweredMethod> 
         if (!moved) return std::unexpected(moved.error());
         if (!*moved)
           handle.error().fix = concat("backend ", refusing,
-                                      " here takes less than the one that it was lowered with: lower it here, or with "
+                                      " supports less here than where the program was lowered: lower it here, or with "
                                       "fallbacks and sub-programs kept");
         if (*moved) {
           if (diagnostics != nullptr)

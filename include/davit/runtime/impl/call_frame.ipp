@@ -214,7 +214,7 @@ Result<void> CallFrame::write_back(std::span<const EValue> inputs, std::span<Nam
         !std::ranges::equal(write.value->tensor().sizes(), write.to.sizes()))
       return std::unexpected(
           error(ErrorCode::invalid_shape, concat("outputs of ", *method_, "()"),
-                concat("the new value of '", *write.target, "' has other sizes or another dtype than it"),
+                concat("the new value of '", *write.target, "' has other sizes or another dtype than the old one"),
                 "export the program again"));
   used_copies_ = 0;
   memory_.clear();

@@ -124,8 +124,8 @@ Error detail::without_memory(Name where) {
   return Error{.code = ErrorCode::failed,
                .stage = Stage::execute,
                .where = std::move(where),
-               .what = "a backend answered a tensor without memory: its data is null",
-               .fix = "let its execute fill the output, or answer a view"};
+               .what = "a backend returned a tensor without memory: its data is null",
+               .fix = "let its execute fill the output, or return a view"};
 }
 
 Result<void> bind_symbols(std::string_view method, std::string_view backend, const MethodInterface& interface,

@@ -97,7 +97,7 @@ inline constexpr int max_control_flow_depth = 64;  ///< nesting depth
     const std::span<const std::uint32_t> answer = outputs_of(m, step.graph);
     if (answer.size() != 1 || !truth(m.slots[answer[0]], go_on))
       return fail_step(m, step, ErrorCode::invalid_dtype,
-                       "the condition answers no bool and no bool tensor of one element", error);
+                       "the condition returns neither a bool nor a bool tensor of one element", error);
     if (!go_on) break;
     if (i == m.context->limits.max_loop_iterations)
       return fail_step(m, step, ErrorCode::out_of_range, concat("the loop did not end in ", i, " iterations"), error);
@@ -167,13 +167,13 @@ inline constexpr int max_control_flow_depth = 64;  ///< nesting depth
     const TensorView* whole = m.slots[in[step.carried + k]].tensor_if();
     const std::int64_t dim = whole == nullptr ? 0 : step.dim < 0 ? step.dim + whole->rank : step.dim;
     if (whole == nullptr || dim < 0 || dim >= whole->rank)
-      return fail_step(m, step, ErrorCode::invalid_shape, "what it runs over has no such dimension", error);
+      return fail_step(m, step, ErrorCode::invalid_shape, "a sliced input has no such dimension", error);
     if (k == 0) count = whole->size(static_cast<std::size_t>(dim));
     if (whole->size(static_cast<std::size_t>(dim)) != count)
-      return fail_step(m, step, ErrorCode::invalid_shape, "the tensors it runs over have different lengths", error);
+      return fail_step(m, step, ErrorCode::invalid_shape, "the sliced inputs have different lengths", error);
     dims += 2 * whole->rank;
   }
-  if (count == 0) return fail_step(m, step, ErrorCode::invalid_shape, "the length of what it runs over is 0", error);
+  if (count == 0) return fail_step(m, step, ErrorCode::invalid_shape, "the sliced dimension has length 0", error);
   if (count > m.context->limits.max_loop_iterations)
     return fail_step(m, step, ErrorCode::out_of_range, "it runs over too many slices", error);
   loop.dims.resize(dims);

@@ -114,7 +114,7 @@ namespace detail {
                 .stage = Stage::execute,
                 .where = concat("argument ", i, " of ", m.method->name, "()"),
                 .what = concat("it has ", tensor->numel(), " elements, and no memory: its data is null"),
-                .fix = "pass a tensor whose elements are there"});
+                .fix = "pass a tensor with memory for its elements"});
   struct Running {
     explicit Running(RunContext& shared) noexcept : context(shared) { context.is_running = true; }
     ~Running() {  // after a successful run there is nothing to undo

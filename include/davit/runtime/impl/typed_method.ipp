@@ -53,7 +53,7 @@ Result<const LoweredDelegate*> typed_delegate(const LoweredProgram& program, std
   if (method.delegates.size() != 1 || schedule.steps.size() != 1 || schedule.steps[0].kind != StepKind::call_delegate ||
       !same(schedule.steps[0].inputs, schedule.input_slots) || !same(schedule.steps[0].outputs, schedule.output_slots))
     return std::unexpected(not_typed(method, table.name, {},
-                                     "a typed method is one partition that takes and returns what the method does"));
+                                     "a typed method needs a single partition with the method's inputs and outputs"));
   const LoweredDelegate& delegate = method.delegates[0];
   if (program.backends()[delegate.backend].execute != table.execute)
     return std::unexpected(
