@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The main job: a network that PyTorch trained and exported classifies the 360 held-out images of the UCI digits.
+// The main use: a network trained and exported by PyTorch classifies the 360 held-out images of the UCI digits.
 
 #include <algorithm>
 #include <chrono>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A model compiled into the program: its header comes from `davit embed` (see meson.build), the rest is the compiler's
-// work.
+// A model compiled into the program. `davit embed` writes its header (see meson.build); the compiler does the rest.
 
 #include <array>
 #include <cstdio>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Scores a large .npy file, or a folder of them, on many machines: the ranks of an MPI job take chunks of rows, each
-// the next one when it is done with the last.
+// Scores a large .npy file, or a folder of .npy files, on many machines: the ranks of an MPI job take chunks of rows,
+// one at a time.
 //   mpicxx -std=c++23 -O2 batch_mpi.cpp -o batch_mpi $(pkg-config --cflags --libs davit-formats-compiled)
 //   mpirun -n 4 batch_mpi MODEL.davit INPUT OUTPUT.npy [ROWS-OF-A-CHUNK]
-// MODEL.davit is what `davit lower` or save_program wrote for the backend `portable`, of a program that answers a row
-// for each of its input's; its weights are mapped, so that the ranks of one node share them. Chunks do not depend on
-// the number of ranks, nor does OUTPUT.npy, whose rows lie in the order of the input's (of a folder, in the order of
-// names). A finished chunk is a file in OUTPUT.npy.parts until all are: where a job ended early, the next one of the
-// same files computes only the chunks that are missing.
+// MODEL.davit is a package of `davit lower` or save_program for the backend `portable`; its program returns one row per
+// input row. The package is mapped, so ranks of one node share the weights. Neither the chunks nor OUTPUT.npy depend on
+// the number of ranks. Rows of OUTPUT.npy are in input order (of a folder: by file name). Finished chunks are files in
+// OUTPUT.npy.parts until all are finished. After an aborted job, the next job with the same files computes only the
+// missing chunks.
 
 #include <mpi.h>
 #include <unistd.h>
@@ -40,7 +40,7 @@ namespace fs = std::filesystem;
 
 int rank = 0;
 
-/// Ends the job: all ranks, for those that wait for this one would wait for ever.
+/// Ends the job with all its ranks: the others would wait forever for this one.
 [[noreturn]] void fail(std::string_view what) {
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);
@@ -55,17 +55,17 @@ T value(Result<T> result, std::string_view what) {
   if constexpr (!std::is_void_v<T>) return *std::move(result);
 }
 
-/// Some rows of a file.
+/// A range of rows of a file.
 struct Chunk {
   std::size_t file = 0;
   std::int64_t first = 0, rows = 0;
 };
 
-/// What is to be done; every rank finds the same.
+/// The work of the job, equal on every rank.
 struct Job {
   std::string model, output;
   std::vector<std::string> files;
-  std::vector<Tensor> inputs;  ///< mapped, one of each file
+  std::vector<Tensor> inputs;  ///< mapped, one per file
   std::vector<Chunk> chunks;
 
   [[nodiscard]] std::string folder() const { return output + ".parts"; }
@@ -98,7 +98,8 @@ Job find_job(const std::string& model, const std::string& input, const std::stri
   return job;
 }
 
-/// Says which job finished chunks are of: the model by its content, the input by what changes when a file is written.
+/// Identifies the job of finished chunks: the model by its content, the inputs by metadata that changes when a file is
+/// written.
 std::string describe(const Job& job, std::int64_t rows) {
   const std::uint64_t hash = content_hash(value(formats::map_file(job.model), job.model).bytes());
   std::string text = "model " + std::to_string(hash) + "\nrows " + std::to_string(rows) + "\n";
@@ -110,7 +111,7 @@ std::string describe(const Job& job, std::int64_t rows) {
   return text;
 }
 
-/// The chunks that are not on the disk; prepares the folder for them.
+/// Returns the chunks that have no file yet, and prepares their folder.
 std::vector<std::int64_t> missing_chunks(const Job& job, std::int64_t rows) {
   const std::string description = describe(job, rows), path = job.folder() + "/job.txt";
   std::error_code error;
@@ -138,10 +139,10 @@ Tensor rows_of(const Tensor& tensor, std::int64_t first, std::int64_t rows) {
   return part;
 }
 
-/// How many rows a program takes at once.
+/// Number of rows that a program takes at once.
 struct Batch {
   std::int64_t most = INT64_MAX;
-  bool fixed = false;  ///< no fewer either
+  bool fixed = false;  ///< exactly `most` rows
 };
 Batch batch_of(const MethodInterface& interface, std::string_view model) {
   const auto input = std::ranges::find(interface.inputs, InputRole::user, &InputPort::role);
@@ -153,8 +154,7 @@ Batch batch_of(const MethodInterface& interface, std::string_view model) {
   return {range == interface.ranges.end() ? INT64_MAX : std::max<std::int64_t>(range->max, 1), false};
 }
 
-/// Scores the rows of a chunk, as many at a time as the program takes; where it takes no fewer, the last ones with
-/// zeros below them.
+/// Scores the rows of a chunk in batches. Pads the last batch with zeros if the program takes a fixed number of rows.
 Tensor score(Session& session, const Batch& batch, const Tensor& input, const Chunk& chunk, std::string_view name) {
   Tensor scores;
   for (std::int64_t done = 0, rows = 0; done < chunk.rows; done += rows) {
@@ -170,7 +170,7 @@ Tensor score(Session& session, const Batch& batch, const Tensor& input, const Ch
     const Outputs outputs = value(session.run("forward", part), name);
     const Tensor answer = value(outputs[0].clone(), name);
     if (answer.sizes.empty() || answer.sizes[0] != part.sizes[0])
-      fail(std::string(name) + ": the program answers no row for each of its input");
+      fail(std::string(name) + ": the program does not return one row per input row");
     if (scores.sizes.empty()) {
       std::vector<std::int64_t> sizes = answer.sizes;
       sizes[0] = chunk.rows;
@@ -181,7 +181,7 @@ Tensor score(Session& session, const Batch& batch, const Tensor& input, const Ch
   return scores;
 }
 
-/// A number that all ranks count up, in rank 0's memory.
+/// A counter in rank 0's memory that all ranks increment.
 class Counter {
  public:
   Counter() {
@@ -210,7 +210,7 @@ class Counter {
   MPI_Win window_{};
 };
 
-/// Writes all chunks as one file.
+/// Writes all chunks into one file.
 void gather(const Job& job) {
   Tensor all;
   std::int64_t done = 0;
@@ -224,7 +224,7 @@ void gather(const Job& job) {
     }
     if (part.dtype != all.dtype ||
         !std::ranges::equal(part.sizes.begin() + 1, part.sizes.end(), all.sizes.begin() + 1, all.sizes.end()))
-      fail(job.name(c) + ": its rows are of another size than those of the first chunk");
+      fail(job.name(c) + ": its rows have another size than the rows of the first chunk");
     copy_tensor(part.view(), rows_of(all, done, part.sizes[0]).view());
     done += part.sizes[0];
   }
@@ -250,7 +250,7 @@ int main(int argc, char** argv) {
   }
   const auto begin = std::chrono::steady_clock::now();
 
-  // rank 0 is the first to look at the files, so that what is wrong with them is said once
+  // rank 0 reads the files first, so that errors are reported once
   if (rank != 0) MPI_Barrier(MPI_COMM_WORLD);
   const Job job = find_job(argv[1], argv[2], argv[3], rows);
   const LoweredProgram program = value(formats::load_program<BackendList<portable>>(job.model), job.model);

@@ -31,7 +31,7 @@ def digits_cnn(state):
 
 
 def save(program, path):
-    """Without example inputs and unused state, deflated."""
+    """Saves a program without example inputs and unused state, deflated."""
     used = {s.target for s in program.graph_signature.input_specs if s.target}
     for name in [n for n in program.state_dict if n not in used]:
         del program.state_dict[name]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the programs of the gallery: anomaly.pt2 (state), rhyme.pt2 (a KV cache) and rhyme_prefill.pt2 (the same for a beginning at
-once: of the same cache), swish.pt2 (an operator of one's own).
+"""Writes the programs of the gallery: anomaly.pt2 (state), rhyme.pt2 (a KV cache), rhyme_prefill.pt2 (reads several letters at once
+into the same cache), swish.pt2 (a custom operator).
 
     python3 export_gallery.py [FOLDER]
 
@@ -19,7 +19,7 @@ LETTERS = " .abcdefghijklmnopqrstuvwxyz"
 
 
 class Anomaly(nn.Module):
-    """How far each of four sensors is from what it has been, in standard deviations; what it has been is a state."""
+    """Deviation of four sensors from their running means, in standard deviations. The means and variances are state."""
 
     def __init__(self):
         super().__init__()
@@ -35,7 +35,7 @@ class Anomaly(nn.Module):
 
 
 class Rhyme(nn.Module):
-    """One layer of attention over the letters so far, whose keys and values are kept from call to call."""
+    """One attention layer over all letters so far. Its keys and values are buffers (a KV cache)."""
 
     def __init__(self, width=24, length=64):
         super().__init__()
@@ -63,7 +63,7 @@ class Rhyme(nn.Module):
 
 
 class Prefill(Rhyme):
-    """All letters of a beginning at once, into the same keys and values; what comes after the last of them."""
+    """Reads several letters at once into the same cache, and returns the scores after the last letter."""
 
     def forward(self, letters):
         places = torch.arange(len(letters))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A network with a KV cache goes on with the beginning of a rhyme: `prefill` takes all letters of the beginning at
-// once, `decode` one by one its own output, both over one cache. On the host: writes what it answers as a header; on
-// the board: returns 0 only if every step answers as there, and if the cache, emptied and filled by decode alone, has
-// decode answer the same.
+// A network with a KV cache continues a rhyme. `prefill` reads all given letters at once; `decode` reads its own output
+// letter by letter; both share the cache. On the host: writes the results as a header. On the board: returns 0 only if
+// every step has the host's results, and if decode gives the same results after it has refilled the cleared cache
+// alone.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -41,7 +41,7 @@ std::int64_t best(const Scores& scores) {
   return static_cast<std::int64_t>(best);
 }
 
-/// Calls `each(place, letter, scores)` with what was given last; false if a step fails.
+/// Calls `each(place, letter, scores)` with the last letter and its scores. False if a step fails.
 template <class Each>
 bool write(bool at_once, Each&& each) {
   model.reset();
@@ -71,8 +71,7 @@ int main() {
     bool same = true;
     for (std::size_t k = 0; k < scores.size(); ++k) {
       const float gap = scores[k] - decoded[place - beginning.size() + 1][k];
-      same = same && gap <= 1e-4F &&
-             -gap <= 1e-4F;  // it rounds otherwise where it fuses a multiplication with an addition
+      same = same && gap <= 1e-4F && -gap <= 1e-4F;  // rounding differs if a multiplication and addition are fused
     }
     wrong += same ? 0 : 1;
   };

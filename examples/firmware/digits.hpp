@@ -10,14 +10,14 @@
 #include "digits_cnn.hpp"       // written by `davit embed`
 #include "digits_cnn_int8.hpp"  // written by `davit embed`
 
-/// The digits network in float32 and in int8, lowered by the compiler: the same types on the host and on the boards.
+/// The digits network in float32 and in int8, lowered at compile time: the same types on host and boards.
 namespace digits {
 
 using Image = std::array<float, 64>;  ///< 8x8, one channel
 using Scores = std::array<float, 10>;
 using Float = davit::static_module<digits_cnn, davit::external_arena, davit::portable>;
 using Int8 = davit::static_module<digits_cnn_int8, davit::external_arena, davit::portable>;
-using Arena = davit::static_arena<davit::max_arena<Float, Int8>>;  ///< for both: they take turns
+using Arena = davit::static_arena<davit::max_arena<Float, Int8>>;  ///< shared: they run alternately
 
 static_assert(Float::ram_bytes <= 8 * 1024 && Int8::ram_bytes <= 4 * 1024);
 static_assert(sizeof(Arena) < Float::arena_bytes + Int8::arena_bytes);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Runs on the host: writes the first test images, and what the same static modules make of them there, as a header.
+// Runs on the host: writes a header with the first test images and the results of the same static modules.
 #include <bit>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 
-// of davit's definitions, those that read .npy files
+// only the part of davit's definitions that reads .npy files
 #include "davit/formats/impl/definitions.ipp"
 #include "davit/formats/impl/file_kind.ipp"
 #include "davit/formats/impl/mapped_file.ipp"

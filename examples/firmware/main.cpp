@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Runs on the board: classifies the images and returns 0 only if everything is as on the host.
+// Runs on the board: classifies the images and returns 0 only if all results are the host's.
 #include "digits.hpp"
 #include "expected.hpp"  // written by expect.cpp
 #include "semihosting.hpp"
@@ -10,7 +10,7 @@ constexpr std::size_t count = std::size(images);
 
 digits::Arena arena;
 
-/// How many images come out otherwise than on the host: another digit, or a score further off than `tolerance`.
+/// Counts the images whose results differ from the host's: another digit, or a score outside `tolerance`.
 template <class Module>
 int classify(const char* name, Module& module, std::span<const digits::Scores> expected, float tolerance) {
   int wrong = 0, right = 0;
@@ -39,7 +39,7 @@ digits::Int8 int8_module;
 }  // namespace
 
 int main() {
-  // int8 arithmetic is exact; float32 rounds otherwise where the board fuses a multiplication with an addition
+  // int8 arithmetic is exact; float32 rounds differently if the board fuses multiplication and addition
   const int wrong =
       classify("float32:", float_module, float_scores, 1e-4F) + classify("int8:", int8_module, int8_scores, 0);
   return wrong == 0 ? 0 : 1;

@@ -6,10 +6,10 @@
 
 extern "C" std::uint32_t firmware_stack_limit[], firmware_stack_top[];
 
-/// Figures of a run under `qemu -icount shift=0`, where one instruction takes one nanosecond.
+/// Measurements under `qemu -icount shift=0`, where one instruction takes one nanosecond.
 namespace firmware {
 
-/// Counts instructions by SysTick, which runs down by one every `board::nanoseconds_per_tick`; at most 2^24 ticks.
+/// Counts instructions by SysTick, which decreases by one every `board::nanoseconds_per_tick`, for at most 2^24 ticks.
 class InstructionCounter {
  public:
   InstructionCounter() {
@@ -20,7 +20,7 @@ class InstructionCounter {
     }
     start_ = current();
   }
-  /// Instructions since construction, to within one tick; repeat what is short.
+  /// Returns the instructions since construction, rounded to a tick. Repeat short code.
   std::uint64_t instructions() const {
     const std::uint32_t ticks = start_ - current();
     return static_cast<std::uint64_t>(ticks) * board::picoseconds_per_tick / 1000;
@@ -41,11 +41,11 @@ inline constexpr std::uint32_t stack_paint = 0xC5A3'5CE1;
 /// Fills the unused part of the stack with a pattern.
 [[gnu::noinline]] inline void paint_stack() {
   std::uint32_t marker = 0;
-  // what lies below this frame is free; the few words between are this function's own
+  // memory below this frame is free; the few words between belong to this function
   for (volatile std::uint32_t* word = firmware_stack_limit; word + 8 < &marker; ++word) *word = stack_paint;
 }
 
-/// Bytes from the top of the stack to the deepest word written since `paint_stack`.
+/// Returns the bytes from the top of the stack to the deepest word written since `paint_stack`.
 [[gnu::noinline]] inline std::size_t stack_used() {
   const volatile std::uint32_t* word = firmware_stack_limit;
   while (word != firmware_stack_top && *word == stack_paint) ++word;
@@ -53,12 +53,12 @@ inline constexpr std::uint32_t stack_paint = 0xC5A3'5CE1;
                                   reinterpret_cast<std::uintptr_t>(word));
 }
 
-/// Fills memory with a byte, to see afterwards how far it was written.
+/// Fills memory with a byte, so that painted_over can tell how much of it was written.
 inline void paint(volatile std::byte* memory, std::size_t bytes, std::byte colour) {
   for (std::size_t i = 0; i < bytes; ++i) memory[i] = colour;
 }
 
-/// Offset behind the last byte that no longer has the colour.
+/// Returns the offset after the last byte that lost the colour.
 inline std::size_t painted_over(const volatile std::byte* memory, std::size_t bytes, std::byte colour) {
   while (bytes != 0 && memory[bytes - 1] == colour) --bytes;
   return bytes;

@@ -3,7 +3,7 @@
 #include <concepts>
 #include <cstdint>
 
-/// Words to the debugger (Arm's "Semihosting for AArch32 and AArch64"): text out and the exit status, without printf.
+/// Calls to the debugger (Arm's "Semihosting for AArch32 and AArch64"): text output and exit status, without printf.
 namespace firmware {
 
 inline std::uint32_t semihosting(std::uint32_t operation, const volatile void* argument) {
@@ -13,7 +13,7 @@ inline std::uint32_t semihosting(std::uint32_t operation, const volatile void* a
   return r0;
 }
 
-/// SYS_EXIT_EXTENDED: ends the emulator with this status.
+/// SYS_EXIT_EXTENDED: ends the emulator with this exit status.
 [[noreturn]] inline void exit(int status) {
   const volatile std::uint32_t block[2] = {0x20026, static_cast<std::uint32_t>(status)};
   semihosting(0x20, block);
@@ -21,7 +21,7 @@ inline std::uint32_t semihosting(std::uint32_t operation, const volatile void* a
   }
 }
 
-/// SYS_WRITE0: zero-terminated text.
+/// SYS_WRITE0: writes zero-terminated text.
 [[gnu::noinline]] inline void write(const char* text) { semihosting(0x04, text); }
 
 [[gnu::noinline]] inline void write(std::int64_t number) {
@@ -42,7 +42,7 @@ void write(T number) {
   write(static_cast<std::int64_t>(number));
 }
 
-/// One line: `print("stack=", bytes)`.
+/// Prints one line: `print("stack=", bytes)`.
 template <class... Parts>
 void print(Parts... parts) {
   (write(parts), ...);

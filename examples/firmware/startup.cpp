@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Start-up of a bare Cortex-M with an FPU: vectors, memory, main, exit. No static constructors (link.ld refuses them).
-// A program that lets SysTick interrupt it defines firmware_tick.
+// Start-up code of a bare Cortex-M with an FPU: vectors, memory, main, exit. No static constructors (link.ld rejects
+// them). A program with SysTick interrupts defines firmware_tick.
 #include <cstdint>
 
 #include "semihosting.hpp"
@@ -45,7 +45,7 @@ extern "C" void firmware_reset() {
 #endif
   asm volatile("dsb\n\tisb" ::: "memory");
   const std::uint32_t* from = firmware_data_load;
-  // volatile: these loops must not become calls of memcpy and memset
+  // volatile: prevents calls of memcpy and memset
   for (volatile std::uint32_t* to = firmware_data_begin; to != firmware_data_end;) *to++ = *from++;
   for (volatile std::uint32_t* to = firmware_bss_begin; to != firmware_bss_end;) *to++ = 0;
   firmware::exit(main());

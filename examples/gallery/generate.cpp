@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writes text letter by letter with a model that keeps the keys and values of its attention from call to call.
+// Generates text letter by letter with a model that keeps its attention keys and values between calls (a KV cache).
 //   generate rhyme.pt2 [COUNT]
 #include <davit/davit.hpp>
 #include <davit/formats/pt2.hpp>
@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
   const std::int64_t count = argc > 2 ? std::atoll(argv[2]) : 54;
   for (; place[0] < count; ++place[0]) {
     std::putchar(letters[static_cast<std::size_t>(letter[0])]);
-    // only the new row of the cache is written; a place outside it would be an Error, and leave the cache as it was
+    // writes a single row of the cache; a place outside the cache is an Error and leaves it unchanged
     const auto outputs = session->run("forward", davit::tensor(letter, {1}), davit::tensor(place, {1}));
     if (!outputs) return std::putchar('\n'), fail(outputs.error());
     const auto scores = (*outputs)[0].as<float>();

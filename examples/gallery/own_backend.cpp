@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A backend is a type: this one takes relu, and says no to all else. The compiler checks its contract; the law suite
-// checks that it keeps its promises, on the parts of a real program that `refuses` leaves to it.
+// A backend is a type. This one takes relu and refuses everything else. The compiler checks its contract; the law suite
+// checks its behaviour on those parts of a real program that it takes.
 //   own_backend MODEL.pt2
 #include <davit/autotune/synthetic_inputs.hpp>
 #include <davit/davit.hpp>
@@ -19,10 +19,10 @@ namespace {
 struct rectifier {
   static constexpr std::string_view name = "rectifier";
   struct CompileSpec {};
-  struct Processed {  // what preprocess makes, ahead of time: which input each output is made of
+  struct Processed {  // result of preprocess, ahead of time: input index of each output
     std::vector<std::size_t> inputs;
   };
-  using Handle = Processed;  // what compile makes, where it runs
+  using Handle = Processed;  // result of compile, at run time
 
   static constexpr bool is_available() { return true; }
   static const char* refuses(davit::GraphModuleView graph, davit::NodeId id) {
@@ -31,7 +31,7 @@ struct rectifier {
     return graph.values[graph.args(node.outputs)[0].value()].dtype == davit::ScalarType::float32 ? nullptr
                                                                                                  : "it is no float32";
   }
-  // (relu of relu is relu: whatever chain of them made an output, one over the chain's input gives it)
+  // (relu of relu is relu: a chain of relus is a single relu of the chain's input)
   static davit::Result<Processed> preprocess(const davit::Method& method, const CompileSpec&,
                                              davit::DebugHandleRecorder&) {
     const davit::GraphModuleView graph = method.program->view();
@@ -46,7 +46,7 @@ struct rectifier {
   }
   static davit::Result<Handle> compile(const Processed& processed, const CompileSpec&) { return processed; }
 
-  struct Workspace {  // what a session keeps
+  struct Workspace {  // state of a session
     std::vector<davit::Tensor> results;
   };
   template <class Context>

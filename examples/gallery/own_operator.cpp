@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A program with an operator that its author registered with torch.library: portable learns it from a row in a table.
+// A program with an operator that its author registered with torch.library. A table row adds it to portable.
 //   own_operator swish.pt2
 #include <davit/davit.hpp>
 #include <davit/formats/pt2.hpp>

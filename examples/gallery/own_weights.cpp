@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A backend that has weights: preprocess asks constant_of for them, and they are no inputs of execute. This one takes
-// linear layers, several in a row if they follow one another; portable takes what is between.
+// A backend with weights: preprocess gets them from constant_of, and they are no inputs of execute. It takes chains of
+// linear layers; portable takes the nodes between.
 //   own_weights MODEL.pt2 INPUT.npy
 #include <davit/davit.hpp>
 #include <davit/formats.hpp>
@@ -21,11 +21,11 @@ struct linear_layers {
   struct CompileSpec {};
   struct Layer {
     std::size_t x, weight, bias, y;
-  };  // y = x weight^T + bias, by their numbers in `values`
+  };  // y = x weight^T + bias, as indices into `values`
   struct Processed {
     std::vector<Layer> layers;
-    std::vector<davit::Tensor> values;         // the partition's: weights lie in it, the others come with a run
-    std::vector<std::size_t> inputs, outputs;  // which of them execute gets and answers
+    std::vector<davit::Tensor> values;         // values of the partition: weights, and slots filled by a run
+    std::vector<std::size_t> inputs, outputs;  // indices of the inputs and outputs of execute
   };
   using Handle = Processed;
   static constexpr bool is_available() { return true; }
@@ -42,7 +42,7 @@ struct linear_layers {
     for (const davit::Argument& input : graph.args(graph.root().inputs)) {
       const davit::Tensor* const weight = davit::constant_of(method, input.value());
       if (weight != nullptr)
-        out.values[input.value()] = davit::contiguous(weight->view());  // whatever strides the model has
+        out.values[input.value()] = davit::contiguous(weight->view());  // makes any strides contiguous
       if (weight == nullptr) out.inputs.push_back(input.value());
     }
     for (const davit::Node& node : graph.nodes) {
@@ -55,7 +55,7 @@ struct linear_layers {
     return out;
   }
   static davit::Result<Handle> compile(const Processed& processed, const CompileSpec&) { return processed; }
-  using Workspace = std::vector<davit::Tensor>;  // a session's
+  using Workspace = std::vector<davit::Tensor>;  // per session
   template <class Context>
   static davit::Status execute(const Handle& handle, std::span<const davit::EValue> inputs,
                                std::span<davit::EValue> outputs, Context& context) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Lowers once, saves the package, and runs it from the file: weights are mapped, nothing is lowered again.
+// Lowers once, saves the package, and runs it from the file. Weights are mapped; nothing is lowered again.
 //   save_and_load MODEL.pt2 INPUT.npy PACKAGE.davit
 #include <davit/davit.hpp>
 #include <davit/formats/npy.hpp>
@@ -10,7 +10,7 @@
 
 namespace {
 
-using Backends = davit::BackendList<davit::portable>;  // the list that may load what it saved
+using Backends = davit::BackendList<davit::portable>;  // backends for both lowering and loading
 
 int fail(const davit::Error& error) { return std::fprintf(stderr, "%s\n", to_string(error).c_str()), 1; }
 
@@ -19,7 +19,7 @@ davit::Result<void> save(const char* model, const char* package) {
   if (!program) return std::unexpected(program.error());
   const auto lowered = davit::to_backend(*program, davit::CapabilityPartitioner<Backends>());
   if (!lowered) return std::unexpected(lowered.error());
-  return davit::formats::save_program(*lowered, package);  // a whole file, or none: it is written beside and renamed
+  return davit::formats::save_program(*lowered, package);  // atomic: written beside and renamed
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A list of backends by preference: each region goes to the first that takes it, and the report says why.
+// A list of backends by preference: each region goes to the first backend that takes it, and the report gives the
+// reasons.
 //   several_backends MODEL.pt2 INPUT.npy
 #include <davit/davit.hpp>
 #include <davit/formats/npy.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A model with state: how far sensors are from what they have been. The session owns the state; each run changes it.
+// A model with state: the deviation of sensors from their past values. The session owns the state; each run updates it.
 //   streaming anomaly.pt2
 #include <davit/davit.hpp>
 #include <davit/formats/pt2.hpp>
@@ -21,14 +21,14 @@ int main(int argc, char** argv) {
   if (!program) return fail(program.error());
   const auto lowered = davit::to_backend<davit::portable>(*program);
   if (!lowered) return fail(lowered.error());
-  auto session = davit::Session::make(*lowered);  // another session would have a state of its own
+  auto session = davit::Session::make(*lowered);  // another session would have its own state
   if (!session) return fail(session.error());
 
   std::vector<float> frame(4);
   for (int t = 0; t < 100; ++t) {
     for (std::size_t i = 0; i < frame.size(); ++i)
       frame[i] = 20 + std::sin(0.7F * static_cast<float>(t) + static_cast<float>(i));
-    if (t == 80) frame[2] += 9;  // what is to be found
+    if (t == 80) frame[2] += 9;  // the anomaly
     const auto outputs = session->run("forward", davit::tensor(frame, {4}));
     if (!outputs) return fail(outputs.error());
     const auto scores = (*outputs)[0].as<float>();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One lowered program, a session per thread: programs are immutable and shared, sessions are not.
+// One lowered program, one session per thread: programs are immutable and shared, sessions are not.
 //   threads MODEL.pt2 IMAGES.npy [THREADS]
 #include <davit/davit.hpp>
 #include <davit/formats/npy.hpp>
@@ -18,7 +18,7 @@ namespace {
 
 int fail(const davit::Error& error) { return std::fprintf(stderr, "%s\n", to_string(error).c_str()), 1; }
 
-/// What each image of a share is; the images lie behind each other.
+/// Classifies images `first` to `last` of a batch.
 std::optional<davit::Error> classify(davit::Session& session, const davit::Tensor& images, std::int64_t first,
                                      std::int64_t last, std::int64_t* classes) {
   const std::int64_t pixels = images.numel() / images.sizes[0];

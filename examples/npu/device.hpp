@@ -6,18 +6,18 @@
 #include <cstddef>
 #include <cstdint>
 
-/// Where a command finds a tensor: bytes behind one of the accelerator's base registers.
+/// Address of a tensor in a command: offset in bytes from one of the accelerator's base registers.
 struct NpuAddress {
   std::int32_t base = 0;
   std::int32_t offset = 0;
 };
 
-/// A command in the accelerator's memory, all float32: rows of y are rows of x times the weight, and the bias.
+/// A command in the accelerator's memory, all float32: y = x weight + bias for each row of x.
 struct NpuCommand {
   enum Layout : std::int32_t {
     in_out,  ///< the weight is (in, out)
     out_in,  ///< (out, in)
-    tiles,   ///< (out / 4, in, 4), padded with zeros: what the accelerator reads fastest
+    tiles,   ///< (out / 4, in, 4), padded with zeros: the fastest layout
     none,    ///< no product: y is x
   };
   std::int32_t rows = 0, in = 0, out = 0;
@@ -26,24 +26,23 @@ struct NpuCommand {
   NpuAddress y{}, x{}, weight{}, bias{};
 };
 
-/// What a command stream begins with; then come the commands, and the weights that they refer to.
+/// Head of a command stream. The commands follow, then their weights.
 struct NpuProgram {
   std::int32_t commands = 0;
   std::int32_t scratch_bytes = 0;
   std::int32_t inputs = 0, outputs = 0;
 };
 
-/// An imaginary accelerator's registers, played by a struct. On a chip they would lie at a fixed address, and the work
-/// would go on by itself; here `tick` does a row of a command, called by a timer's interrupt, a thread or whoever
-/// waits.
+/// Registers of an imaginary accelerator, simulated by a struct. A chip has them at a fixed address and works by
+/// itself; here `tick` computes one row of a command. A timer interrupt, a thread or a waiting caller calls it.
 struct NpuDevice {
   static constexpr std::int32_t tile = 4;
 
   std::array<const void*, 12> base{};
   const NpuCommand* commands = nullptr;
   std::int32_t count = 0;
-  std::atomic<bool> busy{false};  ///< cleared with the interrupt that says that all commands are carried out
-  int executed = 0;               ///< commands so far
+  std::atomic<bool> busy{false};  ///< cleared with the interrupt after the last command
+  int executed = 0;               ///< number of commands so far
 
   void start() noexcept {
     command_ = row_ = 0;
@@ -84,8 +83,8 @@ struct NpuDevice {
 
 inline constinit NpuDevice npu_device;
 
-/// Waits for an interrupt, if the device is not done. It may come just before the CPU sleeps: masked, it wakes the CPU
-/// still.
+/// Sleeps until an interrupt, unless the device is done. Interrupts are masked before the test: one that comes just
+/// before the CPU sleeps still wakes it.
 inline void npu_sleep() noexcept {
 #ifdef __arm__
   asm volatile("cpsid i" ::: "memory");

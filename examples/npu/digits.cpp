@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Two digits networks, some or all of whose nodes the accelerator's compiler took (embed.cpp): the accelerator's
-// results beside those of the same models on portable alone. On the host the CPU lets the accelerator work when it
-// waits; on a board a timer's interrupt does, and the CPU sleeps, or the handler goes on with the run.
+// Two digits networks, compiled entirely or partly by the accelerator's compiler (embed.cpp). Compares the results with
+// the same models on portable alone. On the host the CPU drives the accelerator while it waits. On a board a timer
+// interrupt does; the CPU sleeps, or the interrupt handler resumes the run.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -35,10 +35,10 @@ constexpr Image image = [] {
   return all;
 }();
 
-/// Goes on when the accelerator is done: what its interrupt's handler calls.
+/// Called when the accelerator is done: its interrupt handler.
 void (*handler)() = [] {};
 
-/// Runs a model three ways; false if a score is another than portable's.
+/// Runs a model in three ways. False if a score differs from portable's.
 template <class Program, class Plain>
 bool agrees(const char* name, int commands) {
   static davit::static_module<Program, npu, davit::portable> module;
@@ -68,7 +68,7 @@ bool agrees(const char* name, int commands) {
   return ok && free != 0;
 }
 
-/// The model with the blob of another one: what a firmware is that was built of files of two runs.
+/// A model with the blob of another model, as in a firmware built from files of two runs.
 struct stale : mlp {
   static const std::byte* weights() noexcept { return cnn::weights(); }
 };
@@ -87,7 +87,7 @@ int main() {
   const auto timer = [](std::uintptr_t at) -> volatile std::uint32_t& {
     return *reinterpret_cast<volatile std::uint32_t*>(at);
   };
-  timer(0xE000E014) = 999;  // SysTick: an interrupt every 1000 ticks of the core's clock
+  timer(0xE000E014) = 999;  // SysTick: an interrupt every 1000 core clock ticks
   timer(0xE000E018) = 0;
   timer(0xE000E010) = 7;
 #endif

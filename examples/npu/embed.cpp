@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the accelerator's vendor ships for the host: writes a model for static_module, as `davit embed` does, with what
-// the accelerator takes compiled for it. `davit embed --backends npu` does the same, of a davit built with
-// -Duser_backends.
+// The host tool that the accelerator's vendor ships. It writes a model for static_module, as `davit embed` does, and
+// compiles the nodes that the accelerator takes. A davit built with -Duser_backends does the same: `davit embed
+// --backends npu`.
 //   npu_embed MODEL.pt2 NAME FOLDER
 #include <davit/formats/embed_delegates.hpp>
 #include <davit/formats/embed_program.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A program lowered by the compiler onto an accelerator of one's own, and onto portable for what that does not take;
-// the CPU goes on while the accelerator works.
+// A program compiled onto a custom accelerator, with portable for the remaining nodes. The CPU does other work while
+// the accelerator runs.
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -27,7 +27,7 @@ constexpr std::array<float, 24> weight2 = [] {
 }();
 constexpr std::array<float, 3> bias2{0, 0.5F, -0.5F};
 
-/// softmax(linear(relu(x w1 + b1), w2, b2))
+/// Builds softmax(linear(relu(x w1 + b1), w2, b2)).
 constexpr GraphModule make_classifier() {
   constexpr auto f = ScalarType::float32;
   const auto value = [](ValueId v) { return GraphBuilder::value(v); };
@@ -64,13 +64,13 @@ int main() {
   const std::array<float, 4> x{1, -0.5F, 0.25F, 2};
   std::array<float, 3> on_npu{}, on_portable{}, meanwhile{};
   plain.forward(x, on_portable);
-  accelerated.forward(x, on_npu);  // starts the accelerator, and sleeps while it works
+  accelerated.forward(x, on_npu);  // starts the accelerator, and sleeps until it is done
 
-  int others = 0;  // what the CPU does meanwhile
+  int others = 0;  // work of the CPU meanwhile
   if (!accelerated.forward_start(x, meanwhile)) return 1;
   while (!accelerated.done()) {
     ++others;
-    npu_device.tick();  // on a chip, the accelerator's own business
+    npu_device.tick();  // a chip does that by itself
     accelerated.step();
   }
   std::printf("%d commands for the accelerator, %zu bytes of RAM; the CPU was free %d times in a run\n",

@@ -12,13 +12,13 @@
 #include "davit/program/operators/matmul.hpp"
 #include "device.hpp"
 
-/// A backend for the accelerator: linear and addmm in float32, with the relu that follows in the same command; and what
-/// its compiler (npu_compiler.hpp) made of such nodes when the program was embedded.
+/// A backend for the accelerator: float32 linear and addmm, with a following relu in the same command; and blobs of
+/// nodes that npu_compiler.hpp compiled when the program was embedded.
 struct npu {
   static constexpr std::string_view name = "npu";
   static constexpr std::int32_t blob_version = 1;
 
-  /// One command, which the CPU writes.
+  /// One command, written by the CPU.
   struct linear {
     struct Params {
       std::int32_t rows, in, out, layout, clamp;
@@ -33,7 +33,7 @@ struct npu {
     static bool done() noexcept { return !npu_device.busy.load(std::memory_order_acquire); }
     static inline NpuCommand command;
   };
-  /// The commands of a blob, which the accelerator reads where they are.
+  /// The commands of a blob, which the accelerator reads in place.
   struct stream {
     struct Params {
       davit::BlobKey key;
@@ -55,7 +55,7 @@ struct npu {
   using Kernels = davit::kernel_list<linear, stream>;
   static void wait() noexcept { npu_sleep(); }
 
-  /// Reads a product within the accelerator's limits: matrices in rows of float32, one bias per column, no factors.
+  /// Reads a product within the accelerator's limits: row-major float32 matrices, one bias per column, no factors.
   static constexpr bool takes(const davit::EmbedNode& n, davit::operators::MatmulView& product) {
     if (davit::operators::read_matmul(n, product) || !product.is_plain() || product.addend == davit::no_id)
       return false;
@@ -65,7 +65,7 @@ struct npu {
     return n.g.rank(product.left) == 2 && n.g.numel(product.addend) == n.g.size(n.output(), 1) &&
            (weight == nullptr || weight->layout == davit::WeightLayout::contiguous);
   }
-  /// Called by the compiler: writes a node's command, or says why the node is not for this backend.
+  /// Called at compile time. Writes a node's command, or returns the reason why this backend refuses the node.
   static constexpr const char* embed(const davit::EmbedNode& n, davit::StepWriter& steps) {
     if (n.is(davit::call_delegate_target.data())) return embed_stream(n, steps);
     const bool clamp = n.is("aten.relu.default");
@@ -85,7 +85,7 @@ struct npu {
   }
 
  private:
-  /// Operands in the order of the base registers: the payload, scratch, outputs, inputs.
+  /// Operands in the order of the base registers: payload, scratch, outputs, inputs.
   static constexpr const char* embed_stream(const davit::EmbedNode& n, davit::StepWriter& steps) {
     davit::EmbeddedDelegate call;
     if (const char* const why = davit::read_delegate<npu>(n, call)) return why;

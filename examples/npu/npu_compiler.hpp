@@ -18,19 +18,19 @@
 
 #include "device.hpp"
 
-/// The accelerator's compiler, on the host: re-encodes weights into tiles and writes the stream of commands. As a
-/// run-time backend it plays the stream, so that a workstation computes what the chip will.
+/// The accelerator's compiler for the host: re-encodes weights into tiles and writes the command stream. As a run-time
+/// backend it simulates the stream, so that a workstation computes the chip's results.
 struct npu_compiler {
   static constexpr std::string_view name = "npu";
-  static constexpr std::int32_t blob_version = 1;  ///< of the stream's format: npu.hpp has the same
+  static constexpr std::int32_t blob_version = 1;  ///< format of the stream, as in npu.hpp
   struct CompileSpec {};
-  /// A stream: NpuProgram, commands, weights. Base registers: the stream, scratch, outputs, inputs.
+  /// A stream: NpuProgram, commands, weights. Base registers: stream, scratch, outputs, inputs.
   using Processed = std::vector<std::byte>;
   using Handle = Processed;
 
   static constexpr bool is_available() { return true; }
 
-  /// As npu::takes, of a program that is not embedded yet.
+  /// npu::takes for a program that is not embedded yet.
   static const char* refuses(davit::GraphModuleView graph, davit::NodeId id) {
     const davit::operators::NodeArguments call(graph, id);
     if (call.is("aten.relu.default")) {
@@ -121,8 +121,7 @@ struct npu_compiler {
     return {reinterpret_cast<const NpuCommand*>(stream.data() + sizeof(NpuProgram)),
             static_cast<std::size_t>(header(stream).commands)};
   }
-  /// True if no command of a loaded stream reaches out of the stream or of scratch, or names a register that has no
-  /// tensor.
+  /// True if all commands of a loaded stream stay inside the stream and scratch, and name registers that have tensors.
   static bool is_sound(std::span<const std::byte> stream) {
     if (stream.size() < sizeof(NpuProgram)) return false;
     const NpuProgram program = header(stream);
@@ -208,7 +207,7 @@ struct npu_compiler {
       return std::unexpected(
           davit::Error{.code = davit::ErrorCode::unsupported_argument, .backend = name, .what = davit::Name(what)});
     }
-    /// The relu that reads the value, if nothing else does.
+    /// Returns the relu that is the only reader of the value; no_id if there is none.
     davit::NodeId only_relu(davit::ValueId v) const {
       davit::NodeId reader = davit::no_id;
       std::size_t count = 0;
@@ -223,7 +222,7 @@ struct npu_compiler {
                  ? reader
                  : davit::no_id;
     }
-    /// Where a value lies; one that is neither input nor output gets a piece of scratch.
+    /// Returns the place of a value. Allocates scratch for a value that is neither input nor output.
     NpuAddress place(davit::ValueId v) {
       const auto [at, is_new] = places_.try_emplace(v, NpuAddress{1, header_.scratch_bytes});
       if (is_new) {
@@ -240,7 +239,7 @@ struct npu_compiler {
       return {first, first + dense.numel()};
     }
     NpuAddress add(const std::vector<float>& numbers) {
-      const NpuAddress at{0, static_cast<std::int32_t>(4 * weights_.size())};  // behind the commands: see assemble
+      const NpuAddress at{0, static_cast<std::int32_t>(4 * weights_.size())};  // after the commands: see assemble
       weights_.insert(weights_.end(), numbers.begin(), numbers.end());
       while (weights_.size() % 4 != 0) weights_.push_back(0);
       return at;

@@ -108,7 +108,7 @@ TEST_CASE("a region that the table lacks is an error that names it, or left to t
   CHECK(missing.error().code == ErrorCode::not_found);
   CHECK(missing.error().stage == Stage::partition);
   CHECK(missing.error().where == "nodes 's0' to 's0' (aten.add.Tensor)");
-  CHECK(missing.error().what == "the cost table does not say what they cost on toy0 (and 5 more)");
+  CHECK(missing.error().what == "the cost table lacks their costs on toy0 (and 5 more)");
   CHECK(missing.error().fix.view().find("measure") != std::string_view::npos);
   CHECK(tags(program, none, {.regions = each_node, .missing = MissingCosts::ignore}) == std::vector<Name>(3, "toy0_0"));
   CHECK(tags(program, none, {.order = {1, 0}, .regions = each_node, .missing = MissingCosts::ignore}) ==

@@ -498,8 +498,8 @@ TEST_CASE("what a scan runs over must have slices, as many in every tensor, and 
     return outputs ? Name() : concat(name_of(outputs.error().code), ": ", outputs.error().what);
   };
   CHECK(run(3, 3, {}).empty());
-  CHECK(run(3, 2, {}) == "invalid shape: the tensors it runs over have different lengths");
-  CHECK(run(0, 0, {}) == "invalid shape: the length of what it runs over is 0");
+  CHECK(run(3, 2, {}) == "invalid shape: the sliced inputs have different lengths");
+  CHECK(run(0, 0, {}) == "invalid shape: the sliced dimension has length 0");
   CHECK(run(3, 3, {.max_loop_iterations = 2}) == "out of range: it runs over too many slices");
 }
 
@@ -540,7 +540,7 @@ TEST_CASE("a backend that answers a tensor without memory is an Error, on its fi
     for (int run = 0; run < (first ? 0 : 2); ++run) CHECK(session.run("forward", inputs));
     B::state.null_output = true;
     const Error error = error_of(session.run("forward", inputs));
-    CHECK(error.what == "a backend answered a tensor without memory: its data is null");
+    CHECK(error.what == "a backend returned a tensor without memory: its data is null");
     B::state.null_output = false;
     CHECK(session.run("forward", inputs));
   }
@@ -740,7 +740,7 @@ TEST_CASE(
     CHECK(error.code == ErrorCode::failed);
     CHECK(error.backend == "toy0");
     CHECK(error.where == "method 'forward', partition 'toy0_0'");
-    CHECK(error.what == "a backend answered a tensor without memory: its data is null");
+    CHECK(error.what == "a backend returned a tensor without memory: its data is null");
     A::state.null_output = false;
     CHECK(run_one(session, x));
   }

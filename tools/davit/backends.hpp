@@ -48,21 +48,21 @@ struct ListOf<std::tuple<Bs...>> {
   using type = davit::BackendList<Bs...>;
 };
 
-/// True for a list with a portable of its own: portable_with<...>, which has operators that the command does not know.
+/// True if the list has its own portable: a portable_with<...> with additional operators.
 template <class Tuple>
 inline constexpr bool has_portable = false;
 template <class... Bs>
 inline constexpr bool has_portable<std::tuple<Bs...>> = ((std::string_view(Bs::name) == davit::portable::name) || ...);
 
-/// The backends this program is compiled with: first those of the header that the build option user_backends names,
-/// which says `using user_backends = std::tuple<...>`. `portable` takes what the others leave. The second instance of
-/// it is there to try out borders between partitions.
+/// The backends this program is compiled with. First come the backends of the header named by the build option
+/// user_backends, which declares `using user_backends = std::tuple<...>`. `portable` takes all remaining nodes. Its
+/// second instance serves to test borders between partitions.
 using Second = davit::testing::renamed_backend<Portable, "portable_2">;
 using Always = std::conditional_t<has_portable<user_backends>, std::tuple<Second>, std::tuple<Portable, Second>>;
 using Backends = ListOf<decltype(std::tuple_cat(std::declval<user_backends>(), std::declval<OneDnn>(),
                                                 std::declval<XnnPack>(), std::declval<Always>()))>::type;
 
-/// The backends that a list of names asks for, by index.
+/// Converts a list of backend names to indices.
 [[nodiscard]] inline davit::Result<std::vector<std::uint32_t>> parse_backends(std::string_view list) {
   std::vector<std::uint32_t> order;
   while (true) {
@@ -86,14 +86,14 @@ using Backends = ListOf<decltype(std::tuple_cat(std::declval<user_backends>(), s
   }
 }
 
-/// How many threads programs lowered or loaded from now on may use, where a backend has threads.
+/// Sets the number of threads for programs lowered or loaded from now on, on backends with threads.
 inline void set_threads([[maybe_unused]] std::uint32_t threads) {
   Backends::for_each([&]<class B, std::size_t>() {
     if constexpr (requires { B::set_threads(threads); }) B::set_threads(threads);
   });
 }
 
-/// Whether such programs may lose NaN and infinities, where a backend can choose.
+/// Allows programs lowered or loaded from now on to lose NaN and infinities, on backends with that choice.
 inline void set_fast_math([[maybe_unused]] bool may) {
   Backends::for_each([&]<class B, std::size_t>() {
     if constexpr (requires { B::set_fast_math(may); }) B::set_fast_math(may);

@@ -24,14 +24,14 @@ using namespace davit;
 
 namespace {
 
-constexpr int rounds = 20;  // each row runs in each: noise comes to all alike
+constexpr int rounds = 20;  // each row runs in every round, so that noise affects all equally
 
-/// A number of the sorted times: at 0.5 the median.
+/// Returns a quantile of the sorted times: 0.5 is the median.
 [[nodiscard]] double at(const BenchRow& row, double part) {
   return row.ms[std::min(row.ms.size() - 1, static_cast<std::size_t>(part * static_cast<double>(row.ms.size())))];
 }
 
-/// With about four digits.
+/// Prints a number with about four digits.
 [[nodiscard]] std::string number(double value) {
   char text[40];
   std::snprintf(text, sizeof text, "%.*f", value >= 100 ? 1 : value >= 10 ? 2 : value >= 1 ? 3 : 4, value);
@@ -46,7 +46,7 @@ constexpr int rounds = 20;  // each row runs in each: noise comes to all alike
   return std::filesystem::path(row.model).filename().string();
 }
 
-/// The rows as a table.
+/// Prints the rows as a table.
 [[nodiscard]] std::string table_of(const std::vector<BenchRow>& rows) {
   TextTable table{
       {"model", "backends", "threads", "median ms", "p90 ms", "ratio", "runs", "prepare ms", "memory MiB", "peak MiB"},
@@ -104,7 +104,7 @@ constexpr int rounds = 20;  // each row runs in each: noise comes to all alike
   return {buffer.GetString(), buffer.GetSize()};
 }
 
-/// Every model on every list of backends with every number of threads; packages know their backends.
+/// Makes a row for every model, list of backends and number of threads. Packages bring their own backends.
 [[nodiscard]] std::vector<BenchRow> rows_of(const BenchOptions& options) {
   std::vector<BenchRow> rows;
   const std::vector<std::string> lists =
@@ -119,7 +119,7 @@ constexpr int rounds = 20;  // each row runs in each: noise comes to all alike
   return rows;
 }
 
-/// Prepares the rows, runs them by turns, and answers those that ran; the others are told.
+/// Prepares the rows, runs them in turn, and returns the ones that ran; prints the failures of the others.
 [[nodiscard]] std::vector<BenchRow> measure(const BenchOptions& options, bool& failed) {
   std::vector<std::unique_ptr<BenchProcess>> processes;
   Progress progress;
@@ -157,7 +157,7 @@ constexpr int rounds = 20;  // each row runs in each: noise comes to all alike
 
 namespace {
 
-/// What --input took but is a program, as in `--input a.npy model.pt2`, is a model.
+/// Treats programs after --input as models: `--input a.npy model.pt2`.
 void take_models(BenchOptions& options) {
   const auto is_model = [](const std::string& text) {
     if (text.ends_with(".pt2") || text.ends_with(".davit")) return true;
@@ -171,7 +171,7 @@ void take_models(BenchOptions& options) {
   options.inputs = std::move(inputs);
 }
 
-/// Errors: no model; options that no row has; files that would be written over others.
+/// Checks the options. Errors: no model; options that no row uses; output files that would overwrite other files.
 [[nodiscard]] Result<void> check_options(const BenchOptions& options) {
   if (options.models.empty())
     return std::unexpected(Error{.code = ErrorCode::invalid_argument,
@@ -200,13 +200,13 @@ int bench(BenchOptions options) {
     std::fprintf(stderr, "davit: %s\n", to_string(good.error()).c_str());
     return 2;
   }
-  std::signal(SIGPIPE, SIG_IGN);  // of a row's process that ended
+  std::signal(SIGPIPE, SIG_IGN);  // a row's process may have ended
   bool failed = false;
   const std::vector<BenchRow> rows = measure(options, failed);
   if (rows.empty()) return 2;
   print(
-      "%sratio: of medians, to the first row; memory: arena, state and weights, of a package with what backends made "
-      "of them; peak: of the row's process\n",
+      "%sratio: of medians, to the first row; memory: arena, state and weights (with the backends' data "
+      "for a package); peak: of the row's process\n",
       table_of(rows).c_str());
   const std::string json = json_of(rows);
   for (const auto& [file, text] :

@@ -33,7 +33,7 @@ using Clock = std::chrono::steady_clock;
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
 }
 
-/// The peak of this process' memory, or 0.
+/// Returns the peak memory of this process, or 0.
 [[nodiscard]] std::size_t peak_bytes() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
@@ -41,17 +41,17 @@ using Clock = std::chrono::steady_clock;
   return 0;
 }
 
-/// A model that is being measured: what the process of a row holds.
+/// A model under measurement, inside a row's process.
 struct Measured {
   Runner runner;
   std::vector<Input> inputs;
   std::vector<EValue> values;
-  bool spent = false;  ///< a run failed after others did not: such as state that is full
+  bool spent = false;  ///< a run failed after successful ones, for example because the state is full
 
   [[nodiscard]] static Result<Measured> prepare(BenchRow& row, const BenchOptions& options) {
     const auto begin = Clock::now();
     LoweringChoice choice{.limits = options.lowering.limits,
-                          .method = options.lowering.method};  // of a package, which is lowered already
+                          .method = options.lowering.method};  // method of a package, which is already lowered
     if (!row.package) {
       choice = options.lowering;
       choice.backends = row.backends;
@@ -77,8 +77,8 @@ struct Measured {
     row.arena_bytes = out.runner.arena_bytes();
     return out;
   }
-  /// Times of runs, each as a number and a blank. The first of several is not counted: others ran on this processor
-  /// before it.
+  /// Runs the model for some time and prints the time of each run, followed by a blank. With several runs the first is
+  /// not counted, because other rows ran on this CPU before it.
   [[nodiscard]] std::string run(double seconds) {
     std::string times;
     const auto begin = Clock::now();
@@ -94,7 +94,7 @@ struct Measured {
   }
 };
 
-/// The names of the backends that a program's partitions are on.
+/// Returns the backend names of a program's partitions.
 [[nodiscard]] std::string backends_of(const LoweredProgram& program, const LoweredMethod& method) {
   std::string names;
   for (const LoweredDelegate& delegate : method.delegates) {
@@ -105,7 +105,7 @@ struct Measured {
 }
 
 #if defined(__linux__)
-/// A process that is stopped would not notice that its parent has ended.
+/// Kills this process when its parent ends; a stopped process would not notice.
 void follow_parent() { prctl(PR_SET_PDEATHSIG, SIGKILL); }
 void stop(pid_t process) { kill(process, SIGSTOP); }
 void go_on(pid_t process) {
@@ -130,7 +130,7 @@ void answer(std::FILE* answers, const std::string& text) {
   return false;
 }
 
-/// What the process of a row does: prepares, then answers commands until one is empty.
+/// Main loop of a row's process: prepares, then answers commands until an empty one.
 void serve(BenchRow row, const BenchOptions& options, std::FILE* commands, std::FILE* answers) {
   Result<Measured> measured = Measured::prepare(row, options);
   if (!measured) return answer(answers, to_string(measured.error()));

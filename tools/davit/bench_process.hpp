@@ -15,35 +15,35 @@
 
 namespace tool {
 
-/// What is measured of one model on one list of backends with so many threads.
+/// Measurements of one model on one list of backends with a number of threads.
 struct BenchRow {
   std::string model;
-  std::string backends;  ///< the list; of a package, the backends that are in it
+  std::string backends;  ///< list of backends; for a package, its backends
   std::uint32_t threads = 1;
   bool package = false;
   std::size_t partitions = 0;
   double prepare_ms = 0;  ///< from the file to a session: reading and lowering, or loading
   std::size_t arena_bytes = 0;
   std::size_t state_bytes = 0;
-  std::size_t constant_bytes = 0;  ///< weights; of a package also what backends made of them
-  std::size_t peak_bytes = 0;      ///< of the process' memory; 0: not known
-  std::vector<double> ms{};        ///< of runs
-  std::string failed{};            ///< not empty: what went wrong
+  std::size_t constant_bytes = 0;  ///< weights; for a package, also processed data of backends
+  std::size_t peak_bytes = 0;      ///< peak memory of the process; 0: not known
+  std::vector<double> ms{};        ///< one per run
+  std::string failed{};            ///< error message; empty on success
 };
 
-/// A row in a process of its own: its memory is its own peak, and what goes wrong there ends nothing else. It is
-/// stopped (SIGSTOP) while others run: threads that spin for their next work would take the CPUs from those.
+/// A row in its own process, which has its own memory peak and may fail without harm to other rows. It is stopped
+/// (SIGSTOP) while other rows run, because its spinning threads would take their CPUs.
 class BenchProcess {
  public:
-  /// Starts the process and waits until it has run the model twice, unmeasured; what goes wrong is in row().failed.
+  /// Starts the process and waits until it has run the model twice, unmeasured. A failure is in row().failed.
   BenchProcess(BenchRow row, const BenchOptions& options);
   BenchProcess(const BenchProcess&) = delete;
   BenchProcess& operator=(const BenchProcess&) = delete;
   ~BenchProcess();
 
-  /// Runs the model for that time, at least once, and adds the times to the row; nothing after a failure.
+  /// Runs the model for some time, at least once, and adds the times to the row. Does nothing after a failure.
   void run(double seconds);
-  /// Ends the process, with what memory it took.
+  /// Ends the process and records its memory.
   void end();
   [[nodiscard]] const BenchRow& row() const noexcept { return row_; }
 

@@ -32,7 +32,7 @@ namespace {
 using namespace davit;
 namespace fs = std::filesystem;
 
-/// The text on one line.
+/// Joins the lines of a text by " |".
 [[nodiscard]] std::string one_line(std::string_view text) {
   std::string line;
   for (const char c : text) {
@@ -63,7 +63,7 @@ struct Tally {
   return name == "permutation" ? testing::Check::permutation : testing::Check::close;
 }
 
-/// The inputs of a run as values of their own, which the program may change.
+/// Copies of a run's inputs, which the program may change.
 struct RunInputs {
   std::vector<Tensor> tensors;
   std::vector<EValue> values;
@@ -80,7 +80,7 @@ struct RunInputs {
   }
 };
 
-/// Compares one run's outputs, and what the inputs hold after it, with the recorded ones.
+/// Compares outputs of a run, and inputs after it, with the recorded values.
 class Comparison {
  public:
   Comparison(const formats::RecordedCase& recorded, std::vector<std::string>& failures)
@@ -101,7 +101,7 @@ class Comparison {
       value(where + ", output " + std::to_string(i), actual[i], run.outputs[i]);
     }
   }
-  /// A change of an input's shape is left out: the caller's view cannot show it.
+  /// Compares inputs after the run. Skips inputs whose shape changed: the caller's view cannot show that.
   void inputs_after(std::size_t index, std::span<const EValue> inputs) {
     for (const auto& [i, recorded] : case_.runs[index].inputs_after) {
       const TensorView* tensor = inputs[i].tensor_if();
@@ -141,7 +141,7 @@ class Comparison {
   if (!program) return failed(program.error());
   Result<Runner> runner = is_package ? Runner::load(*bytes, lowering) : Runner::lower(*program, lowering);
   if (!runner) return failed(runner.error());
-  program = std::unexpected(Error{});  // what of both nobody needs any more need not stay in memory
+  program = std::unexpected(Error{});  // releases memory that is no longer needed
   bytes = std::unexpected(Error{});
   if (lowering.saved) {
     std::string name = fs::temp_directory_path() / "davit-check-XXXXXX";
@@ -163,7 +163,7 @@ class Comparison {
     const Result<Outputs> outputs = runner->run(inputs.values);
     if (!outputs) {
       failures.push_back("run " + std::to_string(i) + ": " + to_string(outputs.error()));
-      break;  // the state is not what it would be
+      break;  // the state is wrong from here on
     }
     comparison.outputs(i, outputs->all(), runner->method().interface.outputs);
     comparison.inputs_after(i, inputs.values);
@@ -172,16 +172,16 @@ class Comparison {
   return failures;
 }
 
-/// Runs a case; a line for everything that went wrong.
+/// Runs a case. Returns a line per failure.
 [[nodiscard]] std::vector<std::string> run_case(const formats::CaseFiles& files, const LoweringChoice& lowering) {
   try {
     return try_case(files, lowering);
-  } catch (const std::exception& error) {  // such as no memory: the other cases may still be well
+  } catch (const std::exception& error) {  // for example out of memory: the other cases may still succeed
     return {error.what()};
   }
 }
 
-/// Runs the cases at `path`, which is in the folder `given`: what lies outside is not read, whatever links there are.
+/// Runs the cases at `path` inside the folder `given`. Does not follow links out of `given`.
 [[nodiscard]] Result<void> check_path(const fs::path& path, const fs::path& given, const LoweringChoice& lowering,
                                       Tally& tally) {
   if (fs::is_directory(path)) {

@@ -22,7 +22,7 @@ namespace tool {
 
 namespace detail {
 
-/// Cuts `text` at the next separator; answers what comes before it.
+/// Removes the part of `text` up to the next separator and returns it.
 [[nodiscard]] inline std::string_view next_part(std::string_view& text, char separator) {
   const std::size_t end = std::min(text.find(separator), text.size());
   const std::string_view part = text.substr(0, end);
@@ -57,9 +57,9 @@ template <class List, class Add>
 
 }  // namespace detail
 
-/// Calls `lower(partitioner)` with the partitioner of that name, which may begin with "config:", "module:" or
-/// "pattern:". `order` holds the backends by preference. Errors: not_found; what the partitioner's text gives; what
-/// `lower` answers.
+/// Calls `lower(partitioner)` with the partitioner called `name`, which may start with "config:", "module:" or
+/// "pattern:". `order` lists the backends by preference. Errors: not_found; errors in the partitioner's text; errors of
+/// `lower`.
 template <class List, class Lower>
 [[nodiscard]] auto choose_partitioner(std::string_view name, const std::vector<std::uint32_t>& order, Lower&& lower)
     -> decltype(lower(davit::CapabilityPartitioner<List>())) {

@@ -8,10 +8,10 @@
 
 namespace tool {
 
-/// A script that completes the commands, options and values of `app` in bash, zsh or fish.
+/// Generates a completion script for bash, zsh or fish, for the commands, options and values of `app`.
 [[nodiscard]] std::string completions(const CLI::App& app, const std::string& shell);
 
-/// Prints the help of a command, of "partitioner", or of all (empty). Returns the exit status.
+/// Prints the help of a command, of "partitioner", or of everything (empty). Returns the exit status.
 int help(const CLI::App& app, const std::string& topic);
 
 }  // namespace tool

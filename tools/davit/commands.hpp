@@ -15,10 +15,10 @@
 
 namespace tool {
 
-/// Why print() failed first: an errno, or 0.
+/// errno of the first failed print(), or 0.
 inline int print_error = 0;
 
-/// printf to the standard output, as davit::printable(): names come from files.
+/// printf to standard output through davit::printable(), because names come from files.
 [[gnu::format(printf, 1, 2)]] inline void print(const char* format, ...) {
   std::va_list arguments;
   va_start(arguments, format);
@@ -32,7 +32,7 @@ inline int print_error = 0;
   if (std::fputs(davit::printable(text).c_str(), stdout) < 0 && print_error == 0) print_error = errno;
 }
 
-/// Makes a folder, with those above it. Errors: io_error.
+/// Creates a folder and its parents. Errors: io_error.
 [[nodiscard]] inline davit::Result<void> make_folder(const std::filesystem::path& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
@@ -44,15 +44,15 @@ inline int print_error = 0;
                                       .fix = "name another"});
 }
 
-/// Says that a file was written.
+/// Prints the name of a written file.
 inline void print_written(const std::string& file) { print("wrote %s\n", file.c_str()); }
 
 struct InspectOptions {
   std::string model;
-  std::string name;  ///< which model of an archive of several; empty: the only one
+  std::string name;  ///< name of the model in an archive of several; empty: the only one
   bool json = false;
   bool graph = false;
-  std::string ir;  ///< "core": the program with its composite operators taken apart
+  std::string ir;  ///< "core": the program with decomposed composite operators
 };
 struct RunOptions {
   std::string model;
@@ -62,13 +62,13 @@ struct RunOptions {
   int repeat = 1;
   bool plan = false;
   std::string trace;
-  bool random = false;  ///< made-up inputs
+  bool random = false;  ///< synthetic inputs
   std::uint64_t seed = 0;
-  std::size_t top = 5;  ///< of a row of floats
+  std::size_t top = 5;  ///< number of largest elements to print for a row of floats
   bool profile = false;
 };
 struct LowerCommand {
-  std::vector<std::string> models;  ///< a file, or METHOD=FILE each
+  std::vector<std::string> models;  ///< FILE, or METHOD=FILE each
   LoweringChoice lowering;
   std::string output;
   bool strip_debug_map = false;
@@ -83,50 +83,50 @@ struct CompareOptions {
   std::string model;
   LoweringChoice lowering;
   std::string reference = "portable";
-  std::vector<std::string> inputs;  ///< none: random ones
+  std::vector<std::string> inputs;  ///< empty: random inputs
   std::uint64_t seed = 0;
   double rtol = 1e-4;
   double atol = 1e-5;
 };
 struct BenchOptions {
   std::vector<std::string> models;        ///< .pt2 files, which are lowered, and packages
-  std::vector<std::string> backends;      ///< lists, each a row; none: portable
-  std::vector<std::uint32_t> threads{1};  ///< numbers, each a row
+  std::vector<std::string> backends;      ///< lists, each a row; empty: portable
+  std::vector<std::uint32_t> threads{1};  ///< numbers of threads, each a row
   LoweringChoice lowering;
-  std::vector<std::string> inputs;  ///< none: random ones
+  std::vector<std::string> inputs;  ///< empty: random inputs
   std::uint64_t seed = 0;
-  double seconds = 1;  ///< of each row
+  double seconds = 1;  ///< per row
   std::string json;
   std::string html;
 };
 struct EmbedCommand {
-  std::vector<std::string> models;  ///< a file, or METHOD=FILE each
+  std::vector<std::string> models;  ///< FILE, or METHOD=FILE each
   std::string output;
-  std::string name;  ///< empty: the file's
+  std::string name;  ///< empty: name of the file
   std::string layout = "contiguous";
   std::string weights = "incbin";
-  std::string section;            ///< of the weights; empty: .rodata.davit.weights.NAME
+  std::string section;            ///< section of the weights; empty: .rodata.davit.weights.NAME
   std::vector<std::string> dims;  ///< "s0=1"
   bool source_lines = false;
-  bool c = false;            ///< C functions too
-  bool any_backend = false;  ///< nodes that static portable refuses are another backend's
-  std::string backends;      ///< that compile what they take of the program now
+  bool c = false;            ///< also write C functions
+  bool any_backend = false;  ///< leave nodes that static portable refuses to other backends
+  std::string backends;      ///< backends that compile the nodes they take now
 };
 struct ExplainCommand {
   std::string code;
-  std::vector<std::string> models;  ///< as they were embedded
-  std::string method;               ///< which of them; empty: the first
-  std::string backends;             ///< that they were embedded with
+  std::vector<std::string> models;  ///< as passed to embed
+  std::string method;               ///< one of the methods; empty: the first
+  std::string backends;             ///< as passed to embed
 };
 struct OperatorsCommand {
-  std::string part;  ///< only those whose name holds it
+  std::string part;  ///< only operators whose name contains this
 };
 struct CheckOptions {
   std::vector<std::string> cases;
   LoweringChoice lowering;
 };
 
-// Each returns the exit status; errors are printed to stderr and give 2.
+// Each returns the exit status. Errors are printed to stderr, with exit status 2.
 int inspect(const InspectOptions& options);
 int run(const RunOptions& options);
 int check(const CheckOptions& options);
@@ -134,13 +134,13 @@ int lower(const LowerCommand& options);
 int embed(const EmbedCommand& options);
 int explain(const ExplainCommand& options);
 int operators(const OperatorsCommand& options);
-/// Runs programs by turns and compares how long they take; 2 if one of them does not run.
+/// Runs programs in turn and compares their times. Returns 2 if one of them does not run.
 int bench(BenchOptions options);
-/// The version of this program, and what it was compiled with.
+/// Returns the version of this program and its compile options.
 std::string version();
-/// The backends that this program is compiled with, separated by ", ".
+/// Returns the names of the compiled-in backends, separated by ", ".
 std::string backend_names();
-/// 1 if a partition diverges from the reference.
+/// Returns 1 if a partition diverges from the reference.
 int compare(const CompareOptions& options);
 
 }  // namespace tool

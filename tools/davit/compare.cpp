@@ -24,14 +24,14 @@ namespace {
 
 using namespace davit;
 
-/// What is known of a partition after its calls.
+/// Comparison of a partition after its calls.
 struct Row {
   std::string tag;
   std::string backend;
   std::size_t calls = 0;
   std::size_t outputs = 0;
   testing::NumericGap gap;
-  std::string worst;  ///< the value with the largest absolute gap
+  std::string worst;  ///< value with the largest absolute difference
   bool diverges = false;
 };
 
@@ -41,7 +41,7 @@ struct Row {
   return text;
 }
 
-/// Compares the calls of two runs, in order.
+/// Compares the partition calls of two runs, in order.
 class CallComparison {
  public:
   explicit CallComparison(testing::Tolerance tolerance) : tolerance_(tolerance) {}
@@ -106,12 +106,12 @@ class CallComparison {
   }
 
   testing::Tolerance tolerance_;
-  std::vector<Row> rows_;  ///< by first call
+  std::vector<Row> rows_;  ///< in order of their first calls
   std::unordered_map<std::string, std::size_t> row_of_tag_;
   std::string first_;
 };
 
-/// Lowers the program, runs it once and answers what every partition answered.
+/// Lowers the program, runs it once and returns the outputs of every partition call.
 [[nodiscard]] Result<std::vector<DelegateCall>> calls_of(const ExportedProgram& program, const LoweringChoice& choice,
                                                          std::vector<Input>& inputs) {
   Result<Runner> runner = Runner::lower(program, choice, true);
@@ -124,8 +124,8 @@ class CallComparison {
   return runner->take_calls();
 }
 
-/// What an eager run of the program has in place of what the partitions of `actual` answered, call by call; values that
-/// the program does not name, because lowering made them, or names in several graphs, are taken out of `actual`.
+/// Runs the program eagerly and returns its values for the outputs of `actual`, call by call. Removes outputs from
+/// `actual` that have no counterpart: lowering made them, or their names occur in several graphs.
 [[nodiscard]] Result<std::vector<DelegateCall>> eager_calls(const ExportedProgram& program,
                                                             const std::vector<Input>& inputs,
                                                             std::vector<DelegateCall>& actual) {

@@ -9,12 +9,12 @@ namespace tool {
 
 namespace {
 
-/// An option or an argument of a command, as completion needs it.
+/// An option or argument of a command, for completion.
 struct Choice {
-  std::vector<std::string> names;  ///< with their dashes; none: an argument
+  std::vector<std::string> names;  ///< with their dashes; empty: an argument
   bool takes_value = false;
   std::string values;  ///< separated by blanks; empty: any
-  bool files = false;  ///< any text, which may be a file
+  bool files = false;  ///< any text, possibly a file
   std::string text;
 };
 struct Command {
@@ -23,7 +23,7 @@ struct Command {
   std::vector<Choice> choices;
 };
 
-/// The members of a set that help shows as {a,b}.
+/// Returns the members of a set that help prints as {a,b}.
 [[nodiscard]] std::string values_of(std::string_view type) {
   const std::size_t begin = type.find('{'), end = type.find('}');
   if (begin == std::string_view::npos || end == std::string_view::npos) return {};
@@ -52,10 +52,10 @@ struct Command {
   for (const char c : text) c == what ? out += by : out += c;
   return out;
 }
-/// The text in single quotes of a Bourne shell.
+/// Quotes a text for a Bourne shell.
 [[nodiscard]] std::string shell_text(std::string_view text) { return "'" + replaced(text, '\'', "'\\''") + "'"; }
 
-/// The names of the options, and what an argument may be.
+/// Returns the names of the options, and the possible values of arguments.
 [[nodiscard]] std::string words_of(const Command& command, bool options) {
   std::string words;
   for (const Choice& choice : command.choices) {
@@ -73,7 +73,7 @@ struct Command {
     names += command.name + " ";
     arguments += "    " + command.name + ") words=" + shell_text(words_of(command, false)) + " ;;\n";
     options += "    " + command.name + ") words=" + shell_text(words_of(command, true)) + " ;;\n";
-    std::string any;  // options with values of any kind
+    std::string any;  // options with arbitrary values
     for (const Choice& choice : command.choices)
       for (const std::string& name : choice.names) {
         if (!choice.takes_value) continue;
@@ -150,7 +150,7 @@ struct Command {
       std::string line = "complete -c davit -n '__fish_seen_subcommand_from " + command.name + "'";
       for (const std::string& name : choice.names)
         line += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
-      if (choice.names.empty() && choice.values.empty()) continue;  // files, as without a rule
+      if (choice.names.empty() && choice.values.empty()) continue;  // the default completion is files
       if (choice.takes_value) line += choice.files ? " -r" : choice.names.empty() ? " -f" : " -x";
       if (!choice.values.empty()) line += " -a " + literal(choice.values);
       out += line + " -d " + literal(choice.text) + "\n";

@@ -11,7 +11,7 @@
 
 namespace tool {
 
-/// Nothing, or what verify finds first.
+/// Runs verify and returns its first error.
 [[nodiscard]] inline davit::Result<void> verified(const davit::ExportedProgram& program) {
   if (std::vector<davit::Error> violations = davit::verify(program, {.allow_unknown_operators = true});
       !violations.empty())
@@ -19,14 +19,14 @@ namespace tool {
   return {};
 }
 
-/// A program with its composite operators taken apart. Errors: those of verified().
+/// Decomposes the composite operators of a program. Errors: those of verified().
 [[nodiscard]] inline davit::Result<davit::ExportedProgram> core_ir(const davit::ExportedProgram& program) {
   if (davit::Result<void> sound = verified(program); !sound) return std::unexpected(std::move(sound.error()));
   return davit::run_decompositions(program);
 }
 
-/// The same without in-place operators, where functionalize finds a form without, as torch's run_decompositions writes
-/// it.
+/// Decomposes composite operators and also functionalizes in-place operators where possible, as torch's
+/// run_decompositions does.
 [[nodiscard]] inline davit::Result<davit::ExportedProgram> functional_core_ir(const davit::ExportedProgram& program) {
   if (davit::Result<void> sound = verified(program); !sound) return std::unexpected(std::move(sound.error()));
   const std::optional<davit::ExportedProgram> functional = davit::functionalize(program);

@@ -11,15 +11,16 @@
 
 namespace tool {
 
-/// The cost table of one call of this program, and where it comes from and goes to.
+/// The cost table of one call of this command, with its source and destination files.
 class Costs {
  public:
-  std::string file{};  ///< not empty: read it, and measure nothing
-  std::string save{};  ///< not empty: read it if it is there, measure what it lacks, and write it
+  std::string file{};  ///< if not empty: read it and measure nothing
+  std::string save{};  ///< if not empty: read it if it exists, measure missing costs, and write it
 
   [[nodiscard]] bool measures() const noexcept { return file.empty(); }
 
-  /// The table, read at the first call. Errors: what reading gives; a table to add to that was measured elsewhere.
+  /// Returns the table; reads it at the first call. Errors: those of reading; a table to extend that was measured on
+  /// another machine.
   [[nodiscard]] davit::Result<davit::CostTable*> table(std::uint32_t threads) {
     using davit::concat;
     if (loaded_) return &table_;
@@ -45,14 +46,14 @@ class Costs {
     loaded_ = true;
     return &table_;
   }
-  /// Writes the table, if that was asked for. Errors: io_error.
+  /// Writes the table if requested. Errors: io_error.
   [[nodiscard]] davit::Result<void> write() {
     if (save.empty() || !loaded_) return {};
     davit::Result<void> status = davit::formats::write_cost_table(table_, std::filesystem::path(save));
     written_ = status.has_value();
     return status;
   }
-  /// Whether `save` was written.
+  /// True if `save` was written.
   [[nodiscard]] bool written() const noexcept { return written_; }
 
  private:

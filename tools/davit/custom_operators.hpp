@@ -10,19 +10,19 @@
 
 namespace tool {
 
-/// Operators of libraries that this program's users registered with torch: how `portable` learns new ones.
+/// Operators of a user's library registered with torch: an example of how `portable` gets new ones.
 struct CustomOperators {
   using Call = davit::portable_kernels::KernelCall;
   using Code = davit::ErrorCode;
 
-  /// corpus::record: twice its argument; the tag is for a log.
+  /// corpus::record: twice its argument. The tag is for a log.
   [[nodiscard]] static Code record(Call& call) {
     return map_floats(call, 0, [](float x) { return 2 * x; });
   }
-  /// corpus::tick: counts, and answers nothing.
+  /// corpus::tick: counts and returns nothing.
   [[nodiscard]] static Code tick(Call&) { return Code::ok; }
 
-  /// davit_corpus::takes_obj: x * b + a, where the object holds [a, b].
+  /// davit_corpus::takes_obj: x * b + a for an object with state [a, b].
   [[nodiscard]] static Code takes_obj(Call& call) {
     std::int64_t a = 0;
     std::int64_t b = 0;
@@ -50,7 +50,7 @@ struct CustomOperators {
     for (std::int64_t i = 0; i < y.numel(); ++i) at[i] = f(at[i]);
     return Code::ok;
   }
-  /// A pickled list of two integers below 256: ']' ... '(' 'K' a 'K' b 'e'.
+  /// Reads a pickled list of two integers below 256: ']' ... '(' 'K' a 'K' b 'e'.
   [[nodiscard]] static bool read_pair(std::string_view state, std::int64_t& a, std::int64_t& b) {
     const std::size_t at = state.find("(K");
     if (at == std::string_view::npos || at + 5 >= state.size() || state[at + 3] != 'K' || state[at + 5] != 'e')

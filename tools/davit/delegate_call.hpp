@@ -12,7 +12,7 @@
 
 namespace tool {
 
-/// A copy of a value that outlives the run. Not to be copied: `value` views its own tensor or text.
+/// A copy of a value that outlives the run. Not copyable: `value` views its own tensor or text.
 struct KeptValue {
   davit::Tensor tensor;
   std::unique_ptr<std::string> text;
@@ -29,11 +29,11 @@ struct KeptValue {
   }
 };
 
-/// What one call of a partition answered.
+/// Outputs of one partition call.
 struct DelegateCall {
   davit::Name tag;
   davit::Name backend;
-  std::vector<davit::Name> names;  ///< of the values, as in the program
+  std::vector<davit::Name> names;  ///< names of the values in the program
   std::vector<KeptValue> outputs;
 };
 

@@ -24,7 +24,7 @@ namespace {
 
 using namespace davit;
 
-/// "s0=1", "s0=1..32" or "s0=8..64:8" as what a symbol is.
+/// Parses the values of a symbol: "s0=1", "s0=1..32" or "s0=8..64:8".
 [[nodiscard]] Result<formats::EmbedSymbol> symbol(const std::string& text) {
   const std::size_t equals = std::min(text.find('='), text.size());
   const char *at = text.data() + std::min(equals + 1, text.size()), *const end = text.data() + text.size();
@@ -109,7 +109,7 @@ using namespace davit;
     if (Result<void> written = write("_c.cpp", Text(embedded->c_source)); !written) return written;
   }
   if (how.weights_as_array) return {};
-  // written even if it is empty, so that build systems know what comes out
+  // written even if empty, so that the outputs are the same for build systems
   return write(".bin", std::span<const std::byte>(embedded->blob));
 }
 

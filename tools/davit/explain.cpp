@@ -19,7 +19,7 @@ namespace {
 
 using namespace davit;
 
-/// The four bytes, from decimal or hexadecimal digits.
+/// Parses the four bytes of a code from decimal or hexadecimal digits.
 [[nodiscard]] Result<Fault> fault_of(std::string_view text) {
   const bool hex = text.starts_with("0x") || text.starts_with("0X");
   const std::string_view digits = text.substr(hex ? 2 : 0);
@@ -30,7 +30,7 @@ using namespace davit;
                 "give it as 4242 or 0x1092");
 }
 
-/// The backend that computes the node: portable, or the one whose delegate it calls.
+/// Returns the name of the backend that computes the node: portable, or the backend of a delegate call.
 [[nodiscard]] std::string backend_name(GraphModuleView graph, const Node& node) {
   const Argument* const name = graph.target(node) == call_delegate_target ? graph.find_input(node, "backend") : nullptr;
   return name == nullptr ? "portable" : std::string(graph.string(*name));

@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The file that a path names, or will name once it is written, over links.
+/// Resolves links of a path, also if the file does not exist yet.
 [[nodiscard]] fs::path named_by(fs::path path) {
   std::error_code error;
   for (int i = 0; i < 40; ++i) {

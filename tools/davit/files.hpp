@@ -12,18 +12,18 @@ namespace tool {
 /// The files that one call of the command reads and writes.
 class Files {
  public:
-  /// A model: FILE, or METHOD=FILE.
+  /// Adds a model: FILE, or METHOD=FILE.
   Files& reads_model(const std::string& model);
-  /// An input as it is given: FILE.npy, FILE.npz:NAME, or what is no file.
+  /// Adds an input: FILE.npy, FILE.npz:NAME, or a value that is no file.
   Files& reads_input(const std::string& input);
   Files& reads_all(const std::vector<std::string>& models, const std::vector<std::string>& inputs);
-  /// What a choice of lowering reads (a table of costs, rules) and writes (a table of costs).
+  /// Adds the files of a lowering choice: reads a cost table and rules, writes a cost table.
   Files& uses(const LoweringChoice& choice);
-  /// A file that the option writes; empty: none.
+  /// Adds the output file of an option; ignores an empty one.
   Files& writes(std::string option, std::string file);
 
-  /// Errors: invalid_argument for a file that would be written over one that is read, or over another that is written.
-  /// Devices and pipes may be named as often as one likes.
+  /// Checks that no output overwrites an input or another output. Devices and pipes may occur several times. Errors:
+  /// invalid_argument.
   [[nodiscard]] davit::Result<void> check() const;
 
  private:

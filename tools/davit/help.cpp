@@ -12,7 +12,7 @@ namespace tool {
 
 namespace {
 
-/// The text in lines of at most 78 characters, each indented by four.
+/// Wraps a text into lines of at most 78 characters, indented by four.
 [[nodiscard]] std::string paragraph(std::string_view text) {
   constexpr std::size_t width = 74;
   std::string out;
@@ -29,12 +29,14 @@ namespace {
 
 int help(const CLI::App& app, const std::string& topic) {
   if (topic.empty()) {
-    // app.help() is that of the command that was given
+    // app.help() would print the help of the current command
     print("%s", app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal).c_str());
     return 0;
   }
   if (topic == "partitioner") {
-    print("--partitioner NAME: which backend gets which nodes. What it leaves goes to the last backend compiled in.\n");
+    print(
+        "--partitioner NAME: which backend gets which nodes. Nodes without a backend go to the last one compiled "
+        "in.\n");
     for (const PartitionerHelp& each : partitioner_help)
       print("\n  %s\n%s", std::string(each.form).c_str(), paragraph(each.text).c_str());
     return 0;
@@ -45,8 +47,8 @@ int help(const CLI::App& app, const std::string& topic) {
       return 0;
     }
   std::fprintf(stderr,
-               "davit: there is no help on '%s'; davit help lists the commands, davit help partitioner says how "
-               "programs are cut\n",
+               "davit: there is no help on '%s'; davit help lists the commands, davit help partitioner explains "
+               "partitioners\n",
                topic.c_str());
   return 2;
 }

@@ -22,7 +22,7 @@ using namespace davit;
 
 namespace {
 
-/// Reads all of `text` as a number; false if it is none, or out of range.
+/// Parses all of `text` as a number. False if it is none or out of range.
 template <class T>
 [[nodiscard]] bool parse_number(std::string_view text, T& to) {
   const char* const end = text.data() + text.size();
@@ -49,7 +49,7 @@ void add_tensor(Tensor tensor, std::vector<Input>& inputs) {
   return {};
 }
 
-/// The arrays of an archive that numpy.savez wrote, in its order; if `name` is not empty, only that one.
+/// Reads the arrays of a numpy.savez archive in its order; if `name` is not empty, only this one.
 [[nodiscard]] Result<void> read_arrays(const std::string& file, std::string_view name, std::vector<Input>& inputs) {
   const Result<SharedBytes> bytes = formats::map_file(file);
   if (!bytes) return std::unexpected(formats::recognised_file(bytes.error(), file, formats::FileUse::array));
@@ -80,7 +80,7 @@ void add_tensor(Tensor tensor, std::vector<Input>& inputs) {
                 concat("it has: ", names));
 }
 
-/// Appends what `text` says. Texts are viewed once all inputs are there.
+/// Appends one input of the command line. Views of texts are set when all inputs are parsed.
 [[nodiscard]] Result<void> parse_input(const std::string& text, std::vector<Input>& inputs) {
   std::int64_t integer = 0;
   double real = 0;

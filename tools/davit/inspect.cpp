@@ -24,7 +24,7 @@ namespace tool {
 
 namespace {
 
-/// Number, elements and bytes of the tensors of those names, if there are any.
+/// Prints number, elements and bytes of the tensors called `names`, if there are any.
 void print_size(const char* what, const davit::ExportedProgram& program, const std::vector<davit::Name>& names) {
   if (names.empty()) return;
   std::int64_t elements = 0;
@@ -38,7 +38,7 @@ void print_size(const char* what, const davit::ExportedProgram& program, const s
   print("%s: %zu tensors, %lld elements, %zu bytes\n", what, names.size(), static_cast<long long>(elements), bytes);
 }
 
-/// The interface, with the buffers that operators write to in place as state.
+/// Returns the interface; buffers that operators write in place are state.
 [[nodiscard]] davit::MethodInterface interface_of(const davit::ExportedProgram& program) {
   davit::MethodInterface interface = davit::method_interface(program);
   const davit::GraphModuleView graph = program.view();
@@ -53,7 +53,7 @@ void print_size(const char* what, const davit::ExportedProgram& program, const s
                                   .type = davit::detail::port_type(graph, graph.args(graph.root().inputs)[i])});
   return interface;
 }
-/// The signature's queries, and behind them the guards if there are any.
+/// Appends the guards, if any, to the signature's queries.
 [[nodiscard]] std::string with_guards(std::string queries, const davit::ExportedProgram& program) {
   if (program.guards.empty()) return queries;
   queries.back() = ',';

@@ -35,7 +35,7 @@ void print_method(const LoweredProgram& program, const LoweredMethod& method) {
   print("%s", table.print().c_str());
 }
 
-/// What a package holds, as JSON: methods with their inputs, outputs and partitions, and the state.
+/// Prints a package as JSON: methods with inputs, outputs and partitions, and the state.
 [[nodiscard]] std::string json_of(const LoweredProgram& program, std::size_t bytes) {
   rapidjson::StringBuffer buffer;
   rapidjson::Writer<rapidjson::StringBuffer> out(buffer);
@@ -96,7 +96,7 @@ void print_method(const LoweredProgram& program, const LoweredMethod& method) {
 
 }  // namespace
 
-/// The most bytes of a guard that are printed.
+/// Maximum number of printed bytes of a guard.
 constexpr std::size_t longest_guard = 4000;
 
 std::vector<std::string> guards_of(const Guards& guards, std::span<const Name> names) {
@@ -146,7 +146,7 @@ Result<void> inspect_package(const InspectOptions& options) {
   std::size_t state = 0;
   for (const NamedTensor& buffer : program.state()) state += buffer.tensor.view().nbytes();
   print("%s: a lowered program of %zu bytes\n", options.model.c_str(), bytes->size());
-  print("program table: %zu bytes; weights and what backends made of them: %zu bytes in %zu segments; debug map: %s\n",
+  print("program table: %zu bytes; weights and backends' data: %zu bytes in %zu segments; debug map: %s\n",
         package->table.size(), segment_bytes(*package), package->segments.size(),
         package->debug_map.empty() ? "stripped" : (std::to_string(package->debug_map.size()) + " bytes").c_str());
   print("state: %zu buffers, %zu bytes\n", program.state().size(), state);

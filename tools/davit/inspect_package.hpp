@@ -14,17 +14,17 @@
 
 namespace tool {
 
-/// Prints what a package holds: methods, partitions, backends, bytes. Errors: what loading it gives.
+/// Prints a package: methods, partitions, backends, bytes. Errors: those of loading it.
 [[nodiscard]] davit::Result<void> inspect_package(const InspectOptions& options);
 
-/// What a method takes, keeps, gives, and for which arguments.
+/// Prints inputs, state, outputs and guards of a method.
 void print_interface(const davit::MethodInterface& interface);
-/// Guards as they are printed; `names` are those of the user inputs.
+/// Prints guards; `names` are the user inputs.
 [[nodiscard]] std::vector<std::string> guards_of(const davit::Guards& guards, std::span<const davit::Name> names);
-/// Texts as JSON.
+/// Prints texts as a JSON array.
 [[nodiscard]] std::string json_list(const std::vector<std::string>& texts);
 
-/// Bytes of weights and of what backends made of them.
+/// Returns the bytes of weights and of the backends' processed data.
 [[nodiscard]] std::size_t segment_bytes(const davit::formats::Package& package);
 
 }  // namespace tool

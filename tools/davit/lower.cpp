@@ -23,18 +23,18 @@ namespace {
 
 using namespace davit;
 
-/// The models as reports name them.
+/// Joins the names of the models for reports.
 [[nodiscard]] std::string join(const std::vector<std::string>& models) {
   std::string all;
   for (const std::string& model : models) {
-    const std::size_t method = model.find('=') + 1;  // 0: there is none
+    const std::size_t method = model.find('=') + 1;  // 0: no method
     all += (all.empty() ? "" : ", ") + model.substr(0, method) +
            std::filesystem::path(model.substr(method)).filename().string();
   }
   return all;
 }
 
-/// The page draws the graph with dagre, which is not part of davit.
+/// Checks that this build can write pages: their graph is drawn by dagre, which is not part of davit.
 [[nodiscard]] Result<void> check_page(const LowerCommand& options) {
   if (options.html.empty() || !page_before_data.empty()) return {};
   return std::unexpected(Error{

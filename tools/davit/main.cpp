@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// davit: looks at, lowers, runs, measures, checks, compares and embeds programs exported by torch.export.
+// davit: inspects, lowers, runs, measures, checks, compares and embeds programs exported by torch.export.
 
 #include <CLI/CLI.hpp>
 #include <fcntl.h>
@@ -29,7 +29,7 @@
 
 namespace {
 
-/// The names of a set as help shows them, from which completions takes them.
+/// Formats names as a set {a,b}: help prints it, and completions parse it.
 [[nodiscard]] std::string any_of(std::string names) {
   std::erase(names, ' ');
   return "{" + names + "}";
@@ -43,11 +43,11 @@ namespace {
   return any_of(names);
 }
 
-/// An option that is given has a value.
+/// Requires a non-empty value.
 const CLI::Validator is_named(
     [](const std::string& value) { return value.empty() ? std::string("it names nothing") : std::string(); }, "");
 
-/// A number without a sign or a fraction that a T holds.
+/// Checks that a text is a whole number without sign that fits T.
 template <class T>
 [[nodiscard]] std::string check_whole(const std::string& value) {
   T number{};
@@ -57,7 +57,7 @@ template <class T>
   return error != std::errc{} || at != value.data() + value.size() ? "'" + value + "' is no whole number"
                                                                    : std::string();
 }
-/// 512, 64k, 2G: a whole number, and a unit.
+/// Parses a number of bytes: 512, 64k, 2G.
 const CLI::Validator is_bytes(
     [](std::string& value) {
       const std::size_t digits =
@@ -68,7 +68,7 @@ const CLI::Validator is_bytes(
     "SIZE");
 const CLI::Validator is_count([](const std::string& value) { return check_whole<std::int64_t>(value); }, "UINT");
 const CLI::Validator is_seed([](const std::string& value) { return check_whole<std::uint64_t>(value); }, "UINT");
-/// A number from 0 to `most`.
+/// Requires a number from 0 to `most`.
 [[nodiscard]] CLI::Validator is_real(double most) {
   return CLI::Validator(
       [most](const std::string& value) {
@@ -82,7 +82,7 @@ const CLI::Validator is_seed([](const std::string& value) { return check_whole<s
       "");
 }
 
-/// `one`: a list of backends and a number of threads.
+/// Adds the options of lowering. `one`: a single list of backends and number of threads.
 void add_lowering(CLI::App& command, tool::LoweringChoice& choice, bool one = true) {
   if (one) {
     command.add_option("--backends", choice.backends, "backends by preference, separated by commas (portable)")
@@ -95,31 +95,32 @@ void add_lowering(CLI::App& command, tool::LoweringChoice& choice, bool one = tr
       .add_option("--partitioner", choice.partitioner,
                   "which backend gets which nodes (capability); see davit help partitioner")
       ->type_name(partitioners());
-  CLI::Option* costs = command.add_option("--costs", choice.costs->file,
-                                          "for choose: decide by this table of costs, and measure nothing");
+  CLI::Option* costs =
+      command.add_option("--costs", choice.costs->file, "for choose: use this table of costs, and measure nothing");
   command
-      .add_option("--save-costs", choice.costs->save,
-                  "for choose: measure what this table lacks, if it is there, and write it; without --costs and this, "
-                  "measure and forget")
+      .add_option(
+          "--save-costs", choice.costs->save,
+          "for choose: read this table if it exists, measure the missing costs and write it; without --costs and "
+          "--save-costs measurements are not kept")
       ->excludes(costs);
   command
       .add_option("--max-memory", choice.limits.max_memory,
-                  "bytes that state, arena and a partition's own memory may have, each (64G)")
+                  "maximum bytes of the state, of the arena, and of a partition's own memory (64G)")
       ->transform(is_bytes);
-  command.add_option("--max-loop-iterations", choice.limits.max_loop_iterations, "of one loop (2^32)")->check(is_count);
   command
-      .add_option("--ir", choice.ir, "core: take every composite operator apart, those too that a backend takes whole")
+      .add_option("--max-loop-iterations", choice.limits.max_loop_iterations, "maximum iterations of one loop (2^32)")
+      ->check(is_count);
+  command.add_option("--ir", choice.ir, "core: decompose every composite operator, even if a backend takes it whole")
       ->check(CLI::IsMember({"core"}));
-  command.add_flag("--fast-math", choice.fast_math,
-                   "NaN and infinities may get lost, for backends that have to look for them");
+  command.add_flag("--fast-math", choice.fast_math, "let backends lose NaN and infinities, which saves them a check");
   command.add_flag("--full-delegation", choice.full_delegation, "fail if the partitioner leaves a node");
 }
 
-/// A command that reads .pt2 files.
+/// Adds the options of a command that reads .pt2 files.
 void add_reading(CLI::App& command) {
   command.add_flag("--skip-unreadable-guards", tool::skip_unreadable_guards,
-                   "read a model although a guard of it (what it asks of its inputs) cannot be read; calls that break "
-                   "it then give wrong numbers");
+                   "read a model although some of its guards (conditions on inputs) cannot be read; calls that break "
+                   "them then give wrong numbers");
 }
 
 CLI::Option* add_method(CLI::App& command, tool::LoweringChoice& choice, const std::string& runs) {
@@ -127,7 +128,7 @@ CLI::Option* add_method(CLI::App& command, tool::LoweringChoice& choice, const s
                             "which method " + runs + " (forward, or the first if there is none of that name)");
 }
 
-/// The exit status of a command, after which the table of costs is named if it was written.
+/// Returns `status`, after printing the name of a written cost table.
 [[nodiscard]] int and_costs(int status, const tool::LoweringChoice& choice) {
   if (choice.costs->written()) tool::print_written(choice.costs->save);
   return status;
@@ -136,7 +137,7 @@ CLI::Option* add_method(CLI::App& command, tool::LoweringChoice& choice, const s
 const std::string input_help =
     "inputs in order: FILE.npy, FILE.npz (all its arrays), FILE.npz:NAME, a number, true, false, none, or str:TEXT";
 
-/// Ends by the signal after the files that are being written are gone. A signal that the caller ignores stays ignored.
+/// Removes files being written, then ends the process by the signal. An ignored signal stays ignored.
 void end_by_signal(int signal) {
   davit::formats::remove_unfinished_files();
   std::signal(signal, SIG_DFL);
@@ -145,21 +146,21 @@ void end_by_signal(int signal) {
 void handle_signals() {
   for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM})
     if (std::signal(signal, end_by_signal) == SIG_IGN) std::signal(signal, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not be that large is an Error
+  std::signal(SIGXFSZ, SIG_IGN);  // a too large file becomes an Error
 }
-/// A standard stream that the caller closed stays closed: no other file gets its number.
+/// Keeps standard streams closed that the caller closed, so that no other file gets their numbers.
 void reserve_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (fcntl(stream, F_GETFD) < 0) (void)!open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
-/// Prints what CLI11 has to say, which is help, the version or an error, and answers the exit status.
+/// Prints help, version or error of CLI11, and returns the exit status.
 [[nodiscard]] int told(const CLI::App& app, const CLI::Error& error) {
   std::ostringstream text;
   const int status = app.exit(error, text, std::cerr);
   tool::print("%s", text.str().c_str());
   return status == 0 ? 0 : 2;
 }
-/// The exit status, of a command whose output did not all get through another one.
+/// Flushes standard output and returns `status`, or another status if output was lost.
 [[nodiscard]] int flushed(int status) {
   const bool failed = std::ferror(stdout) != 0;
   if (std::fflush(stdout) != 0 && tool::print_error == 0) tool::print_error = errno;
@@ -171,22 +172,22 @@ void reserve_streams() {
 
 [[nodiscard]] int run_command(int argc, char** argv) {
 #if defined(__GLIBC__)
-  mallopt(M_MMAP_THRESHOLD, 1 << 19);  // weights that are no longer needed go back to the system at once
+  mallopt(M_MMAP_THRESHOLD, 1 << 19);  // returns the memory of unused weights to the system at once
 #endif
   CLI::App app(
-      "davit: looks at, lowers, runs, measures, checks, compares and embeds programs exported by torch.export");
+      "davit: inspects, lowers, runs, measures, checks, compares and embeds programs exported by torch.export");
   app.require_subcommand(1);
   app.set_version_flag("--version", tool::version());
 
   tool::InspectOptions inspect;
   CLI::App* inspect_command = app.add_subcommand("inspect",
-                                                 "prints a program's graph, sizes, operators and signature; of a "
-                                                 "lowered one methods, partitions, backends and bytes");
+                                                 "prints a program's graph, sizes, operators and signature; for a "
+                                                 "lowered program its methods, partitions, backends and bytes");
   inspect_command->add_option("program", inspect.model, "a .pt2 file, or a .davit file that `davit lower` wrote")
       ->required();
   inspect_command->add_option("--model", inspect.name, "which model of an archive of several");
   inspect_command->add_flag("--json", inspect.json,
-                            "the signature's queries as JSON; of a lowered program its methods, partitions and state");
+                            "the signature as JSON; for a lowered program its methods, partitions and state");
   inspect_command->add_flag("--graph", inspect.graph, "the graph, in fx style");
   inspect_command
       ->add_option(
@@ -195,27 +196,27 @@ void reserve_streams() {
       ->check(CLI::IsMember({"core"}));
 
   tool::RunOptions run;
-  CLI::App* run_command = app.add_subcommand("run", "runs a program, and says what its outputs are like");
+  CLI::App* run_command = app.add_subcommand("run", "runs a program and summarizes its outputs");
   run_command->add_option("model", run.model, "a .pt2 file, or a .davit file that `davit lower` wrote")->required();
   CLI::Option* run_inputs = run_command->add_option("--input", run.inputs, input_help);
-  run_command->add_flag("--random", run.random, "made-up inputs: floats in [-1, 1), integers 0 or 1")
+  run_command->add_flag("--random", run.random, "random inputs: floats in [-1, 1), integers 0 or 1")
       ->excludes(run_inputs);
-  run_command->add_option("--seed", run.seed, "of random inputs (0)")->check(is_seed)->needs("--random");
+  run_command->add_option("--seed", run.seed, "seed of random inputs (0)")->check(is_seed)->needs("--random");
   run_command->add_option("--output-dir", run.output_dir,
-                          "where output_<i>.npy are written; bfloat16 as ml_dtypes does, to be read by "
+                          "folder for output_<i>.npy; bfloat16 is written as by ml_dtypes, read it with "
                           "numpy.load(FILE).view(ml_dtypes.bfloat16)");
   run_command
       ->add_option("--top", run.top,
-                   "how many of the largest elements to print of an output that is one row of floats (5)")
+                   "for an output that is one row of floats, print this many of its largest elements (5)")
       ->check(CLI::Range(0, 1000));
   add_method(*run_command, run.lowering, "runs");
   add_lowering(*run_command, run.lowering);
   run_command->add_option("--repeat", run.repeat, "run this often, state carried over, and print the median time")
       ->check(CLI::Range(1, 1000000));
   run_command->add_flag("--plan", run.plan,
-                        "print where values and scratch lie in the arena, and when they are needed");
+                        "print the memory plan: places and lifetimes of values and scratch in the arena");
   run_command->add_flag("--profile", run.profile,
-                        "run it some more times and print how long partitions and operators take");
+                        "run several more times and print the times of partitions and operators");
   run_command->add_option("--trace", run.trace, "write events of the last run in Chrome's trace format");
 
   tool::CheckOptions check;
@@ -226,18 +227,17 @@ void reserve_streams() {
   check_command->add_flag("--saved", check.lowering.saved, "save each lowered program and load it back before it runs");
 
   tool::LowerCommand lower;
-  CLI::App* lower_command =
-      app.add_subcommand("lower", "lowers a program, saves the result and says what became of it");
+  CLI::App* lower_command = app.add_subcommand("lower", "lowers a program, saves it and reports its partitions");
   lower_command
       ->add_option("model", lower.models,
-                   "a .pt2 file; or METHOD=FILE each, say prefill=a.pt2 decode=b.pt2: one program with these methods, "
-                   "over one state (what they change of the model's buffers, by name)")
+                   "a .pt2 file; or several METHOD=FILE, such as prefill=a.pt2 decode=b.pt2: one program with these "
+                   "methods, which share their state (changed buffers, matched by name)")
       ->required();
   add_lowering(*lower_command, lower.lowering);
   lower_command->add_option("-o,--output", lower.output,
                             "write the lowered program: a .davit file, to run anywhere with these backends");
   lower_command->add_flag("--strip-debug-map", lower.strip_debug_map,
-                          "leave out where nodes came from: errors then name a handle, no source line");
+                          "leave out the source lines of nodes: errors then name a debug handle instead");
   lower_command->add_flag(
       "--keep-originals", lower.lowering.keep_originals,
       "keep each partition's program, so that another backend of the list can take it where its own is missing");
@@ -247,30 +247,29 @@ void reserve_streams() {
       ->check(CLI::IsMember({"share", "duplicate", "refuse"}));
   lower_command->add_flag(
       "--report", lower.report,
-      "print partitions, constants and why nodes were not taken, as is done if nothing is to be written");
+      "print partitions, constants and reasons of refused nodes; the default if no file is written");
   lower_command->add_option("--dot", lower.dot, "write the partitioned graph for Graphviz");
-  CLI::Option* profile =
-      lower_command->add_flag("--profile", lower.profile,
-                              "run it some times: then report, JSON and page have times and the plan of the memory");
+  CLI::Option* profile = lower_command->add_flag(
+      "--profile", lower.profile, "run it several times, and add times and the memory plan to report, JSON and page");
   add_method(*lower_command, lower.lowering, "--profile measures")->needs(profile);
   lower_command
       ->add_option("--input", lower.inputs, "inputs of --profile in order, as for run; without any, random ones")
       ->needs(profile);
   lower_command->add_option("--json", lower.json,
-                            "write all that the report knows as JSON: partitions, nodes, edges, memory");
-  lower_command->add_option("--html", lower.html, "write a page that shows it, one file for any browser");
+                            "write the complete report as JSON: partitions, nodes, edges, memory");
+  lower_command->add_option("--html", lower.html, "write the report as a page, one file for any browser");
 
   tool::BenchOptions bench;
   CLI::App* bench_command = app.add_subcommand(
       "bench",
-      "compares how long programs take, run by turns: a row per model, list of backends and number of threads");
+      "compares the times of programs that run in turn: a row per model, list of backends and number of threads");
   bench_command->add_option("models", bench.models,
                             ".pt2 files, and .davit files that `davit lower` wrote, which know their backends");
-  bench_command->add_option("--backends", bench.backends, "a list as for run, each time a row (portable)")
+  bench_command->add_option("--backends", bench.backends, "a list as for run; repeat it for more rows (portable)")
       ->type_name(any_of(tool::backend_names()))
       ->check(is_named)
       ->allow_extra_args(false);
-  bench_command->add_option("--threads", bench.threads, "numbers, separated by commas, each a row (1)")
+  bench_command->add_option("--threads", bench.threads, "numbers of threads, separated by commas, each a row (1)")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::Range(1, 1024));
@@ -278,8 +277,8 @@ void reserve_streams() {
   add_lowering(*bench_command, bench.lowering, false);
   CLI::Option* bench_inputs = bench_command->add_option(
       "--input", bench.inputs, input_help + "; a program among them is a model; without any, random ones");
-  bench_command->add_option("--seed", bench.seed, "of random inputs (0)")->check(is_seed)->excludes(bench_inputs);
-  bench_command->add_option("--seconds", bench.seconds, "how long each row runs (1)")->check(is_real(3600));
+  bench_command->add_option("--seed", bench.seed, "seed of random inputs (0)")->check(is_seed)->excludes(bench_inputs);
+  bench_command->add_option("--seconds", bench.seconds, "duration of each row (1)")->check(is_real(3600));
   bench_command->add_option("--json", bench.json, "write the table as JSON");
   bench_command->add_option("--html", bench.html, "write the table as a page with bars, one file for any browser");
 
@@ -287,14 +286,14 @@ void reserve_streams() {
   CLI::App* embed_command = app.add_subcommand("embed", "writes a program as a C++ header for static_module");
   embed_command
       ->add_option("model", embed.models,
-                   "a .pt2 file; or METHOD=FILE each, say prefill=a.pt2 decode=b.pt2 --name N: one program with these "
-                   "methods, over one state (what "
-                   "they change of the model's buffers, by name), one arena and one file of weights. In C++ "
-                   "module.decode(...), in C N_decode(...)")
+                   "a .pt2 file; or several METHOD=FILE, such as prefill=a.pt2 decode=b.pt2 --name N: one program with "
+                   "these methods, which share their state (changed buffers, matched by name), the arena and the file "
+                   "of weights. In C++ module.decode(...), in C N_decode(...)")
       ->required();
   embed_command->add_option("-o,--output", embed.output, "the folder to write NAME.hpp and NAME.bin to")->required();
-  embed_command->add_option("--name", embed.name, "of the type and the files (the model's file name)");
-  embed_command->add_option("--layout", embed.layout, "of the weights of linear layers and convolutions (contiguous)")
+  embed_command->add_option("--name", embed.name, "name of the C++ type and of the files (the model's file name)");
+  embed_command
+      ->add_option("--layout", embed.layout, "layout of the weights of linear layers and convolutions (contiguous)")
       ->check(CLI::IsMember({"contiguous", "output_inner"}));
   embed_command
       ->add_option("--weights", embed.weights,
@@ -302,53 +301,58 @@ void reserve_streams() {
       ->check(CLI::IsMember({"incbin", "array"}));
   embed_command->add_option(
       "--section", embed.section,
-      "of the image, for the weights: the linker's script puts it into flash, or external flash that is mapped while "
+      "section of the weights: the linker script puts it into flash, or into external flash that is mapped while "
       "forward runs (.rodata.davit.weights.NAME)");
-  embed_command->add_option("--dim", embed.dims,
-                            "SYMBOL=N: a number for a symbolic size; SYMBOL=FIRST..LAST or FIRST..LAST:STEP: it comes "
-                            "with the call; METHOD.SYMBOL=...: of that method");
+  embed_command->add_option(
+      "--dim", embed.dims,
+      "SYMBOL=N fixes a symbolic size; with SYMBOL=FIRST..LAST or FIRST..LAST:STEP each call gives "
+      "it; METHOD.SYMBOL=... is for one method");
   CLI::Option* any_backend = embed_command->add_flag(
       "--any-backend", embed.any_backend,
-      "writes the program even if portable refuses nodes of it: other backends of static_module take them");
+      "write the program even if portable refuses some nodes: other backends of static_module take them");
   CLI::Option* embed_backends =
       embed_command
-          ->add_option("--backends", embed.backends,
-                       "these compile now what they take, by preference; their static backends run it (none)")
+          ->add_option(
+              "--backends", embed.backends,
+              "backends, by preference, that compile the nodes they take now; their static backends run them (none)")
           ->type_name(any_of(tool::backend_names()))
           ->check(is_named);
-  embed_command->add_flag("--c", embed.c, "also NAME.h and NAME_c.cpp: C functions that run the program on portable")
+  embed_command
+      ->add_flag("--c", embed.c, "also write NAME.h and NAME_c.cpp: C functions that run the program on portable")
       ->excludes(any_backend)
       ->excludes(embed_backends);
-  embed_command->add_flag("--source-lines", embed.source_lines, "the model's source lines as comments");
+  embed_command->add_flag("--source-lines", embed.source_lines, "add the model's source lines as comments");
 
   tool::ExplainCommand explain;
-  CLI::App* explain_command = app.add_subcommand("explain", "says what an error code from a device means");
+  CLI::App* explain_command = app.add_subcommand("explain", "explains an error code from a device");
   explain_command->add_option("code", explain.code, "the four bytes as a number: 4242 or 0x1092")->required();
   explain_command->add_option("--model", explain.models, "the .pt2 file that was embedded, or METHOD=FILE each")
       ->required();
-  explain_command->add_option("--method", explain.method, "which of several answered the code (the first)");
-  explain_command->add_option("--backends", explain.backends, "those that davit embed was given (none)")
+  explain_command->add_option("--method", explain.method, "the method that returned the code (the first)");
+  explain_command->add_option("--backends", explain.backends, "the --backends of davit embed (none)")
       ->type_name(any_of(tool::backend_names()));
 
   tool::OperatorsCommand operators;
   CLI::App* operators_command = app.add_subcommand(
       "operators", "lists the operators, and which backend has them: at run time, in static modules, in int8");
-  operators_command->add_option("part", operators.part, "only those whose name holds this");
+  operators_command->add_option("part", operators.part, "only operators whose name contains this");
 
   tool::CompareOptions compare;
   CLI::App* compare_command = app.add_subcommand(
       "compare",
-      "runs a program as lowered and, cut the same way, on a reference backend; exit status 1 if they differ");
+      "runs a lowered program, and the same partitions on a reference backend; exit status 1 if outputs differ");
   compare_command->add_option("model", compare.model, "a .pt2 file")->required();
   add_lowering(*compare_command, compare.lowering);
   compare_command
       ->add_option(
           "--reference", compare.reference,
-          "the backend to compare with (portable), or eager: the program as it is written, node by node, uncut")
+          "the backend to compare with (portable), or eager: the original program, node by node, without partitions")
       ->type_name(any_of(tool::backend_names() + ",eager"));
   CLI::Option* compare_inputs =
       compare_command->add_option("--input", compare.inputs, "inputs in order, as for run; without any, random ones");
-  compare_command->add_option("--seed", compare.seed, "of random inputs (0)")->check(is_seed)->excludes(compare_inputs);
+  compare_command->add_option("--seed", compare.seed, "seed of random inputs (0)")
+      ->check(is_seed)
+      ->excludes(compare_inputs);
   compare_command->add_option("--rtol", compare.rtol, "relative tolerance (1e-4)")->check(is_real(1e300));
   compare_command->add_option("--atol", compare.atol, "absolute tolerance (1e-5)")->check(is_real(1e300));
 
@@ -364,7 +368,7 @@ void reserve_streams() {
 
   std::string topic;
   CLI::App* help_command =
-      app.add_subcommand("help", "prints the help of a command, or of `partitioner`: how programs are cut");
+      app.add_subcommand("help", "prints the help of a command, or of `partitioner`: how programs are partitioned");
   std::string topics = "partitioner";
   for (const CLI::App* command : app.get_subcommands({})) topics += "," + command->get_name();
   help_command->add_option("topic", topic, "a command, or partitioner")->type_name(any_of(topics));

@@ -28,7 +28,7 @@ namespace {
 
 using namespace davit;
 
-/// Whether one of the rows is of that operator.
+/// True if one of the rows has this operator.
 [[nodiscard]] bool has(const auto& rows, std::string_view name) {
   return std::ranges::any_of(rows, [&](const auto& row) { return row.name == name; });
 }

@@ -20,7 +20,7 @@ namespace {
 
 using namespace davit;
 
-/// Six digits of a float, all of an integer.
+/// Prints six digits of a float, all digits of an integer.
 template <class T>
 [[nodiscard]] std::string text_of(T value) {
   if constexpr (std::integral<T>) return std::to_string(value);
@@ -29,7 +29,7 @@ template <class T>
   return buffer;
 }
 
-/// What numbers are like; those that are no finite ones are counted apart.
+/// Prints statistics of numbers; counts non-finite ones separately.
 template <class T>
 [[nodiscard]] std::string summary(std::span<const T> numbers) {
   T least{}, most{};
@@ -55,7 +55,7 @@ template <class T>
   return text;
 }
 
-/// The elements as numbers that are computed with: floats as double, integers as they are.
+/// Converts elements to numbers: floats to double, integers unchanged.
 template <class T>
 [[nodiscard]] auto numbers_of(const Tensor& tensor) {
   using Number = std::conditional_t<std::integral<T>, T, double>;
@@ -98,7 +98,7 @@ template <class T>
   return text.empty() ? text : ", magnitudes" + text.substr(1);
 }
 
-/// The places and values of the largest numbers; NaN are none.
+/// Prints indices and values of the largest numbers; ignores NaN.
 [[nodiscard]] std::string largest(const std::vector<double>& numbers, std::size_t top) {
   std::vector<std::size_t> places(numbers.size());
   std::iota(places.begin(), places.end(), std::size_t{0});
@@ -116,7 +116,7 @@ template <class T>
 void print_tensor(const TensorView& tensor, std::size_t top) {
   std::string shape;
   for (const std::int64_t size : tensor.sizes()) shape += (shape.empty() ? "" : ", ") + std::to_string(size);
-  const KeptValue kept{EValue(tensor)};  // its elements without gaps
+  const KeptValue kept{EValue(tensor)};  // a contiguous copy
   const bool whole = kept.tensor.storage.size() == tensor.nbytes();
   print("%s[%s]%s\n", std::string(name_of(tensor.dtype)).c_str(), shape.c_str(),
         tensor.numel() == 0 || !whole ? "" : summary(kept.tensor).c_str());

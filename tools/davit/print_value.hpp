@@ -9,7 +9,7 @@
 
 namespace tool {
 
-/// Prints an output: a tensor by dtype, shape and what its elements are like, and the `top` largest of a row of floats.
+/// Prints an output: dtype, shape and statistics of a tensor, and the `top` largest elements of a row of floats.
 void print_output(std::size_t i, const davit::OutputPort& port, const davit::EValue& value, std::size_t top);
 
 }  // namespace tool

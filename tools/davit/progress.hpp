@@ -11,8 +11,8 @@
 
 namespace tool {
 
-/// A line on the terminal that says what takes long, until it ends. Nothing if stderr is no terminal; no colours and no
-/// escape sequences.
+/// A progress line on the terminal, cleared at the end. Prints nothing if stderr is no terminal. No colours, no escape
+/// sequences.
 class Progress {
  public:
   explicit Progress(const std::string& text = {}) { show(text); }
@@ -20,7 +20,7 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
   ~Progress() { show({}); }
 
-  /// Puts `text` in the line's place; empty: clears it.
+  /// Replaces the line by `text`; empty: clears it.
   void show(const std::string& text) {
     if (!terminal_ || (text.empty() && width_ == 0)) return;
     std::string line = davit::printable(text).substr(0, 79);

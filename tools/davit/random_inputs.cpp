@@ -17,7 +17,7 @@ using namespace davit;
 
 namespace {
 
-/// Random numbers that are the same everywhere.
+/// Random numbers, equal on every machine.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : engine_(seed) {}

@@ -12,10 +12,10 @@
 
 namespace tool {
 
-/// Set by --skip-unreadable-guards, for all that reads .pt2 files.
+/// Set by --skip-unreadable-guards for every .pt2 file that is read.
 inline bool skip_unreadable_guards = false;
 
-/// How the command reads a .pt2 file.
+/// Returns the options for reading a .pt2 file.
 [[nodiscard]] inline davit::formats::Pt2Options reading(const davit::Limits& limits = {}, std::string_view model = {}) {
   return {.model = model, .limits = limits, .skip_unreadable_guards = skip_unreadable_guards};
 }
@@ -25,8 +25,9 @@ struct NamedProgram {
   std::string method;
   davit::ExportedProgram program;
 };
-/// Reads "FILE", or methods "NAME=FILE" (of an archive of several models that of the method's name). `are_methods` is
-/// set if they have names; "FILE" is "forward". Errors: what reading gives; files without a method.
+/// Reads "FILE", or several "METHOD=FILE"; in an archive of several models, the model with the method's name. Sets
+/// `are_methods` if there are method names; a lone "FILE" is "forward". Errors: those of reading; files without a
+/// method.
 [[nodiscard]] davit::Result<std::vector<NamedProgram>> read_models(const std::vector<std::string>& models,
                                                                    const davit::Limits& limits, bool& are_methods);
 

@@ -23,12 +23,12 @@ namespace {
 
 using namespace davit;
 
-/// What the command reads and writes but for outputs.
+/// Lists the files that the command reads and writes, except outputs.
 [[nodiscard]] Files files_of(const RunOptions& options) {
   return Files().reads_all({options.model}, options.inputs).uses(options.lowering).writes("--trace", options.trace);
 }
 
-/// Prints the outputs; tensors also go to output_<i>.npy in the folder, if one is named.
+/// Prints the outputs, and writes tensors to output_<i>.npy in the folder, if there is one.
 [[nodiscard]] Result<void> show(std::span<const EValue> outputs, std::span<const OutputPort> ports,
                                 const RunOptions& options) {
   const std::filesystem::path folder = options.output_dir;
@@ -51,8 +51,8 @@ using namespace davit;
   return {};
 }
 
-/// What stands for inputs where none were named. Errors: what random ones give; where the program takes some, and none
-/// were asked for.
+/// Makes the inputs if none are given: random ones if requested, else none. Errors: those of random inputs; the program
+/// takes inputs.
 [[nodiscard]] Result<std::vector<Input>> no_inputs(const RunOptions& options, const LoweredMethod& method) {
   if (options.random) return random_inputs(method.parent, options.seed);
   const std::string wanted = describe_inputs(method.interface);

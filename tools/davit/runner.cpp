@@ -32,7 +32,7 @@ using namespace davit;
 struct Runner::Sessions {
   std::unique_ptr<ToolTracer> tracer;  ///< null: not traced
   Session session;
-  std::size_t method_index = 0;  ///< of the method that runs
+  std::size_t method_index = 0;  ///< index of the method to run
 
   [[nodiscard]] static Result<Runner> start(Result<LoweredProgram> program, const LoweringChoice& choice, bool trace) {
     if (!program) return std::unexpected(std::move(program.error()));
@@ -50,7 +50,7 @@ struct Runner::Sessions {
 
 namespace {
 
-/// Calls `use(partitioner)` with the partitioner that was chosen. Errors: what does not exist; what `use` answers.
+/// Calls `use(partitioner)` with the chosen partitioner. Errors: an unknown name; errors of `use`.
 template <class Use>
 [[nodiscard]] auto with_partitioner(const LoweringChoice& choice, Use&& use)
     -> decltype(use(CapabilityPartitioner<Backends>())) {
@@ -194,17 +194,17 @@ Result<void> Runner::profile(std::span<const EValue> inputs, std::span<Partition
   using Clock = std::chrono::steady_clock;
   PartitionReport& report = reports[sessions_->method_index];
   std::unordered_map<std::string, std::vector<double>>
-      times;  // in microseconds: per run, by tag, or tag, newline and node
+      times;  // microseconds per run, by tag, or by tag + newline + node
   const bool nodes_known = !report.nodes.empty();
   const auto end = Clock::now() + std::chrono::seconds(2);
   for (int i = 0; i < 2 || (i < 30 && Clock::now() < end); ++i) {
     clear_trace();
     if (const Result<Outputs> outputs = run(inputs); !outputs) {
-      if (i > 1) break;  // such as state that is full
+      if (i > 1) break;  // for example because the state is full
       return std::unexpected(outputs.error());
     }
     std::unordered_map<std::string, double> sums;
-    std::vector<const formats::ChromeTracer::Event*> operators;  // of the call that ends next
+    std::vector<const formats::ChromeTracer::Event*> operators;  // operators of the next call to end
     for (const formats::ChromeTracer::Event& event : sessions_->tracer->events()) {
       if (event.backend.empty()) {
         operators.push_back(&event);

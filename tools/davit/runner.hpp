@@ -23,46 +23,45 @@
 
 namespace tool {
 
-/// How a program is lowered.
+/// Options of lowering and running.
 struct LoweringChoice {
   std::string backends{};     ///< names by preference, separated by commas; empty: portable
   std::string partitioner{};  ///< see choose_partitioner; empty: capability
   std::shared_ptr<Costs> costs =
-      std::make_shared<Costs>();  ///< of the partitioner "choose"; copies share what was measured
-  std::string redirect{};         ///< not empty: cut as the partitioner says, but run it all on this backend
-  std::uint32_t threads = 1;      ///< that backends with threads may use
+      std::make_shared<Costs>();  ///< for the partitioner "choose"; copies share the measurements
+  std::string redirect{};         ///< if not empty: partition as usual, but run everything on this backend
+  std::uint32_t threads = 1;      ///< for backends with threads
   bool fast_math = false;         ///< NaN and infinities may get lost
   bool full_delegation = false;
   bool keep_originals = false;
   std::string shared_constants = "share";  ///< or "duplicate", "refuse"
-  davit::Limits limits{};                  ///< of reading and running
-  std::string
-      method{};  ///< which of a program's methods runs; empty: "forward", or the first if there is none of that name
-  std::string ir{};    ///< "core": take every composite operator apart first
-  bool saved = false;  ///< check: save the lowered program and load it back before it runs
+  davit::Limits limits{};                  ///< for reading and running
+  std::string method{};                    ///< method to run; empty: "forward", or the first if there is none
+  std::string ir{};                        ///< "core": first decompose every composite operator
+  bool saved = false;                      ///< for check: save the lowered program and load it back before it runs
 };
 
-/// Errors: a backend or a partitioner that does not exist.
+/// Checks the names of backends and partitioner.
 [[nodiscard]] davit::Result<void> check_choice(const LoweringChoice& choice);
-/// Errors: a choice that only lowering has, made for a file that is lowered already.
+/// Rejects options of lowering for a file that is already lowered.
 [[nodiscard]] davit::Result<void> check_lowered(const LoweringChoice& choice, const std::string& file);
 
-/// A lowered program and a session of it. The one place that compiles the backends.
+/// A lowered program and its session. Only this file compiles the backends.
 class Runner {
  public:
-  /// Errors: not_found for names that this program does not know, or no method; what lowering reports.
+  /// Lowers a program. Errors: not_found for unknown names and a missing method; those of lowering.
   [[nodiscard]] static davit::Result<Runner> lower(std::span<const davit::ProgramMethod> methods,
                                                    const LoweringChoice& choice, bool trace = false,
                                                    davit::Diagnostics* diagnostics = nullptr);
   [[nodiscard]] static davit::Result<Runner> lower(const davit::ExportedProgram& program, const LoweringChoice& choice,
                                                    bool trace = false, davit::Diagnostics* diagnostics = nullptr);
-  /// Loads what save() wrote. Errors: what loading reports; not_found for no method.
+  /// Loads a package of save(). Errors: those of loading; not_found for a missing method.
   [[nodiscard]] static davit::Result<Runner> load(const std::string& file, const LoweringChoice& choice,
                                                   bool trace = false);
-  /// The same from the bytes of a package.
+  /// Loads a package from its bytes.
   [[nodiscard]] static davit::Result<Runner> load(const davit::SharedBytes& package, const LoweringChoice& choice);
-  /// Loads a package, or reads and lowers a .pt2 file. Errors: those of both, guessed what the file is; choices that
-  /// only lowering has, of a package.
+  /// Loads a package, or reads and lowers a .pt2 file. Errors: those of both, with a guess of the file's kind; options
+  /// of lowering for a package.
   [[nodiscard]] static davit::Result<Runner> open(const std::string& file, const LoweringChoice& choice,
                                                   bool trace = false, davit::Diagnostics* diagnostics = nullptr);
   Runner(Runner&&) noexcept;
@@ -71,26 +70,26 @@ class Runner {
 
   [[nodiscard]] davit::Result<davit::Outputs> run(std::span<const davit::EValue> inputs);
   [[nodiscard]] const davit::LoweredProgram& program() const;
-  /// The method that is run: see LoweringChoice::method.
+  /// Returns the method to run: see LoweringChoice::method.
   [[nodiscard]] const davit::LoweredMethod& method() const;
   [[nodiscard]] std::span<const davit::NamedTensor> state() const;
-  /// The memory plan of the last run, in words.
+  /// Prints the memory plan of the last run.
   [[nodiscard]] davit::Name plan() const;
-  /// Bytes of the arena, known after a run.
+  /// Returns the bytes of the arena, known after a run.
   [[nodiscard]] std::size_t arena_bytes() const;
-  /// What is known of the partitions of a program that was loaded: reports for profile().
+  /// Returns reports of a loaded program for profile().
   [[nodiscard]] std::vector<davit::PartitionReport> reports() const;
   [[nodiscard]] davit::Result<void> save(const std::string& file, bool debug_map = true) const;
-  /// Runs some times and writes into the report of the method that it runs how long partitions and nodes took, as the
-  /// median of runs after the first up to one that fails, and where its memory lies; a report without nodes gets those
-  /// that ran. Only with `trace`. Errors: what the first two runs report.
+  /// Runs several times and adds times of partitions and nodes, and the memory plan, to the report of the method. Times
+  /// are medians of the runs after the first, up to a failed one. A report without nodes gets the nodes that ran.
+  /// Requires `trace`. Errors: those of the first two runs.
   [[nodiscard]] davit::Result<void> profile(std::span<const davit::EValue> inputs,
                                             std::span<davit::PartitionReport> reports);
-  /// Keeps copies of what the partitions answer from now on; only with `trace`.
+  /// Records copies of the partitions' outputs from now on. Requires `trace`.
   void record_calls();
-  /// What they answered since, in order.
+  /// Returns the recorded calls, in order.
   [[nodiscard]] std::vector<DelegateCall> take_calls();
-  /// Forgets the events so far; only with `trace`.
+  /// Removes all events. Requires `trace`.
   void clear_trace();
   [[nodiscard]] davit::Result<void> write_trace(const std::string& file) const;
 

@@ -27,11 +27,11 @@ namespace {
 
 using namespace davit;
 
-/// Why static portable does not take the node by itself, whatever its operands are; nullptr if it does.
+/// Returns the reason why static portable refuses the node by itself, whatever its operands; nullptr if it accepts it.
 [[nodiscard]] const char* refuses(GraphModuleView graph, NodeId node) {
   std::vector<Value> values(graph.values.begin(), graph.values.end());
   for (Value& value : values)
-    if (value.kind != ValueKind::sym_float) value.producer = no_id;  // a float stays one that the program computes
+    if (value.kind != ValueKind::sym_float) value.producer = no_id;  // a float stays computed, not constant
   for (const Argument& output : graph.outputs(graph.nodes[node]))
     graph.for_each_value(output, [&](ValueId v) { values[v].producer = 0; });
   const std::array<Graph, 1> alone{{{.nodes = {0, 1}}}};
@@ -50,7 +50,7 @@ using namespace davit;
 
 constexpr BackendTable static_table{.name = "portable", .refuses = &refuses};
 
-/// The calls of delegates: static backends that this program does not know take them.
+/// A stand-in for static backends that this program does not know: it takes all delegate calls.
 struct delegates {
   static constexpr std::string_view name = "delegates";
   struct call {

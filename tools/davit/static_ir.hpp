@@ -12,23 +12,23 @@
 #include "davit/program/exported_program.hpp"
 #include "read_program.hpp"
 
-// What the command asks of static portable: one file compiles its tables.
+// Queries of static portable. One file compiles its tables.
 
 namespace tool {
 
-/// A program as it is embedded: verified, functional, composite operators taken apart but for those that static
-/// portable takes whole, and what depends on constants alone computed. Node numbers of static programs are this
-/// program's. Those of `backends` (names by preference, separated by commas; may be empty) compile what they take.
+/// Prepares a program for embedding: verified, functional, composite operators decomposed (except those that static
+/// portable takes whole), constants folded. Static programs have this program's node numbers. The backends in
+/// `backends` (names by preference, separated by commas; may be empty) compile the nodes they take.
 [[nodiscard]] davit::Result<davit::ExportedProgram> static_ir(const davit::ExportedProgram& program,
                                                               std::string_view backends);
 
-/// The models as read_models reads them, each as static_ir: what one of them changes is no constant of the others.
-/// Errors: those of both.
+/// Reads models by read_models and prepares each by static_ir. State that one of them changes is no constant in the
+/// others. Errors: those of both.
 [[nodiscard]] davit::Result<std::vector<NamedProgram>> read_methods(const std::vector<std::string>& models,
                                                                     std::string_view backends, bool& are_methods);
 
-/// select_steps with static portable, alone or with what takes calls of delegates behind it; plan_static with static
-/// portable alone.
+/// select_steps for static portable, alone or followed by `delegates`, which takes delegate calls; plan_static for
+/// static portable alone.
 [[nodiscard]] davit::SelectedSteps select_static(const davit::StaticGraph& graph, const davit::StaticInput* inputs,
                                                  const davit::StaticOutput* outputs);
 [[nodiscard]] davit::SelectedSteps select_beside_delegates(const davit::StaticGraph& graph,
@@ -37,17 +37,17 @@ namespace tool {
 [[nodiscard]] davit::PlannedProgram plan_static_portable(const davit::StaticGraph& graph,
                                                          const davit::StaticInput* inputs,
                                                          const davit::StaticOutput* outputs, bool tensors_in_arena);
-/// Who computes each node of static_ir's program, as static_module decides it for static portable (0) and delegates
-/// (1).
+/// Returns the backend of each node of static_ir's program, as static_module assigns it: 0 is static portable, 1 is
+/// `delegates`.
 [[nodiscard]] std::vector<std::uint8_t> static_backend_of(const davit::ExportedProgram& program);
 
-/// portable's kernels, which say what sizes operators give.
+/// Returns portable's tables, whose kernels infer the sizes of operators.
 [[nodiscard]] davit::BackendTables portable_tables();
 
-/// Which static kernels there are for an operator.
+/// The static kernels of an operator.
 struct StaticOperator {
-  bool any = false;   ///< of float32 and what else it takes
-  bool int8 = false;  ///< of quantized programs
+  bool any = false;   ///< for float32 and other dtypes
+  bool int8 = false;  ///< for quantized programs
 };
 [[nodiscard]] StaticOperator static_operator(std::string_view name);
 

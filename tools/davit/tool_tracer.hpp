@@ -11,7 +11,7 @@
 
 namespace tool {
 
-/// Keeps the events of a session and, if asked to, copies of what its delegate calls answer.
+/// Records the events of a session and, on request, copies of the outputs of its delegate calls.
 class ToolTracer : public davit::formats::ChromeTracer {
  public:
   void record_calls() { recording_ = true; }

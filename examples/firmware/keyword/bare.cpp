@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The image whose size is reported, and what a product's program looks like: samples come from a converter's register,
-// labels go to another.
+// The image for the reported size, and a sketch of a product: reads samples from a converter's register and writes
+// labels to another register.
 #include "spotter.hpp"
 #include "tick.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs on the board: every tick a synthetic microphone puts a millisecond of samples into the ring, and the spotter
-// takes frames out. Prints what was heard rightly and what it costs; returns 0 only if nothing was lost.
+// Runs on the board. At every tick a synthetic microphone puts a millisecond of samples into the ring; the spotter
+// takes frames out. Prints accuracy and costs; returns 0 only if no sample was lost.
 #include <atomic>
 
 #include "measure.hpp"
@@ -29,11 +29,11 @@ constexpr auto period =
 
 constinit keyword::Microphone microphone(seed);
 constinit keyword::Ring<1024> ring;
-/// The words that the microphone has begun to hear, and how many.
+/// The words that the microphone has begun, and their number.
 constinit std::array<keyword::Microphone::Saying, word_count + 1> said;
 std::atomic<std::uint32_t> said_count;
 
-/// What the spotter made of the words.
+/// Answers of the spotter for each word.
 struct Answers {
   std::array<std::uint8_t, word_count> labels{}, counts{};
 
@@ -51,7 +51,7 @@ struct Answers {
   }
 };
 
-/// How far scores are from PyTorch's.
+/// Differences between scores and PyTorch's scores.
 struct Distance {
   int most = 0, differing = 0;
 
@@ -69,7 +69,7 @@ void stop_at(davit::Fault fault) {
   firmware::exit(2);
 }
 
-/// Instructions for a second of audio, ring and decision included.
+/// Counts the instructions for a second of audio, ring and decision included.
 std::uint64_t instructions_per_second(keyword::Spotter& spotter) {
   std::uint64_t sum = 0;
   keyword::Frame frame;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Runs on the host: writes what microphones hear, for train.py.
+// Runs on the host: writes the audio of microphones for train.py.
 //   microphone SEED COUNT SECONDS FILE
-// For each of the seeds SEED, SEED + 1, ... the samples (int16); then for each seed the number of words and their
-// label, begin and end (int32).
+// For the seeds SEED, SEED + 1, ..., first the samples of each (int16), then for each the number of words and their
+// labels, begins and ends (int32).
 #include "microphone.hpp"
 
 #include <cstdio>

@@ -5,13 +5,13 @@
 #include <cstddef>
 #include <cstdint>
 
-/// A microphone in a room where somebody says invented words of two syllables: what the example's network is trained
-/// on (train.py, by microphone.cpp) and what the boards hear. Whole numbers only, so that every machine makes the same
-/// samples from a seed. It is a formant synthesizer, not recorded speech.
+/// A synthetic microphone: somebody in a room says invented words of two syllables. Source of the training data
+/// (train.py, through microphone.cpp) and of the boards' audio. Uses integers only, so that every machine makes the
+/// same samples from a seed. It is a formant synthesizer, not recorded speech.
 namespace keyword {
 
 inline constexpr int sample_rate = 16000;
-inline constexpr int block = 80;  ///< samples (5 ms) for which a voice keeps still
+inline constexpr int block = 80;  ///< samples (5 ms) during which the voice's parameters are constant
 
 /// xorshift32. Source: Marsaglia, Xorshift RNGs (2003).
 class Random {
@@ -24,25 +24,24 @@ class Random {
     state_ ^= state_ >> 17;
     return state_ ^= state_ << 5;
   }
-  /// A number of [low, high].
+  /// Returns a number in [low, high].
   constexpr int between(int low, int high) noexcept {
     return low + static_cast<int>((bits() >> 8) % static_cast<std::uint32_t>(high - low + 1));
   }
-  /// White noise of 16 bits.
+  /// Returns 16-bit white noise.
   constexpr int noise() noexcept { return static_cast<std::int16_t>(bits() >> 16); }
 
  private:
   std::uint32_t state_;
 };
 
-/// A sound: the first three resonances of the mouth and where its noise lies (Hz), how loud voice and noise are (of
-/// 256), and how long it lasts.
+/// A sound: frequencies of three formants and of the noise (Hz), loudness of voice and noise (of 256), and duration.
 struct Phone {
   std::int16_t formants[4];
   std::int16_t voice, noise, milliseconds;
 };
 
-/// What syllables begin with; of stops, the closure comes first.
+/// Initial consonants of syllables. Stops begin with a closure.
 inline constexpr std::array<Phone, 8> consonants{{{{250, 1000, 2200, 3000}, 110, 0, 80},    // m
                                                   {{250, 1700, 2600, 3000}, 110, 0, 80},    // n
                                                   {{360, 1150, 2700, 3000}, 150, 0, 80},    // l
@@ -67,14 +66,14 @@ struct Word {
   bool operator==(const Word&) const = default;
 };
 
-/// The words to be spotted. Label 0 is everything else; keyword i has label i + 1.
+/// The keywords. Label 0 is everything else; keyword i has label i + 1.
 inline constexpr std::array<Word, 4> keywords{{{{2, 4}, {0, 2}},    // lumi
                                                {{4, 3}, {7, 0}},    // soka
                                                {{6, 2}, {3, 3}},    // tiro
                                                {{1, 1}, {6, 0}}}};  // neta
 inline constexpr std::array<const char*, 5> names{"-", "lumi", "soka", "tiro", "neta"};
 
-/// One period of a sine in 256 steps, of 2^14.
+/// One period of a sine in 256 steps, scaled by 2^14.
 inline constexpr std::array<std::int16_t, 256> sine = [] {
   std::array<std::int16_t, 256> table{};
   for (int i = 0; i < 256; ++i) {
@@ -86,7 +85,7 @@ inline constexpr std::array<std::int16_t, 256> sine = [] {
   return table;
 }();
 
-/// Of 2^14; `phase` is of 2^16.
+/// Returns a sine, scaled by 2^14. A `phase` of 2^16 is one period.
 [[nodiscard]] constexpr int sine_of(std::uint32_t phase) noexcept {
   const std::size_t at = phase >> 8 & 255;
   const int here = sine[at], next = sine[(at + 1) & 255];
@@ -112,11 +111,12 @@ class Resonator {
   int forward_ = 0, back_ = 0, gain_ = 0, y1_ = 0, y2_ = 0;
 };
 
-/// An endless row of words between pauses. Voice, pitch, tempo and loudness change with every word; background noise
-/// and hum change now and then. Half of the words are keywords; of the others, half share a syllable with one.
+/// An endless sequence of words and pauses. Voice, pitch, tempo and loudness change with every word; background noise
+/// and hum change from time to time. Half of the words are keywords; half of the others share a syllable with a
+/// keyword.
 class Microphone {
  public:
-  /// What is being said: the number of the word, from 0, and its label; when it began and ended, in samples.
+  /// A spoken word: its number, from 0, and its label; begin and end in samples.
   struct Saying {
     int number = -1, label = 0;
     std::uint32_t begin = 0, end = 0;
@@ -129,7 +129,7 @@ class Microphone {
     blocks_ = 100;
   }
 
-  /// The next sample.
+  /// Returns the next sample.
   constexpr std::int16_t sample() noexcept {
     if (time_ % block == 0) next_block();
     ++time_;
@@ -219,7 +219,7 @@ class Microphone {
   }
   static constexpr int blocks_of(const Phone& phone) noexcept { return phone.milliseconds / 5 + 1; }
 
-  /// The sound of the next 5 ms: a phone's numbers, reached from the last one's within 30 ms.
+  /// Computes the sound of the next 5 ms: interpolates from the last phone to the current one within 30 ms.
   constexpr void next_block() noexcept {
     if (at_ == blocks_) {
       if (++phone_ >= count_) {

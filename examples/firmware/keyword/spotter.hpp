@@ -12,16 +12,16 @@
 #include "davit/embed/static_module.hpp"
 #include "keyword_int8.hpp"  // written by `davit embed`
 
-/// From a ring of samples to the words that were heard.
+/// From a ring buffer of samples to keywords.
 namespace keyword {
 
 using Network = davit::static_module<keyword_int8, davit::portable>;
 inline constexpr std::size_t frame_size = 320;  ///< 20 ms
-inline constexpr std::size_t label_count = 5;   ///< 0: none of the words
+inline constexpr std::size_t label_count = 5;   ///< 0: no keyword
 using Frame = std::array<std::int16_t, frame_size>;
 using Scores = std::array<std::int8_t, label_count>;
 
-/// Samples from one interrupt to one reader, without locks. What does not fit is dropped and counted.
+/// A lock-free ring buffer from one interrupt to one reader. Drops and counts samples that do not fit.
 template <std::size_t Size>
 class Ring {
   static_assert((Size & (Size - 1)) == 0, "the size is a power of two, so that positions may wrap");
@@ -36,7 +36,7 @@ class Ring {
     samples_[at % Size] = sample;
     written_.store(at + 1, std::memory_order_release);
   }
-  /// False, and nothing is taken, while there are fewer.
+  /// Removes samples. False, without removing any, if there are too few.
   bool pop(std::span<std::int16_t> to) noexcept {
     const std::uint32_t at = read_.load(std::memory_order_relaxed);
     if (written_.load(std::memory_order_acquire) - at < to.size()) return false;
@@ -51,10 +51,10 @@ class Ring {
   std::atomic<std::uint32_t> written_{0}, read_{0}, dropped_{0};
 };
 
-/// The network, and a label once its scores, smoothed, are above that of silence; then nothing for half a second.
+/// The network and its decision: a label when its smoothed score exceeds that of silence, then none for half a second.
 class Spotter {
  public:
-  /// The label of a word that has just ended, or 0. A Fault is the network's.
+  /// Returns the label of a word that has just ended, or 0. A Fault is the network's.
   std::expected<int, davit::Fault> hear(const Frame& frame) noexcept {
     if (const davit::Status status = network_.forward(frame, scores_); !status) return std::unexpected(status.error());
     std::size_t best = 1;

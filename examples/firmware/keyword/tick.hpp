@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-/// Cortex-M's SysTick as a clock that interrupts: the program defines firmware_tick (see startup.cpp).
+/// Cortex-M's SysTick as a periodic interrupt. The program defines firmware_tick (see startup.cpp).
 namespace keyword {
 
 inline volatile std::uint32_t& systick(std::uintptr_t offset) {

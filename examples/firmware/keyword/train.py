@@ -4,8 +4,8 @@
 
     python3 train.py [--steps N] [--folder FOLDER]
 
-Needs PyTorch 2.6, and a compiler for microphone.cpp ($CXX) or what it makes ($MICROPHONE). recorded.bin holds the scores
-that PyTorch computes for the first 1,000 frames of the boards' stream. The words are made by a formant synthesizer
+Needs PyTorch 2.6, and a compiler ($CXX) for microphone.cpp or the compiled program ($MICROPHONE). recorded.bin contains
+PyTorch's scores for the first 1,000 frames of the boards' stream. A formant synthesizer makes the words
 (microphone.hpp): the accuracy says nothing about people's speech.
 """
 import argparse
@@ -28,17 +28,17 @@ RATE, HOP, FRAME, BANDS, HIDDEN, LABELS = 16000, 320, 512, 32, 48, 5
 TEST_SEED, TEST_WORDS = 1, 100  # as in main.cpp
 quantized = torch.ops.quantized_decomposed
 
-# Scale and zero point of: what lies between -1 and 1, a probability, what a gate is before its function, a score; and the
-# scale of weights. PyTorch's sums are exact with powers of two, and those of gates never half way between two bytes because
-# biases are odd multiples of BIAS / 2: so every machine rounds alike, and states do not drift apart. 1 / 255 does so for
-# products. Only the features, of float32, may differ in a bit.
+# Scale and zero point of values in [-1, 1], probabilities, gates before their activation, and scores; scale of the weights.
+# With powers of two PyTorch's sums are exact. Sums of gates are never half way between two bytes, because biases are odd
+# multiples of BIAS / 2. So every machine rounds in the same way, and states do not drift apart. 1 / 255 has the same effect
+# for products. Only the float32 features may differ in a bit.
 UNIT, PROBABILITY, GATE, SCORE = (1 / 128, 0), (1 / 255, -128), (1 / 32, 0), (1 / 4, 0)
 WEIGHT = 1 / 32
 BIAS = WEIGHT * UNIT[0]
 
 
 class Features(nn.Module):
-    """Logarithms of the energies of mel bands. The Fourier transform of 512 = 32 x 16 samples is two matrix products.
+    """Computes the logarithms of mel band energies. The Fourier transform of 512 = 32 x 16 samples is two matrix products.
 
     Of n = 16 a + b and k = c + 32 d: X[k] = sum_b exp(-2 pi i (b c / 512 + b d / 16)) sum_a x[n] exp(-2 pi i a c / 32).
     c goes to 16 only: the other half of the spectrum mirrors it.
@@ -85,13 +85,13 @@ def rounded(x, numbers):
 
 
 class Cell(nn.Module):
-    """A gated recurrent unit, as Cho et al. (2014) have it, and a score per label."""
+    """A gated recurrent unit as in Cho et al. (2014), and a score per label."""
 
     def __init__(self):
         super().__init__()
         self.keep, self.reset, self.new = (nn.Linear(BANDS + HIDDEN, HIDDEN) for _ in range(3))
         self.score = nn.Linear(HIDDEN, LABELS)
-        self.round = rounded  # while training, as the int8 program will
+        self.round = rounded  # during training: imitates the int8 program
 
     def linear(self, layer, x):
         return nn.functional.linear(x, self.round(layer.weight, (WEIGHT, 0)), layer.bias)
@@ -105,7 +105,7 @@ class Cell(nn.Module):
         return q(kept + q(q(torch.sigmoid(q(-keep, GATE)), PROBABILITY) * new, UNIT), UNIT)
 
     def scores(self, h):
-        return self.round(self.linear(self.score, h), GATE)  # from -4 to 4: certain enough
+        return self.round(self.linear(self.score, h), GATE)  # scores from -4 to 4 suffice
 
     def forward(self, x, h):
         h = self.step(x, h)
@@ -113,14 +113,14 @@ class Cell(nn.Module):
 
     @torch.no_grad()
     def finish(self):
-        """Leaves the rounding to the int8 program."""
+        """Removes the rounding, which the int8 program does."""
         self.round = lambda x, numbers: x
         for layer in (self.keep, self.reset, self.new, self.score):
             layer.bias.copy_((torch.floor(layer.bias / BIAS) + 0.5) * BIAS)
 
 
 class Spotter(nn.Module):
-    """A frame of 320 samples in, a score per label out. What was heard before are buffers."""
+    """Takes a frame of 320 samples and returns a score per label. Buffers keep the past."""
 
     def __init__(self, features, cell):
         super().__init__()
@@ -137,7 +137,7 @@ class Spotter(nn.Module):
 
 
 class CellQuantizer(Quantizer):
-    """int8 with the numbers that the cell was trained with; the features stay float32."""
+    """Quantizes to int8 with the scales of the training; the features stay float32."""
 
     def annotate(self, model):
         aten = torch.ops.aten
@@ -161,11 +161,11 @@ class CellQuantizer(Quantizer):
 
 
 def bytes_in_state_and_out(module):
-    """Keeps the cell's state as int8, and returns the scores as int8."""
+    """Stores the cell's state as int8, and returns int8 scores."""
     graph = module.graph
     copy = next(n for n in graph.nodes if n.target is torch.ops.aten.copy_.default and n.args[0].target == "state")
     copy.replace_input_with(copy.args[1], copy.args[1].args[0])
-    # convert_pt2e took the quantized initial state for a constant
+    # convert_pt2e made the quantized initial state a constant
     sizes = {name: tensor.shape for name, tensor in module.named_buffers()}
     folded = [n for n in graph.nodes if n.op == "get_attr" and n is not copy.args[0] and sizes.get(n.target) == (1, HIDDEN)]
     assert folded
@@ -180,7 +180,7 @@ def bytes_in_state_and_out(module):
 
 
 def save(program, path):
-    """Without example inputs and unused state, deflated."""
+    """Saves a program without example inputs and unused state, deflated."""
     used = {s.target for s in program.graph_signature.input_specs if s.target}
     for name in [n for n in program.state_dict if n not in used]:
         del program.state_dict[name]
@@ -194,7 +194,7 @@ def save(program, path):
 
 
 def hear(seed, count, seconds):
-    """Samples (count, seconds * RATE) and, for each, words as (label, begin, end)."""
+    """Returns samples (count, seconds * RATE) and, for each row, words as (label, begin, end)."""
     with tempfile.TemporaryDirectory() as folder:
         program = os.environ.get("MICROPHONE")
         if not program:
@@ -211,7 +211,7 @@ def hear(seed, count, seconds):
 
 
 def targets(words, frames):
-    """A label per frame: a keyword's for 320 ms after its end; -100 (no matter) a little before and after that."""
+    """Returns a label per frame: the keyword for 320 ms after its end, -100 (ignored) shortly before and after."""
     label = torch.zeros(frames, dtype=torch.long)
     time = (torch.arange(frames) + 1) * HOP / RATE
     for which, _, end in words:
@@ -268,7 +268,7 @@ def quantize(spotter):
 
 
 class Decision:
-    """What the firmware makes of the scores (spotter.hpp): smoothed, a label once they are above the threshold."""
+    """Decides as the firmware does (spotter.hpp): smooths scores, returns a label when a score exceeds the threshold."""
 
     def __init__(self):
         self.margin, self.silent = [0] * LABELS, 0
@@ -286,7 +286,7 @@ class Decision:
 
 
 def test(program, seed, count):
-    """Scores of all frames until `count` words are over, and how many words were answered rightly."""
+    """Returns the scores of all frames up to the end of `count` words, and the number of correct answers."""
     samples, (words,) = hear(seed, 1, 2 * count)
     words = words[: count + 1]
     module, decision, scores = program.module(), Decision(), []

@@ -16,48 +16,48 @@
 
 namespace davit {
 
-/// What a AutotunePartitioner does with a region that its table lacks on a backend that takes it.
+/// Behaviour of an AutotunePartitioner for a region that its table lacks on a backend that takes it.
 enum class MissingCosts : std::uint8_t {
   refuse,  ///< an error that names the region
-  ignore,  ///< backends that were measured are preferred; where none was, the first backend gets the region
+  ignore,  ///< measured backends are preferred; a region measured on none goes to the first backend
 };
 
-/// How a AutotunePartitioner chooses.
+/// Options of an AutotunePartitioner.
 struct AutotuneOptions {
   std::vector<std::uint32_t>
-      order{};  ///< backends by preference, as indices of the list; empty: all, in the list's order
+      order{};  ///< preferred backends first, as indices into the list; empty: all, in the list's order
   RegionOptions regions{};
   MissingCosts missing = MissingCosts::refuse;
-  bool fallbacks = true;  ///< name the backends after a partition's own as its fallbacks
+  bool fallbacks = true;  ///< the later backends of the order become fallbacks of a partition
 };
 
 namespace detail {
 
-/// A check of an autotuning partitioner's backends. Errors: out_of_range; invalid_argument for one that is named twice.
+/// Checks the backend order of an autotuning partitioner. Errors: out_of_range; invalid_argument for a duplicate.
 [[nodiscard]] Result<std::vector<std::uint32_t>> autotune_order(BackendTables backends,
                                                                 std::vector<std::uint32_t> order);
-/// Asks the backends of `order` which nodes they take. O(backends * nodes) beside what they do.
+/// Queries the backends of `order` for the nodes they take. O(backends * nodes), plus the time of the backends.
 [[nodiscard]] RegionChoice make_choice(BackendTables backends, const Method& method,
                                        const std::vector<std::uint32_t>& order, RegionOptions options,
                                        std::vector<NodeRefusal>* refusals = nullptr);
-/// The partitioning that a plan describes.
+/// Converts a plan to a partitioning.
 [[nodiscard]] PartitionResult apply_plan(BackendTables backends, GraphModuleView graph, const RegionPlan& plan,
                                          std::span<const std::uint32_t> order, bool fallbacks);
-/// A group of nodes for people: first and last operator, and how many there are.
+/// Describes a group of nodes in words: first and last operator, and their number.
 [[nodiscard]] Name describe_nodes(GraphModuleView graph, std::span<const NodeId> nodes);
 [[nodiscard]] Result<PartitionResult> choose_partitions(BackendTables backends, const CostTable& table,
                                                         const AutotuneOptions& options, const Method& method);
 
 }  // namespace detail
 
-/// Gives each region of a program to the backend that is fastest for it, by a table of measured costs.
+/// Assigns each region of a program to its fastest backend, by a table of measured costs.
 ///
-/// A region is a stretch of nodes that the same backends take, large ones divided again; neighbours are joined where
-/// that is cheaper. A function of the program, the backends and the table: the same ones give the same partitions. The
-/// table is filled by measure_costs (davit/autotune/measure_costs.hpp), or by hand. Control flow stays with the lowered
-/// program, as do nodes that no backend takes. With one backend no table is needed. Errors: not_found for a region that
-/// the table lacks, with its nodes; out_of_range, invalid_argument for the order. O(longest^2 * (nodes + edges) +
-/// regions * longest * backends * log entries).
+/// A region is a run of nodes that the same backends take; large runs are divided. Neighbouring regions are joined if
+/// that is cheaper. The partitions depend only on the program, the backends and the table. measure_costs
+/// (davit/autotune/measure_costs.hpp) fills the table, or the user does. Control flow and nodes that no backend takes
+/// stay in the lowered program. A single backend needs no table. Errors: not_found for a region that the table lacks,
+/// with its nodes; out_of_range, invalid_argument for the order. O(longest^2 * (nodes + edges) + regions * longest *
+/// backends * log entries).
 template <class List>
 class AutotunePartitioner {
   static_assert(List::size <= 64, "davit: a AutotunePartitioner takes up to 64 backends");

@@ -10,7 +10,7 @@
 
 namespace davit {
 
-/// Regions `first` to `last` (not included) as one partition on a backend.
+/// Regions `first` to `last` (exclusive) as one partition on a backend.
 struct CoverStep {
   std::uint32_t first = 0;
   std::uint32_t last = 0;
@@ -18,17 +18,17 @@ struct CoverStep {
   friend constexpr bool operator==(const CoverStep&, const CoverStep&) = default;
 };
 
-/// Stretches of regions on backends, such that every region with support is in one.
+/// Runs of regions on backends that contain every region with support.
 struct Cover {
   std::vector<CoverStep> steps;
   std::uint64_t ns = 0;  ///< borders included
 };
 
-/// The cover of least cost; of several the one with the fewest partitions.
+/// Returns the cheapest cover; among equally cheap covers, the one with the fewest partitions.
 ///
-/// `cost(first, last, backend)` answers nanoseconds or no_cost; a stretch costs `border_ns` besides. A region that
-/// nothing covers is left out. Dynamic programming over the regions in order: O(regions * longest * backends) calls of
-/// `cost`.
+/// `cost(first, last, backend)` returns nanoseconds or no_cost; every partition costs an additional `border_ns`. A
+/// region that no partition covers is left out. Dynamic programming over the regions in order: O(regions * longest *
+/// backends) calls of `cost`.
 template <class Cost>
 [[nodiscard]] constexpr Cover cheapest_cover(const Regions& regions, std::uint32_t backends, std::uint32_t longest,
                                              std::uint64_t border_ns, Cost&& cost) {
@@ -37,7 +37,7 @@ template <class Cost>
     std::uint32_t partitions = 0;
     CoverStep step{};
   };
-  const auto plus = [](std::uint64_t a, std::uint64_t b) {  // stays below no_cost
+  const auto plus = [](std::uint64_t a, std::uint64_t b) {  // saturates below no_cost
     constexpr std::uint64_t most = no_cost - 1;
     return a > most - std::min(b, most) ? most : a + b;
   };

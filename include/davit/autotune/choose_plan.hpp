@@ -11,28 +11,28 @@
 
 namespace davit {
 
-/// A way to lower a program that was considered.
+/// A candidate way to lower a program.
 struct PlanCandidate {
   RegionPlan plan;
   std::vector<RegionKey> keys;  ///< per group
   RegionKey key;
-  std::uint32_t preferred = no_id;  ///< the backend that gets all it takes; no_id: chosen region by region
-  std::uint64_t sum = no_cost;      ///< of the costs of its groups, borders included
-  std::uint64_t total = no_cost;    ///< as measured in one piece
+  std::uint32_t preferred = no_id;  ///< backend that gets every node it takes; no_id: chosen region by region
+  std::uint64_t sum = no_cost;      ///< sum of the costs of its groups, borders included
+  std::uint64_t total = no_cost;    ///< measured time of the whole program
 };
 
-/// All candidates and the one that was chosen.
+/// All candidates, and the chosen one.
 struct PlanChoice {
   std::vector<PlanCandidate> candidates;
   std::size_t chosen = 0;
 };
 
-/// How much faster than the others a plan must be, of the whole program's time, to be worth more partitions.
+/// Minimum gain, in percent of the whole program's time, that justifies more partitions.
 inline constexpr std::uint64_t least_gain_percent = 1;
 
 namespace detail {
 
-/// The cost of a plan that does without: known only if all of its groups are.
+/// Returns the cost of a `Whole` plan; no_cost if the cost of any of its groups is unknown.
 [[nodiscard]] constexpr std::uint64_t sum_of(const RegionChoice& choice, const RegionChoice::Whole& whole,
                                              const CostTable& table) {
   const std::uint64_t border = table.border_of(choice.program_key());
@@ -47,11 +47,11 @@ namespace detail {
 
 }  // namespace detail
 
-/// Chooses how to cut a program, by a table's costs: each region where it is cheapest, borders included, or all that
-/// one backend takes to it, whichever is faster.
+/// Chooses how to partition a program by a table's costs: each region on its cheapest backend (borders included), or
+/// every node that one backend takes on that backend, whichever is faster.
 ///
-/// Candidates that the table has as whole programs compete by those times; if it has none, by the sums of the costs of
-/// their partitions. Deterministic: of equal candidates the one with the earlier backend in front.
+/// Candidates that the table has as whole programs compete by these times; if there are none, candidates compete by the
+/// sums of their partitions' costs. Deterministic: the earlier backend in front wins a tie.
 [[nodiscard]] constexpr PlanChoice choose_plan(const ProgramTables& program, const RegionChoice& choice,
                                                const CostTable& table) {
   PlanChoice out;

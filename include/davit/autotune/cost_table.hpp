@@ -13,45 +13,46 @@
 
 namespace davit {
 
-/// A cost that is not known. Nanoseconds of a CostTable are at most `longest_cost_ns`, so that sums of them stay below.
+/// An unknown cost. Costs in a CostTable are at most `longest_cost_ns`, so that their sums stay below no_cost.
 inline constexpr std::uint64_t no_cost = UINT64_MAX;
 inline constexpr std::uint64_t longest_cost_ns = 1'000'000'000'000'000;
 
-/// What became of a measurement.
+/// Outcome of a measurement.
 enum class CostOutcome : std::uint8_t {
   measured,
   refused,  ///< the backend is not available, or could not lower the region
-  not_run,  ///< lowered, but it did not run on made-up inputs, or there was no time
+  not_run,  ///< lowered, but it failed on synthetic inputs, or time ran out
 };
 
-/// What one call of a region costs on a backend, its inputs and outputs converted as at any border.
+/// Cost of one call of a region on a backend, with the conversions of inputs and outputs at its border.
 struct RegionCost {
   RegionKey region;
   Name backend;
   std::uint64_t ns = 0;  ///< if measured
   CostOutcome outcome = CostOutcome::measured;
-  Name what;  ///< the region in words, for readers of the table
+  Name what;  ///< description of the region for readers of the table
 };
 
-/// What a run of a whole program costs that is cut and assigned in one certain way.
+/// Cost of one run of a whole program that is partitioned by a certain plan.
 struct PlanCost {
   RegionKey plan;
   std::uint64_t ns = 0;
   Name what;
 };
 
-/// What each partition of a program costs beside the costs of its regions, which are measured alone.
+/// Cost per partition of a program, in addition to the separately measured costs of its regions.
 struct BorderCost {
   RegionKey program;
   std::uint64_t ns = 0;
 };
 
-/// Measured costs of regions on backends, and of ways to cut whole programs: all that a AutotunePartitioner goes by.
+/// Measured costs of regions on backends and of whole plans: the only input of an AutotunePartitioner besides the
+/// program.
 ///
-/// An entry is found by what the region computes, so that the table survives renaming and new weights, and serves all
-/// programs that share regions.
+/// The key of an entry is a hash of the computation. So the table stays valid after renaming and with new weights, and
+/// serves all programs that share regions.
 class CostTable {
-  template <class Cost>  // clang 19 wants it before its users in constant evaluation
+  template <class Cost>  // clang 19 needs it declared before its uses in constant evaluation
   static constexpr void put(std::vector<Cost>& costs, Cost cost, RegionKey Cost::* key) {
     cost.ns = std::min(cost.ns, longest_cost_ns);
     const auto at = std::ranges::lower_bound(costs, cost.*key, {}, key);
@@ -63,11 +64,11 @@ class CostTable {
   }
 
  public:
-  Name cpu;                     ///< what it was measured on
-  std::uint32_t threads = 1;    ///< that backends had
-  std::uint64_t border_ns = 0;  ///< what a partition costs beside its region, where a program has no BorderCost
+  Name cpu;                     ///< CPU of the measurement
+  std::uint32_t threads = 1;    ///< threads per backend
+  std::uint64_t border_ns = 0;  ///< cost per partition for programs without a BorderCost
 
-  /// Adds or replaces an entry. O(log entries) behind the last one, else O(entries).
+  /// Adds or replaces an entry. O(log entries) if the key is the highest so far, else O(entries).
   constexpr void set(RegionCost cost) {
     cost.ns = std::min(cost.ns, longest_cost_ns);
     const auto at = std::ranges::lower_bound(regions_, order_of(cost), {}, order_of);
@@ -80,7 +81,7 @@ class CostTable {
   constexpr void set(PlanCost cost) { put(plans_, std::move(cost), &PlanCost::plan); }
   constexpr void set(BorderCost cost) { put(borders_, cost, &BorderCost::program); }
 
-  /// The entry, or nullptr. O(log entries).
+  /// Returns the entry, or nullptr. O(log entries).
   [[nodiscard]] constexpr const RegionCost* find(RegionKey region, std::string_view backend) const {
     const std::pair wanted(region, backend);
     const auto at = std::ranges::lower_bound(regions_, wanted, {}, order_of);
@@ -94,7 +95,7 @@ class CostTable {
     const auto at = std::ranges::lower_bound(borders_, program, {}, &BorderCost::program);
     return at != borders_.end() && at->program == program ? at->ns : border_ns;
   }
-  /// All entries, by key and backend.
+  /// Returns all entries, by key and backend.
   [[nodiscard]] constexpr std::span<const RegionCost> regions() const noexcept { return regions_; }
   [[nodiscard]] constexpr std::span<const PlanCost> plans() const noexcept { return plans_; }
   [[nodiscard]] constexpr std::span<const BorderCost> borders() const noexcept { return borders_; }

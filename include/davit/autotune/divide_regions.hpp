@@ -20,18 +20,17 @@ namespace davit {
 
 /// How finely a program is divided.
 struct RegionOptions {
-  std::uint32_t regions = 12;  ///< into about how many the part of a program is divided that several backends take
-  std::uint32_t longest = 16;  ///< how many neighbouring regions may be looked at as one
+  std::uint32_t regions = 12;  ///< approximate number of regions, in the part of the program that several backends take
+  std::uint32_t longest = 16;  ///< maximum number of neighbouring regions that are considered as one partition
 };
 
-/// A program's nodes in an execution order, cut into stretches: regions. Neighbouring regions of one graph together are
-/// a partition that forms no cycle with the others, whatever becomes of those.
+/// A program's nodes in an execution order, cut into runs: regions. Any neighbouring regions of one graph form a
+/// partition without cycles, however the other regions are grouped.
 struct Regions {
   std::vector<NodeId> order;
-  std::vector<std::uint32_t> first;  ///< per region, and one more: where it begins in `order`
-  std::vector<std::uint64_t>
-      support;                 ///< per region: bit b says that backend b takes all of its nodes; 0: stays as it is
-  std::vector<GraphId> graph;  ///< per region
+  std::vector<std::uint32_t> first;    ///< per region, and one more: start in `order`
+  std::vector<std::uint64_t> support;  ///< per region: bit b is set if backend b takes all its nodes; 0: not delegated
+  std::vector<GraphId> graph;          ///< per region
 
   [[nodiscard]] constexpr std::uint32_t count() const noexcept { return static_cast<std::uint32_t>(support.size()); }
   [[nodiscard]] constexpr std::span<const NodeId> nodes(std::uint32_t from, std::uint32_t to) const noexcept {
@@ -68,7 +67,7 @@ class RegionDivider {
     return support_[node(a)] == support_[node(b)] && graph_.nodes[node(a)].graph == graph_.nodes[node(b)].graph;
   }
 
-  /// An execution order that stays with nodes of equal support as long as one is ready; else the program's own.
+  /// Finds an execution order that prefers ready nodes of equal support; otherwise it follows the program's order.
   constexpr void make_order() {
     std::vector<std::uint64_t> classes(support_.begin(), support_.end());
     std::ranges::sort(classes);
@@ -78,7 +77,7 @@ class RegionDivider {
     };
     std::vector<std::uint32_t> needs(graph_.nodes.size(), 0);
     for (NodeId n = 0; n < graph_.nodes.size(); ++n) for_each_producer(graph_, n, [&](NodeId) { ++needs[n]; });
-    std::vector<std::vector<NodeId>> ready(classes.size());  // heaps, the lowest first
+    std::vector<std::vector<NodeId>> ready(classes.size());  // min-heaps
     const auto push = [&](NodeId n) {
       std::vector<NodeId>& heap = ready[class_of(n)];
       heap.push_back(n);
@@ -101,7 +100,7 @@ class RegionDivider {
       }
     }
   }
-  /// The heap with the lowest node; past the end if all are empty.
+  /// Returns the heap with the lowest node; ready.size() if all are empty.
   [[nodiscard]] static constexpr std::size_t lowest(std::span<const std::vector<NodeId>> ready) {
     std::size_t best = ready.size();
     for (std::size_t c = 0; c < ready.size(); ++c)
@@ -109,7 +108,7 @@ class RegionDivider {
     return best;
   }
 
-  static constexpr std::uint64_t most = std::uint64_t{1} << 40;  ///< of one node or value: sums of them do not overflow
+  static constexpr std::uint64_t most = std::uint64_t{1} << 40;  ///< per node or value: sums do not overflow
   [[nodiscard]] static constexpr std::uint64_t times(std::uint64_t a, std::uint64_t b) {
     return b != 0 && a > most / b ? most : a * b;
   }
@@ -119,10 +118,10 @@ class RegionDivider {
       count = times(count, static_cast<std::uint64_t>(std::max<std::int64_t>(dim.value, 0)));
     return count;
   }
-  /// Guesses each node's work: multiplications where weights meet other values, else elements. Only to place cuts
-  /// evenly.
+  /// Estimates the work of each node, only to place cuts evenly: multiplications if weights meet other values, else
+  /// elements.
   constexpr void weigh() {
-    std::vector<std::uint8_t> is_weight(graph_.values.size(), 0);  // held, or made of what is held only
+    std::vector<std::uint8_t> is_weight(graph_.values.size(), 0);  // constants, and values computed from constants only
     for (ValueId v = 0; v < is_weight.size(); ++v) is_weight[v] = sources_[v] == ValueSource::constant ? 1 : 0;
     work_.push_back(0);
     reads_weights_.assign(out_.order.size(), 0);
@@ -148,7 +147,7 @@ class RegionDivider {
         graph_.for_each_value(output, [&](ValueId v) { is_weight[v] = 1; });
     }
   }
-  /// What a cut before each position would have to pass on.
+  /// Counts the values and bytes that cross a cut before each position.
   constexpr void measure_cuts() {
     std::vector<std::uint32_t> position(graph_.nodes.size(), 0);
     for (std::uint32_t p = 0; p < out_.order.size(); ++p) position[node(p)] = p;
@@ -175,7 +174,7 @@ class RegionDivider {
     }
   }
 
-  /// Cuts a stretch of equal support: evenly by work, where little is passed on and before nodes that read weights.
+  /// Cuts a run of equal support: evenly by work, at points where few values cross, and before nodes that read weights.
   constexpr void divide(std::uint32_t begin, std::uint32_t end) {
     const std::uint64_t work = work_[end] - work_[begin];
     std::uint32_t parts = 1;
@@ -192,7 +191,7 @@ class RegionDivider {
     }
     add_region(end, begin);
   }
-  /// How many of the parts fall to a stretch of that work, rounded.
+  /// Returns a run's share of the regions, proportional to its work and rounded.
   [[nodiscard]] constexpr std::uint32_t share(std::uint64_t work) const {
     const int shift = std::max(0, static_cast<int>(std::bit_width(work_.back())) - 30);
     const std::uint64_t whole = work_.back() >> shift;
@@ -219,7 +218,7 @@ class RegionDivider {
   const ValueUsers& users_;
   RegionOptions options_;
   Regions out_;
-  std::vector<std::uint64_t> work_;  ///< of all nodes before each position
+  std::vector<std::uint64_t> work_;  ///< sum over all nodes before each position
   std::vector<std::uint8_t> reads_weights_;
   std::vector<std::int64_t> cut_values_;
   std::vector<std::uint64_t> cut_bytes_;
@@ -227,11 +226,11 @@ class RegionDivider {
 
 }  // namespace detail
 
-/// Divides a program into regions: stretches of nodes that the same backends take, large ones again where little is
-/// passed on.
+/// Divides a program into regions: runs of nodes that the same backends take. Large runs are divided where few values
+/// cross the cut.
 ///
-/// `support` holds a bit per backend for each node; 0 for one that stays as it is, such as control flow. Deterministic,
-/// O(nodes log nodes + edges).
+/// `support` holds one bit per backend for each node; 0 for a node that is not delegated, such as control flow.
+/// Deterministic, O(nodes log nodes + edges).
 [[nodiscard]] constexpr Regions divide_regions(const ProgramTables& program, std::span<const std::uint64_t> support,
                                                const ValueUsers& users, RegionOptions options = {}) {
   return detail::RegionDivider(program, support, users, options).run();

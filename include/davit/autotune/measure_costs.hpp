@@ -19,7 +19,7 @@ namespace davit {
 
 namespace detail {
 
-/// A partitioner that answers a plan.
+/// A partitioner that returns a given plan.
 struct PlanPartitioner {
   BackendTables backends;
   const RegionPlan* plan;
@@ -29,7 +29,7 @@ struct PlanPartitioner {
     return apply_plan(backends, method.view(), *plan, order, false);
   }
 };
-/// A partitioner that asks one backend for every node.
+/// A partitioner that offers every node to one backend.
 struct OneBackend {
   BackendTables backends;
   std::uint32_t backend;
@@ -39,7 +39,7 @@ struct OneBackend {
   }
 };
 
-/// Lowers a program and makes a session for it that gives up on long loops.
+/// Lowers a program and makes a session for it that stops long loops.
 template <class P>
 [[nodiscard]] Result<Session> session_of(BackendTables backends, const ExportedProgram& program, const P& partitioner,
                                          const LowerOptions& options) {
@@ -52,8 +52,7 @@ template <class P>
   return Session::make(*std::move(lowered), {.limits = {.max_loop_iterations = 1000}});
 }
 
-/// The program of a group of nodes, as a partition of it would be. The nodes must not depend on each other by way of
-/// others.
+/// Extracts a group of nodes as the program of a partition. No path between two of the nodes may leave the group.
 [[nodiscard]] inline ExportedProgram cut_nodes(const ExportedProgram& program, std::span<const NodeId> nodes) {
   const GraphModuleView graph = program.view();
   PartitionTags tags(graph);
@@ -71,7 +70,7 @@ template <class P>
   return bytes;
 }
 
-/// Fills a cost table with what one program lacks. See measure_costs.
+/// Adds the missing costs of one program to a cost table. See measure_costs.
 template <class Clock>
 class CostMeasurement {
  public:
@@ -100,15 +99,14 @@ class CostMeasurement {
   }
 
  private:
-  static constexpr std::size_t batch_bytes = std::size_t{512}
-                                             << 20;  ///< of constants of programs that are timed together
+  static constexpr std::size_t batch_bytes = std::size_t{512} << 20;  ///< constants of programs that are timed together
   static constexpr std::size_t batch_size = 64;
-  static constexpr std::uint32_t optimism_percent = 85;  ///< joined regions are tried if they may be that cheap
+  static constexpr std::uint32_t optimism_percent = 85;  ///< joined regions are tried if they would win at this cost
 
   struct Job {
     std::vector<NodeId> nodes;
     RegionKey key;
-    std::uint32_t backend = 0;  ///< by preference
+    std::uint32_t backend = 0;  ///< index in order of preference
   };
 
   [[nodiscard]] bool late() const { return Clock::now() - begin_ > std::chrono::milliseconds(timing_.total_ms); }
@@ -119,7 +117,7 @@ class CostMeasurement {
       if (job.key == key && job.backend == backend) return;
     jobs.push_back({std::move(nodes), key, backend});
   }
-  /// Every region on every backend that takes it, backend by backend as a program would run.
+  /// Measures every region on every backend that takes it, backend by backend as a program would run.
   void measure_alone() {
     std::vector<Job> jobs;
     for (std::uint32_t b = 0; b < choice_.backends().size(); ++b)
@@ -127,7 +125,7 @@ class CostMeasurement {
         if (choice_.takes(b, r)) add(jobs, choice_.sorted(r, r + 1), choice_.key(r, r + 1), b);
     measure(jobs, true);
   }
-  /// The partitions of plans that prefer one backend.
+  /// Measures the partitions of plans that prefer one backend.
   void measure_wholes() {
     std::vector<Job> jobs;
     for (const RegionChoice::Whole& whole : choice_.wholes()) {
@@ -139,7 +137,7 @@ class CostMeasurement {
     }
     measure(jobs, false);
   }
-  /// The joined regions of the best covers whose costs are not known yet; false if there were none.
+  /// Measures the joined regions of the best covers that the table lacks. False if there are none.
   bool measure_joined() {
     std::vector<Job> jobs;
     for (const std::uint32_t percent : {std::uint32_t{100}, optimism_percent}) {
@@ -155,7 +153,8 @@ class CostMeasurement {
     return any;
   }
 
-  /// Lowers and times jobs, a batch at a time. Those without time stay out of the table, or are in it as not run.
+  /// Lowers and times jobs in batches. When time runs out, the rest is recorded as not_run if `note_not_run`, else left
+  /// out.
   void measure(std::span<Job> jobs, bool note_not_run) {
     while (!jobs.empty()) {
       if (late()) {
@@ -182,7 +181,7 @@ class CostMeasurement {
                 .outcome = outcome,
                 .what = describe_nodes(choice_.graph(), job.nodes)});
   }
-  /// Adds a job's program; if that is not possible, the table says so.
+  /// Lowers the program of a job and appends it to `programs`. On failure records that in the table and returns false.
   bool lower(const Job& job, std::vector<TimedProgram>& programs, std::size_t& bytes) {
     const ExportedProgram submodule = cut_nodes(program_, job.nodes);
     Result<Session> session = std::unexpected(Error{});
@@ -204,8 +203,8 @@ class CostMeasurement {
     return true;
   }
 
-  /// Times the candidates as whole programs; where that shows that borders cost more than was thought, notes it. True
-  /// if the choice may be another one now.
+  /// Times the candidates as whole programs, and raises the border cost if the times require it. Returns true if the
+  /// choice may have changed.
   bool measure_plans() {
     PlanChoice plans = choose_plan(program_, choice_, table_);
     const auto unknown = [](const PlanCandidate& c) { return c.total == no_cost; };
@@ -232,7 +231,7 @@ class CostMeasurement {
                   choice_.graph().nodes.size(), " nodes in ", c.keys.size(), " partitions");
   }
 
-  /// A plan that loses although its sum is the lowest shows what its borders cost beyond the sums.
+  /// Raises the border cost if the plan with the lowest sum is not the fastest: its borders cost more than assumed.
   bool learn_border(std::span<const PlanCandidate> candidates) {
     const PlanCandidate& by_region = candidates.back();
     if (by_region.preferred != no_id || by_region.total == no_cost) return false;
@@ -260,12 +259,12 @@ class CostMeasurement {
 
 }  // namespace detail
 
-/// Measures on this machine what a AutotunePartitioner with these options needs for a program, as far as the table
-/// lacks it.
+/// Measures on this machine all costs that an AutotunePartitioner with these options needs for a program and that the
+/// table lacks.
 ///
-/// Every region is cut out, lowered and run alone, with made-up inputs, on every available backend that takes it; then
-/// neighbours together where joining them may pay, and the best ways to cut the program as a whole. What cannot be
-/// lowered or run is noted as such. A table that holds everything stays as it is. Errors: those of
+/// Every region is extracted, lowered and run alone with synthetic inputs, on every available backend that takes it.
+/// Then follow neighbouring regions whose joining may pay, and the best plans for the whole program. Regions that
+/// cannot be lowered or run are recorded as such. A complete table stays unchanged. Errors: those of
 /// AutotuneOptions::order.
 template <class List, class Clock = std::chrono::steady_clock>
 [[nodiscard]] Result<void> measure_costs(const Method& method, CostTable& table, const AutotuneOptions& options = {},

@@ -8,10 +8,10 @@
 
 namespace davit {
 
-/// Measures what its table lacks, then chooses as a AutotunePartitioner does.
+/// Measures the costs that its table lacks, then chooses as an AutotunePartitioner does.
 ///
-/// The table must outlive the partitioner. Lower again with a AutotunePartitioner and that table to get the same
-/// program.
+/// The table must outlive the partitioner. To get the same program again, lower with an AutotunePartitioner and that
+/// table.
 template <class List, class Clock = std::chrono::steady_clock>
 class MeasuringPartitioner {
  public:

@@ -18,18 +18,18 @@
 
 namespace davit {
 
-/// A way to cut a program: groups numbered by their first node, and the backend of each.
+/// A way to partition a program: groups numbered by their first node, and a backend per group.
 struct RegionPlan {
-  std::vector<std::uint32_t> group_of_node;     ///< no_id: stays as it is
-  std::vector<std::uint32_t> backend_of_group;  ///< by preference: 0 is the first
+  std::vector<std::uint32_t> group_of_node;     ///< no_id: not delegated
+  std::vector<std::uint32_t> backend_of_group;  ///< index in order of preference
   friend constexpr bool operator==(const RegionPlan&, const RegionPlan&) = default;
 };
 
-/// What there is to choose for one program: its regions, and the backends that take them. Does not depend on costs.
+/// The choices for one program: its regions and the backends that take them. Independent of costs.
 class RegionChoice {
  public:
-  /// `support` holds for each node a bit per backend of `backends`, which are in order of preference. The program must
-  /// outlive it. O(longest^2 * (nodes + edges)).
+  /// `support` holds one bit per backend of `backends` for each node; the backends are in order of preference. The
+  /// program must outlive this object. O(longest^2 * (nodes + edges)).
   constexpr RegionChoice(const ProgramTables& program, std::vector<std::uint64_t> support,
                          std::vector<std::string_view> backends, RegionOptions options = {})
       : graph_(program.view()), support_(std::move(support)), backends_(std::move(backends)), options_(options) {
@@ -51,14 +51,14 @@ class RegionChoice {
   [[nodiscard]] constexpr const Regions& regions() const noexcept { return regions_; }
   [[nodiscard]] constexpr std::span<const std::string_view> backends() const noexcept { return backends_; }
   [[nodiscard]] constexpr std::uint32_t longest() const noexcept { return options_.longest; }
-  /// The nodes of neighbouring regions, ascending. O(n log n).
+  /// Returns the nodes of neighbouring regions, ascending. O(n log n).
   [[nodiscard]] constexpr std::vector<NodeId> sorted(std::uint32_t first, std::uint32_t last) const {
     const std::span<const NodeId> nodes = regions_.nodes(first, last);
     std::vector<NodeId> out(nodes.begin(), nodes.end());
     std::ranges::sort(out);
     return out;
   }
-  /// The key of neighbouring regions that a backend takes together, at most `longest` of them. O(1).
+  /// Returns the key of at most `longest` neighbouring regions that a backend takes together. O(1).
   [[nodiscard]] constexpr RegionKey key(std::uint32_t first, std::uint32_t last) const {
     return keys_[first_key_[first] + (last - first - 1)];
   }
@@ -66,16 +66,16 @@ class RegionChoice {
     return (regions_.support[region] >> backend & 1) != 0;
   }
 
-  /// A plan that does without costs: every node on the first backend that takes it, one of them preferred to all
-  /// others.
+  /// A plan that needs no costs: one backend is preferred to all others, and every node goes to the first backend that
+  /// takes it.
   struct Whole {
     RegionPlan plan;
     std::vector<RegionKey> keys;  ///< per group
   };
-  /// One per backend, in order.
+  /// Returns one such plan per backend, in order.
   [[nodiscard]] constexpr std::span<const Whole> wholes() const noexcept { return wholes_; }
 
-  /// The plan of a cover.
+  /// Converts a cover to a plan.
   [[nodiscard]] constexpr RegionPlan plan_of(const Cover& cover) const {
     std::vector<std::uint32_t> step_of_node(graph_.nodes.size(), no_id);
     for (std::uint32_t s = 0; s < cover.steps.size(); ++s)
@@ -93,19 +93,19 @@ class RegionChoice {
     }
     return plan;
   }
-  /// The keys of a plan's groups. O(nodes + edges).
+  /// Computes the keys of a plan's groups. O(nodes + edges).
   [[nodiscard]] constexpr std::vector<RegionKey> keys_of(const ProgramTables& program, const RegionPlan& plan) const {
     const ValueUsers users = value_users(graph_);
     RegionKeys keys(program, users);
     return keys_of(keys, plan);
   }
-  /// The key of the program with these backends.
+  /// Computes the key of the program with these backends.
   [[nodiscard]] constexpr RegionKey program_key() const {
     detail::KeyMixer mixer;
     for (const Whole& whole : wholes_) mixer.add(plan_key(whole.plan, whole.keys).bits);
     return {mixer.value()};
   }
-  /// The key of a program that is cut by a plan, from those of its groups.
+  /// Computes the key of a program that is partitioned by a plan, from the keys of the groups.
   [[nodiscard]] constexpr RegionKey plan_key(const RegionPlan& plan, std::span<const RegionKey> keys) const {
     detail::KeyMixer mixer;
     mixer.add(graph_.nodes.size());
@@ -150,32 +150,32 @@ class RegionChoice {
   std::vector<std::string_view> backends_;
   RegionOptions options_;
   Regions regions_;
-  std::vector<RegionKey> keys_;  ///< of all stretches that may be joined
+  std::vector<RegionKey> keys_;  ///< keys of all joinable runs of regions
   std::vector<std::size_t> first_key_;
   std::vector<Whole> wholes_;
 };
 
-/// What a table says of a choice's regions. The choice and the table must outlive it.
+/// Costs of a choice's regions according to a table. The choice and the table must outlive this object.
 class RegionCosts {
  public:
-  /// A region on a backend that the table does not have.
+  /// A region on a backend that the table lacks.
   struct Missing {
     std::uint32_t region = 0;
     std::uint32_t backend = 0;
   };
 
-  /// `joined_percent` is what regions that were measured alone only are taken to cost together, of their sum.
+  /// `joined_percent`: assumed cost of joined regions that were only measured alone, in percent of their sum.
   constexpr RegionCosts(const RegionChoice& choice, const CostTable& table, std::uint32_t joined_percent = 100)
       : choice_(&choice), table_(&table), joined_percent_(joined_percent) {
     const auto backends = static_cast<std::uint32_t>(choice.backends().size());
     alone_.assign(std::size_t{choice.regions().count()} * backends, no_cost);
     for (std::uint32_t r = 0; r < choice.regions().count(); ++r) read(r, backends);
   }
-  /// What the table lacks to know every region on every backend that takes it.
+  /// Returns the entries that the table lacks for regions on backends that take them.
   [[nodiscard]] constexpr std::span<const Missing> missing() const noexcept { return missing_; }
 
-  /// What regions cost as one partition: as measured, else the sum of what they cost alone; no_cost if it was tried in
-  /// vain.
+  /// Returns the cost of regions as one partition: measured, else the sum of their costs alone; no_cost if the attempt
+  /// failed.
   [[nodiscard]] constexpr std::uint64_t operator()(std::uint32_t first, std::uint32_t last,
                                                    std::uint32_t backend) const {
     const auto alone = [&](std::uint32_t r) { return alone_[r * choice_->backends().size() + backend]; };
@@ -191,7 +191,7 @@ class RegionCosts {
   }
 
  private:
-  /// A region that no backend was measured on goes to the first that was not found to refuse it.
+  /// A region that was measured on no backend goes to the first backend not known to refuse it.
   constexpr void read(std::uint32_t region, std::uint32_t backends) {
     std::uint32_t first = no_id, last = no_id;
     bool measured = false;

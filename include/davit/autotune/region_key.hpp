@@ -15,7 +15,7 @@
 
 namespace davit {
 
-/// What a group of nodes computes, as a number: the same for groups that differ in names and weights only.
+/// Hash of the computation of a group of nodes. Groups that differ only in names and weights have equal keys.
 struct RegionKey {
   std::uint64_t bits = 0;
   friend constexpr auto operator<=>(RegionKey, RegionKey) = default;
@@ -23,7 +23,7 @@ struct RegionKey {
 
 namespace detail {
 
-/// Mixes words and texts to a number that is the same on every machine; no defence against forgery.
+/// A hash of words and texts, equal on every machine. Not cryptographic.
 class KeyMixer {
  public:
   constexpr void add(std::uint64_t word) noexcept {
@@ -47,7 +47,7 @@ class KeyMixer {
 
 }  // namespace detail
 
-/// Makes keys of groups of nodes. The program and the users must outlive it. Built in O(program).
+/// Computes the keys of groups of nodes. The program and the users must outlive this object. Built in O(program).
 class RegionKeys {
  public:
   constexpr RegionKeys(const ProgramTables& program, const ValueUsers& users)
@@ -61,9 +61,9 @@ class RegionKeys {
     for (std::size_t e = 0; e < exprs_.size(); ++e) exprs_[e] = expression(static_cast<ExprId>(e));
   }
 
-  /// The key of the nodes, which must be ascending: operators, arguments, how values connect them, which values leave,
-  /// and of every value dtype, sizes, strides and whether it is passed or held. Symbolic sizes count by their form and
-  /// their example. O(nodes + edges).
+  /// Returns the key of `nodes`, which must be ascending. Hashes operators, arguments, connections, values that leave
+  /// the group, and for every value dtype, sizes, strides and whether it is an input or a constant. Symbolic sizes are
+  /// hashed by form and example. O(nodes + edges).
   [[nodiscard]] constexpr RegionKey of(std::span<const NodeId> nodes) {
     ++stamp_;
     next_local_ = 0;
@@ -118,7 +118,7 @@ class RegionKeys {
       default: mixer.add(static_cast<std::uint64_t>(argument.payload)); break;
     }
   }
-  /// A value counts by its number within the region; where it appears first, its type counts too.
+  /// Adds a value by its number within the region; at its first use, also its type.
   constexpr void add(detail::KeyMixer& mixer, ValueId v) {
     if (value_stamp_[v] == stamp_) return mixer.add(local_[v]);
     value_stamp_[v] = stamp_;

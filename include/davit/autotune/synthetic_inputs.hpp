@@ -13,17 +13,17 @@
 
 namespace davit {
 
-/// User inputs of a program, and what they view.
+/// Synthetic user inputs of a program, and the tensors they view.
 struct SyntheticInputs {
   std::vector<Tensor> tensors;
   std::vector<EValue> values;
 };
 
-/// Inputs to run a program with, for its time only: floats from 0.25 to 1 made from a seed, zeros of other dtypes
-/// (valid as indices), symbolic sizes and numbers as exported. Inputs that the export fixed are left out.
+/// Makes inputs for timing a program: random floats from 0.25 to 1, zeros for other dtypes (valid as indices), symbolic
+/// sizes and numbers as exported. Omits inputs fixed at export.
 ///
-/// Errors: unsupported_argument for custom objects and unknown dtypes; invalid_shape; out_of_memory, also if they would
-/// take more than `most_bytes`. O(elements).
+/// Errors: unsupported_argument for custom objects and unknown dtypes; invalid_shape; out_of_memory, also above
+/// `most_bytes`. O(elements).
 [[nodiscard]] Result<SyntheticInputs> synthetic_inputs(const ExportedProgram& program, std::uint64_t seed = 0,
                                                        std::size_t most_bytes = std::size_t{1} << 30);
 

@@ -16,22 +16,22 @@
 
 namespace davit {
 
-/// How long and how often programs are run to learn their times.
+/// Limits for timing programs.
 struct TimingOptions {
   std::uint32_t least_rounds = 5;
   std::uint32_t most_rounds = 50;
   std::uint32_t batch_ms =
-      1000;  ///< for programs that are timed together: no round begins after that, beyond the least
-  std::uint32_t total_ms = 20000;        ///< for all of a program's measurements: nothing else is begun after that
+      1000;  ///< for programs that are timed together: no further round starts after this time, except the least rounds
+  std::uint32_t total_ms = 20000;        ///< for all measurements of a program: nothing further starts after this time
   std::uint32_t hopeless_percent = 400;  ///< a program this much slower than another for the same work is not run again
-  std::uint32_t hopeless_ms = 10;        ///< if its runs take longer than this
-  std::uint64_t seed = 0;                ///< of made-up inputs
+  std::uint32_t hopeless_ms = 10;        ///< unless its runs take less than this
+  std::uint64_t seed = 0;                ///< seed of synthetic inputs
 };
 
 namespace detail {
 
-/// Reads memory between two runs, so that a part of a program finds the caches as the rest of the program would leave
-/// them.
+/// Reads memory between two runs, so that a part of a program finds the caches in the state that the rest of the
+/// program would leave.
 class OtherWork {
  public:
   static constexpr std::size_t most_bytes = std::size_t{64} << 20;
@@ -51,12 +51,12 @@ class OtherWork {
 
 }  // namespace detail
 
-/// A lowered program that is to be timed, with inputs, and its shortest run so far.
+/// A lowered program to time, with inputs and its shortest run so far.
 struct TimedProgram {
   Session session;
   SyntheticInputs inputs;
-  std::uint64_t work = 0;       ///< programs of equal numbers do the same work
-  std::size_t other_bytes = 0;  ///< what the rest of its program reads between two runs
+  std::uint64_t work = 0;       ///< programs with equal numbers do the same work
+  std::size_t other_bytes = 0;  ///< memory that the rest of its program reads between two runs
   std::uint64_t ns = no_cost;   ///< no_cost: it was not run, or failed
   bool stopped = false;
 
@@ -64,8 +64,8 @@ struct TimedProgram {
       : session(std::move(session_)), inputs(std::move(synthetic)), work(work_), other_bytes(other_bytes_) {}
 };
 
-/// Times programs against each other: in rounds, in which each runs once, so that what disturbs the machine meets all
-/// alike. The time of a program is that of its shortest run. The first round only warms up, for all but hopeless ones.
+/// Times programs against each other. Each program runs once per round, so that disturbances of the machine affect all
+/// equally. The time of a program is its shortest run. The first round is a warm-up, except for hopeless programs.
 template <class Clock = std::chrono::steady_clock>
 void time_runs(std::span<TimedProgram> programs, const TimingOptions& options) {
   detail::OtherWork other;

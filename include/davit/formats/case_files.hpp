@@ -14,10 +14,10 @@ namespace davit::formats {
 
 class ZipArchive;
 
-/// The files of a case: a folder, or the members of a zip archive below a folder.
+/// The files of a recorded case: a folder, or a folder in a zip archive.
 class CaseFiles {
  public:
-  /// A case whose files lie in `within`, links followed; empty: in the folder itself.
+  /// Opens the case in folder `path`. Links may lead to files in `within`; if empty, to files in `path` itself.
   [[nodiscard]] static CaseFiles folder(std::filesystem::path path, std::filesystem::path within = {}) {
     CaseFiles files;
     files.root_ = std::move(path);
@@ -30,10 +30,9 @@ class CaseFiles {
     files.prefix_ = std::move(prefix);
     return files;
   }
-  /// The bytes of a file of the case; a name that leaves the case's folder, or a link out of where its files lie, is
-  /// refused.
+  /// Reads a file of the case. Rejects names and links that lead out of the folder.
   [[nodiscard]] Result<SharedBytes> read(std::string_view name) const;
-  /// What errors call the file.
+  /// Returns the name of the file for errors.
   [[nodiscard]] std::string place(std::string_view name) const;
 
  private:
@@ -43,7 +42,7 @@ class CaseFiles {
   std::string prefix_;
 };
 
-/// Whether a path leads, over links, to something in a folder.
+/// True if a path, with links resolved, lies in a folder.
 [[nodiscard]] bool lies_in(const std::filesystem::path& path, const std::filesystem::path& folder);
 
 }  // namespace davit::formats

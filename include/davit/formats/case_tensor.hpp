@@ -18,7 +18,7 @@
 
 namespace davit::formats::detail {
 
-/// The fix of every error in a case.
+/// The `fix` of all errors in recorded cases.
 inline constexpr std::string_view case_fix = "the recorded case is damaged: record it again";
 
 /// Reads a list of integers.
@@ -39,7 +39,7 @@ inline constexpr std::string_view case_fix = "the recorded case is damaged: reco
   return read_integers(*found);
 }
 
-/// Makes a tensor of one dimension, which is a storage, the view of it that the case describes.
+/// Turns a storage (a tensor of rank 1) into the strided view that the case describes.
 [[nodiscard]] inline Result<void> apply_strides(const Json& json, Tensor& tensor) {
   Result<std::vector<std::int64_t>> strides = read_integers(json, "strides");
   if (!strides) return error_of(std::move(strides));
@@ -47,7 +47,8 @@ inline constexpr std::string_view case_fix = "the recorded case is damaged: reco
   if (!offset) return error_of(offset);
   tensor.strides = *std::move(strides);
   tensor.storage_offset = *offset;
-  if (tensor.sizes.size() != tensor.strides.size()) return json.error("it has not as many strides as sizes", case_fix);
+  if (tensor.sizes.size() != tensor.strides.size())
+    return json.error("the numbers of its sizes and strides differ", case_fix);
   const std::int64_t extent =
       storage_extent(tensor.sizes, tensor.strides, tensor.storage_offset, size_of(tensor.dtype));
   if (extent < 0 || static_cast<std::size_t>(extent) > tensor.storage.size())
@@ -55,7 +56,7 @@ inline constexpr std::string_view case_fix = "the recorded case is damaged: reco
   return {};
 }
 
-/// Whether sizes are not negative, few enough, and of a product that fits.
+/// True if sizes are non-negative, few enough, and their product fits.
 [[nodiscard]] inline bool plausible_sizes(std::span<const std::int64_t> sizes) noexcept {
   std::int64_t count = 1;
   for (const std::int64_t size : sizes)
@@ -63,7 +64,7 @@ inline constexpr std::string_view case_fix = "the recorded case is damaged: reco
   return sizes.size() <= max_rank && count <= INT64_MAX / 64;
 }
 
-/// Reads the array that a value of a case names: a whole one, or a view of a storage.
+/// Reads a tensor of a recorded case: a whole array, or a view of a storage.
 [[nodiscard]] inline Result<Tensor> read_case_tensor(const CaseFiles& files, const Json& json) {
   const Result<std::optional<Json>> storage_file = json.find("storage_file");
   if (!storage_file) return error_of(storage_file);

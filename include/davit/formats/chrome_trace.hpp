@@ -15,18 +15,18 @@
 
 namespace davit::formats {
 
-/// The place of a traceback's innermost frame as "file:line", or nothing.
+/// Returns the innermost frame of a traceback as "file:line"; empty if there is none.
 [[nodiscard]] std::string source_location(std::string_view stack_trace);
 
-/// A tracer that keeps the events of a session and writes them in Chrome's trace format: delegate calls, and in them
-/// the operators.
+/// A tracer that records a session's events and writes them in Chrome's trace format: delegate calls with their
+/// operators.
 class ChromeTracer {
  public:
   static constexpr bool enabled = true;
   struct Event {
     DebugHandle handle;
-    std::string name;     ///< the operator, or the partition's tag
-    std::string backend;  ///< of a delegate call; empty: an operator
+    std::string name;     ///< operator, or tag of the partition
+    std::string backend;  ///< backend of a delegate call; empty for an operator
     double begin;         ///< microseconds
     double duration;
     std::uint64_t bytes;
@@ -43,19 +43,19 @@ class ChromeTracer {
   void begin_delegate(std::string_view, std::string_view) {
     if (active_) open_.push_back({Clock::now(), true});
   }
-  /// Operators of the call that have not ended failed, and leave no event.
+  /// Ends a delegate call. Operators that have not ended have failed, and are not recorded.
   void end_delegate(std::string_view tag, std::string_view backend);
-  /// Bytes of an output of the operator that ended last.
+  /// Adds bytes to the operator that ended last.
   void memory(DebugHandle, std::size_t bytes) {
     if (active_ && !events_.empty()) events_.back().bytes += bytes;
   }
-  /// What has ended, in that order: a delegate call after its operators.
+  /// Returns the ended events in order of their ends: operators before their delegate call.
   [[nodiscard]] const std::vector<Event>& events() const noexcept { return events_; }
-  /// Forgets the events so far.
+  /// Removes all events.
   void clear();
 
-  /// Writes the events: operators with debug handle, output bytes, node, module hierarchy and "file:line" of the
-  /// model's innermost frame, delegate calls with their backend. Errors: io_error.
+  /// Writes the events to a file. Operators have debug handle, output bytes, node, module hierarchy, and "file:line" of
+  /// the model's innermost frame; delegate calls have their backend. Errors: io_error.
   [[nodiscard]] Result<void> write(const std::string& path, const DebugMap& map) const;
 
  private:
@@ -68,7 +68,7 @@ class ChromeTracer {
   void close(DebugHandle handle, std::string_view name, std::string_view backend);
   bool active_;
   Clock::time_point start_ = Clock::now();
-  std::vector<Open> open_;  ///< what has not ended, innermost last
+  std::vector<Open> open_;  ///< events that have not ended, the innermost last
   std::vector<Event> events_;
 };
 static_assert(Tracer<ChromeTracer>);

@@ -11,19 +11,19 @@
 
 namespace davit::formats {
 
-/// The version of the texts that print_cost_table writes.
+/// Version of the format of print_cost_table.
 inline constexpr std::int64_t cost_table_version = 1;
 
-/// Reads what print_cost_table wrote; `name` is what errors call the text.
+/// Parses the text of print_cost_table. `name` is the text's name in errors.
 ///
 /// Errors: corrupt_data with the place in the text; version_mismatch. O(size log size).
 [[nodiscard]] Result<CostTable> parse_cost_table(std::string_view text, std::string_view name = "costs");
-/// Reads a file. Errors: io_error also.
+/// Reads a file. Errors: as parse_cost_table; io_error.
 [[nodiscard]] Result<CostTable> read_cost_table(const std::string& file);
 
-/// The table as JSON, an entry a line, by key: equal tables give equal texts. O(entries).
+/// Prints the table as JSON, one entry per line, by key. Equal tables give equal texts. O(entries).
 [[nodiscard]] std::string print_cost_table(const CostTable& table);
-/// Writes a file, at once: it holds the old table or the new one. Errors: io_error.
+/// Writes a file atomically: afterwards it holds either the old or the new table. Errors: io_error.
 [[nodiscard]] Result<void> write_cost_table(const CostTable& table, const std::string& file);
 
 }  // namespace davit::formats

@@ -7,8 +7,7 @@
 
 namespace davit::formats {
 
-/// What Linux calls this machine's processor, such as "Intel(R) Xeon(R) CPU @ 2.20GHz"; "unknown" where it does not
-/// say.
+/// Returns Linux's name of the processor, for example "Intel(R) Xeon(R) CPU @ 2.20GHz"; "unknown" if there is none.
 [[nodiscard]] std::string cpu_name();
 
 }  // namespace davit::formats

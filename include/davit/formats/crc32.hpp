@@ -17,14 +17,14 @@ namespace davit::formats {
 namespace detail {
 
 #if defined(__x86_64__)
-/// Carries a checksum (inverted) over n bytes, a multiple of 16 and at least 64, 64 bytes at a time.
+/// Updates an inverted CRC-32 with n bytes, 64 at a time. n must be a multiple of 16 and at least 64.
 /// Source: V. Gopal and others, Fast CRC Computation for Generic Polynomials Using PCLMULQDQ Instruction.
 [[nodiscard, gnu::target("pclmul,sse4.1")]] inline std::uint32_t fold_crc32(std::uint32_t crc, const std::byte* data,
                                                                             std::size_t n) noexcept {
   const auto load = [&data](std::size_t i) __attribute__((target("pclmul,sse4.1"))) {
     return _mm_loadu_si128(reinterpret_cast<const __m128i*>(data) + i);
   };
-  // what x carries over to 512 or 128 bits further on, and what lies there
+  // shifts x by 512 or 128 bits (mod the polynomial) and adds `there`
   const auto fold = [](__m128i x, __m128i by, __m128i there) __attribute__((target("pclmul,sse4.1"))) {
     return _mm_xor_si128(_mm_xor_si128(_mm_clmulepi64_si128(x, by, 0x00), _mm_clmulepi64_si128(x, by, 0x11)), there);
   };
@@ -51,8 +51,8 @@ namespace detail {
 
 }  // namespace detail
 
-/// The CRC-32 of bytes that follow those whose CRC-32 is `crc`. O(size), where the CPU multiplies without carry 16
-/// bytes an instruction.
+/// Returns the CRC-32 of bytes that follow bytes with CRC-32 `crc`. O(size); 16 bytes per instruction on CPUs with
+/// carry-less multiplication.
 [[nodiscard]] inline std::uint32_t crc32_of(std::span<const std::byte> bytes, std::uint32_t crc = 0) noexcept {
 #if defined(__x86_64__)
   static const bool folds = __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("sse4.1");

@@ -12,29 +12,29 @@
 
 namespace davit::formats {
 
-/// What a file is read as: a `.pt2` file, a package that save_program wrote, a `.npy` or `.npz` file.
+/// Purpose of reading a file: as a `.pt2` program, as a package of save_program, or as a `.npy` or `.npz` array.
 enum class FileUse : std::uint8_t { program, package, array };
 
-/// A kind of file that davit tells from others.
+/// A file kind that davit recognises.
 struct FileKind {
-  std::string_view what;    ///< "an ONNX model"
-  std::string_view fix[3];  ///< by FileUse, the way to such a file from this one; empty: this is such a file
+  std::string_view what;    ///< for example "an ONNX model"
+  std::string_view fix[3];  ///< by FileUse: how to get a readable file from this one; empty if readable
 };
 
-/// The kind of a file with these bytes, or nullptr. `name` is asked where the bytes alone do not tell (".onnx"); a file
-/// cut short is known by its beginning. O(members of a ZIP archive).
+/// Returns the kind of a file with these bytes, or nullptr. Uses `name` (".onnx") only if the bytes are ambiguous. A
+/// truncated file is recognised by its beginning. O(members of a ZIP archive).
 [[nodiscard]] const FileKind* file_kind(std::span<const std::byte> bytes, std::string_view name = {});
 
-/// Whether bytes, or a file, begin as a lowered program does.
+/// True if the bytes, or a file, start like a package.
 [[nodiscard]] bool is_package(std::span<const std::byte> bytes) noexcept;
 [[nodiscard]] bool is_package(const std::string& path);
 
-/// The error of reading these bytes; if they are something else than what was wanted, it says what they are and who
-/// takes that.
+/// Improves the error of reading these bytes. If they are of another kind than `wanted`, it names their kind and the
+/// way to read them.
 [[nodiscard]] Error recognised(Error error, std::span<const std::byte> bytes, FileUse wanted,
                                std::string_view name = {});
-/// The same of a file, with its name; of one that is not there, with a file beside it that has another ending. Never
-/// waits for a pipe.
+/// Improves the error of reading a file and adds its name. For a missing file, suggests a file beside it with another
+/// extension. Does not block on pipes.
 [[nodiscard]] Error recognised_file(Error error, const std::string& path, FileUse wanted);
 
 }  // namespace davit::formats

@@ -11,19 +11,19 @@
 
 namespace davit::formats {
 
-/// An error of reading a file. `where` is the member of the file, then the place in it.
+/// Makes an error of reading a file. `where`: the member of the file, then the place in it.
 [[nodiscard]] inline std::unexpected<Error> load_error(ErrorCode code, Name where, Name what, Name fix) {
   return std::unexpected(Error{
       .code = code, .stage = Stage::load, .where = std::move(where), .what = std::move(what), .fix = std::move(fix)});
 }
 
-/// The error of a damaged or hostile file.
+/// Makes the error of a damaged or hostile file.
 [[nodiscard]] inline std::unexpected<Error> corrupt(Name where, Name what) {
   return load_error(ErrorCode::corrupt_data, std::move(where), std::move(what),
                     "the file is damaged or not of torch.export: export the program again");
 }
 
-/// Hands the error of a failed result on, as a result of another type.
+/// Forwards the error of a failed result as a result of another type.
 template <class T>
 [[nodiscard]] std::unexpected<Error> error_of(Result<T>&& failed) {
   return std::unexpected(std::move(failed).error());
@@ -33,7 +33,7 @@ template <class T>
   return std::unexpected(failed.error());
 }
 
-/// A name of the file for a message: in quotes, at most 80 bytes of it, without control characters.
+/// Quotes a name from a file for a message: at most 80 bytes, without control characters.
 [[nodiscard]] inline std::string in_quotes(std::string_view name) {
   constexpr std::size_t longest = 80;
   std::string text = "'";

@@ -14,28 +14,27 @@
 
 namespace davit::formats {
 
-/// Maps a file; writes stay private to this process (a program may change a tensor in place). The bytes stay valid
-/// while a share of them lives; nobody may shorten the file meanwhile.
+/// Maps a file into memory, copy-on-write: a program may change a tensor in place without changing the file. The bytes
+/// are valid while any share of them lives. The file must not be truncated meanwhile.
 ///
-/// Errors: io_error, with the path, for what is missing, unreadable, empty or not a regular file.
+/// Errors: io_error, with the path, if the file is missing, unreadable, empty or not a regular file.
 [[nodiscard]] Result<SharedBytes> map_file(const std::string& path);
 
-/// Gives the memory of what was read of a mapped file back to the system; it is read again when somebody looks. Nothing
-/// for bytes that are no mapping's. What was written to them is lost: only for bytes that nobody has written.
+/// Releases the memory of pages read from a mapped file; the next access reads them again. No effect on bytes that are
+/// not mapped. Discards writes to them, so use it only for unwritten bytes.
 void forget(const SharedBytes& bytes) noexcept;
 
-/// Writes a file whole or leaves what was there: the bytes go to a new file beside it, which takes its name when all of
-/// them lie on the disk. What a link names is written, whether it is there or not. What is there and is no regular file
-/// (a device, a pipe) is written as it is. Errors: io_error, with the path.
+/// Writes a file completely or leaves the old one: writes a new file beside it, and renames it after all bytes are on
+/// disk. Follows links, also dangling ones. Writes directly to existing devices and pipes. Errors: io_error, with the
+/// path.
 [[nodiscard]] Result<void> write_file(const std::string& path, std::span<const std::byte> bytes);
-/// The same of several parts, one behind the other.
+/// Writes several parts, one after the other.
 [[nodiscard]] Result<void> write_file(const std::string& path, std::span<const std::span<const std::byte>> parts);
 [[nodiscard]] inline Result<void> write_file(const std::string& path, std::string_view text) {
   return write_file(path, std::as_bytes(std::span(text)));
 }
 
-/// A file that is removed if the process ends before it is finished: see remove_unfinished_files. At most 64 at a time
-/// are known.
+/// A file that remove_unfinished_files deletes if the process is interrupted. At most 64 at a time are tracked.
 class UnfinishedFile {
  public:
   explicit UnfinishedFile(std::string path);
@@ -46,11 +45,11 @@ class UnfinishedFile {
 
  private:
   std::unique_ptr<std::string> path_;
-  std::atomic<const char*>* place_ = nullptr;  ///< null: there was none
+  std::atomic<const char*>* place_ = nullptr;  ///< null: not tracked, because 64 others were
 };
 
-/// Removes the files that write_file is writing in other names, for a handler of SIGINT or SIGTERM that ends the
-/// process then: it calls only what a handler may. Without it such a signal leaves `FILE.<process>-<n>.new`.
+/// Deletes the temporary files of running write_file calls. For a handler of SIGINT or SIGTERM that then ends the
+/// process: async-signal-safe. Without it such a signal leaves `FILE.<process>-<n>.new`.
 void remove_unfinished_files() noexcept;
 
 }  // namespace davit::formats

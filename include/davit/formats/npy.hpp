@@ -12,19 +12,18 @@
 
 namespace davit::formats {
 
-/// Reads an array of numpy's format (versions 1 to 3, little endian, C or Fortran order).
+/// Reads an array in numpy's format (versions 1 to 3, little endian, C or Fortran order).
 ///
-/// A view of `bytes`, copied only where they are not aligned. Elements of two bytes without a type ('<V2'), which is
-/// what numpy.save makes of ml_dtypes' bfloat16, are bfloat16. `label` names the file in errors. Errors: corrupt_data;
-/// invalid_dtype for an element type that no tensor has; out_of_memory. Source: numpy.lib.format.
+/// The tensor views `bytes`; unaligned bytes are copied. Untyped two-byte elements ('<V2') are bfloat16: numpy.save
+/// writes that for ml_dtypes' bfloat16. `label` is the file's name in errors. Errors: corrupt_data; invalid_dtype for
+/// an unsupported element type; out_of_memory. Source: numpy.lib.format.
 [[nodiscard]] Result<Tensor> read_npy(const SharedBytes& bytes, std::string_view label);
 
-/// Reads a .npy file. Errors as above, and io_error.
+/// Reads a .npy file. Errors: as above; io_error.
 [[nodiscard]] Result<Tensor> read_npy(const std::string& path);
 
-/// Writes a tensor as a .npy file, version 1.0, C order; bfloat16 as ml_dtypes does:
-/// `numpy.load(path).view(ml_dtypes.bfloat16)`, or without that package `.view("uint16")` for the bits. Errors:
-/// io_error, invalid_dtype.
+/// Writes a tensor as a .npy file, version 1.0, C order. Writes bfloat16 as ml_dtypes does; read it with
+/// `numpy.load(path).view(ml_dtypes.bfloat16)`, or the bits with `.view("uint16")`. Errors: io_error, invalid_dtype.
 [[nodiscard]] Result<void> write_npy(const std::string& path, const TensorView& tensor);
 
 }  // namespace davit::formats

@@ -14,22 +14,22 @@
 namespace davit::formats {
 
 struct SaveOptions {
-  bool debug_map = true;  ///< where the nodes came from; strip_debug_map takes it out later
+  bool debug_map = true;  ///< save source places of the nodes; strip_debug_map removes them later
 };
 
-/// A lowered program as bytes: one program table, the backends' blobs and all tensors as aligned segments (equal ones
-/// once), and the debug map at the end, where it can be stripped. The same program gives the same bytes.
+/// Serializes a lowered program: one program table, the backends' blobs and all tensors as aligned segments (equal ones
+/// once), and the debug map at the end, so that it can be stripped. Equal programs give equal bytes.
 ///
-/// The program's flat tables are their own format, read back with bounds checks and the verifier; a FlatBuffers schema
-/// would wrap the same byte vectors, could not check their references, and would be a second library to ship.
-/// Errors: unsupported_argument for a backend that cannot save. O(size).
+/// The flat tables are a format of their own, read with bounds checks and the verifier. A FlatBuffers schema would wrap
+/// the same byte vectors, could not check their references, and would be a second library to ship. Errors:
+/// unsupported_argument for a backend that cannot save. O(size).
 [[nodiscard]] Result<std::vector<std::byte>> save_program(const LoweredProgram& program, SaveOptions options = {});
 
-/// Saves to a file. Errors: as above, io_error; a file that cannot be written whole is removed.
+/// Saves to a file. Errors: as above; io_error. Leaves no partly written file.
 [[nodiscard]] Result<void> save_program(const LoweredProgram& program, const std::string& path,
                                         SaveOptions options = {});
 
-/// Not of a Result: this says so, and does not compile.
+/// Rejects a Result at compile time, with a message.
 template <class R, class... Rest>
   requires std::same_as<R, Result<LoweredProgram>>
 Result<void> save_program(const R&, const Rest&...) {
@@ -40,19 +40,19 @@ Result<void> save_program(const R&, const Rest&...) {
   return {};
 }
 
-/// Loads what save_program wrote, matches backends by name against the list, and compiles. Tensors view `bytes`.
+/// Loads the bytes of save_program, matches backends by name against the list, and compiles. Tensors view `bytes`.
 ///
 /// Errors: corrupt_data and version_mismatch with the place; not_available for a backend that is not in the list, or
-/// that cannot run here and has no fallback in the package; what the backends' load and compile report.
+/// that cannot run here and has no fallback in the package; errors of the backends' load and compile.
 [[nodiscard]] Result<LoweredProgram> load_program(BackendTables backends, const SharedBytes& bytes,
                                                   Diagnostics* diagnostics = nullptr);
 
-/// The same from a file, which is mapped: it must not change or become shorter while the program or a session of it
-/// lives. A new file that is renamed to its name does not matter.
+/// Loads from a file, which is mapped. It must not change or be truncated while the program or a session of it lives;
+/// replacing it by renaming a new file is safe.
 [[nodiscard]] Result<LoweredProgram> load_program(BackendTables backends, const std::string& path,
                                                   Diagnostics* diagnostics = nullptr);
 
-/// The same for a list of backends; `from` is a path, or bytes.
+/// Loads for a list of backends. `from` is a path, or bytes.
 template <class List, class From>
 [[nodiscard]] Result<LoweredProgram> load_program(const From& from, Diagnostics* diagnostics = nullptr) {
   return load_program(List::tables(), from, diagnostics);

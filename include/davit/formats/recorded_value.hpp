@@ -11,7 +11,7 @@
 
 namespace davit::formats {
 
-/// A recorded input or output: a tensor, or a number, text or none.
+/// A recorded input or output: a tensor, a number, a text or none.
 struct RecordedValue {
   std::string name;
   EValue::Tag tag = EValue::Tag::none;
@@ -19,11 +19,11 @@ struct RecordedValue {
   std::int64_t integer = 0;
   double real = 0;
   std::string text;
-  bool opaque = false;         ///< a token, or of a type that cannot be recorded: not to be compared
-  std::optional<double> rtol;  ///< the value's own tolerance, if it has one
+  bool opaque = false;         ///< a token, or of a type that cannot be recorded: not compared
+  std::optional<double> rtol;  ///< tolerance of this value alone, if any
   std::optional<double> atol;
 
-  /// The value; views this object.
+  /// Returns the value as a view of this object.
   [[nodiscard]] EValue value() const {
     switch (tag) {
       case EValue::Tag::tensor: return EValue(tensor.view());

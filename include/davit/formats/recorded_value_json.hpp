@@ -17,7 +17,7 @@
 
 namespace davit::formats::detail {
 
-/// A real number, or one of the texts for those that JSON has no number for.
+/// Reads a real number, or the text of a value that JSON numbers cannot express.
 [[nodiscard]] inline Result<double> real_of(const Json& json) {
   if (!json.is_string()) return json.number();
   const Result<std::string_view> text = json.string();
@@ -27,7 +27,7 @@ namespace davit::formats::detail {
   return json.expected("a number");
 }
 
-/// Reads a tolerance if it is there; it must be a number that is not negative.
+/// Reads an optional tolerance, a non-negative number.
 [[nodiscard]] inline Result<void> read_tolerance(const Json& json, std::string_view key, std::optional<double>& to) {
   const Result<std::optional<Json>> found = json.find(key);
   if (!found) return error_of(found);

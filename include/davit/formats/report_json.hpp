@@ -10,12 +10,11 @@
 
 namespace davit::formats {
 
-/// All that is in the reports of a program as one JSON object: "davit_report" (the version of this form), "title",
-/// "methods".
+/// Writes the reports of a program as one JSON object: "davit_report" (version of the format), "title", "methods".
 ///
-/// Members are named as those of PartitionReport; what is not known is null. Nodes refer to rows of "places", where the
-/// innermost frame, the whole stack trace and the modules (path and type, outermost first) stand once each. Bytes of
-/// names that are no UTF-8 become U+FFFD. O(size of the reports).
+/// Members have the names of PartitionReport; unknown values are null. Nodes refer to rows of "places", which hold the
+/// innermost frame, the whole stack trace and the modules (path and type, outermost first) once each. Invalid UTF-8 in
+/// names becomes U+FFFD. O(size of the reports).
 [[nodiscard]] std::string report_json(std::string_view title, std::span<const PartitionReport> reports);
 
 }  // namespace davit::formats

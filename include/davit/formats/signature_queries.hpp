@@ -9,11 +9,10 @@
 
 namespace davit::formats {
 
-/// The answers to every query of a signature as one line of JSON: mappings as ordered [key, value] pairs, floats as
-/// Python does.
+/// Returns the results of all signature queries as one line of JSON: mappings as ordered [key, value] pairs, floats as
+/// in Python.
 ///
-/// `parameters_to_mutate`, which torch 2.6 does not have, is left out if it is empty. A signature with two losses is an
-/// error.
+/// Omits an empty `parameters_to_mutate`, which torch 2.6 does not have. Errors: a signature with two losses.
 [[nodiscard]] Result<std::string> signature_queries_json(const ExportGraphSignature& signature);
 
 }  // namespace davit::formats

@@ -29,7 +29,7 @@ void write_key(Writer& writer, std::string_view key) {
   writer.Key(key.data(), static_cast<rapidjson::SizeType>(key.size()));
 }
 
-/// Writes a float as Python's json module does: 1.0, 1e-05, NaN, -Infinity.
+/// Writes a float like Python's json module: 1.0, 1e-05, NaN, -Infinity.
 template <class Writer>
 void write_float(Writer& writer, double value) {
   std::string text;
@@ -98,10 +98,11 @@ void write(Writer& writer, const std::optional<ExportBackwardSignature>& backwar
 
 }  // namespace detail
 
-/// Writes the answers to every query as one JSON object: mappings as ordered [key, value] pairs, floats as Python does.
+/// Writes the results of all signature queries as one JSON object: mappings as ordered [key, value] pairs, floats as in
+/// Python.
 ///
-/// `writer` is a rapidjson::Writer or PrettyWriter. `parameters_to_mutate`, which torch 2.6 does not have, is left out
-/// if it is empty. A signature with two losses is an error, and nothing is written.
+/// `writer` is a rapidjson::Writer or PrettyWriter. Omits an empty `parameters_to_mutate`, which torch 2.6 does not
+/// have. Errors: a signature with two losses; nothing is written then.
 template <class Writer>
 [[nodiscard]] Result<void> write_signature_queries(Writer& writer, const ExportGraphSignature& signature) {
   const auto backward = signature.backward_signature();

@@ -13,7 +13,7 @@
 
 namespace davit {
 
-/// The backends a program may be lowered onto, in order of preference. Types and names must differ.
+/// The backends that a program may be lowered onto, in order of preference. Their types and names must differ.
 template <class... Bs>
 struct BackendList {
   static constexpr std::size_t size = sizeof...(Bs);
@@ -24,20 +24,20 @@ struct BackendList {
     constexpr std::string_view names[] = {Bs::name...};
     return index < size ? names[index] : std::string_view("?");
   }
-  /// The index of the backend of that name, or `size`.
+  /// Returns the index of the backend called `name`, or `size` if there is none.
   [[nodiscard]] static constexpr std::size_t find(std::string_view name) noexcept {
     constexpr std::string_view names[] = {Bs::name...};
     std::size_t i = 0;
     while (i < size && names[i] != name) ++i;
     return i;
   }
-  /// All names, separated by ", ".
+  /// Returns all names, separated by ", ".
   [[nodiscard]] static constexpr Name names() {
     Name all;
     ((all = concat(all, all.empty() ? "" : ", ", Bs::name)), ...);
     return all;
   }
-  /// The backends behind the border: what all code that does not depend on their types works with.
+  /// Returns type-erased tables of the backends, for code that does not depend on their types.
   [[nodiscard]] static constexpr BackendTables tables() noexcept { return BackendTables(rows); }
   template <std::size_t I>
   using at = std::tuple_element_t<I, std::tuple<Bs...>>;
@@ -50,7 +50,7 @@ struct BackendList {
     return i;
   }();
 
-  /// Calls `f.template operator()<B, index>()` with the backend at `index`; nothing if there is none.
+  /// Calls `f.template operator()<B, index>()` with the backend at `index`. Does nothing if the index is out of range.
   template <class F>
   static constexpr void visit(std::size_t index, F&& f) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -80,7 +80,7 @@ struct BackendList {
                 "davit: two backends of a BackendList have the same name; saved programs could not tell them apart");
 };
 
-/// Says that a partition goes to backend B, compiled by this spec.
+/// A delegation target: backend B and the spec that compiles the partition.
 template <class B>
 struct DelegateTo {
   using Backend = B;
@@ -96,12 +96,12 @@ struct DelegationSpecOf<BackendList<Bs...>> {
 };
 }  // namespace detail
 
-/// Where a partition goes: one of the list's backends; its index is the backend's.
+/// A delegation target on any backend of the list; the variant's index is the backend's index.
 /// Source: executorch.exir.backend.partitioner.DelegationSpec.
 template <class List>
 using DelegationSpec = typename detail::DelegationSpecOf<List>::type;
 
-/// The DelegationSpec for backend B. Naming a backend that is not in the list does not compile.
+/// Makes the DelegationSpec for backend B. Does not compile if B is not in the list.
 template <class List, class B>
 [[nodiscard]] constexpr DelegationSpec<List> delegate_to(typename B::CompileSpec spec = {}) {
   static_assert(

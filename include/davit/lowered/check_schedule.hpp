@@ -19,7 +19,7 @@ namespace davit {
 
 namespace detail {
 
-/// Compares the types at both ends of everything that a schedule passes on.
+/// Compares producer type and consumer type of every value that a schedule passes on.
 class ScheduleChecker {
  public:
   ScheduleChecker(const ExportedProgram& parent, const MethodInterface& interface,
@@ -54,10 +54,10 @@ class ScheduleChecker {
     return std::unexpected(Error{.code = loads ? ErrorCode::corrupt_data : ErrorCode::invalid_program,
                                  .stage = stage_,
                                  .where = std::move(where),
-                                 .what = "its type is not the one that it is passed on with",
+                                 .what = "it is passed on as a value of another type",
                                  .fix = loads ? "lower and save the program again" : "export the program again"});
   }
-  /// The type of every slot: of a value, a literal, or a buffer that a partition took along.
+  /// Finds the type of every slot: a value, a literal, or a buffer that moved into a partition.
   void find_types() {
     types_.resize(schedule_.slot_count);
     for (ValueId v = 0; v < graph_.values.size(); ++v) types_[v] = port_type(graph_, GraphBuilder::value(v));
@@ -91,8 +91,7 @@ class ScheduleChecker {
     return dims;
   }
 
-  /// True if what has the type `from` may be taken for a `to`: a size that `to` knows is known to be the same in
-  /// `from`.
+  /// True if a value of type `from` may be passed as `to`. Static sizes of `to` must be static and equal in `from`.
   [[nodiscard]] static bool passes(const PortType& from, const PortType& to) noexcept {
     return from.tag == to.tag && from.dtype == to.dtype && sizes_pass(from.dims, to.dims);
   }
@@ -103,13 +102,14 @@ class ScheduleChecker {
   [[nodiscard]] bool pass(std::span<const std::uint32_t> from, std::span<const std::uint32_t> to) const {
     return std::ranges::equal(from, to, [&](std::uint32_t f, std::uint32_t t) { return passes(types_[f], types_[t]); });
   }
-  /// What goes out of a sub-graph to the outputs of its node; one that nobody wants has no value.
+  /// Compares sub-graph outputs with the outputs of their node. Unused outputs of the node have no value and always
+  /// pass.
   [[nodiscard]] bool pass_wanted(std::span<const std::uint32_t> made, std::span<const std::uint32_t> wanted) const {
     return std::ranges::equal(made, wanted, [&](std::uint32_t m, std::uint32_t w) {
       return w >= graph_.values.size() || passes(types_[m], types_[w]);
     });
   }
-  /// Takes the dimension `dim` out of the type of a tensor and answers it; nothing if there is none.
+  /// Removes dimension `dim` from a tensor type and returns it; nullopt if there is no such dimension.
   [[nodiscard]] static std::optional<Dim> take_dim(PortType& type, std::int64_t dim) {
     const auto rank = static_cast<std::int64_t>(type.dims.size());
     if (dim < 0) dim += rank;
@@ -184,10 +184,12 @@ class ScheduleChecker {
 
 }  // namespace detail
 
-/// Checks that whatever a lowered program passes on arrives with the kind, dtype, rank and known sizes that it left
-/// with: between caller, partitions, control flow and its sub-graphs. Kernels trust the sizes that their graph knows.
-/// Errors: of that stage, corrupt_data if it is load and invalid_program else, with the place. O(n log n) for a parent
-/// and an interface of size n.
+/// Checks the types of all values that a lowered program passes on: between caller, partitions, control flow and
+/// sub-graphs.
+///
+/// Kind, dtype, rank and static sizes must be the same at both ends, because kernels trust the static sizes of their
+/// graph. Errors name the place and have the given stage: corrupt_data at load, else invalid_program. O(n log n) for a
+/// parent and an interface of size n.
 [[nodiscard]] inline Result<void> check_schedule(const ExportedProgram& parent, const MethodInterface& interface,
                                                  std::span<const MethodInterface* const> delegates,
                                                  const Schedule& schedule, Stage stage) {

@@ -17,19 +17,19 @@
 
 namespace davit {
 
-/// A partition of a lowered program: which backend runs it, and all that running it takes.
+/// A partition of a lowered program: its backend, and the data to run it.
 struct LoweredDelegate {
   Name tag;
-  std::uint32_t backend = 0;                          ///< index of the program's backends
-  std::vector<std::uint32_t> fallbacks{};             ///< backends to try where the first is not available
-  std::shared_ptr<const ExportedProgram> original{};  ///< kept if fallbacks may have to preprocess it
+  std::uint32_t backend = 0;                          ///< index into the program's backends
+  std::vector<std::uint32_t> fallbacks{};             ///< backends to try if the first is not available
+  std::shared_ptr<const ExportedProgram> original{};  ///< kept if a fallback may have to preprocess it
   MethodInterface interface{};
   BackendObject spec{};
   BackendObject processed{};
-  BackendObject handle{};  ///< null if it was not compiled: the backend was not available
+  BackendObject handle{};  ///< null if not compiled, because the backend was not available
 };
 
-/// @name What a backend made of a partition, by its type: B must be the partition's backend.
+/// @name Results of a partition's backend, by their types. B must be the partition's backend.
 /// @{
 template <RuntimeBackend B>
 [[nodiscard]] const typename B::CompileSpec& spec_of(const LoweredDelegate& delegate) noexcept {
@@ -39,26 +39,27 @@ template <RuntimeBackend B>
 [[nodiscard]] const typename B::Processed& processed_of(const LoweredDelegate& delegate) noexcept {
   return *static_cast<const typename B::Processed*>(delegate.processed.get());
 }
-/// The partition must have been compiled.
+/// Precondition: the partition is compiled.
 template <RuntimeBackend B>
 [[nodiscard]] const typename B::Handle& handle_of(const LoweredDelegate& delegate) noexcept {
   return *static_cast<const typename B::Handle*>(delegate.handle.get());
 }
 /// @}
 
-/// One method of a lowered program: the parent that calls the partitions, its schedule, and the partitions.
+/// One method of a lowered program: the parent program that calls the partitions, its schedule, and the partitions.
 struct LoweredMethod {
   Name name;
   ExportedProgram parent{};
-  MethodInterface interface{};  ///< of the whole method, as it was before it was cut
+  MethodInterface interface{};  ///< of the whole method, before partitioning
   Schedule schedule{};
   std::vector<LoweredDelegate> delegates{};
-  bool storage_matters = false;  ///< partitions must pass on values themselves, not copies of them
+  bool storage_matters = false;  ///< partitions must pass on the values themselves, not copies
 };
 
-/// A program lowered onto backends: immutable, cheap to copy (copies share everything), safe to share between threads.
-/// Run it through a Session. Source: the LoweredModule of torch's `to_backend`, and executorch.exir's program of
-/// lowered methods.
+/// A program lowered onto backends. Immutable, cheap to copy (copies share everything), safe to share between threads.
+///
+/// A Session runs it. Source: the LoweredModule of torch's `to_backend`, and the lowered methods of an executorch.exir
+/// program.
 class LoweredProgram {
  public:
   struct Parts {
@@ -74,15 +75,15 @@ class LoweredProgram {
   [[nodiscard]] BackendTables backends() const noexcept { return parts_->backends; }
   [[nodiscard]] std::span<const LoweredMethod> methods() const noexcept { return parts_->methods; }
   [[nodiscard]] std::span<const NamedTensor> state() const noexcept { return parts_->state; }
-  /// Where the nodes came from; empty if it was stripped from the package that the program was loaded from.
+  /// Returns the source places of the nodes; empty if the package was saved without them.
   [[nodiscard]] const DebugMap& debug_map() const noexcept { return *debug_map_; }
   [[nodiscard]] std::shared_ptr<const DebugMap> shared_debug_map() const noexcept { return debug_map_; }
-  /// The same program with another debug map, such as one kept from lowering beside a loaded program.
+  /// Returns the same program with another debug map, for example a map kept from lowering for a loaded program.
   [[nodiscard]] LoweredProgram with_debug_map(std::shared_ptr<const DebugMap> map) const {
     return LoweredProgram(parts_, std::move(map));
   }
 
-  /// Index of a method. Errors: not_found, with the methods there are. O(methods).
+  /// Returns the index of a method. Errors: not_found, with the names of all methods. O(methods).
   [[nodiscard]] Result<std::size_t> find_method(std::string_view name) const;
 
  private:
@@ -92,12 +93,13 @@ class LoweredProgram {
 
 namespace detail {
 
-/// Where a partition is, for messages.
+/// Describes the place of a partition in an error message.
 [[nodiscard]] Name place_of(std::string_view method, const LoweredDelegate& delegate);
 [[nodiscard]] Error not_available(Stage stage, std::string_view backend);
 
-/// Compiles every partition whose backend is available. One whose backend is not goes to the next of its chain, if its
-/// program was kept; else `strict` makes it an error, and otherwise it is left uncompiled, with a warning.
+/// Compiles every partition whose backend is available. If a backend is not available, the next backend of the
+/// partition's chain gets it, provided the original program was kept. Otherwise the partition is an error if `strict`,
+/// and stays uncompiled with a warning if not.
 [[nodiscard]] Result<void> compile_delegates(BackendTables backends, std::span<LoweredMethod> methods, bool strict,
                                              DebugMap& debug_map, Diagnostics* diagnostics);
 

@@ -19,12 +19,12 @@
 
 namespace davit {
 
-/// What a value that crosses a method's border must be.
+/// Type of a value that enters or leaves a method.
 struct PortType {
   EValue::Tag tag = EValue::Tag::none;
-  ScalarType dtype = ScalarType::undefined;  ///< of a tensor
+  ScalarType dtype = ScalarType::undefined;  ///< dtype of a tensor
   std::vector<Dim> dims{};                   ///< sizes of a tensor; expressions refer to MethodInterface::exprs
-  ExprId expr = no_id;                       ///< of a symbolic int: its expression
+  ExprId expr = no_id;                       ///< expression of a symbolic int
 
   [[nodiscard]] constexpr bool has_static_sizes() const noexcept {
     for (const Dim& d : dims)
@@ -37,29 +37,29 @@ struct PortType {
 struct InputPort {
   Name name;
   InputRole role = InputRole::user;
-  Name target{};  ///< of state: the buffer's name
+  Name target{};  ///< name of the buffer, if the role is state
   PortType type{};
-  std::optional<ConstantValue> constant{};  ///< of an input that the export fixed: its only value, and its default
+  std::optional<ConstantValue> constant{};  ///< the only accepted value, and the default, if fixed at export
   bool written = false;                     ///< operators write to this user input in place
 };
 
-/// An output of a delegate call, in the order of the graph's outputs, or of the method that the graph was made from.
+/// An output of a delegate call, in the order of the outputs of the graph or of the original method.
 struct OutputPort {
   Name name;
   OutputKind kind = OutputKind::user_output;
-  Name target{};  ///< of a mutation: the buffer, parameter or user input that takes the value
+  Name target{};  ///< buffer, parameter or user input that a mutation writes to
   PortType type{};
-  Name keys{};  ///< of a value that forward() returns in a dict: the keys that lead to it, "past.0"; else empty
+  Name keys{};  ///< keys of a value in a dict returned by forward(), for example "past.0"; else empty
 
-  /// Whether forward() returns it; the loss is such a value too.
+  /// True if forward() returns the value (the loss included).
   [[nodiscard]] constexpr bool is_returned() const noexcept {
     return kind == OutputKind::user_output || kind == OutputKind::loss_output;
   }
-  /// What users call the value: by its keys, or as the graph does.
+  /// Returns the name for users: the keys if there are any, else the name in the graph.
   [[nodiscard]] constexpr const Name& user_name() const noexcept { return keys.empty() ? name : keys; }
 };
 
-/// The calling convention of a lowered method: what goes in, what comes out, and which sizes must agree.
+/// The calling convention of a lowered method: inputs, outputs, and the sizes that must agree.
 struct MethodInterface {
   struct SymbolRange {
     ExprId symbol = no_id;
@@ -70,12 +70,12 @@ struct MethodInterface {
   std::vector<OutputPort> outputs;
   std::vector<Expr> exprs;
   std::vector<SymbolRange> ranges;
-  std::vector<Name> symbols{};  ///< the name of each expression that is a symbol, of others nothing; for people
-  Guards guards{};              ///< what must hold of the user inputs; leaves number the inputs of that role
+  std::vector<Name> symbols{};  ///< name of each expression that is a symbol, else empty; for messages
+  Guards guards{};              ///< conditions on the user inputs; leaves count the ports of role user only
   std::uint32_t added_mutations =
-      0;  ///< the last outputs: functionalization added them, and the program does not list them
+      0;  ///< number of trailing outputs that functionalization added; the program does not list them
 
-  /// True if no size of any input or output is symbolic, and no int among the inputs.
+  /// True if all sizes of inputs and outputs are static and no input is a symbolic int.
   [[nodiscard]] constexpr bool is_static() const noexcept {
     for (const InputPort& port : inputs)
       if (!port.type.has_static_sizes() || port.type.expr != no_id) return false;
@@ -86,33 +86,34 @@ struct MethodInterface {
 };
 
 namespace detail {
-/// What an argument that crosses a border is.
+/// Returns the type of an argument that enters or leaves a method.
 [[nodiscard]] PortType port_type(GraphModuleView graph, const Argument& a);
-/// What guards may ask of the user inputs among a method's inputs.
+/// Returns the user inputs among `ports` in the form that guards are checked against.
 [[nodiscard]] std::vector<GuardInput> guard_inputs(std::span<const InputPort> ports);
 }  // namespace detail
 
-/// The names of the user inputs, as guards number them.
+/// Returns the names of the user inputs, in the order in which guards count them.
 [[nodiscard]] std::vector<Name> guard_names(const MethodInterface& interface);
 
-/// A size, as Python writes it: "3", "s0", "2*s0 + 1".
+/// Prints a size in Python syntax: "3", "s0", "2*s0 + 1".
 [[nodiscard]] Name size_text(const MethodInterface& interface, const Dim& dim);
-/// What a value must be: "float32[s0, 3]", "int", "None".
+/// Prints a type: "float32[s0, 3]", "int", "None".
 [[nodiscard]] Name type_text(const MethodInterface& interface, const PortType& type);
-/// The bounds of its symbols, as Python writes them: "2 <= s0 <= 64". Those without bounds are left out.
+/// Prints the bounds of the symbols in Python syntax: "2 <= s0 <= 64". Omits symbols without bounds.
 [[nodiscard]] std::vector<Name> range_texts(const MethodInterface& interface);
-/// How a method is called: "forward(x: float32[s0, 3], h: int) with 2 <= s0 <= 64, x.shape[0] % 2 == 0".
+/// Prints the signature of a method: "forward(x: float32[s0, 3], h: int) with 2 <= s0 <= 64, x.shape[0] % 2 == 0".
 [[nodiscard]] Name signature_text(std::string_view method, const MethodInterface& interface);
 
-/// The interface of a verified program: signature and graph agree. O(inputs + outputs + expressions).
+/// Derives the interface of a verified program, whose signature and graph agree. O(inputs + outputs + expressions).
 [[nodiscard]] MethodInterface method_interface(const ExportedProgram& program);
 
-/// Gives an interface that was loaded the names of its symbols, which its program has. O(inputs + sizes).
+/// Copies the names of symbols from the program into a loaded interface, which is saved without them. O(inputs +
+/// sizes).
 void name_symbols(MethodInterface& interface, const ExportedProgram& program);
 
-/// Appends an interface to a saved program; the names of its symbols are left to its program.
+/// Appends an interface to a saved program, without the names of its symbols: name_symbols() restores them.
 void write_interface(ByteWriter& out, const MethodInterface& interface);
-/// Reads what write_interface wrote; a bad one turns the reader bad.
+/// Reads the bytes of write_interface. On malformed bytes the reader becomes bad.
 [[nodiscard]] MethodInterface read_interface(ByteReader& in);
 
 }  // namespace davit

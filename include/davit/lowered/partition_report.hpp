@@ -10,16 +10,16 @@
 
 namespace davit {
 
-/// What a partitioner that goes by costs considered: a way to cut the program, or a backend for a partition.
+/// A candidate of a cost-based partitioner: a backend for a partition, or a way to partition the program.
 struct CostCandidate {
   Name what;       ///< a partition's tag, or "the program"
-  Name candidate;  ///< the backend, or the way
+  Name candidate;  ///< the backend, or the way to partition
   std::size_t partitions = 1;
-  std::uint64_t ns = UINT64_MAX;  ///< of one call; UINT64_MAX: not known
+  std::uint64_t ns = UINT64_MAX;  ///< duration of one call; UINT64_MAX: not known
   bool chosen = false;
 };
 
-/// A lowered method as a picture shows it: boxes and edges per graph.
+/// A lowered method as a diagram: boxes and edges per graph.
 struct PartitionedGraph {
   enum class BoxKind : std::uint8_t { inputs, outputs, partition, control_flow };
   struct Box {
@@ -28,16 +28,16 @@ struct PartitionedGraph {
     Name label;                       ///< a partition's tag, a control-flow node's name, "inputs" or "outputs"
     Name detail{};                    ///< the backend's name, or the operator
     std::uint32_t partition = no_id;  ///< row of the report's partitions
-    std::uint32_t backend = no_id;    ///< of a partition
-    std::size_t nodes = 0;            ///< of a partition; 0: not known
-    std::vector<GraphId> graphs{};    ///< of control flow: what it runs
+    std::uint32_t backend = no_id;    ///< backend of a partition
+    std::size_t nodes = 0;            ///< number of nodes of a partition; 0: not known
+    std::vector<GraphId> graphs{};    ///< sub-graphs of control flow
   };
   struct Edge {
     std::uint32_t from = 0;  ///< box
     std::uint32_t to = 0;    ///< box
     Name value;
-    Name type;              ///< such as "float32[1, 8]"; symbolic sizes by name, or as ~example
-    std::size_t bytes = 0;  ///< of a tensor of static sizes (with symbolic ones: of the example)
+    Name type;              ///< for example "float32[1, 8]"; symbolic sizes by name, or as ~example
+    std::size_t bytes = 0;  ///< size of a tensor; for symbolic sizes, size of the example
   };
   struct Block {
     Name name;
@@ -49,34 +49,34 @@ struct PartitionedGraph {
   std::vector<Block> graphs;  ///< by GraphId; 0 is the method itself
 };
 
-/// What lowering did with one method of a program: print_report, write_dot and formats::report_json show it.
+/// Result of lowering one method of a program. Shown by print_report, write_dot and formats::report_json.
 /// Source: executorch.devtools.backend_debug.DelegationInfo.
 struct PartitionReport {
   struct Partition {
     Name tag;
     Name backend;
     std::size_t nodes = 0;   ///< 0: not known
-    std::size_t inputs = 0;  ///< values passed at each call
+    std::size_t inputs = 0;  ///< number of values passed at each call
     std::size_t outputs = 0;
-    std::size_t constant_bytes = 0;  ///< of the constants it holds
-    std::uint64_t ns = UINT64_MAX;   ///< in one run; UINT64_MAX: not measured
+    std::size_t constant_bytes = 0;  ///< size of the constants in the partition
+    std::uint64_t ns = UINT64_MAX;   ///< duration in one run; UINT64_MAX: not measured
   };
-  /// A node of the program as it was partitioned.
+  /// A node of the program before partitioning.
   struct Node {
-    Name name;                        ///< its first output
+    Name name;                        ///< name of the first output
     Name target;                      ///< the operator
-    Name type;                        ///< of its outputs, such as "float32[1, 8]"
+    Name type;                        ///< types of the outputs, for example "float32[1, 8]"
     std::uint32_t partition = no_id;  ///< no_id: control flow
     std::uint32_t place = no_id;      ///< row of places
-    std::vector<NodeId> inputs;       ///< the nodes whose outputs it reads, each once
-    std::uint64_t ns = UINT64_MAX;    ///< in one run; UINT64_MAX: not measured
+    std::vector<NodeId> inputs;       ///< nodes whose outputs it reads, without duplicates
+    std::uint64_t ns = UINT64_MAX;    ///< duration in one run; UINT64_MAX: not measured
   };
-  /// Where nodes came from, as torch.export says it.
+  /// Source place of nodes, as torch.export records it.
   struct Place {
     Name stack_trace;
     Name nn_module_stack;
   };
-  /// Memory of the arena that a partition's output or scratch takes, by the ticks of the schedule that need it.
+  /// Arena memory of a partition's output or scratch, with its lifetime in ticks of the schedule.
   struct Block {
     Name what;
     std::uint32_t partition = no_id;
@@ -86,10 +86,10 @@ struct PartitionReport {
     std::uint32_t first = 0;
     std::uint32_t last = 0;
   };
-  /// The plan of the arena; without blocks before a run, as sizes may depend on inputs.
+  /// The memory plan of the arena. Without blocks before the first run, because sizes may depend on inputs.
   struct Memory {
     std::size_t arena_bytes = 0;
-    std::size_t total_bytes = 0;  ///< if nothing shared its place
+    std::size_t total_bytes = 0;  ///< sum of all blocks, as if none shared memory
     std::uint32_t ticks = 0;
     std::vector<Block> blocks;
   };
@@ -116,10 +116,10 @@ struct PartitionReport {
   Memory memory;
 };
 
-/// What lowering has to say that is no error.
+/// Warnings and reports of lowering.
 struct Diagnostics {
   std::vector<Name> warnings;
-  std::vector<PartitionReport> reports;  ///< one per method that was partitioned
+  std::vector<PartitionReport> reports;  ///< one per partitioned method
 };
 
 }  // namespace davit

@@ -20,31 +20,30 @@ struct RefusalGroup {
   std::size_t count = 0;
 };
 
-/// The refusals of a report, counted; the most frequent first. O(n log n).
+/// Counts the refusals of a report by operator, backend and reason; the most frequent first. O(n log n).
 [[nodiscard]] std::vector<RefusalGroup> group_refusals(const PartitionReport& report);
 
-/// What became of the bytes of parameters, buffers and constants.
+/// Bytes of parameters, buffers and constants by their fate in lowering.
 struct ConstantBytes {
   std::size_t kept = 0;        ///< in the lowered program
   std::size_t moved = 0;       ///< into the one partition that uses them
   std::size_t shared = 0;      ///< one storage for several partitions
-  std::size_t duplicated = 0;  ///< the copies of the first, second, ... partition together
+  std::size_t duplicated = 0;  ///< sum of all copies
 };
 [[nodiscard]] ConstantBytes constant_bytes(const PartitionReport& report) noexcept;
 
-/// What the nodes of one operator on one backend took in one run.
+/// Duration of all nodes of one operator on one backend in one run.
 struct OperatorTime {
-  std::string target;  ///< empty: what a backend's partitions took beyond the nodes that it tells apart
+  std::string target;  ///< empty: time of the backend's partitions that belongs to no single node
   std::string backend;
-  std::size_t nodes = 0;  ///< that were measured
-  std::uint64_t ns = 0;   ///< all of them together
+  std::size_t nodes = 0;  ///< number of measured nodes
+  std::uint64_t ns = 0;   ///< sum over these nodes
 };
 
-/// The operators of a report that was measured, the longest first. O(n log n).
+/// Returns the operators of a measured report, the slowest first. O(n log n).
 [[nodiscard]] std::vector<OperatorTime> operator_times(const PartitionReport& report);
 
-/// The partitions, the operators by time, the candidates by cost, the constants and the refusals of a report, as
-/// tables.
+/// Tables of a report: partitions, operators by time, candidates by cost, constants, refusals.
 struct ReportTables {
   TextTable partitions;
   TextTable operators;
@@ -53,13 +52,13 @@ struct ReportTables {
   TextTable refusals;
 };
 [[nodiscard]] ReportTables report_tables(const PartitionReport& report);
-/// One sentence with the totals of nodes, partitions and bytes.
+/// Returns one sentence with the totals of nodes, partitions and bytes.
 [[nodiscard]] std::string report_totals(const PartitionReport& report);
 
-/// The report as text: totals, then the tables of partitions, operators, costs, constants and refusals. Control
-/// characters in names are printed as '?'. O(n log n).
+/// Prints a report: totals, then the tables of partitions, operators, costs, constants and refusals. Replaces control
+/// characters in names by '?'. O(n log n).
 [[nodiscard]] std::string print_report(const PartitionReport& report);
-/// Of a report that was measured, only the times of partitions and operators.
+/// Prints only the times of partitions and operators of a measured report.
 [[nodiscard]] std::string print_times(const PartitionReport& report);
 
 }  // namespace davit

@@ -18,19 +18,19 @@ struct ScheduleStep {
   StepKind kind = StepKind::call_delegate;
   std::uint8_t reverse = 0;  ///< scan: from the last slice to the first
   std::uint16_t reserved = 0;
-  std::uint32_t delegate = no_id;  ///< call_delegate: the delegate's number
-  NodeId node = no_id;             ///< of the parent program
-  GraphId graph = no_id;           ///< cond: if true; while_loop: the condition; map and scan: the body
-  GraphId other = no_id;           ///< cond: if false; while_loop: the body
-  std::uint32_t carried = 0;       ///< while_loop, scan: how many of the inputs are carried
-  std::uint32_t sliced = 0;        ///< map, scan: how many of the inputs after those are taken slice by slice
-  Range inputs{};                  ///< cond: the predicate first
+  std::uint32_t delegate = no_id;  ///< call_delegate: index of the delegate
+  NodeId node = no_id;             ///< node of the parent program
+  GraphId graph = no_id;           ///< cond: the true branch; while_loop: the condition; map and scan: the body
+  GraphId other = no_id;           ///< cond: the false branch; while_loop: the body
+  std::uint32_t carried = 0;       ///< while_loop, scan: number of carried inputs
+  std::uint32_t sliced = 0;        ///< map, scan: number of sliced inputs, which follow the carried ones
+  Range inputs{};                  ///< cond: starts with the predicate
   Range outputs{};
-  std::int64_t dim = 0;  ///< scan: the dimension of the slices
+  std::int64_t dim = 0;  ///< scan: dimension that is sliced
   friend constexpr bool operator==(const ScheduleStep&, const ScheduleStep&) = default;
 };
 
-/// The steps of one graph of the parent, and where its inputs and outputs are.
+/// The steps of one graph of the parent, and the slots of its inputs and outputs.
 struct ScheduleGraph {
   Range steps{};
   Range inputs{};
@@ -38,10 +38,10 @@ struct ScheduleGraph {
   friend constexpr bool operator==(const ScheduleGraph&, const ScheduleGraph&) = default;
 };
 
-/// How a lowered program runs: delegate calls and control flow over numbered slots.
+/// Execution plan of a lowered program: delegate calls and control flow over numbered slots.
 ///
-/// The first slots are the values of the parent program; then come literals, the buffers that partitions took along,
-/// and those buffers' new values.
+/// Slots hold, in this order: the values of the parent program, literals, buffers that moved into partitions, and the
+/// new values of these buffers.
 struct Schedule {
   struct Literal {
     std::uint32_t slot = 0;
@@ -49,8 +49,8 @@ struct Schedule {
   };
   struct MovedBuffer {
     Name target;
-    std::uint32_t slot = 0;    ///< its value when a run begins
-    std::uint32_t result = 0;  ///< its value when the run ends
+    std::uint32_t slot = 0;    ///< value at the start of a run
+    std::uint32_t result = 0;  ///< value at the end of a run
   };
   std::vector<ScheduleStep> steps;
   std::vector<std::uint32_t> slots;
@@ -66,10 +66,11 @@ struct Schedule {
   }
 };
 
-/// Lays out how a parent program runs; `interface` is that of the whole method, `delegates` holds the interface of each
-/// delegate it calls. O(size of the parent).
+/// Plans the execution of a parent program. `interface` belongs to the whole method; `delegates` holds the interface of
+/// each delegate.
+///
 /// Errors: invalid_program for a node that is neither a delegate call nor control flow, and for a second call of a
-/// delegate.
+/// delegate. O(size of the parent).
 [[nodiscard]] Result<Schedule> make_schedule(const ExportedProgram& parent, const MethodInterface& interface,
                                              std::span<const MethodInterface* const> delegates);
 

@@ -9,13 +9,13 @@
 
 namespace davit {
 
-/// Rows of text with a headline, for reports.
+/// A text table with column titles, for reports.
 struct TextTable {
   std::vector<std::string> headline;
-  std::vector<bool> numeric;  ///< per column: aligned to the right
+  std::vector<bool> numeric;  ///< per column: right-aligned
   std::vector<std::vector<std::string>> rows;
 
-  /// The table with aligned columns, each line indented by two; nothing without rows. O(size of the text).
+  /// Prints the table with aligned columns, indented by two spaces; empty if there are no rows. O(size of the text).
   [[nodiscard]] std::string print() const;
 
  private:

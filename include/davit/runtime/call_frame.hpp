@@ -21,18 +21,18 @@
 
 namespace davit {
 
-/// Makes `tensor` a contiguous tensor of this dtype and these sizes, reusing its storage if it is one. False, and
-/// unchanged, if there is no memory.
+/// Makes `tensor` contiguous, with this dtype and these sizes; keeps its storage if it already is. Returns false, and
+/// leaves `tensor` unchanged, if memory runs out.
 [[nodiscard]] bool reuse_tensor(Tensor& tensor, ScalarType dtype, std::span<const std::int64_t> sizes,
                                 std::uint64_t max_bytes = UINT64_MAX);
 
-/// The copies of a session's buffers that its runs change. Errors: out_of_memory.
+/// Copies the initial buffers for a session, whose runs change them. Errors: out_of_memory.
 [[nodiscard]] Result<std::vector<NamedTensor>> copy_state(std::span<const NamedTensor> initial,
                                                           std::uint64_t max_bytes = UINT64_MAX);
 
-/// What every call of a method goes through, whatever runs it: arguments in, checks, outputs, write-back of mutations.
+/// The work around every call of a method: gathers arguments, checks inputs and outputs, writes back mutations.
 ///
-/// `backend` is for messages, and may be empty. The interface and the state must outlive the frame.
+/// `backend` appears in messages only and may be empty. The interface and the state must outlive the frame.
 class CallFrame {
  public:
   /// O(n log n) for n inputs, outputs and buffers.
@@ -42,43 +42,46 @@ class CallFrame {
   [[nodiscard]] const MethodInterface& interface() const noexcept { return *interface_; }
   [[nodiscard]] std::span<const EValue> inputs() const noexcept { return inputs_; }
   [[nodiscard]] std::span<EValue> outputs() noexcept { return outputs_; }
-  [[nodiscard]] bool gathers() const noexcept { return gathers_; }  ///< inputs are more than what the caller passes
+  [[nodiscard]] bool gathers() const noexcept { return gathers_; }  ///< inputs() differ from the caller's arguments
   [[nodiscard]] bool writes_back() const noexcept { return writes_back_; }
   [[nodiscard]] bool keeps_state() const noexcept { return gathers_ || writes_back_; }
   [[nodiscard]] bool inputs_fit(std::span<const EValue> inputs) const noexcept { return input_checks_.match(inputs); }
   [[nodiscard]] const PortChecks& input_checks() const noexcept { return input_checks_; }
   [[nodiscard]] bool outputs_fit() const noexcept { return output_checks_.match(outputs_); }
 
-  /// Puts state and fixed inputs between what the caller passes; `inputs()` then holds all. Errors: invalid_argument.
+  /// Merges the caller's arguments with state and fixed inputs into `inputs()`. Errors: invalid_argument.
   [[nodiscard]] Result<void> gather(std::span<const EValue> user, std::span<const NamedTensor> state);
 
-  /// Puts inputs given by name where they belong. O(n log n). Errors: invalid_argument.
+  /// Merges positional and named arguments into one list in the order of the inputs. O(n log n). Errors:
+  /// invalid_argument.
   [[nodiscard]] Result<std::vector<EValue>> arrange(std::span<const EValue> args,
                                                     std::span<const NamedValue> kwargs) const;
 
-  /// The slow check: says what does not fit, follows dynamic sizes and checks guards. Answers whether sizes changed
-  /// since settle().
+  /// The thorough check: describes the first mismatch, binds dynamic sizes and checks guards. Returns true if sizes
+  /// differ from those of the last check.
   [[nodiscard]] Result<bool> check_inputs(std::span<const EValue> user, std::span<const EValue> inputs);
 
   [[nodiscard]] Result<void> check_outputs() const;
 
-  /// Copies mutations to the state and to user inputs. Outputs that view what is about to change are copied first. Then
-  /// the mutation of a buffer is the buffer. An output of a mutation's value that lay in the caller's memory becomes
-  /// the buffer or input that the mutation changes: `x.copy_(y); return x` answers x, not y. Source:
-  /// torch.export._unlift._insert_copy_for_mutations. Errors: invalid_shape, before anything has changed. O(bytes + n
-  /// log n) for n outputs and inputs that are written.
+  /// Copies mutations to the state and to user inputs.
+  ///
+  /// Copies outputs first that view memory about to change. Afterwards the mutation of a buffer is a view of the
+  /// buffer. If an output holds the new value of a buffer or input and lies in the caller's memory, it becomes a view
+  /// of that buffer or input: `x.copy_(y); return x` returns x, not y. Source:
+  /// torch.export._unlift._insert_copy_for_mutations. Errors: invalid_shape, before anything changes. O(bytes + n log
+  /// n) for n outputs and written inputs.
   [[nodiscard]] Result<void> write_back(std::span<const EValue> inputs, std::span<NamedTensor> state);
 
   [[nodiscard]] Error wrong_count(std::size_t given) const;
 
-  /// A buffer and its new value: the method's input and output of that number.
+  /// A buffer and its new value: the indices of the method's input and output.
   struct Update {
     std::uint32_t input;
     std::uint32_t output;
   };
-  /// Those of which both are there, by output. O(n log n) for n inputs and outputs.
+  /// Returns all buffers that are an input and have a new value, by output. O(n log n) for n inputs and outputs.
   [[nodiscard]] std::vector<Update> updates() const;
-  /// Where the buffers lie that outputs replace.
+  /// Returns the memory of the buffers that outputs replace.
   [[nodiscard]] std::vector<MemoryRange> changed_state(std::span<const NamedTensor> state) const;
 
  private:
@@ -88,37 +91,39 @@ class CallFrame {
     const Name* target;
   };
 
-  /// State or a user input that operators write to in place; a run works on a copy, so that one that fails changes
-  /// nothing.
+  /// State or a user input that operators write in place. Runs work on a copy, so that a failed run changes nothing.
   struct Written {
     std::size_t input;
     TensorView to;
     Scratch own;
   };
-  /// State that no output replaces is written in place, or another method changes it.
+  /// Finds in-place written inputs. State that no output replaces is among them: it may be written, here or by another
+  /// method.
   void find_written();
-  /// Copies an input, with its strides; false if there is no memory.
+  /// Copies an input with its strides. False if memory runs out.
   [[nodiscard]] bool borrow(Written& written);
-  /// A copy that a run worked on, and what it is a copy of.
+  /// A copy that a run worked on, and its original.
   struct Lent {
     MemoryRange own;
     std::byte* to;
   };
-  /// Copies them back, and lets outputs that view a copy view the input. O(n log n) for n copies and outputs.
+  /// Copies the results back to the originals, and turns outputs that view a copy into views of the original. O(n log
+  /// n) for n copies and outputs.
   void give_back();
 
   [[nodiscard]] Error error(ErrorCode code, Name where, Name what, Name fix) const;
   [[nodiscard]] Error no_memory() const;
   [[nodiscard]] Name call_it_as() const { return concat("call it as ", signature_text(*method_, *interface_)); }
 
-  /// Where output i is written back to, or none.
+  /// Returns the buffer or input that output i is written back to; none if there is none.
   [[nodiscard]] EValue destination(std::size_t i, std::span<const EValue> inputs,
                                    std::span<const NamedTensor> state) const noexcept;
-  /// True if a new value lies where it belongs: it was made there.
+  /// True if the backend has already made the new value in its destination.
   [[nodiscard]] static bool is_there(const EValue& value, const TensorView& to) noexcept;
-  /// Lets no new value of an input view memory of another one, which is the caller's; false if there is no memory.
+  /// Copies the new value of an input if it views memory of another input, which belongs to the caller. False if memory
+  /// runs out.
   [[nodiscard]] bool keep_mutations(std::span<const EValue> inputs);
-  /// Turns a value that views `changed` into a view of a copy; false if there is no memory.
+  /// Replaces a value that views `changed` by a view of a copy. False if memory runs out.
   [[nodiscard]] bool keep(EValue& value, const MemoryRanges& changed);
 
   const Name* method_;
@@ -131,16 +136,16 @@ class CallFrame {
   std::vector<EValue> inputs_;
   std::vector<EValue> outputs_;
   std::vector<std::uint32_t> state_of_input_;   ///< per input: index of the state, or no_id
-  std::vector<std::uint32_t> state_of_output_;  ///< per output: the state it replaces, or no_id
-  std::vector<std::uint32_t> input_of_output_;  ///< per output: the user input it replaces, or no_id
+  std::vector<std::uint32_t> state_of_output_;  ///< per output: index of the replaced state, or no_id
+  std::vector<std::uint32_t> input_of_output_;  ///< per output: index of the replaced user input, or no_id
   std::vector<std::pair<std::uint32_t, std::uint32_t>>
-      returned_mutations_;  ///< outputs that are the new value of a buffer or input, and its mutation
+      returned_mutations_;  ///< pairs: an output that is the new value of a buffer or input, and the mutation's output
   std::vector<Written> written_;
   std::vector<Lent> lent_;
   std::vector<Write> writes_;
-  MemoryRanges memory_;         ///< that the writes change
-  MemoryRanges callers_;        ///< of user inputs, where outputs must not lie in one
-  std::vector<Tensor> copies_;  ///< outputs that viewed what a write-back changed
+  MemoryRanges memory_;         ///< memory that the writes change
+  MemoryRanges callers_;        ///< memory of user inputs, if some output must not lie in it
+  std::vector<Tensor> copies_;  ///< copies of outputs that viewed memory changed by write_back
   std::size_t used_copies_ = 0;
   SymbolValues symbols_;
   SizeMemory sizes_;

@@ -17,12 +17,12 @@
 
 namespace davit {
 
-/// The quick check of what crosses a method's border: kinds, dtypes, ranks and static sizes, laid out flat.
+/// Fast check of a method's inputs or outputs: kinds, dtypes, ranks and static sizes in one flat table.
 ///
-/// It only says whether all fit; check_input_values says what does not, and checks symbolic sizes.
+/// Only returns true or false. check_input_values describes the mismatch, and also checks symbolic sizes.
 class PortChecks {
  public:
-  /// Appends a port; `any` lets every value pass (an input that the export fixed is compared elsewhere).
+  /// Appends a port. `any` accepts every value: inputs fixed at export are compared elsewhere.
   void add(const PortType& type, bool any) {
     ports_.push_back({.sizes = {},
                       .tag = type.tag,
@@ -35,9 +35,9 @@ class PortChecks {
     if (!is_static_) return;
     for (std::size_t d = 0; d < type.dims.size(); ++d) ports_.back().sizes[d] = type.dims[d].value;
   }
-  /// Leaves every value to check_input_values: a symbolic int has a range, and sizes follow it.
+  /// Leaves all values to check_input_values. Needed for a symbolic int, which has a range and determines sizes.
   void leave() noexcept { is_static_ = false; }
-  /// True if every value fits and no size was left to check_input_values. O(values + sizes).
+  /// True if every value fits and none needs check_input_values. O(values + sizes).
   [[nodiscard, gnu::always_inline]] bool match(std::span<const EValue> values) const noexcept {
     return match(values, [](const TensorView&) { return true; });
   }
@@ -45,16 +45,16 @@ class PortChecks {
   [[nodiscard, gnu::always_inline]] bool match(std::span<const EValue> values, Also also) const noexcept {
     return values.size() == count_ && is_static_ && (count_ == 0 || match_all(values.data(), also));
   }
-  /// True if the checks are complete, with no size left to check_input_values, and there are ports.
+  /// True if there are ports and none needs check_input_values.
   [[nodiscard]] bool is_whole() const noexcept { return is_static_ && count_ != 0; }
-  /// The same, if all ports are tensors.
+  /// True if is_whole() and all ports are tensors.
   [[nodiscard]] bool is_whole_of_tensors() const noexcept { return is_whole() && only_tensors_; }
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
-  /// match() for as many values as there are ports, if is_whole().
+  /// match() without its checks. Preconditions: is_whole(), and one value per port.
   [[nodiscard, gnu::always_inline]] bool match_all(const EValue* value) const noexcept {
     return match_all(value, [](const TensorView&) { return true; });
   }
-  /// The same, with a question of the caller's about each tensor that a port expects.
+  /// Also requires `also(tensor)` for each tensor that a port expects.
   template <class Also>
   [[nodiscard, gnu::always_inline]] bool match_all(const EValue* value, Also also) const noexcept {
     const Port* port = ports_.data();
@@ -65,7 +65,7 @@ class PortChecks {
     } while (--left != 0);
     return true;
   }
-  /// The same, if is_whole_of_tensors(): in fewer instructions.
+  /// match_all() in fewer instructions. Precondition: is_whole_of_tensors().
   template <class Also>
   [[nodiscard, gnu::always_inline]] bool match_tensors(const EValue* value, Also also) const noexcept {
     const Port* port = ports_.data();
@@ -78,8 +78,8 @@ class PortChecks {
   }
 
  private:
-  static constexpr std::size_t max_fast_rank = 6;  ///< of tensors that need not go the slow way
-  /// Rank and dtype as a TensorView holds them, so that they are compared as one number.
+  static constexpr std::size_t max_fast_rank = 6;  ///< tensors of higher rank need check_input_values
+  /// Rank and dtype in the layout of TensorView, compared as one number.
   struct Form {
     std::uint8_t rank = 0;
     ScalarType dtype = ScalarType::undefined;
@@ -108,36 +108,36 @@ class PortChecks {
     return also(tensor);
   }
   std::vector<Port> ports_;
-  std::size_t count_ = 0;  ///< of ports_, at hand
+  std::size_t count_ = 0;  ///< equals ports_.size(), for speed
   bool is_static_ = true;
   bool only_tensors_ = true;
 };
 
-/// Checks what a method is called with, one by one, and says what does not fit. Symbolic sizes are compared with what
-/// `symbols` knows. Errors: invalid_argument, invalid_dtype, invalid_shape.
+/// Checks the inputs of a call one by one and describes the first mismatch. Compares symbolic sizes with the values
+/// known to `symbols`. Errors: invalid_argument, invalid_dtype, invalid_shape.
 [[nodiscard]] Result<void> check_input_values(std::string_view method, std::string_view backend,
                                               const MethodInterface& interface, std::span<const EValue> values,
                                               const SymbolValues& symbols);
-/// The same of what a backend answered.
+/// Checks the values that a backend returned, as check_input_values.
 [[nodiscard]] Result<void> check_output_values(std::string_view method, std::string_view backend,
                                                const MethodInterface& interface, std::span<const EValue> values,
                                                const SymbolValues& symbols);
 
-/// True if the tensors that a backend answered have memory for their elements. O(values).
+/// True if all tensors that a backend returned have memory for their elements. O(values).
 [[nodiscard]] bool have_memory(std::span<const EValue> values) noexcept;
 
 namespace detail {
-/// The Error of a backend for whose answers that is not true.
+/// Makes the Error for a backend that returned a tensor without memory.
 [[nodiscard]] Error without_memory(Name where);
 }  // namespace detail
 
-/// Finds the values of a method's symbols from the sizes of its inputs (already of the right kinds and ranks), and
-/// checks that they agree with each other and with their ranges. Errors: invalid_shape.
+/// Derives the values of a method's symbols from the sizes of its inputs, whose kinds and ranks are already checked.
+/// Checks that the values agree with each other and with their ranges. Errors: invalid_shape.
 [[nodiscard]] Result<void> bind_symbols(std::string_view method, std::string_view backend,
                                         const MethodInterface& interface, std::span<const EValue> inputs,
                                         SymbolValues& symbols);
 
-/// An input that the export fixed, as a value; text views the constant.
+/// Converts the value of an input fixed at export. Text views the constant.
 [[nodiscard]] EValue constant_value(const ConstantValue& constant) noexcept;
 [[nodiscard]] bool same_constant(const EValue& value, const ConstantValue& constant) noexcept;
 

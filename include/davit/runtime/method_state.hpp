@@ -20,38 +20,40 @@
 #include "davit/runtime/program_plan.hpp"
 #include "davit/runtime/size_memory.hpp"
 
-/// What a session keeps for each of its methods, and the functions that run them.
+/// State of a session per method, and the functions that run it.
 namespace davit::detail {
 
-/// Where the outputs of a method's last run lie, but for those in memory of the caller's, where the sizes and strides
-/// of these lie, and the buffers that the method changes: the next run overwrites it.
+/// Memory that the next run overwrites: outputs of a method's last run (data, sizes and strides, unless they are the
+/// caller's), and the buffers that the method changes.
 class LastOutputs {
  public:
-  /// True if one of the values may begin there, or has its sizes there. O(values * log(outputs + buffers)).
+  /// True if a value may begin in this memory or has its sizes there. O(values * log(outputs + buffers)).
   [[nodiscard, gnu::always_inline]] bool may_hold(std::span<const EValue> values) const noexcept {
     for (const EValue& value : values)
       if (value.is_tensor() && (!is_apart(value.tensor()) || holds_dims(value.tensor()) || is_state(value.tensor())))
         return true;
     return false;
   }
-  /// True for a tensor that begins elsewhere.
+  /// True if the tensor begins elsewhere.
   [[nodiscard, gnu::always_inline]] bool is_apart(const TensorView& tensor) const noexcept {
     return reinterpret_cast<std::uintptr_t>(tensor.data) - first_ >= size_;
   }
-  /// Where each output that is a tensor lay.
+  /// Returns the data pointers of the tensor outputs.
   [[nodiscard]] const void* const* places() const noexcept { return at_.data(); }
-  /// Remembers the outputs of a run that was passed `passed` and used `inputs`: the same, or copies of some. O(n log n)
-  /// for n inputs and outputs.
+  /// Remembers the outputs of a run. The caller passed `passed`; the run used `inputs`, in which some may be copies.
+  /// O(n log n) for n inputs and outputs.
   void note(std::span<const EValue> passed, std::span<const EValue> inputs, std::span<const EValue> outputs);
-  /// Answers the values with copies of those that lie there, or of their sizes; nothing if there is no memory. Values
-  /// of which none does, such as one between two outputs, are answered as they are. The copies hold until a run after
-  /// the next one, refused and failed ones not counted: an output may view one and be fed back itself.
+  /// Returns `values` with copies of all tensors (or only their sizes) that lie in this memory; nullopt if memory runs
+  /// out.
+  ///
+  /// Other values, for example a tensor between two outputs, stay as they are. The copies survive the next successful
+  /// run, because an output of it may view a copy and be passed to the run after it.
   [[nodiscard]] std::optional<std::span<const EValue>> replace(std::span<const EValue> values);
 
-  /// True if an output views memory of the caller's in other sizes or strides.
+  /// True if an output views the caller's memory with other sizes or strides.
   [[nodiscard]] bool views_callers() const noexcept { return !dims_.empty(); }
 
-  /// Takes all the memory that note() needs: noting comes after state has been written, and must not fail.
+  /// Allocates for all later note() calls: they follow the write-back of state and must not fail.
   LastOutputs(std::size_t inputs, std::size_t outputs, std::vector<MemoryRange> state)
       : at_(outputs, nullptr), state_(std::move(state)) {
     own_.reserve(outputs);
@@ -69,40 +71,40 @@ class LastOutputs {
            (std::ranges::binary_search(dims_, tensor.sizes_data) ||
             std::ranges::binary_search(dims_, tensor.strides_data));
   }
-  /// Finds callers_dims_; `passed` and `inputs` as note().
+  /// Fills callers_dims_ from the arguments of note().
   void note_callers_dims(std::span<const EValue> passed, std::span<const EValue> inputs);
   struct Copy {
     Tensor tensor;
-    std::vector<std::int64_t> dims;  ///< sizes and strides of what lies in memory of the caller's
+    std::vector<std::int64_t> dims;  ///< copied sizes and strides of a tensor whose elements are the caller's
   };
 
   std::uintptr_t first_ = 0;
   std::uintptr_t size_ = 0;
   std::vector<const void*> at_;
-  MemoryRanges own_;  ///< of the outputs that are not the caller's
+  MemoryRanges own_;  ///< memory of outputs that is not the caller's
   MemoryRanges state_;
-  MemoryRanges callers_;                   ///< of the inputs that are the caller's
-  std::vector<const std::int64_t*> dims_;  ///< sizes and strides of the others, where they are not the caller's; sorted
-  std::vector<const std::int64_t*> callers_dims_;  ///< sizes and strides of inputs; sorted
+  MemoryRanges callers_;                           ///< memory of inputs that is the caller's
+  std::vector<const std::int64_t*> dims_;          ///< sizes and strides of outputs in the caller's memory; sorted
+  std::vector<const std::int64_t*> callers_dims_;  ///< the caller's sizes and strides of inputs; sorted
   std::vector<EValue> values_;
-  std::vector<Copy> copies_[2];  ///< of the last run that needed some, and what the next one writes
-  bool replaced_ = false;        ///< the second were written for a run that has not been noted
+  std::vector<Copy> copies_[2];  ///< [0]: copies of the last run that needed some; [1]: copies for the next
+  bool replaced_ = false;        ///< copies_[1] is filled, and its run is not yet noted
 };
 
-/// What a step calls: a partition, or nothing if it is control flow, which is not direct.
+/// Target of a step: a partition (DelegateState), or control_flow_call, which is never direct.
 struct StepCall {
-  bool direct = false;  ///< prepared, sizes do not change from call to call, and it can be direct
+  bool direct = false;  ///< can_be_direct(), prepared, and of constant sizes
 };
 inline StepCall control_flow_call;
 
-/// What a session keeps for one partition. Inputs and outputs lie in the session's slots where those are neighbours,
-/// and are gathered from or scattered to them where they are not.
+/// State of a session per partition. If the slots of its inputs (outputs) are adjacent, the partition uses them in
+/// place; if not, its values are gathered (scattered).
 struct DelegateState : StepCall {
   DelegateState(const BackendTable& table, const LoweredDelegate& lowered, TextReport& report, TracerRef* tracer);
-  /// Ties the partition to the slots of its call.
+  /// Connects the partition to the slots of its call.
   void connect(std::span<EValue> values, std::span<const std::uint32_t> in, std::span<const std::uint32_t> out);
 
-  /// True if nothing is to be gathered, scattered, traced or checked with care.
+  /// True if a call needs no gathering, scattering, tracing or thorough check.
   [[nodiscard]] bool can_be_direct() const noexcept {
     return input_slots.empty() && output_slots.empty() && call.tracer == nullptr && checks.is_whole_of_tensors() &&
            (always_runs || backend->asks_availability == nullptr);
@@ -113,37 +115,36 @@ struct DelegateState : StepCall {
     return !backend->never_views_inputs || (backend->fills_destinations && !planned);
   }
 
-  bool always_runs = false;  ///< it is of the root graph: its backend is asked before each run whether it is available,
-                             ///< and not before each call
+  bool always_runs = false;  ///< in the root graph: its backend's availability is checked once per run, not per call
   bool ready = false;        ///< prepared
-  bool planned = false;      ///< outputs have destinations and scratch is lent from the session's arena
-  bool dynamic = false;      ///< sizes may change from call to call
-  DelegateCall call;         ///< what execute gets
+  bool planned = false;      ///< outputs have destinations, and the scratch is part of the session's arena
+  bool dynamic = false;      ///< sizes may change between calls
+  DelegateCall call;         ///< arguments of execute
   Status (*execute)(const DelegateCall&) = nullptr;
   const BackendTable* backend = nullptr;
   const LoweredDelegate* lowered = nullptr;
-  std::span<const std::uint32_t> input_slots;   ///< what to gather; empty: nothing
-  std::span<const std::uint32_t> output_slots;  ///< where to scatter; empty: nowhere
+  std::span<const std::uint32_t> input_slots;   ///< slots to gather from; empty if adjacent
+  std::span<const std::uint32_t> output_slots;  ///< slots to scatter to; empty if adjacent
   PortChecks checks;
-  SymbolValues unknown;  ///< the symbols' values where nothing is known of them
+  SymbolValues unknown;  ///< symbol values of which none is known
   SizeMemory sizes;
   std::vector<EValue> own_inputs;
   std::vector<EValue> own_outputs;
-  std::vector<EValue> destinations;  ///< of a planned partition: per output, a tensor or none
+  std::vector<EValue> destinations;  ///< per output of a planned partition: a tensor, or none
   std::shared_ptr<void> workspace;
   Scratch own_scratch;
-  std::span<EValue> inputs;  ///< where call.inputs are written
+  std::span<EValue> inputs;  ///< storage of call.inputs
 };
 
-/// What a session keeps for one loop.
+/// State of a session per loop.
 struct LoopState {
-  std::vector<Tensor> carried[2];  ///< written in turn: a body may read what the one before it wrote
+  std::vector<Tensor> carried[2];  ///< used alternately: a body may read the values of the iteration before
   std::vector<Tensor> stacked;
   std::vector<std::int64_t> dims;  ///< sizes and strides of slices
   std::vector<EValue> values;
 };
 
-/// What all methods of a session share.
+/// State that all methods of a session share.
 struct RunContext {
   const DebugMap* debug_map = nullptr;
   TextReport report{};
@@ -153,7 +154,7 @@ struct RunContext {
   bool is_running = false;
 };
 
-/// What a session keeps for one method.
+/// State of a session per method.
 struct MethodState {
   MethodState(BackendTables backends, const LoweredMethod& lowered, std::span<NamedTensor> state, RunContext& shared);
 
@@ -162,21 +163,20 @@ struct MethodState {
   RunContext* context;
   CallFrame frame;
   LastOutputs last;
-  std::vector<DelegateState> delegates;  ///< as the method's
-  std::vector<StepCall*> calls;          ///< per step: the partition it calls, or &control_flow_call
+  std::vector<DelegateState> delegates;  ///< in the order of the method's delegates
+  std::vector<StepCall*> calls;          ///< per step: the partition, or &control_flow_call
   std::vector<LoopState> loops;          ///< per step
   std::vector<EValue> slots;
   ProgramPlan plan;
-  std::vector<std::uint8_t> views;      ///< per delegate: what the plan took its outputs for
-  bool planned = false;                 ///< for the sizes of the last run
-  DelegateState* ready_call = nullptr;  ///< `only`, where a call of it that fits is a whole run
-  DelegateState* only = nullptr;  ///< the one partition of a method that does nothing but call it with its own inputs
-  std::vector<const DelegateState*>
-      asked;  ///< of the root graph, the first of each backend that may become unavailable
+  std::vector<std::uint8_t> views;          ///< per delegate: may_view() as of the plan
+  bool planned = false;                     ///< for the sizes of the last run
+  DelegateState* ready_call = nullptr;      ///< `only`, if a call of it is a complete run
+  DelegateState* only = nullptr;            ///< the only partition, if the method just passes its inputs to it
+  std::vector<const DelegateState*> asked;  ///< root-graph partitions, one per backend that may become unavailable
   Scratch arena;
   std::vector<std::int64_t> dims;  ///< sizes and strides of planned values
 
-  /// True if a call of `only` with inputs that fit is a whole run.
+  /// True if a call of `only` with fitting inputs is a complete run.
   [[nodiscard]] bool can_be_ready() const noexcept {
     return only != nullptr && only->direct && planned && !frame.keeps_state() && !last.views_callers() &&
            only->backend->asks_availability == nullptr && frame.input_checks().is_whole();
@@ -187,17 +187,18 @@ struct MethodState {
   [[nodiscard]] bool is_one_call() const noexcept;
 };
 
-/// Where a partition is, for messages.
+/// Describes the place of a partition in an error message.
 [[nodiscard]] Name place_of(const MethodState& m, const DelegateState& d);
 
-/// Sizes every value and every scratch that can be known before the run, places them, and tells the partitions.
+/// Computes the sizes of all values and scratch that are known before the run, places them in the arena, and passes the
+/// addresses to the partitions.
 [[nodiscard]] bool plan_run(MethodState& m, Error& error);
 
-/// Lets the new value of a buffer be made in the buffer's own memory, where a partition can and nobody needs the old
-/// one after it. O(size of the schedule).
+/// Makes the new value of a buffer in the buffer's own memory, if the partition supports it and nothing reads the old
+/// value afterwards. O(size of the schedule).
 void update_state(MethodState& m);
 
-/// Runs the steps of a graph over the slots; `depth` counts control flow in control flow.
+/// Runs the steps of a graph over the slots. `depth` is the nesting depth of control flow.
 [[nodiscard]] bool run_graph(MethodState& m, GraphId graph, int depth, Error& error);
 [[nodiscard]] bool run_control_flow(MethodState& m, const ScheduleStep& step, int depth, Error& error);
 

@@ -7,7 +7,7 @@
 
 namespace davit {
 
-/// A value passed by the name of its input.
+/// An argument passed by name.
 struct NamedValue {
   std::string_view name;
   EValue value;

@@ -14,15 +14,15 @@
 
 namespace davit {
 
-/// An operator carried out alone: no partition, no plan.
+/// A single operator that runs outside partitions and plans.
 class NodeCall {
  public:
-  /// `program`, of one node, on the first of `backends` that takes it; nothing if none does. Errors: what the backend's
-  /// preprocess and compile give.
+  /// Compiles `program`, which has one node, for the first of `backends` that takes it; nullopt if none does. Errors:
+  /// those of the backend's preprocess and compile.
   [[nodiscard]] static Result<std::optional<NodeCall>> make(const ExportedProgram& program, BackendTables backends);
 
-  /// Gives `outputs` their values: views that hold until the next run, or views of inputs. Errors: what the backend
-  /// reports; out_of_memory, for more than `max_memory` bytes too.
+  /// Runs the operator. `outputs` become views that are valid until the next run, or views of inputs. Errors: those of
+  /// the backend; out_of_memory, also above `max_memory` bytes.
   [[nodiscard]] Result<void> run(std::span<const EValue> inputs, std::span<EValue> outputs,
                                  std::uint64_t max_memory = UINT64_MAX);
 

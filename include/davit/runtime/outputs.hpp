@@ -13,37 +13,38 @@
 
 namespace davit {
 
-/// One output of a run, or the lack of one: then its value is none, and its other members say which outputs there are.
+/// One output of a run: a view that is valid until the session's next run.
 ///
-/// A view that holds until the session's next run.
+/// For an output that does not exist, value() is none, and as() and clone() return an Error that lists the outputs.
 class Output {
  public:
   Output(const EValue& value, std::string_view name) noexcept : value_(&value), name_(name) {}
-  /// An output that the method does not have. `error` makes the Error, from the rest.
+  /// Makes the Error for an output that the method does not have.
   using Lack = Error (*)(const MethodInterface& interface, std::string_view name, std::size_t index);
   Output(Lack error, const MethodInterface& interface, std::string_view name, std::size_t index) noexcept
       : value_(&none), name_(name), lack_(error), interface_(&interface), index_(index) {}
 
-  /// The output's value as it is; none if there is no such output.
+  /// Returns the output's value; none if there is no such output.
   [[nodiscard]] const EValue& value() const noexcept { return *value_; }
   operator const EValue&() const noexcept { return *value_; }
   const EValue* operator->() const noexcept { return value_; }
-  /// Where forward() returns a dict, the keys that lead to the value, "past.0"; else its name in the exported graph. Of
-  /// a mutation, the buffer, parameter or input that took it.
+  /// Returns the keys of the value in the dict that forward() returns, for example "past.0"; without a dict, its name
+  /// in the exported graph; for a mutation, the buffer, parameter or input that it changes.
   [[nodiscard]] std::string_view name() const noexcept { return name_; }
 
-  /// The elements of a tensor, in row-major order. Errors: not_found; invalid_argument if it is no tensor;
-  /// invalid_dtype if its elements are no T; invalid_shape if they are not contiguous.
+  /// Returns the elements of a tensor in row-major order. Errors: not_found; invalid_argument if the output is no
+  /// tensor; invalid_dtype if its elements are no T; invalid_shape if they are not contiguous.
   template <class T>
   [[nodiscard]] Result<std::span<const T>> as() const {
-    static_assert(TensorElement<T>, "davit: no tensor has elements of this type; what is no tensor is in value()");
+    static_assert(TensorElement<T>,
+                  "davit: no tensor has elements of this type; use value() for outputs that are no tensors");
     if (Result<void> checked = check(scalar_type_of<T>); !checked) return std::unexpected(std::move(checked.error()));
     const TensorView& tensor = value_->tensor();
     return std::span<const T>(tensor.template as<T>(), static_cast<std::size_t>(tensor.numel()));
   }
 
-  /// A contiguous copy of a tensor, which outlives later runs and the session. Errors: not_found; invalid_argument if
-  /// it is no tensor; out_of_memory.
+  /// Returns a contiguous copy of a tensor that outlives later runs and the session. Errors: not_found;
+  /// invalid_argument if the output is no tensor; out_of_memory.
   [[nodiscard]] Result<Tensor> clone() const;
 
  private:
@@ -53,12 +54,12 @@ class Output {
 
   const EValue* value_;
   std::string_view name_;
-  Lack lack_ = nullptr;  ///< of an output that is not there
+  Lack lack_ = nullptr;  ///< set if the output does not exist
   const MethodInterface* interface_ = nullptr;
   std::size_t index_ = 0;
 };
 
-/// output.as<T>(), for templates: `as<float>(outputs[0])` needs no `template` before it.
+/// Free function for templates: `as<float>(outputs[0])` instead of `outputs[0].template as<float>()`.
 template <class T>
 [[nodiscard]] Result<std::span<const T>> as(const Output& output) {
   return output.as<T>();
@@ -66,7 +67,8 @@ template <class T>
 
 namespace detail {
 
-/// @name The outputs of a method that forward() returns (the loss among them), or its mutations. O(outputs).
+/// @name Outputs of a method: if `mutations`, its mutations, else the values that forward() returns (the loss
+/// included). O(outputs).
 /// @{
 [[nodiscard]] std::size_t count_outputs(const MethodInterface& interface, bool mutations) noexcept;
 [[nodiscard]] Output find_output(const EValue* values, const MethodInterface& interface, bool mutations,
@@ -74,32 +76,32 @@ namespace detail {
 [[nodiscard]] Output find_output(const EValue* values, const MethodInterface& interface, bool mutations,
                                  std::string_view name) noexcept;
 /// @}
-/// The first port at or after `port` that is one of them, or the number of ports.
+/// Returns the first such port at or after `port`; the number of ports if there is none.
 [[nodiscard]] std::size_t next_output(const MethodInterface& interface, bool mutations, std::size_t port) noexcept;
-/// The output of that port, which is one of them.
+/// Returns the output at `port`, which must be such a port.
 [[nodiscard]] Output output_at(const EValue* values, const MethodInterface& interface, bool mutations,
                                std::size_t port) noexcept;
 
-/// Outputs of one sort, by number and by name.
+/// The returned outputs of a run, or its mutations, by number and by name.
 template <bool is_mutations>
 class OutputList {
  public:
-  /// `values` are all outputs of the method.
+  /// `values` holds all outputs of the method.
   OutputList(const EValue* values, const MethodInterface& interface) noexcept
       : values_(values), interface_(&interface) {}
 
   [[nodiscard]] std::size_t size() const noexcept { return count_outputs(*interface_, is_mutations); }
   [[nodiscard]] bool empty() const noexcept { return size() == 0; }
-  /// Output `index`, in order. O(outputs).
+  /// Returns output `index`. O(outputs).
   [[nodiscard]] Output operator[](std::size_t index) const noexcept {
     return find_output(values_, *interface_, is_mutations, index);
   }
-  /// The output of that name: see Output::name.
+  /// Returns the output called `name`: see Output::name.
   [[nodiscard]] Output operator[](std::string_view name) const noexcept {
     return find_output(values_, *interface_, is_mutations, name);
   }
 
-  /// Visits each in turn: all of them in O(outputs).
+  /// Iterates over all outputs in O(outputs) altogether.
   class Iterator {
    public:
     using difference_type = std::ptrdiff_t;
@@ -135,17 +137,17 @@ class OutputList {
 
 }  // namespace detail
 
-/// The values that a run wrote to buffers, parameters and user inputs, by the signature or in place.
+/// The new values of buffers, parameters and user inputs, written by the signature or in place.
 using Mutations = detail::OutputList<true>;
 
-/// What a run answers: what the model's forward() returns, by number and by name, and apart from it what the run
-/// changed. Two pointers; views that hold until the session's next run (see Output::clone).
+/// Result of a run: the values that forward() returns, by number and by name, and separately the mutations. Two
+/// pointers; views that are valid until the session's next run (see Output::clone).
 class Outputs : public detail::OutputList<false> {
  public:
   using OutputList::OutputList;
 
   [[nodiscard]] Mutations mutations() const noexcept { return {values_, *interface_}; }
-  /// All outputs of the program as it was exported, in its order: tokens, mutations, what forward() returns, gradients.
+  /// Returns all outputs of the exported program in its order: tokens, mutations, returned values, gradients.
   [[nodiscard]] std::span<const EValue> all() const noexcept {
     return {values_, interface_->outputs.size() - interface_->added_mutations};
   }

@@ -14,25 +14,25 @@
 
 namespace davit {
 
-/// Memory that a lowered program needs for some time: a value that a partition makes, or a partition's scratch.
+/// Memory with a lifetime in a lowered program: an output of a partition, or its scratch.
 struct PlannedBlock {
   enum class Kind : std::uint8_t { value, scratch };
   Kind kind = Kind::value;
-  std::uint32_t slot = no_id;      ///< of a value
-  std::uint32_t step = no_id;      ///< of the schedule: the one that makes the value or uses the scratch
-  std::uint32_t shares = no_id;    ///< the earlier block in whose place this one lies
-  std::uint32_t in_state = no_id;  ///< the slot of the buffer in whose memory it is made: it takes none of the arena
-  Lifetime life{};                 ///< in ticks: every step has its own, control flow one at each end
+  std::uint32_t slot = no_id;      ///< slot of a value
+  std::uint32_t step = no_id;      ///< step that makes the value or uses the scratch
+  std::uint32_t shares = no_id;    ///< earlier block whose memory this block reuses
+  std::uint32_t in_state = no_id;  ///< slot of the buffer in whose memory the value is made, outside the arena
+  Lifetime life{};                 ///< in ticks: one per step, two for control flow (begin and end)
   std::size_t offset = 0;
 };
 
-/// Where the values and the scratch of a lowered program's partitions lie in one arena.
+/// Places of all values and scratch of a lowered program's partitions in one arena.
 struct ProgramPlan {
   std::vector<PlannedBlock> blocks;
   std::size_t arena_bytes = 0;
   std::uint32_t ticks = 0;
 
-  /// Bytes if nothing shared its place; SIZE_MAX if they are more than max_plan_bytes.
+  /// Returns the bytes needed without any sharing; SIZE_MAX if above max_plan_bytes.
   [[nodiscard]] constexpr std::size_t total_bytes() const noexcept {
     std::size_t sum = 0;
     for (const PlannedBlock& block : blocks) {
@@ -42,48 +42,47 @@ struct ProgramPlan {
     return sum;
   }
 
-  /// A line per block, in order of offsets: what it is, when it is needed, where it lies. `graph` is the parent
-  /// program.
+  /// Prints a line per block, by offset: contents, lifetime, place. `graph` is the parent program.
   [[nodiscard]] Name report(GraphModuleView graph) const;
-  /// The same for the report of the method that was planned.
+  /// Returns the plan for the report of its method.
   [[nodiscard]] PartitionReport::Memory memory(const Schedule& schedule, GraphModuleView graph) const;
 
-  /// The block that a block shares its place with, or itself: what may be computed over one another counts as one.
+  /// Returns the block whose memory this block reuses, or the block itself. Blocks of one place count as one.
   [[nodiscard]] constexpr const PlannedBlock* place_of(const PlannedBlock& block) const noexcept {
     return block.shares == no_id ? &block : &blocks[block.shares];
   }
 
-  /// True if `after` is computed in the place of `before`, which is needed for the last time by the step that does so.
+  /// True if `after` reuses the place of `before`, whose last use is the step that makes `after`.
   [[nodiscard]] constexpr bool handed_over(const PlannedBlock& before, const PlannedBlock& after) const noexcept {
     return place_of(before) == place_of(after) && before.life.last == after.life.first &&
            before.life.first < after.life.first;
   }
 
-  /// True if no two blocks that are needed at the same time overlap, and all lie in the arena. O(n log n + n * alive).
+  /// True if all blocks lie in the arena, and blocks with overlapping lifetimes are disjoint. O(n log n + n * alive).
   [[nodiscard]] bool is_sound() const;
 };
 
-/// The blocks that a lowered program's partitions need, with lifetimes; sizes are still 0. `views` says per delegate
-/// whether its outputs may view its inputs, which then live as long; a missing entry is a no. O(size of the schedule).
+/// Finds the blocks of a lowered program's partitions and their lifetimes; sizes are still 0. `views` says per delegate
+/// if outputs may view inputs, which extends the inputs' lifetimes; missing entries mean no. O(size of the schedule).
 [[nodiscard]] ProgramPlan plan_lifetimes(const Schedule& schedule, std::span<const std::uint8_t> views = {});
 
-/// Where the blocks of each value stand in a plan. Built in O(blocks + slots).
+/// Index of a plan's blocks by slot. Built in O(blocks + slots).
 class BlocksOfSlots {
  public:
   BlocksOfSlots(const ProgramPlan& plan, std::uint32_t slots);
-  /// In order.
+  /// Returns the blocks of a slot in the order of the plan.
   [[nodiscard]] std::span<const std::uint32_t> of(std::uint32_t slot) const noexcept {
     return std::span(blocks_).subspan(first_[slot], first_[slot + 1] - first_[slot]);
   }
 
  private:
-  std::vector<std::uint32_t> first_;  ///< per slot, and one more
+  std::vector<std::uint32_t> first_;  ///< offset per slot, and one more
   std::vector<std::uint32_t> blocks_;
 };
 
-/// Gives an output the place of an input that is not needed after the step, if both have the same size and `may(in,
-/// out)` allows it. `scratch` is the block of the step's scratch; those of its outputs follow. O(inputs, and outputs
-/// for each of those inputs).
+/// Lets an output reuse the memory of an input that dies at this step, if their sizes are equal and `may(in, out)` is
+/// true. `scratch` is the block of the step's scratch; the blocks of its outputs follow. O(inputs + dying inputs *
+/// outputs).
 template <class May>
 void overwrite_inputs(ProgramPlan& plan, const BlocksOfSlots& made, std::size_t scratch,
                       std::span<const std::uint32_t> inputs, std::size_t outputs, May&& may) {
@@ -101,8 +100,8 @@ void overwrite_inputs(ProgramPlan& plan, const BlocksOfSlots& made, std::size_t 
     }
 }
 
-/// Gives every block its offset. Up to some thousand blocks the largest go first if that makes a smaller arena, else
-/// they go in order of time.
+/// Assigns an offset to every block: in order of time, or, up to some thousand blocks, largest first if that makes the
+/// arena smaller.
 void place_blocks(ProgramPlan& plan);
 
 }  // namespace davit

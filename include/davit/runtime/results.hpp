@@ -16,7 +16,7 @@ namespace davit {
 
 namespace detail {
 
-/// What an EValue must be to become a T, and the conversion.
+/// Checks that an EValue holds a T and converts it.
 template <class T>
 struct Converter;
 template <>
@@ -68,9 +68,9 @@ inline constexpr bool is_tuple<std::tuple<T...>> = true;
 
 }  // namespace detail
 
-/// What forward() returns as R: one value, or a std::tuple of them in order (a tuple of one differs from one value only
-/// in its type). Errors: invalid_argument if number or kinds differ. Source: the isinstance checks that torch's lowered
-/// methods make on what a backend returns.
+/// Converts the values that forward() returns to R: one value, or a std::tuple of all values in order. A std::tuple of
+/// one element is treated like its element. Errors: invalid_argument if number or kinds differ. Source: the isinstance
+/// checks that torch's lowered methods make on a backend's results.
 template <class R>
 [[nodiscard]] Result<R> convert_outputs(const Outputs& outputs) {
   constexpr std::size_t wanted = detail::is_tuple<R> ? detail::tuple_size<R> : 1;

@@ -29,7 +29,7 @@ inline constexpr bool is_result = false;
 template <class T>
 inline constexpr bool is_result<Result<T>> = true;
 
-/// An argument of a run: what converts to an EValue, or a Result of it.
+/// True if T converts to an EValue, or is a Result of such a type.
 template <class T>
 [[nodiscard]] consteval bool is_argument() {
   if constexpr (is_result<T>) {
@@ -38,13 +38,13 @@ template <class T>
     return std::is_convertible_v<const T&, EValue>;
   }
 }
-/// Arguments that are lists of values and not the values themselves.
+/// True if the arguments are lists of values, not the values themselves.
 template <class... Args>
 inline constexpr bool are_lists = false;
 template <class First, class... Rest>
 inline constexpr bool are_lists<First, Rest...> = std::is_convertible_v<const First&, std::span<const EValue>>;
 
-/// Arguments as values; the first Error among them.
+/// Converts arguments to values. Returns the first Error among them.
 template <class... Args>
 [[nodiscard]] Result<std::array<EValue, sizeof...(Args)>> values_of(const Args&... args) {
   static_assert((is_argument<Args>() && ...),
@@ -72,25 +72,25 @@ template <class... Args>
 
 }  // namespace detail
 
-/// How a session runs.
+/// Options of a session.
 struct SessionOptions {
   Limits limits{};
-  std::optional<TracerRef> tracer{};  ///< receives the events of every run; it must outlive the session
+  std::optional<TracerRef> tracer{};  ///< receives the events of every run; must outlive the session
 };
 
 /// Runs a lowered program: owns the mutable state and the working memory, shares everything else.
 ///
-/// Outputs of a run are views that hold until the next run, as long as the session, and where the model returns an
-/// argument or a view of it, as long as that (Output::clone copies). Mutations of buffers and of user inputs are
-/// written back at the end of a successful run; a failed one leaves them alone. Not for use from several threads at
-/// once, nor by a tracer or a backend of its own run; sessions of one program are independent of each other. No heap
-/// memory is taken in steady state if all shapes are static.
+/// Outputs are views. They are valid until the next run and while the session lives; an output that is an argument, or
+/// a view of one, also only while the argument lives. Output::clone copies. A successful run writes mutations of
+/// buffers and user inputs back at its end; a failed run changes neither. A session must not run in several threads at
+/// once, and not from a tracer or backend of its own run. Sessions of one program are independent. If all shapes are
+/// static, runs allocate no heap memory after the first.
 class Session {
  public:
-  /// A session of `program`, its state as the program was saved or exported with. Errors: out_of_memory for the state,
-  /// or if it is more than the limits allow.
+  /// Makes a session of `program` with the state that the program was exported or saved with. Errors: out_of_memory,
+  /// also if the state exceeds the limits.
   [[nodiscard]] static Result<Session> make(LoweredProgram program, SessionOptions options = {});
-  /// Not of a Result: this says so, and does not compile.
+  /// Rejects a Result at compile time, with a message.
   template <class R>
     requires std::same_as<R, Result<LoweredProgram>>
   [[nodiscard]] static Result<Session> make(const R&, SessionOptions = {}) {
@@ -102,31 +102,29 @@ class Session {
   }
 
   [[nodiscard]] const LoweredProgram& program() const noexcept;
-  /// The session's buffers, by name.
+  /// Returns the session's buffers with their names.
   [[nodiscard]] std::span<const NamedTensor> state() const noexcept;
-  /// Gives the buffers their initial values again, between runs, as a new session of the program has them. O(bytes of
+  /// Resets the buffers to their initial values, as in a new session of the program. Call it between runs. O(bytes of
   /// state).
   void reset() noexcept;
-  /// Where the values and the scratch of method `index`, one of program().methods(), lie; without sizes until its first
-  /// run. A partition whose backend does not fill destinations, or whose sizes depend on data, keeps memory of its own
-  /// and is not in it.
+  /// Returns the memory plan of method `index` of program().methods(). Sizes are 0 before its first run. Partitions
+  /// that own their memory are not in it: the backend does not fill destinations, or sizes depend on data.
   [[nodiscard]] const ProgramPlan& plan(std::size_t index) const noexcept;
 
-  /// Runs method `index`, which must be one of program().methods(), on its user inputs, in order. One that is an output
-  /// of the method's last run is copied first. Inputs that the export fixed may be left out: all of them, or the last
-  /// ones.
+  /// Runs method `index` of program().methods() on its user inputs, in order.
   ///
-  /// Errors: not_available; invalid_argument, invalid_dtype, invalid_shape for inputs that do not fit (before anything
-  /// runs) and for what a backend answers; out_of_range for a loop without end; what a backend reports, with source
-  /// line.
+  /// An input that is an output of the method's last run is copied first. Inputs fixed at export may be omitted: all of
+  /// them, or the last ones. Errors: not_available; invalid_argument, invalid_dtype, invalid_shape for inputs that do
+  /// not fit (before anything runs) and for a backend's outputs; out_of_range for an endless loop; errors of the
+  /// backend, with source line.
   [[nodiscard]] Result<Outputs> run(std::size_t index, std::span<const EValue> user_inputs);
 
-  /// Runs the method of that name. Inputs may also be given by name; inputs that the export fixed may be left out.
+  /// Runs the method called `name`. Inputs may be passed by name; inputs fixed at export may be omitted.
   [[nodiscard]] Result<Outputs> run(std::string_view name, std::span<const EValue> args,
                                     std::span<const NamedValue> kwargs = {});
 
-  /// Runs the method of that name on tensors, numbers and text: `session.run("forward", x, 0.5)`. Of arguments that are
-  /// Results (`davit::tensor(...)`, `read_npy(...)`) an Error is answered as it is.
+  /// Runs the method called `name` on tensors, numbers and text: `session.run("forward", x, 0.5)`. Arguments may be
+  /// Results, such as `davit::tensor(...)` or `read_npy(...)`; their Errors are returned unchanged.
   template <class... Args>
     requires(!detail::are_lists<Args...>)
   [[nodiscard]] Result<Outputs> run(std::string_view name, const Args&... args) {
@@ -135,9 +133,9 @@ class Session {
     return run(name, std::span<const EValue>(*values));
   }
 
-  /// Runs a method and converts its user outputs: a TensorView, int64_t, double, bool, string_view, std::optional of
-  /// one, or a std::tuple of those (one element too). Errors as run(), and invalid_argument if the outputs are not of
-  /// that type.
+  /// Runs a method and converts its user outputs to R: a TensorView, int64_t, double, bool, string_view, a
+  /// std::optional of these, or a std::tuple of these (also of one element). Errors: as run(); invalid_argument if the
+  /// outputs are of another type.
   template <class R, class... Args>
   [[nodiscard]] Result<R> call(std::string_view name, const Args&... args) {
     const Result<Outputs> outputs = run(name, args...);

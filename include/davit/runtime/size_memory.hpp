@@ -14,8 +14,8 @@ namespace davit {
 /// Remembers the sizes of a method's inputs from call to call.
 class SizeMemory {
  public:
-  /// True if a tensor's size or a symbolic int is not what it was at the last call, or if there was none; remembers
-  /// them. O(sizes); takes memory at the first call only.
+  /// True for the first call, or if a tensor size or symbolic int differs from the last call. Remembers the sizes.
+  /// O(sizes); allocates in the first call only.
   [[nodiscard]] bool changed(std::span<const InputPort> ports, std::span<const EValue> inputs) {
     bool different = false;
     std::size_t at = 0;
@@ -35,7 +35,7 @@ class SizeMemory {
     return different;
   }
 
-  /// The next call's sizes are new: this call's were refused.
+  /// Makes the next call count as changed, because this call was rejected.
   void forget() noexcept { sizes_.clear(); }
 
  private:

@@ -21,8 +21,8 @@ namespace davit {
 
 namespace detail {
 
-/// The one partition of a method of tensors only, if it runs on the backend of `table` and takes and returns what
-/// `inputs` and `outputs` (without data) say. Errors: as TypedMethod::bind.
+/// Returns the only partition of a method that takes and returns tensors only. It must run on the backend of `table`,
+/// and its types must match `inputs` and `outputs` (tensors without data). Errors: as TypedMethod::bind.
 [[nodiscard]] Result<const LoweredDelegate*> typed_delegate(const LoweredProgram& program, std::string_view name,
                                                             const BackendTable& table, std::span<const EValue> inputs,
                                                             std::span<const EValue> outputs);
@@ -45,7 +45,7 @@ consteval void check_typed_argument() {
   }
 }
 
-/// Says what is wrong with a call of a typed method whose arguments are not of the types `Ports`.
+/// Explains a call of a typed method whose argument types differ from `Ports`.
 template <class Ports, class... Args>
 consteval void check_typed_arguments() {
   constexpr bool count_fits = std::tuple_size_v<Ports> == sizeof...(Args);
@@ -59,12 +59,12 @@ consteval void check_typed_arguments() {
 
 }  // namespace detail
 
-/// A lowered method whose tensors have dtypes and sizes known when compiling: `TypedMethod<B,
-/// std::tuple<Outs...>(Ins...)>` with StaticTensor types. All checks are made once, by `bind`; a call only passes
-/// pointers.
+/// A lowered method with dtypes and sizes fixed at compile time: `TypedMethod<B, std::tuple<Outs...>(Ins...)>` with
+/// StaticTensor types.
 ///
-/// For methods without state and without mutations. A call writes the outputs into the caller's tensors, which may
-/// overlap neither each other nor the inputs: nothing checks that.
+/// `bind` makes all checks once; a call only passes pointers. The method must have neither state nor mutations. A call
+/// writes the outputs into the caller's tensors. These must overlap neither each other nor the inputs; calls do not
+/// check that.
 template <class B, class Signature>
 class TypedMethod {
   static_assert(detail::is_no_signature<Signature>,
@@ -76,8 +76,8 @@ class TypedMethod<B, std::tuple<Outs...>(Ins...)> {
   static_assert(check_runtime_backend<B>());
 
  public:
-  /// Errors: not_available, not_found; invalid_argument, invalid_dtype, invalid_shape if the method is not of this
-  /// type.
+  /// Binds method `name` of `program`. Errors: not_available, not_found; invalid_argument, invalid_dtype, invalid_shape
+  /// if the method is not of this type.
   [[nodiscard]] static Result<TypedMethod> bind(LoweredProgram program, std::string_view name) {
     const EValue inputs[sizeof...(Ins) + 1] = {EValue(Ins{}.view())...};
     const EValue outputs[sizeof...(Outs) + 1] = {EValue(Outs{}.view())...};
@@ -95,7 +95,7 @@ class TypedMethod<B, std::tuple<Outs...>(Ins...)> {
     return typed;
   }
 
-  /// Runs the method on `ins` and writes to `outs`. Faults are the backend's. Other types do not compile.
+  /// Runs the method on `ins` and writes `outs`. Faults are those of the backend. Other argument types do not compile.
   [[nodiscard]] Status operator()(Ins... ins, Outs... outs) {
     const EValue inputs[sizeof...(Ins) + 1] = {EValue(ins.view())...};
     EValue outputs[sizeof...(Outs) + 1] = {EValue(outs.view())...};
@@ -135,7 +135,7 @@ class TypedMethod<B, std::tuple<Outs...>(Ins...)> {
 
   LoweredProgram program_;
   const typename B::Handle* handle_;
-  std::unique_ptr<workspace_of<B>> workspace_ = std::make_unique<workspace_of<B>>();  // stays where prepare saw it
+  std::unique_ptr<workspace_of<B>> workspace_ = std::make_unique<workspace_of<B>>();  // its address must not change
   Scratch scratch_;
 };
 

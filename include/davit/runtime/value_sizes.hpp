@@ -13,11 +13,10 @@
 
 namespace davit {
 
-/// What can be said of a program's values before it runs: contiguous tensors of known sizes and no data, and symbolic
-/// ints.
+/// Values of a program known before it runs: contiguous tensors with sizes but no data, and symbolic ints.
 class ValueSizes {
  public:
-  /// `dims` keeps the sizes and strides; it must outlive what value() answers. O(values).
+  /// `dims` stores sizes and strides, and must outlive the views that value() returns. O(values).
   ValueSizes(GraphModuleView graph, const SymbolValues& symbols, std::vector<std::int64_t>& dims)
       : graph_(graph), symbols_(symbols), dims_(dims), first_(graph.values.size(), no_id) {
     dims_.clear();
@@ -33,7 +32,7 @@ class ValueSizes {
     }
   }
 
-  /// A tensor without data, an int, or none if the sizes are not known.
+  /// Returns a tensor without data, an int, or none if the sizes are unknown.
   [[nodiscard]] EValue value(ValueId v) const noexcept {
     const Value& value = graph_.values[v];
     if (first_[v] != no_id) {

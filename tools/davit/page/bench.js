@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Shows the rows in #data. Text from it goes into the page as text only.
+// Shows the rows in #data. Inserts its strings as text, never as HTML.
 "use strict";
 
 (() => {

@@ -1,29 +1,29 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""join.py OUT PAGE [--dagre FILE] NAME=FILE...: writes a C++ header with the page as text in two halves: before and after the data.
+"""join.py OUT PAGE [--dagre FILE] NAME=FILE...: writes a C++ header with the page as two strings: the text before and after the data.
 
-PAGE names each file as {{NAME}} and the data as {{data}}; of page.html the halves are page_before_data and page_after_data.
---dagre: PAGE also has {{dagre}} and {{licence}}: the graph layout dagre with the licences of all that its file holds. An empty FILE is the
-system's dagre; where the system has none, and with none as FILE, both halves are empty."""
+PAGE contains {{NAME}} for each file, and {{data}}; for page.html the strings are page_before_data and page_after_data.
+--dagre: PAGE also contains {{dagre}} and {{licence}}: the graph layout library dagre, and the licences of everything in its file. If FILE
+is empty, the system's dagre is used. If the system has none, or FILE is none, both strings are empty."""
 
 import pathlib
 import re
 import sys
 
 DEBIAN = pathlib.Path("/usr/share/nodejs/dagre/dist/dagre.min.js")  # of the package node-dagre-layout
-# Debian's dagre.min.js holds two more libraries
+# Debian's dagre.min.js contains two more libraries
 DEBIAN_LICENCES = [pathlib.Path("/usr/share/doc", name, "copyright") for name in ("node-dagre-layout", "node-graphlibrary", "node-lodash")]
 
 
 def licences_of(dagre):
-    """The licence files of a dagre.min.js: the system's, or npm's, which lies two folders above or beside the file."""
+    """Returns the licence files of a dagre.min.js: the system's, or npm's, which is beside the file or one folder above."""
     if dagre == DEBIAN:
         return [path for path in DEBIAN_LICENCES if path.exists()]
     return [path for folder in (dagre.parent, dagre.parent.parent) for path in sorted(folder.glob("LICENSE*"))][:1]
 
 
 def read_dagre(named):
-    """The texts of dagre and of its licences, or None where the system has no dagre."""
+    """Returns the texts of dagre and its licences; None if the system has no dagre."""
     dagre = pathlib.Path(named) if named else DEBIAN
     if named == "none" or (not named and not dagre.exists()):
         return None
@@ -34,7 +34,7 @@ def read_dagre(named):
 
 
 def literal(text):
-    """Raw literals of a size that every compiler takes."""
+    """Splits the text into raw string literals of a length that every compiler accepts."""
     parts = [text[i : i + 8000] for i in range(0, len(text), 8000)]
     return "\n".join(f'R"davit_page({part})davit_page"' for part in parts) or '""'
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Where boxes and edges lie: dagre gives columns and ranks, the rest routes edges through the gaps between boxes.
+// Layout of boxes and edges: dagre computes columns and ranks; this file routes edges through the gaps between boxes.
 "use strict";
 
 /** Places boxes ({width, height}) and edges ({from, to: numbers of boxes, label: {width, height} or null}) from top to bottom.
- *  Answers {width, height, boxes: [{x, y}], edges: [{points, path, label: {x, y}}]}: upper left corners, and labels' centres.
- *  Edges leave boxes at the bottom, enter them at the top and run through no other. */
+ *  Returns {width, height, boxes: [{x, y}], edges: [{points, path, label: {x, y}}]}: upper left corners of boxes, centres of labels.
+ *  Edges leave boxes at the bottom, enter them at the top, and cross no other box. */
 function layOut(boxes, edges) {
   const graph = new dagre.graphlib.Graph();
   graph.setGraph({ rankdir: "TB", nodesep: 26, edgesep: 18, ranksep: 44, marginx: 10, marginy: 10, ranker: boxes.length > 120 ? "tight-tree" : "network-simplex" });
@@ -15,7 +15,7 @@ function layOut(boxes, edges) {
   const at = boxes.map((_, i) => graph.node(String(i)));
   const placed = edges.map((edge) => graph.edge(String(edge.from), String(edge.to)));
 
-  // a rank is a band from the highest top to the lowest bottom: in it edges run straight down
+  // a rank is a band from its highest top to its lowest bottom; edges cross it vertically
   const bands = new Map();
   const widen = (y, height) => {
     const key = Math.round(y);
@@ -26,7 +26,7 @@ function layOut(boxes, edges) {
   edges.forEach((edge, i) => edge.label && widen(placed[i].y, placed[i].height));
   const bandAt = (y) => bands.get(Math.round(y)) ?? { top: y, bottom: y };
 
-  // edges leave and enter side by side, in the order of where they go
+  // edges of a box start and end side by side, sorted by their next points
   const ports = (end, next) => {
     const of = boxes.map(() => []);
     edges.forEach((edge, i) => of[edge[end]].push(i));

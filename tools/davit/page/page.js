@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Shows the report in #data. Text from it goes into the page as text only.
+// Shows the report in #data. Inserts its strings as text, never as HTML.
 "use strict";
 
 (() => {
-  const MOST_BOXES = 300, MOST_EDGES = 700; // of one drawing; beyond, a list stands in its place
-  const MOST_DRAWN = 1500; // boxes of all graphs together, which hold one another
-  const MOST_ROWS = 200; // of a list at a time
+  const MOST_BOXES = 300, MOST_EDGES = 700; // limits of one drawing; a list replaces larger ones
+  const MOST_DRAWN = 1500; // boxes of all nested graphs together
+  const MOST_ROWS = 200; // of a list, until a button shows more
 
   // ---- elements and words
 
@@ -44,7 +44,7 @@
     return text.slice(0, low) + "…";
   };
   const swatch = (colour) => make("span", { class: colour ? "swatch" : "swatch none", colour });
-  /** Rows, some at a time: a button brings more. */
+  /** Makes a list of rows in parts: a button shows more. */
   const rows = (list, row) => {
     const box = make("div");
     const more = (from) => {
@@ -63,7 +63,7 @@
   const backends = [...new Set(report.methods.flatMap((m) => m.partitions.map((p) => p.backend)))];
   const colourOf = (backend) => (backends.includes(backend) ? `var(--b${backends.indexOf(backend) % 8})` : "");
 
-  /** What the page asks of a method's report again and again. */
+  /** Adds indices to a method's report. */
   const indexed = (method) => {
     const members = method.partitions.map(() => []);
     const users = method.nodes.map(() => []);
@@ -86,16 +86,16 @@
     return { ...method, members, users, boxOf, flowOf, refusalsOf: refusals, nodeNamed, words, time: method.partitions.reduce((sum, p) => sum + (p.ns ?? 0), 0) };
   };
 
-  let now; // the method that is shown
-  let open; // boxes of partitions that show their nodes
+  let now; // the current method
+  let open; // ids of expanded partition boxes
   let selected; // {box} or {node}
-  let marked; // nodes of a chosen module
+  let marked; // nodes of the selected module
   let tab;
   let scale = 1;
   const colourOfNode = (n) => (now.nodes[n].partition === null ? "" : colourOf(now.partitions[now.nodes[n].partition]?.backend));
   const operatorOf = (target) => target.replace(/^(torch\.ops\.)?(aten|higher_order)\./, "");
 
-  // ---- the graph: sizes from the inside out, then drawing from the outside in
+  // ---- the graph: layout from the inside out, then drawing from the outside in
 
   const boxWidth = (lines) => Math.ceil(Math.max(84, ...lines.map(([text, size, weight]) => widthOf(text, size, weight))) + 24);
   const merged = (edges) => {
@@ -218,8 +218,8 @@
   };
   const drawParts = (layout) => [...layout.edges.map((edge) => drawEdge(edge, layout.boxes)), ...layout.boxes.map(drawBox)];
 
-  let drawn; // boxes so far
-  let size; // of the drawing, unscaled
+  let drawn; // number of boxes so far
+  let size; // unscaled size of the drawing
   const zoom = (to) => {
     const pane = by("graph");
     const drawing = pane.querySelector("svg");
@@ -236,7 +236,7 @@
     const pane = by("graph");
     if (size) zoom(Math.min(1.15, (pane.clientWidth - 16) / size.width, (pane.clientHeight - 16) / size.height));
   };
-  /** The beginning of the graph, as large as can be read. */
+  /** Scrolls to the start of the graph at a readable scale. */
   const home = () => {
     const pane = by("graph");
     if (!size) return;
@@ -269,7 +269,7 @@
       drawParts(layout)));
   };
 
-  // ---- choosing and finding
+  // ---- selection and search
 
   const scrollTo = (id) => {
     const pane = by("graph"), box = by(id)?.querySelector(".frame")?.getBoundingClientRect();
@@ -278,7 +278,7 @@
     pane.scrollLeft += box.left - at.left - Math.max(10, (at.width - box.width) / 2);
     pane.scrollTop += box.top - at.top - Math.max(10, (at.height - Math.min(box.height, at.height)) / 2);
   };
-  /** Shows what was chosen at the side; draws the graph again if boxes opened or closed. */
+  /** Selects a box or node and shows its details. `redraw`: boxes have been expanded or collapsed. */
   const select = (what, redraw = false) => {
     const anchor = what?.box === undefined ? null : by(`b${what.box}`)?.getBoundingClientRect();
     selected = what;
@@ -286,7 +286,7 @@
     if (redraw) {
       drawGraph();
       const after = anchor && by(`b${what.box}`)?.getBoundingClientRect();
-      if (after) { // the box stays under the pointer
+      if (after) { // keeps the box under the pointer
         by("graph").scrollLeft += after.left + after.width / 2 - anchor.left - anchor.width / 2;
         by("graph").scrollTop += after.top - anchor.top;
       }
@@ -296,7 +296,7 @@
     }
     drawSide();
   };
-  /** Opens what a node lies in, chooses it and brings it into view. */
+  /** Expands the partition of a node, selects the node and scrolls to it. */
   const reveal = (what) => {
     let box = what.box;
     if (what.node !== undefined) {
@@ -336,7 +336,7 @@
     by("results").hidden = false;
   };
 
-  // ---- the side: what is chosen, lists, modules
+  // ---- the side panel: details, lists, modules
 
   const facts = (pairs) => make("dl", {}, pairs.filter(([, value]) => value !== null && value !== "" && value !== undefined).flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)]));
   const link = (n) => make("button", { type: "button", class: "row", click: () => reveal({ node: n }) }, swatch(colourOfNode(n)), make("span", { class: "what" }, `${now.nodes[n].name} `, make("span", { class: "quiet" }, operatorOf(now.nodes[n].target))));
@@ -474,7 +474,7 @@
 
   const show = (m) => {
     now = indexed(report.methods[m]);
-    open = new Set(now.partitions.length === 1 && now.members[0].length <= MOST_BOXES ? [now.boxOf.get(0)] : []); // alone it says little
+    open = new Set(now.partitions.length === 1 && now.members[0].length <= MOST_BOXES ? [now.boxOf.get(0)] : []); // expands a lone partition
     selected = marked = null;
     tab = "Partitions";
     scale = 1;
@@ -522,7 +522,7 @@
   by("fit").addEventListener("click", fit);
   const partitionBoxes = () => now.graph.boxes.flatMap((box, b) => (box.partition === null ? [] : [b]));
   by("open_all").addEventListener("click", () => {
-    let room = MOST_BOXES; // open what still makes a picture
+    let room = MOST_BOXES; // expand as many as can be drawn
     for (const b of partitionBoxes()) if ((room -= now.members[now.graph.boxes[b].partition].length) >= 0) open.add(b);
     drawGraph();
     home();

@@ -77,10 +77,10 @@ Name describe_nodes(GraphModuleView graph, std::span<const NodeId> nodes) {
                .where = concat("nodes '", node_label(choice.graph(), nodes.front()), "' to '",
                                node_label(choice.graph(), nodes.back()), "' (",
                                detail::describe_nodes(choice.graph(), nodes), ")"),
-               .what = concat("the cost table does not say what they cost on ", choice.backends()[at.backend], more),
+               .what = concat("the cost table lacks their costs on ", choice.backends()[at.backend], more),
                .fix = "measure this program with these backends: measure_costs, or davit's --save-costs"};
 }
-/// Lists the candidates: whole plans, then each chosen partition on every backend that the table knows it on.
+/// Lists the candidates: whole plans, then each chosen partition on every backend for which the table has its cost.
 void report_candidates(const CostTable& table, const RegionChoice& choice, const PlanChoice& plans,
                        PartitionResult& out) {
   for (std::size_t i = 0; i < plans.candidates.size(); ++i) {

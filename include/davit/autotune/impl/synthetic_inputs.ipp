@@ -16,7 +16,7 @@ namespace davit {
 
 namespace detail {
 
-/// Numbers from 0.25 to 1 that are the same everywhere: far from what overflows, is subnormal or outside a domain.
+/// Numbers from 0.25 to 1, equal on every machine: no overflow, no subnormals, inside the domain of all functions.
 class SyntheticNumbers {
  public:
   explicit SyntheticNumbers(std::uint64_t seed) noexcept : state_(seed) {}

@@ -42,7 +42,7 @@ inline constexpr std::string_view cost_table_fix = "measure again: davit lower -
     return member->error("a key has 16 hexadecimal digits", cost_table_fix);
   return key;
 }
-/// Nanoseconds: not negative, and small enough to be added up.
+/// Reads nanoseconds: non-negative, and small enough for sums.
 [[nodiscard]] Result<std::uint64_t> ns_member(Json object, std::string_view name) {
   const Result<Json> member = object.at(name);
   if (!member) return error_of(member);
@@ -142,7 +142,7 @@ class CostTableReader {
     borders_.push_back({.program = *key, .ns = *ns});
     return {};
   }
-  /// Adds what was read in order, so that a table in any order takes O(n log n).
+  /// Sorts the parsed entries and adds them. O(n log n) for a table in any order.
   [[nodiscard]] Result<void> add_sorted(Json root) {
     const auto by_key = [](const RegionCost& c) { return std::tuple(c.region, c.backend.view()); };
     if (!add(regions_, by_key) || !add(plans_, &PlanCost::plan) || !add(borders_, &BorderCost::program))
@@ -163,7 +163,7 @@ class CostTableReader {
   std::vector<BorderCost> borders_;
 };
 
-/// A JSON string.
+/// Prints a text as a JSON string.
 [[nodiscard]] std::string json_text(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {

@@ -62,14 +62,14 @@ class DelegateEmbedder {
   }
 
  private:
-  /// What a partition became.
+  /// Saved result of a backend's preprocess.
   struct Blob {
     std::vector<std::byte> bytes{};  ///< header and payload, padded
     BlobKey key{};
     std::int64_t scratch_bytes = 0;
   };
 
-  /// Drops tags of nodes in sub-graphs, which no constant reaches, and then tags without nodes.
+  /// Removes the tags of nodes in sub-graphs, which cannot use root-graph constants, and then tags without nodes.
   void keep_used_tags(GraphModuleView graph) {
     PartitionTags& tags = partitioning_.tags;
     std::vector<TagId> renamed(tags.names.size(), no_id);
@@ -139,7 +139,7 @@ class DelegateEmbedder {
     const std::vector<std::byte> payload = backend.save(processed->get(), segments);
     if (!segments.segments().empty())
       return refuse("it saves segments beside its bytes, and a static program's blob is one piece",
-                    "let save(processed) answer all bytes");
+                    "let save(processed) return all bytes");
     if (payload.size() > INT32_MAX / 16)
       return refuse("its blob is larger than a static program's constant can be", "");
     Blob blob{.key = {backend.blob_version, static_cast<std::int32_t>(crc32_of(payload)),
@@ -156,7 +156,7 @@ class DelegateEmbedder {
     return blob;
   }
 
-  /// The parent, in which delegates' calls have their blobs.
+  /// Returns the parent program, with the blobs as constants and arguments of its delegate calls.
   [[nodiscard]] ExportedProgram with_blobs(ExportedProgram parent) {
     const GraphModuleView graph = parent.view();
     GraphCopier copier(graph);
@@ -192,7 +192,7 @@ class DelegateEmbedder {
     parent.graph_module = std::exchange(builder, {}).finish();
     return parent;
   }
-  /// A name that neither a value nor a constant has.
+  /// Returns a name that no value and no constant has.
   [[nodiscard]] static Name free_name(const ExportedProgram& program, GraphModuleView graph, std::string_view tag) {
     Name name = concat(tag, "_blob");
     const auto taken = [&] {
@@ -225,7 +225,7 @@ class DelegateEmbedder {
     builder.node(call_delegate_target, inputs, outputs, copier.metadata(node.metadata));
   }
 
-  static constexpr std::int64_t block = 16;  // a constant of rank 2 is never an array of the header
+  static constexpr std::int64_t block = 16;  // a constant of rank 2 is never stored as an array in the header
 
   const ExportedProgram& program_;
   BackendTables backends_;

@@ -29,7 +29,7 @@ namespace detail {
 
 class ProgramEmbedder {
  public:
-  /// `is_one`: the program is its only method, forward.
+  /// `is_one`: the program has a single method, forward.
   ProgramEmbedder(std::span<const ProgramMethod> methods, const EmbedOptions& options, bool is_one)
       : methods_(methods.begin(), methods.end()),
         options_(options),
@@ -68,14 +68,14 @@ class ProgramEmbedder {
   }
 
  private:
-  /// A method with numbers for its symbols.
+  /// A method with fixed values for its symbols.
   struct Size {
-    EmbedNumbers::Symbols symbols{};  ///< those that have several numbers
+    EmbedNumbers::Symbols symbols{};  ///< symbols with several values
     std::unique_ptr<EmbedNumbers> numbers{};
     std::unique_ptr<EmbedMethod> text{};
   };
 
-  /// "s0=4, s1=2".
+  /// Prints the symbols: "s0=4, s1=2".
   [[nodiscard]] static std::string listed(const Size& size) {
     std::string out;
     for (const auto& [name, number] : size.symbols)
@@ -87,13 +87,13 @@ class ProgramEmbedder {
       error.where = concat("with ", listed(size), error.where.empty() ? "" : ", ", error.where);
     return of_method(m, std::move(error));
   }
-  /// An error that says which method it is of.
+  /// Adds the method's name to an error.
   [[nodiscard]] std::unexpected<Error> of_method(std::size_t m, Error error) const {
     if (!is_one_) error.where = concat("method '", methods_[m].name, "'", error.where.empty() ? "" : ", ", error.where);
     return std::unexpected(std::move(error));
   }
 
-  /// Methods become functions of modules, and types in the program's type.
+  /// Chooses the methods' C++ names, which become functions of modules and types in the program's type.
   [[nodiscard]] Result<void> name_methods() {
     static constexpr auto taken = std::to_array<std::string_view>(
         {"arena", "arena_bytes", "backend_of",    "backends",   "call",        "calls",        "init",
@@ -140,8 +140,8 @@ class ProgramEmbedder {
     }
     return {};
   }
-  /// Leaves out the sizes of a method that break a guard: a call of one is a call of a size that there is not. Errors:
-  /// if none is left, the last one's.
+  /// Removes the sizes of a method that break a guard; calls with them are then rejected as unknown sizes. Errors: if
+  /// no size is left, the error of the last one.
   [[nodiscard]] Result<void> keep_guarded(std::size_t m) {
     std::vector<Size> kept;
     for (Size& size : sizes_[m]) {
@@ -157,7 +157,7 @@ class ProgramEmbedder {
     return {};
   }
   static constexpr std::size_t most_sizes = 256;
-  /// Every combination of what the symbols of a program may be.
+  /// Returns all combinations of values of a program's symbols.
   [[nodiscard]] static Result<std::vector<Size>> sizes_of(const ExportedProgram& program,
                                                           const std::vector<EmbedSymbol>& symbols) {
     const EmbedNumbers any(program, {});
@@ -219,7 +219,7 @@ class ProgramEmbedder {
     return all;
   }
 
-  /// C functions around the program on portable. Its plan is what the compiler will make.
+  /// Writes C functions around the program on portable. Uses the memory plan that the compiler will compute.
   [[nodiscard]] Result<void> write_c(bool has_state, EmbeddedProgram& out) const {
     if (embed_text::escaped(options_.name) != options_.name)
       return refuse_embedding(concat("the name '", options_.name, "'"), "no file of that name can be named in a header",
@@ -289,7 +289,7 @@ class ProgramEmbedder {
            "  /// What a static_module of the program derives from.\n  template <class Module>\n  struct calls {\n" +
            calls + "  };\n};\n";
   }
-  /// A method as a StaticProgram, or as several.
+  /// Prints a method as a StaticProgram; as several if it has several sizes.
   [[nodiscard]] std::string program(std::string_view called, std::string_view type, std::string_view name,
                                     const std::vector<Size>& sizes) const {
     const std::string head = "struct " + std::string(type) + " {\n  static constexpr std::string_view name = \"" +
@@ -352,7 +352,7 @@ class ProgramEmbedder {
     const std::string symbol = "davit_weights_" + type_;
     out += "// The weights, from " + embed_text::comment(options_.name) +
            ".bin: its folder must be among the include paths.\n";
-    // The directive stands in two, for ccache keeps nothing of a file that seems to hold it.
+    // Split, because ccache does not cache files that seem to contain this directive.
     out += "asm(R\"(\n  .pushsection " + section() + ", \"aG\", %progbits, " + symbol +
            ", comdat\n  .balign 16\n  .weak " + symbol + "\n  .hidden " + symbol + "\n  .type " + symbol +
            ", %object\n" + symbol +
@@ -368,7 +368,7 @@ class ProgramEmbedder {
   bool is_one_;
   std::string type_;
   EmbedConstants constants_;
-  std::vector<std::string> names_;        ///< in C++, per method
+  std::vector<std::string> names_;        ///< C++ names per method
   std::vector<std::vector<Size>> sizes_;  ///< per method
   std::vector<std::string> left_out_;     ///< sizes that break a guard
 };

@@ -52,7 +52,7 @@ inline constexpr FileKind folder{
          "get the file itself: git lfs pull"}},
     json{"JSON", {"name a .pt2 file", no_package, to_array}};
 
-/// Bytes that a kind of file has at a place.
+/// Magic bytes of a file kind, and their offset.
 struct Mark {
   std::size_t at;
   std::string_view bytes;
@@ -76,8 +76,8 @@ inline constexpr Mark marks[] = {{0, "DAVITPK\n", &lowered},
                                  {0, "{", &json}};
 }  // namespace file_kinds
 
-/// Calls see(name) with the names in a ZIP archive's directory; of an archive cut short, with that of its first file. A
-/// walk without minizip, which only formats/zip needs: what it sees is a guess, and reading checks the archive.
+/// Calls see(name) for each name in a ZIP archive's directory; for a truncated archive, for its first file. Does not
+/// use minizip, which only formats/zip needs. The result is a guess: reading checks the archive.
 template <class See>
 void for_each_zip_name(std::string_view bytes, const See& see) {
   constexpr std::size_t end_size = 22, locator_size = 20, entry_size = 46;
@@ -88,7 +88,7 @@ void for_each_zip_name(std::string_view bytes, const See& see) {
     return value;
   };
   const std::size_t last =
-      bytes.size() - std::min(bytes.size(), end_size + 0xffff);  // the directory's end has a comment of at most 64 KiB
+      bytes.size() - std::min(bytes.size(), end_size + 0xffff);  // the end record has a comment of at most 64 KiB
   std::size_t end = bytes.substr(last).rfind("PK\x05\x06");
   end = end == std::string_view::npos ? end : end + last;
   if (end == std::string_view::npos || bytes.size() - end < end_size)
@@ -101,7 +101,7 @@ void for_each_zip_name(std::string_view bytes, const See& see) {
   }
 }
 
-/// The kind of a ZIP archive, by the names in it.
+/// Returns the kind of a ZIP archive by the names in it.
 [[nodiscard]] const FileKind* zip_kind(std::string_view bytes) {
   bool any = false, arrays = true, pickle = false, code = false, exported = false;
   for_each_zip_name(bytes, [&](std::string_view name) {
@@ -115,13 +115,13 @@ void for_each_zip_name(std::string_view bytes, const See& see) {
   return exported || !pickle ? &file_kinds::exported : code ? &file_kinds::torch_script : &file_kinds::weights;
 }
 
-/// Whether the bytes begin as an ONNX ModelProto does: ir_version, then a field of text or a message.
+/// True if the bytes start like an ONNX ModelProto: ir_version, then a string or message field.
 [[nodiscard]] bool is_onnx(std::string_view head) {
   return head.size() > 3 && head[0] == 0x08 && head[1] > 0 && head[1] < 0x40 &&
          std::string_view("\x12\x1a\x22\x32\x3a\x42").contains(head[2]);
 }
 
-/// A file beside one that is not there, with its name but for the ending; empty: none.
+/// Finds a file beside a missing one that differs only in its extension; empty if there is none.
 [[nodiscard]] std::string neighbour_of(const std::filesystem::path& file) {
   std::error_code error;
   std::string found;

@@ -28,7 +28,7 @@ namespace davit::formats {
 
 namespace detail {
 
-/// Keeps a mapping until the last share of its bytes goes.
+/// A mapping that lives as long as any share of its bytes.
 struct Mapping : SharedBytes::Owner {
   Mapping(void* address_, std::size_t size_) noexcept : Owner(&Mapping::destroy), address(address_), size(size_) {}
   static void destroy(Owner* self) noexcept {
@@ -91,7 +91,7 @@ void forget(const SharedBytes& bytes) noexcept {
 
 namespace detail {
 
-/// Writes all of the bytes; false with errno set if the system does not take them.
+/// Writes all bytes. False, with errno, if the system fails.
 [[nodiscard]] bool write_all(int file, std::span<const std::span<const std::byte>> parts) noexcept {
   for (std::span<const std::byte> bytes : parts)
     while (!bytes.empty()) {
@@ -111,13 +111,13 @@ Result<void> write_file(const std::string& path, std::span<const std::byte> byte
 
 namespace detail {
 
-/// The paths of unfinished files; those that write and a signal handler each take a path out before they use it.
+/// Paths of unfinished files. Writers and a signal handler both remove a path before they use it.
 [[nodiscard]] std::span<std::atomic<const char*>> unfinished_paths() noexcept {
   static constinit std::atomic<const char*> paths[64] = {};
   return paths;
 }
 
-/// The file that a path leads to over links, there or not. Errors: not a path but an errno, ELOOP.
+/// Resolves links, also to a missing file. Errors: an errno, ELOOP.
 [[nodiscard]] std::expected<std::filesystem::path, int> behind_links(std::filesystem::path path) {
   std::error_code error;
   for (int i = 0; i < 40; ++i) {
@@ -140,7 +140,7 @@ UnfinishedFile::UnfinishedFile(std::string path) : path_(std::make_unique<std::s
 }
 UnfinishedFile::~UnfinishedFile() {
   const char* own = path_->c_str();
-  // a handler that took the path reads it until the process ends
+  // a handler that took the path may read it until the process ends
   if (place_ != nullptr && !place_->compare_exchange_strong(own, nullptr)) (void)path_.release();
 }
 void remove_unfinished_files() noexcept {
@@ -151,7 +151,7 @@ void remove_unfinished_files() noexcept {
 }
 
 Result<void> write_file(const std::string& path, std::span<const std::span<const std::byte>> parts) {
-  std::string link;  // what a link names that is not there
+  std::string link;  // target of a dangling link
   const auto fail = [&] {
     return std::unexpected(Error{.code = ErrorCode::io_error,
                                  .stage = Stage::save,
@@ -169,7 +169,7 @@ Result<void> write_file(const std::string& path, std::span<const std::span<const
     return {};
   }
   const std::expected<std::filesystem::path, int> behind =
-      detail::behind_links(path);  // what is replaced, not the link
+      detail::behind_links(path);  // the file to replace, not the link
   if (!behind) return (errno = behind.error()), fail();
   const std::string target = behind->string();
   if (!is_there && target != path) link = target;

@@ -49,7 +49,7 @@ inline constexpr std::array<NpyType, 16> npy_types{{
     {"<V2", ScalarType::bfloat16},
 }};
 
-/// The text after `'key':` in a header dictionary, without leading blanks; empty if the key is not there.
+/// Returns the text after `'key':` in a header dictionary, without leading blanks; empty if the key is missing.
 [[nodiscard]] std::string_view npy_field(std::string_view header, std::string_view key) {
   std::string quoted(1, '\'');
   quoted.append(key).push_back('\'');
@@ -61,12 +61,12 @@ inline constexpr std::array<NpyType, 16> npy_types{{
   return header.substr(std::min(header.find_first_not_of(' '), header.size()));
 }
 
-/// The error of a damaged .npy file.
+/// Makes the error of a damaged .npy file.
 [[nodiscard]] std::unexpected<Error> bad_npy(std::string_view label, std::string_view what) {
   return load_error(ErrorCode::corrupt_data, Name::own(label), Name::own(what), "save the array again with numpy.save");
 }
 
-/// The dictionary of the header, and where the elements begin.
+/// Text of the header dictionary, and offset of the elements.
 struct NpyHeader {
   std::string_view text;
   std::size_t end = 0;
@@ -99,7 +99,7 @@ struct NpyHeader {
   if (!shape.starts_with('(') || close == std::string_view::npos) return bad_npy(label, "the header has no 'shape'");
   shape = shape.substr(1, close - 1);
   std::vector<std::int64_t> sizes;
-  std::int64_t count = 1;  // with sizes of 0 counted as 1, so that no stride overflows
+  std::int64_t count = 1;  // counts sizes of 0 as 1, so that strides do not overflow
   while (!shape.empty()) {
     if (shape.front() == ' ' || shape.front() == ',') {
       shape.remove_prefix(1);
@@ -117,7 +117,7 @@ struct NpyHeader {
   return sizes;
 }
 
-/// Row-major strides, or column-major ones.
+/// Returns row-major strides, or column-major ones for Fortran order.
 [[nodiscard]] std::vector<std::int64_t> npy_strides(std::span<const std::int64_t> sizes, bool fortran_order) {
   std::vector<std::int64_t> strides(sizes.size());
   contiguous_strides(sizes, strides);

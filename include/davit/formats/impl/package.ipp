@@ -22,7 +22,7 @@ namespace davit::formats {
 
 namespace detail {
 
-/// Writes one partition: its place, how it is compiled, and what its backend made of it.
+/// Writes one partition: its interface, its compile spec, and its backend's processed data.
 [[nodiscard]] Result<void> write_delegate(ByteWriter& out, BackendTables backends, const LoweredMethod& method,
                                           const LoweredDelegate& entry, SegmentWriter& segments) {
   out.text(entry.tag);
@@ -208,7 +208,7 @@ class PackageReader {
 
 namespace detail {
 
-/// Calls use(table, segments, debug map) with what a package of the program is made of.
+/// Calls use(table, segments, debug map) with the parts of the program's package.
 template <class Use>
 [[nodiscard]] auto with_package(const LoweredProgram& program, SaveOptions options, Use&& use) {
   return davit::detail::catch_bad_alloc(
@@ -260,7 +260,7 @@ Result<LoweredProgram> load_program(BackendTables backends, const SharedBytes& b
     if (!map) return std::unexpected(std::move(map.error()));
     const bool stripped = package->debug_map.empty();
     auto parts = detail::PackageReader(backends, package->table.bytes(), package->segments, *map, diagnostics).run();
-    if (stripped) *map = DebugMap();  // what a fallback added would answer for handles that were stripped
+    if (stripped) *map = DebugMap();  // fallbacks add handles; drop them too
     if (!parts) {
       parts.error().stage = parts.error().stage == Stage::compile ? Stage::compile : Stage::load;
       return std::unexpected(map->explain(std::move(parts.error())));

@@ -41,11 +41,11 @@ PackageParts package_parts(std::span<const std::byte> table, std::span<const std
   };
   std::vector<PackageSection> sections;
   const std::size_t rows =
-      segments.size() + 2;  // room for the debug map's row, too: nothing moves where it is stripped
+      segments.size() + 2;  // reserves the debug map's row even without one, so that stripping moves nothing
   PackageParts out;
   std::size_t at = aligned(sizeof(PackageHeader) + rows * sizeof(PackageSection));
   out.head.resize(at);
-  out.parts.emplace_back();  // the head, once it lies where it stays
+  out.parts.emplace_back();  // placeholder for the head, which is filled last
   for (const std::span<const std::byte> part : parts) {
     sections.push_back({at, part.size(), content_hash(part)});
     out.parts.push_back(part);

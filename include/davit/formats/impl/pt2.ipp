@@ -65,7 +65,7 @@ class Pt2Reader {
     return check_targets(program);
   }
 
-  /// What the program was exported with, if it can be read: it is not needed to run. Errors: out_of_memory.
+  /// Reads the example inputs; unreadable ones are left out, because running does not need them. Errors: out_of_memory.
   [[nodiscard]] Result<void> add_examples(const Pt2Layout& layout, ExportedProgram& program) {
     const auto root = std::ranges::find_if(program.module_call_graph, [](const ModuleCallEntry& entry) {
       return entry.fqn.empty() && entry.has_signature;
@@ -86,7 +86,7 @@ class Pt2Reader {
     if (examples && examples->size() == users) program.example_inputs = *std::move(examples);
     return {};
   }
-  /// Where in their storages parameters, buffers and constants begin, which graphs do not say.
+  /// Records the storage offsets of parameters, buffers and constants, which graphs lack.
   static void note_offsets(ExportedProgram& program) {
     const TensorIndex tensors(program);
     GraphModule& graph = program.graph_module;
@@ -96,7 +96,7 @@ class Pt2Reader {
         if (const Tensor* tensor = tensors.find(*name))
           graph.values[inputs[i].value()].constant = tensor->storage_offset;
   }
-  /// The member `version` holds "major.minor"; the JSON says it again.
+  /// Checks the member `version`, "major.minor"; the JSON repeats it.
   [[nodiscard]] Result<void> check_version(const std::string& member) {
     if (member.empty()) return {};
     const Result<std::string> text = text_member(archive_, member);
@@ -124,7 +124,7 @@ class Pt2Reader {
                       options_.limits);
   }
 
-  /// The state dict or the constants, in whichever form they are there.
+  /// Reads the state dict or the constants in the form that the file has.
   [[nodiscard]] Result<TorchDict> read_dict(const std::string& file, const std::string& config,
                                             const std::string& folder) {
     if (!file.empty()) {
@@ -143,12 +143,12 @@ class Pt2Reader {
     return PayloadReader(archive_, folder, inner_options()).read(document->root());
   }
 
-  /// Of archives in the archive, whose bytes have been compared with their checksum as a whole.
+  /// Options for nested archives. The outer archive's checksum covers them already.
   [[nodiscard]] ZipOptions inner_options() const noexcept {
     return {.verify_checksums = false, .allow_deflate = false, .limits = options_.limits};
   }
 
-  /// Newer files tell the classes of custom objects in the signature alone.
+  /// Fills the class names of custom objects from the signature: newer files have them only there.
   static void name_classes(ExportedProgram& program) {
     const NameIndex objects(program.custom_objects, [](const NamedObject& o) { return o.name.view(); });
     for (const InputSpec& spec : program.signature.input_specs) {

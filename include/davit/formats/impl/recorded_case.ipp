@@ -37,7 +37,7 @@ namespace detail {
   return {};
 }
 
-/// Reads `inputs_after`: an object of values by the index of their input.
+/// Reads `inputs_after`: an object that maps indices of inputs to values.
 [[nodiscard]] Result<void> read_inputs_after(const CaseFiles& files, const Json& json, RecordedRun& run) {
   const Result<std::optional<Json>> found = json.find("inputs_after");
   if (!found) return error_of(found);
@@ -58,7 +58,7 @@ namespace detail {
   return {};
 }
 
-/// Reads `state_after`: an object of values by the name of their buffer.
+/// Reads `state_after`: an object that maps names of buffers to values.
 [[nodiscard]] Result<void> read_state_after(const CaseFiles& files, const Json& json, RecordedRun& run) {
   const Result<std::optional<Json>> found = json.find("state_after");
   if (!found) return error_of(found);
@@ -74,7 +74,7 @@ namespace detail {
   return {};
 }
 
-/// Reads which outputs are compared; each must be there in every run.
+/// Reads the indices of compared outputs. Each must exist in every run.
 [[nodiscard]] Result<void> read_selection(const Json& root, RecordedCase& out) {
   const Result<std::optional<Json>> only = root.find("check_outputs");
   if (!only) return error_of(only);
@@ -91,7 +91,7 @@ namespace detail {
   return {};
 }
 
-/// Reads how outputs are compared.
+/// Reads the comparison rules of outputs.
 [[nodiscard]] Result<void> read_rules(const Json& root, RecordedCase& out) {
   for (const auto& [key, to] : {std::pair{"rtol", &out.rtol}, std::pair{"atol", &out.atol}}) {
     std::optional<double> value;

@@ -83,7 +83,7 @@ class ReportWriter {
   }
   void nodes(const PartitionReport& report) {
     std::unordered_map<std::string_view, std::unordered_map<std::string_view, std::size_t>>
-        rows;  // by stack trace, by modules
+        rows;  // by (stack trace, modules)
     std::vector<const PartitionReport::Place*> places;
     list("nodes", report.nodes, [&](const PartitionReport::Node& node) {
       member("name", node.name);

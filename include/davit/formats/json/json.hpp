@@ -20,12 +20,12 @@ class JsonArray;
 class JsonObject;
 struct JsonMember;
 
-/// A value of a JsonDocument, and the way davit's readers look at one: every access checks the type and answers an
-/// Error that names the place, such as `json.signature.input_specs[3].parameter.arg.name`.
+/// A value of a JsonDocument, with type-checked access. Errors name the place, for example
+/// `json.signature.input_specs[3].parameter.arg.name`.
 ///
-/// A pointer and an index: copy it freely while the document stays where it is. The text of the place is found when an
-/// error is made, so reading costs nothing for it. A null member counts as absent. Keep the Result of array() or
-/// object() in a variable while you loop over it: `for (Json item : *json.array())` dangles with g++ before 15.
+/// A pointer and an index, cheap to copy; the document must not move. The text of a place is only computed for an
+/// error. A null member counts as missing. Keep the Result of array() or object() in a variable while you iterate: `for
+/// (Json item : *json.array())` dangles with g++ before 15.
 class Json {
  public:
   Json(const JsonDocument& document, std::uint32_t index) noexcept : document_(&document), index_(index) {}
@@ -39,20 +39,20 @@ class Json {
   [[nodiscard]] bool is_array() const noexcept { return kind() == JsonKind::array; }
   [[nodiscard]] bool is_object() const noexcept { return kind() == JsonKind::object; }
 
-  /// @name This value, as a type.
+  /// @name Returns this value as a type.
   [[nodiscard]] Result<bool> boolean() const;
-  /// A number that is written without fraction or exponent and fits 64 bits.
+  /// Accepts a number without fraction or exponent that fits 64 bits.
   [[nodiscard]] Result<std::int64_t> integer() const;
-  /// Any number, or one of the texts "NaN", "Infinity", "-Infinity" that newer torch writes.
+  /// Accepts any number, and the strings "NaN", "Infinity", "-Infinity", which newer torch writes.
   [[nodiscard]] Result<double> number() const;
-  /// A view into the document.
+  /// Returns a view into the document.
   [[nodiscard]] Result<std::string_view> string() const;
   [[nodiscard]] Result<JsonArray> array() const;
   [[nodiscard]] Result<JsonObject> object() const;
-  /// The one member of an object that has exactly one: the form of torch's unions, `{"as_int": 3}`.
+  /// Returns the only member of an object with exactly one, torch's form of unions: `{"as_int": 3}`.
   [[nodiscard]] Result<JsonMember> tagged() const;
 
-  /// @name A member of this object; an error if it is absent, null, there twice, or of another type. O(members).
+  /// @name Returns a member of this object. Errors: it is missing, null, duplicate, or of another type. O(members).
   [[nodiscard]] Result<Json> at(std::string_view key) const;
   [[nodiscard]] Result<bool> boolean(std::string_view key) const;
   [[nodiscard]] Result<std::int64_t> integer(std::string_view key) const;
@@ -62,18 +62,18 @@ class Json {
   [[nodiscard]] Result<JsonObject> object(std::string_view key) const;
   [[nodiscard]] Result<JsonMember> tagged(std::string_view key) const;
 
-  /// The member of that key, or nothing if it is absent or null. O(members).
+  /// Returns the member with this key; nullopt if it is missing or null. O(members).
   [[nodiscard]] Result<std::optional<Json>> find(std::string_view key) const;
 
-  /// Whether both are the same JSON, to the type: 1, 1.0 and true differ, as do two orders of members; NaN is NaN.
-  /// O(values).
+  /// True if both are the same JSON, including types: 1, 1.0 and true differ, as do objects with other member order.
+  /// NaN equals NaN. O(values).
   friend bool same(Json a, Json b);
 
-  /// An error at this place.
+  /// Makes an error at this place.
   [[nodiscard]] std::unexpected<Error> error(std::string_view what, std::string_view fix = {}) const;
-  /// "expected ..., found ..." at this place.
+  /// Makes the error "expected ..., found ..." at this place.
   [[nodiscard]] std::unexpected<Error> expected(std::string_view what) const;
-  /// This place as text, shortened where keys are long or nesting is deep. O(values before this one).
+  /// Returns this place as text, with long keys and deep nesting shortened. O(values before this one).
   [[nodiscard]] std::string place() const;
 
  private:
@@ -87,7 +87,7 @@ class Json {
   std::uint32_t index_;
 };
 
-/// A member of an object: its key, a view into the document, and its value.
+/// A member of an object: key (a view into the document) and value.
 struct JsonMember {
   JsonMember(const JsonDocument& document, std::uint32_t index) noexcept
       : key(document.string(index)), value(document, index + 1) {}
@@ -96,7 +96,7 @@ struct JsonMember {
   Json value;
 };
 
-/// The elements of an array in order, as a range of Json.
+/// The elements of an array, in order, as a range of Json.
 class JsonArray {
  public:
   using Iterator = detail::JsonIterator<Json, 0>;
@@ -111,7 +111,7 @@ class JsonArray {
   Json array_;
 };
 
-/// The members of an object in the order of the text, as a range of JsonMember. Keys may repeat in a hostile text.
+/// The members of an object, in text order, as a range of JsonMember. Keys may repeat in a malformed file.
 class JsonObject {
  public:
   using Iterator = detail::JsonIterator<JsonMember, 1>;
@@ -192,7 +192,7 @@ inline bool same(Json a, Json b) { return detail::same(*a.document_, a.index_, *
 
 namespace detail {
 
-/// Reads a member of an object with one of Json's typed getters.
+/// Reads a member of an object with a typed getter of Json.
 template <class T>
 Result<T> read_member(Json object, std::string_view key, Result<T> (Json::*read)() const) {
   const Result<Json> found = object.at(key);

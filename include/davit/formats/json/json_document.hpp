@@ -26,31 +26,30 @@ class Json;
 
 enum class JsonKind : std::uint8_t { null, false_, true_, integer, real, string, array, object };
 
-/// A parsed JSON text as one table: values in the order of the text, each object or array followed by all that it
-/// holds.
+/// A parsed JSON text as one table of values in text order; an object or array comes before its contents.
 ///
-/// 16 bytes per value plus the strings. RapidJSON's own Document is not used: clang 19 refuses version 1.1 of it, and
-/// its conversion of numbers reads out of bounds for some hostile ones.
+/// 16 bytes per value, plus the strings. RapidJSON's Document is not used: clang 19 rejects its version 1.1, and it
+/// reads out of bounds when it converts some malformed numbers.
 class JsonDocument {
  public:
-  /// A value: an object's children are key, value, key, value.
+  /// A value. Children of an object alternate: key, value, key, value.
   struct Node {
     JsonKind kind = JsonKind::null;
     std::uint32_t size = 0;     ///< bytes of a string, elements of an array, members of an object
-    std::uint64_t payload = 0;  ///< an integer, the bits of a real, a string's offset, or where the next value begins
+    std::uint64_t payload = 0;  ///< integer, bits of a real, offset of a string, or index of the next sibling
   };
 
-  /// What errors call the text.
+  /// Returns the text's name for errors.
   [[nodiscard]] std::string_view name() const noexcept { return name_; }
-  /// The outermost value. Views this document, which must stay where it is.
+  /// Returns the root value. It views this document, which must not move.
   [[nodiscard]] Json root() const noexcept;
 
   [[nodiscard]] const Node& node(std::uint32_t index) const noexcept { return nodes_[index]; }
-  /// The value after this one and all that it holds.
+  /// Returns the index of the next sibling, after all contents of this value.
   [[nodiscard]] std::uint32_t after(std::uint32_t index) const noexcept {
     return nodes_[index].kind < JsonKind::array ? index + 1 : static_cast<std::uint32_t>(nodes_[index].payload);
   }
-  /// The text of a string.
+  /// Returns the text of a string value.
   [[nodiscard]] std::string_view string(std::uint32_t index) const noexcept {
     return std::string_view(text_).substr(nodes_[index].payload, nodes_[index].size);
   }
@@ -72,7 +71,7 @@ class JsonHandler {
       : document_(document), limits_(limits) {
     document_.name_ = name;
   }
-  /// Why the text was not read to its end, if that was not its numbers' fault.
+  /// Returns the reason why parsing stopped, unless it was a malformed number.
   [[nodiscard]] const char* refusal() const noexcept { return refusal_; }
 
   bool Null() { return add(JsonKind::null); }
@@ -123,7 +122,7 @@ class JsonHandler {
   std::vector<std::size_t> open_;
 };
 
-/// Takes the text of a number, NaN or an infinity; an integer outside int64 becomes the nearest real.
+/// Handles a number, NaN or infinity. An integer outside int64 becomes the nearest real.
 inline bool JsonHandler::RawNumber(const char* text, Size size, bool) {
   const std::string_view number(text, size);
   const bool negative = number.starts_with('-');
@@ -138,10 +137,10 @@ inline bool JsonHandler::RawNumber(const char* text, Size size, bool) {
   return std::from_chars(text, text + size, d).ec == std::errc() && Double(d);
 }
 
-/// Parses a JSON text as Python's json module writes it: bare NaN, Infinity and -Infinity are numbers, text is UTF-8.
+/// Parses JSON text as Python's json module writes it: UTF-8, with bare NaN, Infinity and -Infinity as numbers.
 ///
-/// `name` is what errors call the text. Nesting needs no stack. A number that no double is near to is
-/// an error. O(size), in time and in memory.
+/// `name` is the text's name in errors. Nesting uses no call stack. A number out of the range of double is an error.
+/// O(size) time and memory.
 [[nodiscard]] inline Result<JsonDocument> parse_json(std::string_view text, std::string_view name = "json",
                                                      const Limits& limits = {}) {
   const auto fail = [name](const auto&... what) {
@@ -151,7 +150,7 @@ inline bool JsonHandler::RawNumber(const char* text, Size size, bool) {
                                  .what = concat(what...),
                                  .fix = "export the program again"});
   };
-  constexpr std::size_t most = std::size_t{1} << 32;  // what a node's number can be
+  constexpr std::size_t most = std::size_t{1} << 32;  // maximum of a node index
   if (text.size() > limits.max_parsed_bytes || text.size() >= most)
     return fail("the JSON text is larger than Limits::max_parsed_bytes");
   constexpr unsigned flags = rapidjson::kParseIterativeFlag | rapidjson::kParseNanAndInfFlag |
@@ -162,7 +161,7 @@ inline bool JsonHandler::RawNumber(const char* text, Size size, bool) {
   rapidjson::EncodedInputStream<rapidjson::UTF8<>, rapidjson::MemoryStream> stream(memory);
   rapidjson::Reader reader;
   const rapidjson::ParseResult outcome = reader.Parse<flags>(stream, handler);
-  // RapidJSON takes a NUL for the end of the text
+  // RapidJSON treats a NUL as the end of the text
   if (!outcome.IsError() && stream.Tell() == text.size()) return document;
   if (!outcome.IsError()) return fail("not JSON at byte ", stream.Tell(), ": a NUL, and more behind it");
   if (handler.refusal() != nullptr) return fail(handler.refusal(), ", at byte ", outcome.Offset());

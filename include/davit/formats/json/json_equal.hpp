@@ -7,7 +7,7 @@
 
 namespace davit::formats::detail {
 
-/// Whether value `a` of one document is value `b` of the other, to the type. O(values).
+/// True if value `a` of one document equals value `b` of the other, including types. O(values).
 [[nodiscard]] inline bool same(const JsonDocument& left, std::uint32_t a, const JsonDocument& right, std::uint32_t b) {
   const std::uint32_t count = left.after(a) - a;
   if (right.after(b) - b != count) return false;

@@ -9,9 +9,10 @@
 
 namespace davit::formats::detail {
 
-/// Walks the values of a document from sibling to sibling.
+/// Iterates over sibling values of a document.
 ///
-/// `Element` is made of a document and an index; `keys` values come before its own: 0, or 1 for a member of an object.
+/// `Element` is constructed from a document and an index. `keys`: values between that index and the element's own
+/// value, 1 for a member of an object, else 0.
 template <class Element, std::uint32_t keys>
 class JsonIterator {
  public:

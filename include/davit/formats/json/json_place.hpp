@@ -10,15 +10,15 @@
 
 namespace davit::formats::detail {
 
-/// Appends a key of the file to a place, without control characters and at most 80 bytes of it.
+/// Appends a key of the file to a place, at most 80 bytes and without control characters.
 inline void append_key(std::string& text, std::string_view key) {
   text += '.';
   for (const char c : key.substr(0, 80)) text += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
   if (key.size() > 80) text += "...";
 }
 
-/// The place of value `index` as text, such as `json.specs[3].arg`: shortened where keys are long or nesting is deep.
-/// O(values before it).
+/// Returns the place of value `index`, for example `json.specs[3].arg`. Shortens long keys and deep nesting. O(values
+/// before it).
 [[nodiscard]] inline std::string place_of(const JsonDocument& document, std::uint32_t index) {
   constexpr std::size_t longest = 1000;
   std::string text(document.name());
@@ -38,7 +38,7 @@ inline void append_key(std::string& text, std::string_view key) {
   return text;
 }
 
-/// How errors call a value of a kind.
+/// Returns the noun for a JSON kind in errors.
 [[nodiscard]] inline std::string_view noun_of(JsonKind kind) noexcept {
   switch (kind) {
     case JsonKind::null: return "null";

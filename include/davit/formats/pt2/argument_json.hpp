@@ -16,8 +16,8 @@
 
 namespace davit::formats {
 
-/// The name of an operator as davit stores it: without "torch.ops.", and "torch.sym_not" for torch's functions on
-/// symbolic numbers, whatever module they are printed with.
+/// Normalizes the name of an operator: removes "torch.ops.", and names torch's functions on symbolic numbers
+/// "torch.sym_not" and so on, whatever module the file prints.
 [[nodiscard]] inline std::string normalized_target(std::string_view target) {
   constexpr std::string_view prefix = "torch.ops.";
   if (target.starts_with(prefix)) return std::string(target.substr(prefix.size()));
@@ -27,20 +27,20 @@ namespace davit::formats {
   return function.starts_with("sym_") ? "torch." + std::string(function) : std::string(target);
 }
 
-/// Reads `Argument` objects, all but sub-graphs: operands and results of nodes, inputs and outputs of graphs.
+/// Reads `Argument` objects except sub-graphs: operands and results of nodes, inputs and outputs of graphs.
 ///
-/// The tag follows the Python value, so `2` given for a float is an int: bind arguments by the operator's schema.
-/// Source: torch._export.serde.schema.Argument.
+/// The tag follows the Python value: `2` passed for a float is an int. Bind arguments by the operator's schema. Source:
+/// torch._export.serde.schema.Argument.
 class ArgumentReader {
  public:
   ArgumentReader(GraphBuilder& builder, ValueReader& values, ValueScope& scope) noexcept
       : builder_(builder), values_(values), scope_(scope) {}
 
-  /// An argument that names values already defined.
+  /// Reads an argument that uses defined values.
   [[nodiscard]] Result<Argument> use(Json json) { return tagged(json, false); }
-  /// An argument whose names it defines.
+  /// Reads an argument that defines values.
   [[nodiscard]] Result<Argument> define(Json json) { return tagged(json, true); }
-  /// The tensors of an array, `[{"name": ...}]`, which it defines.
+  /// Reads an array of tensors, `[{"name": ...}]`, and defines them.
   [[nodiscard]] Result<std::vector<Argument>> define_tensors(Json json) {
     is_definition_ = true;
     return items(json, &ArgumentReader::tensor);
@@ -84,7 +84,7 @@ class ArgumentReader {
     return constant(member);
   }
 
-  /// The arguments that are neither numbers nor values.
+  /// Reads an argument that is neither a number nor a value.
   [[nodiscard]] Result<Argument> constant(const JsonMember& member) {
     const auto& [tag, value] = member;
     if (tag == "as_scalar_type") return enumerator(read_scalar_type(value), ArgumentKind::scalar_type);
@@ -150,7 +150,7 @@ class ArgumentReader {
     return GraphBuilder::boolean(*truth);
   }
   using Read = Result<Argument> (ArgumentReader::*)(Json);
-  /// `{"as_name": "s"}`, or a constant under `tag`.
+  /// Reads `{"as_name": "s"}`, or a constant under `tag`.
   [[nodiscard]] Result<Argument> symbol(Json json, ValueKind kind, std::string_view tag, Read read) {
     const Result<JsonMember> member = json.tagged();
     if (!member) return error_of(member);
@@ -211,7 +211,7 @@ class ArgumentReader {
     if (!list) return error_of(list);
     return builder_.list(*list, element);
   }
-  /// A dictionary becomes a list whose items are named.
+  /// Reads a dictionary as a list of named items.
   [[nodiscard]] Result<Argument> dictionary(Json json, int depth) {
     if (depth + 1 >= max_list_depth) return json.error("dictionaries are nested too deeply");
     const Result<JsonObject> object = json.object();

@@ -22,7 +22,7 @@ namespace davit::formats {
 
 namespace detail {
 
-/// Gives values the dtypes that they have when the graphs that wrap_with_autocast calls run in its precision.
+/// Corrects the dtypes of values in graphs that wrap_with_autocast runs in a lower precision.
 class AutocastDtypes {
  public:
   explicit AutocastDtypes(ProgramTables& program)
@@ -46,7 +46,7 @@ class AutocastDtypes {
       }
     }
   }
-  /// A call of a wrapped graph: what it is given has the dtypes of its inputs, what it answers those of its outputs.
+  /// Passes dtypes through a wrapped graph: from operands to its inputs, and from its outputs to the results.
   void through(const Node& node, ScalarType autocast) {
     const std::optional<WrappedCall> call = wrapped_call(graph_, node);
     if (!call) return;
@@ -84,7 +84,7 @@ class AutocastDtypes {
       return;
     const ScalarType dtype = policy == AutocastPolicy::lower  ? autocast
                              : policy == AutocastPolicy::full ? ScalarType::float32
-                             : call.target.contains("_norm")  ? first  // whose weights may be of another dtype
+                             : call.target.contains("_norm")  ? first  // its weights may have another dtype
                                                               : promoted.get();
     for (const Argument& output : call.outputs) graph_.for_each_value(output, [&](ValueId v) { set(v, dtype); });
   }
@@ -97,11 +97,10 @@ class AutocastDtypes {
 
 }  // namespace detail
 
-/// Gives what autocast computes, and what follows from it, the dtypes that they have when a program runs.
+/// Corrects the dtypes of values that autocast computes, and of the values derived from them.
 ///
-/// torch 2.6 records float32 for what a graph computes that wrap_with_autocast calls in a lower precision, in training
-/// IR: it is traced without the mode. O(nodes + arguments). Source:
-/// torch._export.passes.replace_autocast_with_hop_pass.
+/// In training IR torch 2.6 traces a graph called by wrap_with_autocast without the mode, so it records float32 instead
+/// of the lower precision. O(nodes + arguments). Source: torch._export.passes.replace_autocast_with_hop_pass.
 inline void correct_autocast_dtypes(ProgramTables& program) {
   const GraphModuleView graph = program.view();
   if (std::ranges::any_of(graph.nodes, [&](const Node& n) {

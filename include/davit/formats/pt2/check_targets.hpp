@@ -14,7 +14,7 @@ namespace davit::formats {
 
 namespace detail {
 
-/// Whether a weight is of the element type and the sizes that the graph works with.
+/// Checks a weight's dtype and sizes against the graph.
 inline Result<void> check_weight(GraphModuleView graph, const Argument& input, const Tensor& tensor,
                                  const Name& where) {
   if (!input.is_value() || graph.values[input.value()].kind != ValueKind::tensor)
@@ -31,8 +31,8 @@ inline Result<void> check_weight(GraphModuleView graph, const Argument& input, c
 
 }  // namespace detail
 
-/// Checks that every parameter, buffer, constant and custom object that the signature names was in the file, and is
-/// what the graph works with. O(inputs log entries). Errors: not_found, corrupt_data.
+/// Checks that the file has every parameter, buffer, constant and custom object that the signature names, with the
+/// graph's dtypes and sizes. O(inputs log entries). Errors: not_found, corrupt_data.
 [[nodiscard]] inline Result<void> check_targets(const ExportedProgram& program) {
   const NameIndex weights(program.state_dict, [](const NamedTensor& t) { return t.name.view(); });
   const NameIndex constants(program.constants, [](const NamedTensor& t) { return t.name.view(); });

@@ -23,7 +23,7 @@ namespace davit::formats {
 
 namespace detail {
 
-/// Walks the specification of a pytree and the pickled tree that it describes, side by side.
+/// Walks a pytree specification and the pickled tree in parallel.
 class ExampleReader {
  public:
   ExampleReader(const Pickle& pickle, TorchTensors tensors, const Limits& limits)
@@ -66,7 +66,7 @@ class ExampleReader {
     return {};
   }
 
-  /// The elements of a list or a tuple, or of an object that is made of them: a namedtuple, a deque.
+  /// Returns the elements of a list or tuple, or of an object built from one: a namedtuple, a deque.
   [[nodiscard]] std::vector<PickleId> parts_of(const PickleValue& value) const {
     if (value.kind == PickleKind::list || value.kind == PickleKind::tuple || value.kind == PickleKind::call)
       return value.items;
@@ -74,7 +74,8 @@ class ExampleReader {
     const std::span<const PickleId> arguments = pickle_.tuple(value.arguments);
     return {arguments.begin(), arguments.end()};
   }
-  /// The values of a dictionary, or the attributes of an object, in the order of the keys; nothing if it has others.
+  /// Returns the values of a dictionary, or the attributes of an object, in the order of `keys`; empty if the keys
+  /// differ.
   [[nodiscard]] std::vector<PickleId> parts_named(const PickleValue& value, std::span<const std::string> keys) const {
     const bool has_state = value.kind == PickleKind::object && value.state != no_pickle_id &&
                            pickle_[value.state].kind == PickleKind::dict;
@@ -106,13 +107,12 @@ class ExampleReader {
 
 }  // namespace detail
 
-/// Reads the inputs that a program was exported with, which torch.save wrote as (args, kwargs): flat, in the order of
-/// the user inputs.
+/// Reads the example inputs of a program, saved by torch.save as (args, kwargs): flat, in the order of the user inputs.
 ///
-/// `in_spec` is the specification of the pytree, `[1, spec]` in JSON. Tensors view the file. Nothing is imported or
-/// called: an object of a class other than Python's containers and those that the specification takes apart is an
-/// error. O(leaves log keys), and a pass over the storages for their checksums. Errors: those of the JSON and of
-/// tensors; corrupt_data for what the specification does not describe. Source: torch.utils._pytree.tree_flatten.
+/// `in_spec` is the pytree specification, `[1, spec]` in JSON. Tensors view the file. Imports and calls nothing:
+/// objects must be Python's containers or described by the specification. O(leaves log keys), and a pass over the
+/// storages for their checksums. Errors: those of the JSON and of tensors; corrupt_data if the values do not match the
+/// specification. Source: torch.utils._pytree.tree_flatten.
 [[nodiscard]] inline Result<std::vector<ExampleInput>> read_example_inputs(TorchSave& saved, std::string_view in_spec,
                                                                            const Limits& limits = {}) {
   const Result<JsonDocument> document = parse_json(in_spec, "in_spec", limits);

@@ -63,7 +63,7 @@ inline Result<void> read_versions(Json json, ExportedProgram& program) {
   return {};
 }
 
-/// From `verifiers`, or from `dialect` where a file of torch before 2.5 has that instead.
+/// Reads the dialect from `verifiers`; files of torch before 2.5 have `dialect` instead.
 inline Result<Dialect> read_dialect(Json json) {
   const auto named = [](std::string_view name) {
     return name == "ATEN"       ? Dialect::aten
@@ -104,7 +104,7 @@ inline Result<std::vector<RangeConstraint>> read_range_constraints(Json json) {
       const auto value = member.value.find(key);
       if (!value) return error_of(value);
       if (!*value) return std::nullopt;
-      // torch writes what is beyond 64 bits, which bounds nothing
+      // torch writes values beyond 64 bits, which are no bounds
       const Result<double> real = (*value)->is_real() ? (*value)->number() : 0.0;
       if (real && (key == "max_val" ? *real >= 0x1p63 : *real <= -0x1p63)) return std::nullopt;
       const Result<std::int64_t> number = (*value)->integer();
@@ -163,8 +163,8 @@ inline Result<std::vector<ModuleCallEntry>> read_module_call_graph(Json graph_mo
   return entries;
 }
 
-/// `guards_code` of torch 2.9 and later; of the signature and the module call graph, which must be there. One that
-/// cannot be read is left out if `skip_unreadable`.
+/// Reads `guards_code` of torch 2.9 and later. Needs the signature and the module call graph. Skips an unreadable guard
+/// if `skip_unreadable`.
 inline Result<void> read_guards(Json json, bool skip_unreadable, ExportedProgram& program) {
   const auto found = json.find("guards_code");
   if (!found) return error_of(found);
@@ -184,7 +184,7 @@ inline Result<void> read_guards(Json json, bool skip_unreadable, ExportedProgram
   return {};
 }
 
-/// The file describes tokens as tensors; the signature knows better.
+/// Turns tensors into tokens where the signature says so: the file describes tokens as tensors.
 inline void make_tokens(ExportedProgram& program) {
   const auto mark = [&](Range arguments, std::size_t i) {
     if (i >= arguments.count) return;
@@ -202,11 +202,11 @@ inline void make_tokens(ExportedProgram& program) {
 
 }  // namespace detail
 
-/// Reads the `ExportedProgram` object of a `.pt2` file's JSON: all of a program but its weights.
+/// Reads the `ExportedProgram` object of a `.pt2` file's JSON: a whole program without its weights.
 ///
-/// Graphs, signature, range constraints, guards, module call graph, versions. Unknown keys and the graph module's own
-/// metadata are left out, and guards that cannot be read if `skip_unreadable_guards`. O(size log values). Errors name
-/// the place; version_mismatch for another major schema version. Source:
+/// Reads graphs, signature, range constraints, guards, module call graph and versions. Ignores unknown keys and the
+/// graph module's metadata; skips unreadable guards if `skip_unreadable_guards`. O(size log values). Errors name the
+/// place; version_mismatch for another major schema version. Source:
 /// torch._export.serde.serialize.ExportedProgramDeserializer.deserialize.
 [[nodiscard]] inline Result<ExportedProgram> read_exported_program(Json json, bool skip_unreadable_guards = false) {
   ExportedProgram program;

@@ -18,9 +18,10 @@
 
 namespace davit::formats {
 
-/// Checks a tensor of a file: rank, sizes, strides and offset must stay inside the storage. `where` names it.
+/// Checks that a tensor of a file stays inside its storage: rank, sizes, strides and offset. `where` is its name in
+/// errors.
 ///
-/// Errors: invalid_shape. A tensor without elements loses an offset that lies outside its storage.
+/// Errors: invalid_shape. For a tensor without elements, an offset outside the storage is reset to 0.
 [[nodiscard]] inline Result<void> check_file_tensor(Tensor& tensor, const Name& where) {
   const auto fail = [&](const Name& what) {
     return load_error(ErrorCode::invalid_shape, where, what, "the file is damaged: export the program again");
@@ -41,14 +42,14 @@ namespace davit::formats {
   return {};
 }
 
-/// The storages of a file by name, made fit to hold elements: kernels need them at aligned addresses, and bools that
-/// are 0 or 1. Fit bytes stay where they are in the file, others become one heap copy.
+/// The storages of a file, by name, made valid for kernels: aligned addresses, and bools that are 0 or 1. Valid bytes
+/// stay in the file, others are copied to the heap once.
 ///
-/// Tensors that name one storage share its bytes, copied or not.
+/// Tensors of one storage share its bytes, copied or not.
 class FileStorages {
  public:
-  /// The storage of that name for elements of `dtype`; comes from `read` (-> Result<SharedBytes>) the first time.
-  /// O(log storages), and a pass over its bytes the first time. Errors: those of `read`, out_of_memory.
+  /// Returns a storage for elements of `dtype`; calls `read` (-> Result<SharedBytes>) the first time. O(log storages),
+  /// and a pass over its bytes the first time. Errors: those of `read`, out_of_memory.
   template <class Read>
   [[nodiscard]] Result<SharedBytes> get(std::string_view name, ScalarType dtype, const Name& where, Read&& read) {
     auto at = storages_.find(name);

@@ -16,21 +16,21 @@
 
 namespace davit::formats {
 
-/// The deepest nesting of sub-graphs that a program may have.
+/// Maximum nesting depth of sub-graphs in a program.
 inline constexpr int max_graph_depth = 64;
 
-/// Reads the `Graph` object of a program's JSON, and the sub-graphs in it, into the tables of a GraphBuilder.
+/// Reads the `Graph` object of a program's JSON, including sub-graphs, into the tables of a GraphBuilder.
 ///
-/// Values come in the order of their definition. Targets lose "torch.ops.". What a higher-order operator returns is
-/// always a flat list, though torch 2.6 writes a tuple of one tensor as a list and newer torch does not. A scan has the
-/// arguments of torch 2.6. Source: torch._export.serde.serialize.GraphModuleDeserializer.deserialize_graph.
+/// Values are numbered in order of definition. Operator names lose "torch.ops.". Results of a higher-order operator are
+/// always a flat list; torch 2.6 wraps a single tensor in a list and newer torch does not. A scan has the arguments of
+/// torch 2.6. Source: torch._export.serde.serialize.GraphModuleDeserializer.deserialize_graph.
 class GraphReader {
  public:
   /// The JSON document must outlive the reader.
   explicit GraphReader(GraphBuilder& builder) noexcept : builder_(builder), values_(builder), metadata_(builder) {}
 
   /// Reads a graph; the first one is the root. O(size log values). Errors name the place in the JSON: undefined or
-  /// doubly defined names, values without metadata, unknown kinds of arguments.
+  /// duplicate names, values without metadata, unknown argument kinds.
   [[nodiscard]] Result<GraphId> read(Json graph, std::string_view name = {}) { return read(graph, name, 0); }
 
  private:
@@ -158,13 +158,14 @@ class GraphReader {
     return results;
   }
 
-  /// torch since 2.7 scans dimension 0 forwards, and does not say so: (graph, init, xs, additional).
+  /// Inserts dimension 0 and reverse = false into a scan of torch 2.7 or later, which omits them: (graph, init, xs,
+  /// additional).
   static void add_direction(std::vector<Argument>& operands) {
     if (operands.size() < 3 || (operands.size() > 3 && !operands[3].is_list())) return;
     operands.insert(operands.begin() + 3, {GraphBuilder::integer(0), GraphBuilder::boolean(false)});
   }
 
-  /// The file describes tokens as tensors.
+  /// Turns a tensor into a token: the file describes tokens as tensors.
   void make_token(const Argument& argument) {
     if (!argument.is_value()) return;
     Value& value = builder_.module().values[argument.value()];

@@ -26,23 +26,23 @@
 
 namespace davit::formats {
 
-/// The deepest nesting of a guard: Python itself takes 200 parentheses in each other.
+/// Maximum nesting depth of a guard. Python's own limit is 200 nested parentheses.
 inline constexpr int max_guard_depth = 256;
 
-/// Reads guards, expressions of Python as torch's PythonPrinter writes them, into a program's table: "L['x'].size()[0]
-/// % 2 == 0".
+/// Reads guards into a program's table. A guard is a Python expression printed by torch's PythonPrinter:
+/// "L['x'].size()[0] % 2 == 0".
 ///
-/// Leaves are sizes, strides and the storage offset of a tensor among the user inputs, or a number among these, by the
-/// paths of InputPaths. Texts of any content are an error or guards that fit the program. Source:
+/// Leaves are the number that a user input is, or a size, stride or storage offset of a tensor; paths are resolved by
+/// InputPaths. Any text gives an error or a guard that fits the program. Source:
 /// torch.utils._sympy.printers.PythonPrinter.
 class GuardReader {
  public:
-  /// Appends to `guards`, whose leaves are all of this program; both must outlive the reader.
+  /// Appends to `guards`, whose leaves must all belong to this program. Both must outlive the reader.
   GuardReader(const ProgramTables& program, Guards& guards)
       : inputs_(guard_inputs(program)), paths_(program), guards_(guards) {}
 
-  /// Appends a guard. Errors: unsupported_argument, with the guard and the byte at which it cannot be read; the table
-  /// is then as it was. O(size log inputs).
+  /// Appends a guard. Errors: unsupported_argument, with the guard and the byte where parsing stopped; the table is
+  /// then unchanged. O(size log inputs).
   [[nodiscard]] Result<void> read(std::string_view text) {
     text_ = text;
     at_ = 0;
@@ -53,10 +53,11 @@ class GuardReader {
     if (!what_.empty()) {
       guards_.nodes.resize(before);
       std::erase_if(leaves_, [before](const auto& leaf) { return leaf.second >= before; });
-      return load_error(
-          ErrorCode::unsupported_argument, concat("guard ", in_quotes(text_), ", byte ", failed_at_), Name(what_),
-          "export the model without what makes this guard, or read it without: Pt2Options::skip_unreadable_guards, "
-          "davit --skip-unreadable-guards; nothing then refuses the calls that break it");
+      return load_error(ErrorCode::unsupported_argument, concat("guard ", in_quotes(text_), ", byte ", failed_at_),
+                        Name(what_),
+                        "export the model without the code that makes this guard, or skip it by "
+                        "Pt2Options::skip_unreadable_guards or davit --skip-unreadable-guards; calls that "
+                        "break it are then not refused");
     }
     guards_.roots.push_back(root);
     return {};
@@ -77,7 +78,7 @@ class GuardReader {
     guards_.nodes.push_back(node);
     return static_cast<Id>(guards_.nodes.size() - 1);
   }
-  /// A node of operands that may have failed.
+  /// Adds a node, unless one of its operands has failed.
   [[nodiscard]] Id add(GuardOp op, Id a, Id b = no_guard_node, Id c = no_guard_node) {
     const std::uint32_t count = guard_operands(op);
     if (a == no_guard_node || (count > 1 && b == no_guard_node) || (count > 2 && c == no_guard_node))
@@ -98,14 +99,14 @@ class GuardReader {
       ++at_;
     return at_;
   }
-  /// What comes next, without blanks before it; 0 at the end.
+  /// Skips blanks and returns the next character; 0 at the end.
   [[nodiscard]] char next() noexcept { return skip_blanks() < text_.size() ? text_[at_] : '\0'; }
   bool take(char c) noexcept {
     if (next() != c || c == '\0') return false;
     ++at_;
     return true;
   }
-  /// True if `word` comes next; a word of letters must end there.
+  /// True if `word` comes next. A word of letters must not be followed by a letter or digit.
   [[nodiscard]] bool is_next(std::string_view word) noexcept {
     if (!text_.substr(skip_blanks()).starts_with(word)) return false;
     const std::size_t end = at_ + word.size();
@@ -116,14 +117,14 @@ class GuardReader {
     at_ += word.size();
     return true;
   }
-  /// "math.floor".
+  /// Reads a dotted name: "math.floor".
   [[nodiscard]] std::string_view name() noexcept {
     const std::size_t first = skip_blanks();
     while (at_ < text_.size() && (is_letter(text_[at_]) || is_digit(text_[at_]) || text_[at_] == '.')) ++at_;
     return text_.substr(first, at_ - first);
   }
 
-  /// Operators that bind at least so strongly, and their operands.
+  /// Parses operators of at least this precedence, with their operands.
   [[nodiscard]] Id expression(int level, int depth) {
     if (depth > max_guard_depth) return fail("the guard is nested too deeply");
     Id left = prefix(level, depth);
@@ -148,7 +149,7 @@ class GuardReader {
     if (!take("else")) return fail("expected 'else'");
     return add(GuardOp::where, condition, left, expression(1, depth + 1));
   }
-  /// "a < b <= c" is "a < b and b <= c".
+  /// Parses chained comparisons: "a < b <= c" is "a < b and b <= c".
   [[nodiscard]] Id comparisons(Id left, int depth) {
     Id all = no_guard_node;
     while (true) {
@@ -170,7 +171,7 @@ class GuardReader {
       return add(GuardOp::logical_not, expression(4, depth + 1));
     }
     if (take('-')) {
-      if (constexpr std::string_view least = "9223372036854775808"; is_next(least)) {  // no integer without its sign
+      if (constexpr std::string_view least = "9223372036854775808"; is_next(least)) {  // fits int64 only with its sign
         const std::size_t end = at_ + least.size();
         if (end == text_.size() ||
             !(is_digit(text_[end]) || is_letter(text_[end]) || text_[end] == '.' || text_[end] == '*')) {
@@ -272,7 +273,7 @@ class GuardReader {
     return add(GuardOp::non_overlapping_and_dense, last);
   }
 
-  /// What stands in brackets, a text in quotes or a number; nothing if it is neither.
+  /// Reads the contents of brackets: a quoted text or a number; nullopt for anything else.
   [[nodiscard]] std::optional<std::string> subscript() {
     std::string key;
     const char quote = next();
@@ -292,7 +293,7 @@ class GuardReader {
     if (!take(']')) return std::nullopt;
     return key;
   }
-  /// L['x'][0].size()[1]
+  /// Parses a leaf: L['x'][0].size()[1]
   [[nodiscard]] Id leaf() {
     const std::size_t begin = at_ - 1;
     std::vector<std::string> path;
@@ -314,7 +315,7 @@ class GuardReader {
         at_ = before;
         return fail(in_quotes(word) + " is not known");
       }
-      path.emplace_back(word);  // of a dataclass
+      path.emplace_back(word);  // field of a dataclass
     }
     const std::optional<Id> input = find(path);
     if (!input || !inputs_[*input].is_number) {
@@ -328,7 +329,7 @@ class GuardReader {
     while (at_ < text_.size() && (is_letter(text_[at_]) || (at_ > first && is_digit(text_[at_])))) ++at_;
     return text_.substr(first, at_ - first);
   }
-  /// size()[0], size(0), shape[0], stride()[0], stride(0) or storage_offset() behind a path.
+  /// Parses size()[0], size(0), shape[0], stride()[0], stride(0) or storage_offset() after a path.
   [[nodiscard]] Id of_tensor(const std::vector<std::string>& path, std::string_view word, std::size_t begin) {
     std::optional<std::string> dim;
     const bool is_offset = word == "storage_offset";
@@ -368,7 +369,7 @@ class GuardReader {
     if (path.empty()) return std::nullopt;
     return paths_.find(path[0], std::span(path).subspan(1));
   }
-  /// A leaf is one node of the table, however often it is asked for.
+  /// Returns the node of a leaf; equal leaves share one node.
   [[nodiscard]] Id intern(GuardNode leaf) {
     const auto [at, is_new] = leaves_.try_emplace({static_cast<std::uint32_t>(leaf.op), leaf.a, leaf.b}, no_guard_node);
     if (is_new) at->second = add(leaf);

@@ -9,11 +9,11 @@
 
 namespace davit::formats::detail {
 
-/// A function that guards call.
+/// A function that guards may call.
 struct GuardCall {
   std::string_view name;
   GuardOp op;
-  std::uint8_t arity;  ///< 0: two or more, folded from the left
+  std::uint8_t arity;  ///< 0: two or more arguments, folded from the left
 };
 inline constexpr auto guard_calls = std::to_array<GuardCall>({
     {"abs", GuardOp::absolute, 1},
@@ -40,13 +40,13 @@ inline constexpr auto guard_calls = std::to_array<GuardCall>({
     {"torch.sym_not", GuardOp::logical_not, 1},
 });
 
-/// An operator between two operands.
+/// A binary operator.
 struct GuardOperator {
   std::string_view text;
   GuardOp op;
-  int level;  ///< how strongly it binds
+  int level;  ///< precedence
 };
-/// Longer ones first. The levels are those of Python's grammar, from `if else` (1) to `**` (13).
+/// Longer operators first. Levels as in Python's grammar, from `if else` (1) to `**` (13).
 inline constexpr auto guard_operators = std::to_array<GuardOperator>({
     {"**", GuardOp::power, 13},       {"//", GuardOp::floor_divide, 11}, {"==", GuardOp::equal, 5},
     {"!=", GuardOp::not_equal, 5},    {"<=", GuardOp::less_equal, 5},    {">=", GuardOp::greater_equal, 5},

@@ -19,9 +19,8 @@
 
 namespace davit::formats {
 
-/// The user inputs by the paths that guards name them by: `L['z']['k']`, `L['args'][0]`, `L['args_0']`,
-/// `L['flat_args'][2]`. Source: key_path_to_source of torch._export.non_strict_utils, and torch._dynamo's sources of
-/// inputs.
+/// Index of user inputs by their paths in guards: `L['z']['k']`, `L['args'][0]`, `L['args_0']`, `L['flat_args'][2]`.
+/// Source: key_path_to_source of torch._export.non_strict_utils, and torch._dynamo's sources of inputs.
 class InputPaths {
  public:
   /// Views the program. O(n log n) for n inputs.
@@ -33,14 +32,13 @@ class InputPaths {
       forward_names_ = entry.forward_arg_names;
       for (std::uint32_t i = 0; i < paths.size(); ++i) {
         const auto [at, is_new] = paths_.try_emplace(std::string(paths[i].view()), i);
-        if (!is_new) at->second = no_id;  // two paths that are written alike
+        if (!is_new) at->second = no_id;  // ambiguous: two inputs have the same path
       }
       break;
     }
   }
 
-  /// The user input that `root` and the steps behind it lead to, if there is one: L['x'][0]['k'] is find("x", {"0",
-  /// "k"}).
+  /// Finds the user input at `root` and the steps after it: L['x'][0]['k'] is find("x", {"0", "k"}).
   [[nodiscard]] std::optional<std::uint32_t> find(std::string_view root, std::span<const std::string> steps) const {
     if (const auto leaf = of_name(root, steps)) return leaf;
     if (const auto leaf = at("1." + std::string(root), steps)) return leaf;
@@ -76,8 +74,8 @@ class InputPaths {
     if (found == paths_.end() || found->second == no_id) return std::nullopt;
     return found->second;
   }
-  /// Of the i-th argument that forward() was called with: the positional ones come first. A named tuple has numbers in
-  /// the call's form, and its fields' names in the placeholders': L['p'].a is "p_a".
+  /// Finds an input in the i-th argument of forward(); positional arguments come first. A namedtuple has numbers in the
+  /// call signature, but field names in placeholders: L['p'].a is "p_a".
   [[nodiscard]] std::optional<std::uint32_t> argument(std::size_t i, std::span<const std::string> steps) const {
     const std::string positional = "0." + std::to_string(i), keyword = "1." + std::string(forward_names_[i].view());
     if (const auto leaf = at(positional, steps)) return leaf;
@@ -96,7 +94,7 @@ class InputPaths {
         if (const auto leaf = argument(i, steps)) return leaf;
     return std::nullopt;
   }
-  /// The name that torch gives the placeholder of a path, where no other has it.
+  /// Returns torch's placeholder name for a path, before it is made unique.
   /// Source: placeholder_naming_pass of torch._export.utils.
   [[nodiscard]] static std::string placeholder(std::string_view root, std::span<const std::string> steps) {
     std::string name(root);
@@ -109,14 +107,14 @@ class InputPaths {
     }
     return name;
   }
-  /// forward(*NAME): arguments NAME_0, NAME_1 and so on, which stand behind those of other names.
+  /// True for forward(*NAME): its arguments are NAME_0, NAME_1, ..., behind the other names.
   [[nodiscard]] bool has_variable(std::string_view root) const {
     const std::string first = std::string(root) + "_0";
     for (const Name& name : forward_names_)
       if (name == first) return true;
     return false;
   }
-  /// L['xs'][1] of forward(*xs), L['opts']['q'] of forward(**opts).
+  /// Finds L['xs'][1] of forward(*xs), or L['opts']['q'] of forward(**opts).
   [[nodiscard]] std::optional<std::uint32_t> of_variable(std::string_view root,
                                                          std::span<const std::string> steps) const {
     if (steps.empty()) return std::nullopt;
@@ -127,7 +125,7 @@ class InputPaths {
     const auto leaf = at("1." + steps[0], steps.subspan(1));
     return leaf && names_[*leaf].view().starts_with(placeholder(root, steps.first(1))) ? leaf : std::nullopt;
   }
-  /// `args` are the positional arguments, unless forward has variable ones of that name; or both kinds: (args, kwargs).
+  /// Resolves `args`: the positional arguments (unless forward has *args), or both kinds as (args, kwargs).
   [[nodiscard]] std::optional<std::uint32_t> of_args(std::span<const std::string> steps) const {
     if (steps.empty()) return std::nullopt;
     if (!has_variable("args"))

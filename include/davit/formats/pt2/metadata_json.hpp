@@ -13,12 +13,12 @@
 
 namespace davit::formats {
 
-/// Reads what a file says of nodes' origins into the metadata table. Equal rows, and equal texts, are stored once.
+/// Reads node metadata (the origin of nodes) into the metadata table. Equal rows and equal texts are stored once.
 class MetadataReader {
  public:
   explicit MetadataReader(GraphBuilder& builder) noexcept : builder_(builder) {}
 
-  /// The row of a node's metadata; a node without any has a row of empty texts. Unknown keys are ignored.
+  /// Returns the metadata row of a node; a row of empty texts if it has none. Ignores unknown keys.
   [[nodiscard]] Result<std::uint32_t> read(Json node) {
     const auto metadata = node.find("metadata");
     if (!metadata) return error_of(metadata);
@@ -47,7 +47,7 @@ class MetadataReader {
     return nullptr;
   }
 
-  /// Interned texts are equal where they begin at the same place.
+  /// Stores a row once. Compares texts by offset, because texts are interned.
   [[nodiscard]] std::uint32_t store(const NodeMetadata& row) {
     const std::array<std::uint32_t, 10> key{
         row.stack_trace.first,     row.stack_trace.size,     row.nn_module_stack.first, row.nn_module_stack.size,

@@ -17,18 +17,18 @@
 
 namespace davit::formats {
 
-/// Reads the weights or the constants of a program in an archive of torch 2.9 or later: a JSON file that says which
-/// member holds the storage of each tensor, as raw bytes, and how the tensor views it.
+/// Reads the weights or constants of a program in an archive of torch 2.9 or later. A JSON file maps each tensor to the
+/// member with its storage (raw bytes), and to its view of the storage.
 ///
 /// Source: torch.export.pt2_archive._package, _load_state_dict and _load_constants.
 class PayloadReader {
  public:
-  /// `folder` holds the payloads: "model/data/weights/"; `options` are for archives among them.
+  /// `folder` holds the payloads: "model/data/weights/". `options` apply to archives among them.
   PayloadReader(ZipArchive& archive, std::string folder, ZipOptions options)
       : archive_(archive), folder_(std::move(folder)), options_(options) {}
 
-  /// The entries of a payload configuration. Tensors that name one member share its bytes. Errors: those of the JSON,
-  /// of missing members, and of tensors that do not fit their storage.
+  /// Reads the entries of a payload configuration. Tensors of one member share its bytes. Errors: those of the JSON,
+  /// missing members, tensors that do not fit their storage.
   [[nodiscard]] Result<TorchDict> read(Json json) {
     const Result<JsonObject> config = json.object("config");
     if (!config) return error_of(config);
@@ -57,7 +57,7 @@ class PayloadReader {
     return {};
   }
 
-  /// What `read` answers for a member, which is asked the first time: many entries may name one large member.
+  /// Calls `read` once per member and caches its result: many entries may name one large member.
   template <class T, class Read>
   [[nodiscard]] static Result<T> once(std::map<std::string, T, std::less<>>& known, const Name& member, Read&& read) {
     if (const auto at = known.find(member.view()); at != known.end()) return at->second;
@@ -66,7 +66,7 @@ class PayloadReader {
     return made;
   }
 
-  /// A member that torch.save wrote, of one tensor.
+  /// Reads a member that torch.save wrote, with a single tensor.
   [[nodiscard]] Result<Tensor> pickled(const Name& member) {
     Result<SharedBytes> bytes = archive_.read(member);
     if (!bytes) return error_of(std::move(bytes));
@@ -93,7 +93,7 @@ class PayloadReader {
     return tensor;
   }
 
-  /// How a tensor views its storage.
+  /// Reads a tensor's view of its storage.
   [[nodiscard]] static Result<void> view(Json meta, Tensor& tensor) {
     const auto numbers = [&](std::string_view key, std::vector<std::int64_t>& list) -> Result<void> {
       const Result<JsonArray> array = meta.array(key);
@@ -118,8 +118,8 @@ class PayloadReader {
     return {};
   }
 
-  /// A tensor that was exported without data: torch reads it as zeros. The memory for all of them is limited, because
-  /// nothing in the file pays for it.
+  /// Makes zeros for a tensor that was exported without data, as torch does. The total memory is limited, because the
+  /// file does not contain these bytes.
   [[nodiscard]] Result<Tensor> zeros(Tensor tensor, const Name& place) {
     if (tensor.sizes.size() > max_rank) return corrupt(place, "the tensor has too many dimensions");
     const auto numel = static_cast<std::uint64_t>(checked_numel(tensor.sizes));

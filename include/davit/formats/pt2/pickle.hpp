@@ -19,7 +19,7 @@ namespace davit::formats {
 
 namespace detail {
 
-/// The machine that a pickle is a program for, without the parts that import, call or build.
+/// The virtual machine of pickles, without the operations that import, call or construct.
 class PickleMachine {
  public:
   PickleMachine(SharedBytes bytes, std::string_view label, const Limits& limits)
@@ -37,7 +37,7 @@ class PickleMachine {
   }
 
  private:
-  // Each operation answers whether the machine may go on; if not, the stream says why.
+  // Operations return false if the machine must stop; the stream then holds the reason.
   bool step() {
     std::uint64_t code = 0;
     if (!in_.opcode(code)) return false;
@@ -146,7 +146,7 @@ class PickleMachine {
     std::size_t first = 0;
     return stack_.pop_mark(first) && extend_with(first, step);
   }
-  /// Moves the values from `first` on into the container below them; `step` is 2 for keys and values, 1 for elements.
+  /// Moves the values from `first` on into the container below them. `step` is 2 for key-value pairs, 1 for elements.
   bool extend_with(std::size_t first, std::size_t step) {
     if (first <= stack_.floor()) return in_.fail("there is no container to put values in");
     if ((stack_.size() - first) % step != 0) return in_.fail("a key has no value");
@@ -207,11 +207,11 @@ class PickleMachine {
 
 }  // namespace detail
 
-/// Reads a pickle of plain values: it imports nothing and calls nothing. `label` is what errors call it.
+/// Reads a pickle of plain values; imports and calls nothing. `label` is its name in errors.
 ///
-/// Globals, calls and objects become records that the caller may interpret. Nesting needs no stack. Time and memory
-/// are O(size of the pickle), whatever its numbers say. Errors: corrupt_data with the byte, among them for opcodes that
-/// torch.save does not write. Source: the format is CPython's pickle; see Lib/pickletools.py.
+/// Globals, calls and objects become records for the caller to interpret. Nesting uses no call stack. Time and memory
+/// are O(size of the pickle), whatever sizes it claims. Errors: corrupt_data with the byte, also for opcodes that
+/// torch.save does not write. Source: CPython's pickle format; see Lib/pickletools.py.
 [[nodiscard]] inline Result<Pickle> read_pickle(SharedBytes bytes, std::string_view label, const Limits& limits = {}) {
   return detail::PickleMachine(std::move(bytes), label, limits).run();
 }

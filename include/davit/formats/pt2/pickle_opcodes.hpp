@@ -5,8 +5,8 @@
 
 namespace davit::formats {
 
-/// The opcodes of Python's pickle that read_pickle() takes: those of protocol 2 to 5 that torch.save and the plain
-/// values in its dictionaries need. Source: CPython's Lib/pickletools.py, whose names these are.
+/// Pickle opcodes that read_pickle() accepts: those of protocols 2 to 5 that torch.save and plain values in its
+/// dictionaries need. Source: CPython's Lib/pickletools.py, with its names.
 enum class PickleOp : std::uint8_t {
   mark = 0x28,
   empty_tuple = 0x29,

@@ -11,15 +11,15 @@
 
 namespace davit::formats::detail {
 
-/// What a pickle's opcodes work on: the values made so far, a stack of them with marks, and the memo.
+/// State of the pickle machine: all values, a stack of them with marks, and the memo.
 ///
-/// Each function answers whether the opcode may go on; if not, the stream holds the failure.
+/// Functions return false on failure; the stream then holds the reason.
 class PickleStack {
  public:
   static constexpr PickleId none_id = 0, false_id = 1, true_id = 2, empty_tuple_id = 3;
 
   PickleStack(PickleStream& in, std::size_t max_values) : in_(in), max_values_(max_values) {
-    values_.resize(4);  // None, False, True and () are made once
+    values_.resize(4);  // None, False, True and () exist once
     values_[true_id].kind = values_[false_id].kind = PickleKind::boolean;
     values_[true_id].number = 1;
     values_[empty_tuple_id].kind = PickleKind::tuple;
@@ -31,7 +31,7 @@ class PickleStack {
   [[nodiscard]] PickleId operator[](std::size_t i) const noexcept { return stack_[i]; }
   [[nodiscard]] std::vector<PickleValue> take_values() && { return std::move(values_); }
 
-  /// Where the values above the last mark begin.
+  /// Returns the stack index above the last mark.
   [[nodiscard]] std::size_t floor() const noexcept { return marks_.empty() ? 0 : marks_.back(); }
   bool push(PickleId id) {
     stack_.push_back(id);
@@ -51,7 +51,7 @@ class PickleStack {
     stack_.pop_back();
     return id;
   }
-  /// Where the values above the last mark begin; takes the mark away.
+  /// Pops the last mark and returns the stack index above it.
   bool pop_mark(std::size_t& first) {
     if (marks_.empty()) return in_.fail("the pickle takes a mark that it did not put there");
     first = marks_.back();
@@ -62,12 +62,12 @@ class PickleStack {
     marks_.push_back(stack_.size());
     return true;
   }
-  /// Takes the values from `first` on off the stack and appends them to `items`.
+  /// Moves the values from `first` on from the stack to the end of `items`.
   void move_to(std::vector<PickleId>& items, std::size_t first) {
     items.insert(items.end(), stack_.begin() + static_cast<std::ptrdiff_t>(first), stack_.end());
     stack_.resize(first);
   }
-  /// Keeps the value on top as entry `index` of the memo.
+  /// Stores the top value as memo entry `index`.
   bool memoize(std::uint64_t index) {
     if (!has(1)) return false;
     if (index >= in_.bytes().size()) return in_.fail("memo entry ", index, " is more than the pickle can have");

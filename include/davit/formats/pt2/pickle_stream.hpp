@@ -12,17 +12,16 @@
 
 namespace davit::formats::detail {
 
-/// The bytes of a pickle, read from the front. Each function answers whether there was enough; if not, failure() says
-/// why.
+/// A forward reader of a pickle's bytes. Functions return false if bytes are missing; failure() then holds the reason.
 class PickleStream {
  public:
   PickleStream(SharedBytes bytes, std::string_view label) : bytes_(std::move(bytes)), label_(label) {}
 
   [[nodiscard]] const SharedBytes& bytes() const noexcept { return bytes_; }
   [[nodiscard]] std::string_view label() const noexcept { return label_; }
-  /// Where the next byte is.
+  /// Returns the offset of the next byte.
   [[nodiscard]] std::uint32_t at() const noexcept { return static_cast<std::uint32_t>(at_); }
-  /// Where the opcode is that is being carried out.
+  /// Returns the offset of the current opcode.
   [[nodiscard]] std::uint32_t op_offset() const noexcept { return op_offset_; }
   [[nodiscard]] std::optional<Error>& failure() noexcept { return failure_; }
 
@@ -35,7 +34,7 @@ class PickleStream {
     at_ += count;
     return true;
   }
-  /// A little endian number of `width` bytes.
+  /// Reads a little-endian number of `width` bytes.
   bool number(std::size_t width, std::uint64_t& value) {
     if (!skip(width)) return false;
     value = 0;
@@ -56,7 +55,7 @@ class PickleStream {
     at_ += end + 1;
     return true;
   }
-  /// Says that the opcode being carried out is wrong. False.
+  /// Records a failure of the current opcode. Returns false.
   template <class... What>
   bool fail(const What&... what) {
     failure_ = corrupt(concat(label_, ", byte ", op_offset_), concat(what...)).error();

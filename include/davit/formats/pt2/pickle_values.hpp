@@ -24,32 +24,32 @@ enum class PickleKind : std::uint8_t {
   real,         ///< `real`
   string,       ///< `text`
   bytes,        ///< `text`
-  list,         ///< `items`; a set too
+  list,         ///< `items`; also for a set
   tuple,        ///< `items`
   dict,         ///< `items`: key, value, key, value
-  global,       ///< a name that Python would import: `module`, `text`
-  persistent,   ///< a reference out of the pickle, to `arguments`
-  call,         ///< what `callable` would return for `arguments`; `items` as in a dict or list
-  object,       ///< what `callable`.__new__ would return for `arguments`; `items` as in a dict or list
+  global,       ///< an importable name: `module`, `text`
+  persistent,   ///< a persistent id: `arguments`
+  call,         ///< result of `callable`(*`arguments`); `items` as in a dict or list
+  object,       ///< result of `callable`.__new__(*`arguments`); `items` as in a dict or list
 };
 
-/// A value of a pickle. Nothing is imported, called or built: a call stays a record of its parts.
+/// A value of a pickle. Nothing is imported, called or constructed: a call is a record of its parts.
 struct PickleValue {
   PickleKind kind = PickleKind::none;
-  std::uint32_t offset = 0;  ///< of the opcode that made it, for errors
+  std::uint32_t offset = 0;  ///< offset of the opcode that made it, for errors
   std::int64_t number = 0;
   double real = 0;
   std::string_view text{};
   std::string_view module{};
   PickleId callable = no_pickle_id;
   PickleId arguments = no_pickle_id;
-  PickleId state = no_pickle_id;  ///< call, object: what BUILD would set
-  std::uint32_t state_begin = 0;  ///< where the opcodes of `state` begin and end
+  PickleId state = no_pickle_id;  ///< call, object: argument of BUILD
+  std::uint32_t state_begin = 0;  ///< range of the opcodes of `state`
   std::uint32_t state_end = 0;
   std::vector<PickleId> items{};
 };
 
-/// The values of a pickle: a graph, which may share values and may have cycles. Owns a share of the pickle's bytes.
+/// The values of a pickle: a graph, possibly with shared values and cycles. Owns a share of the pickle's bytes.
 class Pickle {
  public:
   Pickle(SharedBytes bytes, std::vector<PickleValue> values, PickleId root) noexcept
@@ -58,18 +58,18 @@ class Pickle {
   [[nodiscard]] const PickleValue& operator[](PickleId id) const noexcept { return values_[id]; }
   [[nodiscard]] PickleId root() const noexcept { return root_; }
   [[nodiscard]] std::size_t size() const noexcept { return values_.size(); }
-  /// The opcodes that made the state of a call or an object.
+  /// Returns the opcodes that made the state of a call or object.
   [[nodiscard]] SharedBytes state_bytes(const PickleValue& value) const noexcept {
     return bytes_.part(value.state_begin, value.state_end - value.state_begin);
   }
 
-  /// Whether a value is the global `module`.`name`.
+  /// True if a value is the global `module`.`name`.
   [[nodiscard]] bool is_global(PickleId id, std::string_view module, std::string_view name) const noexcept {
     if (id == no_pickle_id) return false;
     const PickleValue& value = values_[id];
     return value.kind == PickleKind::global && value.module == module && value.text == name;
   }
-  /// The elements of a tuple; empty for anything else.
+  /// Returns the elements of a tuple; empty for any other value.
   [[nodiscard]] std::span<const PickleId> tuple(PickleId id) const noexcept {
     if (id == no_pickle_id || values_[id].kind != PickleKind::tuple) return {};
     return values_[id].items;

@@ -12,14 +12,14 @@
 
 namespace davit::formats {
 
-/// Where the parts of one program are in a `.pt2` file: names of members, empty for what the file does not have.
+/// Member names of the parts of a program in a `.pt2` file; empty for missing parts.
 struct Pt2Layout {
   std::string program;             ///< the JSON of the ExportedProgram
   std::string state_dict;          ///< written by torch.save
   std::string constants;           ///< written by torch.save
   std::string weights_config{};    ///< a payload configuration, instead of state_dict
   std::string constants_config{};  ///< a payload configuration, instead of constants
-  std::string weights_folder{};    ///< of the payloads, with its '/'
+  std::string weights_folder{};    ///< folder of the payloads, with trailing '/'
   std::string constants_folder{};
   std::string example_inputs{};  ///< written by torch.save
   std::string version{};         ///< "8.2"
@@ -27,14 +27,14 @@ struct Pt2Layout {
 
 namespace detail {
 
-/// The first of the names that the archive has, or an empty one.
+/// Returns the first of these names that exists in the archive; empty if none does.
 inline std::string first_member(const ZipArchive& archive, std::initializer_list<std::string> names) {
   for (const std::string& name : names)
     if (archive.find(name) != nullptr) return name;
   return {};
 }
 
-/// torch.export.save up to torch 2.7.
+/// Layout of torch.export.save up to torch 2.7.
 inline Pt2Layout plain_layout(const ZipArchive& archive) {
   return {.program = "serialized_exported_program.json",
           .state_dict = first_member(archive, {"serialized_state_dict.pt", "serialized_state_dict.json"}),
@@ -43,7 +43,7 @@ inline Pt2Layout plain_layout(const ZipArchive& archive) {
           .version = first_member(archive, {"version"})};
 }
 
-/// The names of the models in a PT2 archive.
+/// Returns the names of the models in a PT2 archive.
 inline std::vector<std::string> model_names(const ZipArchive& archive, std::string_view root) {
   const std::string folder = std::string(root) + "models/";
   constexpr std::string_view suffix = ".json";
@@ -56,7 +56,7 @@ inline std::vector<std::string> model_names(const ZipArchive& archive, std::stri
   return names;
 }
 
-/// The model that was asked for: the only one, or "model", if none was.
+/// Chooses a model: the requested one, or, if none is requested, the only one or "model".
 inline Result<std::string> choose_model(const ZipArchive& archive, std::string_view root, std::string_view wanted) {
   const std::vector<std::string> names = model_names(archive, root);
   if (names.empty())
@@ -73,7 +73,7 @@ inline Result<std::string> choose_model(const ZipArchive& archive, std::string_v
                     concat("name one of its models: ", list));
 }
 
-/// torch.export.save from torch 2.8 on.
+/// Layout of torch.export.save from torch 2.8 on.
 inline Result<Pt2Layout> archive_layout(const ZipArchive& archive, std::string_view root, std::string_view wanted) {
   const Result<std::string> model = choose_model(archive, root, wanted);
   if (!model) return error_of(model);
@@ -96,7 +96,7 @@ inline Result<std::string> text_member(ZipArchive& archive, std::string_view nam
   return std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size());
 }
 
-/// Checks what a PT2 archive says of itself in the members archive_format, archive_version and byteorder.
+/// Checks the members archive_format, archive_version and byteorder of a PT2 archive.
 inline Result<void> check_archive_marks(ZipArchive& archive, const std::string& root) {
   constexpr std::pair<std::string_view, std::string_view> marks[] = {
       {"archive_format", "pt2"}, {"archive_version", "0"}, {"byteorder", "little"}};
@@ -113,9 +113,9 @@ inline Result<void> check_archive_marks(ZipArchive& archive, const std::string& 
 
 }  // namespace detail
 
-/// Finds the parts of a program in a `.pt2` file of any layout. `model` chooses among several; empty takes the only
-/// one, or the one called "model". O(members log members). Errors: corrupt_data for what is no `.pt2` file, not_found
-/// for a model that is not there, version_mismatch.
+/// Finds the parts of a program in a `.pt2` file of any layout. `model` selects one of several; empty selects the only
+/// one, or the one called "model". O(members log members). Errors: corrupt_data if the file is no `.pt2` file;
+/// not_found if it lacks the model; version_mismatch.
 [[nodiscard]] inline Result<Pt2Layout> find_pt2_layout(ZipArchive& archive, std::string_view model = {}) {
   if (archive.find("serialized_exported_program.json") != nullptr) {
     if (model.empty()) return detail::plain_layout(archive);

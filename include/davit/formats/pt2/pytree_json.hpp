@@ -16,7 +16,7 @@ namespace davit::formats {
 
 namespace detail {
 
-/// A list of as many texts and integers as there are children.
+/// Reads a list of texts and integers; nullopt if its size is not `children`.
 [[nodiscard]] inline std::optional<std::vector<std::string>> pytree_key_list(Json json, std::size_t children) {
   const Result<JsonArray> array = json.array();
   if (!array || array->size() != children) return std::nullopt;
@@ -30,8 +30,8 @@ namespace detail {
   return keys;
 }
 
-/// The keys of a dict, from the context that stands as JSON in a text: a list of them; of a dataclass the first of two
-/// lists; of a defaultdict a member. Nothing for what is numbered.
+/// Reads the keys of a dict from its context, a text with JSON: a list. For a dataclass, the first of two lists; for a
+/// defaultdict, a member. Returns nullopt for containers with numbered children.
 [[nodiscard]] inline std::optional<std::vector<std::string>> pytree_keys(Json context, std::size_t children) {
   const Result<std::string_view> text = context.string();
   if (!text) return std::nullopt;
@@ -48,13 +48,13 @@ namespace detail {
                                                                        : std::nullopt;
 }
 
-/// Walks the specification of a pytree and lists its leaves.
+/// Walks a pytree specification and lists its leaves.
 class PytreeLeaves {
  public:
-  /// What a name may have at most: longer ones, which no model has, would make much of a small file.
+  /// Maximum length of a name. Models have no longer ones, which could blow up a small malformed file.
   static constexpr std::size_t max_bytes = 256;
 
-  /// False if this is no specification that is known.
+  /// False if the specification is unknown.
   [[nodiscard]] bool visit(Json spec, const std::string& place, bool has_keys) {
     const auto type = spec.find("type"), context = spec.find("context"), children = spec.find("children_spec");
     if (!type || !context || !children || !*children || place.size() > max_bytes) return false;
@@ -83,13 +83,12 @@ class PytreeLeaves {
 
 }  // namespace detail
 
-/// Names of a pytree's leaves, from its specification `[1, spec]` in JSON: the keys and numbers that lead to each,
-/// "past.0"; empty for a leaf that no key leads to.
+/// Names the leaves of a pytree by the keys and numbers that lead to them, "past.0"; empty for a leaf without keys. The
+/// specification is `[1, spec]` in JSON.
 ///
-/// Dicts and registered dataclasses have keys, lists, tuples and all else numbers. Nothing of a specification that is
-/// not known: an exporter may write others. O(text). Source: torch.utils._pytree.treespec_dumps.
-///
-/// `all`: name those too that no key leads to, "0.1".
+/// Dicts and registered dataclasses have keys; lists, tuples and all others have numbers. Returns no names for an
+/// unknown specification, which other exporters may write. With `all`, also names leaves without keys: "0.1". O(text).
+/// Source: torch.utils._pytree.treespec_dumps.
 [[nodiscard]] inline std::vector<Name> pytree_names(std::string_view text, bool all = false) {
   const Result<JsonDocument> document = parse_json(text, "pytree");
   if (!document) return {};

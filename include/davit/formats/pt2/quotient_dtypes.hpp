@@ -14,7 +14,8 @@ namespace davit::formats {
 
 namespace detail {
 
-/// True for operators whose dtype is not that of their operands: indices, counts, and what they are told to make.
+/// True for operators whose dtype does not follow from their operands: indices, counts, factories with an explicit
+/// dtype.
 [[nodiscard]] constexpr bool makes_own_dtype(GraphModuleView graph, const OperatorCall& call) {
   std::string_view name = call.target.substr(call.target.find('.') + 1);
   name = name.substr(0, name.find('.'));
@@ -28,15 +29,15 @@ namespace detail {
 
 }  // namespace detail
 
-/// Gives the quotients of integers, and what follows from them, the dtype that they have when a program runs: float32.
+/// Corrects the dtype of integer quotients, and of the values derived from them, to float32.
 ///
-/// torch 2.6 records an integer for the result of aten.div of two tensors of integers where sizes are symbolic, and so
-/// for what is computed from it: its fast path for fake tensors promotes to no float. O(nodes + arguments). Source:
+/// For aten.div of two integer tensors with symbolic sizes torch 2.6 records an integer result, because its fast path
+/// for fake tensors does not promote to float. O(nodes + arguments). Source:
 /// torch._subclasses.fake_impls.make_fast_binary_impl.
 inline void correct_quotient_dtypes(ProgramTables& program) {
   GraphModule& module = program.graph_module;
   const GraphModuleView graph = program.view();
-  std::vector<ScalarType> recorded(graph.values.size(), ScalarType::undefined);  // of values that were corrected
+  std::vector<ScalarType> recorded(graph.values.size(), ScalarType::undefined);  // recorded dtypes of corrected values
   const auto correct = [&](ValueId v) {
     recorded[v] = module.values[v].dtype;
     module.values[v].dtype = ScalarType::float32;

@@ -12,7 +12,7 @@
 
 namespace davit::formats {
 
-/// The scalar type that torch.export's schema gives this number (not c10's); `undefined` for any other.
+/// Converts a scalar type number of torch.export's schema (not c10's); `undefined` if unknown.
 /// Source: torch._export.serde.schema.ScalarType.
 [[nodiscard]] constexpr ScalarType schema_scalar_type(std::int64_t number) noexcept {
   switch (number) {
@@ -41,7 +41,7 @@ namespace davit::formats {
   }
 }
 
-/// Reads a scalar type. Errors: a number that the schema does not have.
+/// Reads a scalar type. Errors: an unknown number.
 [[nodiscard]] inline Result<ScalarType> read_scalar_type(Json json) {
   const Result<std::int64_t> number = json.integer();
   if (!number) return error_of(number);
@@ -50,7 +50,7 @@ namespace davit::formats {
   return type;
 }
 
-/// Reads a layout. Errors: a number that the schema does not have.
+/// Reads a layout. Errors: an unknown number.
 [[nodiscard]] inline Result<Layout> read_layout(Json json) {
   const Result<std::int64_t> number = json.integer();
   if (!number) return error_of(number);
@@ -59,7 +59,7 @@ namespace davit::formats {
   return static_cast<Layout>(*number);
 }
 
-/// Reads a memory format. Errors: a number that the schema does not have.
+/// Reads a memory format. Errors: an unknown number.
 [[nodiscard]] inline Result<MemoryFormat> read_memory_format(Json json) {
   const Result<std::int64_t> number = json.integer();
   if (!number) return error_of(number);
@@ -68,7 +68,7 @@ namespace davit::formats {
   return static_cast<MemoryFormat>(*number);
 }
 
-/// Reads `{"type": "cuda", "index": 0}` as torch prints it: "cuda:0"; "cpu" without an index.
+/// Reads `{"type": "cuda", "index": 0}` in torch's notation: "cuda:0"; "cpu" without an index.
 [[nodiscard]] inline Result<std::string> read_device(Json json) {
   const Result<std::string_view> type = json.string("type");
   if (!type) return error_of(type);

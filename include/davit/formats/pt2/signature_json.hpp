@@ -14,7 +14,7 @@ namespace davit::formats {
 
 namespace detail {
 
-/// An argument of the form `{"name": ...}`.
+/// Reads an argument of the form `{"name": ...}`.
 template <class Argument>
 Result<Argument> read_named(Json json) {
   const Result<std::string_view> name = json.string("name");
@@ -31,7 +31,7 @@ inline Result<CustomObjArgument> read_named<CustomObjArgument>(Json json) {
   return CustomObjArgument{*name, *class_fqn};
 }
 
-/// The member "arg" of a spec.
+/// Reads the member "arg" of a spec.
 template <class Argument>
 Result<Argument> read_arg(Json spec) {
   const Result<Json> arg = spec.at("arg");
@@ -39,7 +39,7 @@ Result<Argument> read_arg(Json spec) {
   return read_named<Argument>(*arg);
 }
 
-/// A spec that holds nothing but its argument.
+/// Reads a spec that holds only its argument.
 template <class Spec>
 Result<Spec> read_plain(Json json) {
   auto arg = read_arg<decltype(Spec::arg)>(json);
@@ -47,7 +47,7 @@ Result<Spec> read_plain(Json json) {
   return Spec{*std::move(arg)};
 }
 
-/// A spec with a target, which the file calls `target_key`.
+/// Reads a spec with a target, whose key in the file is `target_key`.
 template <class Spec>
 Result<Spec> read_targeted(Json json, std::string_view target_key) {
   auto arg = read_arg<decltype(Spec::arg)>(json);
@@ -77,7 +77,7 @@ Result<ConstantValue> to_constant(const Result<T>& value) {
   }
 }
 
-/// A constant, `{"as_int": 3}` and so on.
+/// Reads a constant: `{"as_int": 3}` and so on.
 inline Result<ConstantValue> read_constant(const JsonMember& tagged) {
   const auto& [tag, value] = tagged;
   if (tag == "as_none") return ConstantValue();

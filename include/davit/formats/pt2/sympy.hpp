@@ -24,19 +24,19 @@
 
 namespace davit::formats {
 
-/// The deepest nesting of functions that an expression may have.
+/// Maximum nesting depth of functions in an expression.
 inline constexpr int max_expression_depth = 256;
 
-/// Reads symbolic expressions in the form of sympy's srepr into a program's tables.
+/// Reads symbolic expressions, printed by sympy's srepr, into a program's tables.
 ///
-/// The texts must outlive the reader: a text read a second time gives the same expression, as does a symbol's name.
-/// What sympy assumes of a symbol is left out. Functions of any number of arguments become operators of two.
+/// The texts must outlive the reader: equal texts and equal symbols give the same expression. Ignores sympy's
+/// assumptions about symbols. N-ary functions become binary operators.
 class SympyReader {
  public:
   explicit SympyReader(GraphBuilder& builder) noexcept : builder_(builder) {}
 
-  /// Errors: corrupt_data with the place in the text; unsupported_argument for an unknown function, which it names.
-  /// O(size), or O(log texts) for a text that was read before.
+  /// Reads an expression. Errors: corrupt_data with the place in the text; unsupported_argument with the name of an
+  /// unknown function. O(size); O(log texts) for a known text.
   [[nodiscard]] Result<ExprId> read(std::string_view text);
 
  private:
@@ -129,7 +129,7 @@ inline Result<ExprId> SympyReader::operation(const Token& name, std::span<const 
   return builder_.expr({.op = known->op, .a = at(0), .b = at(1), .c = at(2)});
 }
 
-/// A word without parentheses: a number, a truth value, or an infinity.
+/// Reads a word without parentheses: a number, a truth value, or an infinity.
 inline Result<ExprId> SympyReader::constant(const Token& word) {
   if (word.text == "true" || word.text == "True") return builder_.expr({.op = ExprOp::boolean, .value = 1});
   if (word.text == "false" || word.text == "False") return builder_.expr({.op = ExprOp::boolean, .value = 0});
@@ -141,7 +141,7 @@ inline Result<ExprId> SympyReader::constant(const Token& word) {
   return fail(word, concat(in_quotes(word.text), " is not a number of 64 bits"));
 }
 
-/// Symbol('s0', positive=True), Integer(3) or Float('0.5', precision=53).
+/// Reads Symbol('s0', positive=True), Integer(3) or Float('0.5', precision=53).
 inline Result<ExprId> SympyReader::literal(const Token& name, detail::SympyLexer& tokens) {
   const Token value = tokens.take();
   if (!skip_assumptions(tokens)) return fail(tokens.peek(), "expected ')'");
@@ -159,7 +159,7 @@ inline Result<ExprId> SympyReader::literal(const Token& name, detail::SympyLexer
   return builder_.expr({.op = ExprOp::integer, .value = *integer});
 }
 
-/// Rational(1, 2).
+/// Reads Rational(1, 2).
 inline Result<ExprId> SympyReader::rational(detail::SympyLexer& tokens) {
   const Token numerator = tokens.take();
   const bool comma = tokens.take_if(Kind::comma);
@@ -170,7 +170,7 @@ inline Result<ExprId> SympyReader::rational(detail::SympyLexer& tokens) {
   return builder_.expr({.op = ExprOp::rational, .c = *q, .value = *p});
 }
 
-/// `, name=value` any number of times, then ')'.
+/// Skips any number of `, name=value`, then ')'.
 inline bool SympyReader::skip_assumptions(detail::SympyLexer& tokens) {
   while (tokens.take_if(Kind::comma)) {
     if (!tokens.take_if(Kind::name) || !tokens.take_if(Kind::equals)) return false;

@@ -9,7 +9,7 @@
 
 namespace davit::formats::detail {
 
-/// A function of sympy or torch.utils._sympy.functions, and the operator it becomes.
+/// A function of sympy or torch.utils._sympy.functions, and its operator.
 struct SympyFunction {
   std::string_view name;
   ExprOp op;

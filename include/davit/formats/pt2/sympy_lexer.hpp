@@ -7,7 +7,7 @@
 
 namespace davit::formats::detail {
 
-/// A word of an expression as sympy's srepr prints it.
+/// A token of an expression printed by sympy's srepr.
 struct SympyToken {
   enum class Kind : std::uint8_t { name, number, string, open, close, comma, equals, end, invalid };
   Kind kind = Kind::end;
@@ -21,13 +21,13 @@ class SympyLexer {
   explicit SympyLexer(std::string_view text) noexcept : text_(text) { advance(); }
 
   [[nodiscard]] const SympyToken& peek() const noexcept { return token_; }
-  /// The current word; goes on to the next.
+  /// Returns the current token and advances.
   SympyToken take() noexcept {
     const SympyToken taken = token_;
     advance();
     return taken;
   }
-  /// Goes on to the next word if the current one is of that kind.
+  /// Advances if the current token is of this kind.
   bool take_if(SympyToken::Kind kind) noexcept {
     if (token_.kind != kind) return false;
     advance();

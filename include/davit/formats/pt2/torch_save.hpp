@@ -15,31 +15,31 @@
 
 namespace davit::formats {
 
-/// A dictionary that torch.save wrote: its tensors and its objects of registered classes, each in the order of the
-/// file.
+/// A dictionary saved by torch.save: its tensors and its objects of registered classes, each in file order.
 struct TorchDict {
   std::vector<NamedTensor> tensors;
   std::vector<NamedObject> objects;
 };
 
-/// A file that torch.save wrote: a ZIP archive of a pickle and of storages.
+/// A file saved by torch.save: a ZIP archive of a pickle and storages.
 ///
-/// Tensors view the bytes they were opened from; a storage at an address that its elements cannot have is copied once.
-/// Tensors that share a storage in the file share it here.
+/// Tensors view the opened bytes; storages misaligned for their elements are copied once. Tensors that share a storage
+/// in the file share it here.
 class TorchSave {
  public:
-  /// Opens a file, reading its pickle. `label` is what errors call it. Errors: corrupt_data.
+  /// Opens a file and reads its pickle. `label` is its name in errors. Errors: corrupt_data.
   [[nodiscard]] static Result<TorchSave> open(SharedBytes bytes, std::string_view label, ZipOptions options = {});
 
-  /// The one tensor that the file holds.
+  /// Returns the file's content, if that is a single tensor.
   [[nodiscard]] Result<Tensor> tensor();
-  /// The dictionary of tensors and objects that the file holds. Errors: corrupt_data, and unsupported_argument for
-  /// tensors that are not plain strided ones. O(entries log entries) and a pass over the storages for their checksums.
+  /// Returns the file's content, if that is a dictionary of tensors and objects. Errors: corrupt_data;
+  /// unsupported_argument for tensors that are not plain strided ones. O(entries log entries), and a pass over the
+  /// storages for their checksums.
   [[nodiscard]] Result<TorchDict> dict();
 
-  /// What the file holds, of any kind.
+  /// Returns the file's content in raw form.
   [[nodiscard]] const Pickle& pickle() const noexcept { return pickle_; }
-  /// Reads the tensors among that. Views this object.
+  /// Returns a reader for tensors in pickle(). It views this object.
   [[nodiscard]] detail::TorchTensors tensors() noexcept { return {pickle_, archive_, root_}; }
 
  private:
@@ -51,7 +51,7 @@ class TorchSave {
   [[nodiscard]] Result<void> check_names(const TorchDict& dict) const;
 
   ZipArchive archive_;
-  std::string root_;  ///< folder of the members, with its '/'
+  std::string root_;  ///< folder of the members, with trailing '/'
   Pickle pickle_;
 };
 

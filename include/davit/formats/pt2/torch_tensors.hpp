@@ -16,7 +16,7 @@
 
 namespace davit::formats::detail {
 
-/// What torch.save calls storages of one element type.
+/// torch's name for storages of one element type.
 struct StorageClass {
   std::string_view name;
   ScalarType dtype;
@@ -36,21 +36,21 @@ inline constexpr auto storage_classes = std::to_array<StorageClass>({
     {"ComplexDoubleStorage", ScalarType::complex128},
 });
 
-/// Turns the calls that torch.save pickles for tensors into tensors over the archive's storages.
+/// Converts the calls that torch.save pickles for tensors into tensors over the archive's storages.
 ///
-/// Source: torch._utils._rebuild_tensor_v2, _rebuild_tensor_v3, _rebuild_parameter, _rebuild_parameter_with_state, and
-/// torch._tensor._rebuild_from_type_v2. Attributes and hooks of tensors are left out.
+/// Ignores attributes and hooks of tensors. Source: torch._utils._rebuild_tensor_v2, _rebuild_tensor_v3,
+/// _rebuild_parameter, _rebuild_parameter_with_state, and torch._tensor._rebuild_from_type_v2.
 class TorchTensors {
  public:
   TorchTensors(const Pickle& pickle, ZipArchive& archive, std::string_view root) noexcept
       : pickle_(pickle), archive_(archive), root_(root) {}
 
-  /// The tensor that a value stands for. `entry` is what errors call it.
+  /// Converts a pickled value to a tensor. `entry` is its name in errors.
   [[nodiscard]] Result<Tensor> tensor(PickleId id, std::string_view entry) {
     entry_ = entry;
     return build(id, 0);
   }
-  /// Whether a value is a call, as every tensor is.
+  /// True if a value is a call: every tensor is.
   [[nodiscard]] bool may_be_tensor(PickleId id) const noexcept { return pickle_[id].kind == PickleKind::call; }
 
   [[nodiscard]] std::unexpected<Error> fail(PickleId id, std::string_view entry, const Name& what) const {
@@ -59,7 +59,7 @@ class TorchTensors {
   }
 
  private:
-  static constexpr int max_depth = 8;  // of tensors that are made of tensors
+  static constexpr int max_depth = 8;  // nesting depth of tensors built from tensors
 
   [[nodiscard]] std::unexpected<Error> fail(PickleId id, const Name& what) const { return fail(id, entry_, what); }
 
@@ -103,7 +103,7 @@ class TorchTensors {
     return data;
   }
 
-  /// (storage, offset, sizes, strides, requires_grad, hooks[, dtype or metadata])
+  /// Reads (storage, offset, sizes, strides, requires_grad, hooks[, dtype or metadata]).
   [[nodiscard]] Result<Tensor> strided(PickleId id, std::span<const PickleId> args, bool names_dtype) {
     if (args.size() < (names_dtype ? 7u : 6u)) return fail(id, "a tensor has too few parts");
     ScalarType dtype = ScalarType::undefined;
@@ -138,7 +138,8 @@ class TorchTensors {
     return true;
   }
 
-  /// ('storage', class, key, location, number of elements). An undefined `dtype` becomes that of the class.
+  /// Reads ('storage', class, key, location, number of elements). Replaces an undefined `dtype` by the dtype of the
+  /// class.
   [[nodiscard]] Result<SharedBytes> read_storage(PickleId id, PickleId reference, ScalarType& dtype) {
     const PickleValue& value = pickle_[reference];
     if (value.kind != PickleKind::persistent) return fail(id, "it has no storage");
@@ -162,7 +163,7 @@ class TorchTensors {
     return storage->part(0, static_cast<std::size_t>(count) * unit);
   }
 
-  /// Bytes of what a storage counts; 0 if the class is not known.
+  /// Returns the bytes per storage element; 0 for an unknown class.
   [[nodiscard]] static std::size_t storage_unit(const PickleValue& type, ScalarType& dtype) noexcept {
     if (type.kind != PickleKind::global) return 0;
     if (type.text == "UntypedStorage") return dtype == ScalarType::undefined ? 0 : 1;

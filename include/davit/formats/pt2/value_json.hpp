@@ -17,16 +17,17 @@
 
 namespace davit::formats {
 
-/// Reads what a program's JSON says of a value: a TensorMeta, a SymInt, SymFloat or SymBool, or a custom object.
+/// Reads the description of a value in a program's JSON: a TensorMeta, a SymInt, SymFloat or SymBool, or a custom
+/// object.
 ///
-/// An expression's example value is its hint, or 0 if the file has none (data-dependent sizes).
-/// Source: torch._export.serde.schema; sizes and strides are in elements.
+/// The example value of an expression is its hint; 0 if the file has none (data-dependent sizes). Sizes and strides are
+/// in elements. Source: torch._export.serde.schema.
 class ValueReader {
  public:
   /// The JSON document must outlive the reader.
   explicit ValueReader(GraphBuilder& builder) noexcept : builder_(builder), exprs_(builder) {}
 
-  /// A value of that kind, without name and graph. Errors name the place in the JSON.
+  /// Reads a value of this kind, without name and graph. Errors name the place in the JSON.
   [[nodiscard]] Result<Value> read(ValueKind kind, Json json) {
     switch (kind) {
       case ValueKind::tensor:
@@ -55,7 +56,7 @@ class ValueReader {
     return value;
   }
 
-  /// What later steps multiply and add must not overflow.
+  /// Checks that later products and sums of sizes do not overflow.
   [[nodiscard]] Result<void> check_extent(Json json, const Value& value) const {
     const std::span<const Dim> dims(builder_.module().dims);
     std::vector<std::int64_t> sizes;
@@ -70,7 +71,7 @@ class ValueReader {
     return {};
   }
 
-  /// Offset, device, layout and requires_grad of a tensor.
+  /// Reads offset, device, layout and requires_grad of a tensor.
   [[nodiscard]] Result<void> placement(Json json, Value& value) {
     const Result<Json> offset = json.at("storage_offset");
     if (!offset) return error_of(offset);
@@ -115,7 +116,7 @@ class ValueReader {
     return Value{.class_fqn = builder_.intern(*class_fqn), .kind = ValueKind::custom_obj};
   }
 
-  /// A number or an expression: `{"as_int": 3}`, `{"as_expr": {"expr_str": ..., "hint": ...}}`.
+  /// Reads a number or an expression: `{"as_int": 3}`, `{"as_expr": {"expr_str": ..., "hint": ...}}`.
   [[nodiscard]] Result<Dim> number(ValueKind kind, Json json) {
     const Result<JsonMember> tagged = json.tagged();
     if (!tagged) return error_of(tagged);
@@ -148,7 +149,7 @@ class ValueReader {
     return dim;
   }
 
-  /// An int, a bool as 0 or 1, or the bits of a float.
+  /// Reads an int, a bool as 0 or 1, or the bits of a float.
   [[nodiscard]] static Result<std::int64_t> constant(ValueKind kind, const JsonMember& tagged) {
     const auto& [tag, value] = tagged;
     if (kind == ValueKind::sym_int && tag == "as_int") return value.integer();

@@ -14,18 +14,18 @@
 
 namespace davit::formats {
 
-/// The names of one graph of a program's JSON: what the file says of each, and which are defined so far.
+/// The names of one graph in a program's JSON: their descriptions, and which of them are defined so far.
 ///
-/// A sub-graph has a scope of its own and sees nothing of the graph around it.
+/// A sub-graph has its own scope and does not see the names of the enclosing graph.
 class ValueScope {
  public:
-  /// Lists the names of a `Graph` object. O(names log names). Errors: a name that is listed twice.
+  /// Lists the names of a `Graph` object. O(names log names). Errors: a duplicate name.
   [[nodiscard]] static Result<ValueScope> of(Json graph);
 
-  /// Declares the value of that name in the builder's open graph. `place` is where the file defines it.
-  /// O(log names). Errors: a name that is not listed, is defined already, or is damaged.
+  /// Declares a value in the builder's open graph. `place` is its definition in the file. O(log names). Errors: a name
+  /// that is not listed, already defined, or malformed.
   [[nodiscard]] Result<ValueId> define(std::string_view name, Json place, ValueReader& values, GraphBuilder& builder);
-  /// The value of that name. O(log names). Errors: a name that is not defined yet.
+  /// Returns the value of a name. O(log names). Errors: the name is not defined yet.
   [[nodiscard]] Result<ValueId> use(std::string_view name, Json place);
 
  private:
@@ -43,7 +43,7 @@ class ValueScope {
     return at != entries_.end() && at->name == name ? &*at : nullptr;
   }
 
-  std::vector<Entry> entries_;  ///< ordered by name
+  std::vector<Entry> entries_;  ///< sorted by name
 };
 
 inline Result<ValueScope> ValueScope::of(Json graph) {

@@ -16,9 +16,9 @@
 
 namespace davit::formats {
 
-/// Inflates a raw deflate stream that must give exactly `size` bytes.
+/// Inflates a raw deflate stream to exactly `size` bytes.
 ///
-/// Memory: `size`, which the caller has found plausible. O(size). Errors: corrupt_data, out_of_memory.
+/// Allocates `size` bytes; the caller has checked that this is plausible. O(size). Errors: corrupt_data, out_of_memory.
 [[nodiscard]] inline Result<SharedBytes> inflate_bytes(std::span<const std::byte> deflated, std::uint64_t size,
                                                        const Name& where) {
   constexpr std::uint64_t largest_ratio = 1032;  // of the deflate format

@@ -26,47 +26,46 @@ namespace davit::formats {
 /// A file in a ZIP archive.
 struct ZipMember {
   std::string name;
-  std::uint64_t offset = 0;       ///< of the data, in the archive
+  std::uint64_t offset = 0;       ///< offset of the data in the archive
   std::uint64_t stored_size = 0;  ///< bytes in the archive
-  std::uint64_t size = 0;         ///< bytes once inflated
+  std::uint64_t size = 0;         ///< bytes after inflating
   std::uint32_t crc = 0;
   bool deflated = false;
 };
 
 struct ZipOptions {
   bool verify_checksums = true;  ///< compare each member that is read with its CRC-32
-  bool allow_deflate = true;     ///< false for archives in archives, so that two layers cannot multiply
+  bool allow_deflate = true;     ///< false for nested archives, so that compression ratios cannot multiply
   Limits limits{};
 };
 
 /// A ZIP archive in memory. Stored members are views of the archive's bytes, deflated ones are heap blocks.
 ///
-/// What may be inflated of one archive, all members together, is 4 MiB and 32 times the archive's size, and no more
-/// than the limits.
+/// All members of an archive together may inflate to 4 MiB plus 32 times the archive's size, at most to the limits.
 class ZipArchive {
  public:
-  /// Reads the directory. `label` is what errors call the archive. O(members log members).
-  /// Errors: corrupt_data for what is no ZIP archive, has a name twice, or has members outside the bytes
-  /// or upon each other.
+  /// Reads the directory. `label` is the archive's name in errors. O(members log members).
+  /// Errors: corrupt_data if the bytes are no ZIP archive, a name occurs twice, or members overlap or lie outside the
+  /// bytes.
   [[nodiscard]] static Result<ZipArchive> open(SharedBytes bytes, std::string_view label, ZipOptions options = {});
 
-  /// The members, ordered by name.
+  /// Returns the members, sorted by name.
   [[nodiscard]] std::span<const ZipMember> members() const noexcept { return members_; }
   [[nodiscard]] std::string_view label() const noexcept { return label_; }
   [[nodiscard]] const Limits& limits() const noexcept { return options_.limits; }
-  /// What errors call a member.
+  /// Returns the name of a member for errors.
   [[nodiscard]] Name place(std::string_view member) const { return concat(label_, "/", member); }
 
-  /// The member of that name, or nullptr. O(log members).
+  /// Returns the member with this name, or nullptr. O(log members).
   [[nodiscard]] const ZipMember* find(std::string_view name) const noexcept {
     const auto at = std::lower_bound(members_.begin(), members_.end(), name,
                                      [](const ZipMember& m, std::string_view n) { return m.name < n; });
     return at != members_.end() && at->name == name ? &*at : nullptr;
   }
 
-  /// A member's content. Errors: corrupt_data where it does not inflate to its size or its CRC-32 differs.
+  /// Returns a member's content. Errors: corrupt_data if it does not inflate to its size, or its CRC-32 differs.
   [[nodiscard]] Result<SharedBytes> read(const ZipMember& member);
-  /// The content of the member of that name; not_found if there is none.
+  /// Returns the content of the member with this name. Errors: also not_found.
   [[nodiscard]] Result<SharedBytes> read(std::string_view name);
 
  private:
@@ -81,10 +80,10 @@ class ZipArchive {
     return at <= bytes_.size() && count <= bytes_.size() - at;
   }
   [[nodiscard]] std::uint64_t number(std::uint64_t at, std::size_t width) const noexcept;
-  /// The stretch of an archive that minizip shall see.
+  /// The part of an archive that minizip may see.
   struct Seen {
-    std::uint64_t hidden = 0;  ///< so many of the first bytes are not for it
-    std::uint64_t end = 0;     ///< where it ends
+    std::uint64_t hidden = 0;  ///< number of first bytes that read as zeros
+    std::uint64_t end = 0;     ///< end of the visible bytes
   };
   [[nodiscard]] Seen without_inner() const noexcept;
   [[nodiscard]] bool is_large(std::uint64_t entry) const noexcept;
@@ -97,7 +96,7 @@ class ZipArchive {
   ZipOptions options_;
   std::vector<ZipMember> members_;
   std::uint64_t inflate_budget_ = 0;
-  static constexpr std::uint64_t beyond = 0xffffffff;  ///< stands for a number of 64 bits elsewhere
+  static constexpr std::uint64_t beyond = 0xffffffff;  ///< marks a number that is stored elsewhere in 64 bits
 };
 
 inline Result<ZipArchive> ZipArchive::open(SharedBytes bytes, std::string_view label, ZipOptions options) {
@@ -116,7 +115,7 @@ inline Result<void> ZipArchive::read_directory() {
   unz_global_info64 info{};
   if (file == nullptr || unzGetGlobalInfo64(file.get(), &info) != UNZ_OK)
     return corrupt(label_, "it is not a ZIP archive, or its end is missing");
-  if (info.number_entry == 0) return corrupt(label_, "the ZIP archive is empty");  // minizip 1.1 finds no archive there
+  if (info.number_entry == 0) return corrupt(label_, "the ZIP archive is empty");  // minizip 1.1 fails to open it
   stream.hidden = 0;
   std::vector<char> name(0x10000);
   for (int found = unzGoToFirstFile(file.get()); members_.size() < info.number_entry;
@@ -129,9 +128,11 @@ inline Result<void> ZipArchive::read_directory() {
   return {};
 }
 
-/// minizip 1.1 takes the last records that it finds for the archive's own. Its ZIP64 records may be of an archive in a
-/// member: without any of its own, all before its directory is hidden. Its end record may be a text in its comment, or
-/// lie before the longest of comments, where minizip does not look: the comment is cut off.
+/// Hides bytes that minizip 1.1 misreads, because it takes the last records it finds for the archive's own.
+///
+/// ZIP64 records may belong to an archive in a member: if the archive has none itself, everything before its directory
+/// is hidden. An end record may occur in the archive's comment, or lie before the longest possible comment, where
+/// minizip does not look: the comment is cut off.
 inline ZipArchive::Seen ZipArchive::without_inner() const noexcept {
   constexpr std::uint64_t length = 22, locator = 20, longest_comment = 0xffff;
   const std::uint64_t size = bytes_.bytes().size();
@@ -144,21 +145,21 @@ inline ZipArchive::Seen ZipArchive::without_inner() const noexcept {
   }
   return {0, size};
 }
-/// A number of `width` bytes, which are there.
+/// Reads a number of `width` bytes. Precondition: they exist.
 inline std::uint64_t ZipArchive::number(std::uint64_t at, std::size_t width) const noexcept {
   std::uint64_t value = 0;
   for (std::size_t i = width; i-- > 0;)
     value = value << 8 | std::to_integer<std::uint64_t>(bytes_.bytes()[static_cast<std::size_t>(at) + i]);
   return value;
 }
-/// True if the directory's entry there has numbers of 64 bits, as torch writes them for members of 2 GB and those
-/// behind.
+/// True if the directory entry has 64-bit numbers: torch writes them for members of 2 GB and more, and for members
+/// after those.
 inline bool ZipArchive::is_large(std::uint64_t entry) const noexcept {
   return has(entry, 46) && number(entry, 4) == 0x02014b50 &&
          (number(entry + 20, 4) == beyond || number(entry + 24, 4) == beyond || number(entry + 42, 4) == beyond);
 }
-/// Reads such an entry and the header before its data, of which minizip 1.1 takes the numbers for what stands in their
-/// place. False if they are not there, or do not fit each other.
+/// Reads a directory entry with 64-bit numbers and its local header, which minizip 1.1 misreads. False if they are
+/// missing or disagree.
 inline bool ZipArchive::read_large(std::uint64_t entry, ZipMember& member) const noexcept {
   std::uint64_t stored = number(entry + 20, 4), size = number(entry + 24, 4), offset = number(entry + 42, 4);
   const std::uint64_t name = number(entry + 28, 2), extra = number(entry + 30, 2);
@@ -225,7 +226,7 @@ inline Result<ZipMember> ZipArchive::read_entry(unzFile file, std::span<char> na
   return member;
 }
 
-/// Members that overlap would let a small file make a reader work through many large ones.
+/// Rejects overlapping members: a small file could make a reader process many large ones.
 inline Result<void> ZipArchive::check_overlaps() const {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> stretches;
   stretches.reserve(members_.size());
@@ -257,7 +258,7 @@ inline Result<SharedBytes> ZipArchive::read(const ZipMember& member) {
   std::uint32_t crc = member.crc;
   if (options_.verify_checksums) {
     crc = 0;
-    constexpr std::size_t step = std::size_t{1} << 20;  // what of a mapped file is in memory at a time
+    constexpr std::size_t step = std::size_t{1} << 20;  // part of a mapped file in memory at a time
     for (std::size_t at = 0; at < content.size(); at += step) {
       const SharedBytes part = content.part(at, std::min(step, content.size() - at));
       crc = crc32_of(part.bytes(), crc);

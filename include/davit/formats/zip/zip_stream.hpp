@@ -15,8 +15,8 @@ namespace davit::formats::detail {
 struct ZipStream {
   std::span<const std::byte> bytes;
   std::uint64_t at = 0;      ///< at most bytes.size()
-  bool at_end = false;       ///< the last read wanted more than there was
-  std::uint64_t hidden = 0;  ///< so many of the first bytes read as zeros
+  bool at_end = false;       ///< the last read wanted more bytes than are left
+  std::uint64_t hidden = 0;  ///< number of first bytes that read as zeros
 
   std::uint64_t read(void* to, std::uint64_t size) noexcept {
     at_end = size > bytes.size() - at;
@@ -26,7 +26,7 @@ struct ZipStream {
     at += size;
     return size;
   }
-  /// False, and no move, if it would leave the bytes.
+  /// Moves the position. False, without moving, if the target is outside the bytes.
   bool seek(std::uint64_t offset, int origin) noexcept {
     const std::uint64_t base = origin == ZLIB_FILEFUNC_SEEK_CUR   ? at
                                : origin == ZLIB_FILEFUNC_SEEK_END ? bytes.size()
@@ -50,7 +50,7 @@ inline zlib_filefunc64_def zip_functions(ZipStream& stream) noexcept {
     return static_cast<ZipStream*>(file)->seek(offset, origin) ? 0 : -1;
   };
   functions.zclose_file = [](voidpf, voidpf) { return 0; };
-  // Without an error, minizip takes zeros for the bytes after the end.
+  // Without an error, minizip would read zeros after the end.
   functions.zerror_file = [](voidpf, voidpf file) { return static_cast<ZipStream*>(file)->at_end ? 1 : 0; };
   return functions;
 }

@@ -32,7 +32,8 @@ Error not_available(Stage stage, std::string_view backend) {
                .fix = "run on a machine where it is, or lower onto another backend"};
 }
 
-/// Preprocesses a kept sub-program for the next available backend of its chain; `debug_map` takes its handles.
+/// Preprocesses the original program of a partition for the next available backend of its chain. Adds the debug handles
+/// to `debug_map`.
 [[nodiscard]] Result<bool> fall_back(BackendTables backends, const LoweredMethod& method, LoweredDelegate& delegate,
                                      const std::vector<bool>& available, DebugMap& debug_map) {
   if (delegate.original == nullptr) return false;
@@ -105,7 +106,7 @@ Result<void> compile_delegates(BackendTables backends, std::span<LoweredMethod> 
       });
       if (!handle && strict &&
           handle.error().code ==
-              ErrorCode::unsupported_operator) {  // the library here takes less than the one it was lowered with
+              ErrorCode::unsupported_operator) {  // the library here supports less than the one at lowering
         std::vector<bool> others = available;
         others[delegate.backend] = false;
         const std::string_view refusing = backends.name(delegate.backend);
@@ -113,7 +114,7 @@ Result<void> compile_delegates(BackendTables backends, std::span<LoweredMethod> 
         if (!moved) return std::unexpected(moved.error());
         if (!*moved)
           handle.error().fix = concat("backend ", refusing,
-                                      " here takes less than the one that it was lowered with: lower it here, or with "
+                                      " supports less here than where the program was lowered: lower it here, or with "
                                       "fallbacks and sub-programs kept");
         if (*moved) {
           if (diagnostics != nullptr)

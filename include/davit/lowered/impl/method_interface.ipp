@@ -52,7 +52,7 @@ std::vector<GuardInput> guard_inputs(std::span<const InputPort> ports) {
   return all;
 }
 
-/// Gives the values that forward() returns the keys that the root module lists, if it lists as many.
+/// Names the values that forward() returns by the keys in the root module's signature, if their numbers agree.
 void name_by_keys(std::span<OutputPort> outputs, std::span<const ModuleCallEntry> modules) {
   const auto root = std::ranges::find_if(modules, [](const ModuleCallEntry& module) { return module.fqn.empty(); });
   if (root == modules.end()) return;

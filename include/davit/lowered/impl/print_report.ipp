@@ -82,13 +82,13 @@ std::vector<OperatorTime> operator_times(const PartitionReport& report) {
 namespace detail {
 [[nodiscard]] std::string cell(const Name& name) { return std::string(name.view()); }
 [[nodiscard]] std::string cell(std::size_t number) { return std::to_string(number); }
-/// Nanoseconds as microseconds with three decimals; "?" if they are not known.
+/// Prints nanoseconds as microseconds with three decimals; "?" if not known.
 [[nodiscard]] std::string microseconds(std::uint64_t ns) {
   if (ns == UINT64_MAX) return "?";
   const std::string decimals = std::to_string(1000 + ns % 1000);
   return std::to_string(ns / 1000) + "." + decimals.substr(1);
 }
-/// As percent with one decimal; nothing if it is not known.
+/// Prints a percentage with one decimal; empty if not known.
 [[nodiscard]] std::string share(std::uint64_t ns, std::uint64_t total) {
   if (ns == UINT64_MAX || total == 0) return {};
   const auto tenths =
@@ -101,7 +101,7 @@ namespace detail {
     if (p.ns != UINT64_MAX) total += p.ns;
   return total;
 }
-/// The tables one behind the other, each with its title.
+/// Joins the tables, each under its title.
 [[nodiscard]] std::string sections(std::initializer_list<std::pair<const char*, const TextTable*>> tables) {
   std::string out;
   for (const auto& [title, table] : tables)
@@ -174,7 +174,7 @@ std::string print_report(const PartitionReport& report) {
 
 std::string print_times(const PartitionReport& report) {
   ReportTables tables = report_tables(report);
-  TextTable& partitions = tables.partitions;  // without what lowering alone knows
+  TextTable& partitions = tables.partitions;  // without the columns that only lowering knows
   const auto only_times = [](auto& cells) {
     if (cells.size() > 6) cells.erase(cells.begin() + 2, cells.begin() + 6);
   };

@@ -52,7 +52,8 @@ class ScheduleBuilder {
                  .what = "its inputs and outputs are not those of the method",
                  .fix = "lower the program again"};
   }
-  /// Finds the slots of the method's inputs and outputs: the parent's, or those of a buffer that moved.
+  /// Finds the slots of the method's inputs and outputs: slots of the parent, or of buffers that moved into a
+  /// partition.
   [[nodiscard]] bool connect() {
     std::vector<std::pair<std::string_view, const Schedule::MovedBuffer*>> moved;
     for (const Schedule::MovedBuffer& buffer : out_.buffers) moved.emplace_back(buffer.target.view(), &buffer);
@@ -83,7 +84,7 @@ class ScheduleBuilder {
       out_.output_slots[i] = buffer != nullptr ? buffer->result : out[next_out++];
       return true;
     };
-    // the parent answers tokens and mutations first, those that were added to the method's own among them
+    // the parent returns tokens and mutations first, including the mutations that functionalization added
     const std::size_t own = interface_.outputs.size() - interface_.added_mutations;
     std::size_t rest = 0;
     while (rest < own && detail::output_rank(interface_.outputs[rest].kind) <= 1) ++rest;
@@ -134,7 +135,7 @@ class ScheduleBuilder {
     if (target == call_delegate_target) return delegate(n, in);
     ScheduleStep s{.node = n};
     const auto is_graph = [&](std::size_t i) { return i < in.size() && in[i].kind == ArgumentKind::graph; };
-    std::size_t first = 0;  // of the arguments that become slots
+    std::size_t first = 0;  // first argument that becomes a slot
     if (target == "higher_order.cond" && in.size() >= 4 && is_graph(1) && is_graph(2)) {
       s.kind = StepKind::cond;
       s.graph = in[1].graph();
@@ -178,13 +179,13 @@ class ScheduleBuilder {
     s.inputs = slots_of(in.subspan(first));
     s.outputs = slots_of(graph_.outputs(node));
     out_.steps.push_back(s);
-    return s.carried <= s.inputs.count;  // lists in lists may hold less than they count
+    return s.carried <= s.inputs.count;  // nested lists may hold fewer slots than count() says
   }
 
   [[nodiscard]] bool delegate(NodeId n, std::span<const Argument> in) {
     if (in.empty() || in[0].payload < 0 || static_cast<std::size_t>(in[0].payload) >= delegates_.size()) return false;
     if (called_[static_cast<std::size_t>(in[0].payload)]++ != 0)
-      return false;  // what a session keeps for a partition is for one call
+      return false;  // a session keeps the state of a partition for a single call
     ScheduleStep s{.kind = StepKind::call_delegate, .delegate = static_cast<std::uint32_t>(in[0].payload), .node = n};
     const MethodInterface& interface = *delegates_[s.delegate];
     std::vector<ValueId> passed;

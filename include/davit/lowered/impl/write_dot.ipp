@@ -41,7 +41,7 @@ class DotWriter {
       node(box, id, indent + "  ");
       for (std::size_t i = 0; i < box.graphs.size() && nesting < max_depth; ++i) {
         const GraphId inner = box.graphs[i];
-        if (inner >= graph_.graphs.size() || inner <= g) continue;  // sub-graphs come later: no endless nesting
+        if (inner >= graph_.graphs.size() || inner <= g) continue;  // higher ids only: no endless recursion
         const std::string number = std::to_string(id) + "_" + std::to_string(i);
         out_ += indent + "  subgraph cluster_" + number + " {\n" + indent + "    label=\"" +
                 escaped(graph_.graphs[inner].name) + "\";\n" + indent + "    style=dashed;\n";

@@ -47,12 +47,12 @@ namespace detail {
 [[nodiscard]] bool replaces_state(OutputKind kind) noexcept {
   return kind == OutputKind::buffer_mutation || kind == OutputKind::parameter_mutation;
 }
-/// Where a list's entries of some name stand; built when first asked.
+/// Index of a list by name, built at the first look-up.
 template <class List, class NameOf>
 class LateIndex {
  public:
   LateIndex(const List& list, NameOf name_of) : list_(list), name_of_(name_of) {}
-  /// The first entry of that name, or no_id.
+  /// Returns the first entry called `name`, or no_id.
   [[nodiscard]] std::uint32_t first(std::string_view name) { return id(index().first(name)); }
   [[nodiscard]] std::uint32_t last(std::string_view name) { return id(index().last(name)); }
 
@@ -116,7 +116,7 @@ Result<void> CallFrame::gather(std::span<const EValue> user, std::span<const Nam
   const std::vector<InputPort>& ports = interface_->inputs;
   std::size_t wanted = 0;
   std::size_t fixed = 0;
-  bool omits_last = true;  // what is not given is fixed, and stands behind what is
+  bool omits_last = true;  // the omitted inputs are the last ones, and all are fixed
   for (const InputPort& port : ports) {
     if (port.role != InputRole::user) continue;
     omits_last = omits_last && (wanted < user.size() || port.constant.has_value());
@@ -166,7 +166,7 @@ Result<std::vector<EValue>> CallFrame::arrange(std::span<const EValue> args, std
     if (given == nullptr && port.constant) {
       all.push_back(constant_value(*port.constant));
     } else if (given == nullptr) {
-      for (const NamedValue& kwarg : kwargs)  // which may be that one, misspelt
+      for (const NamedValue& kwarg : kwargs)  // an unknown name may be this one, misspelt
         if (std::ranges::none_of(interface_->inputs, [&](const InputPort& each) {
               return each.role == InputRole::user && each.name == kwarg.name;
             }))
@@ -214,7 +214,7 @@ Result<void> CallFrame::write_back(std::span<const EValue> inputs, std::span<Nam
         !std::ranges::equal(write.value->tensor().sizes(), write.to.sizes()))
       return std::unexpected(
           error(ErrorCode::invalid_shape, concat("outputs of ", *method_, "()"),
-                concat("the new value of '", *write.target, "' has other sizes or another dtype than it"),
+                concat("the new value of '", *write.target, "' has other sizes or another dtype than the old one"),
                 "export the program again"));
   used_copies_ = 0;
   memory_.clear();
@@ -256,7 +256,7 @@ bool CallFrame::is_there(const EValue& value, const TensorView& to) noexcept {
 }
 
 std::vector<CallFrame::Update> CallFrame::updates() const {
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> inputs;  // by state
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> inputs;  // (state, input), sorted
   for (std::uint32_t i = 0; i < state_of_input_.size(); ++i)
     if (state_of_input_[i] != no_id) inputs.emplace_back(state_of_input_[i], i);
   std::ranges::sort(inputs);
@@ -299,7 +299,7 @@ void CallFrame::give_back() {
     lent_.push_back({memory_range(own), static_cast<std::byte*>(written.to.data)});
   }
   if (lent_.empty()) return;
-  std::ranges::sort(lent_, {}, [](const Lent& lent) { return lent.own.begin; });  // no two of them overlap
+  std::ranges::sort(lent_, {}, [](const Lent& lent) { return lent.own.begin; });  // copies never overlap
   for (EValue& output : outputs_) {
     if (!output.is_tensor()) continue;
     const MemoryRange made = memory_range(output.tensor());

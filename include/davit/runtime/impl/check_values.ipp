@@ -28,7 +28,7 @@ namespace detail {
 [[nodiscard]] bool accepts_any(const InputPort& port) noexcept { return port.constant.has_value(); }
 [[nodiscard]] bool accepts_any(const OutputPort& port) noexcept { return port.kind == OutputKind::token; }
 
-/// What a method is called with, or what a backend answers.
+/// The inputs of a call, or the outputs of a backend.
 template <class Port>
 struct Ports {
   std::string_view method;
@@ -47,7 +47,7 @@ struct Ports {
                                  .what = what,
                                  .fix = fix});
   }
-  /// What the port takes; for an argument that may stand in another one's place the whole call, too.
+  /// Describes the type of a port; if arguments may be swapped, also the whole signature.
   [[nodiscard]] Name expected(const Port& port, bool may_be_swapped) const {
     const Name type = type_text(interface, port.type);
     if (!are_inputs) return concat("the backend must return ", type);
@@ -124,8 +124,8 @@ Error detail::without_memory(Name where) {
   return Error{.code = ErrorCode::failed,
                .stage = Stage::execute,
                .where = std::move(where),
-               .what = "a backend answered a tensor without memory: its data is null",
-               .fix = "let its execute fill the output, or answer a view"};
+               .what = "a backend returned a tensor without memory: its data is null",
+               .fix = "let its execute fill the output, or return a view"};
 }
 
 Result<void> bind_symbols(std::string_view method, std::string_view backend, const MethodInterface& interface,

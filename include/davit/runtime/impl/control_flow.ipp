@@ -9,7 +9,7 @@
 
 namespace davit::detail {
 
-inline constexpr int max_control_flow_depth = 64;  ///< of control flow in control flow
+inline constexpr int max_control_flow_depth = 64;  ///< nesting depth
 
 [[nodiscard]] bool fail_step(const MethodState& m, const ScheduleStep& step, ErrorCode code, Name what, Error& error) {
   const GraphModuleView graph = m.method->parent.view();
@@ -24,7 +24,7 @@ inline constexpr int max_control_flow_depth = 64;  ///< of control flow in contr
   return false;
 }
 
-/// Runs a sub-graph on `inputs`; false if the number of inputs does not fit.
+/// Runs a sub-graph on `inputs`. False if their number does not fit.
 [[nodiscard]] bool run_body(MethodState& m, const ScheduleStep& step, GraphId graph, std::span<const EValue> inputs,
                             int depth, Error& error) {
   const std::span<const std::uint32_t> in = m.schedule->at(m.schedule->graphs[graph].inputs);
@@ -70,7 +70,7 @@ inline constexpr int max_control_flow_depth = 64;  ///< of control flow in contr
   return true;
 }
 
-/// Copies a value that a body made into the loop's own storage, so that the body may run again.
+/// Copies a value of the body into the loop's own storage, because the next iteration overwrites it.
 [[nodiscard]] bool carry(MethodState& m, const ScheduleStep& step, const EValue& made, Tensor& into, EValue& value,
                          Error& error) {
   const TensorView* tensor = made.tensor_if();
@@ -97,7 +97,7 @@ inline constexpr int max_control_flow_depth = 64;  ///< of control flow in contr
     const std::span<const std::uint32_t> answer = outputs_of(m, step.graph);
     if (answer.size() != 1 || !truth(m.slots[answer[0]], go_on))
       return fail_step(m, step, ErrorCode::invalid_dtype,
-                       "the condition answers no bool and no bool tensor of one element", error);
+                       "the condition returns neither a bool nor a bool tensor of one element", error);
     if (!go_on) break;
     if (i == m.context->limits.max_loop_iterations)
       return fail_step(m, step, ErrorCode::out_of_range, concat("the loop did not end in ", i, " iterations"), error);
@@ -114,7 +114,7 @@ inline constexpr int max_control_flow_depth = 64;  ///< of control flow in contr
   return true;
 }
 
-/// Row `at` of a tensor along a dimension, as a view whose sizes and strides lie at `own`, which is moved on.
+/// Returns slice `at` along a dimension as a view. Stores its sizes and strides at `own` and advances `own`.
 [[nodiscard]] EValue slice(const TensorView& whole, std::int64_t dim, std::int64_t at, std::int64_t*& own) noexcept {
   const auto d = static_cast<std::size_t>(dim < 0 ? dim + whole.rank : dim);
   std::int64_t* const sizes = own;
@@ -149,8 +149,8 @@ inline constexpr int max_control_flow_depth = 64;  ///< of control flow in contr
   return true;
 }
 
-/// map and scan: a body over slices; what it makes beyond the carried values is stacked in a new first dimension.
-/// Source: torch._higher_order_ops.map and generic_scan of torch._higher_order_ops.scan.
+/// Runs map and scan: calls the body for each slice and stacks its other results along a new first dimension. Source:
+/// torch._higher_order_ops.map and generic_scan of torch._higher_order_ops.scan.
 [[nodiscard]] bool scan(MethodState& m, const ScheduleStep& step, int depth, Error& error) {
   LoopState& loop = loop_of(m, step);
   const std::span<const std::uint32_t> in = m.schedule->at(step.inputs);
@@ -167,13 +167,13 @@ inline constexpr int max_control_flow_depth = 64;  ///< of control flow in contr
     const TensorView* whole = m.slots[in[step.carried + k]].tensor_if();
     const std::int64_t dim = whole == nullptr ? 0 : step.dim < 0 ? step.dim + whole->rank : step.dim;
     if (whole == nullptr || dim < 0 || dim >= whole->rank)
-      return fail_step(m, step, ErrorCode::invalid_shape, "what it runs over has no such dimension", error);
+      return fail_step(m, step, ErrorCode::invalid_shape, "a sliced input has no such dimension", error);
     if (k == 0) count = whole->size(static_cast<std::size_t>(dim));
     if (whole->size(static_cast<std::size_t>(dim)) != count)
-      return fail_step(m, step, ErrorCode::invalid_shape, "the tensors it runs over have different lengths", error);
+      return fail_step(m, step, ErrorCode::invalid_shape, "the sliced inputs have different lengths", error);
     dims += 2 * whole->rank;
   }
-  if (count == 0) return fail_step(m, step, ErrorCode::invalid_shape, "the length of what it runs over is 0", error);
+  if (count == 0) return fail_step(m, step, ErrorCode::invalid_shape, "the sliced dimension has length 0", error);
   if (count > m.context->limits.max_loop_iterations)
     return fail_step(m, step, ErrorCode::out_of_range, "it runs over too many slices", error);
   loop.dims.resize(dims);

@@ -69,7 +69,7 @@ Result<void> GuardChecks::check(std::string_view method, std::string_view backen
                                  .stage = Stage::execute,
                                  .backend = Name(backend),
                                  .where = concat("guards of ", method, "()"),
-                                 .what = "they ask what no user input of the method can answer",
+                                 .what = "they ask for a size or number that no user input of the method has",
                                  .fix = "verify the program before it is lowered"});
   if (!read(inputs) && hold_) return {};
   evaluate_guards(interface_->guards.nodes, values_);

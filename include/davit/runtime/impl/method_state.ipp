@@ -83,7 +83,7 @@ MethodState::MethodState(BackendTables backends, const LoweredMethod& lowered, s
   }
 }
 
-/// True for a method that hands all its inputs to one partition and answers what that answers.
+/// True if the method passes all its inputs to one partition and returns all outputs of that partition.
 bool MethodState::is_one_call() const noexcept {
   if (schedule->steps.size() != 1 || calls[0] == &control_flow_call || schedule->graphs.size() != 1) return false;
   const auto same = [](std::span<const std::uint32_t> a, const std::vector<std::uint32_t>& b) {
@@ -106,7 +106,7 @@ bool MethodState::is_one_call() const noexcept {
   }
 }
 
-/// Sets what neither callers nor steps set: constants that the parent kept, and literals.
+/// Fills the slots that never change: constants of the parent, and literals.
 void MethodState::fill_slots() {
   const ExportedProgram& parent = method->parent;
   const std::vector<InputSpec>& specs = parent.signature.input_specs;

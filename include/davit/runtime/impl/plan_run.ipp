@@ -14,9 +14,9 @@
 namespace davit::detail {
 
 inline constexpr std::size_t most_arena_bytes = std::size_t{1}
-                                                << 30;  ///< for upper bounds; larger arenas follow the actual sizes
+                                                << 30;  ///< above it the arena follows actual sizes, not upper bounds
 
-/// The symbols at the upper ends of their ranges.
+/// Returns the symbols at their upper bounds.
 [[nodiscard]] SymbolValues upper_bounds(const ExportedProgram& parent) {
   constexpr std::int64_t large = std::int64_t{1} << 32;  // torch's "no bound" is larger
   const GraphModuleView graph = parent.view();
@@ -38,7 +38,7 @@ inline constexpr std::size_t most_arena_bytes = std::size_t{1}
   return false;
 }
 
-/// The values of the parent's symbols, from the sizes of the inputs that lie in the slots.
+/// Derives the parent's symbols from the inputs in the slots.
 [[nodiscard]] SymbolValues sizes_of_inputs(const MethodState& m, GraphModuleView graph) {
   SymbolValues symbols(graph.exprs);
   for (int pass = 0; pass < 2; ++pass) {
@@ -56,14 +56,14 @@ inline constexpr std::size_t most_arena_bytes = std::size_t{1}
   }
   return symbols;
 }
-/// True for a slot that may rightly hold nothing: a token, a custom object, a literal None.
+/// True if the slot may be empty: a token, a custom object, a literal None.
 [[nodiscard]] bool is_optional(GraphModuleView graph, std::uint32_t slot) noexcept {
   if (slot >= graph.values.size()) return true;
   return graph.values[slot].kind == ValueKind::token || graph.values[slot].kind == ValueKind::custom_obj;
 }
 
-/// True for a large value that shows few elements many times, as expand makes it, by the strides that the export saw: a
-/// destination would make it dense. Its partition is not planned, and answers a view if it can.
+/// True for a large expanded value (few elements, repeated by stride 0, according to the exported strides). A
+/// destination would make it dense, so its partition is not planned and can return a view.
 [[nodiscard]] bool is_expanded(GraphModuleView graph, std::uint32_t slot, const EValue& value) noexcept {
   constexpr std::size_t large = std::size_t{1} << 26;
   if (slot >= graph.values.size() || !value.is_tensor() || value.tensor().nbytes() < large) return false;
@@ -73,7 +73,8 @@ inline constexpr std::size_t most_arena_bytes = std::size_t{1}
   return false;
 }
 
-/// Asks a partition for its scratch and gives its outputs their sizes. The blocks of its outputs follow its scratch's.
+/// Queries a partition's scratch and sets the sizes of its outputs. The blocks of the outputs follow the block of the
+/// scratch.
 [[nodiscard]] bool size_delegate(MethodState& m, DelegateState& d, std::size_t block, std::span<const EValue> inputs,
                                  bool all_known, std::span<const EValue> known, Error& error) {
   std::vector<PlannedBlock>& blocks = m.plan.blocks;
@@ -85,7 +86,7 @@ inline constexpr std::size_t most_arena_bytes = std::size_t{1}
   if (!all_known || d.call.handle == nullptr || !d.backend->is_available()) return true;
   const std::vector<OutputPort>& ports = d.lowered->interface.outputs;
   const GraphModuleView graph = m.method->parent.view();
-  for (std::size_t k = 0; k < out.size(); ++k)  // what has no destination would lie in scratch, which is only lent
+  for (std::size_t k = 0; k < out.size(); ++k)  // an output without destination would lie in scratch, which is reused
     if (ports[k].type.tag == EValue::Tag::tensor &&
         (!known[out[k]].is_tensor() || is_expanded(graph, out[k], known[out[k]])))
       return true;
@@ -108,13 +109,13 @@ inline constexpr std::size_t most_arena_bytes = std::size_t{1}
   return true;
 }
 
-/// Asks every partition for its scratch, and sizes what it makes, for these values of the symbols. With `most`, for
-/// upper bounds: false before a partition makes code for them if a value alone takes more bytes than that.
+/// Sizes the scratch and outputs of every partition for these symbol values. With `most` (used for upper bounds),
+/// returns false before a partition compiles for them if a single value exceeds that many bytes.
 [[nodiscard]] bool size_blocks(MethodState& m, const SymbolValues& symbols, std::vector<std::int64_t>& dims,
                                std::optional<std::uint64_t> most, Error& error) {
   const GraphModuleView graph = m.method->parent.view();
   const ValueSizes sizes(graph, symbols, dims);
-  std::vector<EValue> known(m.slots);  // what is there when the run begins, and the sizes of what will be
+  std::vector<EValue> known(m.slots);  // inputs of the run, and the sizes of later values
   for (ValueId v = 0; v < graph.values.size(); ++v)
     if (graph.values[v].producer != no_id || graph.values[v].graph != root_graph) known[v] = sizes.value(v);
   for (const std::uint32_t slot : m.schedule->input_slots)
@@ -142,7 +143,8 @@ inline constexpr std::size_t most_arena_bytes = std::size_t{1}
   return good;
 }
 
-/// Partitions that got destinations fill them; the others may answer views, and so their inputs live longer.
+/// Recomputes lifetimes: planned partitions fill destinations, others may return views, which extends the lives of
+/// their inputs.
 void follow_views(MethodState& m) {
   bool same = true;
   for (std::size_t d = 0; d < m.views.size(); ++d) {
@@ -158,9 +160,9 @@ void follow_views(MethodState& m) {
   }
 }
 
-/// Lets an output lie where an input lay that nobody needs any more, if the backend can compute it there.
+/// Lets an output reuse the memory of a dead input, if the backend can compute in place.
 void reuse_inputs(MethodState& m) {
-  std::optional<BlocksOfSlots> made;  // where a backend may do so
+  std::optional<BlocksOfSlots> made;  // built if a backend computes in place
   for (std::size_t b = 0; b < m.plan.blocks.size(); ++b) {
     const PlannedBlock& scratch = m.plan.blocks[b];
     if (scratch.kind != PlannedBlock::Kind::scratch) continue;
@@ -173,13 +175,13 @@ void reuse_inputs(MethodState& m) {
   }
 }
 
-/// Which step uses each slot last and which makes it, and at which places of its inputs and outputs.
+/// Last use and producer of each slot, with positions among inputs and outputs.
 class SlotUses {
  public:
   struct Use {
     std::uint32_t step = no_id;
-    std::uint32_t place = 0;  ///< the first
-    std::uint32_t count = 0;  ///< among the step's inputs
+    std::uint32_t place = 0;  ///< first position
+    std::uint32_t count = 0;  ///< number of uses among the step's inputs
   };
   /// O(size of the schedule).
   explicit SlotUses(const MethodState& m)
@@ -213,8 +215,8 @@ class SlotUses {
     forget(schedule.output_slots);
     for (const std::uint32_t slot : schedule.input_slots) ++inputs_[slot];
   }
-  /// The last use of a slot that is one input of the method's, if only calls of partitions in the root graph use it,
-  /// and nothing views it; else one without a step.
+  /// Returns the last use of a slot that is exactly one method input, if only root-graph partitions use it and nothing
+  /// views it; else a Use without step.
   [[nodiscard]] Use last_plain(std::uint32_t slot) const noexcept {
     return plain_[slot] != 0 && inputs_[slot] == 1 ? last_[slot] : Use{};
   }
@@ -222,7 +224,7 @@ class SlotUses {
 
  private:
   std::vector<Use> last_, made_;       ///< per slot
-  std::vector<std::uint32_t> inputs_;  ///< per slot: how many inputs of the method it is
+  std::vector<std::uint32_t> inputs_;  ///< per slot: number of method inputs in it
   std::vector<std::uint8_t> plain_;
 };
 
@@ -231,7 +233,7 @@ void update_state(MethodState& m) {
   if (updates.empty()) return;
   const SlotUses uses(m);
   std::vector<std::uint32_t> scratch(m.schedule->steps.size(),
-                                     no_id);  // per step: its block; those of its outputs follow
+                                     no_id);  // per step: its scratch block; the blocks of its outputs follow
   for (std::uint32_t b = 0; b < m.plan.blocks.size(); ++b)
     if (m.plan.blocks[b].kind == PlannedBlock::Kind::scratch) scratch[m.plan.blocks[b].step] = b;
   for (const auto& [in, out] : updates) {
@@ -254,9 +256,9 @@ void update_state(MethodState& m) {
   }
 }
 
-/// Tells partitions where their blocks lie.
+/// Passes block addresses to the partitions.
 void tell_places(const MethodState& m) {
-  std::size_t scratch = 0;  // the last one's, which its outputs' follow
+  std::size_t scratch = 0;  // index of the last scratch block; its step's outputs follow it
   for (std::size_t b = 0; b < m.plan.blocks.size(); ++b) {
     const PlannedBlock& block = m.plan.blocks[b];
     std::byte* const at = block.in_state == no_id ? m.arena.span().data() + block.offset
@@ -280,7 +282,7 @@ bool plan_run(MethodState& m, Error& error) {
   }
   const GraphModuleView graph = m.method->parent.view();
   for (PlannedBlock& block : m.plan.blocks) block.shares = block.in_state = no_id;
-  // first as large as they may get, so that the arena need not grow; if that is too much, as large as they are
+  // try upper bounds first, so that the arena need not grow; if that takes too much memory, use the actual sizes
   std::vector<std::size_t> most(m.plan.blocks.size(), 0);
   if (const SymbolValues bounds = upper_bounds(m.method->parent); bounds_known(graph, bounds)) {
     Error ignored;

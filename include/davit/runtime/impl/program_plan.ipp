@@ -67,10 +67,10 @@ bool ProgramPlan::is_sound() const {
 
 namespace detail {
 
-/// Walks a schedule in the order in which it runs and notes when each value is made and last needed.
+/// Walks a schedule in execution order and records where each value is made and last used.
 ///
-/// Values that may view each other's storage (what control flow hands in and out) form a class that lives as long as
-/// any of them. A loop's operands live until it ends, so that its body, run again and again, never meets them.
+/// Values that may share storage (for example through control flow) form a class that lives as long as any member.
+/// Operands of a loop live until the loop ends, because any iteration may read them.
 class LifetimeWalker {
  public:
   LifetimeWalker(const Schedule& schedule, std::span<const std::uint8_t> views)
@@ -119,7 +119,7 @@ class LifetimeWalker {
         plan_.blocks.push_back({.slot = slot, .step = index, .life = {tick_, tick_, 0}});
       return;
     }
-    const std::size_t own = use_at_end_.size();  // of this step; before them, those of the loops that it is in
+    const std::size_t own = use_at_end_.size();  // start of this step's entries, behind those of enclosing loops
     switch (s.kind) {
       case StepKind::cond:
         for (const GraphId branch : {s.graph, s.other}) {
@@ -129,7 +129,7 @@ class LifetimeWalker {
         }
         break;
       case StepKind::while_loop:
-        join(out, in.first(std::min<std::size_t>(in.size(), s.carried)));  // no iteration: what went in comes out
+        join(out, in.first(std::min<std::size_t>(in.size(), s.carried)));  // zero iterations: outputs = inputs
         for (const GraphId part : {s.graph, s.other}) {
           join(in, inputs_of(part));
           walk(part, depth + 1);

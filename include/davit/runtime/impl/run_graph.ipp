@@ -18,7 +18,7 @@ namespace davit::detail {
   if (error.where.empty()) error.where = place_of(m, d);
 }
 
-/// Tells a partition's outputs, of which there are some, their destinations.
+/// Sets the destinations of a partition's outputs. Precondition: there are outputs.
 [[gnu::always_inline]] inline void place_outputs(DelegateState& d) {
   EValue* output = d.call.outputs.data();
   std::size_t left = d.call.outputs.size();
@@ -32,16 +32,16 @@ namespace davit::detail {
   }
 }
 
-/// Asked of each tensor that a partition answers; one without elements may say no, and is then looked at with care.
+/// Fast test of a returned tensor. Also false for a tensor without elements, which the thorough check then accepts.
 inline constexpr auto has_memory = [](const TensorView& tensor) { return tensor.data != nullptr; };
 
-/// Runs a direct partition on what its call holds.
+/// Runs a direct partition on its call's arguments.
 [[nodiscard, gnu::always_inline]] inline Status execute(DelegateState& d) {
   place_outputs(d);
   return d.execute(d.call);
 }
 
-/// Runs any partition on what its call holds, with its events.
+/// Runs any partition on its call's arguments, with tracer events.
 [[nodiscard, gnu::noinline]] Status execute_any(DelegateState& d) {
   if (!d.call.outputs.empty()) place_outputs(d);
   if (d.call.tracer == nullptr) return d.execute(d.call);
@@ -53,7 +53,7 @@ inline constexpr auto has_memory = [](const TensorView& tensor) { return tensor.
   return status;
 }
 
-/// Says so if the backend of a partition is not there any more.
+/// Reports an Error if a partition's backend has become unavailable.
 [[nodiscard, gnu::noinline]] bool is_there(const MethodState& m, const DelegateState& d, Error& error) {
   if (d.backend->is_available()) return true;
   error = not_available(Stage::execute, d.backend->name);
@@ -61,7 +61,7 @@ inline constexpr auto has_memory = [](const TensorView& tensor) { return tensor.
   return false;
 }
 
-/// Checks that the backend is there, and lets it prepare where sizes changed.
+/// Checks that the backend is available, and prepares it if sizes have changed.
 [[nodiscard, gnu::noinline]] bool prepare(const MethodState& m, DelegateState& d, Error& error) {
   const std::string_view name = d.backend->name;
   if (d.call.handle == nullptr) {
@@ -74,7 +74,7 @@ inline constexpr auto has_memory = [](const TensorView& tensor) { return tensor.
         .fix = "save the program and load it where the backend is available"};
     return false;
   }
-  if (!d.always_runs && !is_there(m, d, error)) return false;  // else the run has asked
+  if (!d.always_runs && !is_there(m, d, error)) return false;  // for other partitions the run has checked this already
   const bool changed = d.sizes.changed(d.lowered->interface.inputs, d.call.inputs);
   if (d.ready && !changed) return true;
   d.ready = false;
@@ -92,8 +92,8 @@ inline constexpr auto has_memory = [](const TensorView& tensor) { return tensor.
   return true;
 }
 
-/// What crosses the border between two partitions. Sizes that are symbolic are left to the consumers' kernels and to
-/// the method's own outputs.
+/// Checks values passed between partitions. Symbolic sizes are checked by the consumers' kernels and as outputs of the
+/// method.
 [[nodiscard, gnu::noinline]] bool check_outputs(const MethodState& m, const DelegateState& d, Error& error) {
   Result<void> checked =
       check_output_values(m.method->name, d.backend->name, d.lowered->interface, d.call.outputs, d.unknown);
@@ -108,7 +108,7 @@ inline constexpr auto has_memory = [](const TensorView& tensor) { return tensor.
   return false;
 }
 
-/// A call whose values are not where the backend needs them, or that may have to be prepared.
+/// Calls a partition that needs gathering, scattering or preparation.
 [[nodiscard, gnu::noinline]] bool gather_and_call(MethodState& m, DelegateState& d, Error& error) {
   EValue* const values = m.slots.data();
   for (std::size_t i = 0; i < d.input_slots.size(); ++i) d.inputs[i] = values[d.input_slots[i]];

@@ -49,7 +49,7 @@ const ProgramPlan& Session::plan(std::size_t index) const noexcept { return stat
 
 namespace detail {
 
-/// The way of methods that are not one prepared call: plans where sizes changed, and runs the schedule over the slots.
+/// Runs a method that is no single prepared call: plans again if sizes changed, and runs the schedule over the slots.
 [[nodiscard, gnu::noinline]] Result<void> run_schedule(MethodState& m, std::span<const EValue> inputs, bool changed) {
   const std::span<EValue> outputs = m.frame.outputs();
   Error error;
@@ -58,7 +58,7 @@ namespace detail {
   if (m.only != nullptr)
     m.only->connect(m.slots, m.schedule->at(m.schedule->steps[0].inputs), m.schedule->at(m.schedule->steps[0].outputs));
   for (std::size_t i = 0; i < inputs.size(); ++i) m.slots[m.schedule->input_slots[i]] = inputs[i];
-  struct Restore {  // where later calls answer, whether this one did or not
+  struct Restore {  // resets the output location for later calls, also after a failure
     ~Restore() {
       if (only != nullptr) only->call.outputs = outputs;
     }
@@ -74,7 +74,7 @@ namespace detail {
   return {};
 }
 
-/// Errors: outputs that are not as the program says, or have no memory.
+/// Checks the outputs of a run. Errors: types that differ from the program's; tensors without memory.
 [[nodiscard]] Result<void> check_outputs(MethodState& m) {
   if (!m.frame.outputs_fit())
     if (Result<void> checked = m.frame.check_outputs(); !checked) return checked;
@@ -82,8 +82,8 @@ namespace detail {
   return std::unexpected(without_memory(m.only != nullptr ? place_of(m, *m.only) : concat(m.method->name, "()")));
 }
 
-/// What a run of one call answers whose backend failed, or answered what does not fit, or elsewhere than in the run
-/// before.
+/// Finishes a single-call run off the fast path: the backend failed, or returned values of other types or addresses
+/// than in the last run.
 [[nodiscard, gnu::noinline]] Result<Outputs> answer(MethodState& m, const DelegateState& d, Status status,
                                                     std::span<const EValue> inputs) {
   if (!status) {
@@ -96,7 +96,7 @@ namespace detail {
   return Outputs(m.frame.outputs().data(), m.frame.interface());
 }
 
-/// A run that has more to do than one prepared call: state to read or write, sizes that are new, a schedule.
+/// Runs a method off the fast path: it has state, new sizes, or a schedule.
 [[nodiscard, gnu::noinline]] Result<Outputs> run_method(MethodState& m, std::span<NamedTensor> state,
                                                         std::span<const EValue> passed) {
   if (m.context->is_running)
@@ -114,10 +114,10 @@ namespace detail {
                 .stage = Stage::execute,
                 .where = concat("argument ", i, " of ", m.method->name, "()"),
                 .what = concat("it has ", tensor->numel(), " elements, and no memory: its data is null"),
-                .fix = "pass a tensor whose elements are there"});
+                .fix = "pass a tensor with memory for its elements"});
   struct Running {
     explicit Running(RunContext& shared) noexcept : context(shared) { context.is_running = true; }
-    ~Running() {  // nothing is left to be undone of a run that came to its end
+    ~Running() {  // after a successful run there is nothing to undo
       context.undo.restore();
       context.is_running = false;
     }
@@ -175,7 +175,7 @@ Result<Outputs> Session::run(std::size_t index, std::span<const EValue> user_inp
         !checks.match_all(user_inputs.data(),
                           [&last = m.last](const TensorView& input) { return last.is_apart(input); })) [[unlikely]]
       return detail::run_method(m, state_->state, user_inputs);
-    // one call: the caller's inputs and the method's outputs are its own
+    // fast path: the call uses the caller's inputs and the method's outputs directly
     ready->call.inputs = user_inputs;
     const Status status = detail::execute(*ready);
     const void* const* place = m.last.places();

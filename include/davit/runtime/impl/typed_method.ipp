@@ -16,7 +16,7 @@ namespace davit::detail {
                .fix = "run this method through a Session"};
 }
 
-/// Checks a method's own interface or its partition's against the types of a call.
+/// Checks the interface of a method or of its partition against the types of a call.
 [[nodiscard]] Result<void> check_typed(std::string_view method, std::string_view backend,
                                        const MethodInterface& interface, std::span<const EValue> inputs,
                                        std::span<const EValue> outputs) {
@@ -53,7 +53,7 @@ Result<const LoweredDelegate*> typed_delegate(const LoweredProgram& program, std
   if (method.delegates.size() != 1 || schedule.steps.size() != 1 || schedule.steps[0].kind != StepKind::call_delegate ||
       !same(schedule.steps[0].inputs, schedule.input_slots) || !same(schedule.steps[0].outputs, schedule.output_slots))
     return std::unexpected(not_typed(method, table.name, {},
-                                     "a typed method is one partition that takes and returns what the method does"));
+                                     "a typed method needs a single partition with the method's inputs and outputs"));
   const LoweredDelegate& delegate = method.delegates[0];
   if (program.backends()[delegate.backend].execute != table.execute)
     return std::unexpected(
