@@ -50,7 +50,7 @@ class PortChecks {
   /// True if is_whole() and all ports are tensors.
   [[nodiscard]] bool is_whole_of_tensors() const noexcept { return is_whole() && only_tensors_; }
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
-  /// match() without its checks. Preconditions: is_whole(), and one value per port.
+  /// match() without tests of its preconditions: is_whole(), and one value per port.
   [[nodiscard, gnu::always_inline]] bool match_all(const EValue* value) const noexcept {
     return match_all(value, [](const TensorView&) { return true; });
   }

@@ -84,7 +84,7 @@ class LastOutputs {
   MemoryRanges own_;  ///< memory of outputs that is not the caller's
   MemoryRanges state_;
   MemoryRanges callers_;                           ///< memory of inputs that is the caller's
-  std::vector<const std::int64_t*> dims_;          ///< sizes and strides of outputs in the caller's memory; sorted
+  std::vector<const std::int64_t*> dims_;          ///< own sizes and strides of outputs in the caller's memory; sorted
   std::vector<const std::int64_t*> callers_dims_;  ///< the caller's sizes and strides of inputs; sorted
   std::vector<EValue> values_;
   std::vector<Copy> copies_[2];  ///< [0]: copies of the last run that needed some; [1]: copies for the next

@@ -84,7 +84,7 @@ struct SessionOptions {
 /// a view of one, also only while the argument lives. Output::clone copies. A successful run writes mutations of
 /// buffers and user inputs back at its end; a failed run changes neither. A session must not run in several threads at
 /// once, and not from a tracer or backend of its own run. Sessions of one program are independent. If all shapes are
-/// static, runs allocate no heap memory after the first.
+/// static, runs allocate no heap memory in steady state.
 class Session {
  public:
   /// Makes a session of `program` with the state that the program was exported or saved with. Errors: out_of_memory,
