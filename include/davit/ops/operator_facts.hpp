@@ -133,6 +133,7 @@ struct OperatorFacts {
   bool promotes = false;  ///< its in-place form computes in the promoted dtype of its operands, not in its own
   AutocastPolicy autocast = AutocastPolicy::none;
   bool takes_number = false;  ///< each of its two tensors may be a number: 1 - x
+  bool commutes = false;      ///< of its two tensors either may be the first: x * y is y * x
   bool moves = false;     ///< computes nothing, though it is no view: a copy, what puts tensors together or fills one
   bool computes = false;  ///< may answer a view, but computes in other cases
   bool random = false;    ///< draws random numbers, or answers what memory happens to hold

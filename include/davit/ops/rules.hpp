@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "davit/core/config.hpp"
+#include "davit/core/name.hpp"
 
 namespace davit {
 
@@ -12,6 +13,10 @@ namespace davit {
 [[nodiscard]] std::string_view find_decomposition(std::string_view target) noexcept;
 /// The same, for complex tensors.
 [[nodiscard]] std::string_view find_complex_rule(std::string_view target) noexcept;
+
+/// The functional form of an operator in place or with out=: "aten.add.Tensor" of "aten.add_.Tensor" and of
+/// "aten.add.out". An empty name if the operator's name says none. O(size of the name).
+[[nodiscard]] Name functional_form(std::string_view target);
 
 /// Whether a rule is of an operator of core ATen, and is for backends that do not take that ('!' behind its
 /// parameters).

@@ -18,7 +18,8 @@ namespace davit {
 /// Checks the rules of torch.export on a program; returns every violation with its place, none if it is sound.
 ///
 /// Each name is defined once and before use; signature and graph agree in name, order and number; mutation targets
-/// exist; outputs come in torch's order; operators are known or custom; sub-graphs have the arity their operator needs;
+/// exist; outputs come in torch's order; operators are known or custom; calls are as their schemas say (call_mismatch;
+/// not in constant evaluation, where finding a schema takes long); sub-graphs have the arity their operator needs;
 /// weights are where the signature says; guards ask what the user inputs can answer. O(n log n) for n nodes, values,
 /// inputs and outputs. Source: torch._export.verifier.Verifier and _verify_exported_program_signature.
 template <class = void>
@@ -35,6 +36,12 @@ template <class = void>
   for (NodeId id = 0; id < graph.nodes.size(); ++id) {
     detail::verify_operator(graph, id, options, report);
     detail::verify_subgraphs(graph, id, report);
+  }
+  if !consteval {
+    if (options.calls) {
+      detail::CallVerifier calls(graph, report);
+      for (NodeId id = 0; id < graph.nodes.size(); ++id) calls.check(id);
+    }
   }
   detail::verify_signature_inputs(program, report);
   detail::verify_signature_outputs(program, report);
