@@ -9,4 +9,6 @@
 #include "davit/ops/operator_schema.hpp"
 #include "davit/ops/operators.hpp"
 #include "davit/ops/parameter.hpp"
+#include "davit/ops/pattern_row.hpp"
+#include "davit/ops/patterns.hpp"
 #include "davit/ops/rules.hpp"

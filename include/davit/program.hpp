@@ -4,6 +4,7 @@
 /// All of program/.
 
 #include "davit/program/argument_spec.hpp"
+#include "davit/program/call_schema.hpp"
 #include "davit/program/check_tables.hpp"
 #include "davit/program/exported_program.hpp"
 #include "davit/program/graph.hpp"

@@ -8,12 +8,13 @@
 #include <cstddef>
 #include <iterator>
 #include <fstream>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "../support/data.hpp"
-#include "davit/lowering/rule_evaluator.hpp"
+#include "davit/lowering/detail/rule_functions.hpp"
 #include "davit/ops/operator_row.hpp"
 #include "davit/ops/operators.hpp"
 
@@ -230,4 +231,26 @@ TEST_CASE("every composite operator of torch has a rule, is core, or is left out
       CAPTURE(left_out()[i].names[k]);
       CHECK(excuses[i][k]);  // a reason that no operator needs any more
     }
+}
+
+TEST_CASE("operators in place and with out= have a functional form, by their names or their rows") {
+  CHECK(functional_form("aten.add_.Tensor") == "aten.add.Tensor");
+  CHECK(functional_form("aten.add.out") == "aten.add.Tensor");
+  CHECK(functional_form("aten.exp.out") == "aten.exp.default");
+  CHECK(functional_form("aten.max.dim_max") == "aten.max.dim");
+  CHECK(functional_form("aten.__ior__.Tensor") == "aten.bitwise_or.Tensor");
+  CHECK(functional_form("aten.div.out_mode") == "aten.div.Tensor_mode");
+  CHECK(functional_form("aten.sum.IntList_out") == "aten.sum.dim_IntList");
+  CHECK(functional_form("aten.transpose_.default") == "aten.transpose.int");
+  CHECK(functional_form("aten.__iunknown__.Tensor").empty());
+  CHECK(functional_form("nothing").empty());
+  std::size_t rows = 0;
+  for (const std::span<const OperatorRow> family : operator_tables)
+    for (const OperatorRow& row : family) {
+      if (row.form.empty()) continue;
+      ++rows;
+      CAPTURE(row.form);
+      CHECK(row.form.ends_with(operator_name(row.schema.empty() ? row.rule : row.schema)));
+    }
+  CHECK(rows == 38);
 }

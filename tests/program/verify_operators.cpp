@@ -104,3 +104,25 @@ TEST_CASE("sub-graphs have the arity of their operator") {
   CHECK(check_arity());
   CHECK(check_while_loop());
 }
+
+// -- calls --------------------------------------------------------------------------------------------------------
+
+TEST_CASE("a call that is not as its operator's schema says is a violation that shows the schema") {
+  const auto call = [](std::string_view target, std::string_view first, std::string_view second) {
+    GraphBuilder b;
+    b.begin_graph();
+    const ValueId x = b.input("x", f32, {2});
+    const ValueId y = b.input("y", f32, {2});
+    b.end_graph({b.call(target, {{first, b.value(x)}, {second, b.value(y)}}, "z", f32, {2})});
+    return programs::user_program(std::move(b).finish());
+  };
+  CHECK(verify(call("aten.mul.Tensor", "self", "other")).empty());
+  CHECK(verify(call("aten.mul.Tensor", "other", "self")).empty());  // PyTorch takes names in any order
+  CHECK(verify(call("my.mul.default", "a", "b")).empty());
+  CHECK(verify(call("aten.nosuch.default", "a", "b"), {.allow_unknown_operators = true}).empty());
+  CHECK(only(call("aten.mul.Tensor", "self", "factor"), "node 0 'z' (aten.mul.Tensor)",
+             "no parameter is called 'factor'; the operator is aten.mul.Tensor(Tensor self, Tensor other) -> Tensor"));
+  CHECK(only(call("aten.exp.default", "self", "self"), "node 0 'z' (aten.exp.default)",
+             "'self' is given twice; the operator is aten.exp.default(Tensor self) -> Tensor"));
+  CHECK(verify(call("aten.mul.Tensor", "self", "factor"), {.calls = false}).empty());
+}

@@ -16,16 +16,6 @@ constexpr bool check_views() {
 }
 static_assert(check_views());
 
-constexpr bool check_form_changes() {
-  for (const FormChange& row : form_changes)
-    if (view_kind(row.view) == ViewKind::none || view_of_form_change(row.target) != row.view ||
-        !view_of_form_change(row.view).empty())
-      return false;
-  return view_of_form_change("aten.add_.Tensor").empty();
-}
-static_assert(check_form_changes());
-
 }  // namespace
 
 TEST_CASE("views are known by their operators' names") { CHECK(check_views()); }
-TEST_CASE("what changes a tensor's form in place is a view under another name") { CHECK(check_form_changes()); }

@@ -4,7 +4,6 @@
 #include "davit/lowering/impl/config_partitioner.ipp"
 #include "davit/lowering/impl/cut_program.ipp"
 #include "davit/lowering/impl/fold_constants.ipp"
-#include "davit/lowering/impl/functional_writer.ipp"
 #include "davit/lowering/impl/functionalize.ipp"
 #include "davit/lowering/impl/graph_copier.ipp"
 #include "davit/lowering/impl/lower_program.ipp"

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "davit/core/config.hpp"
@@ -25,7 +26,7 @@ namespace davit {
 /// decided by their ranges alone: a rule that asks more does not fit. `c ? a : b` evaluates one of both; `[i in list:
 /// x]` maps; `fold(a: start; i in list: x)` folds, `scan(...)` so lists every `a` but the first; `l[i]`, `l[a:b]` index
 /// lists; `out` is the sizes of the operator's output. `f(x, name=y)` is a function of the language
-/// (rule_functions.ipp), another rule, or an operator of aten
+/// (detail/rule_functions.hpp), another rule, or an operator of aten
 /// ("sum.dim_IntList", ".default" is implied), whose output's dtype and sizes follow from its arguments or are given:
 /// `sizes=`, `as=`. Behind the parameters: '^' float16 and bfloat16 are computed in float32; '!', after it, the
 /// operator is one of core ATen, and stays where nobody says what backends take. Unknown names are faults of the
@@ -51,6 +52,13 @@ class RuleEvaluator {
   [[nodiscard]] Item run(std::string_view row, std::vector<NamedItem> arguments);
   /// Calls a function, a rule or an operator.
   [[nodiscard]] Item call(std::string_view name, std::vector<NamedItem> arguments);
+  /// A call whose arguments have the names of the operator's parameters.
+  struct Call {
+    std::string_view target;
+    std::vector<NamedItem> arguments;
+  };
+  /// Evaluates the arguments of a call that is written in the language ("elu(x, alpha / scale)"), with these names.
+  [[nodiscard]] Call read_call(std::string_view text, std::span<const std::pair<std::string_view, Item>> names);
   [[nodiscard]] Item fail(const char* why) noexcept {
     if (emit.fault == nullptr) emit.fault = why;
     return {};
@@ -81,23 +89,11 @@ class RuleEvaluator {
   [[nodiscard]] std::int64_t wrap(const Item& dim, std::int64_t rank);
   [[nodiscard]] Item binary(std::string_view op, const Item& a, const Item& b);
 
-  /// Dtype, sizes and strides of the outputs of an operator ("aten.select.int"); false if they must be given.
-  [[nodiscard]] bool infer(std::string_view target, std::span<const NamedItem> arguments, std::vector<TensorMeta>& out);
-
  private:
   static constexpr double unbounded = std::numeric_limits<double>::infinity();
   /// What a number may be at run time.
   struct Bounds {
     double low = -unbounded, high = unbounded;
-  };
-  struct Variable {
-    std::string_view name;
-    Item value;
-  };
-  struct Scope {
-    std::string_view text;
-    std::size_t at = 0;
-    std::vector<Variable> variables{};
   };
 
   [[nodiscard]] bool is_real(const Item& item) {
@@ -108,42 +104,9 @@ class RuleEvaluator {
   /// The same of an expression; `most`: how many of its parts are looked at.
   [[nodiscard]] Bounds bounds(ExprId id, int& most);
   [[nodiscard]] Item call_operator(std::string_view target, std::string_view schema, std::vector<NamedItem> arguments);
-  [[nodiscard]] TensorMeta broadcast(std::span<const NamedItem> arguments);
-  [[nodiscard]] TensorMeta meta(const Item& tensor);
-
-  // -- the language -----------------------------------------------------------------------------------------------
-  void skip(Scope& s);
-  [[nodiscard]] bool take(Scope& s, std::string_view token);
-  [[nodiscard]] std::string_view identifier(Scope& s);
-  /// Goes on behind an expression that is not evaluated; behind an operand of '||' (level 0) or '&&' (1).
-  void pass_by(Scope& s, int level);
-  [[nodiscard]] Item body(Scope& s);
-  [[nodiscard]] Item expression(Scope& s);
-  [[nodiscard]] Item operation(Scope& s, int level);
-  [[nodiscard]] Item unary(Scope& s);
-  [[nodiscard]] Item primary(Scope& s);
-  [[nodiscard]] Item literal(Scope& s);
-  [[nodiscard]] Item bracket(Scope& s);
-  [[nodiscard]] Item fold(Scope& s, bool keeps_all);
-  /// Evaluates the expression at `s.at` for each item, with `name` standing for it.
-  template <class Each>
-  void each(Scope& s, std::string_view name, const std::vector<Item>& items, Each&& each);
 
   int depth_ = 0;
   std::map<std::string_view, Bounds> ranges_;
 };
-
-namespace detail {
-
-/// A function of the language.
-struct RuleFunctionRow {
-  std::string_view name;
-  std::size_t arguments;
-  Item (*function)(RuleEvaluator& rules, const std::vector<Item>& arguments);
-};
-/// nullptr if there is none of that name.
-[[nodiscard]] const RuleFunctionRow* find_rule_function(std::string_view name);
-
-}  // namespace detail
 
 }  // namespace davit

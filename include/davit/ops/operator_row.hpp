@@ -19,6 +19,9 @@ struct OperatorRow {
   /// The decomposition for complex tensors, where no backend takes them; takes precedence over `rule`. Source: the
   /// definitions of the functions.
   std::string_view complex_rule{};
+  /// The in-place or out= form of the operator, where its name does not follow from the operator's:
+  /// "aten.div.out_mode = aten.div.Tensor_mode" (functional_form). Source: native_functions.yaml.
+  std::string_view form{};
 };
 
 /// Returns the operator's name from its schema or its rule: "aten.add.Scalar". O(size of the name).

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "davit/core/config.hpp"
+#include "davit/core/name.hpp"
 
 namespace davit {
 
@@ -12,6 +13,10 @@ namespace davit {
 [[nodiscard]] std::string_view find_decomposition(std::string_view target) noexcept;
 /// Returns the decomposition for complex tensors; empty if there is none.
 [[nodiscard]] std::string_view find_complex_rule(std::string_view target) noexcept;
+
+/// Returns the functional form of an operator in place or with out=: "aten.add.Tensor" of "aten.add_.Tensor" and of
+/// "aten.add.out". Empty if the operator has none by its name. O(size of the name).
+[[nodiscard]] Name functional_form(std::string_view target);
 
 /// True if a rule decomposes an operator of core ATen, for backends that lack that operator ('!' after its parameters).
 [[nodiscard]] constexpr bool is_rule_of_core(std::string_view rule) noexcept {

@@ -18,7 +18,8 @@ namespace davit {
 /// Checks the rules of torch.export on a program; returns every violation with its place, empty for a valid program.
 ///
 /// Each name is defined once and before use; signature and graph agree in name, order and number; mutation targets
-/// exist; outputs are in torch's order; operators are known or custom; sub-graphs have the arity of their operator;
+/// exist; outputs are in torch's order; operators are known or custom; calls match their schemas (call_mismatch; not in
+/// constant evaluation, where finding a schema takes long); sub-graphs have the arity of their operator;
 /// weights match the signature; guards read only properties that the user inputs have. O(n log n) for n nodes, values,
 /// inputs and outputs. Source: torch._export.verifier.Verifier and _verify_exported_program_signature.
 template <class = void>
@@ -35,6 +36,12 @@ template <class = void>
   for (NodeId id = 0; id < graph.nodes.size(); ++id) {
     detail::verify_operator(graph, id, options, report);
     detail::verify_subgraphs(graph, id, report);
+  }
+  if !consteval {
+    if (options.calls) {
+      detail::CallVerifier calls(graph, report);
+      for (NodeId id = 0; id < graph.nodes.size(); ++id) calls.check(id);
+    }
   }
   detail::verify_signature_inputs(program, report);
   detail::verify_signature_outputs(program, report);

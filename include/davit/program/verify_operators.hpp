@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <span>
 #include <string_view>
 
+#include "davit/ops/facts.hpp"
+#include "davit/ops/operator_facts.hpp"
+#include "davit/ops/operator_schema.hpp"
 #include "davit/ops/operators.hpp"
+#include "davit/program/call_schema.hpp"
 #include "davit/program/graph.hpp"
+#include "davit/program/operator_call.hpp"
 #include "davit/program/violations.hpp"
 
 namespace davit {
@@ -14,6 +20,7 @@ namespace davit {
 /// Options of verify().
 struct VerifyOptions {
   bool allow_unknown_operators = false;  ///< accept ATen operators without a schema in ops/
+  bool calls = true;                     ///< check calls against their schemas, at run time
 };
 
 namespace detail {
@@ -46,6 +53,43 @@ constexpr void verify_operator(const GraphModuleView& graph, NodeId id, VerifyOp
     report.violation(report.place(id), concat("'", target, "' is not an operator davit knows"),
                      "decompose it with run_decompositions(), or allow unknown operators if a backend takes it");
 }
+
+/// Checks calls against the schemas of their operators. Calls of operators without a schema may be anything.
+class CallVerifier {
+ public:
+  CallVerifier(const GraphModuleView& graph, Violations& report) : graph_(graph), report_(report) {}
+
+  /// Checks one node. O(arguments * parameters); the first call of an operator also its schema.
+  void check(NodeId id) {
+    const Node& node = graph_.nodes[id];
+    const OperatorCall call = operator_call(graph_, node);
+    if (!call.target.starts_with("aten.")) return;
+    Known& known = known_[(node.target.first ^ (node.target.first >> 8)) % known_.size()];
+    if (known.target != call.target) {
+      known.target = call.target;
+      known.text = find_operator(call.target);
+      if (!known.text.empty()) known.schema = parse_schema(known.text);
+    }
+    if (known.text.empty()) return;
+    // a number stands for a tensor in arithmetic and comparisons: add(x, 2)
+    const ShapeRule shape = facts_of(known.schema.name).shape;
+    const bool takes_number = shape == ShapeRule::promoted || shape == ShapeRule::quotient ||
+                              shape == ShapeRule::compared || shape == ShapeRule::chosen ||
+                              known.text.find("Tensor other") != std::string_view::npos;
+    if (Name wrong = call_mismatch(graph_, call.inputs, known.schema, takes_number); !wrong.empty())
+      report_.violation(report_.place(id), concat(wrong, "; the operator is ", known.text));
+  }
+
+ private:
+  struct Known {
+    std::string_view target{};
+    std::string_view text{};
+    OperatorSchema schema{};
+  };
+  const GraphModuleView& graph_;
+  Violations& report_;
+  std::array<Known, 64> known_{};  // by the position of a target's text, which a program stores once
+};
 
 /// True if the argument is a sub-graph, or a list with one in it.
 template <class = void>

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -29,30 +28,6 @@ template <class = void>
   for (const Argument& input : call.inputs)
     if (input.is_list() && input.items.count > 1 && graph.args(input.items)[0].is_value()) return ViewKind::none;
   return kind;
-}
-
-/// An operator that changes a tensor's sizes or strides in place, and the view operator with the same result: later
-/// reads of the tensor become reads of the view.
-struct FormChange {
-  std::string_view target, view;
-};
-inline constexpr auto form_changes = std::to_array<FormChange>({
-    {"aten.as_strided_.default", "aten.as_strided.default"},
-    {"aten.detach_.default", "aten.detach.default"},
-    {"aten.squeeze_.default", "aten.squeeze.default"},
-    {"aten.squeeze_.dim", "aten.squeeze.dim"},
-    {"aten.squeeze_.dims", "aten.squeeze.dims"},
-    {"aten.swapaxes_.default", "aten.swapaxes.default"},
-    {"aten.swapdims_.default", "aten.swapdims.default"},
-    {"aten.t_.default", "aten.t.default"},
-    {"aten.transpose_.default", "aten.transpose.int"},
-    {"aten.unsqueeze_.default", "aten.unsqueeze.default"},
-});
-/// Returns the view operator of an in-place change of form; empty for others. O(rows).
-[[nodiscard]] constexpr std::string_view view_of_form_change(std::string_view target) noexcept {
-  for (const FormChange& row : form_changes)
-    if (row.target == target) return row.view;
-  return {};
 }
 
 /// True for operators that compute nothing: views, copies, concatenations, fills, arithmetic on sizes.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "davit/lowering/decompose.hpp"
+#include "davit/lowering/detail/takers.hpp"
 #include "davit/lowering/graph_emitter.hpp"
 #include "davit/lowering/repair_metadata.hpp"
 #include "davit/lowering/rule_evaluator.hpp"
@@ -36,27 +37,6 @@ enum class DecomposeAction : std::uint8_t {
   decompose_if_gained,    ///< if backends before the last take the parts
   decompose_if_as_good,   ///< if backends take the parts that are as good as the one that takes the whole
 };
-/// How many backends may take a node whole.
-[[nodiscard]] std::size_t taker_count(const DecomposeOptions& options) noexcept {
-  return options.order.empty() ? options.backends.size() : options.order.size();
-}
-/// The position, by preference, of the first backend that takes a node; their number if none does.
-[[nodiscard]] std::size_t first_taker(GraphModuleView graph, NodeId n, const DecomposeOptions& options) {
-  const std::size_t count = taker_count(options);
-  const auto refuses = [&](std::size_t at) {
-    const std::size_t backend = options.order.empty() ? at : options.order[at];
-    return backend >= options.backends.size() || options.backends.refuses(backend, graph, n) != nullptr;
-  };
-  std::size_t taker = 0;
-  while (taker < count && refuses(taker)) ++taker;
-  return taker;
-}
-/// True for a node that may go if nothing needs what it makes, and stand for others that compute the same.
-[[nodiscard]] bool is_pure(GraphModuleView graph, const Node& node) {
-  const std::string_view target = graph.target(node);
-  return (target.starts_with("aten.") || target.starts_with("_operator.")) && node.outputs.count != 0 &&
-         !writes_arguments(graph, operator_call(graph, node)) && !is_random(target);
-}
 /// Attention of one query: a kernel that takes it whole reads keys and values once, its parts twice and more.
 [[nodiscard]] bool is_of_one_query(GraphModuleView graph, NodeId n) noexcept {
   if (graph.target(graph.nodes[n]) != "aten.scaled_dot_product_attention.default" ||

@@ -12,9 +12,10 @@
 #include "davit/lowering/decompose.hpp"
 #include "davit/lowering/functionalize.hpp"
 #include "davit/lowering/graph_emitter.hpp"
-#include "davit/lowering/impl/functionalizer.ipp"
+#include "davit/lowering/detail/functionalizer.hpp"
 #include "davit/ops/facts.hpp"
 #include "davit/ops/operator_schema.hpp"
+#include "davit/ops/rules.hpp"
 #include "davit/program/operator_call.hpp"
 #include "davit/program/views.hpp"
 
@@ -32,12 +33,23 @@ void keep_interface(MethodInterface& interface, const ExportedProgram& original)
   for (std::size_t i = 0; i < specs.size(); ++i) interface.outputs[i].name = arg_name(specs[i]);
 }
 
+/// The view that an operator answers which lets a tensor show its own storage in another form: squeeze of squeeze_. Who
+/// reads the tensor later reads the view. Empty for other operators.
+[[nodiscard]] Name view_of_form_change(std::string_view target) {
+  if (in_place(target) != InPlace::self) return {};
+  Name form = functional_form(target);
+  const ViewKind kind = view_kind(form.view());
+  for (const ViewKind open : {ViewKind::none, ViewKind::maybe_same, ViewKind::maybe_shape, ViewKind::unknown})
+    if (kind == open) return {};
+  return form;
+}
 /// The program with views for what changes a tensor's form in place; nothing if it has none. O(nodes).
 [[nodiscard]] std::optional<ExportedProgram> with_named_views(const ExportedProgram& program) {
   const GraphModuleView graph = program.view();
   std::optional<ExportedProgram> made;
   for (NodeId n = 0; n < graph.nodes.size(); ++n) {
-    const std::string_view view = view_of_form_change(graph.target(graph.nodes[n]));
+    const Name form = view_of_form_change(graph.target(graph.nodes[n]));
+    const std::string_view view = form.view();
     if (view.empty()) continue;
     if (!made) made = program;
     std::vector<char>& text = made->graph_module.text;

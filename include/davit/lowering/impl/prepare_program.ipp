@@ -28,7 +28,7 @@ namespace davit {
 
 namespace detail {
 
-[[nodiscard]] Error all_of(std::vector<Error> violations) {
+Error all_of(std::vector<Error> violations) {
   Error first = std::move(violations.front());
   if (violations.size() > 1) {
     first.what = concat(first.what, " (and ", violations.size() - 1, " more)");
@@ -39,9 +39,10 @@ namespace detail {
   return first;
 }
 
-[[nodiscard]] Result<void> sound(const ExportedProgram& program, bool validate) {
+Result<void> sound(const ExportedProgram& program, bool validate, bool calls) {
   if (!validate) return {};
-  if (std::vector<Error> violations = verify(program, {.allow_unknown_operators = true}); !violations.empty())
+  if (std::vector<Error> violations = verify(program, {.allow_unknown_operators = true, .calls = calls});
+      !violations.empty())
     return std::unexpected(all_of(std::move(violations)));
   return {};
 }
@@ -149,7 +150,8 @@ namespace detail {
 
 Result<std::optional<ExportedProgram>> prepare_program(const ExportedProgram& program, const DecomposeOptions& options,
                                                        bool validate) {
-  if (Result<void> good = detail::sound(program, validate); !good) return std::unexpected(std::move(good.error()));
+  if (Result<void> good = detail::sound(program, validate, true); !good)
+    return std::unexpected(std::move(good.error()));
   std::optional<ExportedProgram> made = with_repaired_metadata(program);
   const auto seen = [&]() -> const ExportedProgram& { return made ? *made : program; };
   const auto rewrite = [&](std::optional<ExportedProgram> to) {
@@ -162,7 +164,8 @@ Result<std::optional<ExportedProgram>> prepare_program(const ExportedProgram& pr
   if (rewrite(with_recurrent_layers(seen(), options))) rewrite(simplified(seen(), &options, true));
   if (rewrite(decomposed(seen(), options))) rewrite(simplified(seen(), &options));
   if (made)
-    if (Result<void> good = detail::sound(*made, validate); !good) return std::unexpected(std::move(good.error()));
+    if (Result<void> good = detail::sound(*made, validate, true); !good)
+      return std::unexpected(std::move(good.error()));
   if (Result<void> good = detail::check_layouts(seen()); !good) return std::unexpected(std::move(good.error()));
   if (Result<void> good = detail::check_shared_storage(seen()); !good) return std::unexpected(std::move(good.error()));
   return made;

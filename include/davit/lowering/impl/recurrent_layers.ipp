@@ -6,7 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "davit/lowering/impl/recurrent_stacks.ipp"
+#include "davit/lowering/detail/recurrent_stacks.hpp"
+#include "davit/lowering/recurrent_layers.hpp"
 
 namespace davit {
 

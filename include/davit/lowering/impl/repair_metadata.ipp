@@ -10,8 +10,9 @@
 #include <utility>
 #include <vector>
 
+#include "davit/lowering/detail/call_shapes.hpp"
+#include "davit/lowering/detail/infer_outputs.hpp"
 #include "davit/lowering/graph_emitter.hpp"
-#include "davit/lowering/impl/well_formed.ipp"
 #include "davit/lowering/repair_metadata.hpp"
 #include "davit/lowering/rule_evaluator.hpp"
 #include "davit/program/operators/node_arguments.hpp"
@@ -163,7 +164,7 @@ class RightSizes {
     std::vector<TensorMeta> metas;
     const bool unbinds = target == "aten.unbind.int";  // a selection each
     if (unbinds && arguments.size() == 1) arguments.push_back({"dim", Item::integer(0)});
-    bool told = rules_.infer(unbinds ? "aten.select.int" : target, arguments, metas);
+    bool told = infer_outputs(rules_, unbinds ? "aten.select.int" : target, arguments, metas);
     if (told && unbinds) metas.assign(outputs.size(), TensorMeta(metas[0]));
     told = (told || parts(n, outputs, metas)) && std::exchange(emit_.fault, nullptr) == nullptr &&
            metas.size() == outputs.size();
@@ -197,7 +198,7 @@ std::optional<ExportedProgram> with_repaired_metadata(const ExportedProgram& pro
   for (NodeId n = 0; n < graph.nodes.size() && !wrong; ++n)
     wrong = detail::says_wrong_ranks(graph, graph.nodes[n]) || detail::says_wrong_length(graph, n) ||
             detail::says_wrong_dtype(graph, graph.nodes[n]);
-  if (!wrong || !detail::are_well_formed(graph)) return std::nullopt;
+  if (!wrong || !detail::calls_fit_shapes(graph)) return std::nullopt;
   ExportedProgram out = program;
   out.graph_module = detail::RightSizes(program).run();
   return out;

@@ -5,6 +5,9 @@
 #include <cmath>
 #include <utility>
 
+#include "davit/lowering/detail/infer_outputs.hpp"
+#include "davit/lowering/detail/rule_functions.hpp"
+#include "davit/lowering/detail/rule_reader.hpp"
 #include "davit/lowering/rule_evaluator.hpp"
 #include "davit/ops/operator_schema.hpp"
 #include "davit/ops/operators.hpp"
@@ -257,14 +260,14 @@ Item RuleEvaluator::call(std::string_view name, std::vector<NamedItem> arguments
 }
 
 Item RuleEvaluator::run(std::string_view row, std::vector<NamedItem> arguments) {
-  Scope s{.text = row, .at = row.find('(') + 1};
+  detail::RuleReader reader(*this, row, row.find('(') + 1);
   std::size_t position = 0;
   std::vector<bool> used(arguments.size(), false);
-  for (skip(s); !take(s, ")"); ++position) {
-    const std::string_view name = identifier(s);
+  for (; !reader.take(")"); ++position) {
+    const std::string_view name = reader.identifier();
     Item value;
-    const bool has_default = take(s, "=");
-    if (has_default) value = primary(s);
+    const bool has_default = reader.take("=");
+    if (has_default) value = reader.primary();
     std::size_t given = arguments.size();
     for (std::size_t i = 0; i < arguments.size(); ++i)
       if (arguments[i].name == name || (arguments[i].name.empty() && i == position)) given = i;
@@ -274,9 +277,9 @@ Item RuleEvaluator::run(std::string_view row, std::vector<NamedItem> arguments) 
     } else if (!has_default) {
       return fail("an argument is missing");
     }
-    s.variables.push_back({name, std::move(value)});
-    (void)take(s, ",");
-    if (emit.fault != nullptr || s.at >= s.text.size()) return fail("a rule's parameters cannot be read");
+    reader.define(name, std::move(value));
+    (void)reader.take(",");
+    if (emit.fault != nullptr || reader.is_at_end()) return fail("a rule's parameters cannot be read");
   }
   for (std::size_t i = 0; i < used.size(); ++i)
     if (!used[i] && !arguments[i].item.is_none()) {
@@ -285,20 +288,41 @@ Item RuleEvaluator::run(std::string_view row, std::vector<NamedItem> arguments) 
           n != "copy" && n != "cudnn_enable" && n != "cudnn_enabled")
         return fail("an argument that the rule does not know");
     }
-  if (take(s, "^"))
-    for (Variable& v : s.variables) {
+  if (reader.take("^"))
+    reader.for_each_variable([&](Item& variable) {
       const auto widen = [&](Item& item) {
         if (!is_tensor(item) || (dtype(item) != ScalarType::float16 && dtype(item) != ScalarType::bfloat16)) return;
         has_widened = true;
         item = call("aten._to_copy.default",
                     {{"", item}, {"dtype", Item::of(GraphBuilder::scalar_type(ScalarType::float32))}});
       };
-      widen(v.value);
-      for (Item& each : v.value.items) widen(each);
-    }
-  (void)take(s, "!");
-  if (!take(s, ":")) return fail("a rule cannot be read");
-  return body(s);
+      widen(variable);
+      for (Item& each : variable.items) widen(each);
+    });
+  (void)reader.take("!");
+  if (!reader.take(":")) return fail("a rule cannot be read");
+  return reader.body();
+}
+
+RuleEvaluator::Call RuleEvaluator::read_call(std::string_view text,
+                                             std::span<const std::pair<std::string_view, Item>> names) {
+  detail::RuleReader reader(*this, text);
+  for (const auto& [name, item] : names) reader.define(name, item);
+  Name full = concat("aten.", reader.identifier());
+  if (full.view().find('.', 5) == std::string_view::npos) full = concat(full, ".default");
+  Call call{.target = operator_name(find_decomposition(full)), .arguments = {}};
+  const std::string_view schema_text = find_operator(full);
+  const OperatorSchema schema = schema_text.empty() ? OperatorSchema{} : parse_schema(schema_text);
+  if (!schema_text.empty()) call.target = schema.name;
+  if (call.target.empty() || !reader.take("(")) {
+    (void)fail("a pattern makes no call of an operator");
+    return call;
+  }
+  call.arguments = reader.arguments_of();
+  for (std::size_t i = 0; i < call.arguments.size(); ++i)
+    if (call.arguments[i].name.empty() && i < schema.parameters.size())
+      call.arguments[i].name = schema.parameters[i].name;
+  return call;
 }
 
 Item RuleEvaluator::call_operator(std::string_view target, std::string_view text, std::vector<NamedItem> arguments) {
@@ -334,7 +358,7 @@ Item RuleEvaluator::call_operator(std::string_view target, std::string_view text
     if (!several) one(sizes, types);
     for (std::size_t i = 0; several && i < sizes.items.size(); ++i)
       one(sizes.items[i], types.is_list() && i < types.items.size() ? types.items[i] : types);
-  } else if (!infer(target, inputs, metas)) {
+  } else if (!detail::infer_outputs(*this, target, inputs, metas)) {
     metas = outputs;
     if (metas.size() > schema.returns) metas.resize(schema.returns);
   }

@@ -8,6 +8,7 @@
 
 #include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
+#include "davit/ops/pattern_row.hpp"
 
 namespace davit::operator_families {
 
@@ -137,6 +138,30 @@ inline constexpr OperatorFacts activations_facts[] = {
     {.name = "aten.sigmoid"sv, .shape = ShapeRule::floating, .range = RangeBound::fraction, .keeps_nonfinite = true,
      .result = ResultRule::floating},
     {.name = "aten.silu"sv, .shape = ShapeRule::same, .range = RangeBound::largest, .keeps_nonfinite = true},
+    // clang-format on
+};
+
+/// Forms in which programs write these operators, and others that become simpler.
+inline constexpr PatternRow activations_patterns[] = {
+    // clang-format off
+    // elu: run_decompositions leaves its factors of 1 out
+    {.example = "(x: [2, 3]) where.self(x > 0, x * 1.5, expm1(x * 0.5) * 3)"sv,
+     .pattern = R"(where.self(gt.Scalar(x, 0), mul.Tensor?(x, #scale=1),
+         mul.Tensor?(expm1(mul.Tensor?(x, #inner=1)), #alpha=1))
+       => elu(x, alpha / scale, scale, inner) if floating(x) && dtype(x) == dtype(out) && scale != 0)"sv,
+     .worth_a_pass = true},
+    {.example = "(x: [2, 3]) x * clamp(clamp(x + 3, 0), max=6) / 6"sv,
+     .pattern = R"(div.Tensor(mul.Tensor(x, clamp(clamp(add.Tensor(x, 3), 0), max=6)), 6) => hardswish(x)
+       if floating(x) && dtype(x) == dtype(out))"sv},
+    {.example = "(x: [2, 3]) x * tanh(where.self(x > 20, x, log1p(exp(x))))"sv,
+     .pattern = R"(mul.Tensor(x, tanh(where.self(gt.Scalar(x, 20), x, log1p(exp(x))))) => mish(x)
+       if floating(x) && dtype(x) == dtype(out))"sv},
+    {.example = "(x: [2, 3], w: [3]) where.self(x > 0, x, x * w)"sv,
+     .pattern = R"(where.self(gt.Scalar(x, 0), x, mul.Tensor(x, weight)) => _prelu_kernel(x, weight)
+       if floating(x) && same(x, out) && dtype(weight) == dtype(x))"sv,
+     .worth_a_pass = true},
+    {.example = "(x: [2, 3]) x * sigmoid(x)"sv,
+     .pattern = R"(mul.Tensor(x, once sigmoid(x)) => silu(x) if floating(x) && dtype(x) == dtype(out))"sv},
     // clang-format on
 };
 

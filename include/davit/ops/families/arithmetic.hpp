@@ -7,6 +7,7 @@
 
 #include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
+#include "davit/ops/pattern_row.hpp"
 
 namespace davit::operator_families {
 
@@ -29,14 +30,16 @@ inline constexpr OperatorRow arithmetic[] = {
     {.schema = "aten.div.Scalar(Tensor self, Scalar other) -> Tensor"sv},
     {.schema = "aten.div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor"sv},
     {.schema = "aten.div.Tensor(Tensor self, Tensor other) -> Tensor"sv},
-    {.schema = "aten.div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor"sv},
+    {.schema = "aten.div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor"sv,
+     .form = "aten.div.out_mode = aten.div.Tensor_mode"sv},
     {.schema = "aten.div_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)"sv},
     {.rule = R"(aten.divide.Scalar = aten.div.Scalar)"sv},
     {.rule = R"(aten.divide.Scalar_mode = aten.div.Scalar_mode)"sv},
     {.rule = R"(aten.divide.Tensor = aten.div.Tensor)"sv},
     {.rule = R"(aten.divide.Tensor_mode = aten.div.Tensor_mode)"sv},
     {.rule = R"(aten.floor_divide.Scalar(self, other): self // other)"sv},
-    {.rule = R"(aten.floor_divide.default(self, other): self // other)"sv},
+    {.rule = R"(aten.floor_divide.default(self, other): self // other)"sv,
+     .form = "aten.floor_divide_.Tensor = aten.floor_divide.default"sv},
     {.schema = "aten.fmod.Scalar(Tensor self, Scalar other) -> Tensor"sv},
     {.schema = "aten.fmod.Tensor(Tensor self, Tensor other) -> Tensor"sv},
     {.schema = "aten.gcd.default(Tensor self, Tensor other) -> Tensor"sv},
@@ -87,7 +90,7 @@ inline constexpr OperatorFacts arithmetic_facts[] = {
     {.name = "aten.abs"sv, .shape = ShapeRule::magnitude, .range = RangeBound::largest, .keeps_nonfinite = true,
      .result = ResultRule::same},
     {.name = "aten.add"sv, .shape = ShapeRule::promoted, .range = RangeBound::sum, .keeps_nonfinite = true,
-     .result = ResultRule::same, .promotes = true, .takes_number = true},
+     .result = ResultRule::same, .promotes = true, .takes_number = true, .commutes = true},
     {.name = "aten.addcdiv"sv, .promotes = true},
     {.name = "aten.addcmul"sv, .promotes = true},
     {.name = "aten.copysign"sv, .shape = ShapeRule::quotient, .promotes = true},
@@ -99,7 +102,7 @@ inline constexpr OperatorFacts arithmetic_facts[] = {
     {.name = "aten.gcd"sv, .shape = ShapeRule::promoted, .result = ResultRule::same, .promotes = true},
     {.name = "aten.lcm"sv, .result = ResultRule::same, .promotes = true},
     {.name = "aten.mul"sv, .shape = ShapeRule::promoted, .range = RangeBound::product, .keeps_nonfinite = true,
-     .result = ResultRule::same, .promotes = true, .takes_number = true},
+     .result = ResultRule::same, .promotes = true, .takes_number = true, .commutes = true},
     {.name = "aten.multiply"sv, .promotes = true},
     {.name = "aten.neg"sv, .shape = ShapeRule::same, .range = RangeBound::largest, .keeps_nonfinite = true,
      .result = ResultRule::same},
@@ -112,6 +115,20 @@ inline constexpr OperatorFacts arithmetic_facts[] = {
      .result = ResultRule::same, .promotes = true, .takes_number = true},
     {.name = "aten.subtract"sv, .promotes = true},
     {.name = "aten.true_divide"sv, .result = ResultRule::floating, .promotes = true},
+    // clang-format on
+};
+
+/// Forms in which programs write these operators, and others that become simpler.
+inline constexpr PatternRow arithmetic_patterns[] = {
+    // clang-format off
+    {.example = "(x: [2, 3]) exp(x / 1)"sv, .pattern = R"(div.Tensor(x, 1) => x if same(x, out) && hidden(out))"sv,
+     .use = PatternUse::always},
+    {.example = "(x: [2, 3]) exp(x * 1)"sv, .pattern = R"(mul.Tensor(x, 1) => x if same(x, out) && hidden(out))"sv,
+     .use = PatternUse::always},
+    {.example = "(x: [2, 3]) exp(sub.Scalar(x, 0))"sv,
+     .pattern = R"(sub.Scalar(x, 0) => x if same(x, out) && hidden(out))"sv, .use = PatternUse::always},
+    {.example = "(x: [2, 3]) exp(x - 0)"sv, .pattern = R"(sub.Tensor(x, 0) => x if same(x, out) && hidden(out))"sv,
+     .use = PatternUse::always},
     // clang-format on
 };
 

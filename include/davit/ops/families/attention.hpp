@@ -5,6 +5,7 @@
 
 #include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
+#include "davit/ops/pattern_row.hpp"
 
 namespace davit::operator_families {
 
@@ -71,6 +72,18 @@ inline constexpr OperatorFacts attention_facts[] = {
     // clang-format off
     {.name = "aten._native_multi_head_attention"sv, .autocast = AutocastPolicy::lower},
     {.name = "aten.scaled_dot_product_attention"sv, .keeps_nonfinite = true, .autocast = AutocastPolicy::lower},
+    // clang-format on
+};
+
+/// Scores of an attention, as _scaled_dot_product_attention_math leaves them: softmax(q f (k g)^T + mask).
+inline constexpr PatternRow attention_scores[] = {
+    // clang-format off
+    {.pattern = R"(_safe_softmax(x: add.Tensor(matmul(mul.Scalar(q, #f), mul.Scalar(k, #g)), mask), @d)
+       if dtype(x) == dtype(out) && dtype(mask) == dtype(x))"sv},
+    {.pattern = R"(_safe_softmax(x: matmul(mul.Scalar(q, #f), mul.Scalar(k, #g)), @d) if dtype(x) == dtype(out))"sv},
+    {.pattern = R"(_safe_softmax(x: add.Tensor(bmm(mul.Scalar(q, #f), mul.Scalar(k, #g)), mask), @d)
+       if dtype(x) == dtype(out) && dtype(mask) == dtype(x))"sv},
+    {.pattern = R"(_safe_softmax(x: bmm(mul.Scalar(q, #f), mul.Scalar(k, #g)), @d) if dtype(x) == dtype(out))"sv},
     // clang-format on
 };
 

@@ -5,6 +5,7 @@
 
 #include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
+#include "davit/ops/pattern_row.hpp"
 
 namespace davit::operator_families {
 
@@ -92,6 +93,17 @@ inline constexpr OperatorFacts copying_facts[] = {
     {.name = "aten.pin_memory"sv, .view = ViewKind::same},
     {.name = "aten.to"sv, .view = ViewKind::maybe_same, .keeps_nonfinite = true},
     {.name = "aten.type_as"sv, .view = ViewKind::maybe_same},
+    // clang-format on
+};
+
+/// Forms in which programs write these operators, and others that become simpler.
+inline constexpr PatternRow copying_patterns[] = {
+    // clang-format off
+    {.example = "(x: [2, 3]) exp(_to_copy(x, dtype=float32))"sv,
+     .pattern = R"(_to_copy(x, ...) => x if same(x, out) && hidden(out))"sv, .use = PatternUse::always},
+    {.example = "(x: [2, 3], y: [2, 3]) exp(copy(x, y, sizes=dims(x), as=dtype(x)))"sv,
+     .pattern = R"(copy(_, source, ...) => source if same(source, out) && hidden(out))"sv, .use = PatternUse::always,
+     .worth_a_pass = true},
     // clang-format on
 };
 

@@ -5,6 +5,7 @@
 
 #include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
+#include "davit/ops/pattern_row.hpp"
 
 namespace davit::operator_families {
 
@@ -18,7 +19,8 @@ inline constexpr OperatorRow creation[] = {
     {.rule = R"(aten.arange.start(start, end, dtype=none):
        arange.start_step(start, end, 1, dtype=outtype, sizes=out, as=outtype))"sv},
     {.schema = "aten.arange.start_step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, "
-               "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"sv},
+               "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"sv,
+     .form = "aten.arange.start_out = aten.arange.start_step"sv},
     {.schema = "aten.empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, "
                "Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"sv},
     {.rule = R"(aten.empty_like.default(self, dtype=none): full(sizes(self), 0, dtype=outtype))"sv},
@@ -66,7 +68,8 @@ inline constexpr OperatorRow creation[] = {
     {.rule = R"(aten.range.default(start, end, dtype=none):
        cast(arange.start_step(0, out[0], 1, dtype=outtype) + start, outtype))"sv},
     {.rule = R"(aten.range.step(start, end, step=1, dtype=none):
-       cast(arange.start_step(0, out[0], 1, dtype=outtype) * step + start, outtype))"sv},
+       cast(arange.start_step(0, out[0], 1, dtype=outtype) * step + start, outtype))"sv,
+     .form = "aten.range.out = aten.range.step"sv},
     {.schema = "aten.resize_.default(Tensor(a!) self, SymInt[] size, *, MemoryFormat? memory_format=None) "
                "-> Tensor(a!)"sv},
     {.schema = "aten.scalar_tensor.default(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, "
@@ -114,6 +117,33 @@ inline constexpr OperatorFacts creation_facts[] = {
     {.name = "aten.scalar_tensor"sv, .shape = ShapeRule::scalar},
     {.name = "aten.zeros"sv, .shape = ShapeRule::made, .result = ResultRule::as_asked, .moves = true},
     {.name = "aten.zeros_like"sv, .shape = ShapeRule::same},
+    // clang-format on
+};
+
+/// Forms in which programs write these operators, and others that become simpler.
+inline constexpr PatternRow creation_patterns[] = {
+    // clang-format off
+    {.example = "(x: [2, 3]) x + full_like(x, 2)"sv,
+     .pattern = R"(full_like(x, value, ...) => full(out, value, dtype=outtype) if fixed(out) && number(value))"sv,
+     .use = PatternUse::always, .worth_a_pass = true},
+    {.example = "(x: [2, 3]) x + ones([2, 3], sizes=[2, 3], as=float32)"sv,
+     .pattern = R"(ones(size, ...) => full(out, 1, dtype=outtype) if fixed(out))"sv, .use = PatternUse::always,
+     .worth_a_pass = true},
+    {.pattern = R"(ones(size, ...) => full(size, 1, dtype=outtype))"sv, .use = PatternUse::always},
+    {.example = "(x: [2, 3]) x + ones_like(x)"sv,
+     .pattern = R"(ones_like(x, ...) => full(out, 1, dtype=outtype) if fixed(out))"sv, .use = PatternUse::always,
+     .worth_a_pass = true},
+    {.pattern = R"(ones_like(x, ...) => full_like(x, 1) if dtype(x) == dtype(out))"sv, .use = PatternUse::always},
+    {.pattern = R"(ones_like(x, ...) => full_like(x, 1, dtype=outtype))"sv, .use = PatternUse::always},
+    {.example = "(x: [2, 3]) x + zeros([2, 3], sizes=[2, 3], as=float32)"sv,
+     .pattern = R"(zeros(size, ...) => full(out, 0, dtype=outtype) if fixed(out))"sv, .use = PatternUse::always,
+     .worth_a_pass = true},
+    {.pattern = R"(zeros(size, ...) => full(size, 0, dtype=outtype))"sv, .use = PatternUse::always},
+    {.example = "(x: [2, 3]) x + zeros_like(x)"sv,
+     .pattern = R"(zeros_like(x, ...) => full(out, 0, dtype=outtype) if fixed(out))"sv, .use = PatternUse::always,
+     .worth_a_pass = true},
+    {.pattern = R"(zeros_like(x, ...) => full_like(x, 0) if dtype(x) == dtype(out))"sv, .use = PatternUse::always},
+    {.pattern = R"(zeros_like(x, ...) => full_like(x, 0, dtype=outtype))"sv, .use = PatternUse::always},
     // clang-format on
 };
 

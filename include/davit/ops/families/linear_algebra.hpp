@@ -42,7 +42,8 @@ inline constexpr OperatorRow linear_algebra[] = {
        linalg_cross(self, other, dim == none ? compact([d in range(0, rank(self)): size(self, d) == 3 ? d : none])[0] :
            dim))"sv},
     {.rule = R"(aten.det.default(self): linalg_det(self))"sv},
-    {.rule = R"(aten.frobenius_norm.dim(self, dim, keepdim=false): linalg_vector_norm(self, 2, dim, keepdim))"sv},
+    {.rule = R"(aten.frobenius_norm.dim(self, dim, keepdim=false): linalg_vector_norm(self, 2, dim, keepdim))"sv,
+     .form = "aten.frobenius_norm.out = aten.frobenius_norm.dim"sv},
     {.rule = R"(aten.inverse.default(self): linalg_inv.default(self))"sv},
     {.rule = R"(aten.linalg_cholesky.default(self, upper=false):
        linalg_cholesky_ex(self, upper, true, sizes=[dims(self), dims(self)[:-2]], as=[dtype(self), int32])[0])"sv},

@@ -7,6 +7,7 @@
 
 #include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
+#include "davit/ops/pattern_row.hpp"
 #include "davit/ops/parameter.hpp"
 
 namespace davit::operator_families {
@@ -173,6 +174,21 @@ inline constexpr OperatorFacts matrix_products_facts[] = {
      .autocast = AutocastPolicy::lower},
     {.name = "aten.mm"sv, .shape = ShapeRule::matrix_product, .range = RangeBound::products, .keeps_nonfinite = true,
      .autocast = AutocastPolicy::lower},
+    // clang-format on
+};
+
+/// Forms in which programs write these operators, and others that become simpler.
+inline constexpr PatternRow matrix_products_patterns[] = {
+    // clang-format off
+    {.example = "(x: [2, 3], w: constant[4, 3], b: constant[4]) linear(x, w) + b"sv,
+     .pattern = R"(add.Tensor(y: once linear(x, w), bias) => linear(x, w, bias)
+       if constant(bias) && vector(bias, y) && dtype(bias) == dtype(y) && same(y, out))"sv},
+    {.example = "(x: [2, 3], w: [4, 3], b: [4]) addmm(b, x, t(w))"sv,
+     .pattern = R"(addmm(bias, x, transposed(w)) => linear(x, w, bias) if vector(bias, out))"sv, .worth_a_pass = true},
+    {.example = "(x: [5, 2, 3], w: [4, 3]) matmul(x, t(w))"sv,
+     .pattern = R"(matmul(x, transposed(w)) => linear(x, w) if rank(x) == rank(out) && rank(x) > 1)"sv},
+    {.example = "(x: [2, 3], w: [4, 3]) mm(x, t(w))"sv,
+     .pattern = R"(mm(x, transposed(w)) => linear(x, w))"sv, .worth_a_pass = true},
     // clang-format on
 };
 

@@ -67,7 +67,8 @@ inline constexpr OperatorRow movement[] = {
        n = rank(self);
        a = wrap(dim0, n);
        b = wrap(dim1, n);
-       a == b ? self : permute(self, set(set(range(0, n), a, b), b, a)))"sv},
+       a == b ? self : permute(self, set(set(range(0, n), a, b), b, a)))"sv,
+     .form = "aten.transpose_.default = aten.transpose.int"sv},
     {.rule = R"(aten.transpose_copy.int = aten.transpose.int)"sv},
 
     // what the rules above share

@@ -7,6 +7,7 @@
 
 #include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
+#include "davit/ops/pattern_row.hpp"
 
 namespace davit::operator_families {
 
@@ -179,6 +180,20 @@ inline constexpr OperatorFacts normalization_facts[] = {
     {.name = "aten.native_group_norm"sv, .range = RangeBound::group_norm},
     {.name = "aten.native_layer_norm"sv, .shape = ShapeRule::layer_norm, .range = RangeBound::layer_norm,
      .keeps_nonfinite = true},
+    // clang-format on
+};
+
+/// Forms in which programs write these operators, and others that become simpler.
+inline constexpr PatternRow normalization_patterns[] = {
+    // clang-format off
+    // of one item each channel has its own statistics: an instance norm is written so. Without epsilon a batch norm
+    // makes 0 of a constant channel, and a group norm NaN
+    {.example = "(x: [1, 2, 5, 5]) _native_batch_norm_legit.no_stats(x, none, none, true, 0.1, 0.5)[0]"sv,
+     .pattern = R"(_native_batch_norm_legit.no_stats(x, weight, bias, _, _, #eps)
+       => native_group_norm(x, weight, bias, 1, size(x, 1), product(sizes(x)[2:]), size(x, 1), eps,
+            sizes=[dims(x), [1, size(x, 1)], [1, size(x, 1)]], as=outtype)
+       if fixed(x) && rank(x) > 2 && unit(x, 0) && eps > 0 && alone(out))"sv,
+     .use = PatternUse::composite, .worth_a_pass = true},
     // clang-format on
 };
 

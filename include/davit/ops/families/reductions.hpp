@@ -19,10 +19,12 @@ inline constexpr OperatorRow reductions[] = {
     {.rule = R"(aten._is_all_true.default(self): logical_not(any(logical_not(self))))"sv},
     {.rule = R"(aten._is_any_true.default(self): any(self))"sv},
     {.rule = R"(aten.all.default(self): $truth(logical_not(any(logical_not(self))), dtype(self)))"sv,
-     .complex_rule = R"(aten.all.default(self): all($is_nonzero(self)))"sv},
+     .complex_rule = R"(aten.all.default(self): all($is_nonzero(self)))"sv,
+     .form = "aten.all.all_out = aten.all.default"sv},
     {.rule = R"(aten.all.dim(self, dim, keepdim=false):
        $truth(logical_not(any.dim(logical_not(self), dim, keepdim)), dtype(self)))"sv,
-     .complex_rule = R"(aten.all.dim(self, dim, keepdim=false): all.dim($is_nonzero(self), dim, keepdim))"sv},
+     .complex_rule = R"(aten.all.dim(self, dim, keepdim=false): all.dim($is_nonzero(self), dim, keepdim))"sv,
+     .form = "aten.all.out = aten.all.dim"sv},
     {.rule = R"(aten.all.dims(self, dim=none, keepdim=false):
        $truth(logical_not(any.dims(logical_not(self), dim == none ? range(0, rank(self)) : dim, keepdim)),
            dtype(self)))"sv},
@@ -32,9 +34,11 @@ inline constexpr OperatorRow reductions[] = {
        d = dim == none ? range(0, rank(self)) : [dim];
        [amin(self, d, keepdim), amax(self, d, keepdim)])"sv},
     {.schema = "aten.any.default(Tensor self) -> Tensor"sv,
-     .complex_rule = R"(aten.any.default(self): any($is_nonzero(self)))"sv},
+     .complex_rule = R"(aten.any.default(self): any($is_nonzero(self)))"sv,
+     .form = "aten.any.all_out = aten.any.default"sv},
     {.schema = "aten.any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor"sv,
-     .complex_rule = R"(aten.any.dim(self, dim, keepdim=false): any.dim($is_nonzero(self), dim, keepdim))"sv},
+     .complex_rule = R"(aten.any.dim(self, dim, keepdim=false): any.dim($is_nonzero(self), dim, keepdim))"sv,
+     .form = "aten.any.out = aten.any.dim"sv},
     {.schema = "aten.any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor"sv,
      .complex_rule = R"(aten.any.dims(self, dim=none, keepdim=false): any.dims($is_nonzero(self), dim, keepdim))"sv},
     {.schema = "aten.argmax.default(Tensor self, int? dim=None, bool keepdim=False) -> Tensor"sv},
@@ -49,18 +53,24 @@ inline constexpr OperatorRow reductions[] = {
        m = amax(y, d, true);
        s = where(abs(m) == inf, 0, m);
        log(sum.dim_IntList(exp(x - s), d, keepdim)) + (keepdim ? s : squeeze.dims(s, d)))"sv},
-    {.schema = "aten.max.default(Tensor self) -> Tensor"sv},
+    {.schema = "aten.max.default(Tensor self) -> Tensor"sv,
+     .form = "aten.max.unary_out = aten.max.default"sv},
     {.schema = "aten.max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"sv},
-    {.rule = R"(aten.max.other = aten.maximum.default)"sv},
+    {.rule = R"(aten.max.other = aten.maximum.default)"sv,
+     .form = "aten.max.out = aten.max.other"sv},
     {.schema = "aten.mean.default(Tensor self, *, ScalarType? dtype=None) -> Tensor"sv,
-     .complex_rule = R"(aten.mean.default(self, dtype=none): mean.dim(self, range(0, rank(self))))"sv},
+     .complex_rule = R"(aten.mean.default(self, dtype=none): mean.dim(self, range(0, rank(self))))"sv,
+     .form = "aten.mean.dtype_out = aten.mean.default"sv},
     {.schema = "aten.mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"sv,
      .complex_rule = R"(aten.mean.dim(self, dim, keepdim=false, dtype=none):
        rank(self) == 0 ? clone(self) :
-         view_as_complex(mean.dim(view_as_real(self), wrap($dims(self, dim), rank(self)), keepdim)))"sv},
-    {.schema = "aten.min.default(Tensor self) -> Tensor"sv},
+         view_as_complex(mean.dim(view_as_real(self), wrap($dims(self, dim), rank(self)), keepdim)))"sv,
+     .form = "aten.mean.out = aten.mean.dim"sv},
+    {.schema = "aten.min.default(Tensor self) -> Tensor"sv,
+     .form = "aten.min.unary_out = aten.min.default"sv},
     {.schema = "aten.min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)"sv},
-    {.rule = R"(aten.min.other = aten.minimum.default)"sv},
+    {.rule = R"(aten.min.other = aten.minimum.default)"sv,
+     .form = "aten.min.out = aten.min.other"sv},
     {.rule = R"(aten.nanmean.default(self, dim=none, keepdim=false, dtype=none)^:
        x = cast(self, dtype);
        d = $dims(self, dim);
@@ -69,16 +79,19 @@ inline constexpr OperatorRow reductions[] = {
        sum.dim_IntList(isint(self) ? self : where(isnan(self), 0, self), $dims(self, dim), keepdim, dtype=dtype))"sv},
     {.rule = R"(aten.norm.Scalar(self, p=2): linalg_vector_norm(self, p))"sv},
     {.rule = R"(aten.norm.ScalarOpt_dim(self, p, dim, keepdim=false):
-       linalg_vector_norm(self, p == none ? 2 : p, dim, keepdim))"sv},
+       linalg_vector_norm(self, p == none ? 2 : p, dim, keepdim))"sv,
+     .form = "aten.norm.out = aten.norm.ScalarOpt_dim"sv},
     {.rule = R"(aten.norm.ScalarOpt_dim_dtype(self, p, dim, keepdim, dtype):
-       linalg_vector_norm(self, p == none ? 2 : p, dim, keepdim, dtype))"sv},
+       linalg_vector_norm(self, p == none ? 2 : p, dim, keepdim, dtype))"sv,
+     .form = "aten.norm.dtype_out = aten.norm.ScalarOpt_dim_dtype"sv},
     {.rule = R"(aten.norm.ScalarOpt_dtype(self, p, dtype):
        linalg_vector_norm(self, p == none ? 2 : p, none, false, dtype))"sv},
     {.schema = "aten.prod.default(Tensor self, *, ScalarType? dtype=None) -> Tensor"sv,
      .complex_rule = R"(aten.prod.default(self, dtype=none): polar(prod(abs(self)), sum(angle(self))))"sv},
     {.schema = "aten.prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"sv,
      .complex_rule = R"(aten.prod.dim_int(self, dim, keepdim=false, dtype=none):
-       polar(prod.dim_int(abs(self), dim, keepdim), sum.dim_IntList(angle(self), [dim], keepdim)))"sv},
+       polar(prod.dim_int(abs(self), dim, keepdim), sum.dim_IntList(angle(self), [dim], keepdim)))"sv,
+     .form = "aten.prod.int_out = aten.prod.dim_int"sv},
     {.rule = R"(aten.special_logsumexp.default = aten.logsumexp.default)"sv},
     {.schema = "aten.std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
                "bool keepdim=False) -> Tensor"sv,
@@ -88,7 +101,8 @@ inline constexpr OperatorRow reductions[] = {
      .rule = R"(aten.std.default(self, unbiased=true): $root_of_variance(self, none, unbiased ? 1 : 0, false))"sv},
     {.schema = "aten.std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor"sv,
      .rule = R"(aten.std.dim(self, dim, unbiased=true, keepdim=false):
-       $root_of_variance(self, dim, unbiased ? 1 : 0, keepdim))"sv},
+       $root_of_variance(self, dim, unbiased ? 1 : 0, keepdim))"sv,
+     .form = "aten.std.out = aten.std.dim"sv},
     {.schema = "aten.std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, "
                "bool keepdim=False) -> (Tensor, Tensor)"sv,
      .rule = R"(aten.std_mean.correction(self, dim=none, correction=none, keepdim=false):
@@ -106,7 +120,8 @@ inline constexpr OperatorRow reductions[] = {
                "-> Tensor"sv,
      .complex_rule = R"(aten.sum.dim_IntList(self, dim=none, keepdim=false, dtype=none):
        rank(self) == 0 ? clone(self) :
-         view_as_complex(sum.dim_IntList(view_as_real(self), wrap($dims(self, dim), rank(self)), keepdim)))"sv},
+         view_as_complex(sum.dim_IntList(view_as_real(self), wrap($dims(self, dim), rank(self)), keepdim)))"sv,
+     .form = "aten.sum.IntList_out = aten.sum.dim_IntList"sv},
     {.rule = R"(aten.sum_to_size.default(self, size):
        k = rank(self) - len(size);
        d = compact([i in range(0, rank(self)): i < k || (size[i - k] == 1 && size(self, i) != 1) ? i : none]);
@@ -125,7 +140,8 @@ inline constexpr OperatorRow reductions[] = {
     {.rule = R"(aten.var.default(self, unbiased=true): var.correction(self, none, correction=unbiased ? 1 : 0))"sv},
     {.schema = "aten.var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor"sv,
      .rule = R"(aten.var.dim(self, dim, unbiased=true, keepdim=false):
-       var.correction(self, dim, correction=unbiased ? 1 : 0, keepdim=keepdim))"sv},
+       var.correction(self, dim, correction=unbiased ? 1 : 0, keepdim=keepdim))"sv,
+     .form = "aten.var.out = aten.var.dim"sv},
     {.rule = R"(aten.var_mean.correction(self, dim=none, correction=none, keepdim=false):
        $var_mean(self, dim, correction, keepdim))"sv},
     {.rule = R"(aten.var_mean.default(self, unbiased=true): $var_mean(self, none, unbiased ? 1 : 0, false))"sv},

@@ -7,6 +7,7 @@
 
 #include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
+#include "davit/ops/pattern_row.hpp"
 #include "davit/ops/parameter.hpp"
 
 namespace davit::operator_families {
@@ -254,6 +255,10 @@ inline constexpr OperatorFacts resizing_facts[] = {
     {.name = "aten.upsample_nearest2d"sv, .range = RangeBound::largest, .keeps_nonfinite = true},
     // clang-format on
 };
+
+/// One dimension of linear resizing, as torch's _upsample_linear writes it: between the elements below and above.
+inline constexpr PatternRow linear_step{
+    .pattern = R"(add.Tensor(a, mul.Tensor(sub.Tensor(b, a), w)) if tensor(a) && tensor(b) && tensor(w))"sv};
 
 }  // namespace davit::operator_families
 

@@ -5,6 +5,7 @@
 
 #include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
+#include "davit/ops/pattern_row.hpp"
 
 namespace davit::operator_families {
 
@@ -73,6 +74,18 @@ inline constexpr OperatorFacts rounding_facts[] = {
     {.name = "aten.nextafter"sv, .promotes = true},
     {.name = "aten.round"sv, .shape = ShapeRule::same, .range = RangeBound::largest, .keeps_nonfinite = true},
     {.name = "aten.trunc"sv, .shape = ShapeRule::same, .range = RangeBound::largest, .keeps_nonfinite = true},
+    // clang-format on
+};
+
+/// Forms in which programs write these operators, and others that become simpler.
+inline constexpr PatternRow rounding_patterns[] = {
+    // clang-format off
+    {.example = "(x: [2, 3]) where(x == inf, 3, where(x == -inf, -3, where(isnan(x), 0, x)))"sv,
+     .pattern = R"(where.self(eq.Scalar(x, inf), p: filled(#posinf),
+         where.self(eq.Scalar(x, -inf), n: filled(#neginf), where.self(isnan(x), z: filled(#nan), x)))
+       => nan_to_num(self=x, nan=nan, posinf=posinf, neginf=neginf)
+       if floating(x) && dtype(x) == dtype(out) && rank(p) == 0 && rank(n) == 0 && rank(z) == 0)"sv,
+     .use = PatternUse::composite, .worth_a_pass = true},
     // clang-format on
 };
 

@@ -6,6 +6,7 @@
 
 #include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
+#include "davit/ops/pattern_row.hpp"
 
 namespace davit::operator_families {
 
@@ -93,6 +94,14 @@ inline constexpr OperatorFacts shapes_facts[] = {
     {.name = "aten.view"sv, .view = ViewKind::shape, .shape = ShapeRule::viewed, .range = RangeBound::largest,
      .keeps_nonfinite = true},
     {.name = "aten.view_as"sv, .view = ViewKind::shape},
+    // clang-format on
+};
+
+/// Forms in which programs write these operators, and others that become simpler.
+inline constexpr PatternRow shapes_patterns[] = {
+    // clang-format off
+    {.example = "(x: [2, 3]) exp(expand(x, [2, 3]))"sv, .pattern = R"(expand(x, ...) => x if same(x, out))"sv,
+     .use = PatternUse::always, .worth_a_pass = true},
     // clang-format on
 };
 

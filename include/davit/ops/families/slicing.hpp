@@ -7,6 +7,7 @@
 
 #include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
+#include "davit/ops/pattern_row.hpp"
 #include "davit/ops/parameter.hpp"
 
 namespace davit::operator_families {
@@ -110,6 +111,15 @@ inline constexpr OperatorFacts slicing_facts[] = {
     {.name = "aten.tril"sv, .shape = ShapeRule::same, .result = ResultRule::same},
     {.name = "aten.triu"sv, .shape = ShapeRule::same, .result = ResultRule::same},
     {.name = "aten.unfold"sv, .view = ViewKind::other},
+    // clang-format on
+};
+
+/// Forms in which programs write these operators, and others that become simpler.
+inline constexpr PatternRow slicing_patterns[] = {
+    // clang-format off
+    {.example = "(x: [2, 3], y: [2, 3]) exp(slice_scatter(x, y, 0, 0, 2, sizes=dims(x), as=dtype(x)))"sv,
+     .pattern = R"(slice_scatter(_, source, _, _, _, 1) => source if same(source, out) && hidden(out))"sv,
+     .use = PatternUse::always, .worth_a_pass = true},
     // clang-format on
 };
 

@@ -6,6 +6,7 @@
 
 #include "davit/ops/operator_facts.hpp"
 #include "davit/ops/operator_row.hpp"
+#include "davit/ops/pattern_row.hpp"
 
 namespace davit::operator_families {
 
@@ -42,6 +43,19 @@ inline constexpr OperatorFacts softmax_facts[] = {
     {.name = "aten._softmax"sv, .shape = ShapeRule::same, .range = RangeBound::softmax, .keeps_nonfinite = true},
     {.name = "aten.log_softmax"sv, .shape = ShapeRule::same, .keeps_nonfinite = true},
     {.name = "aten.softmax"sv, .shape = ShapeRule::same, .range = RangeBound::softmax, .keeps_nonfinite = true},
+    // clang-format on
+};
+
+/// Forms in which programs write these operators, and others that become simpler.
+inline constexpr PatternRow softmax_patterns[] = {
+    // clang-format off
+    // a line of which nothing is left is 0
+    {.example = R"((x: [2, 3]) where.self(logical_not(any.dim(logical_not(x == -inf), -1, true)), zeros_like(x),
+       _softmax(x, 1, false)))"sv,
+     .pattern = R"(where.self(gone: logical_not(any.dim(left: logical_not(eq.Scalar(x, -inf)), @d, true)), filled(0),
+         _softmax(x, @d, false))
+       => _safe_softmax(x, d) if same(x, out) && rank(x) > 0 && sizes(left) == sizes(x) && rank(gone) == rank(x) && unit(gone, d))"sv,
+     .use = PatternUse::composite, .worth_a_pass = true},
     // clang-format on
 };
 

@@ -73,7 +73,8 @@ inline constexpr OperatorRow sorting[] = {
            side == none ? right : side == 'right'))"sv},
     {.schema = "aten.sort.default(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, "
                "Tensor indices)"sv},
-    {.rule = R"(aten.sort.stable(self, stable=none, dim=-1, descending=false): sort(self, dim, descending))"sv},
+    {.rule = R"(aten.sort.stable(self, stable=none, dim=-1, descending=false): sort(self, dim, descending))"sv,
+     .form = "aten.sort.values_stable = aten.sort.stable"sv},
     {.schema = "aten.topk.default(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) "
                "-> (Tensor values, Tensor indices)"sv},
     {.schema = "aten.unique_consecutive.default(Tensor self, bool return_inverse=False, bool return_counts=False, "

@@ -12,120 +12,62 @@
 #include "davit/core/error.hpp"
 #include "davit/core/evalue.hpp"
 #include "davit/ops/operator_schema.hpp"
+#include "davit/program/call_schema.hpp"
 #include "davit/program/graph.hpp"
 
 namespace davit::portable_kernels {
 
-/// Lays out a node's arguments in the order of its operator's schema, checked against the types there and completed by
-/// its defaults.
+/// Lays out a node's arguments in the order of its operator's schema, completed by its defaults.
 class ArgumentBinder {
  public:
   ArgumentBinder(GraphModuleView graph, std::span<const std::uint32_t> slot_of_value, ArgumentTable& table)
       : graph_(graph), slot_of_value_(slot_of_value), table_(&table) {}
 
-  /// Appends the arguments of a call; answers a sentence if they do not fit the schema (nothing is appended that a
-  /// caller would use then), else an empty name.
+  /// Appends the arguments of a call; answers a sentence if they are not as the schema says (call_mismatch), else an
+  /// empty name.
   [[nodiscard]] Name bind(std::span<const Argument> inputs, const OperatorSchema& schema, bool takes_numbers) {
+    if (Name wrong = call_mismatch(graph_, inputs, schema, takes_numbers); !wrong.empty()) return wrong;
     const std::size_t first = table_->arguments.size();
     table_->arguments.resize(first + schema.parameters.size());
     std::vector<bool> given(schema.parameters.size(), false);
-    std::size_t position = 0;
-    for (const Argument& a : inputs) {
-      const std::string_view name = graph_.str(a.name);
+    for (std::size_t position = 0; position < inputs.size(); ++position) {
+      const std::string_view name = graph_.str(inputs[position].name);
       const std::size_t i = name.empty() ? position : schema.index_of(name);
-      ++position;
-      if (i >= schema.parameters.size())
-        return name.empty() ? Name("more arguments than the operator takes")
-                            : concat("no parameter is called '", name, "'");
-      if (given[i]) return concat("'", schema.parameters[i].name, "' is given twice");
       given[i] = true;
-      if (Name wrong = set(static_cast<std::uint32_t>(first + i), a, schema.parameters[i], takes_numbers);
-          !wrong.empty())
-        return wrong;
+      if (!set(static_cast<std::uint32_t>(first + i), inputs[position], schema.parameters[i]))
+        return concat("'", schema.parameters[i].name, "' is a complex number, which no kernel takes");
     }
-    for (std::size_t i = 0; i < given.size(); ++i) {
-      if (given[i]) continue;
-      if (!schema.parameters[i].has_default) return concat("'", schema.parameters[i].name, "' is missing");
-      set_default(static_cast<std::uint32_t>(first + i), schema.parameters[i]);
-    }
+    for (std::size_t i = 0; i < given.size(); ++i)
+      if (!given[i]) set_default(static_cast<std::uint32_t>(first + i), schema.parameters[i]);
     return {};
   }
 
  private:
-  [[nodiscard]] Name set(std::uint32_t at, const Argument& a, const SchemaParameter& parameter, bool numbers) {
-    const auto wrong = [&](std::string_view found) {
-      return concat("'", parameter.name, "' must be of type ", parameter.type, ", not ", found);
-    };
-    if (a.kind == ArgumentKind::none) {
-      if (!parameter.is_optional() && parameter.base() != "Scalar") return wrong("None");
-      return {};
-    }
-    if (!parameter.is_list()) {
-      if (a.is_list()) return wrong("a list");
-      return set_one(at, a, parameter.element(), wrong, numbers, parameter.is_optional());
-    }
-    if (!a.is_list())
-      return set_one(at, a, parameter.element(), wrong, false,
-                     parameter.is_optional());  // a lone number stands for a list of one
+  /// False for a complex number, which no EValue holds.
+  [[nodiscard]] bool set(std::uint32_t at, const Argument& a, const SchemaParameter& parameter) {
+    if (!parameter.is_list() || !a.is_list()) return set_one(at, a, parameter.is_optional());  // of a list of one too
     const auto first = static_cast<std::uint32_t>(table_->arguments.size());
     table_->arguments.resize(first + a.items.count);
     table_->lists.push_back({at, first, a.items.count});
     std::uint32_t item = first;
-    std::string_view element = parameter.element();
-    const bool optional = element.ends_with('?');
-    if (optional) element.remove_suffix(1);
-    for (const Argument& each : graph_.args(a.items)) {
-      if (each.kind == ArgumentKind::none) {
-        if (!optional) return wrong("a list with None in it");
-      } else if (Name bad = set_one(item, each, element, wrong, false, optional); !bad.empty()) {
-        return bad;
-      }
-      ++item;
-    }
-    return {};
+    for (const Argument& each : graph_.args(a.items))
+      if (!set_one(item++, each, parameter.element().ends_with('?'))) return false;
+    return true;
   }
-
-  template <class Wrong>
-  [[nodiscard]] Name set_one(std::uint32_t at, const Argument& a, std::string_view type, const Wrong& wrong,
-                             bool numbers, bool optional) {
-    const bool needs_tensor = type == "Tensor" && !numbers;
+  [[nodiscard]] bool set_one(std::uint32_t at, const Argument& a, bool optional) {
     EValue& to = table_->arguments[at];
     switch (a.kind) {
-      case ArgumentKind::value: {
-        const ValueKind kind = graph_.values[a.value()].kind;
-        if ((kind == ValueKind::custom_obj) != type.starts_with("__torch__."))
-          return wrong(kind == ValueKind::custom_obj ? "a custom object" : "a value");
-        if (kind == ValueKind::token) return wrong("a token");
-        if (type == "Tensor" ? needs_tensor && kind != ValueKind::tensor
-                             : kind == ValueKind::tensor && type != "Scalar")
-          return wrong(kind == ValueKind::tensor ? "a tensor" : "a symbolic number");
-        table_->slots.push_back(
-            {at, slot_of_value_[a.value()] & 0x3fffffffu, kind == ValueKind::tensor ? 1u : 0u, optional ? 1u : 0u});
-        return {};
-      }
-      case ArgumentKind::int_:
-      case ArgumentKind::scalar_type:
-      case ArgumentKind::memory_format:
-      case ArgumentKind::layout:
-        if (needs_tensor || type == "str" || type == "Device") return wrong("a number");
-        to = EValue(a.payload);
-        return {};
-      case ArgumentKind::float_:
-        if (needs_tensor || type == "str" || type == "Device" || type == "ScalarType") return wrong("a float");
-        to = EValue(a.float_value());
-        return {};
-      case ArgumentKind::bool_:
-        if (needs_tensor || type == "str" || type == "Device") return wrong("a bool");
-        to = EValue(a.payload != 0);
-        return {};
+      case ArgumentKind::none: return true;
+      case ArgumentKind::value:
+        table_->slots.push_back({at, slot_of_value_[a.value()] & 0x3fffffffu,
+                                 graph_.values[a.value()].kind == ValueKind::tensor ? 1u : 0u, optional ? 1u : 0u});
+        return true;
+      case ArgumentKind::float_: to = EValue(a.float_value()); return true;
+      case ArgumentKind::bool_: to = EValue(a.payload != 0); return true;
       case ArgumentKind::string:
-      case ArgumentKind::device:
-        if (type != "str" && type != "Device") return wrong("a string");
-        table_->strings.push_back({at, {a.items.first, a.items.count}});
-        return {};
-      case ArgumentKind::list: return wrong("a list");
-      case ArgumentKind::graph: return wrong("a sub-graph");
-      default: return wrong("this kind of argument");
+      case ArgumentKind::device: table_->strings.push_back({at, {a.items.first, a.items.count}}); return true;
+      case ArgumentKind::complex_: return false;
+      default: to = EValue(a.payload); return true;
     }
   }
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "davit/core/promote.hpp"
-#include "davit/lowering/rule_evaluator.hpp"
+#include "davit/lowering/detail/rule_functions.hpp"
 
 namespace davit::detail {
 

@@ -33,7 +33,9 @@ struct RecurrentStep {
   std::vector<NodeId> of_state{};  ///< what is made of the state before alone
 };
 
-/// Finds the steps in a program: what a function, a product or a sum that may end one is made of.
+/// Finds the steps in a program: out * tanh(forget * cell + in * tanh(new)) and the like. Patterns do not say them: the
+/// nodes of a step are taken away together, gates are parts of one product that a slice or a split makes, and operands
+/// that stand in either order at five places would be tried in 32 ways.
 class RecurrentSteps {
  public:
   explicit RecurrentSteps(GraphModuleView graph) : graph_(graph) {}
@@ -67,7 +69,7 @@ class RecurrentSteps {
     return std::move(step_);
   }
 
-  /// What is behind a few operators that leave elements in their order; their nodes go into `passed`.
+  /// view(unsqueeze(x)) -> x, through eight such operators at most; their nodes go into `passed`.
   [[nodiscard]] ValueId stripped(ValueId v, std::vector<NodeId>* passed = nullptr) const {
     for (int most = 8; v != no_id && most > 0; --most) {
       const NodeId n = graph_.values[v].producer;
@@ -80,7 +82,7 @@ class RecurrentSteps {
     }
     return v;
   }
-  /// What a value is one row of, and which; the value itself, and -1, if it is none.
+  /// x[3:4] -> (x, 3); a value that is no row -> (the value, -1).
   [[nodiscard]] std::pair<ValueId, std::int64_t> row_of(ValueId v) const {
     const ValueId row = stripped(v);
     const NodeId n = row == no_id ? no_id : graph_.values[row].producer;
@@ -100,7 +102,7 @@ class RecurrentSteps {
     step_.nodes.push_back(n);
     return n;
   }
-  /// What a function of one operand is applied to; no_id for others.
+  /// tanh(x) -> x; no_id for the results of other operators.
   [[nodiscard]] ValueId operand(ValueId v, std::string_view target) {
     const NodeId n = maker(v, target);
     return n == no_id || graph_.inputs(graph_.nodes[n]).size() != 1
@@ -115,7 +117,7 @@ class RecurrentSteps {
     const operators::NodeArguments call(graph_, n);
     return {call.value({"self", 0}), call.value({"other", 1})};
   }
-  /// True if `reads` is, of the operands in this order or the other. What a wrong order has noted goes.
+  /// True if `reads` answers true for the operands in this order or the other. Notes of the wrong order are dropped.
   template <class Reads>
   [[nodiscard]] bool either(Pair pair, Reads&& reads) {
     if (pair.first == no_id || pair.second == no_id) return false;
@@ -124,7 +126,7 @@ class RecurrentSteps {
     step_ = before;
     return reads(pair.second, pair.first);
   }
-  /// What a value is gate number `at` of, by a slice or a split; no_id for others.
+  /// gates[at * hidden : (at + 1) * hidden], of a slice or a split -> gates; no_id for others.
   [[nodiscard]] ValueId whole_of(ValueId v, std::int64_t at) {
     const NodeId n = v == no_id ? no_id : graph_.values[v].producer;
     if (n == no_id) return no_id;

@@ -11,48 +11,49 @@
 #include <vector>
 
 #include "davit/core/promote.hpp"
-#include "davit/lowering/rule_evaluator.hpp"
+#include "davit/lowering/detail/infer_outputs.hpp"
 #include "davit/ops/facts.hpp"
 #include "davit/ops/operator_facts.hpp"
 
-namespace davit {
+namespace davit::detail {
 
-TensorMeta RuleEvaluator::meta(const Item& tensor) {
-  if (!is_tensor(tensor)) {
-    (void)fail("an operator needs a tensor");
+[[nodiscard]] TensorMeta meta(RuleEvaluator& r, const Item& tensor) {
+  if (!r.is_tensor(tensor)) {
+    (void)r.fail("an operator needs a tensor");
     return {};
   }
-  const Value& v = emit.module().values[tensor.value()];
-  const auto list = [&](Range r) {
-    return std::vector<Dim>(emit.view().dims_of(r).begin(), emit.view().dims_of(r).end());
+  const Value& v = r.emit.module().values[tensor.value()];
+  const auto list = [&](Range range) {
+    return std::vector<Dim>(r.emit.view().dims_of(range).begin(), r.emit.view().dims_of(range).end());
   };
   return {v.dtype, list(v.sizes), list(v.strides)};
 }
 
-TensorMeta RuleEvaluator::broadcast(std::span<const NamedItem> arguments) {
+[[nodiscard]] TensorMeta broadcast(RuleEvaluator& r, std::span<const NamedItem> arguments) {
   TensorMeta out;
   PromotedType type;
   for (const NamedItem& each : arguments) {
     if (each.name == "alpha" || each.name == "rounding_mode") continue;
-    if (is_tensor(each.item)) {
-      const std::span<const Dim> sizes = emit.sizes(each.item.value());
+    if (r.is_tensor(each.item)) {
+      const std::span<const Dim> sizes = r.emit.sizes(each.item.value());
       ScalarType& of = sizes.empty() ? type.zero : type.dimensioned;
-      of = promote(of, dtype(each.item));
+      of = promote(of, r.dtype(each.item));
       if (sizes.size() > out.sizes.size()) out.sizes.insert(out.sizes.begin(), sizes.size() - out.sizes.size(), Dim{1});
       for (std::size_t d = 0; d < sizes.size(); ++d) {
         Dim& to = out.sizes[out.sizes.size() - sizes.size() + d];
         if ((to.is_static() && to.value == 1) || (!to.is_static() && sizes[d].is_static() && sizes[d].value != 1))
           to = sizes[d];
       }
-    } else if (is_number(each.item)) {
-      type.number = promote(type.number, dtype(each.item));
+    } else if (r.is_number(each.item)) {
+      type.number = promote(type.number, r.dtype(each.item));
     }
   }
   out.dtype = type.get();
   return out;
 }
 
-bool RuleEvaluator::infer(std::string_view target, std::span<const NamedItem> a, std::vector<TensorMeta>& result) {
+bool infer_outputs(RuleEvaluator& r, std::string_view target, std::span<const NamedItem> a,
+                   std::vector<TensorMeta>& result) {
   const ShapeRule rule = facts_of(target).shape;
   if (rule == ShapeRule::unknown) return false;
   const auto argument = [&](std::string_view n) -> const Item* {
@@ -67,7 +68,7 @@ bool RuleEvaluator::infer(std::string_view target, std::span<const NamedItem> a,
   const auto as_float = [](ScalarType t) { return is_integral(t) ? ScalarType::float32 : t; };
   TensorMeta m;
   std::size_t first = 0;
-  while (first < a.size() && !is_tensor(a[first].item)) ++first;
+  while (first < a.size() && !r.is_tensor(a[first].item)) ++first;
   const auto is_one_of = [&](std::initializer_list<ShapeRule> rules) {
     return std::ranges::find(rules, rule) != rules.end();
   };
@@ -75,13 +76,13 @@ bool RuleEvaluator::infer(std::string_view target, std::span<const NamedItem> a,
   const bool needs_tensor = !is_one_of({made, filled, scalar, arange, joined, stacked, promoted, quotient, chosen});
   if (needs_tensor) {
     if (first == a.size()) return false;
-    m = meta(a[first].item);
+    m = meta(r, a[first].item);
   }
   const auto rank = static_cast<std::int64_t>(m.sizes.size());
   // a dimension; `rank` where it is none, which a tensor without dimensions has at 0
   const auto index = [&](const Item& item) {
-    const std::int64_t d = wrap(item, rank);
-    return static_cast<std::size_t>(emit.fault == nullptr ? d : rank);
+    const std::int64_t d = r.wrap(item, rank);
+    return static_cast<std::size_t>(r.emit.fault == nullptr ? d : rank);
   };
   const auto mark = [&](std::vector<bool>& dimensions, const Item& item) {
     for (const Item& dim : item.is_list() ? std::span<const Item>(item.items) : std::span(&item, 1))
@@ -95,14 +96,14 @@ bool RuleEvaluator::infer(std::string_view target, std::span<const NamedItem> a,
     case promoted:
     case quotient:
     case compared:
-      m = broadcast(a);
+      m = broadcast(r, a);
       if (rule == quotient && !target.ends_with("_mode")) m.dtype = as_float(m.dtype);
       if (rule == compared) m.dtype = ScalarType::bool_;
       break;
     case chosen: {
-      m = broadcast(a.subspan(1));
+      m = broadcast(r, a.subspan(1));
       const ScalarType type = m.dtype;
-      m = broadcast(a);
+      m = broadcast(r, a);
       m.dtype = type;
       break;
     }
@@ -135,7 +136,7 @@ bool RuleEvaluator::infer(std::string_view target, std::span<const NamedItem> a,
       if (rule == largest_k && !m.sizes.empty()) {
         const Item* dim = argument("dim");
         const std::size_t d = dim == nullptr ? m.sizes.size() - 1 : index(*dim);
-        if (d < m.sizes.size()) m.sizes[d] = emit.dim(at(1));
+        if (d < m.sizes.size()) m.sizes[d] = r.emit.dim(at(1));
       }
       result.push_back(m);
       m.dtype = ScalarType::int64;
@@ -148,7 +149,7 @@ bool RuleEvaluator::infer(std::string_view target, std::span<const NamedItem> a,
     case extreme: {
       const Item* keep = argument("keepdim");
       const Item* dim = argument("dim");
-      const bool kept = keep != nullptr && truth(*keep);
+      const bool kept = keep != nullptr && r.truth(*keep);
       std::vector<bool> gone(m.sizes.size(), dim == nullptr || (dim->is_list() && dim->items.empty()));
       if (dim != nullptr && !m.sizes.empty()) mark(gone, *dim);
       std::vector<Dim> sizes;
@@ -167,7 +168,7 @@ bool RuleEvaluator::infer(std::string_view target, std::span<const NamedItem> a,
     case viewed:
     case repeated:
     case expanded: {
-      const std::vector<Dim> to = dims(at(1));
+      const std::vector<Dim> to = r.dims(at(1));
       const std::vector<Dim> from = m.sizes;
       const std::vector<Dim> from_strides = m.strides;
       if (rule == viewed) {
@@ -176,8 +177,8 @@ bool RuleEvaluator::infer(std::string_view target, std::span<const NamedItem> a,
           if (!to[d].is_static() || to[d].value != -1) continue;
           Dim rest{1};
           for (std::size_t other = 0; other < to.size(); ++other)
-            if (other != d) rest = emit.arithmetic(ExprOp::mul, rest, to[other]);
-          m.sizes[d] = emit.arithmetic(ExprOp::floor_div, emit.product(from), rest.value == 0 ? Dim{1} : rest);
+            if (other != d) rest = r.emit.arithmetic(ExprOp::mul, rest, to[other]);
+          m.sizes[d] = r.emit.arithmetic(ExprOp::floor_div, r.emit.product(from), rest.value == 0 ? Dim{1} : rest);
         }
         break;
       }
@@ -187,7 +188,7 @@ bool RuleEvaluator::infer(std::string_view target, std::span<const NamedItem> a,
       for (std::size_t d = 0; d < to.size(); ++d) {
         const bool old = d + from.size() >= to.size();
         const Dim size = old ? from[d + from.size() - to.size()] : Dim{1};
-        if (rule == repeated) m.sizes[d] = emit.arithmetic(ExprOp::mul, size, to[d]);
+        if (rule == repeated) m.sizes[d] = r.emit.arithmetic(ExprOp::mul, size, to[d]);
         if (rule == expanded && to[d].is_static() && to[d].value == -1) m.sizes[d] = size;
         if (rule == expanded && strided)
           m.strides.push_back(!old || (size.is_static() && size.value == 1 && m.sizes[d].value != 1)
@@ -198,19 +199,19 @@ bool RuleEvaluator::infer(std::string_view target, std::span<const NamedItem> a,
     }
     case made:
     case filled:
-      m.sizes = dims(at(0));
-      m.dtype = rule == filled ? dtype(at(1)) : ScalarType::float32;
+      m.sizes = r.dims(at(0));
+      m.dtype = rule == filled ? r.dtype(at(1)) : ScalarType::float32;
       if (rule == filled && at(1).is(ArgumentKind::float_)) m.dtype = as_float(m.dtype);
       break;
     case scalar: m.dtype = ScalarType::float32; break;
     case arange: {  // start, end, step
       const Item* step = argument("step");
-      const std::vector<Dim> d = {emit.dim(at(0)), emit.dim(at(1)), step == nullptr ? Dim{1} : emit.dim(*step)};
-      const Dim span = emit.arithmetic(ExprOp::add, d[1], emit.arithmetic(ExprOp::mul, {-1}, d[0]));
-      const Dim ends = emit.arithmetic(
-          ExprOp::mul, {-1}, emit.arithmetic(ExprOp::floor_div, emit.arithmetic(ExprOp::mul, {-1}, span), d[2]));
+      const std::vector<Dim> d = {r.emit.dim(at(0)), r.emit.dim(at(1)), step == nullptr ? Dim{1} : r.emit.dim(*step)};
+      const Dim span = r.emit.arithmetic(ExprOp::add, d[1], r.emit.arithmetic(ExprOp::mul, {-1}, d[0]));
+      const Dim ends = r.emit.arithmetic(
+          ExprOp::mul, {-1}, r.emit.arithmetic(ExprOp::floor_div, r.emit.arithmetic(ExprOp::mul, {-1}, span), d[2]));
       m = {.dtype = ScalarType::int64, .sizes = {d[2].value == 1 && d[2].is_static() ? span : ends}};
-      if (emit.fault != nullptr) return false;
+      if (r.emit.fault != nullptr) return false;
       break;
     }
     case permuted:
@@ -224,11 +225,11 @@ bool RuleEvaluator::infer(std::string_view target, std::span<const NamedItem> a,
       } else if (order.size() > 1) {
         const bool t = rule == matrix_transposed;
         const std::size_t one = t ? 0 : index(at(1)), other = t ? 1 : index(at(2));
-        if (emit.fault != nullptr) return false;
+        if (r.emit.fault != nullptr) return false;
         std::swap(order[one], order[other]);
       }
       const TensorMeta old = m;
-      if (emit.fault != nullptr) return false;
+      if (r.emit.fault != nullptr) return false;
       for (std::size_t d = 0; d < order.size(); ++d) {
         m.sizes[d] = old.sizes[order[d]];
         if (strided) m.strides[d] = old.strides[order[d]];
@@ -236,12 +237,12 @@ bool RuleEvaluator::infer(std::string_view target, std::span<const NamedItem> a,
       break;
     }
     case unsqueezed: {
-      const auto d = static_cast<std::ptrdiff_t>(wrap(at(1), rank + 1));
-      if (emit.fault != nullptr) return false;
+      const auto d = static_cast<std::ptrdiff_t>(r.wrap(at(1), rank + 1));
+      if (r.emit.fault != nullptr) return false;
       if (strided)
         m.strides.insert(m.strides.begin() + d,
-                         d < rank ? emit.arithmetic(ExprOp::mul, m.strides[static_cast<std::size_t>(d)],
-                                                    m.sizes[static_cast<std::size_t>(d)])
+                         d < rank ? r.emit.arithmetic(ExprOp::mul, m.strides[static_cast<std::size_t>(d)],
+                                                      m.sizes[static_cast<std::size_t>(d)])
                                   : Dim{1});
       m.sizes.insert(m.sizes.begin() + d, Dim{1});
       break;
@@ -261,25 +262,25 @@ bool RuleEvaluator::infer(std::string_view target, std::span<const NamedItem> a,
     case sliced: {
       const Item* dim = argument("dim");
       const std::size_t d = dim == nullptr ? 0 : index(*dim);
-      if (d >= m.sizes.size() || emit.fault != nullptr) return false;
+      if (d >= m.sizes.size() || r.emit.fault != nullptr) return false;
       const Dim size = m.sizes[d];
       const auto bound = [&](std::string_view n, Dim otherwise) {
         const Item* given = argument(n);
         if (given == nullptr) return otherwise;
-        Dim b = emit.dim(*given);
-        if (b.value < 0) b = emit.arithmetic(ExprOp::add, size, b);
+        Dim b = r.emit.dim(*given);
+        if (b.value < 0) b = r.emit.arithmetic(ExprOp::add, size, b);
         if (b.value < 0) return Dim{0};
         return b.value > size.value ? size : b;
       };
       const Dim begin = bound("start", {0}), end = bound("end", size);
-      Dim span = emit.arithmetic(ExprOp::add, end, emit.arithmetic(ExprOp::mul, {-1}, begin));
+      Dim span = r.emit.arithmetic(ExprOp::add, end, r.emit.arithmetic(ExprOp::mul, {-1}, begin));
       if (span.value < 0) span = {0};
       if (const Item* step = argument("step")) {
-        const Dim by = emit.dim(*step);
+        const Dim by = r.emit.dim(*step);
         if (!by.is_static() || by.value != 1)
-          span = emit.arithmetic(ExprOp::floor_div,
-                                 emit.arithmetic(ExprOp::add, span, emit.arithmetic(ExprOp::add, by, {-1})), by);
-        if (strided) m.strides[d] = emit.arithmetic(ExprOp::mul, m.strides[d], by);
+          span = r.emit.arithmetic(ExprOp::floor_div,
+                                   r.emit.arithmetic(ExprOp::add, span, r.emit.arithmetic(ExprOp::add, by, {-1})), by);
+        if (strided) m.strides[d] = r.emit.arithmetic(ExprOp::mul, m.strides[d], by);
       }
       m.sizes[d] = span;
       break;
@@ -289,16 +290,16 @@ bool RuleEvaluator::infer(std::string_view target, std::span<const NamedItem> a,
       if (at(0).items.empty()) return false;
       std::vector<NamedItem> parts;
       for (const Item& each : at(0).items) parts.push_back({"", each});
-      const ScalarType type = broadcast(parts).dtype;
-      m = meta(parts[0].item);
+      const ScalarType type = broadcast(r, parts).dtype;
+      m = meta(r, parts[0].item);
       for (const NamedItem& each : parts)  // an empty tensor of rank 1 joins anything
-        if (static_cast<std::size_t>(this->rank(each.item)) > m.sizes.size()) m = meta(each.item);
+        if (static_cast<std::size_t>(r.rank(each.item)) > m.sizes.size()) m = meta(r, each.item);
       m.strides.clear();
       m.dtype = type;
       const Item* dim = argument("dim");
       const auto d = static_cast<std::size_t>(
-          dim == nullptr ? 0 : wrap(*dim, static_cast<std::int64_t>(m.sizes.size()) + (rule == stacked ? 1 : 0)));
-      if (emit.fault != nullptr) return false;
+          dim == nullptr ? 0 : r.wrap(*dim, static_cast<std::int64_t>(m.sizes.size()) + (rule == stacked ? 1 : 0)));
+      if (r.emit.fault != nullptr) return false;
       if (rule == stacked) {
         m.sizes.insert(m.sizes.begin() + static_cast<std::ptrdiff_t>(d), Dim{static_cast<std::int64_t>(parts.size())});
         break;
@@ -306,26 +307,26 @@ bool RuleEvaluator::infer(std::string_view target, std::span<const NamedItem> a,
       if (d >= m.sizes.size()) return false;
       m.sizes[d] = {0};
       for (const NamedItem& each : parts)
-        if (this->rank(each.item) == static_cast<std::int64_t>(m.sizes.size()))
-          m.sizes[d] = emit.arithmetic(ExprOp::add, m.sizes[d], emit.sizes(each.item.value())[d]);
+        if (r.rank(each.item) == static_cast<std::int64_t>(m.sizes.size()))
+          m.sizes[d] = r.emit.arithmetic(ExprOp::add, m.sizes[d], r.emit.sizes(each.item.value())[d]);
       break;
     }
     case padded: {
-      const std::vector<Dim> pads = dims(at(1));
+      const std::vector<Dim> pads = r.dims(at(1));
       for (std::size_t i = 0; i + 1 < pads.size() && i / 2 < m.sizes.size(); i += 2) {
         Dim& size = m.sizes[m.sizes.size() - 1 - i / 2];
-        size = emit.arithmetic(ExprOp::add, size, emit.arithmetic(ExprOp::add, pads[i], pads[i + 1]));
+        size = r.emit.arithmetic(ExprOp::add, size, r.emit.arithmetic(ExprOp::add, pads[i], pads[i + 1]));
       }
       break;
     }
-    case gathered: m.sizes = meta(at(2)).sizes; break;
+    case gathered: m.sizes = meta(r, at(2)).sizes; break;
     case index_selected:
-      if (const std::size_t d = index(at(1)); d < m.sizes.size()) m.sizes[d] = emit.product(meta(at(2)).sizes);
+      if (const std::size_t d = index(at(1)); d < m.sizes.size()) m.sizes[d] = r.emit.product(meta(r, at(2)).sizes);
       break;
     case embedded: {
       if (m.sizes.empty()) return false;
       const Dim width = m.sizes.back();
-      (m.sizes = meta(at(1)).sizes).push_back(width);
+      (m.sizes = meta(r, at(1)).sizes).push_back(width);
       break;
     }
     case indexed: {
@@ -343,9 +344,9 @@ bool RuleEvaluator::infer(std::string_view target, std::span<const NamedItem> a,
         if (indices.empty()) before = position = rest.size();
         apart = apart || closed;
         indices.push_back({"", at(1).items[d]});
-        if (dtype(at(1).items[d]) == ScalarType::bool_) return false;
+        if (r.dtype(at(1).items[d]) == ScalarType::bool_) return false;
       }
-      const std::vector<Dim> joint = broadcast(indices).sizes;
+      const std::vector<Dim> joint = broadcast(r, indices).sizes;
       rest.insert(rest.begin() + static_cast<std::ptrdiff_t>(apart ? 0 : before), joint.begin(), joint.end());
       m.sizes = std::move(rest);
       break;
@@ -354,7 +355,7 @@ bool RuleEvaluator::infer(std::string_view target, std::span<const NamedItem> a,
     case batched_product:
     case product:
     case product_added: {
-      TensorMeta left = meta(at(rule == product_added ? 1 : 0)), right = meta(at(rule == product_added ? 2 : 1));
+      TensorMeta left = meta(r, at(rule == product_added ? 1 : 0)), right = meta(r, at(rule == product_added ? 2 : 1));
       if (left.sizes.size() < 2 || right.sizes.size() < 2) return false;
       m = left;
       m.strides.clear();
@@ -365,11 +366,11 @@ bool RuleEvaluator::infer(std::string_view target, std::span<const NamedItem> a,
       break;
     }
     case complex_of_parts:
-      m = broadcast(a);
+      m = broadcast(r, a);
       m.dtype = m.dtype == ScalarType::float64 ? ScalarType::complex128 : ScalarType::complex64;
       break;
     case pairs_of_complex:
-      for (Dim& d : m.strides) d = emit.arithmetic(ExprOp::mul, d, {2});
+      for (Dim& d : m.strides) d = r.emit.arithmetic(ExprOp::mul, d, {2});
       if (strided) m.strides.push_back({1});
       m.sizes.push_back({2});
       m.dtype = m.dtype == ScalarType::complex128 ? ScalarType::float64 : ScalarType::float32;
@@ -381,7 +382,7 @@ bool RuleEvaluator::infer(std::string_view target, std::span<const NamedItem> a,
       m.dtype = m.dtype == ScalarType::float64 ? ScalarType::complex128 : ScalarType::complex64;
       break;
     case linear: {
-      const std::vector<Dim> weight = meta(at(1)).sizes;
+      const std::vector<Dim> weight = meta(r, at(1)).sizes;
       if (m.sizes.empty() || weight.empty()) return false;
       m.sizes.pop_back();
       if (weight.size() > 1) m.sizes.push_back(weight.front());
@@ -389,9 +390,9 @@ bool RuleEvaluator::infer(std::string_view target, std::span<const NamedItem> a,
     }
     case unknown: return false;
   }
-  if (const Item* type = argument("dtype")) m.dtype = dtype(*type);
+  if (const Item* type = argument("dtype")) m.dtype = r.dtype(*type);
   result.push_back(std::move(m));
-  return emit.fault == nullptr;
+  return r.emit.fault == nullptr;
 }
 
-}  // namespace davit
+}  // namespace davit::detail

@@ -25,10 +25,10 @@ namespace davit::detail {
 
 /// What functionalization knows of the values of a program, and how it writes nodes of the new one.
 class FunctionalWriter {
- protected:
-  explicit FunctionalWriter(GraphModuleView graph)
-      : graph_(graph), copier_(graph), of_(graph.values.size()), budget_(16 * graph.nodes.size() + 1000) {
-    for (ValueId v = 0; v < of_.size(); ++v) of_[v].base = v;
+ public:
+  explicit FunctionalWriter(GraphModuleView from)
+      : graph(from), copier(from), shown(from.values.size()), budget_(16 * from.nodes.size() + 1000) {
+    for (ValueId v = 0; v < shown.size(); ++v) shown[v].base = v;
   }
 
   /// What a value of the old program shows, and whether its copy is up to date.
@@ -45,43 +45,43 @@ class FunctionalWriter {
   [[nodiscard]] Argument sizes_of(ValueId v, std::uint32_t metadata) {
     std::vector<Argument> items;
     bool symbolic = false;
-    const std::span<const Dim> dims = graph_.dims_of(graph_.values[v].sizes);
+    const std::span<const Dim> dims = graph.dims_of(graph.values[v].sizes);
     for (std::size_t d = 0; d < dims.size(); ++d) {
       if (dims[d].is_static()) {
         items.push_back(GraphBuilder::integer(dims[d].value));
         continue;
       }
       symbolic = true;
-      const Argument inputs[] = {named("self", GraphBuilder::value(copier_.new_value(v))),
+      const Argument inputs[] = {named("self", GraphBuilder::value(copier.new_value(v))),
                                  named("dim", GraphBuilder::integer(static_cast<std::int64_t>(d)))};
       const Name name = fresh(v);
-      const ValueId size = copier_.builder.declare({.name = copier_.builder.text(name.view()),
-                                                    .constant = dims[d].value,
-                                                    .expr = copier_.expr(dims[d].expr),
-                                                    .kind = ValueKind::sym_int});
+      const ValueId size = copier.builder.declare({.name = copier.builder.text(name.view()),
+                                                   .constant = dims[d].value,
+                                                   .expr = copier.expr(dims[d].expr),
+                                                   .kind = ValueKind::sym_int});
       const Argument outputs[] = {GraphBuilder::value(size)};
-      copier_.builder.node("aten.sym_size.int", inputs, outputs, copier_.metadata(metadata));
+      copier.builder.node("aten.sym_size.int", inputs, outputs, copier.metadata(metadata));
       items.push_back(outputs[0]);
     }
-    return copier_.builder.list(items, symbolic ? ArgumentKind::value : ArgumentKind::int_);
+    return copier.builder.list(items, symbolic ? ArgumentKind::value : ArgumentKind::int_);
   }
 
   /// Adds a node that makes the copy of `v`, under a name of its own where there is a copy already.
   void emit(std::string_view target, std::span<const Argument> inputs, ValueId v, std::uint32_t metadata) {
-    const bool again = of_[v].base != v && of_[v].kind != ViewKind::none && copier_.is_copied(v);
-    emit(target, inputs, v, metadata, again ? fresh(v).view() : graph_.name(v), graph_.values[v].dtype);
+    const bool again = shown[v].base != v && shown[v].kind != ViewKind::none && copier.is_copied(v);
+    emit(target, inputs, v, metadata, again ? fresh(v).view() : graph.name(v), graph.values[v].dtype);
   }
   void emit(std::string_view target, std::span<const Argument> inputs, ValueId v, std::uint32_t metadata,
             std::string_view name, ScalarType dtype) {
-    const Argument outputs[] = {GraphBuilder::value(copier_.copy_value(v, name))};
-    copier_.builder.module().values[outputs[0].value()].dtype = dtype;
-    copier_.builder.node(target, inputs, outputs, copier_.metadata(metadata));
+    const Argument outputs[] = {GraphBuilder::value(copier.copy_value(v, name))};
+    copier.builder.module().values[outputs[0].value()].dtype = dtype;
+    copier.builder.node(target, inputs, outputs, copier.metadata(metadata));
     ++made_;
   }
   /// The same under a name that is not its last one, where that comes later.
   void emit(std::string_view target, std::span<const Argument> inputs, ValueId v, std::uint32_t metadata,
             bool temporary) {
-    temporary ? emit(target, inputs, v, metadata, fresh(v).view(), graph_.values[v].dtype)
+    temporary ? emit(target, inputs, v, metadata, fresh(v).view(), graph.values[v].dtype)
               : emit(target, inputs, v, metadata);
   }
   /// Adds a node that makes the copies of `made` with these dtypes, and casts them to their own unless they are
@@ -91,15 +91,15 @@ class FunctionalWriter {
     std::vector<Argument> outputs;
     for (std::size_t i = 0; i < made.size(); ++i) {
       const ValueId v = made[i].value();
-      outputs.push_back(GraphBuilder::value(temporary || types[i] != graph_.values[v].dtype
-                                                ? copier_.copy_value(v, fresh(v).view())
-                                                : copier_.copy_value(v)));
-      copier_.builder.module().values[outputs.back().value()].dtype = types[i];
+      outputs.push_back(GraphBuilder::value(temporary || types[i] != graph.values[v].dtype
+                                                ? copier.copy_value(v, fresh(v).view())
+                                                : copier.copy_value(v)));
+      copier.builder.module().values[outputs.back().value()].dtype = types[i];
     }
-    copier_.builder.node(target, inputs, outputs, copier_.metadata(metadata));
+    copier.builder.node(target, inputs, outputs, copier.metadata(metadata));
     ++made_;
     for (std::size_t i = 0; i < made.size() && !temporary; ++i)
-      if (types[i] != graph_.values[made[i].value()].dtype) cast(made[i].value(), metadata);
+      if (types[i] != graph.values[made[i].value()].dtype) cast(made[i].value(), metadata);
   }
   /// The keyword that asks for a dtype.
   [[nodiscard]] Argument of_dtype(ScalarType type) {
@@ -109,12 +109,12 @@ class FunctionalWriter {
   }
   /// Turns the copy of `made` into one of its own dtype.
   void cast(ValueId made, std::uint32_t metadata) {
-    const Argument inputs[] = {named("self", GraphBuilder::value(copier_.new_value(made))),
-                               of_dtype(graph_.values[made].dtype)};
+    const Argument inputs[] = {named("self", GraphBuilder::value(copier.new_value(made))),
+                               of_dtype(graph.values[made].dtype)};
     emit("aten._to_copy.default", inputs, made, metadata);
   }
   /// A name that no exported value has: torch's are Python's, without a point.
-  [[nodiscard]] Name fresh(ValueId v) { return concat(graph_.name(v), ".", ++names_); }
+  [[nodiscard]] Name fresh(ValueId v) { return concat(graph.name(v), ".", ++names_); }
   [[nodiscard]] bool within_budget() const noexcept { return made_ <= budget_; }
 
   /// "add" of "aten.add.Tensor".
@@ -125,7 +125,7 @@ class FunctionalWriter {
     return std::ranges::find(names, name) != names.end();
   }
   [[nodiscard]] bool has_dtype(const OperatorCall& call) const {
-    return find_argument(graph_, call, "dtype", no_id) != nullptr;
+    return find_argument(graph, call, "dtype", no_id) != nullptr;
   }
   /// The dtype of result `i` of an operator before it is stored in its argument; nothing if its rule is not known here.
   [[nodiscard]] std::optional<ScalarType> out_type(std::string_view target, const OperatorCall& call,
@@ -133,7 +133,7 @@ class FunctionalWriter {
     const std::string_view name = operator_name(target);
     const ResultRule rule = facts_of(target).result;
     if (rule == ResultRule::boolean) return ScalarType::bool_;
-    if (rule == ResultRule::as_asked) return graph_.values[written[i]->value()].dtype;
+    if (rule == ResultRule::as_asked) return graph.values[written[i]->value()].dtype;
     const bool tells_places = rule == ResultRule::same_and_place || rule == ResultRule::unknown_and_place;
     if (written.size() > 1 && !tells_places && name != "aminmax") return std::nullopt;
     if ((i != 0 && tells_places) || rule == ResultRule::place) return ScalarType::int64;
@@ -141,12 +141,12 @@ class FunctionalWriter {
     bool real = false;                        // a number
     for (const Argument& input : call.inputs) {
       if (std::ranges::find(written, &input) != written.end() ||
-          is_one_of(graph_.str(input.name), {"condition", "index", "indices", "mask"}))
+          is_one_of(graph.str(input.name), {"condition", "index", "indices", "mask"}))
         continue;
       real = real || input.kind == ArgumentKind::float_;
       for_each_tensor({&input, 1}, [&](ValueId v) {
-        std::optional<ScalarType>& type = graph_.values[v].sizes.count == 0 ? single : whole;
-        type = type ? promote(*type, graph_.values[v].dtype) : graph_.values[v].dtype;
+        std::optional<ScalarType>& type = graph.values[v].sizes.count == 0 ? single : whole;
+        type = type ? promote(*type, graph.values[v].dtype) : graph.values[v].dtype;
       });
     }
     if (whole && single && (is_integral(*whole) > is_integral(*single) || is_complex(*whole) < is_complex(*single)))
@@ -164,7 +164,7 @@ class FunctionalWriter {
   [[nodiscard]] ScalarType result_type(std::string_view target, ValueId to, const OperatorCall& call) const {
     const std::string_view name = operator_name(target);
     const OperatorFacts& facts = facts_of(target);
-    const Value& self = graph_.values[to];
+    const Value& self = graph.values[to];
     if (facts.result == ResultRule::boolean) return ScalarType::bool_;
     if (facts.result == ResultRule::as_asked) return is_integral(self.dtype) ? ScalarType::int64 : self.dtype;
     if (name == "float_power") return is_complex(self.dtype) ? ScalarType::complex128 : ScalarType::float64;
@@ -172,7 +172,7 @@ class FunctionalWriter {
     ScalarType type = self.dtype;
     for (const Argument& input : call.inputs)
       if (input.is_value() && is_tensor(input.value()) && input.value() != to)
-        if (const Value& other = graph_.values[input.value()]; other.sizes.count != 0 || self.sizes.count == 0)
+        if (const Value& other = graph.values[input.value()]; other.sizes.count != 0 || self.sizes.count == 0)
           type =
               promote(type, name == "ldexp" && is_integral(other.dtype) ? ScalarType::float32
                                                                         : other.dtype);  // which multiplies by a power
@@ -183,88 +183,38 @@ class FunctionalWriter {
   [[nodiscard]] static bool is_known(std::string_view target) {
     return !find_operator(target).empty() || !find_decomposition(target).empty();
   }
-  /// "aten.add.Tensor" for "aten.add_.Tensor" and "aten.add.out"; empty if there is none.
-  [[nodiscard]] static Name functional_form(std::string_view target) {
-    constexpr std::pair<std::string_view, std::string_view> rows[] = {
-        // what the names do not say
-        {"aten.__iand__", "aten.bitwise_and"},
-        {"aten.__ilshift__", "aten.__lshift__"},
-        {"aten.__ior__", "aten.bitwise_or"},
-        {"aten.__irshift__", "aten.__rshift__"},
-        {"aten.__ixor__", "aten.bitwise_xor"},
-        {"aten.all.all_out", "aten.all.default"},
-        {"aten.all.out", "aten.all.dim"},
-        {"aten.any.all_out", "aten.any.default"},
-        {"aten.any.out", "aten.any.dim"},
-        {"aten.arange.start_out", "aten.arange.start_step"},
-        {"aten.div.out_mode", "aten.div.Tensor_mode"},
-        {"aten.float_power_.Scalar", "aten.float_power.Tensor_Scalar"},
-        {"aten.float_power_.Tensor", "aten.float_power.Tensor_Tensor"},
-        {"aten.floor_divide_.Tensor", "aten.floor_divide.default"},
-        {"aten.frobenius_norm.out", "aten.frobenius_norm.dim"},
-        {"aten.ldexp_.default", "aten.ldexp.Tensor"},
-        {"aten.max.out", "aten.max.other"},
-        {"aten.max.unary_out", "aten.max.default"},
-        {"aten.mean.dtype_out", "aten.mean.default"},
-        {"aten.mean.out", "aten.mean.dim"},
-        {"aten.min.out", "aten.min.other"},
-        {"aten.min.unary_out", "aten.min.default"},
-        {"aten.norm.dtype_out", "aten.norm.ScalarOpt_dim_dtype"},
-        {"aten.norm.out", "aten.norm.ScalarOpt_dim"},
-        {"aten.pow_.Scalar", "aten.pow.Tensor_Scalar"},
-        {"aten.pow_.Tensor", "aten.pow.Tensor_Tensor"},
-        {"aten.prod.int_out", "aten.prod.dim_int"},
-        {"aten.range.out", "aten.range.step"},
-        {"aten.sort.values_stable", "aten.sort.stable"},
-        {"aten.std.out", "aten.std.dim"},
-        {"aten.sum.IntList_out", "aten.sum.dim_IntList"},
-        {"aten.var.out", "aten.var.dim"}};
-    const std::size_t dot = target.rfind('.');
-    const std::string_view base = target.substr(0, dot), overload = target.substr(dot);
-    for (const auto& [from, form] : rows)
-      if (from == target)
-        return Name::own(form);
-      else if (from == base)
-        return concat(form, overload);
-    if (base.ends_with("__")) return {};
-    if (base.ends_with('_')) return concat(base.substr(0, base.size() - 1), overload);
-    if (overload.starts_with(".dim_")) return concat(base, ".dim");
-    if (overload.ends_with("_out")) return concat(base, overload.substr(0, overload.size() - 4));
-    const Name plain = concat(base, ".default");
-    return overload == ".out" && !is_known(plain.view()) ? concat(base, ".Tensor") : plain;
-  }
   /// The argument of that name, or the one without a name at that place; nullptr if there is none.
   [[nodiscard]] const Argument* argument(const OperatorCall& call, std::string_view name, std::uint32_t place) const {
-    return find_argument(graph_, call, name, place);
+    return find_argument(graph, call, name, place);
   }
   [[nodiscard]] Argument named(std::string_view name, Argument a) {
-    a.name = copier_.builder.intern(name);
+    a.name = copier.builder.intern(name);
     return a;
   }
   [[nodiscard]] std::vector<Argument> copied(std::span<const Argument> arguments) {
     std::vector<Argument> out;
-    for (const Argument& a : arguments) out.push_back(copier_.argument(a));
+    for (const Argument& a : arguments) out.push_back(copier.argument(a));
     return out;
   }
   template <class Visit>
   void for_each_tensor(std::span<const Argument> arguments, Visit&& visit) const {
     for (const Argument& argument : arguments)
-      graph_.for_each_value(argument, [&](ValueId v) {
+      graph.for_each_value(argument, [&](ValueId v) {
         if (is_tensor(v)) visit(v);
       });
   }
-  [[nodiscard]] bool is_tensor(ValueId v) const noexcept { return graph_.values[v].kind == ValueKind::tensor; }
+  [[nodiscard]] bool is_tensor(ValueId v) const noexcept { return graph.values[v].kind == ValueKind::tensor; }
   [[nodiscard]] bool same_dims(Range a, Range b) const noexcept {
-    return std::ranges::equal(graph_.dims_of(a), graph_.dims_of(b), [](const Dim& x, const Dim& y) {
+    return std::ranges::equal(graph.dims_of(a), graph.dims_of(b), [](const Dim& x, const Dim& y) {
       return x.value == y.value && x.is_static() == y.is_static();
     });
   }
   [[nodiscard]] bool same_sizes(ValueId a, ValueId b) const noexcept {
-    return same_dims(graph_.values[a].sizes, graph_.values[b].sizes);
+    return same_dims(graph.values[a].sizes, graph.values[b].sizes);
   }
   /// True if two values have the same sizes whatever the symbols are.
   [[nodiscard]] bool always_same_sizes(ValueId a, ValueId b) const noexcept {
-    return always_same(graph_.dims_of(graph_.values[a].sizes), graph_.dims_of(graph_.values[b].sizes));
+    return always_same(graph.dims_of(graph.values[a].sizes), graph.dims_of(graph.values[b].sizes));
   }
   [[nodiscard]] static bool always_same(std::span<const Dim> a, std::span<const Dim> b) noexcept {
     return std::ranges::equal(a, b, [](const Dim& x, const Dim& y) {
@@ -273,18 +223,23 @@ class FunctionalWriter {
   }
   /// True if the sizes of `more` are ones and then those of `less`.
   [[nodiscard]] bool only_adds_ones(ValueId more, ValueId less) const noexcept {
-    const std::span<const Dim> a = graph_.dims_of(graph_.values[more].sizes),
-                               b = graph_.dims_of(graph_.values[less].sizes);
+    const std::span<const Dim> a = graph.dims_of(graph.values[more].sizes), b = graph.dims_of(graph.values[less].sizes);
     return a.size() >= b.size() && always_same(a.last(b.size()), b) &&
            std::ranges::all_of(a.first(a.size() - b.size()),
                                [](const Dim& d) { return d.is_static() && d.value == 1; });
   }
+  /// What lies in the storage of `v` stays there, and is written in place.
+  [[nodiscard]] bool keep(ValueId v) noexcept {
+    culprit = v;
+    return false;
+  }
   /// Forgets what was written.
   void restart() noexcept { made_ = 0; }
 
-  GraphModuleView graph_;
-  GraphCopier copier_;
-  std::vector<Shown> of_;
+  const GraphModuleView graph;
+  GraphCopier copier;
+  std::vector<Shown> shown;  ///< per value
+  ValueId culprit = no_id;   ///< why a form on values was not found
 
  private:
   std::size_t budget_;

@@ -12,9 +12,8 @@
 #include <vector>
 
 #include "davit/lowering/graph_emitter.hpp"
-#include "davit/lowering/impl/decompose.ipp"
-#include "davit/lowering/impl/recurrent_steps.ipp"
-#include "davit/lowering/recurrent_layers.hpp"
+#include "davit/lowering/detail/takers.hpp"
+#include "davit/lowering/detail/recurrent_steps.hpp"
 #include "davit/program/operator_call.hpp"
 #include "davit/program/views.hpp"
 

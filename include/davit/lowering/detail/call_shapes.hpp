@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "davit/core/config.hpp"
+#include "davit/program/graph.hpp"
+
+namespace davit::detail {
+
+/// True if each call of a known ATen operator has its arguments in the order of the schema, dimensions that its first
+/// tensor has, and tensors of ranks that the operator takes. verify does not ask that: PyTorch takes named arguments in
+/// any order, and files may record other ranks than the results have. A pass that reads arguments by position asks
+/// first. O(arguments).
+[[nodiscard]] bool calls_fit_shapes(GraphModuleView graph);
+
+}  // namespace davit::detail
