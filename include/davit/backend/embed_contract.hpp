@@ -88,10 +88,10 @@
 /// formats::embed_delegates, or `davit embed --backends NAME`. The static backend then finds a call of a delegate in
 /// place of the nodes, and gives its kernel the blob: see backend/embed_delegate.hpp.
 ///
-/// Portable's own face (backends/portable/embed.hpp) is a sorted table of EmbedRow{operator, embed function}. A family
-/// header (static/embed_*.hpp, int8/fold_*.hpp) defines kernel types, `using x_kernels = kernel_list<...>` and `inline
-/// constexpr std::array x_rows{EmbedRow{"aten.relu.default", embed_relu}, ...}`; embed.hpp joins them. Two rows of one
-/// operator are tried in the order of the families in embed.hpp (int8 patterns stand before plain ones).
+/// portable's static backend (backends/portable/embed.hpp) is a sorted table of EmbedRow{operator, embed function}. A
+/// header of a family (static/lowering/*.hpp, int8/fold_*.hpp) has `using x_kernels = kernel_list<...>` of the kernels
+/// that it calls and `inline constexpr std::array x_rows{EmbedRow{"aten.relu.default", lower_relu}, ...}`; embed.hpp
+/// joins them. An operator has one row, and a second one where int8 patterns end with it, which is tried first.
 namespace davit {
 
 /// One operator of a static backend that is a table: its name and what `embed` does for it.

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
+#include "davit/backends/portable/static/computed.hpp"
 #include "davit/backends/portable/static/packs.hpp"
 
 namespace davit::static_kernels {
@@ -22,12 +24,9 @@ struct Linear {
   std::int32_t bias = 1;  ///< 0: none; else one element per output
 };
 
-/// y = a (batch, m, k) times b (batch, k, n), both contiguous, per batch: mm, bmm, matmul. With `b_transposed` b is
-/// (batch, n, k).
+/// y = a (batch, rows, depth) times b (batch, depth, columns), both contiguous, per batch: mm, bmm, matmul.
 struct Product {
-  std::int32_t batch = 1, m = 0, n = 0, k = 0;
-  std::int32_t b_transposed = 0;
-  std::int32_t b_shared = 0;  ///< not 0: one b for all of the batch
+  std::int32_t batch = 1, rows = 0, columns = 0, depth = 0;
 };
 
 namespace detail {
@@ -129,17 +128,23 @@ template <bool Fixed>
   if (rows % step != 0) take.template operator()<1>(steps * step);
 }
 
-/// y[j] = the sum over k, in order, of x[k] * b[j * depth + k], plus a bias.
-[[gnu::always_inline]] constexpr void product_by_dots(Index depth, const float* x, const float* b, Index count,
-                                                      const float* bias, float* y) noexcept {
+/// y[j] = the sum over k, in order, of x[k] * b[j * depth + k], plus a bias of float32.
+template <class T>
+[[gnu::always_inline]] constexpr void product_by_dots(Index depth, const T* x, const T* b, Index count,
+                                                      const float* bias, T* y) noexcept {
   const auto dots = [&]<Index Count>(Index j) __attribute__((always_inline)) {
-    float sum[Count]{};
+    Computed<T> sum[Count]{};
     for (Index k = 0; k < depth; ++k)
-      unroll<Count>([&]<Index I>()
-                        __attribute__((always_inline)) { sum[I] = add_product(sum[I], b[(j + I) * depth + k], x[k]); });
+      unroll<Count>([&]<Index I>() __attribute__((always_inline)) {
+        if constexpr (std::is_same_v<T, float>)
+          sum[I] = add_product(sum[I], b[(j + I) * depth + k], x[k]);
+        else
+          sum[I] = SumOf{}(sum[I], ProductOf{}(loaded(x[k]), loaded(b[(j + I) * depth + k])));
+      });
     unroll<Count>([&]<Index I>() __attribute__((always_inline)) {
-      if (bias != nullptr) sum[I] += bias[j + I];
-      y[j + I] = sum[I];
+      if constexpr (std::is_same_v<T, float>)
+        if (bias != nullptr) sum[I] += bias[j + I];
+      y[j + I] = kernels::convert<T>(sum[I]);
     });
   };
   const Index fours = count / 4, rest = count % 4;
@@ -149,64 +154,84 @@ template <bool Fixed>
 
 }  // namespace detail
 
-/// linear with an output-inner weight.
-template <class P>
-[[gnu::always_inline]] constexpr void linear_tiles(const P& params, const float* x, const float* weight,
-                                                   const float* bias, float* y) noexcept {
-  const Linear& p = numbers_of(params);
-  detail::product<is_constant<P>>(p.rows, p.in, x, {weight, padded_to_8(p.out), p.out, true},
-                                  p.bias != 0 ? bias : nullptr, y);
-}
-/// linear with a contiguous weight.
-template <class P>
-[[gnu::always_inline]] constexpr void linear_dots(const P& params, const float* x, const float* weight,
-                                                  const float* bias, float* y) noexcept {
-  const Linear& p = numbers_of(params);
-  for (Index r = 0; r < p.rows; ++r)
-    detail::product_by_dots(p.in, x + r * p.in, weight, p.out, p.bias != 0 ? bias : nullptr, y + r * p.out);
-}
-/// y = x @ weight.T + bias, each sum in order of the inputs, the bias added last; `bias` is not read without one.
-/// O(rows * in * out). Source: at::linear.
-template <class P>
-[[gnu::always_inline]] constexpr void linear(const P& params, const float* x, const float* weight, const float* bias,
-                                             float* y) noexcept {
-  if (numbers_of(params).layout == Layout::output_inner) return linear_tiles(params, x, weight, bias, y);
-  linear_dots(params, x, weight, bias, y);
-}
+/// @name linear: y = x @ weight.T + bias, each sum in order of the inputs, the bias added last; `bias` is not read
+/// without one. O(rows * in * out). Source: at::linear.
+/// @{
 
-/// y = a @ b per batch, each sum in order of k. O(batch * m * n * k). Source: at::bmm.
-template <class P>
-[[gnu::always_inline]] constexpr void product(const P& params, const float* a, const float* b, float* y) noexcept {
-  const Product& p = numbers_of(params);
-  const Index n = p.n;
-  for (Index i = 0; i < p.batch; ++i) {
-    if (p.b_transposed != 0) {
-      for (Index r = 0; r < p.m; ++r) detail::product_by_dots(p.k, a + r * p.k, b, n, nullptr, y + r * n);
-    } else {
-      detail::product<is_constant<P>>(p.m, p.k, a, {b, n, n, false}, nullptr, y);
-    }
-    a += Index{p.m} * p.k;
-    y += p.m * n;
-    if (p.b_shared == 0) b += n * p.k;
+/// With an output-inner weight.
+struct linear_tiles {
+  using Params = Linear;
+  template <class P>
+  [[gnu::always_inline]] static constexpr void run(const P& params, float* y, const float* x, const float* weight,
+                                                   const float* bias) noexcept {
+    const Linear& p = numbers_of(params);
+    detail::product<is_constant<P>>(p.rows, p.in, x, {weight, padded_to_8(p.out), p.out, true},
+                                    p.bias != 0 ? bias : nullptr, y);
   }
-}
+};
+/// With a contiguous weight, of any type; only float32 has a bias.
+struct linear_dots {
+  using Params = Linear;
+  template <class P, class T>
+  [[gnu::always_inline]] static constexpr void run(const P& params, T* y, const T* x, const T* weight,
+                                                   const float* bias) noexcept {
+    const Linear& p = numbers_of(params);
+    for (Index r = 0; r < p.rows; ++r)
+      detail::product_by_dots(p.in, x + r * p.in, weight, p.out, p.bias != 0 ? bias : nullptr, y + r * p.out);
+  }
+};
+/// @}
+
+/// y = a @ b per batch, of any type, each sum in order of the depth. O(batch * rows * columns * depth). Source:
+/// at::bmm.
+struct product {
+  using Params = Product;
+  template <class P, class T>
+  [[gnu::always_inline]] static constexpr void run(const P& params, T* y, const T* a, const T* b) noexcept {
+    const Params& p = numbers_of(params);
+    const Index n = p.columns;
+    for (Index i = 0; i < p.batch; ++i, a += Index{p.rows} * p.depth, b += n * p.depth, y += p.rows * n) {
+      if constexpr (std::is_same_v<T, float>) {
+        detail::product<is_constant<P>>(p.rows, p.depth, a, {b, n, n, false}, nullptr, y);
+      } else {
+        for (Index r = 0; r < p.rows; ++r)
+          for (Index j = 0; j < n; ++j) {
+            Computed<T> sum{};
+            for (Index k = 0; k < p.depth; ++k)
+              sum = SumOf{}(sum, ProductOf{}(loaded(a[r * p.depth + k]), loaded(b[k * n + j])));
+            y[r * n + j] = kernels::convert<T>(sum);
+          }
+      }
+    }
+  }
+};
 
 /// y = alpha * y + beta * added, where `added` is (rows, n), (1, n), (rows, 1) or one element: steps of 0 and 1 tell.
-/// What addmm does to a product when alpha or beta is not 1.
-struct ScaledAddend {
-  std::int32_t rows = 1, n = 0;
-  std::int32_t row_step = 0, step = 1;  ///< between rows and elements of `added`
-  float alpha = 1, beta = 1;
+/// Only float32 has factors. Source: at::addmm.
+struct add_scaled {
+  struct Params {
+    std::int32_t rows = 1, n = 0;
+    std::int32_t row_step = 0, step = 1;  ///< between rows and elements of `added`
+    float alpha = 1, beta = 1;
+  };
+  template <class P, class T>
+  [[gnu::always_inline]] static constexpr void run(const P& params, T* y, const T* added) noexcept {
+    const Params& p = numbers_of(params);
+    if constexpr (std::is_same_v<T, float>) {
+      const Index count = Index{p.rows} * p.n;
+      if (p.alpha != 1)
+        for (Index i = 0; i < count; ++i) y[i] = p.alpha * y[i];
+      if (p.beta == 0) return;
+    }
+    for (Index r = 0; r < p.rows; ++r, y += p.n)
+      for (Index j = 0; j < p.n; ++j) {
+        const T v = added[r * p.row_step + j * p.step];
+        if constexpr (std::is_same_v<T, float>)
+          y[j] += p.beta * v;
+        else
+          y[j] = kernels::convert<T>(SumOf{}(loaded(y[j]), loaded(v)));
+      }
+  }
 };
-template <class P>
-[[gnu::always_inline]] constexpr void add_scaled(const P& params, const float* added, float* y) noexcept {
-  const ScaledAddend& p = numbers_of(params);
-  const Index count = Index{p.rows} * p.n;
-  if (p.alpha != 1)
-    for (Index i = 0; i < count; ++i) y[i] = p.alpha * y[i];
-  if (p.beta == 0) return;
-  for (Index r = 0; r < p.rows; ++r, y += p.n)
-    for (Index j = 0; j < p.n; ++j) y[j] += p.beta * added[r * p.row_step + j * p.step];
-}
 
 }  // namespace davit::static_kernels

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "davit/backends/portable/static/conv.hpp"
+#include "davit/backends/portable/static/convolution.hpp"
 
 #include <doctest/doctest.h>
 
 #include <array>
+#include <cstdint>
 
 #include "davit/backend/step_writer.hpp"
 #include "davit/backends/portable/run_time/products/convolution.hpp"
@@ -18,6 +19,15 @@ using davit::EValue;
 using davit::portable_kernels::convolution_ops;
 using sf::Conv2d;
 using sf::Layout;
+
+/// The kernel that static lowering chooses.
+template <class P>
+constexpr void conv2d(const P& params, float* y, const float* x, const float* weight, const float* bias) {
+  if (sf::numbers_of(params).has_tiles())
+    sf::conv2d_tiles::run(params, y, x, weight, bias);
+  else
+    sf::conv2d_filters::run(params, y, x, weight, bias);
+}
 
 /// The operands of a convolution, and portable's result.
 struct ConvTest : StaticFloatTest {
@@ -40,8 +50,7 @@ struct ConvTest : StaticFloatTest {
   template <class P>
   std::size_t differences_of(const P& params, Layout layout) {
     std::vector<float> y = room();
-    sf::conv2d(params, floats(x), layout == Layout::contiguous ? floats(weight) : packed.data(), floats(bias),
-               y.data());
+    conv2d(params, y.data(), floats(x), layout == Layout::contiguous ? floats(weight) : packed.data(), floats(bias));
     return differences(y);
   }
 };
@@ -131,7 +140,7 @@ void check_constants() {
 
 [[gnu::noinline]] constexpr void run_shared(const Conv2d& c, const float* x, const float* weight, const float* bias,
                                             float* y) {
-  sf::conv2d(c, x, weight, bias, y);
+  conv2d(c, y, x, weight, bias);
 }
 constexpr bool check_in_constant_evaluation(Layout layout) {
   const Conv2d c = with_layout(
@@ -150,7 +159,30 @@ constexpr bool check_in_constant_evaluation(Layout layout) {
 static_assert(check_in_constant_evaluation(Layout::contiguous));
 static_assert(check_in_constant_evaluation(Layout::output_inner));
 
+constexpr bool check_any_type() {
+  const std::array<double, 4> x{1, 2, 3, 4};
+  const std::array<double, 2> w{1, 10}, bias{0.5};
+  sf::Convolution p;
+  p.windows.in = {1, 1, 4};
+  p.windows.out = {1, 1, 3};
+  p.windows.kernel = {1, 1, 2};
+  p.first_step = 2;
+  p.bias = 1;
+  std::array<double, 3> y{};
+  sf::convolve<false>::run(p, y.data(), x.data(), w.data(), bias.data());
+  if (y != std::array<double, 3>{21.5, 32.5, 43.5}) return false;
+  p.windows.in = {1, 1, 2};
+  p.windows.out = {1, 1, 4};
+  p.windows.stride = {1, 1, 2};
+  std::array<double, 4> wide{};
+  sf::convolve<true>::run(p, wide.data(), x.data(), w.data(), bias.data());
+  return wide == std::array<double, 4>{1.5, 10.5, 2.5, 20.5};
+}
+static_assert(check_any_type());
+
 }  // namespace
+
+TEST_CASE("static convolutions of any type, transposed too") { CHECK(check_any_type()); }
 
 TEST_CASE("static conv2d: a small one, also in constant evaluation") {
   CHECK(check_in_constant_evaluation(Layout::contiguous));

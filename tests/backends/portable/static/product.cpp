@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "davit/backends/portable/static/linear.hpp"
+#include "davit/backends/portable/static/product.hpp"
 
 #include <doctest/doctest.h>
 
 #include <array>
+#include <cstdint>
 
 #include "davit/backend/step_writer.hpp"
 #include "davit/backends/portable/run_time/products/matmul.hpp"
@@ -33,8 +34,10 @@ struct LinearTest : StaticFloatTest {
   template <class P>
   std::size_t differences_of(const P& params, Layout layout) {
     std::vector<float> y = room();
-    sf::linear(params, floats(x), layout == Layout::contiguous ? floats(weight) : packed.data(), floats(bias),
-               y.data());
+    if (layout == Layout::contiguous)
+      sf::linear_dots::run(params, y.data(), floats(x), floats(weight), floats(bias));
+    else
+      sf::linear_tiles::run(params, y.data(), floats(x), packed.data(), floats(bias));
     return differences(y);
   }
 };
@@ -68,13 +71,27 @@ constexpr bool check_in_constant_evaluation() {
   const std::array<float, 24> packed{1, 3, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 2, -1};
   const std::array<float, 2> bias{0.5f, -2};
   std::array<float, 2> y{}, z{};
-  sf::linear(Linear{1, 3, 2}, x.data(), weight.data(), bias.data(), y.data());
-  sf::linear(Linear{1, 3, 2, Layout::output_inner}, x.data(), packed.data(), bias.data(), z.data());
+  sf::linear_dots::run(Linear{1, 3, 2}, y.data(), x.data(), weight.data(), bias.data());
+  sf::linear_tiles::run(Linear{1, 3, 2, Layout::output_inner}, z.data(), x.data(), packed.data(), bias.data());
   return y == std::array<float, 2>{7.5f, 0} && y == z;
 }
 static_assert(check_in_constant_evaluation());
 
+constexpr bool check_any_type() {
+  const std::array<std::int32_t, 4> a{1, 2, 3, 4}, b{5, 6, 7, 8};
+  std::array<std::int32_t, 4> c{};
+  sf::product::run(sf::Product{1, 2, 2, 2}, c.data(), a.data(), b.data());
+  if (c != std::array<std::int32_t, 4>{19, 22, 43, 50}) return false;
+  const std::array<std::int32_t, 2> added{1, -1};
+  sf::linear_dots::run(Linear{2, 2, 2, Layout::contiguous, 0}, c.data(), a.data(), b.data(), nullptr);
+  sf::add_scaled::run(sf::add_scaled::Params{2, 2}, c.data(), added.data());
+  return c == std::array<std::int32_t, 4>{18, 22, 40, 52};
+}
+static_assert(check_any_type());
+
 }  // namespace
+
+TEST_CASE("static products of any type") { CHECK(check_any_type()); }
 
 TEST_CASE("static linear: a small one, also in constant evaluation") { CHECK(check_in_constant_evaluation()); }
 
@@ -97,21 +114,22 @@ TEST_CASE("static linear: the bits of portable's, constant shapes") { check_cons
 TEST_CASE("static product: the bits of portable's bmm and mm") {
   StaticFloatTest test;
   for (int i = 0; i < 200; ++i) {
-    const sf::Product p{.batch = test.pick(1, 3), .m = test.pick(1, 20), .n = test.pick(1, 40), .k = test.pick(1, 50)};
-    const EValue a = test.random_tensor({p.batch, p.m, p.k});
-    const EValue b = test.random_tensor({p.batch, p.k, p.n});
+    const sf::Product p{
+        .batch = test.pick(1, 3), .rows = test.pick(1, 20), .columns = test.pick(1, 40), .depth = test.pick(1, 50)};
+    const EValue a = test.random_tensor({p.batch, p.rows, p.depth});
+    const EValue b = test.random_tensor({p.batch, p.depth, p.columns});
     REQUIRE(test.run(matmul_ops, "aten.bmm.default", {a, b}) == ErrorCode::ok);
     std::vector<float> y = test.room();
-    sf::product(p, floats(a), floats(b), y.data());
+    sf::product::run(p, y.data(), floats(a), floats(b));
     CAPTURE(i);
     CHECK(test.differences(y) == 0);
   }
-  constexpr sf::Product p{.m = 7, .n = 43, .k = 19};
+  constexpr sf::Product p{.rows = 7, .columns = 43, .depth = 19};
   const EValue a = test.random_tensor({7, 19});
   const EValue b = test.random_tensor({19, 43});
   REQUIRE(test.run(matmul_ops, "aten.mm.default", {a, b}) == ErrorCode::ok);
   std::vector<float> y = test.room();
-  sf::product(davit::Constant<p>{}, floats(a), floats(b), y.data());
+  sf::product::run(davit::Constant<p>{}, y.data(), floats(a), floats(b));
   CHECK(test.differences(y) == 0);
 }
 
@@ -119,7 +137,7 @@ TEST_CASE("static product and add_scaled: the bits of portable's addmm") {
   StaticFloatTest test;
   const EValue a = test.random_tensor({6, 9});
   const EValue b = test.random_tensor({9, 11});
-  const sf::Product p{.m = 6, .n = 11, .k = 9};
+  const sf::Product p{.rows = 6, .columns = 11, .depth = 9};
   struct Added {
     KernelTest::Integers sizes;
     std::int32_t row_step, step;
@@ -129,9 +147,10 @@ TEST_CASE("static product and add_scaled: the bits of portable's addmm") {
       const EValue added = test.random_tensor(c.sizes);
       REQUIRE(test.run(matmul_ops, "aten.addmm.default", {added, a, b, EValue(beta), EValue(alpha)}) == ErrorCode::ok);
       std::vector<float> y = test.room();
-      sf::product(p, floats(a), floats(b), y.data());
-      sf::add_scaled(sf::ScaledAddend{6, 11, c.row_step, c.step, static_cast<float>(alpha), static_cast<float>(beta)},
-                     floats(added), y.data());
+      sf::product::run(p, y.data(), floats(a), floats(b));
+      sf::add_scaled::run(
+          sf::add_scaled::Params{6, 11, c.row_step, c.step, static_cast<float>(alpha), static_cast<float>(beta)},
+          y.data(), floats(added));
       CHECK(test.differences(y) == 0);
     }
   }

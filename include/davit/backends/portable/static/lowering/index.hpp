@@ -2,44 +2,18 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
 
-#include "davit/backends/portable/static/embed_fill.hpp"
-#include "davit/backends/portable/static/embed_fold.hpp"
-#include "davit/backends/portable/static/embed_mapped.hpp"
-#include "davit/backends/portable/static/embed_moves.hpp"
 #include "davit/backends/portable/static/index.hpp"
+#include "davit/backends/portable/static/lowering/move.hpp"
 
-/// What moves elements to and from places that tensors or tables name, of portable's static face.
+/// Static lowering of copies to and from the places that index tensors name.
 namespace davit::static_lowering {
 
-template <std::size_t N>
-struct pick {
-  using Params = sf::Indexed<N>;
-  template <class P, class T, class... I>
-  [[gnu::always_inline]] static constexpr ErrorCode run(const P& p, T* y, const T* x, const I*... indices) noexcept {
-    return sf::pick<N>(p, x, y, indices...);
-  }
-};
-template <bool Adds, std::size_t N>
-struct put {
-  using Params = sf::Indexed<N>;
-  template <class P, class T, class X, class... I>
-  [[gnu::always_inline]] static constexpr ErrorCode run(const P& p, T* y, X* x, const I*... indices) noexcept {
-    return sf::put<Adds, N>(p, static_cast<const T*>(x), y, indices...);
-  }
-};
-template <class Op>
-struct put_folded {
-  using Params = sf::Indexed<1>;
-  template <class P, class T, class X, class I>
-  [[gnu::always_inline]] static constexpr ErrorCode run(const P& p, T* y, X* x, const I* index) noexcept {
-    return sf::put_folded<Op>(p, static_cast<const T*>(x), y, index);
-  }
-};
 inline constexpr std::size_t most_indices = 3;
 
 /// The index tensors of a call, the dimensions that they index, and how all is walked.
@@ -136,7 +110,7 @@ constexpr const char* walk_picked(const EmbedNode& n, const IndexCall& call, std
 template <std::size_t N>
 constexpr const char* write_pick(const EmbedNode& n, StepWriter& steps, const IndexCall& call,
                                  const sf::Indexed<N>& p) {
-  StepOperands step = steps.step<pick<N>>(p);
+  StepOperands step = steps.step<sf::pick<N>>(p);
   step.out(n.output()).in(call.indexed);
   for (std::size_t k = 0; k < N; ++k) step.in(call.indices[k]);
   return nullptr;
@@ -147,7 +121,7 @@ constexpr const char* write_index(const EmbedNode& n, StepWriter& steps, const I
   if (const char* why = walk_picked<N>(n, call, sizes_of(n.g, n.output()), n.output(), p)) return why;
   return write_pick<N>(n, steps, call, p);
 }
-constexpr const char* embed_index(const EmbedNode& n, StepWriter& steps) {
+constexpr const char* lower_index(const EmbedNode& n, StepWriter& steps) {
   IndexCall call;
   if (const char* why = read_indices(n, call)) return why;
   if (const char* why = not_movable(n, call.indexed)) return why;
@@ -169,7 +143,7 @@ constexpr const char* read_along(const EmbedNode& n, IndexCall& call, std::size_
   if (n.g.rank(call.indexed) == 0) return "it indexes a number";
   return not_indices(n, call);
 }
-constexpr const char* embed_index_select(const EmbedNode& n, StepWriter& steps) {
+constexpr const char* lower_index_select(const EmbedNode& n, StepWriter& steps) {
   IndexCall call;
   std::size_t dim = 0;
   if (const char* why = read_along(n, call, dim)) return why;
@@ -201,7 +175,7 @@ constexpr const char* walk_along(const EmbedNode& n, const IndexCall& call, std:
   }
   return fill_indexed<1>(n, call, p);
 }
-constexpr const char* embed_gather(const EmbedNode& n, StepWriter& steps) {
+constexpr const char* lower_gather(const EmbedNode& n, StepWriter& steps) {
   IndexCall call;
   std::size_t dim = 0;
   sf::Indexed<1> p;
@@ -211,15 +185,11 @@ constexpr const char* embed_gather(const EmbedNode& n, StepWriter& steps) {
   return write_pick<1>(n, steps, call, p);
 }
 
-/// The output as a copy of `self`, in its place if nobody reads it later.
-constexpr void write_whole(const EmbedNode& n, StepWriter& steps, ValueId self) {
-  steps.step<convert>({int32(n.g.numel(self))}).out(n.output()).in(self).overwrites(self);
-}
-template <bool Adds, std::size_t N>
+template <class Op, std::size_t N>
 constexpr const char* write_put(const EmbedNode& n, StepWriter& steps, const IndexCall& call, const sf::Indexed<N>& p,
                                 ValueId values) {
-  write_whole(n, steps, call.indexed);
-  StepOperands step = steps.step<put<Adds, N>>(p);
+  write_copied(n, steps, call.indexed);
+  StepOperands step = steps.step<sf::put<Op, N>>(p);
   step.out(n.output()).in(values);
   for (std::size_t k = 0; k < N; ++k) step.in(call.indices[k]);
   return nullptr;
@@ -256,9 +226,10 @@ constexpr const char* write_index_put(const EmbedNode& n, StepWriter& steps, con
     if (size == 0) return "a tensor has no elements";
   sf::Indexed<N> p;
   if (const char* why = walk_picked<N>(n, call, sizes, values, p)) return why;
-  return adds ? write_put<true, N>(n, steps, call, p, values) : write_put<false, N>(n, steps, call, p, values);
+  return adds ? write_put<sf::SumOf, N>(n, steps, call, p, values)
+              : write_put<sf::Replace, N>(n, steps, call, p, values);
 }
-constexpr const char* embed_index_put(const EmbedNode& n, StepWriter& steps) {
+constexpr const char* lower_index_put(const EmbedNode& n, StepWriter& steps) {
   IndexCall call;
   if (const char* why = read_indices(n, call)) return why;
   const ValueId values = n.value({"values", 2});
@@ -270,8 +241,8 @@ constexpr const char* embed_index_put(const EmbedNode& n, StepWriter& steps) {
                            : write_index_put<3>(n, steps, call, values, adds);
 }
 /// scatter.src and scatter_add.
-template <bool Adds>
-constexpr const char* embed_scatter(const EmbedNode& n, StepWriter& steps) {
+template <class Op>
+constexpr const char* lower_scatter(const EmbedNode& n, StepWriter& steps) {
   IndexCall call;
   std::size_t dim = 0;
   sf::Indexed<1> p;
@@ -280,7 +251,7 @@ constexpr const char* embed_scatter(const EmbedNode& n, StepWriter& steps) {
   const ValueId source = n.value({"src", 3});
   if (source == no_id || n.g.dtype(source) != n.g.dtype(call.indexed)) return "its source has another element type";
   if (const char* why = walk_along(n, call, dim, source, p)) return why;
-  return write_put<Adds, 1>(n, steps, call, p, source);
+  return write_put<Op, 1>(n, steps, call, p, source);
 }
 /// The output as a copy of what is indexed, but for the number where the index points.
 constexpr const char* write_number(const EmbedNode& n, StepWriter& steps, const IndexCall& call, std::size_t dim,
@@ -295,17 +266,17 @@ constexpr const char* write_number(const EmbedNode& n, StepWriter& steps, const 
     if (!p.walk.push(n.size(index, d), {d == dim ? 0 : own[d], 0, walked[d]})) return too_many_dims;
   if (const char* why = fill_indexed<1>(n, call, p)) return why;
   const std::uint32_t one = steps.temporary(type, 1);
-  steps.step<sequence>({1, number, {}}).scratch(one);
-  write_whole(n, steps, call.indexed);
-  steps.step<put<false, 1>>(p).out(n.output()).scratch(one).in(index);
+  steps.step<sf::fill>({1, number}).scratch(one);
+  write_copied(n, steps, call.indexed);
+  steps.step<sf::put<sf::Replace, 1>>(p).out(n.output()).scratch(one).in(index);
   return nullptr;
 }
-constexpr const char* embed_scatter_value(const EmbedNode& n, StepWriter& steps) {
+constexpr const char* lower_scatter_value(const EmbedNode& n, StepWriter& steps) {
   IndexCall call;
   std::size_t dim = 0;
   if (const char* why = read_along(n, call, dim)) return why;
   if (const char* why = not_movable(n, call.indexed)) return why;
-  MappedOperand number;
+  Operand number;
   const ScalarType type = n.g.dtype(call.indexed);
   if (!read_operand(n, {"value", 3}, number) || number.value != no_id || !is_computed(type))
     return "its value is no number";
@@ -317,20 +288,20 @@ constexpr const char* write_folded(const EmbedNode& n, StepWriter& steps, const 
   const ScalarType type = n.g.dtype(call.indexed);
   bool all = true;
   if (!operators::read_flag(n, {"include_self", 5}, true, all)) return "an argument is not known";
-  MappedOperand start;  // what a fold begins with, where the output itself does not count
+  Operand start;  // what a fold begins with, where the output itself does not count
   start.real = Op::template start<double>;
   start.integer = Op::template start<std::int64_t>;
   if (!all && !is_floating(type) && type != ScalarType::int64 && start.integer != 1)
     return "it leaves out integers that are no int64";
   if (all)
-    write_whole(n, steps, call.indexed);
+    write_copied(n, steps, call.indexed);
   else if (const char* why = write_number(n, steps, call, dim, start.param(type)))
     return why;
-  steps.step<put_folded<Op>>(p).out(n.output()).in(source).in(call.indices[0]);
+  steps.step<sf::put<Op, 1>>(p).out(n.output()).in(source).in(call.indices[0]);
   return nullptr;
 }
 /// scatter_reduce that multiplies or takes the extreme; sums and means are made of scatter_add.
-constexpr const char* embed_scatter_reduce(const EmbedNode& n, StepWriter& steps) {
+constexpr const char* lower_scatter_reduce(const EmbedNode& n, StepWriter& steps) {
   IndexCall call;
   std::size_t dim = 0;
   sf::Indexed<1> p;
@@ -340,37 +311,29 @@ constexpr const char* embed_scatter_reduce(const EmbedNode& n, StepWriter& steps
   if (const char* why = not_movable(n, call.indexed)) return why;
   const ValueId source = n.value({"src", 3});
   if (source == no_id || n.g.dtype(source) != n.g.dtype(call.indexed)) return "its source has another element type";
-  if (!is_computed(n.g.dtype(source))) return "elements of this type are not computed with";
+  if (!is_computed(n.g.dtype(source))) return not_computed;
   if (const char* why = walk_along(n, call, dim, source, p)) return why;
   return reduce == "prod"   ? write_folded<sf::ProductOf>(n, steps, call, dim, p, source)
          : reduce == "amax" ? write_folded<sf::ExtremeOf<true>>(n, steps, call, dim, p, source)
                             : write_folded<sf::ExtremeOf<false>>(n, steps, call, dim, p, source);
 }
 
-/// Rows of a table of any type.
-constexpr const char* embed_any_embedding(const EmbedNode& n, StepWriter& steps) {
-  const IndexCall call{
-      .indexed = n.value({"weight", 0}), .indices = {n.value({"indices", 1})}, .count = 1, .wraps = false};
-  if (call.indexed == no_id || call.indices[0] == no_id) return "an operand is missing";
-  if (const char* why = not_movable(n, call.indexed)) return why;
-  if (const char* why = not_indices(n, call)) return why;
-  return write_index<1>(n, steps, call);
-}
-
-using index_kernels = kernel_list<pick<1>, pick<2>, pick<3>, put<false, 1>, put<false, 2>, put<false, 3>, put<true, 1>,
-                                  put<true, 2>, put<true, 3>, put_folded<sf::ProductOf>,
-                                  put_folded<sf::ExtremeOf<true>>, put_folded<sf::ExtremeOf<false>>>;
+template <class... Ops>
+using put_kernels = kernel_list<sf::put<Ops, 1>...>;
+using index_kernels =
+    joined_kernels<kernel_list<sf::pick<1>, sf::pick<2>, sf::pick<3>, sf::put<sf::Replace, 2>, sf::put<sf::Replace, 3>,
+                               sf::put<sf::SumOf, 2>, sf::put<sf::SumOf, 3>>,
+                   put_kernels<sf::Replace, sf::SumOf, sf::ProductOf, sf::ExtremeOf<true>, sf::ExtremeOf<false>>>;
 
 inline constexpr std::array index_rows{
-    EmbedRow{"aten.index.Tensor", embed_index},
-    EmbedRow{"aten.index_select.default", embed_index_select},
-    EmbedRow{"aten.gather.default", embed_gather},
-    EmbedRow{"aten.index_put.default", embed_index_put},
-    EmbedRow{"aten.scatter.src", embed_scatter<false>},
-    EmbedRow{"aten.scatter.value", embed_scatter_value},
-    EmbedRow{"aten.scatter_add.default", embed_scatter<true>},
-    EmbedRow{"aten.scatter_reduce.two", embed_scatter_reduce},
-    EmbedRow{"aten.embedding.default", embed_any_embedding},
+    EmbedRow{"aten.index.Tensor", lower_index},
+    EmbedRow{"aten.index_select.default", lower_index_select},
+    EmbedRow{"aten.gather.default", lower_gather},
+    EmbedRow{"aten.index_put.default", lower_index_put},
+    EmbedRow{"aten.scatter.src", lower_scatter<sf::Replace>},
+    EmbedRow{"aten.scatter.value", lower_scatter_value},
+    EmbedRow{"aten.scatter_add.default", lower_scatter<sf::SumOf>},
+    EmbedRow{"aten.scatter_reduce.two", lower_scatter_reduce},
 };
 
 }  // namespace davit::static_lowering

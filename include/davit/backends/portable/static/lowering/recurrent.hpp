@@ -5,36 +5,14 @@
 #include <cstdint>
 #include <span>
 
-#include "davit/backends/portable/static/embed_operands.hpp"
+#include "davit/backends/portable/static/lowering/operands.hpp"
 #include "davit/backends/portable/static/recurrent.hpp"
 
-/// Recurrent layers of portable's static face: of one layer and direction; of others the rules make several of these.
+/// Static lowering of recurrent layers of one layer and direction; rules make several of these of others.
 namespace davit::static_lowering {
 
 template <sf::Cell cell>
-struct recurrence {
-  using Params = sf::Recurrent;
-  template <class P>
-  [[gnu::always_inline]] static constexpr void run(const P& p, float* y, float* h, float* gates, const float* x,
-                                                   const float* h0, const float* w, const float* u,
-                                                   const float* input_bias, const float* hidden_bias) noexcept {
-    sf::recurrent<cell>(p, {y, h, nullptr, gates, x, h0, nullptr, w, u, input_bias, hidden_bias});
-  }
-};
-template <>
-struct recurrence<sf::Cell::lstm> {
-  using Params = sf::Recurrent;
-  template <class P>
-  [[gnu::always_inline]] static constexpr void run(const P& p, float* y, float* h, float* c, float* gates,
-                                                   const float* x, const float* h0, const float* c0, const float* w,
-                                                   const float* u, const float* input_bias,
-                                                   const float* hidden_bias) noexcept {
-    sf::recurrent<sf::Cell::lstm>(p, {y, h, c, gates, x, h0, c0, w, u, input_bias, hidden_bias});
-  }
-};
-
-template <sf::Cell cell>
-constexpr const char* embed_recurrence(const EmbedNode& n, StepWriter& steps) {
+constexpr const char* lower_recurrence(const EmbedNode& n, StepWriter& steps) {
   constexpr bool is_lstm = cell == sf::Cell::lstm;
   const ValueId x = n.value({"input", 0});
   const auto item = [&](std::span<const StaticArgument> list, std::size_t i) {
@@ -70,23 +48,29 @@ constexpr const char* embed_recurrence(const EmbedNode& n, StepWriter& steps) {
   p.y_step = far(units, true);
   p.y_row = far(units, false);
   const std::uint32_t room = steps.temporary(ScalarType::float32, 2 * gates);
-  StepOperands step = steps.step<recurrence<cell>>(p);
-  step.out(n.output()).out(n.output(1));
-  if (is_lstm) step.out(n.output(2));
-  step.scratch(room).in(x).in(h0);
-  if (is_lstm) step.in(c0);
-  step.in(w).in(u).in(input_bias).in(hidden_bias);
+  steps.step<sf::recurrence<cell>>(p)
+      .out(n.output())
+      .out(n.output(1))
+      .out(n.output(is_lstm ? 2 : 1))
+      .scratch(room)
+      .in(x)
+      .in(h0)
+      .in(c0)
+      .in(w)
+      .in(u)
+      .in(input_bias)
+      .in(hidden_bias);
   return nullptr;
 }
 
-using recurrent_kernels = kernel_list<recurrence<sf::Cell::gru>, recurrence<sf::Cell::lstm>, recurrence<sf::Cell::tanh>,
-                                      recurrence<sf::Cell::relu>>;
+using recurrent_kernels = kernel_list<sf::recurrence<sf::Cell::gru>, sf::recurrence<sf::Cell::lstm>,
+                                      sf::recurrence<sf::Cell::tanh>, sf::recurrence<sf::Cell::relu>>;
 
 inline constexpr std::array recurrent_rows{
-    EmbedRow{"aten.gru.input", embed_recurrence<sf::Cell::gru>},
-    EmbedRow{"aten.lstm.input", embed_recurrence<sf::Cell::lstm>},
-    EmbedRow{"aten.rnn_tanh.input", embed_recurrence<sf::Cell::tanh>},
-    EmbedRow{"aten.rnn_relu.input", embed_recurrence<sf::Cell::relu>},
+    EmbedRow{"aten.gru.input", lower_recurrence<sf::Cell::gru>},
+    EmbedRow{"aten.lstm.input", lower_recurrence<sf::Cell::lstm>},
+    EmbedRow{"aten.rnn_tanh.input", lower_recurrence<sf::Cell::tanh>},
+    EmbedRow{"aten.rnn_relu.input", lower_recurrence<sf::Cell::relu>},
 };
 
 }  // namespace davit::static_lowering

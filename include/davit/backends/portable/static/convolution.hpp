@@ -2,10 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
-#include "davit/backends/portable/static/linear.hpp"
+#include "davit/backends/portable/static/computed.hpp"
+#include "davit/backends/portable/static/product.hpp"
 #include "davit/backends/portable/static/tile.hpp"
+#include "davit/backends/portable/static/windows.hpp"
 
 namespace davit::static_kernels {
 
@@ -268,35 +272,95 @@ template <class P>
 
 }  // namespace detail
 
-/// conv2d where has_tiles() holds.
-template <class P>
-[[gnu::always_inline]] constexpr void conv2d_tiles(const P& params, const float* x, const float* weight,
-                                                   const float* bias, float* y) noexcept {
-  const auto flat = detail::flattened(params);
-  const Conv2d& c = numbers_of(flat);
-  const float* added = c.bias != 0 ? bias : nullptr;
-  if consteval {
-    detail::convolve_filters<is_constant<P>>(c, x, weight, added, y);
-  } else {
-    detail::convolve_tiles(flat, x, weight, added, y);
+/// @name conv2d: y = conv2d(x, weight, bias), each sum in order of (channel, ky, kx), the bias last (or first, see
+/// bias_first); `bias` is not read without one. Taps in the padding are left out. O(batch * filters * places * taps).
+/// Source: at::convolution.
+/// @{
+
+/// Where Conv2d::has_tiles() holds.
+struct conv2d_tiles {
+  using Params = Conv2d;
+  template <class P>
+  [[gnu::always_inline]] static constexpr void run(const P& params, float* y, const float* x, const float* weight,
+                                                   const float* bias) noexcept {
+    const auto flat = detail::flattened(params);
+    const Conv2d& c = numbers_of(flat);
+    const float* added = c.bias != 0 ? bias : nullptr;
+    if consteval {
+      detail::convolve_filters<is_constant<P>>(c, x, weight, added, y);
+    } else {
+      detail::convolve_tiles(flat, x, weight, added, y);
+    }
   }
-}
-/// conv2d, filter by filter: any layout and groups.
-template <class P>
-[[gnu::always_inline]] constexpr void conv2d_filters(const P& params, const float* x, const float* weight,
-                                                     const float* bias, float* y) noexcept {
-  const auto flat = detail::flattened(params);
-  const Conv2d& c = numbers_of(flat);
-  detail::convolve_filters<is_constant<P>>(c, x, weight, c.bias != 0 ? bias : nullptr, y);
-}
-/// y = conv2d(x, weight, bias): each sum in order of (channel, ky, kx), the bias last (or first, see bias_first);
-/// `bias` is not read without one. Taps in the padding are left out. O(batch * filters * places * taps). Source:
-/// at::convolution.
-template <class P>
-[[gnu::always_inline]] constexpr void conv2d(const P& params, const float* x, const float* weight, const float* bias,
-                                             float* y) noexcept {
-  if (numbers_of(params).has_tiles()) return conv2d_tiles(params, x, weight, bias, y);
-  conv2d_filters(params, x, weight, bias, y);
-}
+};
+/// Filter by filter: any layout and groups.
+struct conv2d_filters {
+  using Params = Conv2d;
+  template <class P>
+  [[gnu::always_inline]] static constexpr void run(const P& params, float* y, const float* x, const float* weight,
+                                                   const float* bias) noexcept {
+    const auto flat = detail::flattened(params);
+    const Conv2d& c = numbers_of(flat);
+    detail::convolve_filters<is_constant<P>>(c, x, weight, c.bias != 0 ? bias : nullptr, y);
+  }
+};
+/// @}
+
+/// A convolution over up to three dimensions of elements of any type. Element (first, rest) of the weight lies at first
+/// * first_step + rest * rest_step, `first` its dimension 0.
+struct Convolution {
+  std::int32_t batch = 1, channels = 1, filters = 1, groups = 1;
+  Windows<3> windows{};
+  std::int32_t first_step = 1, rest_step = 1, bias = 0;
+};
+/// y = conv(x, weight) + bias, or the transposed convolution, in plain loops. O(elements of y * channels / groups *
+/// taps). Source: at::convolution.
+template <bool Transposed>
+struct convolve {
+  using Params = Convolution;
+  template <class P, class T, class B>
+  [[gnu::always_inline]] static constexpr void run(const P& params, T* y, const T* x, const T* weight,
+                                                   const B* bias) noexcept {
+    using C = Computed<T>;
+    const Params& p = numbers_of(params);
+    const Windows<3>& w = p.windows;
+    const Index own_channels = p.channels / p.groups, own_filters = p.filters / p.groups;
+    const Index taps = Index{w.kernel[0]} * w.kernel[1] * w.kernel[2], plane = w.in_plane();
+    const auto each_place = [](const Windows<3>::Sizes& sizes, auto&& f) __attribute__((always_inline)) {
+      for (Index a = 0; a < sizes[0]; ++a)
+        for (Index b = 0; b < sizes[1]; ++b)
+          for (Index c = 0; c < sizes[2]; ++c) f(std::array{a, b, c});
+    };
+    for (Index n = 0; n < p.batch; ++n)
+      for (Index f = 0; f < p.filters; ++f) {
+        const Index first_channel = f / own_filters * own_channels;
+        const C start = p.bias != 0 ? kernels::convert<C>(bias[f]) : C{};
+        each_place(w.out, [&](const std::array<Index, 3>& o) __attribute__((always_inline)) {
+          C sum = start;
+          each_place(w.kernel, [&](const std::array<Index, 3>& k) __attribute__((always_inline)) {
+            Index at = 0;
+            for (std::size_t d = 0; d < 3; ++d) {
+              Index i = Transposed ? o[d] + w.padding[d] - k[d] * w.dilation[d]
+                                   : o[d] * w.stride[d] - w.padding[d] + k[d] * w.dilation[d];
+              if (Transposed) {
+                if (i < 0 || i % w.stride[d] != 0) return;
+                i /= w.stride[d];
+              }
+              if (i < 0 || i >= w.in[d]) return;
+              at = at * w.in[d] + i;
+            }
+            const Index tap = (k[0] * w.kernel[1] + k[1]) * w.kernel[2] + k[2];
+            const T* const from = x + (n * p.channels + first_channel) * plane + at;
+            for (Index c = 0; c < own_channels; ++c) {
+              const Index first = Transposed ? first_channel + c : f;
+              const Index rest = (Transposed ? f % own_filters : c) * taps + tap;
+              sum += loaded(from[c * plane]) * loaded(weight[first * p.first_step + rest * p.rest_step]);
+            }
+          });
+          *y++ = kernels::convert<T>(sum);
+        });
+      }
+  }
+};
 
 }  // namespace davit::static_kernels
