@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "davit/testing/alternating_partitioner.hpp"
+#include "davit/testing/detail/alternating_partitioner.hpp"
 #include "davit/lowering/to_backend.hpp"
 
 #include <doctest/doctest.h>
 
-#include "../support/toy_backend.hpp"
+#include "../../support/toy_backend.hpp"
 
 using namespace davit;
 using support::A;

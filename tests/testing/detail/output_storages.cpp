@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "davit/testing/output_storages.hpp"
+#include "davit/testing/detail/output_storages.hpp"
 
 #include <doctest/doctest.h>
 
-#include "../support/draft.hpp"
+#include "../../support/draft.hpp"
 #include "davit/backends/portable.hpp"
 #include "davit/lowered/backend_list.hpp"
 #include "davit/testing/eager.hpp"

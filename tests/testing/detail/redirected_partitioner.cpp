@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "davit/testing/redirected_partitioner.hpp"
+#include "davit/testing/detail/redirected_partitioner.hpp"
 
 #include <doctest/doctest.h>
 
-#include "../support/toy_backend.hpp"
+#include "../../support/toy_backend.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
 #include "davit/lowering/config_partitioner.hpp"
 #include "davit/lowering/to_backend.hpp"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "davit/testing/law_case.hpp"
+#include "davit/testing/detail/law_case.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cstddef>
 
-#include "davit/backends/compiler_demo.hpp"
+#include "support/compiler_demo.hpp"
 #include "davit/lowering/to_backend.hpp"
 #include "programs.hpp"
 

@@ -11,7 +11,7 @@
 
 #include "davit/core/shared_bytes.hpp"
 #include "davit/program/exported_program.hpp"
-#include "davit/testing/eager_value.hpp"
+#include "davit/testing/detail/eager_value.hpp"
 
 namespace davit::testing {
 

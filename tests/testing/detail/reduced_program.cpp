@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/testing/reduced_program.hpp"
+#include "davit/testing/detail/reduced_program.hpp"
 
 #include <doctest/doctest.h>
 

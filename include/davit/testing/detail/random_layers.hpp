@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "davit/testing/random_moves.hpp"
+#include "davit/testing/detail/random_moves.hpp"
 
 namespace davit::testing {
 
@@ -56,7 +56,7 @@ class RandomLayers : protected RandomMoves {
         case 3: keep(pooling(*x)); break;
         case 4: keep(resized(*x)); break;
         case 5:
-          keep(emit("aten.adaptive_avg_pool2d.default", {{"self", v(*x)}, {"output_size", b_.ints({1, 1})}},
+          keep(emit("aten.adaptive_avg_pool2d.default", {v(*x), b_.ints({1, 1})},
                     {x->sizes[0], x->sizes[1], dim(1), dim(1)}));
           break;
         default: keep(x->sizes[0].is_static() && has_planes(*x) ? group_norm(*x) : function(*x)); break;
@@ -98,18 +98,15 @@ class RandomLayers : protected RandomMoves {
     const std::int64_t start =
         static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(whole.sizes[0].value - count + 1)));
     const Known flat =
-        emit("aten.slice.Tensor",
-             {{"self", v(whole)}, {"dim", i(0)}, {"start", i(start)}, {"end", i(start + count)}, {"step", i(1)}},
-             {dim(count)}, whole.dtype);
+        emit("aten.slice.Tensor", {v(whole), i(0), i(start), i(start + count), i(1)}, {dim(count)}, whole.dtype);
     if (sizes.size() == 1) return flat;
-    return emit("aten.view.default", {{"self", v(flat)}, {"size", b_.ints(sizes)}}, std::move(dims), whole.dtype);
+    return emit("aten.view.default", {v(flat), b_.ints(sizes)}, std::move(dims), whole.dtype);
   }
   [[nodiscard]] Known weight(std::initializer_list<std::int64_t> sizes) { return part(weights_, sizes); }
   [[nodiscard]] Known unsqueezed(const Known& x, std::size_t at) {
     std::vector<Dim> sizes = x.sizes;
     sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(at), dim(1));
-    return emit("aten.unsqueeze.default", {{"self", v(x)}, {"dim", i(static_cast<std::int64_t>(at))}},
-                std::move(sizes));
+    return emit("aten.unsqueeze.default", {v(x), i(static_cast<std::int64_t>(at))}, std::move(sizes));
   }
   /// A recurrent layer over steps of small rows; false if no value has such.
   bool recurrent() {
@@ -122,9 +119,7 @@ class RandomLayers : protected RandomMoves {
     const bool batch_first = random_.one_in(2), biased = random_.one_in(2);
     const Dim batch = x->sizes[batch_first ? 0 : 1];
     const Known start = emit("aten.full.default",
-                             {{"size", b_.ints({ends, batch.value, hidden})},
-                              {"fill_value", b_.real(0.25)},
-                              {"dtype", b_.scalar_type(ScalarType::float32)}},
+                             {b_.ints({ends, batch.value, hidden}), b_.real(0.25), b_.scalar_type(ScalarType::float32)},
                              {dim(ends), batch, dim(hidden)});
     const std::string_view kinds[] = {"aten.gru.input", "aten.lstm.input", "aten.rnn_tanh.input"};
     const std::size_t kind = random_.below(3);
@@ -144,15 +139,9 @@ class RandomLayers : protected RandomMoves {
     for (const Known& each : made) outputs.push_back(v(each));
     const Argument states[] = {v(start), v(start)};
     node(kinds[kind],
-         {{"input", v(*x)},
-          {"hx", kind == 1 ? b_.list(states, ArgumentKind::value) : v(start)},
-          {"params", b_.list(weights, ArgumentKind::value)},
-          {"has_biases", b_.boolean(biased)},
-          {"num_layers", i(layers)},
-          {"dropout", b_.real(0)},
-          {"train", b_.boolean(false)},
-          {"bidirectional", b_.boolean(directions == 2)},
-          {"batch_first", b_.boolean(batch_first)}},
+         {v(*x), kind == 1 ? b_.list(states, ArgumentKind::value) : v(start), b_.list(weights, ArgumentKind::value),
+          b_.boolean(biased), i(layers), b_.real(0), b_.boolean(false), b_.boolean(directions == 2),
+          b_.boolean(batch_first)},
          outputs);
     for (const Known& each : made) keep(each);
     return true;
@@ -195,15 +184,8 @@ class RandomLayers : protected RandomMoves {
                                : weights({filters, channels / groups, kernel[0], kernel[1]});
     const Argument bias = random_.one_in(2) ? b_.none() : v(weight({filters}));
     return emit("aten.convolution.default",
-                {{"input", v(x)},
-                 {"weight", v(w)},
-                 {"bias", bias},
-                 {"stride", b_.ints({stride[0], stride[1]})},
-                 {"padding", b_.ints({pad[0], pad[1]})},
-                 {"dilation", b_.ints({1, 1})},
-                 {"transposed", b_.boolean(transposed)},
-                 {"output_padding", b_.ints({0, 0})},
-                 {"groups", i(groups)}},
+                {v(x), v(w), bias, b_.ints({stride[0], stride[1]}), b_.ints({pad[0], pad[1]}), b_.ints({1, 1}),
+                 b_.boolean(transposed), b_.ints({0, 0}), i(groups)},
                 std::move(sizes));
   }
   /// Perhaps a batch norm, perhaps a function.
@@ -212,20 +194,13 @@ class RandomLayers : protected RandomMoves {
     if (random_.one_in(2)) {
       const Known scale = weight({channels}), shift = weight({channels}), mean = weight({channels}),
                   any = weight({channels});
-      const Known variance = emit("aten.abs.default", {{"self", v(any)}}, any.sizes);
+      const Known variance = emit("aten.abs.default", {v(any)}, any.sizes);
       const Known out{.id = declare(fresh("norm"), x.sizes), .sizes = x.sizes};
       const Known saved{.id = declare(fresh("norm"), {dim(0)}), .sizes = {dim(0)}};
       const Known saved_too{.id = declare(fresh("norm"), {dim(0)}), .sizes = {dim(0)}};
       const Argument made[] = {v(out), v(saved), v(saved_too)};
       node("aten._native_batch_norm_legit_no_training.default",
-           {{"input", v(x)},
-            {"weight", v(scale)},
-            {"bias", v(shift)},
-            {"running_mean", v(mean)},
-            {"running_var", v(variance)},
-            {"momentum", b_.real(0.1)},
-            {"eps", b_.real(0.125)}},
-           made);
+           {v(x), v(scale), v(shift), v(mean), v(variance), b_.real(0.1), b_.real(0.125)}, made);
       x = out;
     }
     return random_.one_in(2) ? function(x) : x;
@@ -241,24 +216,15 @@ class RandomLayers : protected RandomMoves {
       sizes[d + 2] = dim((in + 2 * pad[d] - kernel[d]) / stride[d] + 1);
     }
     return emit(random_.one_in(2) ? "aten.max_pool2d.default" : "aten.avg_pool2d.default",
-                {{"self", v(x)},
-                 {"kernel_size", b_.ints({kernel[0], kernel[1]})},
-                 {"stride", b_.ints({stride[0], stride[1]})},
-                 {"padding", b_.ints({pad[0], pad[1]})}},
+                {v(x), b_.ints({kernel[0], kernel[1]}), b_.ints({stride[0], stride[1]}), b_.ints({pad[0], pad[1]})},
                 std::move(sizes));
   }
   [[nodiscard]] Known resized(const Known& x) {
     const std::int64_t height = 2 * x.sizes[2].value, width = 2 * x.sizes[3].value;
     std::vector<Dim> sizes{x.sizes[0], x.sizes[1], dim(height), dim(width)};
     const Argument size = b_.ints({height, width});
-    if (random_.one_in(2))
-      return emit("aten.upsample_nearest2d.vec", {{"input", v(x)}, {"output_size", size}, {"scale_factors", b_.none()}},
-                  std::move(sizes));
-    return emit("aten.upsample_bilinear2d.vec",
-                {{"input", v(x)},
-                 {"output_size", size},
-                 {"align_corners", b_.boolean(random_.one_in(2))},
-                 {"scale_factors", b_.none()}},
+    if (random_.one_in(2)) return emit("aten.upsample_nearest2d.vec", {v(x), size, b_.none()}, std::move(sizes));
+    return emit("aten.upsample_bilinear2d.vec", {v(x), size, b_.boolean(random_.one_in(2)), b_.none()},
                 std::move(sizes));
   }
   /// The batch must not be symbolic.
@@ -271,27 +237,15 @@ class RandomLayers : protected RandomMoves {
     const Known inverse{.id = declare(fresh("norm"), mean.sizes), .sizes = mean.sizes};
     const Argument made[] = {v(out), v(mean), v(inverse)};
     node("aten.native_group_norm.default",
-         {{"input", v(x)},
-          {"weight", v(scale)},
-          {"bias", v(shift)},
-          {"N", i(batch)},
-          {"C", i(channels)},
-          {"HxW", i(x.sizes[2].value * x.sizes[3].value)},
-          {"group", i(groups)},
-          {"eps", b_.real(0.125)}},
+         {v(x), v(scale), v(shift), i(batch), i(channels), i(x.sizes[2].value * x.sizes[3].value), i(groups),
+          b_.real(0.125)},
          made);
     return out;
   }
   [[nodiscard]] Known layer_norm(const Known& x) {
     const std::int64_t last = x.sizes.back().value;
     const Known scale = weight({last}), shift = weight({last});
-    return emit("aten.layer_norm.default",
-                {{"input", v(x)},
-                 {"normalized_shape", b_.ints({last})},
-                 {"weight", v(scale)},
-                 {"bias", v(shift)},
-                 {"eps", b_.real(0.125)}},
-                x.sizes);
+    return emit("aten.layer_norm.default", {v(x), b_.ints({last}), v(scale), v(shift), b_.real(0.125)}, x.sizes);
   }
   [[nodiscard]] Known linear(const Known& x) {
     return linear(x, [this](std::initializer_list<std::int64_t> sizes) { return weight(sizes); });
@@ -303,7 +257,7 @@ class RandomLayers : protected RandomMoves {
     sizes.back() = dim(out);
     const Known w = weights({out, in});
     const Argument bias = random_.one_in(3) ? b_.none() : v(weight({out}));
-    return emit("aten.linear.default", {{"input", v(x)}, {"weight", v(w)}, {"bias", bias}}, std::move(sizes));
+    return emit("aten.linear.default", {v(x), v(w), bias}, std::move(sizes));
   }
   [[nodiscard]] Known function(const Known& x) {
     constexpr std::string_view targets[] = {"aten.relu.default",       "aten.gelu.default", "aten.sigmoid.default",
@@ -311,9 +265,9 @@ class RandomLayers : protected RandomMoves {
                                             "aten.square.default",     "aten.erf.default"};
     const std::size_t at = random_.below(std::size(targets) + 2);
     const Argument d = i(static_cast<std::int64_t>(random_.below(x.sizes.size())));
-    if (at == std::size(targets)) return emit("aten.softmax.int", {{"self", v(x)}, {"dim", d}}, x.sizes);
-    if (at > std::size(targets)) return emit("aten.log_softmax.int", {{"self", v(x)}, {"dim", d}}, x.sizes);
-    return emit(targets[at], {{"self", v(x)}}, x.sizes);
+    if (at == std::size(targets)) return emit("aten.softmax.int", {v(x), d}, x.sizes);
+    if (at > std::size(targets)) return emit("aten.log_softmax.int", {v(x), d}, x.sizes);
+    return emit(targets[at], {v(x)}, x.sizes);
   }
   /// Its dimensions in another order, as three.
   [[nodiscard]] Known turned_matrices(const Known& x) {
@@ -322,14 +276,12 @@ class RandomLayers : protected RandomMoves {
       order.insert(order.begin() + static_cast<std::ptrdiff_t>(random_.below(d + 1)), static_cast<std::int64_t>(d));
     std::vector<Dim> sizes;
     for (const std::int64_t d : order) sizes.push_back(x.sizes[static_cast<std::size_t>(d)]);
-    const Known turned = emit("aten.permute.default",
-                              {{"self", v(x)}, {"dims", b_.ints({order[0], order[1], order[2], order[3]})}}, sizes);
+    const Known turned = emit("aten.permute.default", {v(x), b_.ints({order[0], order[1], order[2], order[3]})}, sizes);
     const std::size_t cut = 1 + random_.below(2);  // the first dimensions are one, or the last ones but one
     const std::int64_t merged = cut == 1 ? sizes[0].value * sizes[1].value : sizes[1].value * sizes[2].value;
     const std::vector<Dim> three = cut == 1 ? std::vector<Dim>{dim(merged), sizes[2], sizes[3]}
                                             : std::vector<Dim>{sizes[0], dim(merged), sizes[3]};
-    return emit("aten.reshape.default",
-                {{"self", v(turned)}, {"shape", b_.ints({three[0].value, three[1].value, three[2].value})}}, three);
+    return emit("aten.reshape.default", {v(turned), b_.ints({three[0].value, three[1].value, three[2].value})}, three);
   }
   /// A value with itself: a product of its rows, or attention; false if there is none of three or four dimensions.
   bool attention() {
@@ -340,22 +292,16 @@ class RandomLayers : protected RandomMoves {
     if (!x) return false;
     if ((x->sizes.size() == 3 || x->sizes[0].is_static()) && random_.one_in(2)) {
       const Known a = x->sizes.size() == 3 ? *x : turned_matrices(*x);
-      const Known turned = emit("aten.permute.default", {{"self", v(a)}, {"dims", b_.ints({0, 2, 1})}},
-                                {a.sizes[0], a.sizes[2], a.sizes[1]});
-      keep(emit("aten.bmm.default", {{"self", v(a)}, {"mat2", v(turned)}}, {a.sizes[0], a.sizes[1], a.sizes[1]}));
+      const Known turned =
+          emit("aten.permute.default", {v(a), b_.ints({0, 2, 1})}, {a.sizes[0], a.sizes[2], a.sizes[1]});
+      keep(emit("aten.bmm.default", {v(a), v(turned)}, {a.sizes[0], a.sizes[1], a.sizes[1]}));
       return true;
     }
     // Over four dimensions torch's flash kernel leaves out what causality masks, its decomposition adds -infinity to
     // it.
     const bool causal = x->sizes.size() == 3 && random_.one_in(2);
     keep(emit("aten.scaled_dot_product_attention.default",
-              {{"query", v(*x)},
-               {"key", v(*x)},
-               {"value", v(*x)},
-               {"attn_mask", b_.none()},
-               {"dropout_p", b_.real(0)},
-               {"is_causal", b_.boolean(causal)}},
-              x->sizes));
+              {v(*x), v(*x), v(*x), b_.none(), b_.real(0), b_.boolean(causal)}, x->sizes));
     return true;
   }
 

@@ -10,7 +10,7 @@
 #include "davit/backend/contract.hpp"
 #include "davit/lowered/lowered_program.hpp"
 #include "davit/runtime/session.hpp"
-#include "davit/testing/snapshot.hpp"
+#include "davit/testing/detail/snapshot.hpp"
 
 namespace davit::testing {
 

@@ -12,9 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "davit/ops/operator_schema.hpp"
+#include "davit/ops/operators.hpp"
 #include "davit/program/exported_program.hpp"
 #include "davit/program/graph_builder.hpp"
-#include "davit/testing/program_recipe.hpp"
+#include "davit/testing/detail/program_recipe.hpp"
 
 namespace davit::testing {
 
@@ -36,7 +38,6 @@ class RandomValues {
     bool fixed = false;     ///< a parameter: must not be written
     std::uint64_t key = 0;  ///< of what made it: the same whatever else the recipe has
   };
-  using Named = std::pair<std::string_view, Argument>;
 
   explicit RandomValues(const ProgramRecipe& recipe) : random_(recipe.seed) {}
 
@@ -130,15 +131,24 @@ class RandomValues {
     return out;
   }
 
-  void node(std::string_view target, std::initializer_list<Named> arguments, std::span<const Argument> outputs) {
-    std::vector<Argument> in;
-    for (const auto& [name, argument] : arguments) {
-      in.push_back(argument);
-      in.back().name = b_.intern(name);
+  /// A call whose arguments are the first parameters of the operator, named as its row names them.
+  void node(std::string_view target, std::initializer_list<Argument> arguments, std::span<const Argument> outputs) {
+    std::string_view text = find_operator(target);
+    for (const std::span<const OperatorRow> family : operator_tables)  // of an operator without a schema its rule tells
+      for (const OperatorRow& row : family)
+        if (text.empty() && operator_name(row.rule) == target) text = row.rule;
+    std::string_view parameters = text.substr(std::min(target.size() + 1, text.size()));
+    std::vector<Argument> in(arguments);
+    for (Argument& argument : in) {
+      if (target.starts_with("_operator.")) break;  // Python's operators have no names for them
+      std::string_view parameter = davit::detail::take_parameter(parameters);
+      if (parameter == "*") parameter = davit::detail::take_parameter(parameters);
+      parameter = parameter.substr(0, std::min({parameter.find('='), parameter.find(") ->"), parameter.find("):")}));
+      argument.name = b_.intern(parameter.substr(parameter.rfind(' ') + 1));
     }
     b_.node(target, in, outputs);
   }
-  Known emit(std::string_view target, std::initializer_list<Named> arguments, std::vector<Dim> sizes,
+  Known emit(std::string_view target, std::initializer_list<Argument> arguments, std::vector<Dim> sizes,
              ScalarType dtype = ScalarType::float32) {
     const std::size_t dot = target.find('.') + 1;
     Known out{.dtype = dtype, .sizes = std::move(sizes)};

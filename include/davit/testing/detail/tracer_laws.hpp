@@ -8,7 +8,7 @@
 
 #include "davit/backend/debug_handles.hpp"
 #include "davit/backend/execute_context.hpp"
-#include "davit/testing/law_case.hpp"
+#include "davit/testing/detail/law_case.hpp"
 
 namespace davit::testing::detail {
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "davit/testing/random_steps.hpp"
+#include "davit/testing/detail/random_steps.hpp"
 
 namespace davit::testing {
 
@@ -86,16 +86,14 @@ class RandomMoves : protected RandomSteps {
     if (!x && !may_be_new) return std::nullopt;
     if (!x) {
       const auto value = static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(limit)));
-      return emit("aten.full.default",
-                  {{"size", b_.ints({2})}, {"fill_value", i(value)}, {"dtype", b_.scalar_type(ScalarType::int64)}},
-                  {dim(2)}, ScalarType::int64);
+      return emit("aten.full.default", {b_.ints({2}), i(value), b_.scalar_type(ScalarType::int64)}, {dim(2)},
+                  ScalarType::int64);
     }
     const Known wide =
         x->dtype == ScalarType::int64
             ? *x
-            : emit("aten._to_copy.default", {{"self", v(*x)}, {"dtype", b_.scalar_type(ScalarType::int64)}}, x->sizes,
-                   ScalarType::int64);
-    return emit("aten.remainder.Scalar", {{"self", v(wide)}, {"other", i(limit)}}, x->sizes, ScalarType::int64);
+            : emit("aten._to_copy.default", {v(*x), b_.scalar_type(ScalarType::int64)}, x->sizes, ScalarType::int64);
+    return emit("aten.remainder.Scalar", {v(wide), i(limit)}, x->sizes, ScalarType::int64);
   }
   [[nodiscard]] static std::vector<Dim> without(std::vector<Dim> sizes, std::size_t at) {
     sizes.erase(sizes.begin() + static_cast<std::ptrdiff_t>(at));
@@ -124,15 +122,13 @@ class RandomMoves : protected RandomSteps {
         const Known index = *indices(x.sizes[at].value, true, [](const Known& k) { return k.sizes.size() == 1; });
         std::vector<Dim> sizes = x.sizes;
         sizes[at] = index.sizes[0];
-        keep(emit("aten.index_select.default", {{"self", v(x)}, {"dim", dim_of(at)}, {"index", v(index)}},
-                  std::move(sizes), x.dtype));
+        keep(emit("aten.index_select.default", {v(x), dim_of(at), v(index)}, std::move(sizes), x.dtype));
         return true;
       }
       case 1: {
         const auto index = indices_into(x, at);
         if (!index) return false;
-        keep(emit("aten.gather.default", {{"self", v(x)}, {"dim", dim_of(at)}, {"index", v(*index)}}, index->sizes,
-                  x.dtype));
+        keep(emit("aten.gather.default", {v(x), dim_of(at), v(*index)}, index->sizes, x.dtype));
         return true;
       }
       default: {
@@ -141,9 +137,8 @@ class RandomMoves : protected RandomSteps {
         std::vector<Dim> sizes = index.sizes;
         sizes.insert(sizes.end(), x.sizes.begin() + 1, x.sizes.end());
         const bool embeds = x.sizes.size() == 2 && x.dtype == ScalarType::float32 && random_.one_in(2);
-        keep(embeds ? emit("aten.embedding.default", {{"weight", v(x)}, {"indices", v(index)}}, std::move(sizes))
-                    : emit("aten.index.Tensor", {{"self", v(x)}, {"indices", b_.tensors({index.id})}}, std::move(sizes),
-                           x.dtype));
+        keep(embeds ? emit("aten.embedding.default", {v(x), v(index)}, std::move(sizes))
+                    : emit("aten.index.Tensor", {v(x), b_.tensors({index.id})}, std::move(sizes), x.dtype));
         return true;
       }
     }
@@ -159,27 +154,15 @@ class RandomMoves : protected RandomSteps {
       std::vector<Dim> sizes = x.sizes;
       const auto start = static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(sizes[at].value)));
       if (kind == 0) {
-        const Known part =
-            emit("aten.select.int", {{"self", v(x)}, {"dim", dim_of(at)}, {"index", i(start)}}, without(sizes, at));
-        const Known made = emit("aten.neg.default", {{"self", v(part)}}, part.sizes);
-        put_back(x,
-                 emit("aten.select_scatter.default",
-                      {{"self", v(x)}, {"src", v(made)}, {"dim", dim_of(at)}, {"index", i(start)}}, std::move(sizes)));
+        const Known part = emit("aten.select.int", {v(x), dim_of(at), i(start)}, without(sizes, at));
+        const Known made = emit("aten.neg.default", {v(part)}, part.sizes);
+        put_back(x, emit("aten.select_scatter.default", {v(x), v(made), dim_of(at), i(start)}, std::move(sizes)));
       } else {
         sizes[at] = dim((sizes[at].value - start + 1) / 2);
         const Argument end = i(INT64_MAX);
-        const Known part =
-            emit("aten.slice.Tensor",
-                 {{"self", v(x)}, {"dim", dim_of(at)}, {"start", i(start)}, {"end", end}, {"step", i(2)}}, sizes);
-        const Known made = emit("aten.neg.default", {{"self", v(part)}}, part.sizes);
-        put_back(x, emit("aten.slice_scatter.default",
-                         {{"self", v(x)},
-                          {"src", v(made)},
-                          {"dim", dim_of(at)},
-                          {"start", i(start)},
-                          {"end", end},
-                          {"step", i(2)}},
-                         x.sizes));
+        const Known part = emit("aten.slice.Tensor", {v(x), dim_of(at), i(start), end, i(2)}, sizes);
+        const Known made = emit("aten.neg.default", {v(part)}, part.sizes);
+        put_back(x, emit("aten.slice_scatter.default", {v(x), v(made), dim_of(at), i(start), end, i(2)}, x.sizes));
       }
       return true;
     }
@@ -194,11 +177,7 @@ class RandomMoves : protected RandomSteps {
       });
       if (!values) return false;
       put_back(x, emit("aten.index_put.default",
-                       {{"self", v(x)},
-                        {"indices", b_.tensors({index.id})},
-                        {"values", v(*values)},
-                        {"accumulate", b_.boolean(random_.one_in(2))}},
-                       x.sizes));
+                       {v(x), b_.tensors({index.id}), v(*values), b_.boolean(random_.one_in(2))}, x.sizes));
       return true;
     }
     const auto index = indices_into(x, at);
@@ -206,7 +185,7 @@ class RandomMoves : protected RandomSteps {
     const auto source = some([&](const Known& k) { return same(k.sizes, index->sizes); });
     if (!source) return false;
     put_back(x, emit(random_.one_in(2) ? "aten.scatter_add.default" : "aten.scatter.src",
-                     {{"self", v(x)}, {"dim", dim_of(at)}, {"index", v(*index)}, {"src", v(*source)}}, x.sizes));
+                     {v(x), dim_of(at), v(*index), v(*source)}, x.sizes));
     return true;
   }
   bool view_of_dims() {
@@ -218,38 +197,33 @@ class RandomMoves : protected RandomSteps {
     switch (random_.below(5)) {
       case 0:
         std::swap(sizes[at], sizes[other]);
-        keep(view_like(emit("aten.transpose.int",
-                            {{"self", v(x)},
-                             {"dim0", dim_of(at)},
-                             {"dim1", i(static_cast<std::int64_t>(other) - static_cast<std::int64_t>(sizes.size()))}},
-                            std::move(sizes), x.dtype),
-                       x));
+        keep(view_like(
+            emit("aten.transpose.int",
+                 {v(x), dim_of(at), i(static_cast<std::int64_t>(other) - static_cast<std::int64_t>(sizes.size()))},
+                 std::move(sizes), x.dtype),
+            x));
         return true;
       case 1:
         if (!sizes[at].is_static()) return false;
-        keep(view_like(emit("aten.squeeze.dim", {{"self", v(x)}, {"dim", dim_of(at)}},
-                            sizes[at].value == 1 ? without(sizes, at) : sizes, x.dtype),
-                       x));
+        keep(view_like(
+            emit("aten.squeeze.dim", {v(x), dim_of(at)}, sizes[at].value == 1 ? without(sizes, at) : sizes, x.dtype),
+            x));
         return true;
       case 2: {
         if (at == other || !sizes[at].is_static() || !sizes[other].is_static()) return false;
         const std::int64_t count = std::min(sizes[at].value, sizes[other].value);
         sizes = without(without(sizes, std::max(at, other)), std::min(at, other));
         sizes.push_back(dim(count));
-        keep(view_like(emit("aten.diagonal.default",
-                            {{"self", v(x)}, {"offset", i(0)}, {"dim1", dim_of(at)}, {"dim2", dim_of(other)}},
-                            std::move(sizes), x.dtype),
-                       x));
+        keep(view_like(
+            emit("aten.diagonal.default", {v(x), i(0), dim_of(at), dim_of(other)}, std::move(sizes), x.dtype), x));
         return true;
       }
       case 3: {
         if (sizes.size() > 4 || !sizes[at].is_static() || sizes[at].value < 2) return false;
         sizes[at] = dim(sizes[at].value - 1);
         sizes.push_back(dim(2));
-        Known made = view_like(
-            emit("aten.unfold.default", {{"self", v(x)}, {"dimension", dim_of(at)}, {"size", i(2)}, {"step", i(1)}},
-                 std::move(sizes), x.dtype),
-            x);
+        Known made =
+            view_like(emit("aten.unfold.default", {v(x), dim_of(at), i(2), i(1)}, std::move(sizes), x.dtype), x);
         made.overlaps = true;
         keep(std::move(made));
         return true;
@@ -269,9 +243,9 @@ class RandomMoves : protected RandomSteps {
         for (const Known& k : made) items.push_back(v(k));
         const Argument all = b_.list(items, ArgumentKind::value);
         if (unbinds)
-          node("aten.unbind.int", {{"self", v(x)}, {"dim", dim_of(at)}}, {&all, 1});
+          node("aten.unbind.int", {v(x), dim_of(at)}, {&all, 1});
         else
-          node("aten.chunk.default", {{"self", v(x)}, {"chunks", i(2)}, {"dim", dim_of(at)}}, {&all, 1});
+          node("aten.chunk.default", {v(x), i(2), dim_of(at)}, {&all, 1});
         keep(made.front());
         keep(made.back());
         return true;
@@ -286,21 +260,18 @@ class RandomMoves : protected RandomSteps {
     const std::size_t at = random_.below(sizes.size());
     switch (random_.below(5)) {
       case 0:
-        keep(emit("aten.flip.default", {{"self", v(x)}, {"dims", b_.ints({static_cast<std::int64_t>(at)})}},
-                  std::move(sizes), x.dtype));
+        keep(emit("aten.flip.default", {v(x), b_.ints({static_cast<std::int64_t>(at)})}, std::move(sizes), x.dtype));
         return true;
       case 1: {
         const auto shift = static_cast<std::int64_t>(random_.below(7)) - 3;
-        keep(emit("aten.roll.default",
-                  {{"self", v(x)}, {"shifts", b_.ints({shift})}, {"dims", b_.ints({static_cast<std::int64_t>(at)})}},
+        keep(emit("aten.roll.default", {v(x), b_.ints({shift}), b_.ints({static_cast<std::int64_t>(at)})},
                   std::move(sizes), x.dtype));
         return true;
       }
       case 2: {
         const auto y = some_of_all([&](const Known& k) { return k.dtype == x.dtype && same(k.sizes, x.sizes); });
         sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(at), dim(2));
-        keep(emit("aten.stack.default", {{"tensors", b_.tensors({x.id, y->id})}, {"dim", dim_of(at)}}, std::move(sizes),
-                  x.dtype));
+        keep(emit("aten.stack.default", {b_.tensors({x.id, y->id}), dim_of(at)}, std::move(sizes), x.dtype));
         return true;
       }
       case 3: {
@@ -311,8 +282,7 @@ class RandomMoves : protected RandomSteps {
           times.push_back(i(count));
           d.value *= count;
         }
-        keep(emit("aten.repeat.default", {{"self", v(x)}, {"repeats", b_.list(times, ArgumentKind::int_)}},
-                  std::move(sizes), x.dtype));
+        keep(emit("aten.repeat.default", {v(x), b_.list(times, ArgumentKind::int_)}, std::move(sizes), x.dtype));
         return true;
       }
       default: {
@@ -321,8 +291,7 @@ class RandomMoves : protected RandomSteps {
                            after = static_cast<std::int64_t>(random_.below(3));
         if (sizes.back().value + before + after < 0) return false;
         sizes.back().value += before + after;
-        keep(emit("aten.constant_pad_nd.default",
-                  {{"self", v(x)}, {"pad", b_.ints({before, after})}, {"value", b_.real(0.5)}}, std::move(sizes)));
+        keep(emit("aten.constant_pad_nd.default", {v(x), b_.ints({before, after}), b_.real(0.5)}, std::move(sizes)));
         return true;
       }
     }
@@ -332,8 +301,8 @@ class RandomMoves : protected RandomSteps {
     if (!found) return false;
     const std::size_t at = random_.below(found->sizes.size());
     switch (random_.below(4)) {
-      case 0: keep(emit("aten.cumsum.default", {{"self", v(*found)}, {"dim", dim_of(at)}}, found->sizes)); return true;
-      case 1: keep(emit("aten.cumprod.default", {{"self", v(*found)}, {"dim", dim_of(at)}}, found->sizes)); return true;
+      case 0: keep(emit("aten.cumsum.default", {v(*found), dim_of(at)}, found->sizes)); return true;
+      case 1: keep(emit("aten.cumprod.default", {v(*found), dim_of(at)}, found->sizes)); return true;
       default: break;
     }
     const auto given = some([&](const Known& k) {
@@ -342,8 +311,8 @@ class RandomMoves : protected RandomSteps {
     if (!given) return false;
     std::vector<Dim> sizes = given->sizes;
     if (random_.one_in(3)) {
-      keep(emit("aten.argmax.default", {{"self", v(*given)}, {"dim", i(-1)}, {"keepdim", b_.boolean(false)}},
-                without(sizes, sizes.size() - 1), ScalarType::int64));
+      keep(emit("aten.argmax.default", {v(*given), i(-1), b_.boolean(false)}, without(sizes, sizes.size() - 1),
+                ScalarType::int64));
       return true;
     }
     const bool some_only = random_.one_in(2);
@@ -355,10 +324,9 @@ class RandomMoves : protected RandomSteps {
     const Argument made[] = {v(values), v(order)};
     const Argument down = b_.boolean(random_.one_in(2));
     if (some_only)
-      node("aten.topk.default", {{"self", v(*given)}, {"k", i(sizes.back().value)}, {"dim", i(-1)}, {"largest", down}},
-           made);
+      node("aten.topk.default", {v(*given), i(sizes.back().value), i(-1), down}, made);
     else
-      node("aten.sort.default", {{"self", v(*given)}, {"dim", i(-1)}, {"descending", down}}, made);
+      node("aten.sort.default", {v(*given), i(-1), down}, made);
     keep(values);
     keep(order);
     return true;
@@ -372,19 +340,13 @@ class RandomMoves : protected RandomSteps {
     if (keeps) sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(at), dim(1));
     const Argument dims = b_.ints({static_cast<std::int64_t>(at)}), keepdim = b_.boolean(keeps);
     switch (random_.below(5)) {
-      case 0:
-        keep(emit("aten.prod.dim_int", {{"self", v(x)}, {"dim", dim_of(at)}, {"keepdim", keepdim}}, std::move(sizes)));
-        break;
+      case 0: keep(emit("aten.prod.dim_int", {v(x), dim_of(at), keepdim}, std::move(sizes))); break;
       case 1:
-        keep(emit("aten.var.correction",
-                  {{"self", v(x)}, {"dim", dims}, {"correction", i(random_.one_in(2) ? 0 : 1)}, {"keepdim", keepdim}},
-                  std::move(sizes)));
+        keep(emit("aten.var.correction", {v(x), dims, i(random_.one_in(2) ? 0 : 1), keepdim}, std::move(sizes)));
         break;
-      case 2:
-        keep(emit("aten.amin.default", {{"self", v(x)}, {"dim", dims}, {"keepdim", keepdim}}, std::move(sizes)));
-        break;
-      case 3: keep(emit("aten.mean.default", {{"self", v(x)}}, {})); break;
-      default: keep(emit("aten.sum.default", {{"self", v(x)}}, {})); break;
+      case 2: keep(emit("aten.amin.default", {v(x), dims, keepdim}, std::move(sizes))); break;
+      case 3: keep(emit("aten.mean.default", {v(x)}, {})); break;
+      default: keep(emit("aten.sum.default", {v(x)}, {})); break;
     }
     return true;
   }
@@ -392,26 +354,22 @@ class RandomMoves : protected RandomSteps {
     const Known x = some_float();
     const auto y = some([&](const Known& k) { return broadcast(x.sizes, k.sizes).has_value(); });
     switch (random_.below(5)) {
-      case 0:
-        keep(emit("aten.pow.Tensor_Scalar", {{"self", v(x)}, {"exponent", random_.one_in(2) ? i(2) : i(3)}}, x.sizes));
-        return true;
-      case 1:
-        keep(emit("aten.div.Tensor", {{"self", v(x)}, {"other", v(*y)}}, *broadcast(x.sizes, y->sizes)));
-        return true;
+      case 0: keep(emit("aten.pow.Tensor_Scalar", {v(x), random_.one_in(2) ? i(2) : i(3)}, x.sizes)); return true;
+      case 1: keep(emit("aten.div.Tensor", {v(x), v(*y)}, *broadcast(x.sizes, y->sizes))); return true;
       case 2: {
         const auto given = some([&](const Known& k) { return is_given(k); });
         constexpr std::string_view targets[] = {"aten.floor.default", "aten.ceil.default", "aten.round.default",
                                                 "aten.trunc.default", "aten.sign.default"};
-        keep(emit(targets[random_.below(std::size(targets))], {{"self", v(*given)}}, given->sizes));
+        keep(emit(targets[random_.below(std::size(targets))], {v(*given)}, given->sizes));
         return true;
       }
       case 3: {
-        const Known size = emit("aten.abs.default", {{"self", v(x)}}, x.sizes);
+        const Known size = emit("aten.abs.default", {v(x)}, x.sizes);
         constexpr std::string_view targets[] = {"aten.sqrt.default",        "aten.log1p.default",
                                                 "aten.sin.default",         "aten.cos.default",
                                                 "aten.mish.default",        "aten.special_i0e.default",
                                                 "aten.special_i1e.default", "aten.special_bessel_j0.default"};
-        keep(emit(targets[random_.below(std::size(targets))], {{"self", v(size)}}, size.sizes));
+        keep(emit(targets[random_.below(std::size(targets))], {v(size)}, size.sizes));
         return true;
       }
       default: {
@@ -429,7 +387,7 @@ class RandomMoves : protected RandomSteps {
             *broadcast({x.sizes.begin(), x.sizes.end() - 2}, {z->sizes.begin(), z->sizes.end() - 2});
         sizes.push_back(x.sizes[rank - 2]);
         sizes.push_back(z->sizes.back());
-        keep(emit("aten.matmul.default", {{"self", v(x)}, {"other", v(*z)}}, std::move(sizes)));
+        keep(emit("aten.matmul.default", {v(x), v(*z)}, std::move(sizes)));
         return true;
       }
     }

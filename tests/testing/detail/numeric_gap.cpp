@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/testing/numeric_gap.hpp"
+#include "davit/testing/detail/numeric_gap.hpp"
 
 #include <doctest/doctest.h>
 

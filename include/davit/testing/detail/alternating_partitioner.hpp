@@ -8,7 +8,7 @@
 
 #include "davit/lowering/group_nodes.hpp"
 #include "davit/lowering/partitioning.hpp"
-#include "davit/testing/program_recipe.hpp"
+#include "davit/testing/detail/program_recipe.hpp"
 
 namespace davit::testing {
 

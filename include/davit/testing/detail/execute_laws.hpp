@@ -10,7 +10,7 @@
 
 #include "davit/core/tensor.hpp"
 #include "davit/runtime/prepare_delegate.hpp"
-#include "davit/testing/law_case.hpp"
+#include "davit/testing/detail/law_case.hpp"
 
 namespace davit::testing::detail {
 

@@ -12,7 +12,7 @@
 
 #include "davit/core/promote.hpp"
 #include "davit/core/scalar_type.hpp"
-#include "davit/testing/random_values.hpp"
+#include "davit/testing/detail/random_values.hpp"
 
 namespace davit::testing {
 
@@ -43,14 +43,13 @@ class RandomSteps : protected RandomValues {
     for (const Dim& d : sizes) items.push_back(i(d.value));
     const Argument size = b_.list(items, ArgumentKind::int_);
     if (way == 0 && fixed) {
-      made = emit("aten.zeros.default", {{"size", size}, {"dtype", b_.scalar_type(x.dtype)}}, sizes, x.dtype);
+      made = emit("aten.zeros.default", {size, b_.scalar_type(x.dtype)}, sizes, x.dtype);
     } else if (way == 1 && fixed) {
-      made = emit("aten.full.default", {{"size", size}, {"fill_value", i(1)}, {"dtype", b_.scalar_type(x.dtype)}},
-                  sizes, x.dtype);
+      made = emit("aten.full.default", {size, i(1), b_.scalar_type(x.dtype)}, sizes, x.dtype);
     } else {
       if (!same(sizes, x.sizes)) return copied(x, x.sizes, way);
-      made = way == 2 ? emit("aten.full_like.default", {{"self", v(x)}, {"fill_value", i(1)}}, sizes, x.dtype)
-                      : emit("aten.zeros_like.default", {{"self", v(x)}}, sizes, x.dtype);
+      made = way == 2 ? emit("aten.full_like.default", {v(x), i(1)}, sizes, x.dtype)
+                      : emit("aten.zeros_like.default", {v(x)}, sizes, x.dtype);
     }
     if (fixed && !sizes.empty() && way < 2 && sizes[0].value > 0 &&
         random_.one_in(3)) {  // a part, or all of it as a part
@@ -58,13 +57,11 @@ class RandomSteps : protected RandomValues {
           same(sizes, x.sizes) ? 0 : static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(sizes[0].value)));
       std::vector<Dim> rest = sizes;
       rest[0] = dim(sizes[0].value - start);
-      const Known part =
-          emit("aten.slice.Tensor", {{"self", v(made)}, {"dim", i(0)}, {"start", i(start)}, {"end", i(INT64_MAX)}},
-               rest, x.dtype);
-      const Known written = emit("aten.copy_.default", {{"self", v(part)}, {"src", v(x)}}, rest, x.dtype);
+      const Known part = emit("aten.slice.Tensor", {v(made), i(0), i(start), i(INT64_MAX)}, rest, x.dtype);
+      const Known written = emit("aten.copy_.default", {v(part), v(x)}, rest, x.dtype);
       return random_.one_in(2) ? written : made;
     }
-    return emit("aten.copy_.default", {{"self", v(made)}, {"src", v(x)}}, sizes, x.dtype);
+    return emit("aten.copy_.default", {v(made), v(x)}, sizes, x.dtype);
   }
 
   /// A matrix product, a linear layer or a convolution; false if no values fit.
@@ -83,37 +80,29 @@ class RandomSteps : protected RandomValues {
     });
     if (!y) return false;
     if (rank == 2 && may_be_matrix) {
-      keep(emit("aten.mm.default", {{"self", v(*x)}, {"mat2", v(*y)}}, {x->sizes[0], y->sizes[1]}));
+      keep(emit("aten.mm.default", {v(*x), v(*y)}, {x->sizes[0], y->sizes[1]}));
       return true;
     }
     if (rank == 2) {
-      keep(emit("aten.linear.default", {{"input", v(*x)}, {"weight", v(*y)}}, {x->sizes[0], y->sizes[0]}));
+      keep(emit("aten.linear.default", {v(*x), v(*y)}, {x->sizes[0], y->sizes[0]}));
       return true;
     }
     const auto as_image = [&](const Known& k) {
       std::vector<Dim> sizes = k.sizes;
       sizes.push_back(dim(1));
-      return emit("aten.unsqueeze.default", {{"self", v(k)}, {"dim", i(3)}}, std::move(sizes));
+      return emit("aten.unsqueeze.default", {v(k), i(3)}, std::move(sizes));
     };
     const bool transposed = random_.one_in(4);
-    const Known filters = transposed ? emit("aten.transpose.int", {{"self", v(*y)}, {"dim0", i(0)}, {"dim1", i(1)}},
-                                            {y->sizes[1], y->sizes[0], y->sizes[2]})
-                                     : *y;
+    const Known filters =
+        transposed ? emit("aten.transpose.int", {v(*y), i(0), i(1)}, {y->sizes[1], y->sizes[0], y->sizes[2]}) : *y;
     const Known image = as_image(*x);
     const Known weight = as_image(filters);
     const std::int64_t stride = transposed ? 1 + static_cast<std::int64_t>(random_.below(2)) : 1;
     const std::int64_t length =
         transposed ? (x->sizes[2].value - 1) * stride + y->sizes[2].value : x->sizes[2].value - y->sizes[2].value + 1;
     keep(emit("aten.convolution.default",
-              {{"input", v(image)},
-               {"weight", v(weight)},
-               {"bias", b_.none()},
-               {"stride", b_.ints({stride, 1})},
-               {"padding", b_.ints({0, 0})},
-               {"dilation", b_.ints({1, 1})},
-               {"transposed", b_.boolean(transposed)},
-               {"output_padding", b_.ints({0, 0})},
-               {"groups", i(1)}},
+              {v(image), v(weight), b_.none(), b_.ints({stride, 1}), b_.ints({0, 0}), b_.ints({1, 1}),
+               b_.boolean(transposed), b_.ints({0, 0}), i(1)},
               {x->sizes[0], y->sizes[0], dim(length), dim(1)}));
     return true;
   }
@@ -143,44 +132,41 @@ class RandomSteps : protected RandomValues {
       case 0:
       case 1:
       case 2:
-        keep(emit(arithmetic[random_.below(std::size(arithmetic) - (has_bool ? 1 : 0))],
-                  {{"self", v(*x)}, {"other", v(y)}}, both, dtype));
+        keep(emit(arithmetic[random_.below(std::size(arithmetic) - (has_bool ? 1 : 0))], {v(*x), v(y)}, both, dtype));
         break;
       case 3:
-        keep(emit(comparisons[random_.below(std::size(comparisons))], {{"self", v(*x)}, {"other", v(y)}}, both,
-                  ScalarType::bool_));
+        keep(emit(comparisons[random_.below(std::size(comparisons))], {v(*x), v(y)}, both, ScalarType::bool_));
         break;
       case 4: {
-        const Known mask = emit("aten.ne.Scalar", {{"self", v(*x)}, {"other", i(1)}}, x->sizes, ScalarType::bool_);
-        keep(emit("aten.where.self", {{"condition", v(mask)}, {"self", v(*x)}, {"other", v(y)}}, both, dtype));
+        const Known mask = emit("aten.ne.Scalar", {v(*x), i(1)}, x->sizes, ScalarType::bool_);
+        keep(emit("aten.where.self", {v(mask), v(*x), v(y)}, both, dtype));
         break;
       }
       case 5: {
         const std::size_t at = random_.below(x->dtype == ScalarType::bool_ ? 2 : std::size(unary));
-        keep(emit(unary[at], {{"self", v(*x)}}, x->sizes, at == 0 ? ScalarType::bool_ : x->dtype));
+        keep(emit(unary[at], {v(*x)}, x->sizes, at == 0 ? ScalarType::bool_ : x->dtype));
         break;
       }
       case 6: {
         const ScalarType to = some_dtype();
-        keep(emit("aten._to_copy.default", {{"self", v(*x)}, {"dtype", b_.scalar_type(to)}}, x->sizes, to));
+        keep(emit("aten._to_copy.default", {v(*x), b_.scalar_type(to)}, x->sizes, to));
         break;
       }
       case 7: {
         if (x->sizes.empty()) return false;
         std::vector<Dim> sizes = x->sizes;
         sizes.erase(sizes.begin());
-        keep(emit("aten.sum.dim_IntList", {{"self", v(*x)}, {"dim", b_.ints({0})}}, std::move(sizes),
-                  ScalarType::int64));
+        keep(emit("aten.sum.dim_IntList", {v(*x), b_.ints({0})}, std::move(sizes), ScalarType::int64));
         break;
       }
       case 8: {
         const auto f = some([&](const Known& k) { return broadcast(x->sizes, k.sizes).has_value(); });
         if (!f) return false;
-        keep(emit("aten.mul.Tensor", {{"self", v(*f)}, {"other", v(*x)}}, *broadcast(f->sizes, x->sizes)));
+        keep(emit("aten.mul.Tensor", {v(*f), v(*x)}, *broadcast(f->sizes, x->sizes)));
         break;
       }
       default:
-        keep(emit("aten.add.Scalar", {{"self", v(*x)}, {"other", i(3)}}, x->sizes,
+        keep(emit("aten.add.Scalar", {v(*x), i(3)}, x->sizes,
                   x->dtype == ScalarType::bool_ ? ScalarType::int64 : x->dtype));
         break;
     }
@@ -192,32 +178,25 @@ class RandomSteps : protected RandomValues {
     const auto x = some(
         [&](const Known& k) { return !k.sizes.empty() && !k.sizes[0].is_static() && k.sizes[0].expr == batch_.expr; });
     if (!x) return false;
-    const ValueId size = number("aten.sym_size.int", {{"self", v(*x)}, {"dim", i(0)}}, batch_.expr);
+    const ValueId size = number("aten.sym_size.int", {v(*x), i(0)}, batch_.expr);
     std::vector<Dim> sizes = x->sizes;
     sizes[0] = twice_;
     switch (random_.below(4)) {
-      case 0: keep(emit("aten.mul.Scalar", {{"self", v(*x)}, {"other", b_.value(size)}}, x->sizes)); break;
+      case 0: keep(emit("aten.mul.Scalar", {v(*x), b_.value(size)}, x->sizes)); break;
       case 1: {
         const Argument items[] = {b_.value(size), i(2)};
         keep(emit("aten.full.default",
-                  {{"size", b_.list(items, ArgumentKind::value)},
-                   {"fill_value", b_.real(0.75)},
-                   {"dtype", b_.scalar_type(ScalarType::float32)}},
+                  {b_.list(items, ArgumentKind::value), b_.real(0.75), b_.scalar_type(ScalarType::float32)},
                   {batch_, dim(2)}));
         break;
       }
       case 2: {
-        const Argument items[] = {b_.value(number("_operator.mul", {{"", b_.value(size)}, {"", i(2)}}, twice_.expr))};
+        const Argument items[] = {b_.value(number("_operator.mul", {b_.value(size), i(2)}, twice_.expr))};
         keep(emit("aten.full.default",
-                  {{"size", b_.list(items, ArgumentKind::value)},
-                   {"fill_value", b_.real(-1.5)},
-                   {"dtype", b_.scalar_type(ScalarType::float32)}},
-                  {twice_}));
+                  {b_.list(items, ArgumentKind::value), b_.real(-1.5), b_.scalar_type(ScalarType::float32)}, {twice_}));
         break;
       }
-      default:
-        keep(emit("aten.cat.default", {{"tensors", b_.tensors({x->id, x->id})}, {"dim", i(0)}}, std::move(sizes)));
-        break;
+      default: keep(emit("aten.cat.default", {b_.tensors({x->id, x->id}), i(0)}, std::move(sizes))); break;
     }
     return true;
   }
@@ -243,7 +222,7 @@ class RandomSteps : protected RandomValues {
   ValueId token_ = no_id;  ///< the last one
 
  private:
-  [[nodiscard]] ValueId number(std::string_view target, std::initializer_list<Named> arguments, ExprId expr) {
+  [[nodiscard]] ValueId number(std::string_view target, std::initializer_list<Argument> arguments, ExprId expr) {
     const ValueId out = b_.declare({.name = b_.text(fresh("number")), .expr = expr, .kind = ValueKind::sym_int});
     const Argument made = b_.value(out);
     node(target, arguments, {&made, 1});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/testing/random_rounding.hpp"
+#include "davit/testing/detail/random_rounding.hpp"
 
 #include <doctest/doctest.h>
 

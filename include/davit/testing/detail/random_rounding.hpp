@@ -13,8 +13,8 @@
 #include "davit/core/evalue.hpp"
 #include "davit/core/scalar_type.hpp"
 #include "davit/core/tensor.hpp"
-#include "davit/testing/eager_value.hpp"
-#include "davit/testing/program_recipe.hpp"
+#include "davit/testing/detail/eager_value.hpp"
+#include "davit/testing/detail/program_recipe.hpp"
 
 namespace davit::testing {
 

@@ -11,7 +11,7 @@
 #include "davit/core/segments.hpp"
 #include "davit/formats/package.hpp"
 #include "davit/lowering/to_backend.hpp"
-#include "davit/testing/law_case.hpp"
+#include "davit/testing/detail/law_case.hpp"
 
 namespace davit::testing::detail {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "davit/testing/random_layers.hpp"
+#include "davit/testing/detail/random_layers.hpp"
 
 namespace davit::testing {
 
@@ -66,8 +66,8 @@ class RandomQuantized : protected RandomLayers {
         const auto y = some([&](const Known& k) { return small(k) && broadcast(in.sizes, k.sizes).has_value(); });
         if (!y) return false;
         const Known other = through_bytes(*y);
-        return keep_bytes(bounded(emit(kind == 5 ? "aten.add.Tensor" : "aten.mul.Tensor",
-                                       {{"self", v(in)}, {"other", v(other)}}, *broadcast(in.sizes, other.sizes))));
+        return keep_bytes(bounded(emit(kind == 5 ? "aten.add.Tensor" : "aten.mul.Tensor", {v(in), v(other)},
+                                       *broadcast(in.sizes, other.sizes))));
       }
       default: {
         if (random_.one_in(2)) return keep_bytes(function(in));
@@ -75,8 +75,7 @@ class RandomQuantized : protected RandomLayers {
         std::vector<Dim> sizes = in.sizes;
         if (!sizes[0].is_static()) return keep_bytes(function(other));
         sizes[0].value *= 2;
-        return keep_bytes(
-            emit("aten.cat.default", {{"tensors", b_.tensors({in.id, other.id})}, {"dim", i(0)}}, std::move(sizes)));
+        return keep_bytes(emit("aten.cat.default", {b_.tensors({in.id, other.id}), i(0)}, std::move(sizes)));
       }
     }
   }
@@ -105,15 +104,11 @@ class RandomQuantized : protected RandomLayers {
     return out;
   }
   [[nodiscard]] Known converted(const Known& x, const Bytes& bytes, bool quantizes) {
-    return emit(quantizes ? "quantized_decomposed.quantize_per_tensor.default"
-                          : "quantized_decomposed.dequantize_per_tensor.default",
-                {{"input", v(x)},
-                 {"scale", b_.real(bytes.scale)},
-                 {"zero_point", i(bytes.zero_point)},
-                 {"quant_min", i(bytes.low)},
-                 {"quant_max", i(bytes.high)},
-                 {"dtype", b_.scalar_type(bytes.dtype)}},
-                x.sizes, quantizes ? bytes.dtype : ScalarType::float32);
+    return emit(
+        quantizes ? "quantized_decomposed.quantize_per_tensor.default"
+                  : "quantized_decomposed.dequantize_per_tensor.default",
+        {v(x), b_.real(bytes.scale), i(bytes.zero_point), i(bytes.low), i(bytes.high), b_.scalar_type(bytes.dtype)},
+        x.sizes, quantizes ? bytes.dtype : ScalarType::float32);
   }
   /// What is left of a value as bytes; of a value that was bytes most often itself.
   [[nodiscard]] Known through_bytes(const Known& x) {
@@ -137,11 +132,9 @@ class RandomQuantized : protected RandomLayers {
   [[nodiscard]] Known bounded(const Known& x) {
     switch (random_.below(6)) {
       case 0:
-      case 1: return emit("aten.relu.default", {{"self", v(x)}}, x.sizes);
-      case 2:
-        return emit("aten.hardtanh.default", {{"self", v(x)}, {"min_val", b_.real(-0.75)}, {"max_val", b_.real(3)}},
-                    x.sizes);
-      case 3: return emit("aten.clamp.default", {{"self", v(x)}, {"min", b_.real(0)}, {"max", b_.real(6)}}, x.sizes);
+      case 1: return emit("aten.relu.default", {v(x)}, x.sizes);
+      case 2: return emit("aten.hardtanh.default", {v(x), b_.real(-0.75), b_.real(3)}, x.sizes);
+      case 3: return emit("aten.clamp.default", {v(x), b_.real(0), b_.real(6)}, x.sizes);
       default: return x;
     }
   }
@@ -153,13 +146,7 @@ class RandomQuantized : protected RandomLayers {
     const std::int64_t channels = sizes.begin()[axis];
     const Known scales = part(scales_, {channels}), zeros = part(zeros_, {channels});
     return emit("quantized_decomposed.dequantize_per_channel.default",
-                {{"input", v(bytes)},
-                 {"scales", v(scales)},
-                 {"zero_points", v(zeros)},
-                 {"axis", i(axis)},
-                 {"quant_min", i(-127)},
-                 {"quant_max", i(127)},
-                 {"dtype", b_.scalar_type(ScalarType::int8)}},
+                {v(bytes), v(scales), v(zeros), i(axis), i(-127), i(127), b_.scalar_type(ScalarType::int8)},
                 bytes.sizes);
   }
 

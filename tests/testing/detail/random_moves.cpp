@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/testing/random_moves.hpp"
+#include "davit/testing/detail/random_moves.hpp"
 
 #include <doctest/doctest.h>
 

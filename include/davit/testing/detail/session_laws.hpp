@@ -14,7 +14,7 @@
 
 #include "davit/core/copy_tensor.hpp"
 #include "davit/testing/compare.hpp"
-#include "davit/testing/law_case.hpp"
+#include "davit/testing/detail/law_case.hpp"
 
 namespace davit::testing::detail {
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-#include "davit/testing/renamed_backend.hpp"
+#include "davit/testing/detail/renamed_backend.hpp"
 
 #include <doctest/doctest.h>
 
 #include <type_traits>
 
-#include "davit/backends/compiler_demo.hpp"
+#include "support/compiler_demo.hpp"
 #include "davit/lowering/to_backend.hpp"
 #include "davit/runtime/session.hpp"
 
-#include "../programs.hpp"
+#include "../../programs.hpp"
 
 using namespace davit;
 
