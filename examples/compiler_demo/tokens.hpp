@@ -3,17 +3,88 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
-#include "davit/backends/compiler_demo/tokens.hpp"
+#include "davit/backend/delegate_io.hpp"
 #include "davit/core/contiguous.hpp"
 
-namespace davit::demo {
+/// The tokens of compiler_demo: how preprocess writes them and compile reads
+/// them.
+namespace demo {
+
+using namespace davit;
+
+/// What an instruction does.
+enum class Op : std::uint8_t { constant, add, sub, return_, unknown };
+/// An input of the call, or the result of an earlier token.
+struct Operand {
+  bool is_input = false;
+  std::uint32_t index = 0;
+};
+/// A token, parsed. Its operands, or its constant, lie in the tables of the
+/// Code it is part of.
+struct Instruction {
+  Name instruction{};  ///< as written: "aten.add.Tensor", "constant"
+  DebugHandle debug_handle = no_debug_handle;
+  Op op = Op::unknown;
+  std::uint32_t first = 0;  ///< of its operands; for a constant, its index
+  std::uint32_t count = 0;  ///< of operands
+};
+struct Constant {
+  Tensor tensor;
+  bool is_number = false;  ///< fits every size
+};
+/// The tokens of a method, parsed.
+struct Code {
+  std::vector<Instruction> instructions;
+  std::vector<Operand> operands;
+  std::vector<Constant> constants;
+
+  [[nodiscard]] std::span<const Operand> operands_of(const Instruction& i) const noexcept {
+    return std::span(operands).subspan(i.first, i.count);
+  }
+};
+
+[[nodiscard]] constexpr Op op_named(std::string_view text) noexcept {
+  return text == "aten.add.Tensor" ? Op::add : text == "aten.sub.Tensor" ? Op::sub : Op::unknown;
+}
+
+/// Writes tokens and remembers how later ones refer to each value.
+struct TokenWriter {
+  static constexpr Operand no_operand{.index = no_id};
+
+  GraphModuleView graph;
+  std::vector<Operand> operands;  ///< by value
+  std::string tokens;
+  std::uint32_t count = 0;
+
+  /// Begins a token.
+  void begin(std::string_view text);
+  void append(Operand operand);
+  /// Ends a token and returns how to refer to its result.
+  Operand end(DebugHandle handle);
+  /// Says how the graph's inputs are referred to: constants become tokens, the
+  /// others are passed at each call. Constants that are no float tensors get no
+  /// operand.
+  void inputs(const ExportedProgram& program);
+  /// Appends a node; numbers become constants before it. False if an operand is
+  /// a constant that has no token.
+  [[nodiscard]] bool node(const Node& node, DebugHandle handle);
+  /// Appends the token of the outputs. False if one is no tensor, or a constant
+  /// that has no token.
+  [[nodiscard]] bool outputs();
+};
 
 /// The name of an instruction; those that the compiler knows need no copy.
-Name instruction_name(Op op, std::string_view text) {
+inline Name instruction_name(Op op, std::string_view text) {
   switch (op) {
     case Op::constant: return "constant";
     case Op::add: return "aten.add.Tensor";
@@ -25,14 +96,15 @@ Name instruction_name(Op op, std::string_view text) {
 }
 
 /// The shortest text that reads back as `value`.
-std::string number_text(float value) {
+inline std::string number_text(float value) {
   char buffer[32];
   return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr};
 }
 /// "constant:2x3:1 2 3 4 5 6" for a float tensor, whatever its strides.
-std::string constant_text(const TensorView& tensor) {
+inline std::string constant_text(const TensorView& tensor) {
   std::string text = "constant:";
-  for (std::size_t d = 0; d < tensor.rank; ++d) (text += d == 0 ? "" : "x") += detail::NamePart(tensor.size(d)).view();
+  for (std::size_t d = 0; d < tensor.rank; ++d)
+    (text += d == 0 ? "" : "x") += davit::detail::NamePart(tensor.size(d)).view();
   text += ":";
   const Tensor flat = contiguous(tensor);
   for (std::int64_t i = 0; i < flat.numel(); ++i)
@@ -40,18 +112,18 @@ std::string constant_text(const TensorView& tensor) {
   return text;
 }
 
-void TokenWriter::begin(std::string_view text) { (tokens += tokens.empty() ? "" : ",") += text; }
+inline void TokenWriter::begin(std::string_view text) { (tokens += tokens.empty() ? "" : ",") += text; }
 
-void TokenWriter::append(Operand operand) {
-  (tokens += operand.is_input ? ":i" : ":t") += detail::NamePart(operand.index).view();
+inline void TokenWriter::append(Operand operand) {
+  (tokens += operand.is_input ? ":i" : ":t") += davit::detail::NamePart(operand.index).view();
 }
 
-Operand TokenWriter::end(DebugHandle handle) {
-  (tokens += "<debug_handle>") += detail::NamePart(handle).view();
+inline Operand TokenWriter::end(DebugHandle handle) {
+  (tokens += "<debug_handle>") += davit::detail::NamePart(handle).view();
   return {.index = count++};
 }
 
-void TokenWriter::inputs(const ExportedProgram& program) {
+inline void TokenWriter::inputs(const ExportedProgram& program) {
   operands.assign(graph.values.size(), no_operand);
   tokens.reserve(64 * graph.nodes.size());
   const std::vector<InputRole> roles = input_roles(program.signature);
@@ -74,7 +146,7 @@ void TokenWriter::inputs(const ExportedProgram& program) {
   }
 }
 
-bool TokenWriter::node(const Node& node, DebugHandle handle) {
+inline bool TokenWriter::node(const Node& node, DebugHandle handle) {
   std::vector<Operand> numbers;
   for (const Argument& a : graph.inputs(node)) {
     if (a.is_value()) continue;
@@ -95,7 +167,7 @@ bool TokenWriter::node(const Node& node, DebugHandle handle) {
   return true;
 }
 
-bool TokenWriter::outputs() {
+inline bool TokenWriter::outputs() {
   begin("return");
   for (const Argument& a : graph.args(graph.root().outputs)) {
     if (!a.is_value() || operands[a.value()].index == no_id) return false;
@@ -105,7 +177,8 @@ bool TokenWriter::outputs() {
   return true;
 }
 
-std::string_view cut(std::string_view& rest, char separator) noexcept {
+/// Cuts the part before `separator` off `rest`.
+[[nodiscard]] inline std::string_view cut(std::string_view& rest, char separator) noexcept {
   const std::size_t end = std::min(rest.find(separator), rest.size());
   const std::string_view part = rest.substr(0, end);
   rest.remove_prefix(std::min(end + 1, rest.size()));
@@ -120,7 +193,7 @@ template <class Number>
 }
 
 /// Parses what follows "constant:". False if it is malformed.
-bool parse_constant(std::string_view rest, Constant& constant) {
+inline bool parse_constant(std::string_view rest, Constant& constant) {
   std::vector<std::int64_t> sizes;
   constant.is_number = rest.find(':') == std::string_view::npos;
   if (!constant.is_number) {
@@ -145,13 +218,17 @@ bool parse_constant(std::string_view rest, Constant& constant) {
   return true;
 }
 
-std::size_t count_tokens(std::string_view tokens) noexcept {
+/// How many tokens a text holds at most: as many as it has debug handles.
+/// O(size).
+[[nodiscard]] inline std::size_t count_tokens(std::string_view tokens) noexcept {
   std::size_t count = 0;
   for (std::size_t at = 0; (at = tokens.find("<debug_handle>", at)) != std::string_view::npos; ++at) ++count;
   return count;
 }
 
-bool parse(std::string_view token, Code& code) {
+/// Parses a token and appends it. False if it is malformed, refers to a later
+/// token, or follows a return.
+[[nodiscard]] inline bool parse(std::string_view token, Code& code) {
   constexpr std::string_view mark = "<debug_handle>";
   const std::size_t at = token.rfind(mark);
   Instruction instruction{.first = static_cast<std::uint32_t>(code.operands.size())};
@@ -183,4 +260,4 @@ bool parse(std::string_view token, Code& code) {
   return true;
 }
 
-}  // namespace davit::demo
+}  // namespace demo
