@@ -225,31 +225,19 @@ class RandomProgram : RandomQuantized {
         out = emit("aten.permute.default", {v(x), b_.list(order, ArgumentKind::int_)}, std::move(sizes), x.dtype);
         break;
       }
-      case 1: {
-        std::vector<Dim> sizes = x.sizes;
-        const std::size_t place = random_.below(rank + 1);
-        sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(place), dim(1));
-        out = emit("aten.unsqueeze.default", {v(x), i(static_cast<std::int64_t>(place))}, std::move(sizes), x.dtype);
-        break;
-      }
+      case 1: out = unsqueezed(x, random_.below(rank + 1)); break;
       case 2: {
         if (at == rank || x.sizes[at].value < 2) return binary();
-        std::vector<Dim> sizes = x.sizes;
-        const std::int64_t start = static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(sizes[at].value)));
+        const std::int64_t start =
+            static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(x.sizes[at].value)));
         const std::int64_t step = 1 + static_cast<std::int64_t>(random_.below(2));
-        sizes[at] = dim((sizes[at].value - start + step - 1) / step);
-        out = emit("aten.slice.Tensor", {v(x), i(static_cast<std::int64_t>(at)), i(start), i(INT64_MAX), i(step)},
-                   std::move(sizes), x.dtype);
+        out = sliced(x, at, start, (x.sizes[at].value - start + step - 1) / step, INT64_MAX, step);
         break;
       }
-      case 3: {
+      case 3:
         if (at == rank || x.sizes[at].value < 1) return binary();
-        std::vector<Dim> sizes = x.sizes;
-        const std::int64_t index = static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(sizes[at].value)));
-        sizes.erase(sizes.begin() + static_cast<std::ptrdiff_t>(at));
-        out = emit("aten.select.int", {v(x), i(static_cast<std::int64_t>(at)), i(index)}, std::move(sizes), x.dtype);
+        out = selected(x, at, static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(x.sizes[at].value))));
         break;
-      }
       case 4: {
         if (rank > 4) return binary();
         std::vector<Dim> sizes = x.sizes;
@@ -282,8 +270,7 @@ class RandomProgram : RandomQuantized {
     const auto y = some_of_all([&](const Known& k) { return k.dtype == x->dtype && same(k.sizes, x->sizes); });
     std::vector<Dim> sizes = x->sizes;
     sizes[at].value *= 2;
-    const Argument both = b_.tensors({x->id, y ? y->id : x->id});
-    keep(emit("aten.cat.default", {both, i(static_cast<std::int64_t>(at))}, std::move(sizes), x->dtype));
+    keep(joined(*x, y ? *y : *x, at, std::move(sizes)));
   }
   void several() {
     const auto x =
@@ -402,8 +389,7 @@ class RandomProgram : RandomQuantized {
       b_.node("higher_order.cond", in, {&made, 1});
       return keep(out);
     }
-    Known count =
-        emit("aten.full.default", {b_.ints({}), i(0), b_.scalar_type(ScalarType::int64)}, {}, ScalarType::int64);
+    Known count = filled(b_.ints({}), i(0), {}, ScalarType::int64);
     const Known carried[] = {count, x, y};
     const std::int64_t times = static_cast<std::int64_t>(random_.below(4));
     const GraphId go_on = branch(carried, [&](const std::vector<Known>& in) {

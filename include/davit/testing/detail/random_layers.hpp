@@ -97,17 +97,11 @@ class RandomLayers : protected RandomMoves {
     }
     const std::int64_t start =
         static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(whole.sizes[0].value - count + 1)));
-    const Known flat =
-        emit("aten.slice.Tensor", {v(whole), i(0), i(start), i(start + count), i(1)}, {dim(count)}, whole.dtype);
+    const Known flat = sliced(whole, 0, start, count, start + count);
     if (sizes.size() == 1) return flat;
     return emit("aten.view.default", {v(flat), b_.ints(sizes)}, std::move(dims), whole.dtype);
   }
   [[nodiscard]] Known weight(std::initializer_list<std::int64_t> sizes) { return part(weights_, sizes); }
-  [[nodiscard]] Known unsqueezed(const Known& x, std::size_t at) {
-    std::vector<Dim> sizes = x.sizes;
-    sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(at), dim(1));
-    return emit("aten.unsqueeze.default", {v(x), i(static_cast<std::int64_t>(at))}, std::move(sizes));
-  }
   /// A recurrent layer over steps of small rows; false if no value has such.
   bool recurrent() {
     const auto x = some([](const Known& k) {
@@ -118,9 +112,7 @@ class RandomLayers : protected RandomMoves {
     const std::int64_t hidden = 2, layers = up_to(2), directions = up_to(2), ends = layers * directions;
     const bool batch_first = random_.one_in(2), biased = random_.one_in(2);
     const Dim batch = x->sizes[batch_first ? 0 : 1];
-    const Known start = emit("aten.full.default",
-                             {b_.ints({ends, batch.value, hidden}), b_.real(0.25), b_.scalar_type(ScalarType::float32)},
-                             {dim(ends), batch, dim(hidden)});
+    const Known start = filled(b_.ints({ends, batch.value, hidden}), b_.real(0.25), {dim(ends), batch, dim(hidden)});
     const std::string_view kinds[] = {"aten.gru.input", "aten.lstm.input", "aten.rnn_tanh.input"};
     const std::size_t kind = random_.below(3);
     const std::int64_t gates = (kind == 0 ? 3 : kind == 1 ? 4 : 1) * hidden;

@@ -62,7 +62,6 @@ class RandomMoves : protected RandomSteps {
     made.fixed = of.fixed;
     return made;
   }
-  [[nodiscard]] Argument dim_of(std::size_t d) { return i(static_cast<std::int64_t>(d)); }
   [[nodiscard]] static bool is_in(const Dim& part, const Dim& whole) {
     return part.is_static() && whole.is_static() ? part.value <= whole.value
                                                  : part.value == whole.value && part.expr == whole.expr;
@@ -86,18 +85,10 @@ class RandomMoves : protected RandomSteps {
     if (!x && !may_be_new) return std::nullopt;
     if (!x) {
       const auto value = static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(limit)));
-      return emit("aten.full.default", {b_.ints({2}), i(value), b_.scalar_type(ScalarType::int64)}, {dim(2)},
-                  ScalarType::int64);
+      return filled(b_.ints({2}), i(value), {dim(2)}, ScalarType::int64);
     }
-    const Known wide =
-        x->dtype == ScalarType::int64
-            ? *x
-            : emit("aten._to_copy.default", {v(*x), b_.scalar_type(ScalarType::int64)}, x->sizes, ScalarType::int64);
+    const Known wide = x->dtype == ScalarType::int64 ? *x : converted_to(*x, ScalarType::int64);
     return emit("aten.remainder.Scalar", {v(wide), i(limit)}, x->sizes, ScalarType::int64);
-  }
-  [[nodiscard]] static std::vector<Dim> without(std::vector<Dim> sizes, std::size_t at) {
-    sizes.erase(sizes.begin() + static_cast<std::ptrdiff_t>(at));
-    return sizes;
   }
   /// Indices for gather and scatter along `at`: no larger than x elsewhere.
   [[nodiscard]] std::optional<Known> indices_into(const Known& x, std::size_t at) {
@@ -151,19 +142,16 @@ class RandomMoves : protected RandomSteps {
   bool put(const Known& x, std::size_t at) {
     const std::size_t kind = random_.below(4);
     if (kind < 2) {
-      std::vector<Dim> sizes = x.sizes;
-      const auto start = static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(sizes[at].value)));
-      if (kind == 0) {
-        const Known part = emit("aten.select.int", {v(x), dim_of(at), i(start)}, without(sizes, at));
-        const Known made = emit("aten.neg.default", {v(part)}, part.sizes);
-        put_back(x, emit("aten.select_scatter.default", {v(x), v(made), dim_of(at), i(start)}, std::move(sizes)));
-      } else {
-        sizes[at] = dim((sizes[at].value - start + 1) / 2);
-        const Argument end = i(INT64_MAX);
-        const Known part = emit("aten.slice.Tensor", {v(x), dim_of(at), i(start), end, i(2)}, sizes);
-        const Known made = emit("aten.neg.default", {v(part)}, part.sizes);
-        put_back(x, emit("aten.slice_scatter.default", {v(x), v(made), dim_of(at), i(start), end, i(2)}, x.sizes));
-      }
+      const auto start = static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(x.sizes[at].value)));
+      const Argument end = i(INT64_MAX);
+      if (kind == 0)
+        put_back(x, emit("aten.select_scatter.default",
+                         {v(x), v(negated(selected(x, at, start))), dim_of(at), i(start)}, x.sizes));
+      else
+        put_back(x, emit("aten.slice_scatter.default",
+                         {v(x), v(negated(sliced(x, at, start, (x.sizes[at].value - start + 1) / 2, INT64_MAX, 2))),
+                          dim_of(at), i(start), end, i(2)},
+                         x.sizes));
       return true;
     }
     if (kind == 2) {

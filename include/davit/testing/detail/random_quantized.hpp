@@ -75,7 +75,7 @@ class RandomQuantized : protected RandomLayers {
         std::vector<Dim> sizes = in.sizes;
         if (!sizes[0].is_static()) return keep_bytes(function(other));
         sizes[0].value *= 2;
-        return keep_bytes(emit("aten.cat.default", {b_.tensors({in.id, other.id}), i(0)}, std::move(sizes)));
+        return keep_bytes(joined(in, other, 0, std::move(sizes)));
       }
     }
   }

@@ -45,7 +45,7 @@ class RandomSteps : protected RandomValues {
     if (way == 0 && fixed) {
       made = emit("aten.zeros.default", {size, b_.scalar_type(x.dtype)}, sizes, x.dtype);
     } else if (way == 1 && fixed) {
-      made = emit("aten.full.default", {size, i(1), b_.scalar_type(x.dtype)}, sizes, x.dtype);
+      made = filled(size, i(1), sizes, x.dtype);
     } else {
       if (!same(sizes, x.sizes)) return copied(x, x.sizes, way);
       made = way == 2 ? emit("aten.full_like.default", {v(x), i(1)}, sizes, x.dtype)
@@ -55,10 +55,8 @@ class RandomSteps : protected RandomValues {
         random_.one_in(3)) {  // a part, or all of it as a part
       const std::int64_t start =
           same(sizes, x.sizes) ? 0 : static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(sizes[0].value)));
-      std::vector<Dim> rest = sizes;
-      rest[0] = dim(sizes[0].value - start);
-      const Known part = emit("aten.slice.Tensor", {v(made), i(0), i(start), i(INT64_MAX)}, rest, x.dtype);
-      const Known written = emit("aten.copy_.default", {v(part), v(x)}, rest, x.dtype);
+      const Known part = sliced(made, 0, start, sizes[0].value - start);
+      const Known written = emit("aten.copy_.default", {v(part), v(x)}, part.sizes, x.dtype);
       return random_.one_in(2) ? written : made;
     }
     return emit("aten.copy_.default", {v(made), v(x)}, sizes, x.dtype);
@@ -87,16 +85,11 @@ class RandomSteps : protected RandomValues {
       keep(emit("aten.linear.default", {v(*x), v(*y)}, {x->sizes[0], y->sizes[0]}));
       return true;
     }
-    const auto as_image = [&](const Known& k) {
-      std::vector<Dim> sizes = k.sizes;
-      sizes.push_back(dim(1));
-      return emit("aten.unsqueeze.default", {v(k), i(3)}, std::move(sizes));
-    };
     const bool transposed = random_.one_in(4);
     const Known filters =
         transposed ? emit("aten.transpose.int", {v(*y), i(0), i(1)}, {y->sizes[1], y->sizes[0], y->sizes[2]}) : *y;
-    const Known image = as_image(*x);
-    const Known weight = as_image(filters);
+    const Known image = unsqueezed(*x, 3);
+    const Known weight = unsqueezed(filters, 3);
     const std::int64_t stride = transposed ? 1 + static_cast<std::int64_t>(random_.below(2)) : 1;
     const std::int64_t length =
         transposed ? (x->sizes[2].value - 1) * stride + y->sizes[2].value : x->sizes[2].value - y->sizes[2].value + 1;
@@ -149,14 +142,12 @@ class RandomSteps : protected RandomValues {
       }
       case 6: {
         const ScalarType to = some_dtype();
-        keep(emit("aten._to_copy.default", {v(*x), b_.scalar_type(to)}, x->sizes, to));
+        keep(converted_to(*x, to));
         break;
       }
       case 7: {
         if (x->sizes.empty()) return false;
-        std::vector<Dim> sizes = x->sizes;
-        sizes.erase(sizes.begin());
-        keep(emit("aten.sum.dim_IntList", {v(*x), b_.ints({0})}, std::move(sizes), ScalarType::int64));
+        keep(emit("aten.sum.dim_IntList", {v(*x), b_.ints({0})}, without(x->sizes, 0), ScalarType::int64));
         break;
       }
       case 8: {
@@ -185,18 +176,15 @@ class RandomSteps : protected RandomValues {
       case 0: keep(emit("aten.mul.Scalar", {v(*x), b_.value(size)}, x->sizes)); break;
       case 1: {
         const Argument items[] = {b_.value(size), i(2)};
-        keep(emit("aten.full.default",
-                  {b_.list(items, ArgumentKind::value), b_.real(0.75), b_.scalar_type(ScalarType::float32)},
-                  {batch_, dim(2)}));
+        keep(filled(b_.list(items, ArgumentKind::value), b_.real(0.75), {batch_, dim(2)}));
         break;
       }
       case 2: {
         const Argument items[] = {b_.value(number("_operator.mul", {b_.value(size), i(2)}, twice_.expr))};
-        keep(emit("aten.full.default",
-                  {b_.list(items, ArgumentKind::value), b_.real(-1.5), b_.scalar_type(ScalarType::float32)}, {twice_}));
+        keep(filled(b_.list(items, ArgumentKind::value), b_.real(-1.5), {twice_}));
         break;
       }
-      default: keep(emit("aten.cat.default", {b_.tensors({x->id, x->id}), i(0)}, std::move(sizes))); break;
+      default: keep(joined(*x, *x, 0, std::move(sizes))); break;
     }
     return true;
   }

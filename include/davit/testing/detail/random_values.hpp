@@ -163,6 +163,41 @@ class RandomValues {
   }
   [[nodiscard]] static Argument v(const Known& k) { return GraphBuilder::value(k.id); }
   [[nodiscard]] static Argument i(std::int64_t number) { return GraphBuilder::integer(number); }
+  [[nodiscard]] static Argument dim_of(std::size_t d) { return i(static_cast<std::int64_t>(d)); }
+  [[nodiscard]] static std::vector<Dim> without(std::vector<Dim> sizes, std::size_t at) {
+    sizes.erase(sizes.begin() + static_cast<std::ptrdiff_t>(at));
+    return sizes;
+  }
+
+  /// @name Calls that several steps make.
+  /// @{
+  Known sliced(const Known& x, std::size_t at, std::int64_t start, std::int64_t length, std::int64_t end = INT64_MAX,
+               std::int64_t step = 1) {
+    std::vector<Dim> sizes = x.sizes;
+    sizes[at] = dim(length);
+    return emit("aten.slice.Tensor", {v(x), dim_of(at), i(start), i(end), i(step)}, std::move(sizes), x.dtype);
+  }
+  Known selected(const Known& x, std::size_t at, std::int64_t index) {
+    return emit("aten.select.int", {v(x), dim_of(at), i(index)}, without(x.sizes, at), x.dtype);
+  }
+  Known unsqueezed(const Known& x, std::size_t at) {
+    std::vector<Dim> sizes = x.sizes;
+    sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(at), dim(1));
+    return emit("aten.unsqueeze.default", {v(x), dim_of(at)}, std::move(sizes), x.dtype);
+  }
+  /// The concatenation of two values along a dimension.
+  Known joined(const Known& x, const Known& y, std::size_t at, std::vector<Dim> sizes) {
+    return emit("aten.cat.default", {b_.tensors({x.id, y.id}), dim_of(at)}, std::move(sizes), x.dtype);
+  }
+  Known filled(Argument size, Argument value, std::vector<Dim> sizes, ScalarType dtype = ScalarType::float32) {
+    return emit("aten.full.default", {size, value, b_.scalar_type(dtype)}, std::move(sizes), dtype);
+  }
+  Known converted_to(const Known& x, ScalarType dtype) {
+    return emit("aten._to_copy.default", {v(x), b_.scalar_type(dtype)}, x.sizes, dtype);
+  }
+  Known negated(const Known& x) { return emit("aten.neg.default", {v(x)}, x.sizes); }
+  /// @}
+
   [[nodiscard]] std::size_t static_dim(const Known& x) {  // rank() if none was found
     for (int k = 0; k < 4 && !x.sizes.empty(); ++k)
       if (const std::size_t d = random_.below(x.sizes.size()); x.sizes[d].is_static()) return d;

@@ -24,15 +24,17 @@ struct IndexCall {
   std::size_t count = 0;
   bool wraps = true;
 };
+/// The parameters of a call before its walk is known.
 template <std::size_t N>
-constexpr const char* fill_indexed(const EmbedNode& n, const IndexCall& call, sf::Indexed<N>& p) {
+[[nodiscard]] constexpr sf::Indexed<N> indexed_of(const EmbedNode& n, const IndexCall& call) {
+  sf::Indexed<N> p;
   const std::vector<std::int64_t> strides = strides_of(n.g, call.indexed);
   for (std::size_t k = 0; k < N; ++k) {
     p.sizes[k] = int32(n.size(call.indexed, call.dims[k]));
     p.steps[k] = int32(strides[call.dims[k]]);
   }
   p.wraps = call.wraps ? 1 : 0;
-  return nullptr;
+  return p;
 }
 [[nodiscard]] constexpr const char* not_indices(const EmbedNode& n, const IndexCall& call) noexcept {
   const ScalarType type = n.g.dtype(call.indices[0]);
@@ -99,7 +101,7 @@ constexpr const char* walk_picked(const EmbedNode& n, const IndexCall& call, std
         strides[k + 2] = walked_stride(n.g, call.indices[k], d - shape.before, shape.picked);
     if (!p.walk.push(sizes[d], strides)) return too_many_dims;
   }
-  return fill_indexed(n, call, p);
+  return nullptr;
 }
 [[nodiscard]] constexpr std::vector<std::int64_t> sizes_of(const EmbedGraph& g, ValueId v) {
   std::vector<std::int64_t> sizes;
@@ -108,18 +110,17 @@ constexpr const char* walk_picked(const EmbedNode& n, const IndexCall& call, std
 }
 
 template <std::size_t N>
-constexpr const char* write_pick(const EmbedNode& n, StepWriter& steps, const IndexCall& call,
-                                 const sf::Indexed<N>& p) {
+constexpr void write_pick(const EmbedNode& n, StepWriter& steps, const IndexCall& call, const sf::Indexed<N>& p) {
   StepOperands step = steps.step<sf::pick<N>>(p);
   step.out(n.output()).in(call.indexed);
   for (std::size_t k = 0; k < N; ++k) step.in(call.indices[k]);
-  return nullptr;
 }
 template <std::size_t N>
 constexpr const char* write_index(const EmbedNode& n, StepWriter& steps, const IndexCall& call) {
-  sf::Indexed<N> p;
+  sf::Indexed<N> p = indexed_of<N>(n, call);
   if (const char* why = walk_picked<N>(n, call, sizes_of(n.g, n.output()), n.output(), p)) return why;
-  return write_pick<N>(n, steps, call, p);
+  write_pick<N>(n, steps, call, p);
+  return nullptr;
 }
 constexpr const char* lower_index(const EmbedNode& n, StepWriter& steps) {
   IndexCall call;
@@ -141,48 +142,46 @@ constexpr const char* read_along(const EmbedNode& n, IndexCall& call, std::size_
   dim = static_cast<std::size_t>(number);
   call.dims[0] = dim;
   if (n.g.rank(call.indexed) == 0) return "it indexes a number";
+  if (const char* why = not_movable(n, call.indexed)) return why;
   return not_indices(n, call);
 }
 constexpr const char* lower_index_select(const EmbedNode& n, StepWriter& steps) {
   IndexCall call;
   std::size_t dim = 0;
   if (const char* why = read_along(n, call, dim)) return why;
-  if (const char* why = not_movable(n, call.indexed)) return why;
   if (n.g.rank(call.indices[0]) > 1) return "its index has more than one dimension";
-  sf::Indexed<1> p;
+  sf::Indexed<1> p = indexed_of<1>(n, call);
   const std::vector<std::int64_t> own = strides_of(n.g, call.indexed), to = strides_of(n.g, n.output());
   for (std::size_t d = 0; d < to.size(); ++d)
     if (!p.walk.push(n.size(n.output(), d), {d == dim ? 0 : own[d], to[d], d == dim ? 1 : 0})) return too_many_dims;
-  if (const char* why = fill_indexed<1>(n, call, p)) return why;
-  return write_pick<1>(n, steps, call, p);
+  write_pick<1>(n, steps, call, p);
+  return nullptr;
 }
-/// The walk of gather and scatter over the index tensor; `other` has at least its sizes.
+/// The walk of gather and scatter over the index tensor; `other` has at least its sizes, or one element.
 constexpr const char* walk_along(const EmbedNode& n, const IndexCall& call, std::size_t dim, ValueId other,
                                  sf::Indexed<1>& p) {
   const ValueId index = call.indices[0];
   const std::uint32_t rank = n.g.rank(call.indexed);
-  if (n.g.rank(index) != rank || (n.g.numel(other) != 1 && n.g.rank(other) != rank))
+  const bool repeats = other == no_id || n.g.numel(other) == 1;
+  if (n.g.rank(index) != rank || (!repeats && n.g.rank(other) != rank))
     return "its index has another number of dimensions";
   if (n.g.numel(index) == 0) return "a tensor has no elements";
+  p = indexed_of<1>(n, call);
   const std::vector<std::int64_t> own = strides_of(n.g, call.indexed), steps = strides_of(n.g, index);
-  for (std::uint32_t d = 0; d < rank; ++d) {
-    std::int64_t step = 0;
-    if (n.g.numel(other) != 1) {
-      step = 1;
-      for (std::uint32_t i = d + 1; i < rank; ++i) step *= n.g.size(other, i);
-    }
-    if (!p.walk.push(n.g.size(index, d), {d == dim ? 0 : own[d], step, steps[d]})) return too_many_dims;
-  }
-  return fill_indexed<1>(n, call, p);
+  const std::vector<std::int64_t> others = strides_of(n.g, repeats ? index : other);
+  for (std::uint32_t d = 0; d < rank; ++d)
+    if (!p.walk.push(n.g.size(index, d), {d == dim ? 0 : own[d], repeats ? 0 : others[d], steps[d]}))
+      return too_many_dims;
+  return nullptr;
 }
 constexpr const char* lower_gather(const EmbedNode& n, StepWriter& steps) {
   IndexCall call;
   std::size_t dim = 0;
   sf::Indexed<1> p;
   if (const char* why = read_along(n, call, dim)) return why;
-  if (const char* why = not_movable(n, call.indexed)) return why;
   if (const char* why = walk_along(n, call, dim, n.output(), p)) return why;
-  return write_pick<1>(n, steps, call, p);
+  write_pick<1>(n, steps, call, p);
+  return nullptr;
 }
 
 template <class Op, std::size_t N>
@@ -224,7 +223,7 @@ constexpr const char* write_index_put(const EmbedNode& n, StepWriter& steps, con
   if (n.g.rank(values) > sizes.size()) return "its values have too many dimensions";
   for (const std::int64_t size : sizes)
     if (size == 0) return "a tensor has no elements";
-  sf::Indexed<N> p;
+  sf::Indexed<N> p = indexed_of<N>(n, call);
   if (const char* why = walk_picked<N>(n, call, sizes, values, p)) return why;
   return adds ? write_put<sf::SumOf, N>(n, steps, call, p, values)
               : write_put<sf::Replace, N>(n, steps, call, p, values);
@@ -240,42 +239,39 @@ constexpr const char* lower_index_put(const EmbedNode& n, StepWriter& steps) {
          : call.count == 2 ? write_index_put<2>(n, steps, call, values, adds)
                            : write_index_put<3>(n, steps, call, values, adds);
 }
+/// Reads scatter.src, scatter_add and scatter_reduce, and the walk over the index tensor.
+constexpr const char* read_scatter(const EmbedNode& n, IndexCall& call, std::size_t& dim, ValueId& source,
+                                   sf::Indexed<1>& p) {
+  if (const char* why = read_along(n, call, dim)) return why;
+  source = n.value({"src", 3});
+  if (source == no_id || n.g.dtype(source) != n.g.dtype(call.indexed)) return "its source has another element type";
+  return walk_along(n, call, dim, source, p);
+}
 /// scatter.src and scatter_add.
 template <class Op>
 constexpr const char* lower_scatter(const EmbedNode& n, StepWriter& steps) {
   IndexCall call;
   std::size_t dim = 0;
+  ValueId source = no_id;
   sf::Indexed<1> p;
-  if (const char* why = read_along(n, call, dim)) return why;
-  if (const char* why = not_movable(n, call.indexed)) return why;
-  const ValueId source = n.value({"src", 3});
-  if (source == no_id || n.g.dtype(source) != n.g.dtype(call.indexed)) return "its source has another element type";
-  if (const char* why = walk_along(n, call, dim, source, p)) return why;
+  if (const char* why = read_scatter(n, call, dim, source, p)) return why;
   return write_put<Op, 1>(n, steps, call, p, source);
 }
-/// The output as a copy of what is indexed, but for the number where the index points.
+/// The output as a copy of the indexed tensor, but for the number where the index points.
 constexpr const char* write_number(const EmbedNode& n, StepWriter& steps, const IndexCall& call, std::size_t dim,
                                    const sf::NumberParam& number) {
-  const ScalarType type = n.g.dtype(call.indexed);
-  const ValueId index = call.indices[0];
-  if (n.g.rank(index) != n.g.rank(call.indexed) || n.g.numel(index) == 0)
-    return "its index has another number of dimensions";
   sf::Indexed<1> p;
-  const std::vector<std::int64_t> own = strides_of(n.g, call.indexed), walked = strides_of(n.g, index);
-  for (std::size_t d = 0; d < own.size(); ++d)
-    if (!p.walk.push(n.size(index, d), {d == dim ? 0 : own[d], 0, walked[d]})) return too_many_dims;
-  if (const char* why = fill_indexed<1>(n, call, p)) return why;
-  const std::uint32_t one = steps.temporary(type, 1);
+  if (const char* why = walk_along(n, call, dim, no_id, p)) return why;
+  const std::uint32_t one = steps.temporary(n.g.dtype(call.indexed), 1);
   steps.step<sf::fill>({1, number}).scratch(one);
   write_copied(n, steps, call.indexed);
-  steps.step<sf::put<sf::Replace, 1>>(p).out(n.output()).scratch(one).in(index);
+  steps.step<sf::put<sf::Replace, 1>>(p).out(n.output()).scratch(one).in(call.indices[0]);
   return nullptr;
 }
 constexpr const char* lower_scatter_value(const EmbedNode& n, StepWriter& steps) {
   IndexCall call;
   std::size_t dim = 0;
   if (const char* why = read_along(n, call, dim)) return why;
-  if (const char* why = not_movable(n, call.indexed)) return why;
   Operand number;
   const ScalarType type = n.g.dtype(call.indexed);
   if (!read_operand(n, {"value", 3}, number) || number.value != no_id || !is_computed(type))
@@ -304,15 +300,12 @@ constexpr const char* write_folded(const EmbedNode& n, StepWriter& steps, const 
 constexpr const char* lower_scatter_reduce(const EmbedNode& n, StepWriter& steps) {
   IndexCall call;
   std::size_t dim = 0;
+  ValueId source = no_id;
   sf::Indexed<1> p;
   const std::string_view reduce = n.string("reduce");
   if (reduce != "amax" && reduce != "amin" && reduce != "prod") return "it sums";
-  if (const char* why = read_along(n, call, dim)) return why;
-  if (const char* why = not_movable(n, call.indexed)) return why;
-  const ValueId source = n.value({"src", 3});
-  if (source == no_id || n.g.dtype(source) != n.g.dtype(call.indexed)) return "its source has another element type";
+  if (const char* why = read_scatter(n, call, dim, source, p)) return why;
   if (!is_computed(n.g.dtype(source))) return not_computed;
-  if (const char* why = walk_along(n, call, dim, source, p)) return why;
   return reduce == "prod"   ? write_folded<sf::ProductOf>(n, steps, call, dim, p, source)
          : reduce == "amax" ? write_folded<sf::ExtremeOf<true>>(n, steps, call, dim, p, source)
                             : write_folded<sf::ExtremeOf<false>>(n, steps, call, dim, p, source);
