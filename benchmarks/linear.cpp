@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "davit/backends/compiler_demo.hpp"
+#include "../examples/compiler_demo/compiler_demo.hpp"
 #include "davit/lowering.hpp"
 #include "davit/program/operators/node_arguments.hpp"
 #include "davit/program/verify.hpp"
@@ -32,7 +32,7 @@ using namespace davit;
 constexpr auto f32 = ScalarType::float32;
 
 /// The demo backend, which takes layer norms whose statistics nobody reads, as accelerators do.
-struct asking : compiler_demo {
+struct asking : demo::compiler_demo {
   static constexpr std::string_view name = "asking";
   static const char* refuses(GraphModuleView graph, NodeId node) noexcept {
     return operators::NodeArguments(graph, node).uses_first_output_only() ? nullptr : "the statistics are used";
@@ -291,7 +291,7 @@ int main(int argc, char** argv) {
   if (!verify(program).empty()) return std::puts("refused"), 2;
   if (runs) return lower_and_run(program, n, kind == "steps", kind == "in_place" ? 0 : 2 * n) ? 0 : 2;
   if (kind == "parameters") {
-    const auto lowered = to_backend<compiler_demo>(program);
+    const auto lowered = to_backend<demo::compiler_demo>(program);
     if (!lowered) return std::puts(to_string(lowered.error()).c_str()), 2;
     if (method_interface(program).inputs.size() != n + 1)
       return std::puts("its interface is not the buffers and the input"), 2;

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "davit/backends/compiler_demo.hpp"
+#include "../examples/compiler_demo/compiler_demo.hpp"
 #include "davit/lowering.hpp"
 #include "programs.hpp"
 
@@ -33,7 +33,7 @@ double lower_all(const Programs& programs) {
   {
     Lowered lowered;
     for (const davit::ExportedProgram& program : programs) {
-      auto one = davit::to_backend<davit::compiler_demo>(program);
+      auto one = davit::to_backend<demo::compiler_demo>(program);
       if (!one) std::exit((std::puts("lowering failed"), 2));
       lowered.push_back(*std::move(one));
     }

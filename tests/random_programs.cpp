@@ -17,7 +17,7 @@
 #include "davit/lowering/capability_partitioner.hpp"
 #include "davit/lowering/decompose.hpp"
 #include "davit/program/printer.hpp"
-#include "davit/testing/alternating_partitioner.hpp"
+#include "davit/testing/detail/alternating_partitioner.hpp"
 #if defined(DAVIT_WITH_ONEDNN)
 #include "davit/backends/onednn.hpp"
 #endif

@@ -10,7 +10,7 @@
 #include "davit/backend/archetype.hpp"
 #include "davit/lowering/to_backend.hpp"
 #include "davit/runtime/session.hpp"
-#include "davit/testing/mock_backend.hpp"
+#include "support/mock_backend.hpp"
 #include "support/saved_program.hpp"
 
 using namespace davit;

@@ -2,7 +2,7 @@
 // Builds, verifies, lowers, saves, loads and runs a small program: the example binary that tests/checks/symbols
 // inspects.
 
-#include "davit/backends/compiler_demo.hpp"
+#include "support/compiler_demo.hpp"
 #include "davit/davit.hpp"
 #include "davit/implementation.hpp"
 #include "davit/program.hpp"

@@ -16,7 +16,7 @@
 #include "davit/implementation.hpp"
 #include "davit/lowering/to_backend.hpp"
 #include "davit/runtime/session.hpp"
-#include "davit/testing/snapshot.hpp"
+#include "davit/testing/detail/snapshot.hpp"
 #include "support/net.hpp"
 #include "support/saved_program.hpp"
 #ifdef WITH_ONEDNN

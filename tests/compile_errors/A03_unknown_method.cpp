@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // EXPECT: davit: the program was not lowered with a method of this name
 #include "davit/lowering/named_module.hpp"
-#include "davit/testing/mock_backend.hpp"
+#include "support/mock_backend.hpp"
 
 using namespace davit::literals;
 using Module = davit::NamedModule<davit::testing::mock_backend<>, decltype("forward"_s)>;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // EXPECT: davit: two backends of a BackendList have the same name; saved programs could not tell them apart
 #include "davit/lowered/backend_list.hpp"
-#include "davit/testing/mock_backend.hpp"
-#include "davit/testing/renamed_backend.hpp"
+#include "support/mock_backend.hpp"
+#include "davit/testing/detail/renamed_backend.hpp"
 
 struct Tag {};
 using First = davit::testing::mock_backend<>;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // EXPECT_ERROR: davit: a partitioner needs davit::Result<davit::Partitioning<Backends>> partition(const davit::Method&) const
 #include "davit/lowering/to_backend.hpp"
-#include "davit/testing/mock_backend.hpp"
+#include "support/mock_backend.hpp"
 
 using Mock = davit::testing::mock_backend<>;
 

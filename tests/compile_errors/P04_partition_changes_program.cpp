@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // EXPECT: const std::vector<
 #include "davit/lowering/to_backend.hpp"
-#include "davit/testing/mock_backend.hpp"
+#include "support/mock_backend.hpp"
 
 using Mock = davit::testing::mock_backend<>;
 

@@ -2,7 +2,7 @@
 // EXPECT_ERROR: davit: to_backend of a BackendList needs a partitioner: to_backend(program, davit::CapabilityPartitioner<List>())
 #include "davit/lowering/capability_partitioner.hpp"
 #include "davit/lowering/to_backend.hpp"
-#include "davit/testing/mock_backend.hpp"
+#include "support/mock_backend.hpp"
 
 using List = davit::BackendList<davit::testing::mock_backend<>>;
 

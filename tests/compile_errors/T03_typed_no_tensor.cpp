@@ -3,7 +3,7 @@
 #include <span>
 
 #include "davit/runtime/typed_method.hpp"
-#include "davit/testing/mock_backend.hpp"
+#include "support/mock_backend.hpp"
 
 using Three = davit::StaticTensor<float, 3>;
 using Add = davit::TypedMethod<davit::testing::mock_backend<>, std::tuple<Three>(Three, Three)>;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // EXPECT_ERROR: davit: an argument of a typed method has another element type than its signature says
 #include "davit/runtime/typed_method.hpp"
-#include "davit/testing/mock_backend.hpp"
+#include "support/mock_backend.hpp"
 
 using Three = davit::StaticTensor<float, 3>;
 using Add = davit::TypedMethod<davit::testing::mock_backend<>, std::tuple<Three>(Three, Three)>;

@@ -3,7 +3,7 @@
 #include <tuple>
 
 #include "davit/runtime/typed_method.hpp"
-#include "davit/testing/mock_backend.hpp"
+#include "support/mock_backend.hpp"
 
 using Three = davit::StaticTensor<float, 3>;
 #ifdef ACCEPT

@@ -15,7 +15,7 @@
 #include "davit/autotune/measure_costs.hpp"
 #include "davit/formats/package.hpp"
 #include "davit/lowering/to_backend.hpp"
-#include "davit/testing/renamed_backend.hpp"
+#include "davit/testing/detail/renamed_backend.hpp"
 
 using namespace davit;
 using formats::parse_cost_table;

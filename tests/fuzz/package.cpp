@@ -30,9 +30,9 @@
 #include "davit/lowering/to_backend.hpp"
 #include "davit/program/verify.hpp"
 #include "davit/runtime/session.hpp"
-#include "davit/testing/alternating_partitioner.hpp"
+#include "davit/testing/detail/alternating_partitioner.hpp"
 #include "davit/testing/random_program.hpp"
-#include "davit/testing/renamed_backend.hpp"
+#include "davit/testing/detail/renamed_backend.hpp"
 #if defined(DAVIT_WITH_ONEDNN)
 #include "davit/backends/onednn.hpp"
 #include "davit/backends/onednn/implementation.hpp"

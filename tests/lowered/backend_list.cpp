@@ -7,8 +7,8 @@
 #include <variant>
 
 #include "davit/backend/archetype.hpp"
-#include "davit/backends/compiler_demo.hpp"
-#include "davit/testing/renamed_backend.hpp"
+#include "support/compiler_demo.hpp"
+#include "davit/testing/detail/renamed_backend.hpp"
 
 using namespace davit;
 

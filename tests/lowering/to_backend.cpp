@@ -12,7 +12,7 @@
 #include "davit/lowering/capability_partitioner.hpp"
 #include "davit/program/graph_equal.hpp"
 #include "davit/runtime/session.hpp"
-#include "davit/testing/mock_backend.hpp"
+#include "support/mock_backend.hpp"
 
 using namespace davit;
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "../programs.hpp"
-#include "davit/backends/compiler_demo.hpp"
+#include "support/compiler_demo.hpp"
 #include "davit/lowering/to_backend.hpp"
 #include "davit/runtime/session.hpp"
 #include "davit/runtime/typed_method.hpp"

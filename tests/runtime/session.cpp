@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "../programs.hpp"
-#include "davit/backends/compiler_demo.hpp"
+#include "support/compiler_demo.hpp"
 #include "davit/lowering/to_backend.hpp"
-#include "davit/testing/mock_backend.hpp"
+#include "support/mock_backend.hpp"
 #include "support/saved_program.hpp"
 
 using namespace davit;

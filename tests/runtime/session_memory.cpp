@@ -18,10 +18,10 @@
 #include "davit/lowering/to_backend.hpp"
 #include "davit/runtime/method_state.hpp"
 #include "davit/runtime/session.hpp"
-#include "davit/testing/alternating_partitioner.hpp"
-#include "davit/testing/eager_value.hpp"
+#include "davit/testing/detail/alternating_partitioner.hpp"
+#include "davit/testing/detail/eager_value.hpp"
 #include "davit/testing/random_program.hpp"
-#include "davit/testing/snapshot.hpp"
+#include "davit/testing/detail/snapshot.hpp"
 
 using namespace davit;
 using support::A;

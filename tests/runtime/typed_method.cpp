@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "../programs.hpp"
-#include "davit/backends/compiler_demo.hpp"
+#include "support/compiler_demo.hpp"
 #include "davit/lowering/to_backend.hpp"
 
 using namespace davit;

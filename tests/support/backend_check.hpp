@@ -10,7 +10,7 @@
 
 #include "davit/runtime/session.hpp"
 #include "davit/testing/backend_laws.hpp"
-#include "davit/testing/snapshot.hpp"
+#include "davit/testing/detail/snapshot.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
 #include "davit/lowering/to_backend.hpp"
 #include "support/reference.hpp"

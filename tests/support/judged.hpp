@@ -9,7 +9,7 @@
 #include "davit/lowering/to_backend.hpp"
 #include "davit/program/verify.hpp"
 #include "davit/testing/judge.hpp"
-#include "davit/testing/renamed_backend.hpp"
+#include "davit/testing/detail/renamed_backend.hpp"
 
 /// Random programs on lists of backends.
 namespace judged {

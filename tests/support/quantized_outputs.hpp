@@ -12,8 +12,8 @@
 #include "davit/backends/portable.hpp"
 #include "davit/lowering/to_backend.hpp"
 #include "davit/runtime/session.hpp"
-#include "davit/testing/alternating_partitioner.hpp"
-#include "davit/testing/renamed_backend.hpp"
+#include "davit/testing/detail/alternating_partitioner.hpp"
+#include "davit/testing/detail/renamed_backend.hpp"
 
 namespace support {
 

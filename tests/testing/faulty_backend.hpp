@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "davit/backends/compiler_demo.hpp"
+#include "support/compiler_demo.hpp"
 #include "davit/testing/backend_laws.hpp"
 #include "programs.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "../support/judged.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
-#include "davit/testing/alternating_partitioner.hpp"
+#include "davit/testing/detail/alternating_partitioner.hpp"
 
 using namespace judged;
 using testing::AlternatingPartitioner;

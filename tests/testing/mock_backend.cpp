@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/testing/mock_backend.hpp"
+#include "support/mock_backend.hpp"
 
 #include <doctest/doctest.h>
 

@@ -13,7 +13,7 @@
 #include "custom_operators.hpp"
 #include "davit/backends/portable.hpp"
 #include "davit/lowered/backend_list.hpp"
-#include "davit/testing/renamed_backend.hpp"
+#include "davit/testing/detail/renamed_backend.hpp"
 #ifdef DAVIT_WITH_ONEDNN
 #include "davit/backends/onednn.hpp"
 #endif

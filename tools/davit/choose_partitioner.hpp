@@ -15,7 +15,7 @@
 #include "davit/lowering/config_partitioner.hpp"
 #include "davit/lowering/module_partitioner.hpp"
 #include "davit/lowering/pattern_partitioner.hpp"
-#include "davit/testing/alternating_partitioner.hpp"
+#include "davit/testing/detail/alternating_partitioner.hpp"
 #include "partitioner_help.hpp"
 
 namespace tool {

@@ -12,7 +12,7 @@
 #include "davit/formats/pt2.hpp"
 #include "davit/lowered/text_table.hpp"
 #include "davit/testing/eager.hpp"
-#include "davit/testing/numeric_gap.hpp"
+#include "davit/testing/detail/numeric_gap.hpp"
 #include "files.hpp"
 #include "inputs.hpp"
 #include "read_program.hpp"

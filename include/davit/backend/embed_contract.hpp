@@ -91,9 +91,9 @@
 /// the nodes, and passes the blob to its kernel: see backend/embed_delegate.hpp.
 ///
 /// Portable's static backend (backends/portable/embed.hpp) is a sorted table of EmbedRow{operator, embed function}. A
-/// family header (static/embed_*.hpp, int8/fold_*.hpp) defines kernel types, `using x_kernels = kernel_list<...>` and
-/// `inline constexpr std::array x_rows{EmbedRow{"aten.relu.default", embed_relu}, ...}`; embed.hpp joins them. Two rows
-/// of one operator are tried in the order of the families in embed.hpp (int8 patterns before plain ones).
+/// family header (static/lowering/*.hpp, int8/fold_*.hpp) has `using x_kernels = kernel_list<...>` of the kernels that
+/// it calls and `inline constexpr std::array x_rows{EmbedRow{"aten.relu.default", lower_relu}, ...}`; embed.hpp joins
+/// them. An operator has one row; an operator that ends int8 patterns has a second row, which is tried first.
 namespace davit {
 
 /// A row of a table-driven static backend: an operator and its `embed` function.

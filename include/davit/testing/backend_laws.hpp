@@ -12,11 +12,11 @@
 #include "davit/lowering/to_backend.hpp"
 #include "davit/lowering/value_sources.hpp"
 #include "davit/program/graph_equal.hpp"
-#include "davit/testing/execute_laws.hpp"
-#include "davit/testing/law_case.hpp"
-#include "davit/testing/saving_laws.hpp"
-#include "davit/testing/session_laws.hpp"
-#include "davit/testing/tracer_laws.hpp"
+#include "davit/testing/detail/execute_laws.hpp"
+#include "davit/testing/detail/law_case.hpp"
+#include "davit/testing/detail/saving_laws.hpp"
+#include "davit/testing/detail/session_laws.hpp"
+#include "davit/testing/detail/tracer_laws.hpp"
 
 // The laws of a backend. A type that has the functions of the contract is a backend only if it keeps them too:
 //

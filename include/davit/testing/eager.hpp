@@ -18,11 +18,11 @@
 #include "davit/lowering/partitioning.hpp"
 #include "davit/program/exported_program.hpp"
 #include "davit/runtime/node_call.hpp"
-#include "davit/testing/eager_value.hpp"
-#include "davit/testing/one_node.hpp"
-#include "davit/testing/output_storages.hpp"
-#include "davit/testing/random_rounding.hpp"
-#include "davit/testing/random_values.hpp"
+#include "davit/testing/detail/eager_value.hpp"
+#include "davit/testing/detail/one_node.hpp"
+#include "davit/testing/detail/output_storages.hpp"
+#include "davit/testing/detail/random_rounding.hpp"
+#include "davit/testing/detail/random_values.hpp"
 
 namespace davit::testing {
 

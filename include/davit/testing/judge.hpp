@@ -15,9 +15,9 @@
 #include "davit/runtime/session.hpp"
 #include "davit/testing/compare.hpp"
 #include "davit/testing/eager.hpp"
-#include "davit/testing/numeric_gap.hpp"
+#include "davit/testing/detail/numeric_gap.hpp"
 #include "davit/testing/random_program.hpp"
-#include "davit/testing/snapshot.hpp"
+#include "davit/testing/detail/snapshot.hpp"
 
 namespace davit::testing {
 

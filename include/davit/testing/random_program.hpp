@@ -11,8 +11,8 @@
 
 #include "davit/program/exported_program.hpp"
 #include "davit/program/graph_builder.hpp"
-#include "davit/testing/random_quantized.hpp"
-#include "davit/testing/reduced_program.hpp"
+#include "davit/testing/detail/random_quantized.hpp"
+#include "davit/testing/detail/reduced_program.hpp"
 
 namespace davit::testing {
 
@@ -164,14 +164,13 @@ class RandomProgram : RandomQuantized {
                                             "aten.hardswish.default", "aten.silu.default", "aten.hardsigmoid.default",
                                             "aten.hardtanh.default"};
     switch (random_.below(9)) {
-      case 3: return emit("aten.clamp.default", {{"self", v(x)}, {"min", b_.real(0.5)}, {"max", b_.real(3)}}, x.sizes);
-      case 0: return emit("aten.add.Scalar", {{"self", v(x)}, {"other", b_.real(1.25)}}, x.sizes);
-      case 1: return emit("aten.mul.Scalar", {{"self", v(x)}, {"other", b_.real(-0.5)}}, x.sizes);
+      case 3: return emit("aten.clamp.default", {v(x), b_.real(0.5), b_.real(3)}, x.sizes);
+      case 0: return emit("aten.add.Scalar", {v(x), b_.real(1.25)}, x.sizes);
+      case 1: return emit("aten.mul.Scalar", {v(x), b_.real(-0.5)}, x.sizes);
       case 2:
-        return x.sizes.empty() ? emit("aten.exp.default", {{"self", v(x)}}, x.sizes)
-                               : emit("aten._softmax.default",
-                                      {{"self", v(x)}, {"dim", i(-1)}, {"half_to_float", b_.boolean(false)}}, x.sizes);
-      default: return emit(targets[random_.below(std::size(targets))], {{"self", v(x)}}, x.sizes);
+        return x.sizes.empty() ? emit("aten.exp.default", {v(x)}, x.sizes)
+                               : emit("aten._softmax.default", {v(x), i(-1), b_.boolean(false)}, x.sizes);
+      default: return emit(targets[random_.below(std::size(targets))], {v(x)}, x.sizes);
     }
   }
   void binary() {
@@ -183,15 +182,14 @@ class RandomProgram : RandomQuantized {
   Known binary(const Known& x, const Known& y) {
     constexpr std::string_view targets[] = {"aten.add.Tensor", "aten.sub.Tensor", "aten.mul.Tensor",
                                             "aten.maximum.default", "aten.minimum.default"};
-    return emit(targets[random_.below(std::size(targets))], {{"self", v(x)}, {"other", v(y)}},
-                *broadcast(x.sizes, y.sizes));
+    return emit(targets[random_.below(std::size(targets))], {v(x), v(y)}, *broadcast(x.sizes, y.sizes));
   }
   void compare() {
     const Known x = some_float();
-    const Known mask = emit("aten.gt.Scalar", {{"self", v(x)}, {"other", b_.real(0.26)}}, x.sizes,
-                            ScalarType::bool_);  // no mean of a softmax
+    const Known mask =
+        emit("aten.gt.Scalar", {v(x), b_.real(0.26)}, x.sizes, ScalarType::bool_);  // no mean of a softmax
     const auto y = some([&](const Known& k) { return same(k.sizes, x.sizes); });
-    keep(emit("aten.where.self", {{"condition", v(mask)}, {"self", v(x)}, {"other", v(y ? *y : x)}}, x.sizes));
+    keep(emit("aten.where.self", {v(mask), v(x), v(y ? *y : x)}, x.sizes));
     if (random_.one_in(2)) keep(mask);
   }
   void reduce() {
@@ -210,7 +208,7 @@ class RandomProgram : RandomQuantized {
                                     : random_.one_in(2)        ? "aten.mean.dim"
                                                                : "aten.amax.default";
     const Argument dims = b_.ints({static_cast<std::int64_t>(at)});
-    keep(emit(target, {{"self", v(*x)}, {"dim", dims}, {"keepdim", b_.boolean(keep_dim)}}, std::move(sizes)));
+    keep(emit(target, {v(*x), dims, b_.boolean(keep_dim)}, std::move(sizes)));
   }
   void view() {
     const Known x = some_value();
@@ -224,50 +222,29 @@ class RandomProgram : RandomQuantized {
           order.push_back(i(static_cast<std::int64_t>(d)));
           sizes.push_back(x.sizes[d]);
         }
-        out = emit("aten.permute.default", {{"self", v(x)}, {"dims", b_.list(order, ArgumentKind::int_)}},
-                   std::move(sizes), x.dtype);
+        out = emit("aten.permute.default", {v(x), b_.list(order, ArgumentKind::int_)}, std::move(sizes), x.dtype);
         break;
       }
-      case 1: {
-        std::vector<Dim> sizes = x.sizes;
-        const std::size_t place = random_.below(rank + 1);
-        sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(place), dim(1));
-        out = emit("aten.unsqueeze.default", {{"self", v(x)}, {"dim", i(static_cast<std::int64_t>(place))}},
-                   std::move(sizes), x.dtype);
-        break;
-      }
+      case 1: out = unsqueezed(x, random_.below(rank + 1)); break;
       case 2: {
         if (at == rank || x.sizes[at].value < 2) return binary();
-        std::vector<Dim> sizes = x.sizes;
-        const std::int64_t start = static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(sizes[at].value)));
+        const std::int64_t start =
+            static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(x.sizes[at].value)));
         const std::int64_t step = 1 + static_cast<std::int64_t>(random_.below(2));
-        sizes[at] = dim((sizes[at].value - start + step - 1) / step);
-        out = emit("aten.slice.Tensor",
-                   {{"self", v(x)},
-                    {"dim", i(static_cast<std::int64_t>(at))},
-                    {"start", i(start)},
-                    {"end", i(INT64_MAX)},
-                    {"step", i(step)}},
-                   std::move(sizes), x.dtype);
+        out = sliced(x, at, start, (x.sizes[at].value - start + step - 1) / step, INT64_MAX, step);
         break;
       }
-      case 3: {
+      case 3:
         if (at == rank || x.sizes[at].value < 1) return binary();
-        std::vector<Dim> sizes = x.sizes;
-        const std::int64_t index = static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(sizes[at].value)));
-        sizes.erase(sizes.begin() + static_cast<std::ptrdiff_t>(at));
-        out = emit("aten.select.int", {{"self", v(x)}, {"dim", i(static_cast<std::int64_t>(at))}, {"index", i(index)}},
-                   std::move(sizes), x.dtype);
+        out = selected(x, at, static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(x.sizes[at].value))));
         break;
-      }
       case 4: {
         if (rank > 4) return binary();
         std::vector<Dim> sizes = x.sizes;
         sizes.insert(sizes.begin(), dim(2));
         std::vector<Argument> items{i(2)};
         for (std::size_t d = 0; d < rank; ++d) items.push_back(i(-1));
-        out = emit("aten.expand.default", {{"self", v(x)}, {"size", b_.list(items, ArgumentKind::int_)}},
-                   std::move(sizes), x.dtype);
+        out = emit("aten.expand.default", {v(x), b_.list(items, ArgumentKind::int_)}, std::move(sizes), x.dtype);
         out.overlaps = true;
         break;
       }
@@ -281,11 +258,10 @@ class RandomProgram : RandomQuantized {
   Known itself(const Known& x) {
     const std::size_t which = x.key % (identities.size() + 1);
     if (which == identities.size() || x.dtype != ScalarType::float32)
-      return emit("aten.alias.default", {{"self", v(x)}}, x.sizes, x.dtype);
+      return emit("aten.alias.default", {v(x)}, x.sizes, x.dtype);
     if (identities[which].ends_with("dropout.default"))
-      return emit(identities[which], {{"input", v(x)}, {"p", b_.real(0.5)}, {"train", b_.boolean(false)}}, x.sizes,
-                  x.dtype);
-    return emit(identities[which], {{"self", v(x)}}, x.sizes, x.dtype);
+      return emit(identities[which], {v(x), b_.real(0.5), b_.boolean(false)}, x.sizes);
+    return emit(identities[which], {v(x)}, x.sizes);
   }
   void join() {
     const auto x = some_of_all([](const Known& k) { return !k.sizes.empty(); });
@@ -294,9 +270,7 @@ class RandomProgram : RandomQuantized {
     const auto y = some_of_all([&](const Known& k) { return k.dtype == x->dtype && same(k.sizes, x->sizes); });
     std::vector<Dim> sizes = x->sizes;
     sizes[at].value *= 2;
-    const Argument both = b_.tensors({x->id, y ? y->id : x->id});
-    keep(emit("aten.cat.default", {{"tensors", both}, {"dim", i(static_cast<std::int64_t>(at))}}, std::move(sizes),
-              x->dtype));
+    keep(joined(*x, y ? *y : *x, at, std::move(sizes)));
   }
   void several() {
     const auto x =
@@ -309,7 +283,7 @@ class RandomProgram : RandomQuantized {
       const Known indices{
           .id = declare(fresh("indices"), first, ScalarType::int64), .dtype = ScalarType::int64, .sizes = first};
       const Argument made[] = {v(values), v(indices)};
-      node("aten.max.dim", {{"self", v(*x)}, {"dim", i(0)}}, made);
+      node("aten.max.dim", {v(*x), i(0)}, made);
       keep(values);
       return keep(indices);
     }
@@ -318,7 +292,7 @@ class RandomProgram : RandomQuantized {
     const Known c{.id = declare(fresh("split"), second), .sizes = second, .overlaps = x->overlaps, .fixed = x->fixed};
     const Argument sizes = b_.ints({1, second[0].value});
     const Argument made = b_.tensors({a.id, c.id});
-    node("aten.split_with_sizes.default", {{"self", v(*x)}, {"split_sizes", sizes}, {"dim", i(0)}}, {&made, 1});
+    node("aten.split_with_sizes.default", {v(*x), sizes, i(0)}, {&made, 1});
     keep(a);
     keep(c);
   }
@@ -336,7 +310,7 @@ class RandomProgram : RandomQuantized {
       for (std::size_t d = x->sizes.size(); d-- > 0; stride *= x->sizes[d].value) strides[d] = i(stride);
       for (const Dim& d : x->sizes) sizes.push_back(i(d.value));
       const Argument size = b_.list(sizes, ArgumentKind::int_), step = b_.list(strides, ArgumentKind::int_);
-      x = emit("aten.as_strided.default", {{"self", v(*x)}, {"size", size}, {"stride", step}}, x->sizes, x->dtype);
+      x = emit("aten.as_strided.default", {v(*x), size, step}, x->sizes, x->dtype);
       keep(*x);
     }
     Known out;
@@ -346,15 +320,13 @@ class RandomProgram : RandomQuantized {
       return all && same(*all, x->sizes);
     });
     switch (random_.below(x->dtype == ScalarType::bool_ ? 2 : x->dtype == ScalarType::float32 ? 7 : 4)) {
-      case 0: out = emit("aten.add_.Tensor", {{"self", v(*x)}, {"other", v(y ? *y : *x)}}, x->sizes, x->dtype); break;
-      case 2: out = emit("aten.mul_.Tensor", {{"self", v(*x)}, {"other", v(y ? *y : *x)}}, x->sizes, x->dtype); break;
-      case 3: out = emit("aten.relu_.default", {{"self", v(*x)}}, x->sizes, x->dtype); break;
-      case 4: out = emit("aten.sub_.Tensor", {{"self", v(*x)}, {"other", v(y ? *y : *x)}}, x->sizes); break;
-      case 5: out = emit("aten.fill_.Scalar", {{"self", v(*x)}, {"value", b_.real(0.375)}}, x->sizes); break;
-      case 6:
-        out = emit("aten.clamp_.default", {{"self", v(*x)}, {"min", b_.real(-1)}, {"max", b_.real(1)}}, x->sizes);
-        break;
-      default: out = emit("aten.copy_.default", {{"self", v(*x)}, {"src", v(y ? *y : *x)}}, x->sizes, x->dtype); break;
+      case 0: out = emit("aten.add_.Tensor", {v(*x), v(y ? *y : *x)}, x->sizes, x->dtype); break;
+      case 2: out = emit("aten.mul_.Tensor", {v(*x), v(y ? *y : *x)}, x->sizes, x->dtype); break;
+      case 3: out = emit("aten.relu_.default", {v(*x)}, x->sizes, x->dtype); break;
+      case 4: out = emit("aten.sub_.Tensor", {v(*x), v(y ? *y : *x)}, x->sizes); break;
+      case 5: out = emit("aten.fill_.Scalar", {v(*x), b_.real(0.375)}, x->sizes); break;
+      case 6: out = emit("aten.clamp_.default", {v(*x), b_.real(-1), b_.real(1)}, x->sizes); break;
+      default: out = emit("aten.copy_.default", {v(*x), v(y ? *y : *x)}, x->sizes, x->dtype); break;
     }
     keep(std::move(out));
   }
@@ -380,8 +352,7 @@ class RandomProgram : RandomQuantized {
         some([](const Known& k) { return !k.sizes.empty() && k.sizes[0].is_static() && k.sizes[0].value > 0; });
     if (!x) return binary();
     std::vector<Dim> row(x->sizes.begin() + 1, x->sizes.end());
-    const Known start =
-        emit("aten.amax.default", {{"self", v(*x)}, {"dim", b_.ints({0})}, {"keepdim", b_.boolean(false)}}, row);
+    const Known start = emit("aten.amax.default", {v(*x), b_.ints({0}), b_.boolean(false)}, row);
     const Known operands[] = {start, {.sizes = row}};
     const GraphId body = branch(
         operands, [&](const std::vector<Known>& in) { return std::vector<Known>{binary(in[0], in[1]), unary(in[1])}; });
@@ -405,8 +376,8 @@ class RandomProgram : RandomQuantized {
       return std::vector<Known>{random_.one_in(2) ? unary(binary(in[0], in[1])) : binary(unary(in[1]), in[0])};
     };
     if (random_.one_in(2)) {
-      const Known mask = emit("aten.gt.Scalar", {{"self", v(x)}, {"other", b_.real(0.0)}}, x.sizes, ScalarType::bool_);
-      const Known any = emit("aten.any.default", {{"self", v(mask)}}, {}, ScalarType::bool_);
+      const Known mask = emit("aten.gt.Scalar", {v(x), b_.real(0.0)}, x.sizes, ScalarType::bool_);
+      const Known any = emit("aten.any.default", {v(mask)}, {}, ScalarType::bool_);
       const bool copies = training_ && Random(step_ ^ 0x9e3779b9u).one_in(3);
       const GraphId yes = branch(operands, [&](const std::vector<Known>& in) {
         return copies ? std::vector{copied(in[0], in[0].sizes, 2)} : elementwise(in);
@@ -418,17 +389,14 @@ class RandomProgram : RandomQuantized {
       b_.node("higher_order.cond", in, {&made, 1});
       return keep(out);
     }
-    Known count = emit("aten.full.default",
-                       {{"size", b_.ints({})}, {"fill_value", i(0)}, {"dtype", b_.scalar_type(ScalarType::int64)}}, {},
-                       ScalarType::int64);
+    Known count = filled(b_.ints({}), i(0), {}, ScalarType::int64);
     const Known carried[] = {count, x, y};
     const std::int64_t times = static_cast<std::int64_t>(random_.below(4));
     const GraphId go_on = branch(carried, [&](const std::vector<Known>& in) {
-      return std::vector<Known>{
-          emit("aten.lt.Scalar", {{"self", v(in[0])}, {"other", i(times)}}, {}, ScalarType::bool_)};
+      return std::vector<Known>{emit("aten.lt.Scalar", {v(in[0]), i(times)}, {}, ScalarType::bool_)};
     });
     const GraphId body = branch(carried, [&](const std::vector<Known>& in) {
-      std::vector<Known> out{emit("aten.add.Scalar", {{"self", v(in[0])}, {"other", i(1)}}, {}, ScalarType::int64)};
+      std::vector<Known> out{emit("aten.add.Scalar", {v(in[0]), i(1)}, {}, ScalarType::int64)};
       out.push_back(elementwise({in[1], in[2]})[0]);
       return out;
     });

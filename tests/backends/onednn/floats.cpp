@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "backends/onednn/check.hpp"
-#include "davit/testing/reduced_program.hpp"
+#include "davit/testing/detail/reduced_program.hpp"
 
 using namespace davit;
 using onednn_check::numbers_at;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Programs of bfloat16 and float16, as `module.to(torch.bfloat16)` makes them.
 #include "davit/backends/onednn.hpp"
-#include "davit/testing/reduced_program.hpp"
+#include "davit/testing/detail/reduced_program.hpp"
 
 #include <doctest/doctest.h>
 
@@ -15,7 +15,7 @@
 #include "davit/lowering/capability_partitioner.hpp"
 #include "davit/lowering/to_backend.hpp"
 #include "davit/runtime/session.hpp"
-#include "davit/testing/eager_value.hpp"
+#include "davit/testing/detail/eager_value.hpp"
 #include "support/net.hpp"
 #include "support/reference.hpp"
 

@@ -9,16 +9,16 @@
 
 #include "davit/backend/embed_contract.hpp"
 #include "davit/backends/portable/int8/fold.hpp"
-#include "davit/backends/portable/static/embed_elementwise.hpp"
-#include "davit/backends/portable/static/embed_fill.hpp"
-#include "davit/backends/portable/static/embed_fold.hpp"
-#include "davit/backends/portable/static/embed_index.hpp"
-#include "davit/backends/portable/static/embed_layers.hpp"
-#include "davit/backends/portable/static/embed_layers_any.hpp"
-#include "davit/backends/portable/static/embed_mapped.hpp"
-#include "davit/backends/portable/static/embed_moves.hpp"
-#include "davit/backends/portable/static/embed_parts.hpp"
-#include "davit/backends/portable/static/embed_recurrent.hpp"
+#include "davit/backends/portable/static/lowering/convolution.hpp"
+#include "davit/backends/portable/static/lowering/elementwise.hpp"
+#include "davit/backends/portable/static/lowering/index.hpp"
+#include "davit/backends/portable/static/lowering/move.hpp"
+#include "davit/backends/portable/static/lowering/norm.hpp"
+#include "davit/backends/portable/static/lowering/pooling.hpp"
+#include "davit/backends/portable/static/lowering/product.hpp"
+#include "davit/backends/portable/static/lowering/recurrent.hpp"
+#include "davit/backends/portable/static/lowering/reduce.hpp"
+#include "davit/backends/portable/static/lowering/resize.hpp"
 
 namespace davit {
 
@@ -57,10 +57,11 @@ template <std::size_t... N>
   return rows;
 }
 
-inline constexpr auto portable_rows = sorted_embed_rows(
-    int8_fold::int8_rows, static_lowering::elementwise_rows, static_lowering::layer_rows, static_lowering::move_rows,
-    static_lowering::mapped_rows, static_lowering::index_rows, static_lowering::part_rows, static_lowering::fill_rows,
-    static_lowering::fold_rows, static_lowering::layer_any_rows, static_lowering::recurrent_rows);
+inline constexpr auto portable_rows =
+    sorted_embed_rows(int8_fold::int8_rows, static_lowering::elementwise_rows, static_lowering::product_rows,
+                      static_lowering::convolution_rows, static_lowering::pooling_rows, static_lowering::norm_rows,
+                      static_lowering::reduce_rows, static_lowering::move_rows, static_lowering::index_rows,
+                      static_lowering::resize_rows, static_lowering::recurrent_rows);
 
 /// The first row whose operator's name has that length or a greater one, per length.
 inline constexpr auto portable_row_of_length = [] {
@@ -79,10 +80,11 @@ inline constexpr auto portable_row_of_length = [] {
 struct portable_static {
   static constexpr std::string_view name = "portable";
   using Kernels =
-      joined_kernels<int8_fold::int8_kernels_list, static_lowering::elementwise_kernels, static_lowering::layer_kernels,
-                     static_lowering::move_kernels, static_lowering::mapped_kernels, static_lowering::index_kernels,
-                     static_lowering::part_kernels, static_lowering::fill_kernels, static_lowering::fold_kernels,
-                     static_lowering::layer_any_kernels, static_lowering::recurrent_kernels>;
+      joined_kernels<int8_fold::int8_kernels_list, static_lowering::elementwise_kernels,
+                     static_lowering::product_kernels, static_lowering::convolution_kernels,
+                     static_lowering::pooling_kernels, static_lowering::norm_kernels, static_lowering::reduce_kernels,
+                     static_lowering::move_kernels, static_lowering::index_kernels, static_lowering::resize_kernels,
+                     static_lowering::recurrent_kernels>;
 
   static constexpr const char* embed(const EmbedNode& node, StepWriter& steps) {
     constexpr const char* missing = "not in its table of static operators";

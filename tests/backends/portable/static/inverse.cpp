@@ -15,11 +15,11 @@ constexpr bool check_inverse() {
   std::array<double, 8> y{};
   std::array<double, 4> work{};
   std::array<std::int32_t, 2> info{-1, -1};
-  if (sf::inverse(sf::Inverse{2, 2}, x.data(), y.data(), info.data(), work.data()) != davit::ErrorCode::ok)
+  if (sf::inverse::run(sf::inverse::Params{2, 2}, y.data(), info.data(), work.data(), x.data()) != davit::ErrorCode::ok)
     return false;
   if (info != std::array<std::int32_t, 2>{0, 2}) return false;
   if (y[0] != 0 || y[1] != 0.25 || y[2] != 0.5 || y[3] != 0) return false;
-  return sf::inverse(sf::Inverse{2, 2, 1}, x.data(), y.data(), info.data(), work.data()) ==
+  return sf::inverse::run(sf::inverse::Params{2, 2, 1}, y.data(), info.data(), work.data(), x.data()) ==
          davit::ErrorCode::invalid_argument;
 }
 static_assert(check_inverse());

@@ -19,9 +19,9 @@ using davit::portable_kernels::softmax_ops;
 constexpr bool check_in_constant_evaluation() {
   const std::array<float, 4> x{3, 3, 3, 3};
   std::array<float, 4> y{};
-  sf::softmax(sf::Softmax{1, 4, 1}, x.data(), y.data());
+  sf::softmax<false>::run(sf::Softmax{1, 4, 1}, y.data(), x.data());
   if (y != std::array<float, 4>{0.25f, 0.25f, 0.25f, 0.25f}) return false;
-  sf::log_softmax(sf::Softmax{2, 1, 2}, x.data(), y.data());
+  sf::softmax<true>::run(sf::Softmax{2, 1, 2}, y.data(), x.data());
   return y == std::array<float, 4>{};
 }
 static_assert(check_in_constant_evaluation());
@@ -39,10 +39,10 @@ TEST_CASE("static softmax and log_softmax: as portable's, whose sums are of wide
     CAPTURE(i);
     REQUIRE(test.run(softmax_ops, "aten._softmax.default", {x, EValue(1), EValue(false)}) == ErrorCode::ok);
     std::vector<float> y = test.room();
-    sf::softmax(p, floats(x), y.data());
+    sf::softmax<false>::run(p, y.data(), floats(x));
     CHECK(test.far(y) == 0);
     REQUIRE(test.run(softmax_ops, "aten._log_softmax.default", {x, EValue(1), EValue(false)}) == ErrorCode::ok);
-    sf::log_softmax(p, floats(x), y.data());
+    sf::softmax<true>::run(p, y.data(), floats(x));
     CHECK(test.far(y) == 0);
   }
 }

@@ -125,11 +125,7 @@ namespace detail {
     if (p.outer * p.channels != 0) p.inner /= p.outer * p.channels;
   }
   StepOperands operands = steps.step<int8_dequantize>(p);
-  operands.out(n.output()).in(x);
-  if (scales != no_id)
-    operands.in(scales);
-  else
-    operands.none(ScalarType::float32);
+  operands.out(n.output()).in(x).in(scales);
   if (zero_points != no_id)
     operands.in(zero_points);
   else

@@ -74,11 +74,7 @@ namespace detail {
 }
 
 constexpr void add_weights(StepOperands& operands, const Weights& w, const Bias& bias) {
-  operands.in(w.value);
-  if (w.scales != no_id)
-    operands.in(w.scales);
-  else
-    operands.none(ScalarType::float32);
+  operands.in(w.value).in(w.scales);
   if (bias.dequantized.empty())
     operands.in(bias.value);
   else

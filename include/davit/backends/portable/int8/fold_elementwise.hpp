@@ -100,6 +100,11 @@ struct Operands {
   return o;
 }
 
+constexpr void write_operands(StepOperands step, const Quantized& out, const Operands& o) {
+  step.out(out.value).in(o.a.value).in(o.b.value);
+  if (o.a_step == 1) step.overwrites(o.a.value);
+  if (o.b_step == 1) step.overwrites(o.b.value);
+}
 [[nodiscard]] constexpr bool fold_add(const EmbedNode& n, const Quantized& out, const Operands& o, StepWriter& steps) {
   const double a = o.a.scale / out.scale;
   const double b = o.b.scale / out.scale;
@@ -121,10 +126,7 @@ struct Operands {
   p.shift = shift;
   p.low = out.low;
   p.high = out.high;
-  StepOperands operands = steps.step<int8_add>(p);
-  operands.out(out.value).in(o.a.value).in(o.b.value);
-  if (o.a_step == 1) operands.overwrites(o.a.value);
-  if (o.b_step == 1) operands.overwrites(o.b.value);
+  write_operands(steps.step<int8_add>(p), out, o);
   return true;
 }
 
@@ -141,10 +143,7 @@ struct Operands {
                             .shift = m.shift,
                             .low = out.low,
                             .high = out.high};
-  StepOperands operands = steps.step<int8_mul>(p);
-  operands.out(out.value).in(o.a.value).in(o.b.value);
-  if (o.a_step == 1) operands.overwrites(o.a.value);
-  if (o.b_step == 1) operands.overwrites(o.b.value);
+  write_operands(steps.step<int8_mul>(p), out, o);
   return true;
 }
 
@@ -152,13 +151,14 @@ enum class Unary : std::uint8_t { unknown, sigmoid, tanh, silu, hardsigmoid, har
 
 /// Which function of one number the node is.
 [[nodiscard]] constexpr Unary unary_of(const EmbedNode& n) noexcept {
-  if (n.is("aten.sigmoid.default")) return Unary::sigmoid;
-  if (n.is("aten.tanh.default")) return Unary::tanh;
-  if (n.is("aten.silu.default")) return Unary::silu;
-  if (n.is("aten.hardsigmoid.default")) return Unary::hardsigmoid;
-  if (n.is("aten.hardswish.default")) return Unary::hardswish;
-  if (n.is("aten.neg.default")) return Unary::neg;
-  if (n.is("aten.abs.default")) return Unary::abs;
+  constexpr const char* targets[]{"aten.sigmoid.default",     "aten.tanh.default",      "aten.silu.default",
+                                  "aten.hardsigmoid.default", "aten.hardswish.default", "aten.neg.default",
+                                  "aten.abs.default"};
+  std::uint8_t function = 0;
+  for (const char* target : targets) {
+    ++function;
+    if (n.is(target)) return static_cast<Unary>(function);
+  }
   return Unary::unknown;
 }
 [[nodiscard]] constexpr double unary(Unary function, double x) noexcept {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "davit/backends/portable/static/packs.hpp"
+#include "davit/backends/portable/static/product.hpp"
 #include "davit/kernels/constant_math.hpp"
 #include "davit/kernels/functions.hpp"
 
@@ -23,41 +23,8 @@ struct Recurrent {
   std::int32_t x_step = 0, x_row = 0, y_step = 0, y_row = 0;
 };
 
-/// What a recurrent layer reads and writes. Weights are (gates * units, features) and (gates * units, units), biases
-/// (gates * units) or nullptr; states (batch, units); `gates` is room for twice the gates of a row. Only an LSTM has
-/// cells.
-struct RecurrentData {
-  float *y, *h, *c, *gates;
-  const float *x, *h0, *c0, *input_weight, *hidden_weight, *input_bias, *hidden_bias;
-};
-
 namespace detail {
 
-/// y[j] = bias[j] + the products of w[j] and x, four rows at a time.
-[[gnu::always_inline]] constexpr void weigh(const float* w, const float* bias, Index rows, Index depth, const float* x,
-                                            float* y) noexcept {
-  Index j = 0;
-  for (; j + 4 <= rows; j += 4) {
-    const float* const row = w + j * depth;
-    float a = 0, b = 0, c = 0, d = 0;
-    for (Index k = 0; k < depth; ++k) {
-      const float v = x[k];
-      a += row[k] * v;
-      b += row[depth + k] * v;
-      c += row[2 * depth + k] * v;
-      d += row[3 * depth + k] * v;
-    }
-    y[j] = a + (bias == nullptr ? 0 : bias[j]);
-    y[j + 1] = b + (bias == nullptr ? 0 : bias[j + 1]);
-    y[j + 2] = c + (bias == nullptr ? 0 : bias[j + 2]);
-    y[j + 3] = d + (bias == nullptr ? 0 : bias[j + 3]);
-  }
-  for (; j < rows; ++j) {
-    float a = 0;
-    for (Index k = 0; k < depth; ++k) a += w[j * depth + k] * x[k];
-    y[j] = a + (bias == nullptr ? 0 : bias[j]);
-  }
-}
 [[nodiscard, gnu::always_inline]] constexpr float sigmoid_of(float v) noexcept { return kernels::Sigmoid<float>{}(v); }
 
 /// The new state of unit i; `in` and `own` are what the input and the state give to the gates.
@@ -81,28 +48,35 @@ template <Cell cell>
 
 }  // namespace detail
 
-/// All steps of a layer; `h` and `c` become the last states. O(steps * batch * gates * units * (features + units)).
+/// All steps of a layer; `h` and `c` become the last states. Weights are (gates * units, features) and (gates * units,
+/// units), biases (gates * units) or nullptr; states (batch, units); `gates` is room for twice the gates of a row. Only
+/// an LSTM has cells: `c` and `c0` of others are not used. O(steps * batch * gates * units * (features + units)).
 /// Source: at::gru.input, at::lstm.input, at::rnn_tanh.input and at::rnn_relu.input.
-template <Cell cell, class P>
-[[gnu::always_inline]] constexpr void recurrent(const P& params, const RecurrentData& d) noexcept {
-  const Recurrent& p = numbers_of(params);
-  const Index units = p.units, gates = gates_of(cell) * units;
-  for (Index n = 0; n < p.batch; ++n) {
-    float* const h = d.h + n * units;
-    float* const c = d.c == nullptr ? nullptr : d.c + n * units;
-    for (Index i = 0; i < units; ++i) h[i] = d.h0[n * units + i];
-    if constexpr (cell == Cell::lstm)
-      for (Index i = 0; i < units; ++i) c[i] = d.c0[n * units + i];
-    for (Index t = 0; t < p.steps; ++t) {
-      detail::weigh(d.input_weight, d.input_bias, gates, p.features, d.x + t * p.x_step + n * p.x_row, d.gates);
-      detail::weigh(d.hidden_weight, d.hidden_bias, gates, units, h, d.gates + gates);
-      float* const y = d.y + t * p.y_step + n * p.y_row;
-      for (Index i = 0; i < units; ++i) {
-        h[i] = detail::next_state<cell>(d.gates, d.gates + gates, units, i, h[i], c);
-        y[i] = h[i];
+template <Cell cell>
+struct recurrence {
+  using Params = Recurrent;
+  template <class P>
+  [[gnu::always_inline]] static constexpr void run(const P& params, float* y, float* h, float* c, float* gates,
+                                                   const float* x, const float* h0, const float* c0, const float* w,
+                                                   const float* u, const float* input_bias,
+                                                   const float* hidden_bias) noexcept {
+    const Params& p = numbers_of(params);
+    const Index units = p.units, rows = gates_of(cell) * units;
+    for (Index n = 0; n < p.batch; ++n, h += units, c += units) {
+      for (Index i = 0; i < units; ++i) h[i] = h0[n * units + i];
+      if constexpr (cell == Cell::lstm)
+        for (Index i = 0; i < units; ++i) c[i] = c0[n * units + i];
+      for (Index t = 0; t < p.steps; ++t) {
+        detail::product_by_dots(p.features, x + t * p.x_step + n * p.x_row, w, rows, input_bias, gates);
+        detail::product_by_dots(units, h, u, rows, hidden_bias, gates + rows);
+        float* const out = y + t * p.y_step + n * p.y_row;
+        for (Index i = 0; i < units; ++i) {
+          h[i] = detail::next_state<cell>(gates, gates + rows, units, i, h[i], c);
+          out[i] = h[i];
+        }
       }
     }
   }
-}
+};
 
 }  // namespace davit::static_kernels

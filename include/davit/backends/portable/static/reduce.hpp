@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
 
+#include "davit/backends/portable/static/computed.hpp"
 #include "davit/backends/portable/static/walk.hpp"
 
+/// Reductions, scans and orders of elements of any type.
 namespace davit::static_kernels {
 
 /// Each group of elements (a `group` walk from each place of `kept`) becomes one.
@@ -13,30 +15,26 @@ struct Reduce {
   Walk<1> kept{}, group{};
 };
 
-/// y = the sum of each group, in order. O(numel). Source: at::sum.
-template <class P>
-[[gnu::always_inline]] constexpr void sum(const P& params, const float* x, float* y) noexcept {
-  const Reduce& p = numbers_of(params);
-  detail::walk_each(p.kept, [&](Index base) __attribute__((always_inline)) {
-    Wide total = 0;
-    detail::walk_each(p.group,
-                      [&](Index i) __attribute__((always_inline)) { total += static_cast<Wide>(x[base + i]); });
-    *y++ = static_cast<float>(total);
-  });
-}
-
-/// y = the mean of each group. O(numel). Source: at::mean.
-template <class P>
-[[gnu::always_inline]] constexpr void mean(const P& params, const float* x, float* y) noexcept {
-  const Reduce& p = numbers_of(params);
-  const auto count = static_cast<Wide>(p.group.count());
-  detail::walk_each(p.kept, [&](Index base) __attribute__((always_inline)) {
-    Wide total = 0;
-    detail::walk_each(p.group,
-                      [&](Index i) __attribute__((always_inline)) { total += static_cast<Wide>(x[base + i]); });
-    *y++ = static_cast<float>(total / count);
-  });
-}
+/// y = each group folded, in order; divided by the group's size where `Mean`. O(numel).
+/// Source: at::sum, at::prod, at::any, at::mean.
+template <class Op, bool Mean = false>
+struct fold {
+  using Params = Reduce;
+  template <class P, class R, class T>
+  [[gnu::always_inline]] static constexpr void run(const P& params, R* y, const T* x) noexcept {
+    using C = Summed<T>;
+    const Reduce& p = numbers_of(params);
+    [[maybe_unused]] const auto count = static_cast<C>(Mean ? p.group.count() : 1);
+    detail::walk_each(p.kept, [&](Index base) __attribute__((always_inline)) {
+      C folded = Op::template start<C>;
+      detail::walk_each(p.group, [&](Index i) __attribute__((always_inline)) {
+        folded = Op{}(folded, kernels::convert<C>(x[base + i]));
+      });
+      if constexpr (Mean) folded /= count;
+      *y++ = kernels::convert<R>(folded);
+    });
+  }
+};
 
 namespace detail {
 
@@ -61,14 +59,111 @@ template <bool Largest, class T, class Put>
 }  // namespace detail
 
 /// y = the largest (or smallest) element of each group. O(numel). Source: at::amax, at::amin.
-template <bool Largest, class P, class T>
-[[gnu::always_inline]] constexpr void extreme(const P& params, const T* x, T* y) noexcept {
-  detail::each_extreme<Largest>(numbers_of(params), x, [&](T v, Index) { *y++ = v; });
-}
+template <bool Largest>
+struct extreme {
+  using Params = Reduce;
+  template <class P, class T>
+  [[gnu::always_inline]] static constexpr void run(const P& params, T* y, const T* x) noexcept {
+    detail::each_extreme<Largest>(numbers_of(params), x, [&](T v, Index) { *y++ = v; });
+  }
+};
 /// y = where it lies in its group. O(numel). Source: at::argmax, at::argmin.
-template <bool Largest, class P, class T>
-[[gnu::always_inline]] constexpr void arg_extreme(const P& params, const T* x, std::int64_t* y) noexcept {
-  detail::each_extreme<Largest>(numbers_of(params), x, [&](T, Index at) { *y++ = at; });
+template <bool Largest>
+struct arg_extreme {
+  using Params = Reduce;
+  template <class P, class T>
+  [[gnu::always_inline]] static constexpr void run(const P& params, std::int64_t* y, const T* x) noexcept {
+    detail::each_extreme<Largest>(numbers_of(params), x, [&](T, Index at) { *y++ = at; });
+  }
+};
+
+/// Rows of `count` elements that lie `inner` apart.
+struct Rows {
+  std::int32_t outer = 1, count = 1, inner = 1;
+};
+namespace detail {
+/// Calls f(where the row begins) for each.
+template <class F>
+[[gnu::always_inline]] constexpr void each_row(const Rows& rows, F&& f) noexcept {
+  for (Index o = 0; o < rows.outer; ++o)
+    for (Index i = 0; i < rows.inner; ++i) f(o * rows.count * rows.inner + i, o, i);
 }
+}  // namespace detail
+
+/// y[i] = the elements of the row up to i, folded. O(numel). Source: at::cumsum, at::cumprod.
+template <class Op>
+struct scan {
+  using Params = Rows;
+  template <class P, class T>
+  [[gnu::always_inline]] static constexpr void run(const P& params, T* y, const T* x) noexcept {
+    using C = Summed<T>;
+    const Rows& p = numbers_of(params);
+    detail::each_row(p, [&](Index base, Index, Index) __attribute__((always_inline)) {
+      C folded = Op::template start<C>;
+      for (Index i = 0; i < p.count; ++i) {
+        const Index at = base + i * p.inner;
+        folded = Op{}(folded, kernels::convert<C>(x[at]));
+        y[at] = kernels::convert<T>(folded);
+      }
+    });
+  }
+};
+
+/// values and indices: the greatest (or least) element of the row so far, the last of equal ones; NaN prevails.
+/// O(numel). Source: at::cummax, at::cummin.
+template <bool Largest>
+struct running_extreme {
+  using Params = Rows;
+  template <class P, class T>
+  [[gnu::always_inline]] static constexpr void run(const P& params, T* values, std::int64_t* indices,
+                                                   const T* x) noexcept {
+    const Rows& p = numbers_of(params);
+    detail::each_row(p, [&](Index base, Index, Index) __attribute__((always_inline)) {
+      Index best = 0;
+      for (Index i = 0; i < p.count; ++i) {
+        const Index at = base + i * p.inner;
+        const T v = x[at], found = x[base + best * p.inner];
+        if (v != v || (found == found && (Largest ? v >= found : v <= found))) best = i;
+        values[at] = x[base + best * p.inner];
+        indices[at] = best;
+      }
+    });
+  }
+};
+
+/// values and indices: the first `taken` elements of each row in order, least (or greatest) first, equal ones in the
+/// row's order; NaN is the greatest. O(numel * taken), no memory. Source: at::sort (stable), at::topk.
+struct ranked {
+  struct Params {
+    Rows rows{};
+    std::int32_t taken = 1;
+    std::int32_t descending = 0;
+  };
+  template <class P, class T>
+  [[gnu::always_inline]] static constexpr void run(const P& params, T* values, std::int64_t* indices,
+                                                   const T* x) noexcept {
+    const Params& p = numbers_of(params);
+    const Rows& rows = p.rows;
+    const auto precedes = [&](T a, Index at_a, T b, Index at_b) __attribute__((always_inline)) {
+      const bool less = a < b || (b != b && a == a), greater = b < a || (a != a && b == b);
+      return less || greater ? (p.descending != 0 ? greater : less) : at_a < at_b;
+    };
+    detail::each_row(rows, [&](Index base, Index o, Index i) __attribute__((always_inline)) {
+      Index last = -1;
+      for (Index k = 0; k < p.taken; ++k) {
+        Index best = -1;
+        for (Index c = 0; c < rows.count; ++c) {
+          const T v = x[base + c * rows.inner];
+          if (last >= 0 && !precedes(x[base + last * rows.inner], last, v, c)) continue;
+          if (best < 0 || precedes(v, c, x[base + best * rows.inner], best)) best = c;
+        }
+        const Index to = (o * p.taken + k) * rows.inner + i;
+        values[to] = x[base + best * rows.inner];
+        indices[to] = best;
+        last = best;
+      }
+    });
+  }
+};
 
 }  // namespace davit::static_kernels

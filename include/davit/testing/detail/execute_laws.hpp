@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "davit/core/tensor.hpp"
+#include "davit/runtime/prepare_delegate.hpp"
+#include "davit/testing/detail/law_case.hpp"
+
+namespace davit::testing::detail {
+
+enum class Destinations : std::uint8_t { none, fitting, small };
+
+/// Memory for an output; of one that is made `small`, the first dimension is said to be shorter by one than what lies
+/// there.
+class Destination {
+ public:
+  Destination(const PortType& type, bool small) : dtype_(type.dtype) {
+    for (const Dim& d : type.dims) sizes_.push_back(d.value);
+    whole_ = Tensor::zeros(dtype_, sizes_);
+    if (small && !sizes_.empty() && sizes_[0] > 0) --sizes_[0];
+    strides_.resize(sizes_.size());
+    contiguous_strides(sizes_, strides_);
+  }
+  [[nodiscard]] TensorView view() const noexcept {
+    return {whole_.view().data, sizes_.data(), strides_.data(), static_cast<std::uint8_t>(sizes_.size()), dtype_};
+  }
+  [[nodiscard]] bool is_smaller() const noexcept { return view().nbytes() < whole_.storage.size(); }
+  /// True if nothing was written behind it.
+  [[nodiscard]] bool is_clean() const noexcept {
+    return std::ranges::all_of(whole_.storage.bytes().subspan(view().nbytes()),
+                               [](std::byte b) { return b == std::byte{}; });
+  }
+
+ private:
+  ScalarType dtype_;
+  std::vector<std::int64_t> sizes_, strides_;
+  Tensor whole_;
+};
+
+/// functional, inputs, destination: calls execute itself, with and without destinations, for methods that are one
+/// partition without state.
+template <Backend B>
+void check_execute(LawCase<B>& c, const LoweredProgram& program) {
+  const LoweredMethod& method = program.methods()[0];
+  if (method.delegates.size() != 1) return;
+  const LoweredDelegate& delegate = method.delegates[0];
+  const auto& handle = handle_of<B>(delegate);
+  for (const InputPort& port : method.interface.inputs)
+    if (port.role != InputRole::user || port.constant) return;
+  const auto index_of = [](const auto& ports, std::string_view name) {
+    std::size_t i = 0;
+    while (i < ports.size() && ports[i].name != name) ++i;
+    return i;
+  };
+  for (std::size_t i = 0; i < c.samples.size(); ++i) {
+    std::vector<EValue> inputs;
+    for (const InputPort& port : delegate.interface.inputs) {
+      const std::size_t at = index_of(method.interface.inputs, port.name);
+      if (at == method.interface.inputs.size()) return;
+      inputs.push_back(c.samples[i][at]);
+    }
+    for (const Destinations given : {Destinations::none, Destinations::fitting, Destinations::small}) {
+      workspace_of<B> workspace{};
+      Scratch scratch;
+      const Snapshot before(inputs);
+      std::vector<EValue> outputs(delegate.interface.outputs.size());
+      std::vector<Destination> destinations;
+      destinations.reserve(outputs.size());
+      for (std::size_t k = 0; given != Destinations::none && k < outputs.size(); ++k) {
+        const PortType& type = delegate.interface.outputs[k].type;
+        if (type.tag != EValue::Tag::tensor || !std::ranges::all_of(type.dims, &Dim::is_static)) continue;
+        destinations.emplace_back(type, given == Destinations::small);
+        outputs[k] = destinations.back().view();
+      }
+      if (given == Destinations::small && std::ranges::none_of(destinations, &Destination::is_smaller)) continue;
+      if (Result<void> prepared = prepare_delegate(backend_table<B>, &handle, inputs, outputs, &workspace, scratch);
+          !prepared) {
+        if (given == Destinations::small) continue;
+        return c.broken("outputs", "prepare: ", to_name(prepared.error()));
+      }
+      NullTracer tracer;
+      NoReport report;
+      ExecuteContext<NullTracer, NoReport, workspace_of<B>> context(tracer, report, workspace, scratch.span());
+      const Status status = B::execute(handle, inputs, std::span<EValue>(outputs), context);
+      for (const Destination& each : destinations)
+        if (!each.is_clean())
+          return c.broken("destination", "execute wrote behind a destination that is smaller than the output");
+      const auto is_destination = [&](const EValue& output) {
+        return output.is_tensor() && std::ranges::any_of(destinations, [&](const Destination& each) {
+                 return each.view().data == output.tensor().data;
+               });
+      };
+      if (given == Destinations::small && (!status || std::ranges::any_of(outputs, is_destination))) continue;
+      if (!status) return c.broken("functional", "execute without a session failed: ", name_of(status.error().code()));
+      if (Snapshot(inputs) != before) c.broken("inputs", "execute changed its inputs");
+      std::vector<EValue> answered;  // as the method answers them
+      for (const OutputPort& port : method.interface.outputs) {
+        const std::size_t at = index_of(delegate.interface.outputs, port.name);
+        if (at == outputs.size()) return;
+        answered.push_back(outputs[at]);
+      }
+      if (!c.mutates_inputs() && Snapshot(answered) != c.expected[i])
+        c.broken(given == Destinations::none ? "functional" : "destination",
+                 "execute without a session gave another result");
+    }
+  }
+}
+
+}  // namespace davit::testing::detail
