@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -118,6 +119,24 @@ struct ExplainCommand {
   std::string method;               ///< which of them; empty: the first
   std::string backends;             ///< that they were embedded with
 };
+struct TrainCommand {
+  std::string model;  ///< a joint graph, or a training program that is to go on
+  std::vector<std::string> data;
+  std::int64_t batch = 0;  ///< 0: the program's
+  std::size_t epochs = 1;
+  std::string optimizer = "sgd";
+  bool has_optimizer = false;  ///< it was named
+  double learning_rate = 1e-3;
+  std::optional<double> momentum{};
+  std::optional<double> weight_decay{};
+  bool nesterov = false;
+  std::vector<std::string> frozen{};  ///< patterns of parameters
+  std::uint32_t accumulate = 1;
+  std::optional<std::uint64_t> shuffle{};  ///< a seed
+  std::size_t log = 1;                     ///< every so many steps a line
+  std::string output;
+  LoweringChoice lowering;
+};
 struct OperatorsCommand {
   std::string part;  ///< only those whose name holds it
 };
@@ -133,6 +152,8 @@ int check(const CheckOptions& options);
 int lower(const LowerCommand& options);
 int embed(const EmbedCommand& options);
 int explain(const ExplainCommand& options);
+/// Trains a joint graph on arrays, and writes a package that begins with the trained state.
+int train(const TrainCommand& options);
 int operators(const OperatorsCommand& options);
 /// Runs programs by turns and compares how long they take; 2 if one of them does not run.
 int bench(BenchOptions options);

@@ -9,9 +9,23 @@
 #include <utility>
 #include <vector>
 
+#include "davit/formats/checkpoint.hpp"
+#include "davit/training/replace_weights.hpp"
+
 namespace tool {
 
 using namespace davit;
+
+Result<ExportedProgram> read_program(const std::string& file, const formats::Pt2Options& options) {
+  Result<ExportedProgram> program = formats::read_pt2(file, options);
+  if (!program || weights.empty()) return program;
+  const Result<std::vector<NamedTensor>> trained = formats::read_state(weights);
+  if (!trained) return std::unexpected(trained.error());
+  Result<std::size_t> replaced = replace_weights(*program, *trained, weights_prefix);
+  if (replaced) return program;
+  replaced.error().where = concat("--weights ", weights, ": ", replaced.error().where);
+  return std::unexpected(std::move(replaced.error()));
+}
 
 Result<std::vector<NamedProgram>> read_models(const std::vector<std::string>& models, const Limits& limits,
                                               bool& are_methods) {
@@ -31,8 +45,8 @@ Result<std::vector<NamedProgram>> read_models(const std::vector<std::string>& mo
     std::string method = is_file ? "forward" : model.substr(0, equals);
     const std::string file = is_file ? model : model.substr(equals + 1);
     Result<ExportedProgram> program =
-        formats::read_pt2(file, reading(limits, is_file ? std::string_view() : std::string_view(method)));
-    if (!program && !is_file) program = formats::read_pt2(file, reading(limits));
+        read_program(file, reading(limits, is_file ? std::string_view() : std::string_view(method)));
+    if (!program && !is_file) program = read_program(file, reading(limits));
     if (!program) return std::unexpected(std::move(program.error()));
     all.push_back({std::move(method), *std::move(program)});
   }

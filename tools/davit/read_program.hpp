@@ -20,6 +20,12 @@ inline bool skip_unreadable_guards = false;
   return {.model = model, .limits = limits, .skip_unreadable_guards = skip_unreadable_guards};
 }
 
+/// Set by --weights and --weights-prefix, for programs that are read: a package or a checkpoint.
+inline std::string weights, weights_prefix;
+/// Reads a .pt2 file, and gives the program the weights of --weights. Errors: what reading and replace_weights give.
+[[nodiscard]] davit::Result<davit::ExportedProgram> read_program(const std::string& file,
+                                                                 const davit::formats::Pt2Options& options);
+
 /// A method and its program.
 struct NamedProgram {
   std::string method;

@@ -81,6 +81,8 @@ class Runner {
   /// What is known of the partitions of a program that was loaded: reports for profile().
   [[nodiscard]] std::vector<davit::PartitionReport> reports() const;
   [[nodiscard]] davit::Result<void> save(const std::string& file, bool debug_map = true) const;
+  /// Saves the program so that it begins where this session is: with its state in place of the initial one.
+  [[nodiscard]] davit::Result<void> save_state(const std::string& file) const;
   /// Runs some times and writes into the report of the method that it runs how long partitions and nodes took, as the
   /// median of runs after the first up to one that fails, and where its memory lies; a report without nodes gets those
   /// that ran. Only with `trace`. Errors: what the first two runs report.

@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,9 @@
 namespace davit::formats {
 
 struct SaveOptions {
-  bool debug_map = true;  ///< where the nodes came from; strip_debug_map takes it out later
+  bool debug_map = true;                 ///< where the nodes came from; strip_debug_map takes it out later
+  std::span<const NamedTensor> state{};  ///< a session's state: sessions of the package begin with it; empty: the
+                                         ///< initial values
 };
 
 /// A lowered program as bytes: one program table, the backends' blobs and all tensors as aligned segments (equal ones
