@@ -12,6 +12,7 @@
 #include <system_error>
 #include <vector>
 
+#include "read_program.hpp"
 #include "runner.hpp"
 
 namespace tool {
@@ -124,14 +125,8 @@ struct TrainCommand {
   std::vector<std::string> data;
   std::int64_t batch = 0;  ///< 0: the program's
   std::size_t epochs = 1;
-  std::string optimizer = "sgd";
-  bool has_optimizer = false;  ///< it was named
+  TrainingChoice training;
   double learning_rate = 1e-3;
-  std::optional<double> momentum{};
-  std::optional<double> weight_decay{};
-  bool nesterov = false;
-  std::vector<std::string> frozen{};  ///< patterns of parameters
-  std::uint32_t accumulate = 1;
   std::optional<std::uint64_t> shuffle{};  ///< a seed
   std::size_t log = 1;                     ///< every so many steps a line
   std::string output;

@@ -16,8 +16,6 @@
 
 #include "commands.hpp"
 #include "davit/formats/file_kind.hpp"
-#include "davit/formats/pt2.hpp"
-#include "davit/training/training_program.hpp"
 #include "files.hpp"
 #include "inputs.hpp"
 #include "progress.hpp"
@@ -30,34 +28,16 @@ namespace {
 
 using namespace davit;
 
-/// The optimizer that the options describe. Errors: options of another one.
-[[nodiscard]] Result<Optimizer> optimizer_of(const TrainCommand& options) {
-  if (options.optimizer == "sgd") {
-    sgd how{.momentum = options.momentum.value_or(0), .nesterov = options.nesterov};
-    how.weight_decay = options.weight_decay.value_or(how.weight_decay);
-    return how;
-  }
-  if (options.momentum || options.nesterov)
-    return refuse(ErrorCode::invalid_argument, options.momentum ? Name("--momentum") : Name("--nesterov"),
-                  concat(options.optimizer, " has none: its moments have factors of their own"),
-                  "leave it out, or take --optimizer sgd");
-  const auto made = [&](auto how) -> Optimizer {
-    how.weight_decay = options.weight_decay.value_or(how.weight_decay);
-    return how;
-  };
-  if (options.optimizer == "adam") return made(adam());
-  if (options.optimizer == "adamw") return made(adamw());
-  return refuse(ErrorCode::not_found, "--optimizer", concat("there is no optimizer '", options.optimizer, "'"),
-                "there are sgd, adam and adamw");
-}
-
 /// A lowered training program: of a joint graph, or one that an earlier training saved, which goes on.
 [[nodiscard]] Result<Runner> open_training(const TrainCommand& options) {
+  const TrainingChoice& choice = options.training;
   if (formats::is_package(options.model)) {
-    const std::pair<const char*, bool> of_program[] = {
-        {"--optimizer", options.has_optimizer}, {"--momentum", options.momentum.has_value()},
-        {"--nesterov", options.nesterov},       {"--weight-decay", options.weight_decay.has_value()},
-        {"--freeze", !options.frozen.empty()},  {"--accumulate", options.accumulate != 1}};
+    const std::pair<const char*, bool> of_program[] = {{"--optimizer", !choice.optimizer.empty()},
+                                                       {"--momentum", choice.momentum.has_value()},
+                                                       {"--nesterov", choice.nesterov},
+                                                       {"--weight-decay", choice.weight_decay.has_value()},
+                                                       {"--freeze", !choice.frozen.empty()},
+                                                       {"--accumulate", choice.accumulate != 1}};
     for (const auto& [option, given] : of_program)
       if (given)
         return refuse(ErrorCode::invalid_argument, Name::own(option),
@@ -65,13 +45,9 @@ using namespace davit;
                       "leave the option out, or train the joint graph");
     return Runner::open(options.model, options.lowering);
   }
-  const Result<Optimizer> optimizer = optimizer_of(options);
-  if (!optimizer) return std::unexpected(optimizer.error());
   const Result<ExportedProgram> joint = read_program(options.model, reading(options.lowering.limits));
   if (!joint) return std::unexpected(joint.error());
-  TrainOptions how{.frozen = {}, .accumulate = options.accumulate};
-  for (const std::string& pattern : options.frozen) how.frozen.push_back(Name::own(pattern));
-  const Result<ExportedProgram> program = training_program(*joint, *optimizer, how);
+  const Result<ExportedProgram> program = training_of(*joint, choice);
   if (!program) return std::unexpected(program.error());
   return Runner::lower(*program, options.lowering);
 }
