@@ -39,8 +39,8 @@ struct TrainingChoice {
 inline TrainingChoice training;
 /// Set by --weights-of and --weights-prefix, for programs that are read: a package or a checkpoint.
 inline std::string weights, weights_prefix;
-/// Reads a .pt2 file, gives the program the weights of --weights-of, and makes it what --train says. Errors: what reading,
-/// replace_weights and training_of give.
+/// Reads a .pt2 file, gives the program the weights of --weights-of, and makes it what --train says. Errors: what
+/// reading, replace_weights and training_of give.
 [[nodiscard]] davit::Result<davit::ExportedProgram> read_program(const std::string& file,
                                                                  const davit::formats::Pt2Options& options);
 
