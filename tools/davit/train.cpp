@@ -180,12 +180,8 @@ class Batches {
 
 /// The loss among what a run returned.
 [[nodiscard]] Result<double> loss_of(const Outputs& outputs, const MethodInterface& interface) {
-  std::size_t at = 0;
-  for (const OutputPort& port : interface.outputs) {
-    if (port.kind == OutputKind::loss_output) break;
-    at += port.is_returned() ? 1 : 0;
-  }
-  const EValue& value = outputs.all()[at];
+  const auto at = std::ranges::find(interface.outputs, OutputKind::loss_output, &OutputPort::kind);
+  const EValue& value = outputs.all()[static_cast<std::size_t>(at - interface.outputs.begin())];
   if (value.is_tensor() && value.tensor().numel() == 1) {
     const TensorView loss = value.tensor();
     if (loss.dtype == ScalarType::float32) return static_cast<double>(*static_cast<const float*>(loss.data));
