@@ -13,7 +13,7 @@ import re
 import sys
 
 FOLDERS = {
-    "": ["core", "ops", "program", "backend", "lowered", "lowering", "runtime", "autotune", "embed"],
+    "": ["core", "ops", "program", "backend", "lowered", "lowering", "runtime", "autotune", "training", "embed"],
     "--kernels": ["kernels", "backends"],
     "--formats": ["formats", "testing"],
     "--backend": ["backends"],

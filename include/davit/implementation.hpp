@@ -19,3 +19,4 @@
 #include "davit/impl/portable_windows.cpp"
 #include "davit/impl/program.cpp"
 #include "davit/impl/runtime.cpp"
+#include "davit/impl/training.cpp"

@@ -7,10 +7,12 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <vector>
 
+#include "read_program.hpp"
 #include "runner.hpp"
 
 namespace tool {
@@ -118,6 +120,18 @@ struct ExplainCommand {
   std::string method;               ///< one of the methods; empty: the first
   std::string backends;             ///< as passed to embed
 };
+struct TrainCommand {
+  std::string model;  ///< a joint graph, or a training program that is to go on
+  std::vector<std::string> data;
+  std::int64_t batch = 0;  ///< 0: the program's
+  std::size_t epochs = 1;
+  TrainingChoice training;
+  double learning_rate = 1e-3;
+  std::optional<std::uint64_t> shuffle{};  ///< a seed
+  std::size_t log = 1;                     ///< every so many steps a line
+  std::string output;
+  LoweringChoice lowering;
+};
 struct OperatorsCommand {
   std::string part;  ///< only operators whose name contains this
 };
@@ -133,6 +147,8 @@ int check(const CheckOptions& options);
 int lower(const LowerCommand& options);
 int embed(const EmbedCommand& options);
 int explain(const ExplainCommand& options);
+/// Trains a joint graph on arrays, and writes a package that begins with the trained state.
+int train(const TrainCommand& options);
 int operators(const OperatorsCommand& options);
 /// Runs programs in turn and compares their times. Returns 2 if one of them does not run.
 int bench(BenchOptions options);

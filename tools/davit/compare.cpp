@@ -167,7 +167,7 @@ class CallComparison {
 [[nodiscard]] Result<bool> compare_program(const CompareOptions& options) {
   if (Result<void> apart = Files().reads_all({options.model}, options.inputs).uses(options.lowering).check(); !apart)
     return std::unexpected(std::move(apart.error()));
-  const Result<ExportedProgram> program = formats::read_pt2(options.model, reading(options.lowering.limits));
+  const Result<ExportedProgram> program = read_program(options.model, reading(options.lowering.limits));
   if (!program) return std::unexpected(program.error());
   Result<std::vector<Input>> inputs =
       options.inputs.empty() ? random_inputs(*program, options.seed) : parse_inputs(options.inputs);

@@ -123,6 +123,43 @@ void add_reading(CLI::App& command) {
                    "them then give wrong numbers");
 }
 
+/// A command whose .pt2 files may get trained weights.
+void add_weights(CLI::App& command) {
+  CLI::Option* weights =
+      command
+          .add_option(
+              "--weights-of", tool::weights,
+              "what davit train wrote, or a checkpoint: its tensors replace the parameters and buffers of their "
+              "names in the .pt2 file")
+          ->check(is_named);
+  command
+      .add_option("--weights-prefix", tool::weights_prefix,
+                  "what the names in that file begin with and the program's do not, say model.")
+      ->needs(weights);
+}
+
+/// A command that makes a training program of a joint graph; `option` names the optimizer.
+void add_training(CLI::App& command, tool::TrainingChoice& choice, const std::string& option) {
+  const bool always = option == "--optimizer";
+  CLI::Option* optimizer =
+      command
+          .add_option(option, choice.optimizer,
+                      always ? "with torch.optim's defaults (sgd)"
+                             : "the model is a joint graph (docs/training.md): train it by this optimizer")
+          ->type_name("{sgd,adam,adamw}");
+  CLI::Option* const others[] = {
+      command.add_option("--momentum", choice.momentum, "of sgd (0)")->check(is_real(1e30)),
+      command.add_flag("--nesterov", choice.nesterov, "of sgd with momentum"),
+      command.add_option("--weight-decay", choice.weight_decay, "(0; of adamw 0.01)")->check(is_real(1e30)),
+      command.add_option("--freeze", choice.frozen, "patterns of parameters that stay as they are: 'encoder.*'"),
+      command
+          .add_option("--accumulate", choice.accumulate,
+                      "batches whose mean gradient makes one step of the optimizer (1)")
+          ->check(CLI::Range(1, 1 << 20))};
+  if (always) return;
+  for (CLI::Option* other : others) other->needs(optimizer);
+}
+
 CLI::Option* add_method(CLI::App& command, tool::LoweringChoice& choice, const std::string& runs) {
   return command.add_option("--method", choice.method,
                             "which method " + runs + " (forward, or the first if there is none of that name)");
@@ -332,6 +369,32 @@ void reserve_streams() {
   explain_command->add_option("--backends", explain.backends, "the --backends of davit embed (none)")
       ->type_name(any_of(tool::backend_names()));
 
+  tool::TrainCommand train;
+  CLI::App* train_command =
+      app.add_subcommand("train", "trains a joint graph (loss and gradients, docs/training.md) on arrays of samples");
+  train_command
+      ->add_option("joint", train.model,
+                   "a .pt2 file with a loss and gradients, or a .davit file that davit train wrote, to go on with")
+      ->required();
+  train_command
+      ->add_option("--data", train.data,
+                   "an array for each input, in order: FILE.npy, FILE.npz or FILE.npz:NAME; the first dimension counts "
+                   "samples")
+      ->required();
+  train_command->add_option("--batch", train.batch, "samples of a step (the program's; 32 if that is dynamic)")
+      ->check(is_count);
+  train_command->add_option("--epochs", train.epochs, "how often all samples are gone through (1)")->check(is_count);
+  add_training(*train_command, train.training, "--optimizer");
+  train_command->add_option("--lr", train.learning_rate, "learning rate (1e-3)")->check(is_real(1e30));
+  train_command->add_option("--shuffle", train.shuffle, "a seed: each epoch in another order, that of torch.randperm")
+      ->check(is_seed);
+  train_command->add_option("--log", train.log, "print the loss of every so many steps (1)")
+      ->check(CLI::Range(std::size_t{1}, SIZE_MAX));
+  train_command->add_option(
+      "-o,--output", train.output,
+      "write the training program with what it learned: a .davit file, for --weights-of, or to go on");
+  add_lowering(*train_command, train.lowering);
+
   tool::OperatorsCommand operators;
   CLI::App* operators_command = app.add_subcommand(
       "operators", "lists the operators, and which backend has them: at run time, in static modules, in int8");
@@ -358,6 +421,9 @@ void reserve_streams() {
 
   for (CLI::App* command : app.get_subcommands({}))
     if (command != operators_command) add_reading(*command);
+  for (CLI::App* command : {run_command, lower_command, embed_command, compare_command}) add_weights(*command);
+  for (CLI::App* command : {lower_command, embed_command, compare_command})
+    add_training(*command, tool::training, "--train");
 
   std::string shell;
   CLI::App* completions_command =
@@ -386,6 +452,7 @@ void reserve_streams() {
   if (help_command->parsed()) return tool::help(app, topic);
   if (inspect_command->parsed()) return tool::inspect(inspect);
   if (embed_command->parsed()) return tool::embed(embed);
+  if (train_command->parsed()) return and_costs(tool::train(train), train.lowering);
   if (explain_command->parsed()) return tool::explain(explain);
   if (operators_command->parsed()) return tool::operators(operators);
   if (bench_command->parsed()) return tool::bench(bench);

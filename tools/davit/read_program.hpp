@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +21,28 @@ inline bool skip_unreadable_guards = false;
 [[nodiscard]] inline davit::formats::Pt2Options reading(const davit::Limits& limits = {}, std::string_view model = {}) {
   return {.model = model, .limits = limits, .skip_unreadable_guards = skip_unreadable_guards};
 }
+
+/// How a joint graph becomes a training program.
+struct TrainingChoice {
+  std::string optimizer{};  ///< empty: none was named
+  std::optional<double> momentum{};
+  std::optional<double> weight_decay{};
+  bool nesterov = false;
+  std::vector<std::string> frozen{};  ///< patterns of parameters
+  std::uint32_t accumulate = 1;
+};
+/// The training program of a joint graph; without a name the optimizer is sgd. Errors: what does not exist, options of
+/// another optimizer, what davit::training_program gives.
+[[nodiscard]] davit::Result<davit::ExportedProgram> training_of(const davit::ExportedProgram& joint,
+                                                                const TrainingChoice& choice);
+/// Set by --train: programs that are read are joint graphs, and become training programs.
+inline TrainingChoice training;
+/// Set by --weights-of and --weights-prefix, for programs that are read: a package or a checkpoint.
+inline std::string weights, weights_prefix;
+/// Reads a .pt2 file, gives the program the weights of --weights-of, and makes it what --train says. Errors: what
+/// reading, replace_weights and training_of give.
+[[nodiscard]] davit::Result<davit::ExportedProgram> read_program(const std::string& file,
+                                                                 const davit::formats::Pt2Options& options);
 
 /// A method and its program.
 struct NamedProgram {

@@ -154,7 +154,7 @@ Result<Runner> Runner::open(const std::string& file, const LoweringChoice& choic
     if (Result<void> none = check_lowered(choice, file); !none) return std::unexpected(std::move(none.error()));
     return load(file, choice, trace);
   }
-  const Result<ExportedProgram> program = formats::read_pt2(file, reading(choice.limits));
+  const Result<ExportedProgram> program = read_program(file, reading(choice.limits));
   if (!program) return std::unexpected(program.error());
   return lower(*program, choice, trace, diagnostics);
 }
@@ -189,6 +189,9 @@ std::vector<PartitionReport> Runner::reports() const {
 }
 Result<void> Runner::save(const std::string& file, bool debug_map) const {
   return formats::save_program(sessions_->session.program(), std::filesystem::path(file), {.debug_map = debug_map});
+}
+Result<void> Runner::save_state(const std::string& file) const {
+  return formats::save_program(sessions_->session.program(), std::filesystem::path(file), {.state = state()});
 }
 Result<void> Runner::profile(std::span<const EValue> inputs, std::span<PartitionReport> reports) {
   using Clock = std::chrono::steady_clock;

@@ -80,6 +80,8 @@ class Runner {
   /// Returns reports of a loaded program for profile().
   [[nodiscard]] std::vector<davit::PartitionReport> reports() const;
   [[nodiscard]] davit::Result<void> save(const std::string& file, bool debug_map = true) const;
+  /// Saves the program with the state of this session in place of the initial state.
+  [[nodiscard]] davit::Result<void> save_state(const std::string& file) const;
   /// Runs several times and adds times of partitions and nodes, and the memory plan, to the report of the method. Times
   /// are medians of the runs after the first, up to a failed one. A report without nodes gets the nodes that ran.
   /// Requires `trace`. Errors: those of the first two runs.

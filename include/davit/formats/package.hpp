@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ namespace davit::formats {
 
 struct SaveOptions {
   bool debug_map = true;  ///< save source places of the nodes; strip_debug_map removes them later
+  /// The state of a session: sessions of the package begin with it. Empty: the initial values.
+  std::span<const NamedTensor> state{};
 };
 
 /// Serializes a lowered program: one program table, the backends' blobs and all tensors as aligned segments (equal ones

@@ -45,6 +45,34 @@ namespace detail {
   return {};
 }
 
+/// Reads over the methods of a program table, up to its state; nothing of them is loaded. Errors: corrupt_data.
+[[nodiscard]] Result<void> skip_methods(ByteReader& in, const SegmentReader& segments) {
+  const auto skip_program = [&]() -> Result<void> {
+    const Result<ExportedProgram> program = read_program(in, segments);
+    if (!program) return std::unexpected(program.error());
+    return {};
+  };
+  for (std::size_t i = 0, methods = in.count(32); i < methods && in.ok(); ++i) {
+    (void)in.text();
+    (void)read_interface(in);
+    (void)in.number<std::uint8_t>();
+    if (Result<void> skipped = skip_program(); !skipped) return skipped;
+    for (std::size_t d = 0, delegates = in.count(32); d < delegates && in.ok(); ++d) {
+      for (int text = 0; text < 2; ++text) (void)in.text();  // tag and backend
+      for (std::size_t f = 0, fallbacks = in.count(8); f < fallbacks && in.ok(); ++f) (void)in.text();
+      (void)read_interface(in);
+      (void)in.bytes();
+      (void)in.number<std::uint32_t>();
+      if (in.number<std::uint8_t>() != 0)
+        if (Result<void> skipped = skip_program(); !skipped) return skipped;
+    }
+  }
+  if (!in.ok())
+    return std::unexpected(
+        package_error(concat("program table, byte ", in.position()), "the bytes end early or a size is wrong"));
+  return {};
+}
+
 [[nodiscard]] std::vector<std::byte> debug_bytes(const DebugMap& map) {
   ByteWriter out;
   out.array(std::span<const DebugMap::Entry>(map.entries()));
@@ -230,7 +258,7 @@ template <class Use>
             if (Result<void> written = write_delegate(table, program.backends(), method, entry, segments); !written)
               return std::unexpected(std::move(written.error()));
         }
-        davit::detail::write_tensors(table, program.state(), segments);
+        davit::detail::write_tensors(table, options.state.empty() ? program.state() : options.state, segments);
         const std::vector<std::byte> map =
             options.debug_map ? debug_bytes(program.debug_map()) : std::vector<std::byte>{};
         return use(table.written(), segments.segments(), std::span<const std::byte>(map));

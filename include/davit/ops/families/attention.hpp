@@ -20,10 +20,12 @@ inline constexpr OperatorRow attention[] = {
        dropout_p == 0 ? [scaled_dot_product_attention(query, key, value, attn_mask, 0.0, is_causal, scale),
            cast(logsumexp(s, [-1]), dtype(query) == float64 ? float64 : float32)] :
          fail(0))"sv},
+    // torch 2.6 takes the forward pass apart with the probabilities as its second result: they are no logsumexp
     {.rule = R"(aten._scaled_dot_product_flash_attention_for_cpu_backward.default(grad_out, query, key, value, out,
            logsumexp, dropout_p, is_causal, attn_mask=none, scale=none)^:
        f = scale == none ? 1.0 / sqrt_of(size(query, -1)) : scale;
-       p = exp($scores(query, key, is_causal, attn_mask, scale) - unsqueeze(logsumexp, -1));
+       p = rank(logsumexp) == rank(query) ? logsumexp :
+           exp($scores(query, key, is_causal, attn_mask, scale) - unsqueeze(logsumexp, -1));
        s = p * (matmul(grad_out, transpose.int(value, -2, -1)) - sum.dim_IntList(grad_out * out, [-1], true)) * f;
        dropout_p == 0 ? [matmul(s, key), matmul(transpose.int(s, -2, -1), query),
            matmul(transpose.int(p, -2, -1), grad_out)] :

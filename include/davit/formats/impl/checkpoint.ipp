@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "davit/core/catch_bad_alloc.hpp"
+#include "davit/core/copy_tensor.hpp"
+#include "davit/formats/checkpoint.hpp"
+#include "davit/formats/file_kind.hpp"
+#include "davit/formats/impl/package.ipp"
+#include "davit/formats/mapped_file.hpp"
+#include "davit/formats/package_layout.hpp"
+#include "davit/program/name_map.hpp"
+#include "davit/program/program_bytes.hpp"
+
+namespace davit::formats {
+
+namespace detail {
+
+/// Calls use(table, segments) with what a package of nothing but the session's state is made of.
+template <class Use>
+[[nodiscard]] auto with_state(const Session& session, Use&& use) {
+  return davit::detail::catch_bad_alloc(
+      Stage::save, [&]() -> decltype(use(std::span<const std::byte>(), std::span<const std::span<const std::byte>>())) {
+        SegmentWriter segments;
+        ByteWriter table;
+        table.number(std::uint64_t{0});  // methods
+        davit::detail::write_tensors(table, session.state(), segments);
+        return use(std::span<const std::byte>(table.written()), segments.segments());
+      });
+}
+
+}  // namespace detail
+
+Result<std::vector<std::byte>> save_state(const Session& session) {
+  return detail::with_state(session, [](auto table, auto segments) -> Result<std::vector<std::byte>> {
+    return write_package(table, segments, {});
+  });
+}
+
+Result<void> save_state(const Session& session, const std::string& path) {
+  return detail::with_state(session, [&](auto table, auto segments) -> Result<void> {
+    const PackageParts package = package_parts(table, segments, {});
+    return write_file(path, std::span(package.parts));
+  });
+}
+
+Result<std::vector<NamedTensor>> read_state(const SharedBytes& bytes) {
+  return davit::detail::catch_bad_alloc(Stage::load, [&]() -> Result<std::vector<NamedTensor>> {
+    Result<Package> package = read_package(bytes);
+    if (!package) return std::unexpected(std::move(package.error()));
+    ByteReader in(package->table.bytes());
+    if (Result<void> skipped = detail::skip_methods(in, package->segments); !skipped)
+      return std::unexpected(std::move(skipped.error()));
+    Result<std::vector<NamedTensor>> state = davit::detail::read_tensors(in, package->segments);
+    if (state && (!in.ok() || !in.at_end()))
+      return std::unexpected(package_error(concat("program table, byte ", in.position()),
+                                           "the bytes end early, late, or a size is wrong"));
+    return state;
+  });
+}
+
+Result<std::vector<NamedTensor>> read_state(const std::string& path) {
+  return davit::detail::catch_bad_alloc(Stage::load, [&]() -> Result<std::vector<NamedTensor>> {
+    Result<SharedBytes> bytes = map_file(path);
+    Result<std::vector<NamedTensor>> state =
+        bytes ? read_state(*bytes) : Result<std::vector<NamedTensor>>(std::unexpected(std::move(bytes.error())));
+    if (state) return state;
+    if (state.error().code == ErrorCode::corrupt_data)
+      state.error().where = concat(path, state.error().where.empty() ? "" : ": ", state.error().where);
+    return std::unexpected(recognised_file(std::move(state.error()), path, FileUse::package));
+  });
+}
+
+namespace detail {
+
+[[nodiscard]] Result<void> take_state(Session& session, std::span<const NamedTensor> saved) {
+  const NameIndex names(saved, [](const NamedTensor& entry) { return entry.name.view(); });
+  const std::span<const NamedTensor> state = session.state();
+  std::vector<std::size_t> from;
+  for (const NamedTensor& buffer : state) {
+    const std::size_t at = names.first(buffer.name);
+    const auto refuse = [&](ErrorCode code, std::string_view what) {
+      return std::unexpected(Error{.code = code,
+                                   .stage = Stage::load,
+                                   .where = concat("state '", buffer.name, "'"),
+                                   .what = Name::own(what),
+                                   .fix = "load what a session of this program saved"});
+    };
+    if (at == NameIndex::not_found) return refuse(ErrorCode::not_found, "the checkpoint has no tensor of that name");
+    if (saved[at].tensor.dtype != buffer.tensor.dtype)
+      return refuse(ErrorCode::invalid_dtype, "the checkpoint's tensor has another dtype");
+    if (saved[at].tensor.sizes != buffer.tensor.sizes)
+      return refuse(ErrorCode::invalid_shape, "the checkpoint's tensor has other sizes");
+    from.push_back(at);
+  }
+  for (std::size_t i = 0; i < state.size(); ++i) copy_tensor(saved[from[i]].tensor.view(), state[i].tensor.view());
+  return {};
+}
+
+}  // namespace detail
+
+Result<void> load_state(Session& session, const SharedBytes& bytes) {
+  const Result<std::vector<NamedTensor>> saved = read_state(bytes);
+  if (!saved) return std::unexpected(saved.error());
+  return detail::take_state(session, *saved);
+}
+
+Result<void> load_state(Session& session, const std::string& path) {
+  const Result<std::vector<NamedTensor>> saved = read_state(path);
+  if (!saved) return std::unexpected(saved.error());
+  return detail::take_state(session, *saved);
+}
+
+}  // namespace davit::formats

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: MIT
+#include "davit/training/impl/replace_weights.ipp"
+#include "davit/training/impl/training_program.ipp"

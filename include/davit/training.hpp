@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// All of training/: programs that train, and weights that move between programs by name.
+
+#include "davit/training/optimizer.hpp"
+#include "davit/training/replace_weights.hpp"
+#include "davit/training/training_program.hpp"
