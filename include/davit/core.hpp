@@ -30,6 +30,7 @@
 #include "davit/core/shared_bytes.hpp"
 #include "davit/core/static_tensor.hpp"
 #include "davit/core/table.hpp"
+#include "davit/core/target.hpp"
 #include "davit/core/tensor.hpp"
 #include "davit/core/tensor_view.hpp"
 #include "davit/core/value_or_exit.hpp"
