@@ -24,6 +24,7 @@
 #include "davit/core/next_index.hpp"
 #include "davit/core/catch_bad_alloc.hpp"
 #include "davit/core/promote.hpp"
+#include "davit/core/real_from_chars.hpp"
 #include "davit/core/scalar_type.hpp"
 #include "davit/core/scratch.hpp"
 #include "davit/core/segments.hpp"

@@ -9,6 +9,7 @@
 
 #include "davit/backends/compiler_demo/tokens.hpp"
 #include "davit/core/contiguous.hpp"
+#include "davit/core/real_from_chars.hpp"
 
 namespace davit::demo {
 
@@ -115,7 +116,7 @@ std::string_view cut(std::string_view& rest, char separator) noexcept {
 /// The whole of `text` as a number. False if it is none.
 template <class Number>
 [[nodiscard]] bool parse_number(std::string_view text, Number& number) noexcept {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const auto [end, error] = number_from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() && end == text.data() + text.size();
 }
 
