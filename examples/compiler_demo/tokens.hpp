@@ -15,6 +15,7 @@
 
 #include "davit/backend/delegate_io.hpp"
 #include "davit/core/contiguous.hpp"
+#include "davit/core/real_from_chars.hpp"
 
 /// The tokens of compiler_demo: how preprocess writes them and compile reads
 /// them.
@@ -188,7 +189,7 @@ inline bool TokenWriter::outputs() {
 /// The whole of `text` as a number. False if it is none.
 template <class Number>
 [[nodiscard]] bool parse_number(std::string_view text, Number& number) noexcept {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const auto [end, error] = number_from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() && end == text.data() + text.size();
 }
 

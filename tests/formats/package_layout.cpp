@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <bit>
+#include <cstddef>
 #include <cstring>
 #include <span>
 #include <string_view>
@@ -162,6 +164,15 @@ TEST_CASE("another major version is told; another minor version is read") {
   CHECK(error.what == "the package has format version 6.5, this davit reads 5.x");
   header.major = package_major;
   CHECK(read_package(shared(with(bytes, header, sections_of(bytes)))));
+}
+
+TEST_CASE("a package of a big-endian machine is told") {
+  const Bytes bytes = sample();
+  PackageHeader header = header_of(bytes);
+  header.major = std::byteswap(header.major);
+  const Error error = error_of(with(bytes, header, sections_of(bytes)));
+  CHECK(error.code == ErrorCode::version_mismatch);
+  CHECK(error.what == "the package's numbers are big-endian, this davit reads little-endian ones");
 }
 
 TEST_CASE("what is no package, and sections that do not fit the file, are errors with the place") {

@@ -86,9 +86,11 @@ TEST_CASE("softmax across lines that lie side by side is that of each line, on e
                                                      false);
           CHECK(same(y, logs));
         };
-        across.operator()<16>();
-        across.operator()<32>();
+        across.operator()<vector_bytes>();
+#if DAVIT_WIDER_VECTORS
+        if constexpr (vector_bytes < 32) across.operator()<32>();
         across.operator()<64>();
+#endif
       }
 }
 TEST_CASE("log_softmax of a row of one is 0, of -0 too; what is small beside the largest counts") {

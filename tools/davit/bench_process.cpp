@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "bench_process.hpp"
 
-#if defined(__linux__)
+#include "davit/core/target.hpp"
+
+#if DAVIT_TARGET_LINUX
 #include <sys/prctl.h>
 #endif
 #include <sys/wait.h>
@@ -104,7 +106,7 @@ struct Measured {
   return names;
 }
 
-#if defined(__linux__)
+#if DAVIT_TARGET_LINUX
 /// Kills this process when its parent ends; a stopped process would not notice.
 void follow_parent() { prctl(PR_SET_PDEATHSIG, SIGKILL); }
 void stop(pid_t process) { kill(process, SIGSTOP); }

@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "davit/core/real_from_chars.hpp"
 #include "davit/formats/file_kind.hpp"
 #include "davit/formats/mapped_file.hpp"
 #include "davit/formats/npy.hpp"
@@ -26,7 +27,7 @@ namespace {
 template <class T>
 [[nodiscard]] bool parse_number(std::string_view text, T& to) {
   const char* const end = text.data() + text.size();
-  const auto [at, error] = std::from_chars(text.data(), end, to);
+  const auto [at, error] = number_from_chars(text.data(), end, to);
   return error == std::errc{} && at == end;
 }
 

@@ -23,6 +23,7 @@
 
 #include "command_line.hpp"
 #include "commands.hpp"
+#include "davit/core/real_from_chars.hpp"
 #include "davit/formats/mapped_file.hpp"
 #include "partitioner_help.hpp"
 #include "read_program.hpp"
@@ -73,7 +74,7 @@ const CLI::Validator is_seed([](const std::string& value) { return check_whole<s
   return CLI::Validator(
       [most](const std::string& value) {
         double number = -1;
-        const auto [at, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+        const auto [at, error] = davit::real_from_chars(value.data(), value.data() + value.size(), number);
         const bool good = error == std::errc{} && at == value.data() + value.size() && number >= 0 && number <= most;
         return good ? std::string()
                     : "'" + value + "' is no number from 0 to " +

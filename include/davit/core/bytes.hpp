@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -10,11 +9,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "davit/core/config.hpp"
+#include "davit/core/target.hpp"
 
 namespace davit {
-
-static_assert(std::endian::native == std::endian::little, "davit's saved forms are little endian");
 
 /// Appends numbers, texts and arrays of plain structs to a vector of bytes (little endian, arrays aligned to 8).
 class ByteWriter {

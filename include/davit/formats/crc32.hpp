@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <span>
 
-#if defined(__x86_64__)
+#include "davit/core/target.hpp"
+
+#if DAVIT_TARGET_X86_64
 #include <smmintrin.h>
 #include <wmmintrin.h>
 #endif
@@ -16,7 +18,7 @@ namespace davit::formats {
 
 namespace detail {
 
-#if defined(__x86_64__)
+#if DAVIT_TARGET_X86_64
 /// Updates an inverted CRC-32 with n bytes, 64 at a time. n must be a multiple of 16 and at least 64.
 /// Source: V. Gopal and others, Fast CRC Computation for Generic Polynomials Using PCLMULQDQ Instruction.
 [[nodiscard, gnu::target("pclmul,sse4.1")]] inline std::uint32_t fold_crc32(std::uint32_t crc, const std::byte* data,
@@ -54,7 +56,7 @@ namespace detail {
 /// Returns the CRC-32 of bytes that follow bytes with CRC-32 `crc`. O(size); 16 bytes per instruction on CPUs with
 /// carry-less multiplication.
 [[nodiscard]] inline std::uint32_t crc32_of(std::span<const std::byte> bytes, std::uint32_t crc = 0) noexcept {
-#if defined(__x86_64__)
+#if DAVIT_TARGET_X86_64
   static const bool folds = __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("sse4.1");
   if (const std::size_t whole = bytes.size() / 16 * 16; folds && whole >= 64) {
     crc = ~detail::fold_crc32(~crc, bytes.data(), whole);

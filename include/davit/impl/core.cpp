@@ -9,6 +9,7 @@
 #include "davit/core/impl/heap_bytes.ipp"
 #include "davit/core/impl/move_elements.ipp"
 #include "davit/core/impl/name.ipp"
+#include "davit/core/impl/real_from_chars.ipp"
 #include "davit/core/impl/segments.ipp"
 #include "davit/core/impl/shared_bytes.ipp"
 #include "davit/core/impl/tensor.ipp"

@@ -6,11 +6,12 @@
 #include <cstring>
 #include <utility>
 
+#include "davit/core/target.hpp"
 #include "davit/kernels/quantize.hpp"
 #include "davit/kernels/vectors.hpp"
 
 /// Sums of products of numbers of 16 bits, and the bytes that they become: the inner loops of convolutions of bytes.
-#if defined(__x86_64__) && __STDC_HOSTED__
+#if DAVIT_TARGET_X86_64 && __STDC_HOSTED__
 #define DAVIT_BYTE_CONVOLUTION 1
 #else
 #define DAVIT_BYTE_CONVOLUTION 0

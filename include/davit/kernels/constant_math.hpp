@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "davit/core/target.hpp"
+
 /// Functions of <cmath> for float and double, in constant evaluation too.
 namespace davit::kernels {
 
@@ -88,11 +90,11 @@ template <class T>
   if consteval {
     return static_cast<T>(detail::constant_sqrt(static_cast<double>(v)));
   } else {
-#if defined(__arm__) && defined(__ARM_FP)
-    if constexpr (sizeof(T) == sizeof(float) && (__ARM_FP & 4) != 0) {
+#if DAVIT_TARGET_ARM32
+    if constexpr (sizeof(T) == sizeof(float) && DAVIT_TARGET_ARM_FLOAT) {
       asm("vsqrt.f32 %0, %1" : "=t"(v) : "t"(v));
       return v;
-    } else if constexpr (sizeof(T) == sizeof(double) && (__ARM_FP & 8) != 0) {
+    } else if constexpr (sizeof(T) == sizeof(double) && DAVIT_TARGET_ARM_DOUBLE) {
       asm("vsqrt.f64 %P0, %P1" : "=w"(v) : "w"(v));
       return v;
     }

@@ -6,10 +6,11 @@
 #include <type_traits>
 
 #include "davit/core/scalar_type.hpp"
+#include "davit/core/target.hpp"
 #include "davit/kernels/vectors.hpp"
 
-/// Elements of float16 and bfloat16 as vectors of float, by integer arithmetic, which every instruction set has;
-/// exactly what Half and BFloat16 convert to.
+/// Elements of float16 and bfloat16 as vectors of float, by integer arithmetic, which every instruction set has, or by
+/// ARM64's own instructions; exactly what Half and BFloat16 convert to.
 namespace davit::kernels {
 
 namespace detail {
@@ -28,8 +29,18 @@ template <std::size_t Bytes>
 [[gnu::always_inline]] inline void widen(const Half* from, float* to) noexcept {
   using Words = detail::WordsOf<Bytes>;
   using Floats = Vector<float, Bytes>;
-  const Words word =
-      __builtin_convertvector((vector_at<Bytes / 2>(reinterpret_cast<const std::uint16_t*>(from))), Words);
+  const Vector<std::uint16_t, Bytes / 2> halves = vector_at<Bytes / 2>(reinterpret_cast<const std::uint16_t*>(from));
+  const Words word = __builtin_convertvector(halves, Words);
+#if DAVIT_TARGET_ARM64
+  if constexpr (Bytes == 16) {
+    Floats floats;
+    asm("fcvtl %0.4s, %1.4h" : "=w"(floats) : "w"(halves));
+    // the instruction makes signalling NaN quiet
+    const auto kept = __builtin_bit_cast(Words, floats == floats) | word << 13 | ~0x00400000u;
+    vector_at<Bytes>(to) = __builtin_bit_cast(Floats, __builtin_bit_cast(Words, floats) & kept);
+    return;
+  }
+#endif
   const Words magnitude = word & 0x7fffu;
   const Words normal = (magnitude << 13) + 0x38000000u;
   const auto subnormal = __builtin_bit_cast(Words, __builtin_bit_cast(Floats, normal + 0x00800000u) - 0x1p-14f);
@@ -51,6 +62,16 @@ template <std::size_t Bytes>
   using Words = detail::WordsOf<Bytes>;
   const Vector<float, Bytes> value = vector_at<Bytes>(from);
   const auto word = __builtin_bit_cast(Words, value);
+#if DAVIT_TARGET_ARM64
+  if constexpr (Bytes == 16) {
+    Words quiet;  // the instruction would keep the bits of NaN
+    take_where(value != value, (word & 0x80000000u) | 0x7fc00000u, word, quiet);
+    Vector<std::uint16_t, 8> halves;
+    asm("fcvtn %0.4h, %1.4s" : "=w"(halves) : "w"(quiet));
+    vector_at<Bytes / 2>(reinterpret_cast<std::uint16_t*>(to)) = halves;
+    return;
+  }
+#endif
   const Words magnitude = word & 0x7fffffffu;
   const Words normal = (magnitude + 0xc8000fffu + ((magnitude >> 13) & 1u)) >> 13;
   const auto subnormal =

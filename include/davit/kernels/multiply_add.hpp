@@ -3,6 +3,8 @@
 
 #include <type_traits>
 
+#include "davit/core/target.hpp"
+
 namespace davit::kernels {
 
 /// a * b + c, in one rounding where that is as fast, wherever the compiler moves it: what it fuses by itself depends on
@@ -25,11 +27,11 @@ template <class T>
 template <class T>
 [[gnu::always_inline]] inline void sum_in_order([[maybe_unused]] T& sum) noexcept {
 #if defined(__clang__)
-#elif defined(__SSE2__)
+#elif DAVIT_TARGET_SSE2
   asm("" : "+x"(sum));
-#elif defined(__aarch64__)
+#elif DAVIT_TARGET_ARM64
   asm("" : "+w"(sum));
-#elif defined(__ARM_FEATURE_MVE) || defined(__ARM_NEON)
+#elif DAVIT_TARGET_HELIUM || DAVIT_TARGET_NEON
   asm("" : "+t"(sum));
 #endif
 }

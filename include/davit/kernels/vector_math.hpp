@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "davit/core/target.hpp"
 #include "davit/kernels/constant_math.hpp"
 #include "davit/kernels/vectors.hpp"
 
@@ -177,7 +178,7 @@ template <FloatVector V>
 [[gnu::always_inline]] inline void vector_sqrt(const V& x, V& to) noexcept {
 #if defined(__clang__)
   to = __builtin_elementwise_sqrt(x);
-#elif defined(__x86_64__)  // std::sqrt, which also sets errno, is not made a vector
+#elif DAVIT_TARGET_X86_64  // std::sqrt, which also sets errno, is not made a vector
   if constexpr (sizeof(V) == 64)
     asm("vsqrtps %1, %0" : "=v"(to) : "v"(x));
   else if constexpr (sizeof(V) == 32 || vector_bytes > 16)
@@ -185,6 +186,12 @@ template <FloatVector V>
   else
     asm("sqrtps %1, %0" : "=x"(to) : "x"(x));
 #else
+#if DAVIT_TARGET_ARM64
+  if constexpr (sizeof(V) == 16) {
+    asm("fsqrt %0.4s, %1.4s" : "=w"(to) : "w"(x));
+    return;
+  }
+#endif
   for (std::size_t i = 0; i < sizeof(V) / sizeof(float); ++i) to[i] = sqrt(static_cast<float>(x[i]));
 #endif
 }

@@ -18,7 +18,7 @@ inline constexpr std::size_t vector_bytes = 64;
 inline constexpr std::size_t vector_bytes = 32;
 #elif defined(__SSE2__) || defined(__ARM_NEON) || defined(__ALTIVEC__) || defined(__riscv_vector)
 inline constexpr std::size_t vector_bytes = 16;
-#elif defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2)
+#elif defined(__wasm_simd128__) || (defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2))
 inline constexpr std::size_t vector_bytes = 16;
 #else
 inline constexpr std::size_t vector_bytes = 8;

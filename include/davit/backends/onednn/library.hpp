@@ -12,6 +12,7 @@
 
 #include "davit/backends/onednn/versions.hpp"
 #include "davit/core/scalar_type.hpp"
+#include "davit/core/target.hpp"
 
 namespace davit::onednn_ops {
 
@@ -90,7 +91,7 @@ inline constexpr std::size_t most_dims = DNNL_MAX_NDIMS;
 /// True if products of bfloat16 take less time than the same in float32: on CPUs that multiply pairs, but for Intel's
 /// without tiles (Sapphire Rapids), on which pairs take twice as long.
 [[nodiscard]] inline bool has_fast_bfloat16() {
-#if defined(__x86_64__)
+#if DAVIT_TARGET_X86_64
   const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
   const auto has = [isa](dnnl::cpu_isa all) {
     return (isa & static_cast<unsigned>(all)) == static_cast<unsigned>(all);

@@ -4,11 +4,12 @@
 #include <cstddef>
 #include <new>
 
-#if defined(__linux__)
+#include "davit/core/heap_bytes.hpp"
+#include "davit/core/target.hpp"
+
+#if DAVIT_TARGET_LINUX
 #include <sys/mman.h>
 #endif
-
-#include "davit/core/heap_bytes.hpp"
 
 namespace davit {
 
@@ -25,7 +26,7 @@ inline constexpr std::size_t huge_page = 2u << 20;
 
 void* allocate_bytes(std::size_t size) noexcept {
   void* const bytes = ::operator new(size, detail::alignment_of_bytes(size), std::nothrow);
-#if defined(__linux__)
+#if DAVIT_TARGET_LINUX
   // Only whole pages, so that no more memory is used. A system without huge pages refuses, which does no harm.
   if (bytes != nullptr && size >= detail::huge_page)
     (void)::madvise(bytes, size / detail::huge_page * detail::huge_page, MADV_HUGEPAGE);

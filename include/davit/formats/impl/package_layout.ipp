@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <array>
 #include <cstring>
 #include <span>
 #include <utility>
@@ -93,6 +94,13 @@ Result<Package> read_package(SharedBytes bytes) {
   std::memcpy(&header, bytes.data(), sizeof header);
   if (std::memcmp(header.magic, package_magic, sizeof package_magic) != 0)
     return std::unexpected(package_error("byte 0", "these bytes are no davit package"));
+  constexpr std::uint32_t lowest_byte = 0xff;
+  if (header.major > lowest_byte && std::byteswap(header.major) <= lowest_byte)
+    return std::unexpected(Error{.code = ErrorCode::version_mismatch,
+                                 .stage = Stage::load,
+                                 .where = "byte 8",
+                                 .what = "the package's numbers are big-endian, this davit reads little-endian ones",
+                                 .fix = "lower the program again on a little-endian machine"});
   if (header.major != package_major)
     return std::unexpected(Error{.code = ErrorCode::version_mismatch,
                                  .stage = Stage::load,

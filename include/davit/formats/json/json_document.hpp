@@ -19,6 +19,7 @@
 
 #include "davit/core/error.hpp"
 #include "davit/core/limits.hpp"
+#include "davit/core/real_from_chars.hpp"
 
 namespace davit::formats {
 
@@ -134,7 +135,7 @@ inline bool JsonHandler::RawNumber(const char* text, Size size, bool) {
   const bool whole = number.find_first_of(".eE") == number.npos;
   if (whole && std::from_chars(text, text + size, i).ec == std::errc()) return Int64(i);
   double d = 0;
-  return std::from_chars(text, text + size, d).ec == std::errc() && Double(d);
+  return real_from_chars(text, text + size, d).ec == std::errc() && Double(d);
 }
 
 /// Parses JSON text as Python's json module writes it: UTF-8, with bare NaN, Infinity and -Infinity as numbers.

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "davit/core/real_from_chars.hpp"
 #include "davit/formats/load_error.hpp"
 #include "davit/formats/pt2/guard_words.hpp"
 #include "davit/formats/pt2/input_paths.hpp"
@@ -222,7 +223,7 @@ class GuardReader {
       return fail(in_quotes(word) + " is no integer of 64 bits");
     }
     double value = 0;
-    if (is_all(std::from_chars(word.data(), end, value))) return real(value);
+    if (is_all(real_from_chars(word.data(), end, value))) return real(value);
     at_ = first;
     return fail(in_quotes(word) + " is no number");
   }

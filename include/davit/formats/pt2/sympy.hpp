@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "davit/core/real_from_chars.hpp"
 #include "davit/formats/load_error.hpp"
 #include "davit/formats/pt2/sympy_functions.hpp"
 #include "davit/formats/pt2/sympy_lexer.hpp"
@@ -60,7 +61,7 @@ class SympyReader {
   template <class Number>
   [[nodiscard]] static std::optional<Number> parse(std::string_view text) {
     Number number{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    const auto [end, error] = number_from_chars(text.data(), text.data() + text.size(), number);
     if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
     return number;
   }

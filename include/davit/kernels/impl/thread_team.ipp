@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "davit/core/target.hpp"
 #include "davit/kernels/thread_team.hpp"
 
 #if defined(__cpp_lib_atomic_wait)  // a C++ library for boards without an operating system lacks this, and threads
@@ -55,8 +56,10 @@ struct ThreadTeam::Shared {
   static std::uint32_t wait(const std::atomic<std::uint32_t>& number, std::uint32_t old) noexcept {
     for (int i = 0; i < 20000; ++i) {
       if (const std::uint32_t now = number.load(std::memory_order_acquire); now != old) return now;
-#if defined(__x86_64__)
+#if DAVIT_TARGET_X86_64
       __builtin_ia32_pause();
+#elif DAVIT_TARGET_ARM64
+      asm volatile("yield");
 #endif
     }
     number.wait(old, std::memory_order_acquire);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "davit/core/floor_divide.hpp"
+#include "davit/core/real_from_chars.hpp"
 #include "davit/program/guard_values.hpp"
 #include "davit/program/python_repr.hpp"
 
@@ -128,7 +129,7 @@ struct FloatQuotient {
   if (digits < -308) return GuardNumber::of(0.0 * x);
   std::array<char, 700> text{};
   double result = 0;
-  const auto read = [&](const auto& printed) { std::from_chars(text.data(), printed.ptr, result); };
+  const auto read = [&](const auto& printed) { (void)real_from_chars(text.data(), printed.ptr, result); };
   if (digits >= 0) {
     read(std::to_chars(text.data(), text.data() + text.size(), x, std::chars_format::fixed, static_cast<int>(digits)));
   } else {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "davit/backends/portable/int8/requantize.hpp"
+#include "davit/core/target.hpp"
 
 #if defined(DAVIT_INT8_HELIUM)
 
@@ -70,7 +71,7 @@ template <class T>
       : "lr", "memory");
 }
 
-#if __ARM_FEATURE_MVE & 2
+#if DAVIT_TARGET_HELIUM_FLOAT
 /// There is no division of vectors.
 [[nodiscard, gnu::always_inline]] inline float32x4_t divide(float32x4_t a, float32x4_t b) noexcept {
   register float32x4_t x asm("q0") = a;
@@ -90,7 +91,7 @@ struct FourChannels {
 [[nodiscard, gnu::always_inline]] inline FourChannels four_channels(const Requantize& q, const float* scales,
                                                                     float scale, const float* bias,
                                                                     std::int32_t n) noexcept {
-#if __ARM_FEATURE_MVE & 2
+#if DAVIT_TARGET_HELIUM_FLOAT
   const mve_pred16_t lanes = vctp32q(static_cast<std::uint32_t>(n));
   const float32x4_t multiplier =
       vmulq_n_f32(scales != nullptr ? vldrwq_z_f32(scales, lanes) : vdupq_n_f32(scale), q.ratio);

@@ -5,10 +5,12 @@
 #include <cstring>
 #include <type_traits>
 
-#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 1)
+#include "davit/core/target.hpp"
+
+#if DAVIT_TARGET_HELIUM_INTEGER
 #define DAVIT_INT8_HELIUM 1
 #include <arm_mve.h>
-#elif defined(__ARM_FEATURE_DSP) && __ARM_FEATURE_DSP
+#elif DAVIT_TARGET_ARM_DSP
 #define DAVIT_INT8_DSP 1
 #include <arm_acle.h>
 #endif

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "davit/backends/portable/int8/isa.hpp"
+#include "davit/core/target.hpp"
 
 namespace davit::int8_kernels {
 
@@ -52,7 +53,7 @@ inline constexpr float twice_one = 8589934592.0f * (1 << fraction_bits);
 
 /// Rounded high half of the product.
 [[nodiscard, gnu::always_inline]] constexpr std::int32_t multiply_high(std::int32_t a, std::int32_t b) noexcept {
-#if defined(__ARM_FEATURE_DSP) && __ARM_FEATURE_DSP
+#if DAVIT_TARGET_ARM_DSP
   if (!std::is_constant_evaluated()) {
     std::int32_t high;
     asm("smmulr %0, %1, %2" : "=r"(high) : "r"(a), "r"(b));
@@ -63,7 +64,7 @@ inline constexpr float twice_one = 8589934592.0f * (1 << fraction_bits);
 }
 
 [[nodiscard, gnu::always_inline]] constexpr std::int32_t saturate(std::int32_t v) noexcept {
-#if defined(__ARM_FEATURE_SAT) && __ARM_FEATURE_SAT
+#if DAVIT_TARGET_ARM_SATURATION
   if (!std::is_constant_evaluated()) {
     asm("ssat %0, #8, %1" : "=r"(v) : "r"(v));
     return v;
@@ -75,7 +76,7 @@ inline constexpr float twice_one = 8589934592.0f * (1 << fraction_bits);
 [[nodiscard, gnu::always_inline]] constexpr std::int32_t requantize(std::int32_t sum, const Channel& c,
                                                                     std::int32_t shift) noexcept {
   const std::int32_t v = (sum << shift) + c.initial;
-#if defined(__ARM_FEATURE_DSP) && __ARM_FEATURE_DSP && defined(__ARM_FEATURE_SAT) && __ARM_FEATURE_SAT
+#if DAVIT_TARGET_ARM_DSP && DAVIT_TARGET_ARM_SATURATION
   if (!std::is_constant_evaluated()) {
     std::int32_t y;
     asm("smmul %0, %1, %2" : "=r"(y) : "r"(v), "r"(c.multiplier));

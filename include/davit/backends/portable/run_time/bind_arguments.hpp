@@ -11,6 +11,7 @@
 #include "davit/backends/portable/run_time/argument_table.hpp"
 #include "davit/core/error.hpp"
 #include "davit/core/evalue.hpp"
+#include "davit/core/real_from_chars.hpp"
 #include "davit/ops/operator_schema.hpp"
 #include "davit/program/call_schema.hpp"
 #include "davit/program/graph.hpp"
@@ -104,7 +105,7 @@ class ArgumentBinder {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), integer);
     if (error == std::errc{} && end == text.data() + text.size()) return integer;
     double real = 0;
-    const auto result = std::from_chars(text.data(), text.data() + text.size(), real);
+    const auto result = real_from_chars(text.data(), text.data() + text.size(), real);
     if (result.ec == std::errc{} && result.ptr == text.data() + text.size()) return real;
     if (text == "contiguous_format") return static_cast<std::int64_t>(MemoryFormat::contiguous);
     return {};

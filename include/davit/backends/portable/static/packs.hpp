@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "davit/core/target.hpp"
 #include "davit/kernels/multiply_add.hpp"
 #include "davit/kernels/vectors.hpp"
 
@@ -41,14 +42,14 @@ template <class P>
 inline constexpr Index simd = kernels::vector_bytes >= 32 ? 8 : kernels::vector_bytes >= 16 ? 4 : 1;
 
 /// True where memcpy of a few bytes is a call that would bring the function into the image.
-#if defined(__arm__)
+#if DAVIT_TARGET_ARM32
 inline constexpr bool calls_memcpy = true;
 #else
 inline constexpr bool calls_memcpy = false;
 #endif
 
 /// The type of sums that must not lose digits: double where the hardware has it.
-#if defined(__ARM_FP) && !(__ARM_FP & 8)
+#if DAVIT_TARGET_FLOAT_ONLY
 using Wide = float;
 #else
 using Wide = double;
@@ -87,7 +88,7 @@ template <Index N>
   } else {
     if (count >= N) return load<N>(from);
     Pack<N> v{};
-#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2) && !defined(__clang__)
+#if DAVIT_TARGET_HELIUM_FLOAT && !defined(__clang__)
     if !consteval {
       asm("vctp.32 %2\n\tvpst\n\tvldrwt.32 %q0, [%1]" : "=w"(v) : "r"(from), "r"(count) : "memory", "p0");
       return v;
@@ -117,7 +118,7 @@ template <Index N>
   } else if (count >= N) {
     store<N>(to, v);
   } else if constexpr (calls_memcpy) {
-#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2) && !defined(__clang__)
+#if DAVIT_TARGET_HELIUM_FLOAT && !defined(__clang__)
     // an element by a number that is not constant would keep the vector in memory
     asm volatile("vctp.32 %2\n\tvpst\n\tvstrwt.32 %q0, [%1]" : : "w"(v), "r"(to), "r"(count) : "memory", "p0");
 #else
@@ -131,7 +132,7 @@ template <Index N>
 /// sum + a * b, where the whole loop is a chain of such sums. Products are rounded alike in packs and in single floats.
 template <class V>
 [[nodiscard, gnu::always_inline]] constexpr V add_product(V sum, V a, float b) noexcept {
-#if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2) && !defined(__clang__)
+#if DAVIT_TARGET_HELIUM_FLOAT && !defined(__clang__)
   if constexpr (sizeof(V) == 16) return __builtin_mve_vfmaq_n_fv4sf(sum, a, b);  // g++ 12 does not fuse these itself
 #endif
   sum += a * b;
@@ -144,7 +145,7 @@ template <class V>
 /// A float that several packs are multiplied with: g++ 12 would load it for each.
 [[nodiscard, gnu::always_inline]] constexpr float load_once(const float* from) noexcept {
   float v = *from;
-#if defined(__ARM_FEATURE_MVE)
+#if DAVIT_TARGET_HELIUM
   if !consteval {
     asm("" : "+r"(v));
   }

@@ -6,6 +6,7 @@
 
 #include "davit/backends/portable/static/computed.hpp"
 #include "davit/backends/portable/static/packs.hpp"
+#include "davit/core/target.hpp"
 
 namespace davit::static_kernels {
 
@@ -73,7 +74,7 @@ template <bool Unrolled, Index N, Index Rows, Index Vectors>
 inline constexpr Index tile_packs = simd == 8 ? 4 : 8;
 
 /// Packs of the first tiles of shared code, 0 without such: Helium's loops gain a quarter where there are 16 columns.
-#if defined(__ARM_FEATURE_MVE)
+#if DAVIT_TARGET_HELIUM
 inline constexpr Index wide_packs = simd == 4 ? 4 : 0;
 #else
 inline constexpr Index wide_packs = 0;

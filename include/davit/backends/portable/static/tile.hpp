@@ -5,11 +5,12 @@
 #include <cstdint>
 
 #include "davit/backends/portable/static/packs.hpp"
+#include "davit/core/target.hpp"
 
 namespace davit::static_kernels::detail {
 
 /// Packs that the sums of a convolution's tile take: what the registers hold beside an element and a weight.
-#if defined(__ARM_FEATURE_MVE)
+#if DAVIT_TARGET_HELIUM
 inline constexpr Index tile_sums = 4;
 #else
 inline constexpr Index tile_sums = simd == 1 ? 16 : 8;
@@ -118,7 +119,7 @@ template <Index N>
 }
 
 /// Whether shuffling packs in registers pays.
-#if defined(__SSE2__) || defined(__ARM_NEON)
+#if DAVIT_TARGET_SSE2 || DAVIT_TARGET_NEON
 inline constexpr bool shuffles = simd > 1;
 #else
 inline constexpr bool shuffles = false;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "davit/core/real_from_chars.hpp"
 #include "davit/lowering/detail/pattern.hpp"
 #include "davit/ops/facts.hpp"
 #include "davit/ops/operator_schema.hpp"
@@ -75,7 +76,7 @@ class PatternParser {
     double found = 0;
     if (!rest_.empty() && rest_[0] >= '0' && rest_[0] <= '9') {
       rest_.remove_prefix(static_cast<std::size_t>(
-          std::from_chars(rest_.data(), rest_.data() + rest_.size(), found).ptr - rest_.data()));
+          real_from_chars(rest_.data(), rest_.data() + rest_.size(), found).ptr - rest_.data()));
       return sign * found;
     }
     const std::string_view text = word();
@@ -166,7 +167,7 @@ Pattern parse_pattern(const PatternRow& row) { return PatternParser(row).run(); 
   if (a != nullptr) return operators::NodeArguments::read_number(*a, found) ? std::optional(found) : std::nullopt;
   if (default_value == "True" || default_value == "False") return default_value == "True" ? 1 : 0;
   const char* const end = default_value.data() + default_value.size();
-  const auto [ptr, error] = std::from_chars(default_value.data(), end, found);
+  const auto [ptr, error] = real_from_chars(default_value.data(), end, found);
   return error == std::errc() && ptr == end ? std::optional(found) : std::nullopt;
 }
 /// Integers are exact, so that x * 1.0000001 is not x.

@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "davit/core/real_from_chars.hpp"
 #include "davit/lowering/detail/rule_reader.hpp"
 
 namespace davit::detail {
@@ -222,7 +223,7 @@ Item RuleReader::literal() {
   double real = 0;
   const char* const last = rest.data() + rest.size();
   const auto as_whole = std::from_chars(rest.data(), last, whole);
-  const auto as_real = std::from_chars(rest.data(), last, real);
+  const auto as_real = real_from_chars(rest.data(), last, real);
   at_ += static_cast<std::size_t>(as_real.ptr - rest.data());
   return as_real.ptr == as_whole.ptr ? Item::integer(whole) : Item::of(GraphBuilder::real(real));
 }

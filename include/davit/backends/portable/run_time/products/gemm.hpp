@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "davit/backends/portable/run_time/products/row_epilogue.hpp"
+#include "davit/core/target.hpp"
 #include "davit/kernels/function_ref.hpp"
 #include "davit/kernels/instruction_set.hpp"
 #include "davit/kernels/thread_team.hpp"
@@ -35,7 +36,7 @@ struct Matrix {
 
 /// True if this CPU multiplies pairs of bfloat16 (AVX512_BF16), without their subnormal numbers.
 [[nodiscard]] inline bool multiplies_pairs() noexcept {
-#if defined(__x86_64__) && __STDC_HOSTED__
+#if DAVIT_TARGET_X86_64 && __STDC_HOSTED__
   return !kernels::one_instruction_set && kernels::widest_vectors() == 64 && __builtin_cpu_supports("avx512bf16");
 #else
   return false;

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+# What the scripts of this folder share: each builds davit for another target, runs it there or under an emulator, and prints a row of
+# README's table of targets and "N passed, N failed". Sourced, with the checkout's root in $root.
+source "$root/tests/judge.bash"
+source "$root/tests/progress.bash"
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/davit/targets
+export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
+jobs=${JOBS:-$(nproc)}
+passed=0 failed=0
+
+# libraries NAME DEBIAN-ARCHITECTURE TRIPLET [SUITE]: zlib and minizip of that architecture in a folder of their own, $cache/NAME, and
+# pkg-config told of them. The packages are unpacked, not installed: this machine's dpkg knows nothing of them.
+libraries() {
+  local folder=$cache/$1 architecture=$2 suite=${4:-}
+  if [ ! -e "$folder/complete" ]; then
+    local apt=$folder.apt
+    rm -rf "$folder" "$apt"
+    mkdir -p "$folder" "$apt"/{state/lists/partial,cache/archives/partial,sources}
+    touch "$apt/status"
+    cp -r /etc/apt/sources.list /etc/apt/sources.list.d "$apt/sources/" 2>/dev/null || true
+    if [ -n "$suite" ]; then
+      find "$apt/sources" -type f -exec sed -i "s/\b$(. /etc/os-release && echo "$VERSION_CODENAME")\b/$suite/g" {} +
+    fi
+    local options=(-qq -o "Dir::State=$apt/state" -o "Dir::State::status=$apt/status" -o "Dir::Cache=$apt/cache" -o APT::Sandbox::User=root
+      -o "Dir::Etc::sourcelist=$apt/sources/sources.list" -o "Dir::Etc::sourceparts=$apt/sources/sources.list.d"
+      -o "APT::Architecture=$architecture" -o "APT::Architectures=$architecture")
+    (cd "$apt" && apt-get "${options[@]}" update && apt-get "${options[@]}" download zlib1g-dev libminizip-dev)
+    local package
+    for package in "$apt"/*.deb; do dpkg -x "$package" "$folder"; done
+    find "$folder" -name "*.so*" -delete  # programs are static: they run without a root of their own
+    rm -rf "$apt"
+    touch "$folder/complete"
+  fi
+  export PKG_CONFIG_LIBDIR=$folder/usr/lib/$3/pkgconfig:/usr/share/pkgconfig PKG_CONFIG_SYSROOT_DIR=$folder
+}
+
+# build NAME TARGET...: builds them in build/NAME by cross/NAME.ini, or by the build machine's compiler as $CXX says
+build() {
+  local name=$1 folder=$root/build/$1 options=(-Doptimization=1 -Ddebug=false -Dwerror=true -Dtests=enabled -Ddagre=none)
+  shift
+  if [ -e "$root/cross/$name.ini" ]; then options+=(--cross-file "$root/cross/$name.ini"); fi
+  # a build that was set up in another way is made again
+  local said="${CXX:-} ${CXXFLAGS:-} ${options[*]} $(cat "$root/cross/$name.ini" 2>/dev/null || true)"
+  if [ "$said" != "$(cat "$folder.options" 2>/dev/null)" ]; then rm -rf "$folder"; fi
+  if [ ! -f "$folder/build.ninja" ]; then
+    mkdir -p "$root/build"
+    echo "$said" >"$folder.options"
+    meson setup "$folder" "$root" "${options[@]}" >"$folder.log" 2>&1 || { tail -20 "$folder.log"; exit 1; }
+  fi
+  with_progress "build/$name" "$folder.log" ninja -j"$jobs" -C "$folder" "$@" ||
+    { grep -E 'error|FAILED|undefined' "$folder.log" | head -40; echo "the build failed: see $folder.log"; exit 1; }
+}
+
+# run NAME COMMAND...: judges a program that counts what passed
+run() {
+  local name=$1 log=$root/build/$target.$1.log
+  SECONDS=0
+  shift
+  judge "$name" "$log" "$@"
+  read -r p f s <<<"$verdict"
+  passed=$((passed + p)) failed=$((failed + f))
+  echo "$name: $p passed, $f failed, $SECONDS s"
+}
+# expect NAME TEXT COMMAND...: one that says a text
+expect() {
+  local name=$1 text=$2 said
+  shift 2
+  said=$("$@" 2>&1) || true
+  if [[ $said == *"$text"* ]]; then passed=$((passed + 1)) && echo "$name: passed"; else failed=$((failed + 1)) && echo "$name failed: $said"; fi
+}
+
+# test_target [EMULATOR...]: runs the recorded cases, loaded from packages too, the tests of kernels, and some random programs; a program
+# that loads a package, and a static one. $compile is the compiler's command with what it links.
+test_target() {
+  local folder=$root/build/$target davit=$root/build/$target/tools/davit/davit
+  export DAVIT_TEST_DATA=$root/tests/cases
+  run kernels "$@" "$folder/tests/kernel_tests"
+  run cases "$@" "$davit" check "$root/tests/cases/models" --backends portable
+  local cases=$p
+  run saved_cases "$@" "$davit" check "$root/tests/cases/models" --backends portable --saved
+  run random_programs "$@" "$folder/tests/random_programs" 0 "${RANDOM_PROGRAMS:-40}" 1
+  "${compile[@]}" -std=c++23 -Os -I"$root/include" -I"$root/tests/cases/embed" "$root/examples/embedded.cpp" -o "$folder/digits"
+  expect static_digits 'a 7;' "$@" "$folder/digits"
+  # lowered here, and loaded by a program without lowering
+  "$@" "$davit" lower "$root/examples/data/digits_cnn.pt2" --backends portable -o "$folder/digits.davit" >/dev/null
+  "${compile[@]}" -std=c++23 -Os -I"$root/include" "$root/tests/targets/loader.cpp" -o "$folder/loader" \
+    -Wl,--gc-sections,--start-group "$folder"/include/davit/impl/libdavit*.a -Wl,--end-group $(pkg-config --cflags --libs minizip zlib)
+  expect loader "loader: $(python3 -c '
+import struct, sys
+labels = open(sys.argv[1], "rb").read()[-360 * 8:]
+print(*struct.unpack("<360q", labels)[:12])' "$root/examples/data/labels.npy")" "$@" "$folder/loader" "$folder/digits.davit" "$root/examples/data/images.npy"
+  local name sizes=()
+  for name in tools/davit/davit loader digits; do
+    cp "$folder/$name" "$folder/stripped"
+    "${strip:-strip}" "$folder/stripped"
+    sizes+=("$(stat -c %s "$folder/stripped")")
+  done
+  echo "| $target | $("${compile[0]}" --version | head -1) | ${*:-as it is} | $cases | ${sizes[0]} | ${sizes[1]} | ${sizes[2]} |"
+  echo "$passed passed, $failed failed"
+  [ "$failed" = 0 ] && [ "$passed" -gt 0 ]
+}
