@@ -12,13 +12,13 @@
 #include "davit/kernels/multiply_add.hpp"
 #include "davit/kernels/vectors.hpp"
 
-/// float32 kernels of static programs: plain functions on pointers and small parameter structs, without heap, errors or
-/// type erasure. They sum in the order of portable's other kernels, so that both give the same bits where those run on
-/// the same instruction set (DAVIT_ONE_INSTRUCTION_SET, see kernels/instruction_set.hpp).
+/// Kernels of static programs: types with `Params`, a small struct, and a static `run(params, outputs..., inputs...)`
+/// on pointers, without heap or type erasure. They sum in the order of portable's other kernels, so that both give the
+/// same bits where those run on the same instruction set (DAVIT_ONE_INSTRUCTION_SET, see kernels/instruction_set.hpp).
 ///
-/// A kernel takes its parameters as a struct (one copy of the code for all calls) or as a type that holds one (code for
-/// these numbers alone, see is_constant). It runs in constant evaluation as well. Tensors are contiguous and do not
-/// overlap unless it says so.
+/// `run` takes the Params (one copy of the code for all calls) or a type that holds them (code for these numbers alone,
+/// see is_constant). It runs in constant evaluation as well. Tensors are contiguous and do not overlap unless it says
+/// so.
 namespace davit::static_kernels {
 
 using Index = std::ptrdiff_t;
