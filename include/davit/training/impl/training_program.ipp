@@ -124,8 +124,7 @@ class StepWriter {
 
   /// A buffer of the optimizer, zero at first.
   [[nodiscard]] Item state(std::string_view moment, std::string_view parameter, const TensorMeta& meta) {
-    Name name =
-        Name::own(prefix_ + "." + std::string(moment) + (parameter.empty() ? "" : "." + std::string(parameter)));
+    Name name = parameter.empty() ? concat(prefix_, ".", moment) : concat(prefix_, ".", moment, ".", parameter);
     std::vector<std::int64_t> sizes;
     for (const Dim& dim : meta.sizes) sizes.push_back(dim.value);
     out_.state_dict.push_back({name, Tensor::zeros(meta.dtype, sizes)});
