@@ -119,7 +119,8 @@ struct ExplainCommand {
   std::string backends;             ///< that they were embedded with
 };
 struct OperatorsCommand {
-  std::string part;  ///< only those whose name holds it
+  std::string part;                 ///< only those whose name holds it
+  std::vector<std::string> models;  ///< whose groups of operators are asked for
 };
 struct CheckOptions {
   std::vector<std::string> cases;

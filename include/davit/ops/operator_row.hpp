@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "davit/ops/operator_group.hpp"
+
 namespace davit {
 
 /// Facts about one operator that hold for everyone: a row of a table in `ops/families/`.
@@ -19,6 +21,8 @@ struct OperatorRow {
   /// The same for complex tensors, where no backend takes these; it prevails over `rule`. Source: the definitions of
   /// the functions.
   std::string_view complex_rule{};
+  /// Which group its kernel belongs to, where that is not the family's.
+  OperatorGroup group = OperatorGroup::of_family;
 };
 
 /// The name of an operator from its schema or its rule: "aten.add.Scalar". O(size of the name).

@@ -24,6 +24,12 @@ namespace davit::detail {
   return facts == nullptr ? std::string_view{} : facts->name;
 }
 
+template <class Entry>
+  requires requires(const Entry& entry) { entry.schema; }
+[[nodiscard]] constexpr std::string_view entry_name(const Entry& entry) noexcept {
+  return operator_name(entry.schema);
+}
+
 /// A hash table of entries by their names, filled by the compiler: an entry stands at the hash of its name, or in the
 /// next free place behind. A sorted table would take the compiler twice as long.
 template <class Entry, std::size_t Places>
