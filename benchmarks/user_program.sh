@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 # What a user's program costs to compile, beside a file that includes the 19 standard headers a user has anyway, each the best of
 # three by turns. user_file: README's first program (examples/first.cpp), headers alone; definitions: the one file that holds davit's
-# definitions (examples/definitions.cpp); source: the largest of the sources that the build systems compile in its place. ratio: CPU
-# seconds (user and system) over the standard headers' file; rss_mb: the compiler's peak memory; stripped_kb: the first program, linked
+# definitions (examples/definitions.cpp); loader: the definitions of a program that loads packages and runs them on one group of
+# operators (examples/loader_definitions.cpp); source: the largest of the sources that the build systems compile in its place. ratio: CPU
+# seconds (user and system) over the standard headers' file; rss_mb: the compiler's peak memory; stripped_kb: the first program, or the loader, linked
 # with the definitions. Exit status 1 if a user's file takes over 2.5 times the standard headers or 300 MB, or a source over 650 MB.
 #   benchmarks/user_program.sh [CXX]
 set -euo pipefail
@@ -33,6 +34,14 @@ def compile(source, args, into="object.o"):
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
+def linked(*objects):
+    """KB of the stripped program of these objects."""
+    program = out + "/linked"
+    subprocess.run([cxx, *objects, "-o", program], cwd=out, check=True)
+    subprocess.run(["strip", program], check=True)
+    return os.path.getsize(program) / 1024
+
+
 bad = False
 for opt in ("-O0", "-O2"):
     base, own = [], []
@@ -40,11 +49,11 @@ for opt in ("-O0", "-O2"):
         base.append(compile(out + "/base.cpp", [opt]))
         own.append(compile(root + "/examples/first.cpp", [opt], "first.o"))
     definitions = compile(root + "/examples/definitions.cpp", [opt], "definitions.o")
-    linked = out + "/linked"
-    subprocess.run([cxx, out + "/first.o", out + "/definitions.o", "-lminizip", "-lz", "-o", linked], check=True)
-    subprocess.run(["strip", linked], check=True)
-    base_s, kb = min(base)[0], os.path.getsize(linked) / 1024
-    for mode, (cpu_s, mb) in {"user_file": min(own), "definitions": definitions}.items():
+    compile(root + "/examples/loader.cpp", [opt], "loader.o")
+    loader = compile(root + "/examples/loader_definitions.cpp", [opt], "loader_definitions.o")
+    first_kb, loader_kb = linked("first.o", "definitions.o", "-lminizip", "-lz"), linked("loader.o", "loader_definitions.o")
+    base_s = min(base)[0]
+    for mode, (cpu_s, mb), kb in [("user_file", min(own), first_kb), ("definitions", definitions, first_kb), ("loader", loader, loader_kb)]:
         print(f"USER_PROGRAM mode={mode} opt={opt} ratio={cpu_s / base_s:.1f} cpu_s={cpu_s:.1f} rss_mb={mb:.0f} stripped_kb={kb:.0f}", flush=True)
     bad |= min(own)[0] / base_s > MOST_RATIO or min(own)[1] > MOST_MB
     if opt == "-O2":

@@ -5,6 +5,7 @@
 
 #include "davit/ops/facts.hpp"
 #include "davit/ops/operator_facts.hpp"
+#include "davit/ops/operator_group.hpp"
 #include "davit/ops/operator_row.hpp"
 #include "davit/ops/operator_schema.hpp"
 #include "davit/ops/operators.hpp"

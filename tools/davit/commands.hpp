@@ -133,7 +133,8 @@ struct TrainCommand {
   LoweringChoice lowering;
 };
 struct OperatorsCommand {
-  std::string part;  ///< only operators whose name contains this
+  std::string part;                 ///< only operators whose name contains this
+  std::vector<std::string> models;  ///< print the groups that these need
 };
 struct CheckOptions {
   std::vector<std::string> cases;

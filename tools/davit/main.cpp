@@ -399,7 +399,12 @@ void reserve_streams() {
   tool::OperatorsCommand operators;
   CLI::App* operators_command = app.add_subcommand(
       "operators", "lists the operators, and which backend has them: at run time, in static modules, in int8");
-  operators_command->add_option("part", operators.part, "only operators whose name contains this");
+  CLI::Option* part = operators_command->add_option("part", operators.part, "only operators whose name contains this");
+  operators_command
+      ->add_option("--groups", operators.models,
+                   "print the portable_of<...> that these models need: .pt2 files, lowered for portable, or packages")
+      ->type_name("MODEL")
+      ->excludes(part);
 
   tool::CompareOptions compare;
   CLI::App* compare_command = app.add_subcommand(

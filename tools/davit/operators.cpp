@@ -2,6 +2,10 @@
 #include "davit/ops/operators.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
 #include <set>
 #include <string>
 #include <string_view>
@@ -11,9 +15,14 @@
 #include "backends.hpp"
 #include "commands.hpp"
 #include "davit/backends/portable/run_time/op_table.hpp"
+#include "davit/backend/program_body.hpp"
+#include "davit/lowered/lowered_program.hpp"
 #include "davit/lowered/text_table.hpp"
+#include "davit/ops/operator_group.hpp"
 #include "davit/ops/operator_row.hpp"
 #include "davit/ops/rules.hpp"
+#include "davit/program/operator_call.hpp"
+#include "runner.hpp"
 #include "static_ir.hpp"
 #ifdef DAVIT_WITH_ONEDNN
 #include "davit/backends/onednn/op_table.hpp"
@@ -33,12 +42,47 @@ using namespace davit;
   return std::ranges::any_of(rows, [&](const auto& row) { return row.name == name; });
 }
 
+/// Notes the groups of the kernels that a lowered program's partitions on portable call.
+void add_groups(const LoweredProgram& program, std::array<bool, operator_group_count>& groups) {
+  for (const LoweredMethod& method : program.methods())
+    for (const LoweredDelegate& delegate : method.delegates) {
+      if (!program.backends().name(delegate.backend).starts_with(portable::name)) continue;
+      const GraphModuleView graph =
+          static_cast<const portable::Processed*>(delegate.processed.get())->body->graph.view();
+      for (NodeId n = 0; n < graph.nodes.size(); ++n) {
+        const auto found =
+            portable_kernels::find_op(portable_kernels::OpSet{}, graph, n, called_operator(graph, graph.nodes[n]));
+        groups[static_cast<std::size_t>(found.group)] = true;
+      }
+    }
+}
+
+/// Prints the type that models need: portable_of<...>.
+int print_groups(const std::vector<std::string>& models) {
+  std::array<bool, operator_group_count> groups{};
+  for (const std::string& model : models) {
+    Result<Runner> runner = Runner::open(model, {});
+    if (!runner) {
+      std::fprintf(stderr, "davit: %s\n", to_string(runner.error()).c_str());
+      return 2;
+    }
+    add_groups(runner->program(), groups);
+  }
+  std::string type;
+  for (std::size_t g = 0; g < groups.size(); ++g)  // those that every portable_of has are not named
+    if (groups[g] && OperatorGroup{static_cast<std::uint8_t>(g)} > OperatorGroup::movement)
+      type.append(type.empty() ? "" : ", ").append("davit::ops::").append(operator_group_names[g]);
+  print("davit::portable_of<%s>\n", type.c_str());
+  return 0;
+}
+
 }  // namespace
 
 std::string backend_names() { return std::string(Backends::names()); }
 std::string version() { return std::string("davit ") + DAVIT_VERSION + ", backends: " + backend_names(); }
 
 int operators(const OperatorsCommand& options) {
+  if (!options.models.empty()) return print_groups(options.models);
   std::set<std::string> names;
   for (const auto family : operator_tables)
     for (const OperatorRow& row : family)

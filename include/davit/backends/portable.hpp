@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -10,7 +11,9 @@
 
 #include "davit/backend/backend_table.hpp"
 #include "davit/backend/run_events.hpp"
+#include "davit/backends/portable/groups.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
+#include "davit/backends/portable/run_time/op_table.hpp"
 #include "davit/core/config.hpp"
 
 namespace davit {
@@ -54,26 +57,29 @@ struct portable {
 
   [[nodiscard]] static constexpr bool is_available() noexcept { return true; }
 
+  /// The operators that it has.
+  static constexpr portable_kernels::OpSet operators{};
+
   /// nullptr if portable takes the node, else why not.
   [[nodiscard]] static const char* refuses(GraphModuleView graph, NodeId node) noexcept {
-    return refuses_with({}, graph, node);
+    return refuses_with(operators, graph, node);
   }
   /// Errors: unsupported_operator with every node that has no kernel.
   [[nodiscard]] static Result<Processed> preprocess(const Method& method, const CompileSpec&,
                                                     DebugHandleRecorder& debug_handles) {
-    return preprocess_with({}, method, debug_handles);
+    return preprocess_with(operators, method, debug_handles);
   }
   [[nodiscard]] static Result<Handle> compile(const Processed& processed, const CompileSpec& spec) {
-    return compile_with({}, processed, spec);
+    return compile_with(operators, processed, spec);
   }
 
-  /// @name The same with operators of your own beside portable's.
-  [[nodiscard]] static const char* refuses_with(std::span<const portable_kernels::CustomOperator> own,
-                                                GraphModuleView graph, NodeId node) noexcept;
-  [[nodiscard]] static Result<Processed> preprocess_with(std::span<const portable_kernels::CustomOperator> own,
-                                                         const Method& method, DebugHandleRecorder& debug_handles);
-  [[nodiscard]] static Result<Handle> compile_with(std::span<const portable_kernels::CustomOperator> own,
-                                                   const Processed& processed, const CompileSpec& spec);
+  /// @name The same with other operators: those of some groups, or of your own.
+  [[nodiscard]] static const char* refuses_with(const portable_kernels::OpSet& set, GraphModuleView graph,
+                                                NodeId node) noexcept;
+  [[nodiscard]] static Result<Processed> preprocess_with(const portable_kernels::OpSet& set, const Method& method,
+                                                         DebugHandleRecorder& debug_handles);
+  [[nodiscard]] static Result<Handle> compile_with(const portable_kernels::OpSet& set, const Processed& processed,
+                                                   const CompileSpec& spec);
 
   [[nodiscard]] static Result<std::size_t> prepare(const Handle& handle, std::span<const EValue> inputs,
                                                    std::span<const EValue> outputs, Workspace& ws);
@@ -102,31 +108,64 @@ struct portable {
                                   RunEvents events);
 };
 
-/// portable with operators of your own. `Custom::operators` is a constexpr array of CustomOperator; its names must be
-/// new ones.
+/// portable with the operators of some groups only: `portable_of<ops::float_inference, ops::recurrent>`; those of
+/// ops::movement are always there. It links nothing of the other groups where these are compiled apart: as the
+/// libraries do, or a program that includes `backends/portable/GROUP_implementation.hpp` of the groups that it names.
+///
+/// It is "portable" in packages: one that portable was lowered for loads here if its operators are there. `davit
+/// operators --groups MODEL` prints the type that a model needs. Errors, when lowering and when loading:
+/// unsupported_operator with the groups that are missing.
+template <class... Groups>
+struct portable_of : portable {
+  static_assert((OperatorGroupType<Groups> && ...),
+                "davit: portable_of<...> takes groups of operators, such as davit::ops::float_inference; "
+                "davit/backends/portable/groups.hpp lists them, and an operator of yours goes in portable_with");
+
+  static constexpr portable_kernels::OpSet operators{{}, &portable_kernels::op_tables<Groups...>};
+
+  [[nodiscard]] static const char* refuses(GraphModuleView graph, NodeId node) noexcept {
+    return refuses_with(operators, graph, node);
+  }
+  [[nodiscard]] static Result<Processed> preprocess(const Method& method, const CompileSpec&,
+                                                    DebugHandleRecorder& debug_handles) {
+    return preprocess_with(operators, method, debug_handles);
+  }
+  [[nodiscard]] static Result<Handle> compile(const Processed& processed, const CompileSpec& spec) {
+    return compile_with(operators, processed, spec);
+  }
+};
+
+/// portable, or a portable_of, with operators of your own. `Custom::operators` is a constexpr array of CustomOperator;
+/// its names must be new ones.
 ///
 /// A kernel writes to the arguments that its schema says are written, "Tensor(a!) x", and to no others: these are
 /// copies of the program's values, which what comes after sees.
-template <class Custom>
-struct portable_with : portable {
+template <class Custom, class Portable = portable>
+struct portable_with : Portable {
   static_assert(portable_kernels::are_complete(Custom::operators),
                 "davit: an operator of portable_with needs a kernel, and its name with its types as torch writes them: "
                 "{{\"ns.op.default\", kernel}, \"ns.op.default(Tensor(a!) x, float by=1.0) -> Tensor\"}");
+  static_assert(std::derived_from<Portable, portable>,
+                "davit: portable_with<Custom, Portable> adds operators to davit::portable or to a portable_of<...>");
 
+  [[nodiscard]] static portable_kernels::OpSet all_operators() noexcept {
+    return {Custom::operators, Portable::operators.tables};
+  }
   [[nodiscard]] static constexpr std::string_view operator_schema(std::string_view target) noexcept {
     for (const portable_kernels::CustomOperator& op : Custom::operators)
       if (op.row.name == target) return op.schema;
     return {};
   }
   [[nodiscard]] static const char* refuses(GraphModuleView graph, NodeId node) noexcept {
-    return refuses_with(Custom::operators, graph, node);
+    return portable::refuses_with(all_operators(), graph, node);
   }
-  [[nodiscard]] static Result<Processed> preprocess(const Method& method, const CompileSpec&,
-                                                    DebugHandleRecorder& debug_handles) {
-    return preprocess_with(Custom::operators, method, debug_handles);
+  [[nodiscard]] static Result<portable::Processed> preprocess(const Method& method, const portable::CompileSpec&,
+                                                              DebugHandleRecorder& debug_handles) {
+    return portable::preprocess_with(all_operators(), method, debug_handles);
   }
-  [[nodiscard]] static Result<Handle> compile(const Processed& processed, const CompileSpec& spec) {
-    return compile_with(Custom::operators, processed, spec);
+  [[nodiscard]] static Result<portable::Handle> compile(const portable::Processed& processed,
+                                                        const portable::CompileSpec& spec) {
+    return portable::compile_with(all_operators(), processed, spec);
   }
 };
 

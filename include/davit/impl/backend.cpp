@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// backend/ and what compiles for portable, of the compiled library.
+// backend/, and what compiles for portable, of the compiled library.
 #include "davit/backend/impl/backend_table.ipp"
 #include "davit/backend/impl/debug_handles.ipp"
 #include "davit/backend/impl/program_body.ipp"

@@ -1,3 +1,2 @@
 // SPDX-License-Identifier: MIT
-#include "davit/backends/portable/run_time/impl/byte_products.ipp"
 #include "davit/backends/portable/run_time/impl/product_group.ipp"

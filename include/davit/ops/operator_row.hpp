@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "davit/ops/operator_group.hpp"
+
 namespace davit {
 
 /// A row of a table in `ops/families/`: the schema of an operator and its decompositions.
@@ -22,6 +24,8 @@ struct OperatorRow {
   /// The in-place or out= form of the operator, where its name does not follow from the operator's:
   /// "aten.div.out_mode = aten.div.Tensor_mode" (functional_form). Source: native_functions.yaml.
   std::string_view form{};
+  /// The group of its kernel, if that is not the family's group.
+  OperatorGroup group = OperatorGroup::of_family;
 };
 
 /// Returns the operator's name from its schema or its rule: "aten.add.Scalar". O(size of the name).

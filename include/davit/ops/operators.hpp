@@ -42,48 +42,54 @@
 #include "davit/ops/families/special_functions.hpp"
 #include "davit/ops/families/symbolic_numbers.hpp"
 #include "davit/ops/operator_facts.hpp"
+#include "davit/ops/operator_group.hpp"
 #include "davit/ops/operator_row.hpp"
 
 namespace davit {
 
+/// The rows of a family. `group`: the group of their kernels, unless a row names another.
+struct OperatorFamily : std::span<const OperatorRow> {
+  OperatorGroup group;
+};
+
 /// The rows of all operators, by family; each name has one row.
-inline constexpr auto operator_tables = std::to_array<std::span<const OperatorRow>>({
-    operator_families::activations,
-    operator_families::arithmetic,
-    operator_families::attention,
-    operator_families::bitwise,
-    operator_families::comparison,
-    operator_families::complex_numbers,
-    operator_families::convolution,
-    operator_families::copying,
-    operator_families::creation,
-    operator_families::elementary_functions,
-    operator_families::foreach,
-    operator_families::fourier,
-    operator_families::helpers,
-    operator_families::indexing,
-    operator_families::joining,
-    operator_families::linear_algebra,
-    operator_families::losses,
-    operator_families::matrix_products,
-    operator_families::movement,
-    operator_families::normalization,
-    operator_families::padding,
-    operator_families::pooling,
-    operator_families::quantization,
-    operator_families::random,
-    operator_families::recurrent,
-    operator_families::reductions,
-    operator_families::resizing,
-    operator_families::rounding,
-    operator_families::sampling,
-    operator_families::scans,
-    operator_families::shapes,
-    operator_families::slicing,
-    operator_families::softmax,
-    operator_families::sorting,
-    operator_families::special_functions,
-    operator_families::symbolic_numbers,
+inline constexpr auto operator_tables = std::to_array<OperatorFamily>({
+    {operator_families::activations, OperatorGroup::float_inference},
+    {operator_families::arithmetic, OperatorGroup::float_inference},
+    {operator_families::attention, OperatorGroup::float_inference},
+    {operator_families::bitwise, OperatorGroup::integers},
+    {operator_families::comparison, OperatorGroup::integers},
+    {operator_families::complex_numbers, OperatorGroup::complex_numbers},
+    {operator_families::convolution, OperatorGroup::float_inference},
+    {operator_families::copying, OperatorGroup::movement},
+    {operator_families::creation, OperatorGroup::movement},
+    {operator_families::elementary_functions, OperatorGroup::float_inference},
+    {operator_families::foreach, OperatorGroup::movement},
+    {operator_families::fourier, OperatorGroup::complex_numbers},
+    {operator_families::helpers, OperatorGroup::movement},
+    {operator_families::indexing, OperatorGroup::indexing},
+    {operator_families::joining, OperatorGroup::movement},
+    {operator_families::linear_algebra, OperatorGroup::linear_algebra},
+    {operator_families::losses, OperatorGroup::linear_algebra},
+    {operator_families::matrix_products, OperatorGroup::float_inference},
+    {operator_families::movement, OperatorGroup::movement},
+    {operator_families::normalization, OperatorGroup::float_inference},
+    {operator_families::padding, OperatorGroup::movement},
+    {operator_families::pooling, OperatorGroup::float_inference},
+    {operator_families::quantization, OperatorGroup::quantization},
+    {operator_families::random, OperatorGroup::random},
+    {operator_families::recurrent, OperatorGroup::recurrent},
+    {operator_families::reductions, OperatorGroup::float_inference},
+    {operator_families::resizing, OperatorGroup::vision},
+    {operator_families::rounding, OperatorGroup::float_inference},
+    {operator_families::sampling, OperatorGroup::vision},
+    {operator_families::scans, OperatorGroup::sorting},
+    {operator_families::shapes, OperatorGroup::movement},
+    {operator_families::slicing, OperatorGroup::movement},
+    {operator_families::softmax, OperatorGroup::float_inference},
+    {operator_families::sorting, OperatorGroup::sorting},
+    {operator_families::special_functions, OperatorGroup::special_functions},
+    {operator_families::symbolic_numbers, OperatorGroup::movement},
 });
 
 /// The facts of all operators, by family.
@@ -124,24 +130,38 @@ inline constexpr auto facts_tables = std::to_array<std::span<const OperatorFacts
     operator_families::symbolic_numbers_facts,
 });
 
+/// The schema of an operator, and which group its kernel belongs to.
+struct GroupedSchema {
+  std::string_view schema;
+  OperatorGroup group;
+
+  constexpr GroupedSchema() noexcept : schema{}, group{} {}  // g++ 12 leaves members of arrays uninitialized without
+  constexpr GroupedSchema(std::string_view text, OperatorGroup of) noexcept : schema(text), group(of) {}
+  friend constexpr bool operator==(const GroupedSchema&, const GroupedSchema&) noexcept = default;
+};
+
 namespace detail {
 
-/// find_operator at run time, with an index made at compile time.
-[[nodiscard]] std::string_view find_indexed_operator(std::string_view name) noexcept;
+/// find_grouped_operator at run time, with an index made at compile time.
+[[nodiscard]] GroupedSchema find_indexed_operator(std::string_view name) noexcept;
 
 }  // namespace detail
 
-/// Returns the schema of an operator by name ("aten.add.Tensor"); empty if no backend may take it. O(1) at run time;
-/// O(n) in constant evaluation, where each translation unit would need its own index.
-[[nodiscard]] constexpr std::string_view find_operator(std::string_view name) noexcept {
+/// Returns the schema and the group of an operator by name ("aten.add.Tensor"); empty if no backend may take it. O(1)
+/// at run time; O(n) in constant evaluation, where each translation unit would need its own index.
+[[nodiscard]] constexpr GroupedSchema find_grouped_operator(std::string_view name) noexcept {
   if consteval {
-    for (const std::span<const OperatorRow> family : operator_tables)
+    for (const OperatorFamily& family : operator_tables)
       for (const OperatorRow& row : family)
         if (row.schema.size() > name.size() && row.schema[name.size()] == '(' && row.schema.starts_with(name))
-          return row.schema;
+          return {row.schema, row.group == OperatorGroup::of_family ? family.group : row.group};
     return {};
   }
   return detail::find_indexed_operator(name);
+}
+/// The schema alone.
+[[nodiscard]] constexpr std::string_view find_operator(std::string_view name) noexcept {
+  return find_grouped_operator(name).schema;
 }
 
 }  // namespace davit

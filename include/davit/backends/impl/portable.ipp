@@ -82,22 +82,22 @@ void move_scratch(const Code& code, RunState& ws, std::byte* scratch) noexcept {
 
 void portable::set_threads(std::uint32_t threads) noexcept { set_default_threads<portable>(threads); }
 
-const char* portable::refuses_with(std::span<const portable_kernels::CustomOperator> own, GraphModuleView graph,
-                                   NodeId node) noexcept {
+const char* portable::refuses_with(const portable_kernels::OpSet& set, GraphModuleView graph, NodeId node) noexcept {
   const std::string_view target = called_operator(graph, graph.nodes[node]);
-  const portable_kernels::OpRow* const row = portable_kernels::find_op(own, target).row;
-  if (row == nullptr) return "no portable kernel for this operator";
-  const bool is_own =
-      std::ranges::any_of(own, [row](const portable_kernels::CustomOperator& op) { return &op.row == row; });
-  if (!is_own && graph.target(graph.nodes[node]) == "higher_order.auto_functionalized")
+  const portable_kernels::FoundOp found = portable_kernels::find_op(set, graph, node, target);
+  if (found.row == nullptr && found.group != OperatorGroup::of_family && !set.has(found.group))
+    return portable_kernels::absence_of_group(found.group);
+  if (found.row == nullptr)
+    return portable_kernels::find_op(set, target).row == nullptr
+               ? "no portable kernel for this operator"
+               : "the portable kernel of this operator takes no complex numbers";
+  if (found.group != OperatorGroup::of_family && graph.target(graph.nodes[node]) == "higher_order.auto_functionalized")
     return "portable runs only operators of your own in this form";
-  if (row->takes_complex || is_own) return nullptr;
-  return has_complex(graph, graph.nodes[node]) ? "the portable kernel of this operator takes no complex numbers"
-                                               : nullptr;
+  return nullptr;
 }
 
-Result<portable::Processed> portable::preprocess_with(std::span<const portable_kernels::CustomOperator> own,
-                                                      const Method& method, DebugHandleRecorder& debug_handles) {
+Result<portable::Processed> portable::preprocess_with(const portable_kernels::OpSet& set, const Method& method,
+                                                      DebugHandleRecorder& debug_handles) {
   const GraphModuleView graph = method.view();
   Result<std::shared_ptr<const ProgramBody>> body = make_program_body(method, name, debug_handles);
   if (!body) return std::unexpected(std::move(body.error()));
@@ -106,7 +106,7 @@ Result<portable::Processed> portable::preprocess_with(std::span<const portable_k
   std::size_t count = 0;
   bool has_foreign = false;  // an operator of somebody's own
   for (NodeId id = 0; id < graph.nodes.size(); ++id) {
-    const char* reason = refuses_with(own, graph, id);
+    const char* reason = refuses_with(set, graph, id);
     if (reason == nullptr) continue;
     if (first == no_debug_handle) first = (*body)->handles[id];
     if (++count > 50) continue;
@@ -117,17 +117,18 @@ Result<portable::Processed> portable::preprocess_with(std::span<const portable_k
       missing =
           concat(missing, "\n", source_with_caret(graph.str(graph.metadata[graph.nodes[id].metadata].stack_trace)));
   }
-  if (count != 0)
-    return std::unexpected(Error{
-        .code = ErrorCode::unsupported_operator,
-        .stage = Stage::preprocess,
-        .debug_handle = first,
-        .backend = name,
-        .what = concat(count, count == 1 ? " node is" : " nodes are", " not supported:", missing),
-        .fix = has_foreign
-                   ? Name("give operators of your own kernels with portable_with, or name a backend that has them")
-                   : Name("decompose them with run_decompositions() or name a backend that has them")});
-  return Processed{*std::move(body)};
+  if (count == 0) return Processed{*std::move(body)};
+  Name groups = portable_kernels::groups_fix(set, graph);
+  return std::unexpected(
+      Error{.code = ErrorCode::unsupported_operator,
+            .stage = Stage::preprocess,
+            .debug_handle = first,
+            .backend = name,
+            .what = concat(count, count == 1 ? " node is" : " nodes are", " not supported:", missing),
+            .fix = !groups.empty() ? std::move(groups)
+                   : has_foreign
+                       ? Name("give operators of your own kernels with portable_with, or name a backend that has them")
+                       : Name("decompose them with run_decompositions() or name a backend that has them")});
 }
 
 Result<std::size_t> portable::prepare(const Handle& handle, std::span<const EValue> inputs,
@@ -338,7 +339,5 @@ Result<portable::CompileSpec> portable::load_spec(std::span<const std::byte> byt
                                  .fix = "save the program again"});
   return spec;
 }
-
-constinit const BackendTable detail::TableOf<portable>::table = detail::BackendCalls<portable>::table();
 
 }  // namespace davit

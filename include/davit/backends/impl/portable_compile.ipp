@@ -78,8 +78,8 @@ namespace portable_kernels {
 /// Makes the code of a program's body.
 class CodeBuilder {
  public:
-  CodeBuilder(std::span<const CustomOperator> own, const ProgramBody& body, Code& code)
-      : own_(own), body_(body), graph_(body.graph.view()), code_(code), int8_(body), tails_(body, [this](NodeId n) {
+  CodeBuilder(const OpSet& set, const ProgramBody& body, Code& code)
+      : set_(set), body_(body), graph_(body.graph.view()), code_(code), int8_(body), tails_(body, [this](NodeId n) {
           return free_row(n);
         }) {
     code.slot_of_value.assign(graph_.values.size(), no_id);
@@ -122,15 +122,12 @@ class CodeBuilder {
   }
 
  private:
-  [[nodiscard]] bool is_own(std::string_view target) const noexcept {
-    return std::ranges::any_of(own_, [&](const CustomOperator& op) { return op.row.name == target; });
-  }
   /// The row of a node without effects that no user's kernel and no step on bytes computes; else nullptr.
   [[nodiscard]] const OpRow* free_row(NodeId n) noexcept {
     const OperatorCall call = operator_call(graph_, graph_.nodes[n]);
-    return is_own(call.target) || call.token != nullptr || int8_.is_absorbed(n) || int8_.step_of(n) != nullptr
+    return set_.is_own(call.target) || call.token != nullptr || int8_.is_absorbed(n) || int8_.step_of(n) != nullptr
                ? nullptr
-               : find_op(call.target);
+               : find_op(set_, graph_, n, call.target).row;
   }
   /// The step that is made.
   [[nodiscard]] std::uint32_t now() const noexcept { return static_cast<std::uint32_t>(code_.steps.size()); }
@@ -162,6 +159,16 @@ class CodeBuilder {
     return std::unexpected(mismatch(graph_, graph_.nodes[id], body_.handles[id], std::move(what)));
   }
 
+  /// Says that there is no kernel, and which groups of operators have those of the program.
+  [[nodiscard]] std::unexpected<Error> lacking(NodeId id, OperatorGroup group) const {
+    if (group == OperatorGroup::of_family || set_.has(group)) return wrong(id, "no portable kernel for this operator");
+    Error error = mismatch(graph_, graph_.nodes[id], body_.handles[id],
+                           concat(operator_call(graph_, graph_.nodes[id]).target, ": ", absence_of_group(group)));
+    error.code = ErrorCode::unsupported_operator;
+    error.fix = groups_fix(set_, graph_);
+    return std::unexpected(std::move(error));
+  }
+
   /// Uses a slot in the step that is made.
   void use(std::uint32_t slot) { last_use_[storage_[slot]] = now(); }
 
@@ -171,14 +178,14 @@ class CodeBuilder {
     const OperatorCall functional = functional_call(graph_, call);
     const bool is_functional = !functional.target.empty();
     if (is_functional) call = functional;
-    const auto [row, text] = find_op(own_, call.target);
-    if (row == nullptr || text.empty()) return wrong(id, "no portable kernel for this operator");
+    const auto [row, text, group] = find_op(set_, graph_, id, call.target);
+    if (row == nullptr) return lacking(id, group);
     if (call.target != schema_.name) schema_ = parse_schema(text);
     const std::size_t first_list = code_.arguments.lists.size();
     std::vector<Written> written;
     if (is_functional && !add_copies(id, call, written))
       return wrong(id, "its results are not what its operator writes");
-    Step step{.kernel = row->kernel, .op = row->name, .handle = body_.handles[id], .is_own = is_own(call.target)};
+    Step step{.kernel = row->kernel, .op = row->name, .handle = body_.handles[id], .is_own = set_.is_own(call.target)};
     step.arguments = {static_cast<std::uint32_t>(code_.arguments.arguments.size()),
                       static_cast<std::uint32_t>(schema_.parameters.size())};
     step.slots_in.first = static_cast<std::uint32_t>(code_.arguments.slots.size());
@@ -227,7 +234,7 @@ class CodeBuilder {
       if (!from.is_value() || !to.is_value() || code_.slot_of_value[from.value()] == no_id ||
           code_.slot_of_value[to.value()] != no_id)
         return false;
-      const OpRow* const row = find_op("aten.clone.default");
+      const OpRow* const row = set_.find(OperatorGroup::movement, "aten.clone.default");
       ArgumentTable& table = code_.arguments;
       const std::uint32_t slot = code_.slot_of_value[from.value()];
       const auto argument = static_cast<std::uint32_t>(table.arguments.size());
@@ -305,10 +312,11 @@ class CodeBuilder {
   }
   /// Appends a step on bytes in place of a quantize.
   [[nodiscard]] Result<void> add(Int8Step& joined, NodeId quantize) {
-    const OpRow* const row = find_op(own_, operator_call(graph_, graph_.nodes[joined.node]).target).row;
-    if (row == nullptr) return wrong(joined.node, "no portable kernel for this operator");
-    Step step{
-        .kernel = joined.is_sum() ? byte_sum : byte_product, .op = row->name, .handle = body_.handles[joined.node]};
+    const OpRow* const row = find_op(set_, operator_call(graph_, graph_.nodes[joined.node]).target).row;
+    const OpRow* const bytes =
+        set_.find(OperatorGroup::quantization, joined.is_sum() ? byte_sum_name : byte_product_name);
+    if (row == nullptr || bytes == nullptr) return lacking(joined.node, OperatorGroup::quantization);
+    Step step{.kernel = bytes->kernel, .op = row->name, .handle = body_.handles[joined.node]};
     ArgumentTable& to = code_.arguments;
     step.arguments.first = static_cast<std::uint32_t>(to.arguments.size());
     step.slots_in.first = static_cast<std::uint32_t>(to.slots.size());
@@ -369,7 +377,7 @@ class CodeBuilder {
     }
   }
 
-  std::span<const CustomOperator> own_;
+  const OpSet& set_;
   const ProgramBody& body_;
   GraphModuleView graph_;
   Code& code_;
@@ -386,12 +394,12 @@ class CodeBuilder {
 
 }  // namespace portable_kernels
 
-Result<portable::Handle> portable::compile_with(std::span<const portable_kernels::CustomOperator> own,
-                                                const Processed& processed, const CompileSpec& spec) {
+Result<portable::Handle> portable::compile_with(const portable_kernels::OpSet& set, const Processed& processed,
+                                                const CompileSpec& spec) {
   auto code = std::make_shared<portable_kernels::Code>();
   code->body = processed.body;
   code->threads = threads_of<portable>(spec);
-  if (Result<void> built = portable_kernels::CodeBuilder(own, *processed.body, *code).run(); !built)
+  if (Result<void> built = portable_kernels::CodeBuilder(set, *processed.body, *code).run(); !built)
     return std::unexpected(std::move(built.error()));
   return Handle{std::move(code)};
 }

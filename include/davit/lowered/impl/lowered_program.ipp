@@ -113,7 +113,7 @@ Result<void> compile_delegates(BackendTables backends, std::span<LoweredMethod> 
         const Result<bool> moved = fall_back(backends, method, delegate, others, debug_map);
         if (!moved) return std::unexpected(moved.error());
         if (!*moved)
-          handle.error().fix = concat("backend ", refusing,
+          handle.error().fix = concat(handle.error().fix, handle.error().fix.empty() ? "" : "; ", "backend ", refusing,
                                       " supports less here than where the program was lowered: lower it here, or with "
                                       "fallbacks and sub-programs kept");
         if (*moved) {

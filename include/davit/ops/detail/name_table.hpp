@@ -24,6 +24,12 @@ namespace davit::detail {
   return facts == nullptr ? std::string_view{} : facts->name;
 }
 
+template <class Entry>
+  requires requires(const Entry& entry) { entry.schema; }
+[[nodiscard]] constexpr std::string_view entry_name(const Entry& entry) noexcept {
+  return operator_name(entry.schema);
+}
+
 /// A hash table of entries by name with linear probing, filled at compile time. A sorted table would double the compile
 /// time.
 template <class Entry, std::size_t Places>

@@ -27,6 +27,22 @@ inline constexpr auto operator_index = [] {
   return index;
 }();
 
+/// Schemas and groups of all operators, by name.
+inline constexpr auto schema_index = [] {
+  constexpr std::size_t count = [] {
+    std::size_t n = 0;
+    for (const OperatorFamily& family : operator_tables)
+      for (const OperatorRow& row : family) n += !row.schema.empty();
+    return n;
+  }();
+  NameTable<GroupedSchema, 2 * count> index;
+  for (const OperatorFamily& family : operator_tables)
+    for (const OperatorRow& row : family)
+      if (!row.schema.empty())
+        index.add({row.schema, row.group == OperatorGroup::of_family ? family.group : row.group});
+  return index;
+}();
+
 /// Returns the text of an operator by name; empty if there is none. O(size of the name).
 template <std::string_view OperatorRow::* column>
 [[nodiscard]] std::string_view find_text(std::string_view name) noexcept {

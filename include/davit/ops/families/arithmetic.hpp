@@ -42,7 +42,7 @@ inline constexpr OperatorRow arithmetic[] = {
      .form = "aten.floor_divide_.Tensor = aten.floor_divide.default"sv},
     {.schema = "aten.fmod.Scalar(Tensor self, Scalar other) -> Tensor"sv},
     {.schema = "aten.fmod.Tensor(Tensor self, Tensor other) -> Tensor"sv},
-    {.schema = "aten.gcd.default(Tensor self, Tensor other) -> Tensor"sv},
+    {.schema = "aten.gcd.default(Tensor self, Tensor other) -> Tensor"sv, .group = OperatorGroup::integers},
     {.rule = R"(aten.heaviside.default(self, values): where(self == 0, values, cast(self > 0, dtype(values))))"sv},
     {.rule = R"(aten.lcm.default(self, other):
        t = promote(self, other);

@@ -34,7 +34,7 @@ inline constexpr OperatorRow convolution[] = {
        p = view(where(m, i * w + j, h * w), [1, k]);
        n = product(sizes(self)) // k;
        y = scatter_add(full([n, h * w + 1], 0, dtype=outtype), 1, expand(p, [n, k]), reshape(self, [n, k]));
-       reshape(narrow(y, 1, 0, h * w), out))"sv},
+       reshape(narrow(y, 1, 0, h * w), out))"sv, .group = OperatorGroup::vision},
     {.schema = "aten.conv1d.default(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=[1], "
                "SymInt[1] padding=[0], SymInt[1] dilation=[1], SymInt groups=1) -> Tensor"sv,
      .rule = R"(aten.conv1d.default(input, weight, bias=none, stride=1, padding=0, dilation=1, groups=1):
@@ -88,7 +88,8 @@ inline constexpr OperatorRow convolution[] = {
            + $real_conv(b, c, none, stride, padding, dilation, transposed, output_padding, groups)))"sv},
     {.schema = "aten.convolution_backward.default(Tensor grad_output, Tensor input, Tensor weight, "
                "SymInt[]? bias_sizes, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, "
-               "SymInt[] output_padding, SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"sv},
+               "SymInt[] output_padding, SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"sv,
+     .group = OperatorGroup::gradients},
     {.rule = R"(aten.im2col.default(self, kernel_size, dilation, padding, stride):
        u = rank(self) == 3;
        x = u ? unsqueeze(self, 0) : self;

@@ -75,9 +75,11 @@ inline constexpr OperatorRow creation[] = {
     {.schema = "aten.scalar_tensor.default(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, "
                "Device? device=None, bool? pin_memory=None) -> Tensor"sv},
     {.schema = "aten.tril_indices.default(int row, int col, int offset=0, *, ScalarType? dtype=4, "
-               "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"sv},
+               "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"sv,
+     .group = OperatorGroup::indexing},
     {.schema = "aten.triu_indices.default(int row, int col, int offset=0, *, ScalarType? dtype=4, "
-               "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"sv},
+               "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"sv,
+     .group = OperatorGroup::indexing},
     {.rule = R"(aten.zero.default(self): zeros_like(self))"sv},
     {.schema = "aten.zeros.default(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, "
                "Device? device=None, bool? pin_memory=None) -> Tensor"sv},

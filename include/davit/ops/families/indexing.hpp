@@ -41,7 +41,7 @@ inline constexpr OperatorRow indexing[] = {
        index_put(self, $within(self, indices), where(mask, values, full([], 0, dtype=dtype(values))), true))"sv},
     {.rule = R"(aten.argwhere.default(self): nonzero(self, sizes=out, as=int64))"sv},
     {.schema = "aten.embedding.default(Tensor weight, Tensor indices, SymInt padding_idx=-1, "
-               "bool scale_grad_by_freq=False, bool sparse=False) -> Tensor"sv},
+               "bool scale_grad_by_freq=False, bool sparse=False) -> Tensor"sv, .group = OperatorGroup::movement},
     {.rule = R"(aten.embedding_bag.default(weight, indices, offsets, scale_grad_by_freq=false, mode=0, sparse=false,
            per_sample_weights=none, include_last_offset=false):
        _embedding_bag(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights,
@@ -52,7 +52,7 @@ inline constexpr OperatorRow indexing[] = {
            include_last_offset, padding_idx == none ? -1 : padding_idx < 0 ? size(weight, 0) + padding_idx :
            padding_idx))"sv},
     {.schema = "aten.embedding_dense_backward.default(Tensor grad_output, Tensor indices, SymInt num_weights, "
-               "SymInt padding_idx, bool scale_grad_by_freq) -> Tensor"sv},
+               "SymInt padding_idx, bool scale_grad_by_freq) -> Tensor"sv, .group = OperatorGroup::gradients},
     {.rule = R"(aten.embedding_renorm.default(self, indices, max_norm, norm_type):
        k = size(self, 0);
        n = linalg_vector_norm(self, norm_type, [1], true);
@@ -94,7 +94,8 @@ inline constexpr OperatorRow indexing[] = {
        d = wrap(dim, rank(self));
        scatter_reduce.two(self, d, expand(view(index, [i in range(0, rank(self)): i == d ? -1 : 1]), sizes(source)),
            source, reduce, include_self))"sv},
-    {.schema = "aten.index_select.default(Tensor self, int dim, Tensor index) -> Tensor"sv},
+    {.schema = "aten.index_select.default(Tensor self, int dim, Tensor index) -> Tensor"sv,
+     .group = OperatorGroup::movement},
     {.rule = R"(aten.masked_fill.Scalar(self, mask, value): where(mask, full([], value, dtype=dtype(self)), self))"sv},
     {.rule = R"(aten.masked_fill.Tensor(self, mask, value): where(mask, cast(value, dtype(self)), self))"sv},
     {.schema = "aten.masked_scatter.default(Tensor self, Tensor mask, Tensor source) -> Tensor"sv,

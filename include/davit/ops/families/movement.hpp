@@ -32,7 +32,8 @@ inline constexpr OperatorRow movement[] = {
        r = range(0, len(repeats));
        reshape(expand(view(self, fold(a: []; i in r: a + (repeats[i] == 1 ? [s[i]] : [1, s[i]]))),
            fold(a: []; i in r: a + (repeats[i] == 1 ? [s[i]] : [repeats[i], s[i]]))), out))"sv},
-    {.schema = "aten.repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor"sv},
+    {.schema = "aten.repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor"sv,
+     .group = OperatorGroup::indexing},
     {.rule = R"(aten.repeat_interleave.self_Tensor(self, repeats, dim=none, output_size=none):
        x = dim == none ? reshape(self, [product(sizes(self))]) : self;
        d = dim == none ? 0 : wrap(dim, rank(self));

@@ -109,7 +109,7 @@ inline constexpr OperatorRow normalization[] = {
        [bias == none ? w : w + view(bias, k), view(m, [N, group]), view(r, [N, group])])"sv},
     {.schema = "aten.native_group_norm_backward.default(Tensor grad_out, Tensor input, Tensor mean, Tensor rstd, "
                "Tensor? weight, SymInt N, SymInt C, SymInt HxW, int group, bool[3] output_mask) -> (Tensor, Tensor, "
-               "Tensor)"sv},
+               "Tensor)"sv, .group = OperatorGroup::gradients},
     {.schema = "aten.native_layer_norm.default(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, "
                "float eps) -> (Tensor, Tensor, Tensor)"sv,
      .rule = R"(aten.native_layer_norm.default(input, normalized_shape, weight, bias, eps)^!:
@@ -122,7 +122,7 @@ inline constexpr OperatorRow normalization[] = {
        [bias == none ? w : w + bias, m, r])"sv},
     {.schema = "aten.native_layer_norm_backward.default(Tensor grad_out, Tensor input, SymInt[] normalized_shape, "
                "Tensor mean, Tensor rstd, Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, "
-               "Tensor)"sv},
+               "Tensor)"sv, .group = OperatorGroup::gradients},
     {.rule = R"(aten.norm_except_dim.default(v, pow=2, dim=0):
        dim == -1 ? linalg_vector_norm(v, pow) :
          linalg_vector_norm(v, pow, compact([d in range(0, rank(v)): d == wrap(dim, rank(v)) ? none : d]), true))"sv},

@@ -17,7 +17,8 @@ using namespace std::string_view_literals;
 inline constexpr OperatorRow pooling[] = {
     // clang-format off
     {.schema = "aten._adaptive_avg_pool2d.default(Tensor self, SymInt[2] output_size) -> Tensor"sv},
-    {.schema = "aten._adaptive_avg_pool2d_backward.default(Tensor grad_output, Tensor self) -> Tensor"sv},
+    {.schema = "aten._adaptive_avg_pool2d_backward.default(Tensor grad_output, Tensor self) -> Tensor"sv,
+     .group = OperatorGroup::gradients},
     {.schema = "aten._adaptive_avg_pool3d.default(Tensor self, SymInt[3] output_size) -> Tensor"sv,
      .rule = R"(aten._adaptive_avg_pool3d.default(self, output_size)!:
        s = sizes(self);
@@ -62,7 +63,8 @@ inline constexpr OperatorRow pooling[] = {
     {.schema = "aten.avg_pool2d.default(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, "
                "bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor"sv},
     {.schema = "aten.avg_pool2d_backward.default(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, "
-               "int[2] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor"sv},
+               "int[2] padding, bool ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor"sv,
+     .group = OperatorGroup::gradients},
     {.schema = "aten.avg_pool3d.default(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, "
                "bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor"sv},
     {.rule = R"(aten.fractional_max_pool2d.default(self, kernel_size, output_size, random_samples):
@@ -87,7 +89,8 @@ inline constexpr OperatorRow pooling[] = {
     {.schema = "aten.max_pool2d_with_indices.default(Tensor self, int[2] kernel_size, int[2] stride=[], "
                "int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"sv},
     {.schema = "aten.max_pool2d_with_indices_backward.default(Tensor grad_output, Tensor self, int[2] kernel_size, "
-               "int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor"sv},
+               "int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor"sv,
+     .group = OperatorGroup::gradients},
     {.schema = "aten.max_pool3d.default(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, "
                "int[3] dilation=1, bool ceil_mode=False) -> Tensor"sv,
      .rule = R"(aten.max_pool3d.default(self, kernel_size, stride=[], padding=0, dilation=1, ceil_mode=false):

@@ -51,7 +51,8 @@ inline constexpr OperatorRow rounding[] = {
        isint(self) ? clone(self) : where(isnan(self), nan == none ? 0.0 : nan, z))"sv,
      .complex_rule = R"(aten.nan_to_num.default(self, nan=none, posinf=none, neginf=none):
        view_as_complex(nan_to_num(view_as_real(self), nan, posinf, neginf)))"sv},
-    {.schema = "aten.nextafter.default(Tensor self, Tensor other) -> Tensor"sv},
+    {.schema = "aten.nextafter.default(Tensor self, Tensor other) -> Tensor"sv,
+     .group = OperatorGroup::special_functions},
     {.rule = R"(aten.round.decimals(self, decimals)^:
        p = fold(a: 1.0; i in range(0, max(decimals, -decimals)): a * 10);
        decimals < 0 ? round(self / p) * p : round(self * p) / p)"sv},

@@ -20,7 +20,7 @@ inline constexpr OperatorRow scans[] = {
        polar(cumprod(abs(self), dim), cumsum(angle(self), dim)))"sv},
     {.schema = "aten.cumsum.default(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor"sv,
      .complex_rule = R"(aten.cumsum.default(self, dim, dtype=none):
-       view_as_complex(cumsum(view_as_real(self), wrap(dim, rank(self)))))"sv},
+       view_as_complex(cumsum(view_as_real(self), wrap(dim, rank(self)))))"sv, .group = OperatorGroup::float_inference},
     {.rule = R"(aten.cumulative_trapezoid.dx(y, dx=1, dim=-1):
        n = size(y, dim);
        cumsum((slice.Tensor(y, dim, 1, n) + slice.Tensor(y, dim, 0, n - 1)) * (dx / 2.0), dim))"sv},

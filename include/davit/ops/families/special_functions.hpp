@@ -14,7 +14,7 @@ using namespace std::string_view_literals;
 inline constexpr OperatorRow special_functions[] = {
     // clang-format off
     {.schema = "aten.digamma.default(Tensor self) -> Tensor"sv},
-    {.schema = "aten.erf.default(Tensor self) -> Tensor"sv},
+    {.schema = "aten.erf.default(Tensor self) -> Tensor"sv, .group = OperatorGroup::float_inference},
     {.schema = "aten.erfc.default(Tensor self) -> Tensor"sv},
     {.schema = "aten.erfinv.default(Tensor self) -> Tensor"sv},
     {.schema = "aten.i0.default(Tensor self) -> Tensor"sv},

@@ -8,6 +8,6 @@
 
 namespace davit::detail {
 
-std::string_view find_indexed_operator(std::string_view name) noexcept { return find_text<&OperatorRow::schema>(name); }
+GroupedSchema find_indexed_operator(std::string_view name) noexcept { return schema_index.find(name); }
 
 }  // namespace davit::detail

@@ -21,7 +21,7 @@ namespace davit::portable_kernels {
 /// not fit it; else an empty name. O(arguments).
 [[nodiscard]] inline Name bind_node(GraphModuleView graph, NodeId node, std::string_view target,
                                     std::span<const std::uint32_t> number_of_value, KernelStep& step) {
-  const auto [row, text] = find_op({}, target);
+  const auto [row, text, group] = find_op(OpSet{}, graph, node, target);
   if (row == nullptr) return "there is no kernel for this operation";
   const OperatorSchema schema = parse_schema(text);
   step = {.kernel = row->kernel,

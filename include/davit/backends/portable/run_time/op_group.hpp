@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -8,22 +9,11 @@
 #include <string_view>
 
 #include "davit/backends/portable/run_time/kernel_call.hpp"
+#include "davit/backends/portable/run_time/op_table.hpp"
+#include "davit/ops/operator_group.hpp"
+#include "davit/ops/operators.hpp"
 
 namespace davit::portable_kernels {
-
-/// A number that stands for an operator's name in searches. Source: FNV-1a.
-[[nodiscard]] constexpr std::uint64_t op_key(std::string_view name) noexcept {
-  std::uint64_t key = 0xcbf29ce484222325u;
-  for (const char c : name) key = (key ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return key;
-}
-
-/// Operators of several families that are compiled together: their rows, and the keys of their names in ascending
-/// order.
-struct OpGroup {
-  std::span<const std::uint64_t> keys;
-  std::span<const OpRow> rows;
-};
 
 /// The rows of some families in the order of their keys.
 template <std::size_t N>
@@ -31,7 +21,6 @@ struct SortedOps {
   std::array<std::uint64_t, N> keys{};
   std::array<OpRow, N> rows{};
 
-  [[nodiscard]] constexpr OpGroup group() const noexcept { return {keys, rows}; }
   [[nodiscard]] constexpr bool are_distinct() const noexcept {
     for (std::size_t i = 1; i < N; ++i)
       if (keys[i - 1] == keys[i]) return false;
@@ -39,32 +28,52 @@ struct SortedOps {
   }
 };
 
-/// Sorts the rows of families.
-template <std::size_t... N>
-[[nodiscard]] consteval auto sorted_ops(const std::array<OpRow, N>&... families) {
-  SortedOps<(std::size_t{0} + ... + N)> sorted;
-  std::size_t count = 0;
-  const auto insert = [&](const auto& family) {
-    for (const OpRow& row : family) {
-      const std::uint64_t key = op_key(row.name);
-      std::size_t at = count++;
-      for (; at != 0 && sorted.keys[at - 1] > key; --at) {
-        sorted.keys[at] = sorted.keys[at - 1];
-        sorted.rows[at] = sorted.rows[at - 1];
-      }
-      sorted.keys[at] = key;
-      sorted.rows[at] = row;
-    }
-  };
-  (insert(families), ...);
-  return sorted;
-}
-
 /// A family whose kernels take complex numbers.
 template <std::size_t N>
 [[nodiscard]] consteval std::array<OpRow, N> taking_complex(std::array<OpRow, N> family) {
   for (OpRow& row : family) row.takes_complex = true;
   return family;
+}
+
+namespace detail {
+
+/// Which rows are of a group; of_family: all.
+template <std::size_t N>
+[[nodiscard]] consteval std::array<bool, N> rows_of_group(const std::array<OpRow, N>& rows, OperatorGroup group) {
+  std::array<bool, N> of{};
+  for (std::size_t i = 0; i < N; ++i)
+    of[i] = group == OperatorGroup::of_family || find_grouped_operator(rows[i].name).group == group;
+  return of;
+}
+
+/// The rows that `rows()` answers, if they are of the group, sorted. Only the kernels of these are compiled.
+template <OperatorGroup group, auto rows>
+inline constexpr auto group_ops = [] {
+  constexpr auto all = rows();
+  constexpr auto taken = rows_of_group(all, group);
+  SortedOps<static_cast<std::size_t>(std::ranges::count(taken, true))> sorted;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!taken[i]) continue;
+    const std::uint64_t key = op_key(all[i].name);
+    std::size_t at = count++;
+    for (; at != 0 && sorted.keys[at - 1] > key; --at) {
+      sorted.keys[at] = sorted.keys[at - 1];
+      sorted.rows[at] = sorted.rows[at - 1];
+    }
+    sorted.keys[at] = key;
+    sorted.rows[at] = all[i];
+  }
+  return sorted;
+}();
+
+}  // namespace detail
+
+/// The table of a group's operators among the rows that `rows()` answers: a lambda without captures.
+template <OperatorGroup group, auto rows>
+[[nodiscard]] consteval OpTable table_of() {
+  static_assert(detail::group_ops<group, rows>.are_distinct(), "an operator stands twice in these families");
+  return {detail::group_ops<group, rows>.keys, detail::group_ops<group, rows>.rows};
 }
 
 }  // namespace davit::portable_kernels

@@ -8,7 +8,7 @@
 #include <complex>
 #include <limits>
 
-#include "davit/backends/portable/run_time/elementwise/binary.hpp"
+#include "davit/backends/portable/run_time/elementwise/complex_forms.hpp"
 #include "davit/backends/portable/run_time/elementwise/copies.hpp"
 #include "support/kernel_test.hpp"
 
@@ -17,9 +17,9 @@ namespace {
 using davit::ErrorCode;
 using davit::EValue;
 using davit::ScalarType;
+using davit::portable_kernels::complex_form_ops;
 using davit::portable_kernels::complex_ops;
 using davit::portable_kernels::copy_ops;
-using davit::portable_kernels::elementwise_binary_ops;
 using Integers = KernelTest::Integers;
 using Numbers = KernelTest::Numbers;
 
@@ -73,7 +73,7 @@ TEST_CASE("portable: casts between real and complex keep the real part") {
 TEST_CASE("portable: products and sums of complex numbers in rows of any length and layout") {
   KernelTest test;
   const auto run = [&](const char* name, EValue a, EValue b) {
-    CHECK(test.run(elementwise_binary_ops, name,
+    CHECK(test.run(complex_form_ops, name,
                    name[5] == 'm' ? std::vector<EValue>{a, b} : std::vector<EValue>{a, b, EValue(-2)}) ==
           ErrorCode::ok);
   };
@@ -122,7 +122,7 @@ TEST_CASE("portable: products and sums of complex numbers in rows of any length 
   CHECK(std::isnan(pairs(test)[0]));
   run("aten.add.Tensor", complex(test, {1, 2}), complex(test, {infinite, 1}));
   CHECK(pairs(test) == Numbers{-infinite, 0});
-  CHECK(test.run(elementwise_binary_ops, "aten.mul.Tensor",
+  CHECK(test.run(complex_form_ops, "aten.mul.Tensor",
                  {complex(test, {1, 2, 3, 4}), test.tensor(ScalarType::float32, {3}, {1, 2, 3})}) ==
         ErrorCode::invalid_shape);
   const EValue none = test.view(complex(test, {1, 2}), {0, 1}, {1, 1});

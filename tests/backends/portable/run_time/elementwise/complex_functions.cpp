@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "davit/backends/portable/run_time/elementwise/unary.hpp"
+#include "davit/backends/portable/run_time/elementwise/complex_forms.hpp"
 #include "support/kernel_test.hpp"
 
 namespace {
@@ -19,8 +19,7 @@ namespace {
 using davit::ErrorCode;
 using davit::EValue;
 using davit::ScalarType;
-using davit::portable_kernels::elementwise_binary_ops;
-using davit::portable_kernels::elementwise_unary_ops;
+using davit::portable_kernels::complex_form_ops;
 using Numbers = KernelTest::Numbers;
 
 /// A line of complex numbers of parts of this type, and what a kernel made of such.
@@ -41,7 +40,7 @@ struct ComplexTest : KernelTest {
     return {static_cast<double>(z.real()), static_cast<double>(z.imag())};
   }
   std::complex<double> of(const char* function, std::complex<double> z) {
-    CHECK(run(elementwise_unary_ops, "aten." + std::string(function) + ".default", {numbers({z})}) == ErrorCode::ok);
+    CHECK(run(complex_form_ops, "aten." + std::string(function) + ".default", {numbers({z})}) == ErrorCode::ok);
     CHECK(dtype() == type);
     return result(0);
   }
@@ -105,7 +104,7 @@ TEST_CASE("portable: functions of complex numbers at the ends") {
 TEST_CASE("portable: powers of complex numbers") {
   ComplexTest<double> test;
   const auto power = [&](const char* overload, EValue base, EValue exponent) {
-    CHECK(test.run(elementwise_binary_ops, std::string("aten.pow.") + overload, {base, exponent}) == ErrorCode::ok);
+    CHECK(test.run(complex_form_ops, std::string("aten.pow.") + overload, {base, exponent}) == ErrorCode::ok);
     CHECK(test.dtype() == ScalarType::complex128);
     return test.result(0);
   };

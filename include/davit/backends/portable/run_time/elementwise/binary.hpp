@@ -9,8 +9,6 @@
 #include <string_view>
 
 #include "davit/backends/portable/run_time/compute_buffers.hpp"
-#include "davit/backends/portable/run_time/elementwise/complex.hpp"
-#include "davit/backends/portable/run_time/elementwise/complex_functions.hpp"
 #include "davit/backends/portable/run_time/result_type.hpp"
 #include "davit/kernels/arithmetic.hpp"
 #include "davit/kernels/elementwise.hpp"
@@ -107,19 +105,7 @@ template <template <class> class F>
   return arithmetic(call, Numbers::integral_only, kernels::integer_loops<F, 2>,
                     {.integers = {static_cast<std::int64_t>(size_of(type)) * 8}});
 }
-[[nodiscard]] inline bool has_complex(const KernelCall& call) noexcept {
-  return is_complex(ResultType().add(call.arg(0)).add(call.arg(1)).get());
-}
-/// a + alpha * b, a * b or a / b of complex numbers.
-[[nodiscard, gnu::noinline]] inline ErrorCode complex_arithmetic(KernelCall& call, const Loops& loops,
-                                                                 const Parameters& parameters = {}) {
-  const Operand a(call.arg(0));
-  const Operand b(call.arg(1));
-  const ScalarType type = ResultType().add(call.arg(0)).add(call.arg(1)).get();
-  return map_complex(call, type, a.view(), b.view(), type, loops, parameters);
-}
 [[nodiscard]] inline ErrorCode mul(KernelCall& call) {
-  if (has_complex(call)) return complex_arithmetic(call, complex_product_loops);
   return by_exact_number(call, Numbers::as_is, kernels::number_loops<kernels::Multiply, 2>);
 }
 template <template <class> class F>
@@ -171,27 +157,30 @@ template <template <class> class F>
   });
   return buffers.finish();
 }
-/// a + alpha * b (or minus); alpha as the third argument, in 16 bits rounded first. Source: add_kernel of ATen.
-[[nodiscard, gnu::noinline]] inline ErrorCode add_scaled(KernelCall& call, bool minus) {
-  const EValue alpha = call.arg_count() > 2 ? call.arg(2) : EValue(1);
-  if (!alpha.is_number()) return call.refuse(ErrorCode::invalid_argument, "alpha must be a number");
-  const bool complex = has_complex(call);
-  if (alpha.number() == 1) {
-    const Loops& loops = minus ? kernels::number_loops<kernels::Subtract, 2> : kernels::number_loops<kernels::Add, 2>;
-    return complex ? complex_arithmetic(call, loops) : arithmetic(call, Numbers::as_is, loops);
-  }
+/// alpha of add and sub, the third argument, as sums of operands of this dtype take it: in 16 bits rounded first, of
+/// sub the negative. Source: add_kernel of ATen.
+[[nodiscard, gnu::noinline]] inline Parameters scale_of_sum(const EValue& alpha, ScalarType type, bool minus) {
   Parameters parameters;
-  const ScalarType type = ResultType().add(call.arg(0)).add(call.arg(1)).get();
   set_number(parameters, 0, alpha, type);
   parameters.reals[0] = rounded_to(type, parameters.reals[0]);
   if (minus) {
     parameters.reals[0] = -parameters.reals[0];
     parameters.integers[0] = kernels::wrap_sub<std::int64_t>(0, parameters.integers[0]);
   }
+  return parameters;
+}
+/// a + alpha * b (or minus).
+[[nodiscard, gnu::noinline]] inline ErrorCode add_scaled(KernelCall& call, bool minus) {
+  const EValue alpha = call.arg_count() > 2 ? call.arg(2) : EValue(1);
+  if (!alpha.is_number()) return call.refuse(ErrorCode::invalid_argument, "alpha must be a number");
+  if (alpha.number() == 1)
+    return arithmetic(call, Numbers::as_is,
+                      minus ? kernels::number_loops<kernels::Subtract, 2> : kernels::number_loops<kernels::Add, 2>);
+  const ScalarType type = ResultType().add(call.arg(0)).add(call.arg(1)).get();
+  const Parameters parameters = scale_of_sum(alpha, type, minus);
   if (type == ScalarType::float16 || type == ScalarType::bfloat16)
     return add_scaled_halves(call, type, parameters.reals[0]);
-  const Loops& loops = kernels::number_loops<kernels::AddScaled, 2>;
-  return complex ? complex_arithmetic(call, loops, parameters) : arithmetic(call, Numbers::as_is, loops, parameters);
+  return arithmetic(call, Numbers::as_is, kernels::number_loops<kernels::AddScaled, 2>, parameters);
 }
 template <bool Minus>
 [[nodiscard]] ErrorCode add_scaled(KernelCall& call) {
@@ -202,7 +191,6 @@ template <bool Minus>
   if (mode == "floor") return by_exact_number(call, Numbers::as_is, kernels::number_loops<kernels::FloorDivide, 2>);
   if (mode == "trunc") return by_exact_number(call, Numbers::as_is, kernels::number_loops<kernels::TruncDivide, 2>);
   if (!mode.empty()) return call.refuse(ErrorCode::invalid_argument, "rounding_mode must be None, 'floor' or 'trunc'");
-  if (has_complex(call)) return complex_arithmetic(call, complex_quotient_loops);
   return by_exact_number(call, Numbers::to_float, kernels::float_loops<kernels::Divide, 2>);
 }
 [[nodiscard]] inline ErrorCode remainder(KernelCall& call) {
@@ -212,7 +200,6 @@ template <bool Minus>
   return arithmetic(call, Numbers::no_bool, kernels::number_loops<kernels::Fmod, 2>);
 }
 [[nodiscard]] inline ErrorCode pow(KernelCall& call) {
-  if (has_complex(call)) return complex_arithmetic(call, complex_power_loops, {.integers = {call.arg(1).is_number()}});
   if (call.arg(1).is_number() && !call.arg(1).is_float() && call.arg(1).integer() < 0 && call.is_tensor(0) &&
       is_integral(call.tensor(0).dtype))
     return call.refuse(ErrorCode::invalid_argument, "integers to negative integer powers are not allowed");
@@ -302,23 +289,23 @@ template <template <class> class F>
 }  // namespace detail
 
 inline constexpr auto elementwise_binary_ops = std::to_array<OpRow>({
-    {"aten.add.Scalar", detail::add_scaled<false>, Aliasing::none, true, true},
-    {"aten.add.Tensor", detail::add_scaled<false>, Aliasing::none, true, true},
-    {"aten.sub.Scalar", detail::add_scaled<true>, Aliasing::none, true, true},
-    {"aten.sub.Tensor", detail::add_scaled<true>, Aliasing::none, true, true},
-    {"aten.mul.Scalar", detail::mul, Aliasing::none, true, true},
-    {"aten.mul.Tensor", detail::mul, Aliasing::none, true, true},
-    {"aten.div.Scalar", detail::divide, Aliasing::none, true, true},
+    {"aten.add.Scalar", detail::add_scaled<false>, Aliasing::none, true},
+    {"aten.add.Tensor", detail::add_scaled<false>, Aliasing::none, true},
+    {"aten.sub.Scalar", detail::add_scaled<true>, Aliasing::none, true},
+    {"aten.sub.Tensor", detail::add_scaled<true>, Aliasing::none, true},
+    {"aten.mul.Scalar", detail::mul, Aliasing::none, true},
+    {"aten.mul.Tensor", detail::mul, Aliasing::none, true},
+    {"aten.div.Scalar", detail::divide, Aliasing::none, true},
     {"aten.div.Scalar_mode", detail::divide, Aliasing::none, true},
-    {"aten.div.Tensor", detail::divide, Aliasing::none, true, true},
+    {"aten.div.Tensor", detail::divide, Aliasing::none, true},
     {"aten.div.Tensor_mode", detail::divide, Aliasing::none, true},
     {"aten.remainder.Scalar", detail::remainder, Aliasing::none, true},
     {"aten.remainder.Tensor", detail::remainder, Aliasing::none, true},
     {"aten.fmod.Scalar", detail::fmod, Aliasing::none, true},
     {"aten.fmod.Tensor", detail::fmod, Aliasing::none, true},
-    {"aten.pow.Scalar", detail::pow, Aliasing::none, true, true},
-    {"aten.pow.Tensor_Scalar", detail::pow, Aliasing::none, true, true},
-    {"aten.pow.Tensor_Tensor", detail::pow, Aliasing::none, true, true},
+    {"aten.pow.Scalar", detail::pow, Aliasing::none, true},
+    {"aten.pow.Tensor_Scalar", detail::pow, Aliasing::none, true},
+    {"aten.pow.Tensor_Tensor", detail::pow, Aliasing::none, true},
     {"aten.maximum.default", detail::maximum, Aliasing::none, true},
     {"aten.minimum.default", detail::minimum, Aliasing::none, true},
     {"aten._prelu_kernel.default", detail::real_pair<kernels::Prelu>, Aliasing::none, true},

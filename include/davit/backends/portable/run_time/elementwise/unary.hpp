@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "davit/backends/portable/run_time/elementwise/binary.hpp"
-#include "davit/backends/portable/run_time/elementwise/complex_functions.hpp"
 #include "davit/backends/portable/run_time/kernel_arguments.hpp"
 #include "davit/kernels/functions.hpp"
 #include "davit/kernels/special_functions.hpp"
@@ -48,20 +47,9 @@ template <template <class> class F>
 [[nodiscard]] ErrorCode real_op(KernelCall& call) {
   return real_function(call, kernels::float_loops<F, 1>);
 }
-/// The same, and on complex numbers.
-template <template <class> class F, ComplexFunction function>
-[[nodiscard]] ErrorCode real_or_complex_op(KernelCall& call) {
-  return is_whole_complex(call.tensor(0).dtype) ? complex_function(call, function) : real_op<F>(call);
-}
 template <template <class> class F>
 [[nodiscard]] ErrorCode same_type_op(KernelCall& call) {
   return same_type_function(call, kernels::number_loops<F, 1>);
-}
-/// Of complex numbers: their distance from zero.
-[[nodiscard]] inline ErrorCode absolute(KernelCall& call) {
-  const TensorView& x = call.tensor(0);
-  if (!is_whole_complex(x.dtype)) return same_type_op<kernels::Absolute>(call);
-  return map_complex(call, real_of(x.dtype), x, x, x.dtype, complex_distance_loops);
 }
 /// Integers and bools stay as they are.
 [[nodiscard, gnu::noinline]] inline ErrorCode rounding(KernelCall& call, const Loops& loops) {
@@ -142,79 +130,58 @@ template <template <class> class F>
 
 }  // namespace detail
 
-inline constexpr auto elementwise_unary_ops = joined_rows(
-    rows_of<operators::activation_operators, detail::activation, detail::is_no_power>(),
-    std::to_array<OpRow>({
-        {"aten.abs.default", detail::absolute, Aliasing::none, false, true},
-        {"aten.acos.default", detail::real_or_complex_op<kernels::Acos, detail::ComplexFunction::acos>, Aliasing::none,
-         false, true},
-        {"aten.acosh.default", detail::real_or_complex_op<kernels::Acosh, detail::ComplexFunction::acosh>,
-         Aliasing::none, false, true},
-        {"aten.asin.default", detail::real_or_complex_op<kernels::Asin, detail::ComplexFunction::asin>, Aliasing::none,
-         false, true},
-        {"aten.asinh.default", detail::real_or_complex_op<kernels::Asinh, detail::ComplexFunction::asinh>,
-         Aliasing::none, false, true},
-        {"aten.atan.default", detail::real_or_complex_op<kernels::Atan, detail::ComplexFunction::atan>, Aliasing::none,
-         false, true},
-        {"aten.atanh.default", detail::real_or_complex_op<kernels::Atanh, detail::ComplexFunction::atanh>,
-         Aliasing::none, false, true},
-        {"aten.bitwise_not.default", detail::bitwise_not},
-        {"aten.ceil.default", detail::rounding<kernels::Ceil>},
-        {"aten.cos.default", detail::real_or_complex_op<kernels::Cos, detail::ComplexFunction::cos>, Aliasing::none,
-         false, true},
-        {"aten.cosh.default", detail::real_or_complex_op<kernels::Cosh, detail::ComplexFunction::cosh>, Aliasing::none,
-         false, true},
-        {"aten.digamma.default", detail::real_op<kernels::Digamma>},
-        {"aten.erf.default", detail::real_op<kernels::Erf>},
-        {"aten.erfc.default", detail::real_op<kernels::Erfc>},
-        {"aten.erfinv.default", detail::real_op<kernels::InverseErf>},
-        {"aten.exp.default", detail::real_op<kernels::Exp>},
-        {"aten.expm1.default", detail::real_op<kernels::Expm1>},
-        {"aten.floor.default", detail::rounding<kernels::Floor>},
-        {"aten.hardsigmoid.default", detail::real_op<kernels::Hardsigmoid>},
-        {"aten.hardswish.default", detail::real_op<kernels::Hardswish>},
-        {"aten.hardtanh.default", detail::hardtanh},
-        {"aten.i0.default", detail::real_op<kernels::BesselI0>},
-        {"aten.isinf.default", detail::predicate<kernels::IsInf>},
-        {"aten.isnan.default", detail::predicate<kernels::IsNan>},
-        {"aten.lgamma.default", detail::real_op<kernels::LogGamma>},
-        {"aten.log.default", detail::real_or_complex_op<kernels::Log, detail::ComplexFunction::log>, Aliasing::none,
-         false, true},
-        {"aten.log10.default", detail::real_or_complex_op<kernels::Log10, detail::ComplexFunction::log10>,
-         Aliasing::none, false, true},
-        {"aten.log1p.default", detail::real_or_complex_op<kernels::Log1p, detail::ComplexFunction::log1p>,
-         Aliasing::none, false, true},
-        {"aten.log2.default", detail::real_or_complex_op<kernels::Log2, detail::ComplexFunction::log2>, Aliasing::none,
-         false, true},
-        {"aten.logical_not.default", detail::predicate<kernels::LogicalNot>},
-        {"aten.mish.default", detail::real_op<kernels::Mish>},
-        {"aten.neg.default", detail::negate},
-        {"aten.reciprocal.default",
-         detail::real_or_complex_op<kernels::Reciprocal, detail::ComplexFunction::reciprocal>, Aliasing::none, false,
-         true},
-        {"aten.relu.default", detail::same_type_op<kernels::Relu>},
-        {"aten.relu6.default", detail::relu6},
-        {"aten.round.default", detail::rounding<kernels::Round>},
-        {"aten.rsqrt.default", detail::real_or_complex_op<kernels::Rsqrt, detail::ComplexFunction::rsqrt>,
-         Aliasing::none, false, true},
-        {"aten.sigmoid.default", detail::real_or_complex_op<kernels::Sigmoid, detail::ComplexFunction::sigmoid>,
-         Aliasing::none, false, true},
-        {"aten.sign.default", detail::same_type_op<kernels::Sign>},
-        {"aten.silu.default", detail::real_op<kernels::Silu>},
-        {"aten.sin.default", detail::real_or_complex_op<kernels::Sin, detail::ComplexFunction::sin>, Aliasing::none,
-         false, true},
-        {"aten.sinh.default", detail::real_or_complex_op<kernels::Sinh, detail::ComplexFunction::sinh>, Aliasing::none,
-         false, true},
-        {"aten.special_erfcx.default", detail::real_op<kernels::ScaledErfc>},
-        {"aten.special_ndtri.default", detail::real_op<kernels::NormalQuantile>},
-        {"aten.sqrt.default", detail::real_or_complex_op<kernels::Sqrt, detail::ComplexFunction::sqrt>, Aliasing::none,
-         false, true},
-        {"aten.square.default", detail::square},
-        {"aten.tan.default", detail::real_or_complex_op<kernels::Tan, detail::ComplexFunction::tan>, Aliasing::none,
-         false, true},
-        {"aten.tanh.default", detail::real_or_complex_op<kernels::Tanh, detail::ComplexFunction::tanh>, Aliasing::none,
-         false, true},
-        {"aten.trunc.default", detail::rounding<kernels::Trunc>},
-    }));
+inline constexpr auto elementwise_unary_ops =
+    joined_rows(rows_of<operators::activation_operators, detail::activation, detail::is_no_power>(),
+                std::to_array<OpRow>({
+                    {"aten.abs.default", detail::same_type_op<kernels::Absolute>},
+                    {"aten.acos.default", detail::real_op<kernels::Acos>},
+                    {"aten.acosh.default", detail::real_op<kernels::Acosh>},
+                    {"aten.asin.default", detail::real_op<kernels::Asin>},
+                    {"aten.asinh.default", detail::real_op<kernels::Asinh>},
+                    {"aten.atan.default", detail::real_op<kernels::Atan>},
+                    {"aten.atanh.default", detail::real_op<kernels::Atanh>},
+                    {"aten.bitwise_not.default", detail::bitwise_not},
+                    {"aten.ceil.default", detail::rounding<kernels::Ceil>},
+                    {"aten.cos.default", detail::real_op<kernels::Cos>},
+                    {"aten.cosh.default", detail::real_op<kernels::Cosh>},
+                    {"aten.digamma.default", detail::real_op<kernels::Digamma>},
+                    {"aten.erf.default", detail::real_op<kernels::Erf>},
+                    {"aten.erfc.default", detail::real_op<kernels::Erfc>},
+                    {"aten.erfinv.default", detail::real_op<kernels::InverseErf>},
+                    {"aten.exp.default", detail::real_op<kernels::Exp>},
+                    {"aten.expm1.default", detail::real_op<kernels::Expm1>},
+                    {"aten.floor.default", detail::rounding<kernels::Floor>},
+                    {"aten.hardsigmoid.default", detail::real_op<kernels::Hardsigmoid>},
+                    {"aten.hardswish.default", detail::real_op<kernels::Hardswish>},
+                    {"aten.hardtanh.default", detail::hardtanh},
+                    {"aten.i0.default", detail::real_op<kernels::BesselI0>},
+                    {"aten.isinf.default", detail::predicate<kernels::IsInf>},
+                    {"aten.isnan.default", detail::predicate<kernels::IsNan>},
+                    {"aten.lgamma.default", detail::real_op<kernels::LogGamma>},
+                    {"aten.log.default", detail::real_op<kernels::Log>},
+                    {"aten.log10.default", detail::real_op<kernels::Log10>},
+                    {"aten.log1p.default", detail::real_op<kernels::Log1p>},
+                    {"aten.log2.default", detail::real_op<kernels::Log2>},
+                    {"aten.logical_not.default", detail::predicate<kernels::LogicalNot>},
+                    {"aten.mish.default", detail::real_op<kernels::Mish>},
+                    {"aten.neg.default", detail::negate},
+                    {"aten.reciprocal.default", detail::real_op<kernels::Reciprocal>},
+                    {"aten.relu.default", detail::same_type_op<kernels::Relu>},
+                    {"aten.relu6.default", detail::relu6},
+                    {"aten.round.default", detail::rounding<kernels::Round>},
+                    {"aten.rsqrt.default", detail::real_op<kernels::Rsqrt>},
+                    {"aten.sigmoid.default", detail::real_op<kernels::Sigmoid>},
+                    {"aten.sign.default", detail::same_type_op<kernels::Sign>},
+                    {"aten.silu.default", detail::real_op<kernels::Silu>},
+                    {"aten.sin.default", detail::real_op<kernels::Sin>},
+                    {"aten.sinh.default", detail::real_op<kernels::Sinh>},
+                    {"aten.special_erfcx.default", detail::real_op<kernels::ScaledErfc>},
+                    {"aten.special_ndtri.default", detail::real_op<kernels::NormalQuantile>},
+                    {"aten.sqrt.default", detail::real_op<kernels::Sqrt>},
+                    {"aten.square.default", detail::square},
+                    {"aten.tan.default", detail::real_op<kernels::Tan>},
+                    {"aten.tanh.default", detail::real_op<kernels::Tanh>},
+                    {"aten.trunc.default", detail::rounding<kernels::Trunc>},
+                }));
 
 }  // namespace davit::portable_kernels

@@ -5,9 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <span>
-#include <vector>
 
 #include "davit/backends/portable/run_time/products/byte_products.hpp"
 #include "davit/core/config.hpp"
@@ -20,14 +18,6 @@ namespace davit::portable_kernels {
 
 namespace detail {
 
-inline void add_numbers(std::vector<EValue>& to, std::initializer_list<std::int64_t> numbers) {
-  for (const std::int64_t x : numbers) to.emplace_back(x);
-}
-/// The numbers of a range, from argument `first` on.
-inline void add_range(std::vector<EValue>& to, const kernels::ByteRange& range) {
-  to.emplace_back(static_cast<double>(range.inverse));
-  add_numbers(to, {range.zero_point, range.low, range.high});
-}
 [[nodiscard]] inline kernels::ByteRange range_at(const KernelCall& call, std::size_t first) {
   const auto integer = [&](std::size_t i) { return static_cast<std::int32_t>(call.integer(first + i)); };
   return {static_cast<float>(call.number(first)), integer(1), integer(2), integer(3)};
@@ -91,15 +81,6 @@ void add_bytes(const std::byte* a, const std::byte* b, std::byte* to, std::int64
 
 }  // namespace detail
 
-std::vector<EValue> byte_sum_numbers(const kernels::ByteScale& first, const kernels::ByteScale& second,
-                                     const kernels::ByteRange& range, ByteLayout layout) {
-  std::vector<EValue> numbers;
-  for (const float x : {first.scale, first.zero_point, second.scale, second.zero_point})
-    numbers.emplace_back(static_cast<double>(x));
-  detail::add_range(numbers, range);
-  detail::add_numbers(numbers, {static_cast<std::int64_t>(layout)});
-  return numbers;
-}
 ErrorCode byte_sum(KernelCall& call) {
   const TensorView& x = call.tensor(0);
   const TensorView& y = call.tensor(1);
@@ -122,21 +103,6 @@ ErrorCode byte_sum(KernelCall& call) {
   add(a, b, call.output(0).as<std::byte>(), n, {number(2), number(3)}, {number(4), number(5)},
       detail::range_at(call, 6));
   return ErrorCode::ok;
-}
-
-void pack_weights(const kernels::ByteConvolution& c, const std::int8_t* weights, std::int16_t* to) noexcept {
-  kernels::pack_bytes(c, weights, to);
-}
-std::vector<EValue> byte_product_numbers(const ByteProduct& p, std::int32_t zero_point, const kernels::ByteRange& range,
-                                         ByteLayout layout) {
-  const kernels::ByteConvolution& c = p.convolution;
-  std::vector<EValue> numbers;
-  detail::add_numbers(numbers, {c.channels, c.out_channels, c.kernel_height, c.kernel_width, c.stride_height,
-                                c.stride_width, c.dilation_height, c.dilation_width, c.top, c.left,
-                                std::int64_t{c.depthwise}, p.bottom, p.right, std::int64_t{p.of_rows},
-                                static_cast<std::int64_t>(p.made), zero_point, static_cast<std::int64_t>(layout)});
-  detail::add_range(numbers, range);
-  return numbers;
 }
 
 #if DAVIT_BYTE_CONVOLUTION

@@ -1,24 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <vector>
+#include <string_view>
 
 #include "davit/backends/portable/run_time/kernel_call.hpp"
-#include "davit/core/evalue.hpp"
-#include "davit/core/scalar_type.hpp"
-#include "davit/kernels/byte_convolution.hpp"
-#include "davit/kernels/quantize.hpp"
+#include "davit/backends/portable/run_time/products/byte_arguments.hpp"
 
 /// Kernels on bytes that stand for numbers: of no operator, but of several that PT2E writes around one.
 namespace davit::portable_kernels {
-
-/// How the bytes of a result lie; those of operands may lie in either way.
-enum class ByteLayout : std::uint8_t {
-  row_major,
-  channels_last,  ///< dimension 1 of images is the innermost
-};
 
 /// A product of bytes, where kernels::can_convolve_bytes(). Arguments: images (images, channels, height and width or
 /// length), or rows
@@ -26,22 +15,10 @@ enum class ByteLayout : std::uint8_t {
 /// `byte_product_numbers`.
 [[nodiscard]] ErrorCode byte_product(KernelCall& call);
 
-/// kernels::pack_bytes, compiled as kernels are.
-void pack_weights(const kernels::ByteConvolution& c, const std::int8_t* weights, std::int16_t* to) noexcept;
-
-/// What a product takes beside its operands.
-struct ByteProduct {
-  kernels::ByteConvolution convolution;  ///< the sizes of source and result are those of the call
-  std::int64_t bottom = 0, right = 0;    ///< padding behind
-  bool of_rows = false;
-  ScalarType made = ScalarType::int8;
-};
-[[nodiscard]] std::vector<EValue> byte_product_numbers(const ByteProduct& product, std::int32_t zero_point,
-                                                       const kernels::ByteRange& range, ByteLayout layout);
-
 /// A sum of two tensors of bytes, of one dtype and the same sizes. Arguments: both; then `byte_sum_numbers`.
 [[nodiscard]] ErrorCode byte_sum(KernelCall& call);
-[[nodiscard]] std::vector<EValue> byte_sum_numbers(const kernels::ByteScale& first, const kernels::ByteScale& second,
-                                                   const kernels::ByteRange& range, ByteLayout layout);
+
+/// @name What the kernels are called in the table of ops::quantization. No program names them.
+inline constexpr std::string_view byte_product_name = "davit.byte_product", byte_sum_name = "davit.byte_sum";
 
 }  // namespace davit::portable_kernels

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// Defines the kernels of davit::ops::float_inference: include it in one source file of a program, beside
+/// davit/loader_implementation.hpp or davit/lowering_implementation.hpp. davit/implementation.hpp defines those of all
+/// groups.
+
+#include "davit/impl/portable_elementwise.cpp"
+#include "davit/impl/portable_products.cpp"
+#include "davit/impl/portable_reductions.cpp"
+#include "davit/impl/portable_windows.cpp"

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// Defines what a program needs that loads packages and runs them: include it in one source file of the program, beside
+/// `davit/backends/portable/GROUP_implementation.hpp` of each group of operators that its portable_of names. No reader,
+/// no lowering. davit/implementation.hpp defines all.
+
+#include "davit/impl/backend.cpp"
+#include "davit/impl/core.cpp"
+#include "davit/impl/lowered.cpp"
+#include "davit/impl/package.cpp"
+#include "davit/impl/portable.cpp"
+#include "davit/impl/portable_movement.cpp"
+#include "davit/impl/program.cpp"
+#include "davit/impl/runtime.cpp"
