@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "davit/backend/program_body.hpp"
-#include "davit/backends/finite_guard.hpp"
+#include "davit/backends/kit/finite_guard.hpp"
 #include "davit/backends/xnnpack.hpp"
 #include "davit/backends/xnnpack/code.hpp"
 #include "davit/backends/xnnpack/prepare.hpp"

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "davit/backend/program_body.hpp"
-#include "davit/backends/default_threads.hpp"
-#include "davit/backends/non_finite_fallback.hpp"
-#include "davit/backends/offload_cost.hpp"
+#include "davit/backends/kit/default_threads.hpp"
+#include "davit/backends/kit/non_finite_fallback.hpp"
+#include "davit/backends/kit/offload_cost.hpp"
 #include "davit/backends/xnnpack.hpp"
 #include "davit/backends/xnnpack/code.hpp"
 #include "davit/backends/xnnpack/op_table.hpp"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "davit/backends/int8_patterns.hpp"
+#include "davit/backends/kit/int8_patterns.hpp"
 #include "davit/backends/onednn/describe_int8.hpp"
 #include "davit/backends/onednn/fusion.hpp"
 #include "davit/program/operators/folds.hpp"

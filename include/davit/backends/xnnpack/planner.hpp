@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "davit/backend/program_body.hpp"
-#include "davit/backends/finite_guard.hpp"
+#include "davit/backends/kit/finite_guard.hpp"
 #include "davit/backends/xnnpack/constants.hpp"
 #include "davit/backends/xnnpack/plan.hpp"
 #include "davit/backends/xnnpack/plan_builder.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "davit/backends/xnnpack/call.hpp"
-#include "davit/backends/non_finite_fallback.hpp"
+#include "davit/backends/kit/non_finite_fallback.hpp"
 #include "davit/backends/xnnpack/plan.hpp"
 #include "davit/backends/xnnpack/sizes.hpp"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "davit/backend/program_body.hpp"
-#include "davit/backends/int8_patterns.hpp"
+#include "davit/backends/kit/int8_patterns.hpp"
 #include "davit/backends/portable/run_time/products/byte_products.hpp"
 #include "davit/program/operators/binary.hpp"
 #include "davit/program/operators/convolution.hpp"

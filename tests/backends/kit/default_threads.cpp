@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/backends/default_threads.hpp"
+#include "davit/backends/kit/default_threads.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/backends/finite_guard.hpp"
+#include "davit/backends/kit/finite_guard.hpp"
 
 #include <doctest/doctest.h>
 
@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "davit/backends/non_finite_fallback.hpp"
+#include "davit/backends/kit/non_finite_fallback.hpp"
 #include "davit/backends/portable/run_time/code.hpp"
 #include "davit/lowering/to_backend.hpp"
 #include "support/net.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/backends/shape_key.hpp"
+#include "davit/backends/kit/shape_key.hpp"
 
 #include <doctest/doctest.h>
 

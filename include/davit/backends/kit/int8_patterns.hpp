@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "davit/backends/finite_guard.hpp"
+#include "davit/backends/kit/finite_guard.hpp"
 #include "davit/core/tensor.hpp"
 #include "davit/kernels/byte_convolution.hpp"
 #include "davit/kernels/convert.hpp"

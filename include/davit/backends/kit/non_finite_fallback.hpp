@@ -13,7 +13,7 @@
 
 #include "davit/backend/run_events.hpp"
 #include "davit/backends/portable.hpp"
-#include "davit/backends/shape_key.hpp"
+#include "davit/backends/kit/shape_key.hpp"
 #include "davit/core/copy_tensor.hpp"
 
 namespace davit {

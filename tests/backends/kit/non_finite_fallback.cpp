@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/backends/non_finite_fallback.hpp"
+#include "davit/backends/kit/non_finite_fallback.hpp"
 
 #include <doctest/doctest.h>
 

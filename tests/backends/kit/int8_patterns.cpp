@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/backends/int8_patterns.hpp"
+#include "davit/backends/kit/int8_patterns.hpp"
 
 #include <doctest/doctest.h>
 

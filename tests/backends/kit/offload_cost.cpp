@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/backends/offload_cost.hpp"
+#include "davit/backends/kit/offload_cost.hpp"
 
 #include <doctest/doctest.h>
 
