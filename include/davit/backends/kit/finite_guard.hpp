@@ -136,8 +136,10 @@ namespace detail {
 
 /// Which values of a graph are to be looked at, so that no operator that loses NaN or infinities meets any. Of softmax
 /// that is what it makes: its operand may hold infinities, as masks do. `products_lose`: products of matrices and batch
-/// norms lose them, too. O(nodes + elements of constants).
-[[nodiscard]] inline std::vector<ValueCheck> find_value_checks(const ProgramBody& body, bool products_lose) {
+/// norms lose them, too; operators that `runs_as_kernel` names run on portable's kernels, which lose none.
+/// O(nodes + elements of constants).
+[[nodiscard]] inline std::vector<ValueCheck> find_value_checks(
+    const ProgramBody& body, bool products_lose, bool (*runs_as_kernel)(std::string_view target) = nullptr) {
   const GraphModuleView g = body.graph.view();
   constexpr double infinity = std::numeric_limits<double>::infinity();
   constexpr double largest = 1e37;  // of what need not be looked at
@@ -333,7 +335,8 @@ namespace detail {
     const bool product = facts.range == RangeBound::products || facts.range == RangeBound::convolution ||
                          facts.range == RangeBound::linear || facts.range == RangeBound::bias_first ||
                          facts.range == RangeBound::batch_norm;
-    bool needs = !facts.keeps_nonfinite || (products_lose && product);
+    const bool by_kernel = runs_as_kernel != nullptr && runs_as_kernel(operator_call(g, node).target);
+    bool needs = !by_kernel && (!facts.keeps_nonfinite || (products_lose && product));
     bool exact = true;  // it makes integers and bools alone, by portable's kernels: they are finite
     for (const Argument& a : g.outputs(node))
       g.for_each_value(a, [&](ValueId v) { exact = exact && !is_float(v) && !is_byte(v); });

@@ -2,13 +2,21 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "davit/backends/onednn/descriptors.hpp"
-#include "davit/backends/onednn/op_row.hpp"
+#include "davit/backends/onednn/elementwise.hpp"
+#include "davit/backends/onednn/epilogue.hpp"
+#include "davit/backends/onednn/kernel_call.hpp"
 #include "davit/backends/onednn/operands.hpp"
 #include "davit/program/operators/pooling.hpp"
+#include "davit/program/operators/reduction.hpp"
 #include "davit/program/operators/resize.hpp"
 
+/// Pooling, means over images, and resizing by the nearest element.
 namespace davit::onednn_ops {
 
 /// max_pool and avg_pool over 1 to 3 dimensions, and max_pool_with_indices whose indices nobody uses.
@@ -77,6 +85,74 @@ namespace davit::onednn_ops {
   op.inputs = {view.input};
   op.algorithm = algorithm::resampling_nearest;
   return nullptr;
+}
+
+/// The mean over all dimensions behind the channels, as a pooling. Other reductions are portable's, whose sums are
+/// faster than those of oneDNN 2.6, and in double.
+[[nodiscard]] inline const char* describe_mean(const NodeArguments& in, const OpRow&, Operation& op) {
+  operators::ReductionView view;
+  if (const Refusal wrong = operators::read_reduction(in, view)) return wrong.what;
+  if (view.converts) return "it changes the dtype";
+  const Dims source = sizes_of(in.graph(), view.input);
+  std::int64_t left = 1;
+  bool spatial = source.size() >= 3 && source.size() <= 5;
+  for (std::size_t d = 0; d < source.size(); ++d) {
+    const bool reduced = view.reduces(d);
+    left *= reduced ? 1 : source[d];
+    spatial = spatial && reduced == (d >= 2);
+  }
+  if (left != count_of(sizes_of(in.graph(), in.output()))) return "the output's sizes do not fit";
+  if (!spatial) return "it is no mean over images";
+  op.inputs = {view.input};
+  op.kind = OpKind::pool;
+  op.algorithm = algorithm::pooling_avg_exclude_padding;
+  op.kernel.assign(source.begin() + 2, source.end());
+  op.strides = op.kernel;
+  op.dilates = op.pad_left = op.pad_right = Dims(op.kernel.size(), 0);
+  return nullptr;
+}
+
+inline void emit_pool(Builder& b, const Operation& op) {
+  const Place& from = b.place_of(op.inputs[0]);
+  const bool means = op.name.starts_with("aten.mean");
+  const bool apart = b.type(op.outputs[0]) == DataType::f32 && op.strides.back() > 1 &&
+                     (op.strides.size() == 3 || b.sizes(op.inputs[0]).back() >= 64);
+  if ((means || apart) && is_row_major(from.md) && emit_instead(b, op)) return;  // the library's is slower there
+  Dims dims = b.sizes(op.inputs[0]);
+  for (std::size_t d = 2; d < dims.size(); ++d)
+    dims[d] =
+        (dims[d] + op.pad_left[d - 2] + op.pad_right[d - 2] - (op.kernel[d - 2] - 1) * (op.dilates[d - 2] + 1) - 1) /
+            op.strides[d - 2] +
+        1;
+  const DataType type = type_of(from.md);
+  const bool bytes = type == DataType::s8 || type == DataType::u8;  // whose pools have code for channels_last alone
+  const auto best = [&] {
+    return detail::best_of(from.md, bytes ? channels_last(dims_of(from.md), type) : plain(dims_of(from.md), type),
+                           [&](const MemoryDesc& tried) {
+                             return make_descriptor<Pooling>(b.attributes(), dnnl::prop_kind::forward_inference,
+                                                             op.algorithm, tried, any(dims, type), op.strides,
+                                                             op.kernel, op.dilates, op.pad_left, op.pad_right);
+                           });
+  };
+  auto [pd, md] = means ? attempt(best) : best();
+  if (emit_instead_of_reference(b, op, pd)) return;
+  const Place source = b.reordered(from, md);
+  const Place to = b.add_scratch(pd.dst_desc());
+  b.add_step<Pooling>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, to}});
+  b.place(op.outputs[0], to);
+}
+
+inline void emit_resample(Builder& b, const Operation& op) {
+  const Place& from = b.place_of(op.inputs[0]);
+  auto [pd, md] = detail::best_of(from.md, plain(dims_of(from.md), type_of(from.md)), [&](const MemoryDesc& tried) {
+    return make_descriptor<dnnl::resampling_forward>(b.attributes(), dnnl::prop_kind::forward_inference, op.algorithm,
+                                                     tried, any(b.sizes(op.outputs[0]), type_of(tried)));
+  });
+  if (emit_instead_of_reference(b, op, pd)) return;
+  const Place source = b.reordered(from, md);
+  const Place to = b.add_scratch(pd.dst_desc());
+  b.add_step<dnnl::resampling_forward>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, to}});
+  b.place(op.outputs[0], to);
 }
 
 }  // namespace davit::onednn_ops

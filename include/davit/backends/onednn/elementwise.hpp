@@ -4,15 +4,36 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "davit/backends/onednn/descriptors.hpp"
-#include "davit/backends/onednn/op_row.hpp"
+#include "davit/backends/onednn/epilogue.hpp"
+#include "davit/backends/onednn/kernel_call.hpp"
+#include "davit/backends/onednn/movement.hpp"
 #include "davit/backends/onednn/operands.hpp"
 #include "davit/program/operators/activation.hpp"
 #include "davit/program/operators/binary.hpp"
 #include "davit/program/operators/bounds.hpp"
 
+/// Functions of one and of two tensors, element by element.
 namespace davit::onednn_ops {
+
+namespace detail {
+/// Calls `make(md)` with the layouts to try, until the descriptor it answers is no reference implementation; answers
+/// the last one otherwise, and the layout.
+template <class Make>
+[[nodiscard]] auto best_of(const MemoryDesc& first, const MemoryDesc& second, Make&& make) {
+  auto pd = attempt([&] { return make(first); });
+  if (pd && !is_reference(pd)) return std::pair(std::move(pd), first);
+  auto other = attempt([&] { return make(second); });
+  if (other && (!pd || !is_reference(other))) return std::pair(std::move(other), second);
+  if (!pd) throw dnnl::error(dnnl_unimplemented, "no primitive for this operation");
+  return std::pair(std::move(pd), first);
+}
+}  // namespace detail
 
 namespace detail {
 [[nodiscard]] inline const char* unary(const NodeArguments& in, Operation& op,
@@ -149,6 +170,78 @@ inline constexpr float minus_zero = -0.0f;
   const bool commutes = op.algorithm != algorithm::binary_sub && op.algorithm != algorithm::binary_div;
   if (count_of(a) != count_of(out) && commutes && count_of(b) == count_of(out)) std::swap(op.inputs[0], op.inputs[1]);
   return nullptr;
+}
+
+/// Functions in turn; of bfloat16 several of them are a kernel, which rounds once.
+inline void emit_eltwise(Builder& b, const Operation& op) {
+  const bool is_float = b.type(op.outputs[0]) == DataType::f32;
+  if (!is_float && op.functions.size() != 1 &&
+      emit_instead_of_reference(b, op, dnnl::eltwise_forward::primitive_desc()))
+    return;
+  Place from = b.place_of(op.inputs[0]);
+  bool in_place = b.is_last_use(op.inputs[0]);
+  for (const Function& f : op.functions) {
+    auto [pd, md] = detail::best_of(from.md, plain(dims_of(from.md), type_of(from.md)), [&](const MemoryDesc& tried) {
+      return eltwise_descriptor(b.attributes(), f.algorithm, tried, f.alpha, f.beta);
+    });
+    if (!is_float && op.functions.size() == 1 && emit_instead_of_reference(b, op, pd)) return;
+    const Place source = b.reordered(from, md);
+    const Place to = in_place ? source : b.add_scratch(md);
+    b.add_step<dnnl::eltwise_forward>(pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_DST, to}});
+    from = to;
+    in_place = true;
+  }
+  b.place(op.outputs[0], from);
+}
+
+/// With functions as epilogue. The second operand may be broadcast; the first is repeated if it is.
+[[nodiscard]] inline bool emit_binary(Builder& b, const ChainView& chain) {
+  const Operation& op = *chain.base;
+  const Dims dims = b.sizes(op.outputs[0]);
+  const DataType type = b.type(op.outputs[0]);
+  std::optional<Epilogue> epilogue = make_epilogue(b, chain, dims);
+  if (!epilogue) return false;
+  const bool by_number = op.inputs[1] == no_id;
+  Dims other_dims = by_number ? Dims(dims.size(), 1) : b.sizes(op.inputs[1]);
+  other_dims.insert(other_dims.begin(), dims.size() - other_dims.size(), 1);
+  const bool repeats = count_of(b.sizes(op.inputs[0])) != count_of(dims);
+  const std::optional<Place> first =
+      repeats ? std::optional(expanded(b, b.place_of(op.inputs[0]), b.sizes(op.inputs[0]), dims))
+              : attempt([&] { return reshaped(b.place_of(op.inputs[0]), dims); });
+  const std::optional<Place> second = by_number
+                                          ? std::optional(b.number(op.epsilon, dims.size()))
+                                          : attempt([&] { return reshaped(b.place_of(op.inputs[1]), other_dims); });
+  const DataType other_type = by_number ? DataType::f32 : type;
+  MemoryDesc md = first ? first->md : plain(dims, type);
+  MemoryDesc other_md = second ? second->md : plain(other_dims, other_type);
+  if (dims == other_dims) {  // both in the layout of the one that is blocked
+    if (first && second && blocking_of(md).is_plain() && !blocking_of(other_md).is_plain()) md = other_md;
+    if (md.get_size() != plain(dims, type).get_size() && blocking_of(md).is_plain()) md = plain(dims, type);
+    other_md = md;
+  }
+  auto pd = make_descriptor<dnnl::binary>(epilogue->attributes, op.algorithm, md, other_md, any(dims, type));
+  const bool fits = pd && !is_reference(pd) && layout_fits(pd.dst_desc(), pd.impl_info_str());
+  if (!fits) {
+    auto row_major = make_descriptor<dnnl::binary>(epilogue->attributes, op.algorithm, plain(dims, type),
+                                                   plain(other_dims, other_type), plain(dims, type));
+    if (row_major && (!pd || !is_reference(row_major))) {
+      md = plain(dims, type);
+      other_md = plain(other_dims, other_type);
+      pd = row_major;
+    }
+  }
+  if (chain.epilogue.empty() && emit_instead_of_reference(b, op, pd)) return true;
+  if (!is_usable(pd, chain, *epilogue)) return false;
+  const bool padded = faults.padded_in_place && md.get_size() != plain(dims, type).get_size();
+  const bool in_place =
+      pd.dst_desc() == md && op.inputs[0] != op.inputs[1] && (repeats || b.is_last_use(op.inputs[0])) && !padded;
+  const Place source = b.reordered(first ? *first : b.viewed(b.place_of(op.inputs[0]), dims), md);
+  const Place other = b.reordered(second ? *second : b.viewed(b.place_of(op.inputs[1]), other_dims), other_md);
+  const Place to = in_place ? source : b.add_scratch(pd.dst_desc());
+  b.add_step<dnnl::binary>(pd, {{DNNL_ARG_SRC_0, source}, {DNNL_ARG_SRC_1, other}, {DNNL_ARG_DST, to}},
+                           epilogue->roles);
+  b.place(chain.result(), to);
+  return true;
 }
 
 }  // namespace davit::onednn_ops

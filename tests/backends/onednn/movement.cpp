@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/backends/onednn/describe_layout.hpp"
+#include "davit/backends/onednn/movement.hpp"
 
 #include <doctest/doctest.h>
 

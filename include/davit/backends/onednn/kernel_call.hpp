@@ -6,51 +6,44 @@
 #include <vector>
 
 #include "davit/backends/onednn/builder.hpp"
-#include "davit/backends/onednn/op_row.hpp"
+#include "davit/backends/onednn/operands.hpp"
 #include "davit/backends/portable/run_time/node_kernel.hpp"
 #include "davit/backends/portable/run_time/op_table.hpp"
 #include "davit/program/operator_call.hpp"
 
 namespace davit::onednn_ops {
 
-/// Operators that portable's kernels carry out; of which dtypes is the row's affair. Without operands they are
-/// constants of the code.
-[[nodiscard]] inline const char* describe_kernel(const NodeArguments& in, const OpRow& row, Operation& op) {
+/// A node as a call of portable's kernel. Without operands its result is a constant of the code.
+[[nodiscard]] inline const char* describe_kernel(const NodeArguments& in, Operation& op) {
+  const portable_kernels::OpRow* const row = portable_kernels::find_op(in.call().target);
+  if (row == nullptr) return "there is no kernel for this operation";
   op.kind = OpKind::kernel;
+  op.name = row->name;
   op.outputs.clear();
   for (const Argument& output : in.call().outputs) {
     if (!output.is_value()) return "an output is no tensor";
-    if (const char* const wrong = check_tensor_for(row, in.graph(), output.value())) {
+    if (const char* const wrong = check_tensor(in.graph(), output.value())) {
       if (op.outputs.empty() || !in.uses_first_output_only()) return wrong;
       break;  // statistics that nobody saves have no elements
     }
     op.outputs.push_back(output.value());
   }
-  bool all_tensors = true, any_complex = false;
+  bool all_tensors = true;
   for (const Argument& a : in.call().inputs)
     in.graph().for_each_value(a, [&](ValueId v) {
       all_tensors = all_tensors && in.graph().values[v].kind == ValueKind::tensor;
-      any_complex = any_complex || is_complex(in.graph().values[v].dtype);
       if (std::ranges::find(op.inputs, v) == op.inputs.end()) op.inputs.push_back(v);
     });
   if (!all_tensors) return "an operand is no tensor";
   if (op.inputs.empty() && (op.outputs.size() != 1 || count_of(sizes_of(in.graph(), op.outputs[0])) > 1 << 20))
     return "the constant would take much memory";
-  return any_complex ? "an operand is complex" : nullptr;
-}
-
-/// Conversions to another dtype, as autocast writes them.
-[[nodiscard]] inline const char* describe_cast(const NodeArguments& in, const OpRow& row, Operation& op) {
-  const ValueId x = in.value({"self", 0});
-  if (x == no_id || in.graph().values[x].dtype == in.graph().values[in.output()].dtype) return "it changes no dtype";
-  return describe_kernel(in, row, op);
+  return nullptr;
 }
 
 /// Attention of float32. That of bfloat16 is faster in parts, the library's products among them.
-[[nodiscard]] inline const char* describe_attention(const NodeArguments& in, const OpRow& row, Operation& op) {
-  return in.output() == no_id || in.graph().values[in.output()].dtype != ScalarType::float32
-             ? "it is not of float32"
-             : describe_kernel(in, row, op);
+[[nodiscard]] inline const char* describe_attention(const NodeArguments& in, const OpRow&, Operation& op) {
+  return in.output() == no_id || in.graph().values[in.output()].dtype != ScalarType::float32 ? "it is not of float32"
+                                                                                             : describe_kernel(in, op);
 }
 
 /// The step of an operation, its tensors in row-major order, or in one dimension (`all_sizes`).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/backends/onednn/describe_elementwise.hpp"
+#include "davit/backends/onednn/elementwise.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/backends/onednn/describe_pooling.hpp"
+#include "davit/backends/onednn/pooling.hpp"
 
 #include <doctest/doctest.h>
 

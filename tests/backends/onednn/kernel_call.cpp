@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/backends/onednn/emit_kernel.hpp"
+#include "davit/backends/onednn/kernel_call.hpp"
 
 #include <doctest/doctest.h>
 

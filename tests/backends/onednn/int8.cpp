@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/backends/onednn/describe_quantization.hpp"
+#include "davit/backends/onednn/int8.hpp"
 
 #include <doctest/doctest.h>
 

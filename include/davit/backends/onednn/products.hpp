@@ -10,18 +10,68 @@
 #include <vector>
 
 #include "davit/backends/onednn/convolution_layout.hpp"
-#include "davit/backends/onednn/emit_kernel.hpp"
-#include "davit/backends/onednn/emit_pointwise.hpp"
+#include "davit/backends/onednn/epilogue.hpp"
 #include "davit/backends/onednn/floats.hpp"
 #include "davit/backends/onednn/fold_norm.hpp"
+#include "davit/backends/onednn/kernel_call.hpp"
 #include "davit/backends/onednn/kernels.hpp"
+#include "davit/backends/onednn/normalization.hpp"
+#include "davit/backends/onednn/operands.hpp"
 #include "davit/backends/onednn/sound_convolution.hpp"
-#include "davit/backends/onednn/epilogue.hpp"
 #include "davit/kernels/winograd_weights.hpp"
+#include "davit/program/operators/convolution.hpp"
+#include "davit/program/operators/matmul.hpp"
 
-/// Steps of convolutions and matrix products. Each function answers false, and has done nothing, if the library has no
-/// such primitive with this epilogue.
+/// Convolutions and products of matrices, with what follows them as their epilogue.
 namespace davit::onednn_ops {
+
+/// Convolutions of inputs with a batch dimension. Transposed ones are portable's, whose kernel is faster than the
+/// library's primitive.
+[[nodiscard]] inline const char* describe_convolution(const NodeArguments& in, const OpRow&, Operation& op) {
+  operators::ConvolutionView view;
+  if (const Refusal wrong = operators::read_convolution(in, view)) return wrong.what;
+  if (view.transposed) return describe_kernel(in, op);
+  if (!view.batched) return "the input has no batch dimension";
+  for (const ValueId v : {view.input, view.weight, in.output()})
+    if (in.rank(v) != view.dims + 2) return "the sizes of input, weight and output differ in number";
+  op.kind = OpKind::convolution;
+  op.kernel = spatial_dims(view.kernel, view.dims);
+  op.strides = spatial_dims(view.stride, view.dims);
+  op.dilates = dilation_dims(view.dilation, view.dims);
+  op.pad_left = spatial_dims(view.padding, view.dims);
+  op.pad_right = spatial_dims(view.padding_end, view.dims);
+  op.groups = view.groups;
+  op.inputs = {view.input, view.weight, view.bias};
+  return nullptr;
+}
+
+/// linear, mm, addmm with a row as bias, bmm, and matmul of two tensors of at least two dimensions.
+[[nodiscard]] inline const char* describe_matmul(const NodeArguments& in, const OpRow&, Operation& op) {
+  operators::MatmulView view;
+  if (const Refusal wrong = operators::read_matmul(in, view)) return wrong.what;
+  if (!view.is_plain()) return "alpha or beta is not 1";
+  if (in.rank(view.right) < 2 || (!view.transposed && in.rank(view.left) < 2)) return "an operand is a vector";
+  const Dims a = sizes_of(in.graph(), view.left);
+  const Dims b = sizes_of(in.graph(), view.right);
+  const bool one = view.transposed || b.size() == 2;  // one matrix for all rows
+  op.kind = one ? OpKind::linear : OpKind::matmul;
+  op.transposed = view.transposed;
+  op.inputs = {view.left, view.right};
+  if (op.kind == OpKind::linear) op.inputs.push_back(view.addend);
+  const std::int64_t columns = view.transposed ? b[0] : b.back();
+  if (view.addend != no_id && sizes_of(in.graph(), view.addend) != Dims{columns}) return "the bias is not one row";
+  const Dims out = sizes_of(in.graph(), in.output());
+  if (view.transposed) {
+    Dims made = a;
+    made.back() = columns;
+    if (in.rank(view.right) != 2 || out != made) return "the output's sizes do not fit";
+  }
+  if (view.rank != 0 || view.transposed)
+    return in.rank(view.left) == in.rank(in.output()) ? nullptr : "the output's sizes do not fit";
+  return out.size() == std::max(a.size(), b.size()) && a[a.size() - 2] == out[out.size() - 2] && columns == out.back()
+             ? nullptr
+             : "the matrices do not fit";
+}
 
 namespace detail {
 
@@ -140,15 +190,15 @@ struct OwnEpilogue {
   const bool biased = op.inputs[2] != no_id || chain.norm != nullptr;
   std::optional<Epilogue> epilogue = make_epilogue(b, chain, destination_dims);
   if (!epilogue) return false;
-  const auto describe_with = [&](const dnnl::primitive_attr& attributes, algorithm how, const MemoryDesc& source,
-                                 const MemoryDesc& destination) {
-    return describe_sound_convolution(how, attributes, false, source, any(weight_dims, type),
-                                      biased ? plain(bias_dims, DataType::f32) : MemoryDesc(), destination, op.strides,
-                                      op.dilates, op.pad_left, op.pad_right);
+  const auto descriptor_with = [&](const dnnl::primitive_attr& attributes, algorithm how, const MemoryDesc& source,
+                                   const MemoryDesc& destination) {
+    return sound_convolution_descriptor(how, attributes, false, source, any(weight_dims, type),
+                                        biased ? plain(bias_dims, DataType::f32) : MemoryDesc(), destination,
+                                        op.strides, op.dilates, op.pad_left, op.pad_right);
   };
   const auto try_with = [&](const MemoryDesc& source, const MemoryDesc& destination,
                             algorithm how = algorithm::convolution_direct) {
-    return describe_with(epilogue->attributes, how, source, destination);
+    return descriptor_with(epilogue->attributes, how, source, destination);
   };
   dnnl::convolution_forward::primitive_desc pd;
   if (type == DataType::f32 && b.type(op.outputs[0]) != DataType::undef &&
@@ -169,8 +219,8 @@ struct OwnEpilogue {
   if (!is_usable(pd, chain, *epilogue)) return false;
   if (!chain.epilogue.empty() && epilogue->depthwise == nullptr &&
       detail::copies_images(pd)) {  // up to 40 times as long as what has no such epilogue
-    const auto bare = describe_with(dnnl::primitive_attr(), algorithm::convolution_direct, any(source_dims, type),
-                                    any(destination_dims, type));
+    const auto bare = descriptor_with(dnnl::primitive_attr(), algorithm::convolution_direct, any(source_dims, type),
+                                      any(destination_dims, type));
     if (bare && !is_reference(bare) && !detail::copies_images(bare)) return false;
   }
   const auto [weight, bias] = detail::convolution_parameters(b, op, chain.norm, pd.weights_desc());
@@ -214,13 +264,13 @@ namespace detail {
 
 /// The same for several threads. As a convolution of one pixel oneDNN 2.6 reads it 1.3 times as fast as its matrix
 /// product (1280 x 1000 and 512 x 1000, AVX-512). Empty if that does not apply.
-[[nodiscard]] inline dnnl::convolution_forward::primitive_desc describe_row(const Epilogue& epilogue,
-                                                                            std::int64_t inner, std::int64_t columns,
-                                                                            bool biased) {
+[[nodiscard]] inline dnnl::convolution_forward::primitive_desc row_descriptor(const Epilogue& epilogue,
+                                                                              std::int64_t inner, std::int64_t columns,
+                                                                              bool biased) {
   if (!has_wide_vectors() || epilogue.sum != no_id || !epilogue.roles.empty()) return {};
   using Tag = dnnl::memory::format_tag;
   const auto pixel = [](std::int64_t n) { return MemoryDesc({1, n, 1, 1}, DataType::f32, Tag::acdb); };
-  return describe_if<dnnl::convolution_forward>(
+  return make_descriptor_if<dnnl::convolution_forward>(
       [](std::string_view implementation) { return implementation.starts_with("jit_1x1"); }, epilogue.attributes,
       dnnl::prop_kind::forward_inference, algorithm::convolution_direct, pixel(inner),
       any({columns, inner, 1, 1}, DataType::f32), biased ? plain({columns}, DataType::f32) : MemoryDesc(),
@@ -236,7 +286,7 @@ namespace detail {
   return columns == 1 || (op.transposed ? rows <= 4 : rows <= 32 && columns % 512 == 0);
 }
 
-/// The step of describe_row's primitive; `weight` is [columns, inner].
+/// The step of row_descriptor's primitive; `weight` is [columns, inner].
 [[nodiscard]] inline Place emit_row(Builder& b, const dnnl::convolution_forward::primitive_desc& pd, const Place& from,
                                     const Place& weight, const Place& bias) {
   const Place source = b.reordered(b.viewed(from, dims_of(pd.src_desc())), pd.src_desc());
@@ -270,13 +320,13 @@ namespace detail {
   const Place first = detail::operand(b, op.inputs[0], type);
   const Place second = detail::operand(b, op.inputs[1], type);
   const bool lies_well = direct(first) && direct(second) && dims_of(first.md) == dims_a && dims_of(second.md) == dims_b;
-  auto pd = lies_well
-                ? describe<dnnl::matmul>(epilogue->attributes, first.md, second.md, MemoryDesc(), plain(dims, type))
-                : dnnl::matmul::primitive_desc();
+  auto pd = lies_well ? make_descriptor<dnnl::matmul>(epilogue->attributes, first.md, second.md, MemoryDesc(),
+                                                      plain(dims, type))
+                      : dnnl::matmul::primitive_desc();
   const bool as_is = pd && !is_reference(pd);
   if (!as_is)
-    pd = describe<dnnl::matmul>(epilogue->attributes, plain(dims_a, type), plain(dims_b, type), MemoryDesc(),
-                                plain(dims, type));
+    pd = make_descriptor<dnnl::matmul>(epilogue->attributes, plain(dims_a, type), plain(dims_b, type), MemoryDesc(),
+                                       plain(dims, type));
   if (!is_usable(pd, chain, *epilogue)) return false;
   const Place source = as_is ? first : in_rows(b, first, dims_a, type);
   const Place weight = as_is ? second : in_rows(b, second, dims_b, type);
@@ -316,14 +366,14 @@ namespace detail {
   const bool is_row = packed && type == DataType::f32 && detail::is_row_times_large(source_dims[0], inner, columns);
   const Place bias = is_row && biased ? float_parameter(b, op.inputs[2], {columns}) : Place();
   dnnl::convolution_forward::primitive_desc row;
-  if (is_row && b.threads() != 1) row = detail::describe_row(*epilogue, inner, columns, biased);
+  if (is_row && b.threads() != 1) row = detail::row_descriptor(*epilogue, inner, columns, biased);
   if (is_row && b.threads() == 1) {
     if (!chain.epilogue.empty()) return false;
     to = detail::emit_row_kernel(b, from, op.transposed ? as_is : permuted(as_is, {1, 0}), bias);
   } else if (row) {
     to = detail::emit_row(b, row, from, op.transposed ? as_is : permuted(as_is, {1, 0}), bias);
   } else if (packed) {
-    const auto pd = describe<dnnl::inner_product_forward>(
+    const auto pd = make_descriptor<dnnl::inner_product_forward>(
         epilogue->attributes, dnnl::prop_kind::forward_inference, any(source_dims, type), any({columns, inner}, type),
         biased ? plain({columns}, DataType::f32) : MemoryDesc(), plain(destination_dims, type));
     if (!is_usable(pd, chain, *epilogue)) return false;
@@ -335,9 +385,9 @@ namespace detail {
         pd, {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DST, to}}, epilogue->roles);
   } else {
     const auto described = [&](const MemoryDesc& md) {
-      return describe<dnnl::matmul>(epilogue->attributes, plain(source_dims, type), md,
-                                    biased ? plain({1, columns}, DataType::f32) : MemoryDesc(),
-                                    plain(destination_dims, type));
+      return make_descriptor<dnnl::matmul>(epilogue->attributes, plain(source_dims, type), md,
+                                           biased ? plain({1, columns}, DataType::f32) : MemoryDesc(),
+                                           plain(destination_dims, type));
     };
     Place weight = op.transposed ? permuted(as_is, {1, 0}) : as_is;
     auto pd = type_of(weight.md) == type ? described(weight.md) : dnnl::matmul::primitive_desc();
