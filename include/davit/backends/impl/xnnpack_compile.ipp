@@ -55,9 +55,7 @@ double xnnpack::offload_cost(GraphModuleView graph, std::span<const NodeId> node
                                .border_ns = 0.3};
   return estimated_ns(graph, nodes, speed);
 }
-const char* xnnpack::refuses(GraphModuleView graph, NodeId node) noexcept {
-  return xnnpack_parts::refuses(graph, node);
-}
+const char* xnnpack::refuses(GraphModuleView graph, NodeId node) { return xnnpack_parts::refuses(graph, node); }
 
 Result<xnnpack::Processed> xnnpack::preprocess(const Method& method, const CompileSpec&,
                                                DebugHandleRecorder& debug_handles) {
