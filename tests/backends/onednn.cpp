@@ -791,7 +791,7 @@ TEST_CASE("inputs may lie in any order") {
 }
 
 TEST_CASE("preprocess names the node that it does not take") {
-  const ExportedProgram program = programs::binary("aten.atan2.default", {2});
+  const ExportedProgram program = programs::binary("aten.igamma.default", {2});
   const auto lowered = to_backend<onednn>(program, {});
   REQUIRE_FALSE(lowered);
   CHECK(lowered.error().code == ErrorCode::unsupported_operator);
@@ -867,7 +867,7 @@ TEST_CASE("a file may declare what it likes") {
   CHECK_FALSE(compiled([](auto& b) { b.constants[0].sizes[0] = 1 << 20; }));
   CHECK_FALSE(compiled([](auto& b) { b.constants[0].strides[0] = 1 << 20; }));
   CHECK_FALSE(compiled([](auto& b) { b.constants[0].dtype = ScalarType::int32; }));
-  CHECK_FALSE(compiled([](auto& b) { b.graph.values.back().dtype = ScalarType::int64; }));
+  CHECK_FALSE(compiled([](auto& b) { b.graph.values.back().dtype = ScalarType::complex64; }));
   for (std::size_t d = 0; d < body.graph.dims.size(); ++d) (void)compiled([&](auto& b) { b.graph.dims[d].value += 1; });
   for (std::size_t d = 0; d < body.graph.dims.size(); ++d) (void)compiled([&](auto& b) { b.graph.dims[d].value = -1; });
   for (std::size_t a = 0; a < body.graph.arguments.size(); ++a)

@@ -44,9 +44,9 @@ class PartitionSession;
 /// slower, and with heap memory the first time. Infinities that masks put into softmax are ordinary. `fast_math` gives
 /// the looking up; benchmarks/forms.cpp measures what it costs a model. Sums are taken in another order than torch's.
 /// log and log_softmax, of which oneDNN's are off by 1e-6 where the exact result is near 0, exp, whose infinities are
-/// masks', and some operators that it lacks (sin, cos, bilinear resizing, mirrored and repeated edges, grid_sampler,
-/// embedding, where, comparisons), and arithmetic on integers, run on portable's kernels inside the partition; regions
-/// of nothing else are left to portable.
+/// masks', and what it lacks (sin, lookups, comparisons, sorting, ...) or has in other forms only, arithmetic on integers
+/// too, run on portable's kernels inside the partition (refuses_as_kernel); regions of nothing else are left to
+/// portable.
 ///
 /// Int8 programs (PT2E: dequantize, compute, quantize) keep their bytes: convolutions of images and products with a
 /// constant matrix, with relu and clamps, sums and maxima. On a CPU with VNNI oneDNN computes them; else, on x86-64
@@ -58,8 +58,8 @@ class PartitionSession;
 /// Programs of bfloat16 run so where the library has code for it, on CPUs with AVX-512. What one primitive takes (a
 /// convolution, its batch norm, bias and activation) is rounded once, where PyTorch rounds after each; sums are of
 /// float32, as PyTorch's. On CPUs that multiply pairs of bfloat16 no faster than float32, products are computed in
-/// float32. Elsewhere, and in float16, that is done with products alone, and portable's kernels do the rest. Products,
-/// convolutions and norms whose tensors have several dtypes are left to portable.
+/// float32. Elsewhere, and in float16, that is done with products alone, and portable's kernels do the rest. Products
+/// and convolutions whose tensors have several dtypes are left to portable.
 struct onednn {
   static constexpr std::string_view name = "onednn";
   static constexpr bool never_views_inputs = true;  ///< where an output has a destination

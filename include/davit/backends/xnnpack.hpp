@@ -49,8 +49,8 @@ struct Workspace;
 /// products, on any CPU. A result may then be one step off, and later layers may carry that on: torch adds a float bias
 /// to dequantized products and rounds once, XNNPACK rounds the bias to the products' unit first.
 ///
-/// XNNPACK does convolutions, products with constant weights and poolings; what else a partition holds, davit's own
-/// kernels do. The library is of 2022-02 (Debian 12) or 2024-11 (Debian 13).
+/// XNNPACK does convolutions and products with constant weights, and poolings; what else a partition holds, portable's
+/// kernels do (refuses_as_kernel). The library is of 2022-02 (Debian 12) or 2024-11 (Debian 13).
 struct xnnpack {
   static constexpr std::string_view name = "xnnpack";
   static constexpr bool never_views_inputs = true;  ///< where an output has a destination
@@ -82,7 +82,7 @@ struct xnnpack {
   [[nodiscard]] static bool is_available() noexcept;
 
   /// nullptr if the backend takes the node, else why not.
-  [[nodiscard]] static const char* refuses(GraphModuleView graph, NodeId node) noexcept;
+  [[nodiscard]] static const char* refuses(GraphModuleView graph, NodeId node);
   /// Regions of nothing but views, copies and arithmetic are left to other backends, and those that lose more at their
   /// border than they gain: see offload_cost.hpp.
   [[nodiscard]] static bool is_worthwhile(GraphModuleView graph, std::span<const NodeId> nodes);

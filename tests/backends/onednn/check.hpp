@@ -18,11 +18,17 @@ struct Described {
   davit::onednn_ops::Operation op;
 };
 
-/// The last node of a program.
+/// The last node of a program; `why` is what the row of its operator says, if it has one.
 [[nodiscard]] inline Described described(const davit::ExportedProgram& program) {
   Described made;
   const auto last = static_cast<davit::NodeId>(program.view().nodes.size() - 1);
-  if (const char* why = davit::onednn_ops::describe_node(program.view(), last, made.op)) made.why = why;
+  const davit::operators::NodeArguments in(program.view(), last);
+  const davit::onednn_ops::OpRow* const row = davit::onednn_ops::find_op(in.call().target);
+  davit::onednn_ops::Operation own;
+  if (const char* why = davit::onednn_ops::describe_node(program.view(), last, made.op))
+    made.why = why;
+  else if (row != nullptr)
+    if (const char* by_row = describe_by_row(*row, in, own)) made.why = by_row;
   return made;
 }
 

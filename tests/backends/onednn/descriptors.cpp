@@ -32,7 +32,7 @@ namespace {
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   const MemoryDesc source = onednn_ops::strided(dims, from, DataType::f32),
                    made = onednn_ops::strided(dims, to, DataType::f32);
-  const auto pd = onednn_ops::describe_reorder(attributes, source, made);
+  const auto pd = onednn_ops::reorder_descriptor(attributes, source, made);
   if (!pd) return false;
   constexpr float untouched = std::numeric_limits<float>::quiet_NaN();  // a sum with nothing of it would give a NaN
   std::vector<float> x(source.get_size() / sizeof(float)), y(made.get_size() / sizeof(float), untouched), expected = y;

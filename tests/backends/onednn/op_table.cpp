@@ -38,7 +38,31 @@ TEST_CASE("operators that are as exact as torch's elsewhere only run on portable
   CHECK(made.why == "");
   CHECK(made.op.kind == onednn_ops::OpKind::kernel);
   CHECK(made.op.inputs.size() == 1);
-  CHECK((find_op("aten.elu.default")->describe == onednn_ops::describe_kernel));
+  CHECK(find_op("aten.log.default") == nullptr);
+  CHECK(onednn_ops::runs_as_kernel("aten.log.default"));
+  CHECK_FALSE(onednn_ops::runs_as_kernel("aten.tanh.default"));
+}
+
+TEST_CASE("what a row does not describe runs on portable's kernel, but for products and views") {
+  const auto sum = drafted([](Net& n) {
+    const auto x = n.input("x", {2});
+    return n.op("aten.add.Tensor", "y", {2}, {{"self", n.v(x)}, {"other", n.v(x)}, {"alpha", n.i(2)}});
+  });
+  CHECK(sum.why == "alpha is not 1");
+  CHECK(sum.op.kind == onednn_ops::OpKind::kernel);
+  const auto product = drafted([](Net& n) {
+    const auto x = n.input("x", {2, 2});
+    return n.op("aten.addmm.default", "y", {2, 2},
+                {{"self", n.v(x)}, {"mat1", n.v(x)}, {"mat2", n.v(x)}, {"beta", n.i(2)}});
+  });
+  CHECK(product.why == "alpha or beta is not 1");
+  const auto integers = drafted([](Net& n) {
+    const auto x = n.input("x", {2, 3});
+    const auto y = n.op("aten.permute.default", "y", {3, 2}, {{"self", n.v(x)}, {"dims", n.ints({1, 0})}});
+    for (const auto v : {x, y}) n.draft.b.module().values[v].dtype = ScalarType::int64;
+    return y;
+  });
+  CHECK(integers.why == "a tensor is neither float32, bfloat16 nor float16");
 }
 
 TEST_CASE("what no operator may have") {
@@ -47,7 +71,7 @@ TEST_CASE("what no operator may have") {
   const auto [next, sum] = effect.effect("next", "sum", token, effect.user("x", {2}), 1.0);
   effect.output(sum);
   effect.output_token(next);
-  CHECK(described(effect.finish()).why == "oneDNN has no such operator");
+  CHECK(described(effect.finish()).why == "the operator has an effect");
 
   support::Draft known;
   const ValueId x = known.user("x", {2});
@@ -79,7 +103,7 @@ TEST_CASE("what takes any dtype takes no complex numbers: portable's kernels of 
     });
   };
   CHECK(with(ScalarType::int64).why == "");
-  CHECK(with(ScalarType::complex64).why == "an operand is complex");
+  CHECK(with(ScalarType::complex64).why == "the library has no such operator");
 }
 
 TEST_CASE("an operation keeps its row's name, its node and its output") {

@@ -23,7 +23,7 @@ TEST_CASE("tensors that the backend cannot hold") {
   CHECK(why(d.user("sized", d.b.symbol("s0"))) == "");  // as its example
   CHECK(why(d.user("nothing", d.b.symbol("s1"), 0)) == "a tensor has no elements");
   CHECK(why(d.new_token("token")) == "an operand is no tensor");
-  CHECK(why(d.like(0, "double", ScalarType::float64)) == "a tensor is neither float32, bfloat16 nor float16");
+  CHECK(why(d.like(0, "double", ScalarType::float64)) == "");
   CHECK(why(d.user("most", {std::int64_t{1} << 20, std::int64_t{1} << 20})) == "");
   CHECK(why(d.user("more", {std::int64_t{1} << 20, std::int64_t{1} << 20, 2})) == "a tensor is too large");
   CHECK(why(d.user("overflowing", {std::int64_t{1} << 33, std::int64_t{1} << 33})) == "a tensor is too large");

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "davit/backends/onednn/describe_int8.hpp"
+#include "davit/backends/onednn/int8.hpp"
 #include "davit/core/scalar_type.hpp"
 
 using namespace davit;
@@ -158,13 +158,13 @@ struct Random {
   }
   const auto x = onednn_ops::channels_last(source, type), y = onednn_ops::channels_last(made, type);
   const auto w = onednn_ops::plain(weight, type);
-  const auto pd = onednn_ops::describe_sound_convolution(algorithm::convolution_direct, attributes, zero_point, x,
-                                                         onednn_ops::any(weight, type), MemoryDesc(), y, strides,
-                                                         dilates, left, right);
+  const auto pd = onednn_ops::sound_convolution_descriptor(algorithm::convolution_direct, attributes, zero_point, x,
+                                                           onednn_ops::any(weight, type), MemoryDesc(), y, strides,
+                                                           dilates, left, right);
   if (!pd) return 0;
   name = pd.impl_info_str();
   if (bytes ? !onednn_ops::adds_exactly(pd) : onednn_ops::is_reference(pd)) return 0;  // davit takes no such
-  const auto other = onednn_ops::describe_if<dnnl::convolution_forward>(
+  const auto other = onednn_ops::make_descriptor_if<dnnl::convolution_forward>(
       [&](std::string_view by) {
         return by != name && (by.ends_with("_vnni") || by == "jit_bf16:avx512_core_bf16" || by.starts_with("ref"));
       },

@@ -108,7 +108,7 @@ TEST_CASE("large weights are cut into whole numbers of the columns that a kernel
   plan.slots = {{.buffer = 0, .dims = {0, 2}, .order = DimOrder::row_major(2)},
                 {.buffer = 1, .dims = {2, 2}, .order = DimOrder::row_major(2)}};
   plan.weights.push_back({.kernel = Tensor::zeros(ScalarType::float32, std::array{out, in})});
-  const Step step{.op = Op::fully_connected, .in = {0, no_id, no_id}, .out = 1, .weights = 0};
+  const Step step{.op = Op::fully_connected, .in = 0, .out = 1, .weights = 0};
   REQUIRE(xnn_initialize(nullptr) == xnn_status_success);
   std::vector<OperatorPart> parts;
   REQUIRE(create_operators(plan, step, parts) == xnn_status_success);

@@ -18,7 +18,7 @@
 #include "davit/backends/onednn/threads.hpp"
 #include "davit/backends/portable/run_time/products/multiply.hpp"
 #include "davit/backends/portable/run_time/result_type.hpp"
-#include "davit/backends/finite_guard.hpp"
+#include "davit/backends/kit/finite_guard.hpp"
 #include "davit/core/copy_tensor.hpp"
 #include "davit/kernels/blocks.hpp"
 #include "davit/kernels/instruction_set.hpp"

@@ -9,16 +9,16 @@
 #include <vector>
 
 #include "davit/backend/program_body.hpp"
-#include "davit/backends/default_threads.hpp"
-#include "davit/backends/non_finite_fallback.hpp"
+#include "davit/backends/kit/default_threads.hpp"
+#include "davit/backends/kit/non_finite_fallback.hpp"
 #include "davit/backends/onednn.hpp"
 #include "davit/backends/onednn/compile.hpp"
-#include "davit/backends/onednn/describe_int8.hpp"
+#include "davit/backends/onednn/int8.hpp"
 #include "davit/backends/onednn/refusals.hpp"
 #include "davit/backends/onednn/shapes.hpp"
 #include "davit/backends/onednn/specialize.hpp"
-#include "davit/backends/offload_cost.hpp"
-#include "davit/backends/finite_guard.hpp"
+#include "davit/backends/kit/offload_cost.hpp"
+#include "davit/backends/kit/finite_guard.hpp"
 #include "davit/kernels/byte_convolution.hpp"
 #include "davit/program/operators/convolution.hpp"
 #include "davit/program/operators/matmul.hpp"
@@ -33,7 +33,7 @@ namespace onednn_ops {
 
 Shapes::Shapes(std::shared_ptr<const ProgramBody> body, const CodeOptions& options)
     : body_(std::move(body)), options_(options), partition_(PackedConstants::new_partition()) {
-  if (options_.exact) checks_ = find_value_checks(*body_, false);
+  if (options_.exact) checks_ = find_value_checks(*body_, false, onednn_ops::runs_as_kernel);
 }
 
 [[nodiscard]] std::shared_ptr<const Code> Shapes::code_for(const ShapeKey& key, std::span<const EValue> inputs) {

@@ -13,7 +13,7 @@
 
 #include "davit/backend/memory_plan.hpp"
 #include "davit/backend/program_body.hpp"
-#include "davit/backends/default_threads.hpp"
+#include "davit/backends/kit/default_threads.hpp"
 #include "davit/backends/portable.hpp"
 #include "davit/backends/portable/run_time/code.hpp"
 #include "davit/backends/portable/run_time/op_table.hpp"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "davit/backend/program_body.hpp"
-#include "davit/backends/default_threads.hpp"
+#include "davit/backends/kit/default_threads.hpp"
 #include "davit/backends/portable.hpp"
 #include "davit/backends/portable/run_time/bind_arguments.hpp"
 #include "davit/backends/portable/run_time/code.hpp"

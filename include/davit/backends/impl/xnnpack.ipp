@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "davit/backend/program_body.hpp"
-#include "davit/backends/finite_guard.hpp"
+#include "davit/backends/kit/finite_guard.hpp"
 #include "davit/backends/xnnpack.hpp"
 #include "davit/backends/xnnpack/code.hpp"
 #include "davit/backends/xnnpack/prepare.hpp"
@@ -52,8 +52,8 @@ namespace xnnpack_parts {
 }
 /// Whether what a step looks at is ordinary, if that is what it does.
 [[nodiscard]] bool passes_guard(const Plan& plan, const Workspace& ws, const Step& step) noexcept {
-  return step.op != Op::check_values || all_pass_guard(reinterpret_cast<const float*>(address(plan, ws, step.in[0])),
-                                                       extent_of(plan, ws, step.in[0]).count);
+  return step.op != Op::check_values ||
+         all_pass_guard(reinterpret_cast<const float*>(address(plan, ws, step.in)), extent_of(plan, ws, step.in).count);
 }
 
 }  // namespace xnnpack_parts
@@ -94,6 +94,8 @@ Status xnnpack::run(const Handle& handle, std::span<const EValue> inputs, std::s
     if (traced) events.begin_op(at, graph.target(graph.nodes[node]));
     const bool done = turn.engine->run(plan, ws, i);
     if (traced) events.end_op(at, graph.target(graph.nodes[node]));
+    if (!done && plan.steps[i].op == xnnpack_parts::Op::kernel)  // what a kernel refuses is portable's to tell
+      return ws.exact.run(code.body, inputs, outputs, max_memory, events, workspace.why);
     if (!done) return fail(ErrorCode::failed, at, "XNNPACK does not run this operator on these sizes");
   }
   return_outputs(graph, plan, ws, outputs);

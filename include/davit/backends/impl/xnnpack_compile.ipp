@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "davit/backend/program_body.hpp"
-#include "davit/backends/default_threads.hpp"
-#include "davit/backends/non_finite_fallback.hpp"
-#include "davit/backends/offload_cost.hpp"
+#include "davit/backends/kit/default_threads.hpp"
+#include "davit/backends/kit/non_finite_fallback.hpp"
+#include "davit/backends/kit/offload_cost.hpp"
 #include "davit/backends/xnnpack.hpp"
 #include "davit/backends/xnnpack/code.hpp"
 #include "davit/backends/xnnpack/op_table.hpp"
@@ -55,9 +55,7 @@ double xnnpack::offload_cost(GraphModuleView graph, std::span<const NodeId> node
                                .border_ns = 0.3};
   return estimated_ns(graph, nodes, speed);
 }
-const char* xnnpack::refuses(GraphModuleView graph, NodeId node) noexcept {
-  return xnnpack_parts::refuses(graph, node);
-}
+const char* xnnpack::refuses(GraphModuleView graph, NodeId node) { return xnnpack_parts::refuses(graph, node); }
 
 Result<xnnpack::Processed> xnnpack::preprocess(const Method& method, const CompileSpec&,
                                                DebugHandleRecorder& debug_handles) {

@@ -197,7 +197,7 @@ class Builder {
     for (const Reorder& r : reorders_)
       if (r.from.storage == from.storage && r.from.offset == from.offset && r.from.md == from.md && r.to.md == md)
         return r.to;
-    const dnnl::reorder::primitive_desc pd = describe_reorder(attributes_, from.md, md);
+    const dnnl::reorder::primitive_desc pd = reorder_descriptor(attributes_, from.md, md);
     if (!pd) throw dnnl::error(dnnl_unimplemented, "no reorder between these layouts");
     const Place to = is_constant(from) && !trial_ ? reorder_constant(pd, from, md) : reorder_later(pd, from, md);
     // what lies in scratch may be overwritten later: only constants and inputs are remembered
@@ -311,7 +311,7 @@ class Builder {
   }
   /// Copies between places of the same sizes, at each run.
   void copy(const Place& from, const Place& to) {
-    const dnnl::reorder::primitive_desc pd = describe_reorder(attributes_, from.md, to.md);
+    const dnnl::reorder::primitive_desc pd = reorder_descriptor(attributes_, from.md, to.md);
     if (!pd) throw dnnl::error(dnnl_unimplemented, "no reorder between these layouts");
     add_step<dnnl::reorder>(pd, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
   }

@@ -43,7 +43,7 @@ class Compiler {
       if (Result<void> read = read_nodes(); !read) return std::unexpected(std::move(read.error()));
       if (Result<void> placed = place_inputs(); !placed) return std::unexpected(std::move(placed.error()));
       if (options.exact) {
-        checks_ = checks != nullptr ? *checks : find_value_checks(*body_, false);
+        checks_ = checks != nullptr ? *checks : find_value_checks(*body_, false, runs_as_kernel);
         code_->always_falls_back = constants_are_lost(*body_, checks_);
       }
       emit_all();
@@ -252,10 +252,8 @@ class Compiler {
     if (op.kind != OpKind::eltwise && op.kind != OpKind::binary && op.kind != OpKind::concat) return false;
     if (!std::ranges::all_of(op.inputs, [&](ValueId v) { return v == no_id || builder_.is_constant(v); })) return false;
     known = Operation();
-    known.name = op.name;
     known.node = op.node;
-    return portable_kernels::find_op({}, op.name).row != nullptr &&
-           describe_kernel(NodeArguments(graph_, op.node), *find_op(op.name), known) == nullptr;
+    return describe_kernel(NodeArguments(graph_, op.node), known) == nullptr;
   }
   /// True if several threads would need longer to begin and end than one for the work: some microseconds.
   [[nodiscard]] bool is_small(const Operation& op) const {

@@ -25,8 +25,8 @@ template <class Make>
 
 /// The first implementation whose name `accepts`.
 template <class P, class Accepts, class... Args>
-[[nodiscard]] typename P::primitive_desc describe_if(Accepts&& accepts, const primitive_attr& attr,
-                                                     const Args&... args) {
+[[nodiscard]] typename P::primitive_desc make_descriptor_if(Accepts&& accepts, const primitive_attr& attr,
+                                                            const Args&... args) {
   using Found = typename P::primitive_desc;
   const auto first = [&](Found pd) {
     while (!accepts(std::string_view(pd.impl_info_str())))
@@ -38,29 +38,29 @@ template <class P, class Accepts, class... Args>
 
 /// The library's first implementation.
 template <class P, class... Args>
-[[nodiscard]] typename P::primitive_desc describe(const primitive_attr& attr, const Args&... args) {
-  return describe_if<P>([](std::string_view) { return true; }, attr, args...);
+[[nodiscard]] typename P::primitive_desc make_descriptor(const primitive_attr& attr, const Args&... args) {
+  return make_descriptor_if<P>([](std::string_view) { return true; }, attr, args...);
 }
 
-[[nodiscard]] inline auto describe_eltwise(const primitive_attr& attr, algorithm a, const MemoryDesc& md, float alpha,
-                                           float beta) {
+[[nodiscard]] inline auto eltwise_descriptor(const primitive_attr& attr, algorithm a, const MemoryDesc& md, float alpha,
+                                             float beta) {
   return in_one_layout(
       [&](const auto&... args) {
-        return describe<dnnl::eltwise_forward>(attr, dnnl::prop_kind::forward_inference, a, args...);
+        return make_descriptor<dnnl::eltwise_forward>(attr, dnnl::prop_kind::forward_inference, a, args...);
       },
       md, alpha, beta);
 }
 
 /// Layer or batch normalization of `md`, with the same layout for source and destination.
 template <class P>
-[[nodiscard]] auto describe_norm(const primitive_attr& attr, const MemoryDesc& md, float epsilon,
-                                 dnnl::normalization_flags flags) {
+[[nodiscard]] auto norm_descriptor(const primitive_attr& attr, const MemoryDesc& md, float epsilon,
+                                   dnnl::normalization_flags flags) {
   return in_one_layout(
-      [&](const auto&... args) { return describe<P>(attr, dnnl::prop_kind::forward_inference, args...); }, md, epsilon,
-      flags);
+      [&](const auto&... args) { return make_descriptor<P>(attr, dnnl::prop_kind::forward_inference, args...); }, md,
+      epsilon, flags);
 }
 
-[[nodiscard]] inline dnnl::concat::primitive_desc describe_concat(const primitive_attr& attr, int axis,
+[[nodiscard]] inline dnnl::concat::primitive_desc join_descriptor(const primitive_attr& attr, int axis,
                                                                   const std::vector<MemoryDesc>& sources) {
   return attempt([&] { return concat_descriptor(cpu(), attr, axis, sources); });
 }
@@ -74,8 +74,8 @@ namespace detail {
 /// A copy to another layout. Version 3's "jit_direct_copy" writes what lies between the elements, where there is
 /// something on both sides: a sum, of which it knows nothing, with nothing of the destination gives another
 /// implementation.
-[[nodiscard]] inline dnnl::reorder::primitive_desc describe_reorder(const primitive_attr& attr, const MemoryDesc& from,
-                                                                    const MemoryDesc& to) {
+[[nodiscard]] inline dnnl::reorder::primitive_desc reorder_descriptor(const primitive_attr& attr,
+                                                                      const MemoryDesc& from, const MemoryDesc& to) {
   const auto described = [&](const primitive_attr& with) {
     return attempt([&] { return dnnl::reorder::primitive_desc(cpu(), from, cpu(), to, with); });
   };

@@ -5,11 +5,13 @@
 #include <span>
 #include <vector>
 
-#include "davit/backends/onednn/emit_int8.hpp"
-#include "davit/backends/onednn/emit_kernel.hpp"
-#include "davit/backends/onednn/emit_layout.hpp"
-#include "davit/backends/onednn/emit_pointwise.hpp"
-#include "davit/backends/onednn/emit_products.hpp"
+#include "davit/backends/onednn/int8.hpp"
+#include "davit/backends/onednn/kernel_call.hpp"
+#include "davit/backends/onednn/movement.hpp"
+#include "davit/backends/onednn/elementwise.hpp"
+#include "davit/backends/onednn/pooling.hpp"
+#include "davit/backends/onednn/normalization.hpp"
+#include "davit/backends/onednn/products.hpp"
 
 namespace davit::onednn_ops {
 

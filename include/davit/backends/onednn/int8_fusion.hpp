@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "davit/backends/int8_patterns.hpp"
-#include "davit/backends/onednn/describe_int8.hpp"
+#include "davit/backends/kit/int8_patterns.hpp"
+#include "davit/backends/onednn/int8.hpp"
 #include "davit/backends/onednn/fusion.hpp"
 #include "davit/program/operators/folds.hpp"
 #include "davit/program/operators/node_arguments.hpp"
@@ -103,7 +103,7 @@ class Int8Fusion {
     if (!on) return {};
     Operation out = operation(op, OpKind::int8_product, {on->first, on->second, bias}, std::move(on->parameters));
     out.transposed = op.kind == OpKind::linear;
-    if (describe_int8_product(graph_, out)) return out;
+    if (int8_product_descriptor(graph_, out)) return out;
     const std::optional<kernels::ByteConvolution> own = byte_convolution_of(graph_, out);
     return own && patterns_.sums_fit(*own, *out.int8, bias) ? std::optional(std::move(out)) : std::nullopt;
   }

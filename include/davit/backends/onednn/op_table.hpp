@@ -5,160 +5,106 @@
 #include <array>
 #include <string_view>
 
-#include "davit/backends/onednn/describe_convolution.hpp"
-#include "davit/backends/onednn/describe_elementwise.hpp"
-#include "davit/backends/onednn/describe_layout.hpp"
-#include "davit/backends/onednn/describe_matmul.hpp"
-#include "davit/backends/onednn/describe_normalization.hpp"
-#include "davit/backends/onednn/describe_pooling.hpp"
-#include "davit/backends/onednn/describe_quantization.hpp"
-#include "davit/backends/onednn/emit_kernel.hpp"
+#include "davit/backends/kit/kernel_nodes.hpp"
+#include "davit/backends/onednn/products.hpp"
+#include "davit/backends/onednn/elementwise.hpp"
+#include "davit/backends/onednn/movement.hpp"
+#include "davit/backends/onednn/normalization.hpp"
+#include "davit/backends/onednn/pooling.hpp"
+#include "davit/backends/onednn/int8.hpp"
+#include "davit/backends/onednn/kernel_call.hpp"
 #include "davit/backends/onednn/specialize.hpp"
 
 namespace davit::onednn_ops {
 
-/// What the backend takes, sorted by name: the partitioner, preprocess and compile all go by it.
+/// Operators that are primitives of the library, or layouts, sorted by name: the partitioner, preprocess and compile
+/// all go by it.
 inline constexpr auto op_table = std::to_array<OpRow>({
     {"aten._adaptive_avg_pool2d.default", describe_adaptive_pool},
     {"aten._adaptive_avg_pool3d.default", describe_adaptive_pool},
-    {"aten._log_softmax.default", describe_softmax},
     {"aten._native_batch_norm_legit_no_training.default", describe_batch_norm},
-    {"aten._prelu_kernel.default", describe_kernel},
-    {"aten._safe_softmax.default", describe_softmax},
-    {"aten._softmax.default", describe_softmax},
-    {.name = "aten._to_copy.default", .describe = describe_cast, .any_dtype = true},
-    {.name = "aten._unsafe_view.default", .describe = describe_view, .integers = true},
-    {.name = "aten.abs.default", .describe = describe_unary, .algorithm = algorithm::eltwise_abs, .integers = true},
+    {.name = "aten._unsafe_view.default", .describe = describe_view, .any_dtype = true},
+    {.name = "aten.abs.default", .describe = describe_unary, .algorithm = algorithm::eltwise_abs},
     {"aten.adaptive_avg_pool1d.default", describe_adaptive_pool},
     {"aten.adaptive_avg_pool2d.default", describe_adaptive_pool},
-    {.name = "aten.add.Scalar", .describe = describe_binary, .integers = true},
-    {.name = "aten.add.Tensor", .describe = describe_binary, .integers = true},
+    {.name = "aten.add.Scalar", .describe = describe_binary},
+    {.name = "aten.add.Tensor", .describe = describe_binary},
     {"aten.addmm.default", describe_matmul},
-    {.name = "aten.alias.default", .describe = describe_view, .integers = true},
-    {"aten.amax.default", describe_reduce},
-    {"aten.amin.default", describe_reduce},
-    {.name = "aten.arange.start_step", .describe = describe_kernel, .any_dtype = true},
+    {.name = "aten.alias.default", .describe = describe_view, .any_dtype = true},
     {"aten.avg_pool1d.default", describe_pool},
     {"aten.avg_pool2d.default", describe_pool},
     {"aten.avg_pool3d.default", describe_pool},
     {"aten.batch_norm.default", describe_batch_norm},
-    {.name = "aten.bitwise_and.Tensor", .describe = describe_kernel, .any_dtype = true},
-    {.name = "aten.bitwise_not.default", .describe = describe_kernel, .any_dtype = true},
-    {.name = "aten.bitwise_or.Tensor", .describe = describe_kernel, .any_dtype = true},
     {"aten.bmm.default", describe_matmul},
     {"aten.cat.default", describe_concat},
-    {.name = "aten.clamp.default", .describe = describe_bounds, .integers = true},
-    {.name = "aten.clone.default", .describe = describe_view, .integers = true},
+    {.name = "aten.clamp.default", .describe = describe_bounds},
+    {.name = "aten.clone.default", .describe = describe_view, .any_dtype = true},
     {"aten.constant_pad_nd.default", describe_pad},
-    {.name = "aten.contiguous.default", .describe = describe_view, .integers = true},
+    {.name = "aten.contiguous.default", .describe = describe_view, .any_dtype = true},
     {"aten.conv1d.default", describe_convolution},
     {"aten.conv1d.padding", describe_convolution},
     {"aten.conv2d.default", describe_convolution},
     {"aten.conv2d.padding", describe_convolution},
     {"aten.conv3d.default", describe_convolution},
     {"aten.convolution.default", describe_convolution},
-    {"aten.cos.default", describe_kernel},
     {"aten.div.Scalar", describe_binary},
-    {.name = "aten.div.Tensor", .describe = describe_binary, .integers = true},
+    {.name = "aten.div.Tensor", .describe = describe_binary},
     {"aten.dropout.default", describe_view},
-    {"aten.elu.default", describe_kernel},  // the library's is exp(x) - 1: it makes 0 of -0, and loses what is small
-    {.name = "aten.embedding.default", .describe = describe_kernel, .any_dtype = true},
-    {.name = "aten.eq.Scalar", .describe = describe_kernel, .any_dtype = true},
-    {.name = "aten.eq.Tensor", .describe = describe_kernel, .any_dtype = true},
-    {"aten.erf.default", describe_kernel},
-    {"aten.exp.default", describe_kernel},
     {"aten.expand.default", describe_expand},
-    {"aten.expm1.default", describe_kernel},
-    {.name = "aten.flatten.using_ints", .describe = describe_view, .integers = true},
-    {.name = "aten.full.default", .describe = describe_fill, .integers = true},
-    {.name = "aten.full_like.default", .describe = describe_kernel, .any_dtype = true},
-    {.name = "aten.ge.Scalar", .describe = describe_kernel, .any_dtype = true},
-    {.name = "aten.ge.Tensor", .describe = describe_kernel, .any_dtype = true},
+    {.name = "aten.flatten.using_ints", .describe = describe_view, .any_dtype = true},
+    {.name = "aten.full.default", .describe = describe_fill},
     {"aten.gelu.default", describe_activation},
-    {"aten.grid_sampler_2d.default", describe_kernel},
-    {"aten.gru.input", describe_kernel},
-    {.name = "aten.gt.Scalar", .describe = describe_kernel, .any_dtype = true},
-    {.name = "aten.gt.Tensor", .describe = describe_kernel, .any_dtype = true},
     {"aten.hardsigmoid.default", describe_hardsigmoid},
     {"aten.hardswish.default", describe_unary, algorithm::eltwise_hardswish, hardswish_alpha, hardswish_beta},
     {"aten.hardtanh.default", describe_bounds},
-    {.name = "aten.isnan.default", .describe = describe_kernel, .any_dtype = true},
     {"aten.layer_norm.default", describe_layer_norm},
-    {.name = "aten.le.Scalar", .describe = describe_kernel, .any_dtype = true},
-    {.name = "aten.le.Tensor", .describe = describe_kernel, .any_dtype = true},
     {"aten.leaky_relu.default", describe_activation},
     {"aten.linear.default", describe_matmul},
-    {"aten.log.default", describe_kernel},
-    {"aten.log1p.default", describe_kernel},
-    {"aten.log_softmax.int", describe_softmax},
-    {.name = "aten.logical_and.default", .describe = describe_kernel, .any_dtype = true},
-    {.name = "aten.logical_not.default", .describe = describe_kernel, .any_dtype = true},
-    {.name = "aten.logical_or.default", .describe = describe_kernel, .any_dtype = true},
-    {"aten.lstm.input", describe_kernel},
-    {.name = "aten.lt.Scalar", .describe = describe_kernel, .any_dtype = true},
-    {.name = "aten.lt.Tensor", .describe = describe_kernel, .any_dtype = true},
     {"aten.matmul.default", describe_matmul},
     {"aten.max_pool1d.default", describe_pool},
     {"aten.max_pool2d.default", describe_pool},
     {"aten.max_pool2d_with_indices.default", describe_pool},
     {"aten.max_pool3d_with_indices.default", describe_pool},
-    {.name = "aten.maximum.default", .describe = describe_binary, .integers = true},
-    {"aten.mean.default", describe_reduce},
-    {"aten.mean.dim", describe_reduce},
-    {.name = "aten.minimum.default", .describe = describe_binary, .integers = true},
+    {.name = "aten.maximum.default", .describe = describe_binary},
+    {"aten.mean.default", describe_mean},
+    {"aten.mean.dim", describe_mean},
+    {.name = "aten.minimum.default", .describe = describe_binary},
     {"aten.mish.default", describe_unary, algorithm::eltwise_mish},
     {"aten.mm.default", describe_matmul},
-    {.name = "aten.mul.Scalar", .describe = describe_binary, .integers = true},
-    {.name = "aten.mul.Tensor", .describe = describe_binary, .integers = true},
-    {"aten.native_group_norm.default", describe_group_norm},
+    {.name = "aten.mul.Scalar", .describe = describe_binary},
+    {.name = "aten.mul.Tensor", .describe = describe_binary},
     {"aten.native_layer_norm.default", describe_layer_norm},
-    {.name = "aten.ne.Scalar", .describe = describe_kernel, .any_dtype = true},
-    {.name = "aten.ne.Tensor", .describe = describe_kernel, .any_dtype = true},
     {.name = "aten.neg.default",
      .describe = describe_unary,
      .algorithm = algorithm::eltwise_linear,
      .alpha = -1.0f,
-     .beta = minus_zero,
-     .integers = true},
+     .beta = minus_zero},
     {"aten.permute.default", describe_permute},
     {"aten.pow.Tensor_Scalar", describe_activation},
     {"aten.reciprocal.default", describe_unary, algorithm::eltwise_pow, 1.0f, -1.0f},
-    {"aten.reflection_pad2d.default", describe_kernel},
     {"aten.relu.default", describe_bounds},
     {"aten.relu6.default", describe_bounds},
-    {"aten.replication_pad2d.default", describe_kernel},
-    {.name = "aten.reshape.default", .describe = describe_view, .integers = true},
-    {"aten.rnn_relu.input", describe_kernel},
-    {"aten.rnn_tanh.input", describe_kernel},
-    {"aten.roll.default", describe_kernel},
+    {.name = "aten.reshape.default", .describe = describe_view, .any_dtype = true},
     {"aten.round.default", describe_unary, algorithm::eltwise_round},
     {"aten.rsqrt.default", describe_reciprocal_root},
     {.name = "aten.scaled_dot_product_attention.default", .describe = describe_attention, .any_dtype = true},
     {"aten.select.int", describe_slice},
     {"aten.sigmoid.default", describe_unary, algorithm::eltwise_logistic},
     {"aten.silu.default", describe_unary, algorithm::eltwise_swish, 1.0f},
-    {"aten.sin.default", describe_kernel},
     {"aten.slice.Tensor", describe_slice},
-    {"aten.softmax.int", describe_softmax},
     {"aten.split_with_sizes.default", describe_split},
     {"aten.sqrt.default", describe_unary, algorithm::eltwise_sqrt},
     {"aten.square.default", describe_unary, algorithm::eltwise_square},
-    {.name = "aten.squeeze.dim", .describe = describe_view, .integers = true},
-    {.name = "aten.squeeze.dims", .describe = describe_view, .integers = true},
-    {.name = "aten.sub.Scalar", .describe = describe_binary, .integers = true},
-    {.name = "aten.sub.Tensor", .describe = describe_binary, .integers = true},
-    {"aten.sum.default", describe_reduce},
-    {"aten.sum.dim_IntList", describe_reduce},
+    {.name = "aten.squeeze.dim", .describe = describe_view, .any_dtype = true},
+    {.name = "aten.squeeze.dims", .describe = describe_view, .any_dtype = true},
+    {.name = "aten.sub.Scalar", .describe = describe_binary},
+    {.name = "aten.sub.Tensor", .describe = describe_binary},
     {"aten.t.default", describe_permute},
     {"aten.tanh.default", describe_unary, algorithm::eltwise_tanh},
-    {.name = "aten.to.dtype", .describe = describe_cast, .any_dtype = true},
     {"aten.transpose.int", describe_permute},
-    {.name = "aten.unsqueeze.default", .describe = describe_view, .integers = true},
-    {"aten.upsample_bilinear2d.lerp", describe_kernel},
-    {"aten.upsample_bilinear2d.vec", describe_kernel},
+    {.name = "aten.unsqueeze.default", .describe = describe_view, .any_dtype = true},
     {"aten.upsample_nearest2d.vec", describe_nearest},
-    {.name = "aten.view.default", .describe = describe_view, .integers = true},
-    {.name = "aten.where.self", .describe = describe_kernel, .any_dtype = true},
+    {.name = "aten.view.default", .describe = describe_view, .any_dtype = true},
     {.name = "quantized_decomposed.dequantize_per_channel.default",
      .describe = describe_quantization,
      .any_dtype = true},
@@ -174,6 +120,9 @@ static_assert(std::ranges::is_sorted(op_table, {}, &OpRow::name));
   const auto* row = std::ranges::lower_bound(op_table, target, {}, &OpRow::name);
   return row != op_table.end() && row->name == target ? row : nullptr;
 }
+
+/// True for operators that only portable's kernels compute here, which lose nothing.
+[[nodiscard]] constexpr bool runs_as_kernel(std::string_view target) noexcept { return find_op(target) == nullptr; }
 
 /// True for operations that are primitives in that dtype; others are portable's kernels. Products of dtypes without
 /// code are computed in float32, convolutions where that pays. The library multiplies pairs of bfloat16: of an odd
@@ -193,47 +142,60 @@ static_assert(std::ranges::is_sorted(op_table, {}, &OpRow::name));
   }
 }
 
+/// Reads a call of an operator that has a row: nullptr, and `op` filled, or why the row does not take it.
+[[nodiscard]] inline const char* describe_by_row(const OpRow& row, const NodeArguments& in, Operation& op) {
+  ScalarType dtype = ScalarType::undefined;
+  const char* wrong = nullptr;
+  const auto check = [&](const Argument& a) {
+    in.graph().for_each_value(a, [&](ValueId v) {
+      const ScalarType own = in.graph().values[v].dtype;
+      if (dtype == ScalarType::undefined) dtype = own;
+      if (!row.any_dtype && !is_computed(own)) wrong = "a tensor is neither float32, bfloat16 nor float16";
+      if (!row.any_dtype && wrong == nullptr && own != dtype) wrong = "the dtypes of its tensors differ";
+    });
+  };
+  for (const Argument& a : in.call().inputs) check(a);
+  check(in.call().outputs[0]);
+  if (wrong != nullptr) return wrong;
+  op.name = row.name;
+  if (in.output() != no_id) op.outputs = {in.output()};
+  const Operation empty = op;
+  wrong = row.describe(in, row, op);
+  if (wrong == nullptr && op.outputs.empty()) return "its outputs are no tensors";
+  if (wrong != nullptr || row.any_dtype || has_primitive(in.graph(), op, dtype)) return wrong;
+  op = empty;
+  return describe_kernel(in, op);
+}
+
 /// Reads a node: nullptr, and `op` filled, or why the backend does not take it. Whether the library has a primitive for
-/// it is another question.
+/// it is another question. What no row takes may be a call of portable's kernel (refuses_as_kernel).
 [[nodiscard]] inline const char* describe_node(GraphModuleView whole, NodeId node, Operation& op) {
   const ExampleNode example(whole, node);
   if (!example.knows_uses()) return "an argument is symbolic";
   const GraphModuleView graph = example.view();
   const NodeArguments in(graph, example.node());
-  const OpRow* row = find_op(in.call().target);
-  if (row == nullptr) return "oneDNN has no such operator";
   if (in.call().token != nullptr) return "the operator has an effect";
+  if (in.call().outputs.empty()) return "it has no output";
+  if (in.output() == no_id && !in.call().outputs[0].is_list()) return "its output is no tensor";
   const char* wrong = nullptr;
-  ScalarType dtype = ScalarType::undefined;
-  bool is_float = true;
   const auto check = [&](const Argument& a) {
     graph.for_each_value(a, [&](ValueId v) {
-      if (wrong == nullptr) wrong = check_tensor_for(*row, graph, v);
-      if (wrong != nullptr) return;
-      is_float = is_float && check_tensor(graph, v) == nullptr &&
-                 (dtype == ScalarType::undefined || graph.values[v].dtype == dtype);
-      if (!is_float && !row->any_dtype && !row->integers) wrong = "the dtypes of its tensors differ";
-      dtype = graph.values[v].dtype;
+      if (wrong == nullptr) wrong = check_tensor(graph, v);
     });
   };
-  if (in.call().outputs.empty()) return "it has no output";
   for (const Argument& a : in.call().inputs) check(a);
   check(in.call().outputs[0]);  // the others must be unused, which is the row's affair
   if (wrong != nullptr) return wrong;
-  op.name = row->name;
   op.node = node;
-  const bool parts = row->name.starts_with("aten.split") && in.call().outputs[0].is_list();
-  if (in.output() == no_id && !parts) return "its output is no tensor";
-  if (in.output() != no_id) op.outputs = {in.output()};
   const Operation empty = op;
-  const bool by_kernel = !is_float && row->integers && row->describe != describe_view;
-  wrong = by_kernel ? describe_kernel(in, *row, op) : row->describe(in, *row, op);
-  if (wrong == nullptr && is_float && !row->any_dtype && !has_primitive(graph, op, dtype)) {
+  if (const OpRow* const row = find_op(in.call().target)) {
+    wrong = describe_by_row(*row, in, op);
+    if (wrong == nullptr || row->any_dtype) return wrong;
     op = empty;
-    wrong = describe_kernel(in, *row, op);
   }
-  if (wrong == nullptr && op.outputs.empty()) return "its outputs are no tensors";
-  return wrong;
+  const char* const refused = refuses_as_kernel(graph, example.node());
+  if (refused != nullptr) return wrong != nullptr ? wrong : refused;
+  return describe_kernel(in, op);
 }
 
 }  // namespace davit::onednn_ops

@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "davit/backends/onednn/library.hpp"
+#include "davit/backends/onednn/operation.hpp"
 #include "davit/program/operators/node_arguments.hpp"
 #include "davit/program/operators/spatial.hpp"
 
@@ -33,7 +35,7 @@ using operators::Refusal;
 
 /// nullptr if the value is a tensor, of any dtype, that the backend can have in memory, else why not. Of symbolic sizes
 /// the examples count: code is made for the sizes of a call.
-[[nodiscard]] inline const char* check_any_tensor(GraphModuleView graph, ValueId v) noexcept {
+[[nodiscard]] inline const char* check_tensor(GraphModuleView graph, ValueId v) noexcept {
   const Value& value = graph.values[v];
   if (value.kind != ValueKind::tensor) return "an operand is no tensor";
   if (value.layout != Layout::strided && value.layout != Layout::unknown) return "a tensor is not strided";
@@ -46,13 +48,9 @@ using operators::Refusal;
   }
   return nullptr;
 }
-/// The same of a float32, bfloat16 or float16 tensor.
-[[nodiscard]] inline const char* check_tensor(GraphModuleView graph, ValueId v) noexcept {
-  const Value& value = graph.values[v];
-  if (value.kind == ValueKind::tensor && value.dtype != ScalarType::float32 && value.dtype != ScalarType::bfloat16 &&
-      value.dtype != ScalarType::float16)
-    return "a tensor is neither float32, bfloat16 nor float16";
-  return check_any_tensor(graph, v);
+/// True for the dtypes that the library computes in.
+[[nodiscard]] constexpr bool is_computed(ScalarType dtype) noexcept {
+  return dtype == ScalarType::float32 || dtype == ScalarType::bfloat16 || dtype == ScalarType::float16;
 }
 
 /// The spatial numbers of a problem of `dims` spatial dimensions, as oneDNN lists them.
@@ -65,5 +63,15 @@ using operators::Refusal;
   for (std::int64_t& d : out) --d;
   return out;
 }
+
+/// A row of the op table: an operator, and what reads its nodes; nullptr if it could, else why not.
+struct OpRow {
+  std::string_view name;
+  const char* (*describe)(const operators::NodeArguments& in, const OpRow& row, Operation& op);
+  dnnl::algorithm algorithm = dnnl::algorithm::undef;
+  float alpha = 0;
+  float beta = 0;
+  bool any_dtype = false;  ///< of tensors; else they are all float32, all bfloat16 or all float16
+};
 
 }  // namespace davit::onednn_ops

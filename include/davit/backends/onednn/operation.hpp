@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "davit/backends/int8_patterns.hpp"
+#include "davit/backends/kit/int8_patterns.hpp"
 #include "davit/backends/onednn/library.hpp"
 #include "davit/program/graph.hpp"
 

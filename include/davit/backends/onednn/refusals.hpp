@@ -27,7 +27,6 @@ namespace detail {
   };
   for (const Dims* dims : {&op.kernel, &op.strides, &op.dilates, &op.pad_left, &op.pad_right, &op.first}) add(*dims);
   add(op.permutation);
-  if (op.kind == OpKind::kernel) add(op.name);
   for (const Function& f : op.functions) key.push_back(static_cast<std::int64_t>(f.algorithm));
   for (const std::vector<ValueId>* values : {&op.inputs, &op.outputs}) {
     key.push_back(-1);
@@ -62,6 +61,12 @@ namespace detail {
   if (takes_numbers(graph, node)) return nullptr;
   Operation op;
   if (const char* wrong = describe_node(graph, node, op)) return wrong;
+  const ExampleNode example(graph, node);
+  const auto try_it = [&] {
+    op.node = example.node();
+    return try_operation(example.view(), op);
+  };
+  if (op.kind == OpKind::kernel) return try_it();  // whose other arguments the key does not hold
   static std::mutex mutex;
   static std::map<std::vector<std::int64_t>, const char*> answers;
   std::vector<std::int64_t> key = detail::key_of(graph, op);
@@ -69,9 +74,7 @@ namespace detail {
     const std::scoped_lock lock(mutex);
     if (const auto known = answers.find(key); known != answers.end()) return known->second;
   }
-  const ExampleNode example(graph, node);
-  op.node = example.node();
-  const char* answer = try_operation(example.view(), op);
+  const char* answer = try_it();
   const std::scoped_lock lock(mutex);
   answers.emplace(std::move(key), answer);
   return answer;

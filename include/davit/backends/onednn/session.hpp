@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "davit/backends/non_finite_fallback.hpp"
+#include "davit/backends/kit/non_finite_fallback.hpp"
 #include "davit/backends/onednn/shapes.hpp"
 #include "davit/backends/onednn/workspace.hpp"
 

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "davit/backends/onednn/code.hpp"
-#include "davit/backends/shape_key.hpp"
-#include "davit/backends/finite_guard.hpp"
+#include "davit/backends/kit/shape_key.hpp"
+#include "davit/backends/kit/finite_guard.hpp"
 #include "davit/core/evalue.hpp"
 
 namespace davit::onednn_ops {

@@ -81,14 +81,14 @@ struct ConvolutionSizes {
 
 /// The library's first sound implementation of a convolution; empty if there is none. `zero_point`: the source's zero
 /// is not 0. O(implementations).
-[[nodiscard]] inline dnnl::convolution_forward::primitive_desc describe_sound_convolution(
+[[nodiscard]] inline dnnl::convolution_forward::primitive_desc sound_convolution_descriptor(
     algorithm how, const primitive_attr& attributes, bool zero_point, const MemoryDesc& source,
     const MemoryDesc& weight, const MemoryDesc& bias, const MemoryDesc& destination, const Dims& strides,
     const Dims& dilates, const Dims& pad_left, const Dims& pad_right) {
   const ConvolutionSizes sizes{
       dims_of(source), dims_of(weight), dims_of(destination), strides,
       dilates,         pad_left,        zero_point,           takes_whole_operand(attributes, destination)};
-  return describe_if<dnnl::convolution_forward>(
+  return make_descriptor_if<dnnl::convolution_forward>(
       [&](std::string_view implementation) { return is_sound(implementation, sizes); }, attributes,
       dnnl::prop_kind::forward_inference, how, source, weight, bias, destination, strides, dilates, pad_left,
       pad_right);

@@ -83,7 +83,7 @@ class Call {
                                                    ScalarType dtype = ScalarType::float32) noexcept {
   if (!call.is_tensor(v)) return "an operand is not a tensor";
   const Value& value = call.graph().values[v];
-  if (value.dtype != dtype) return dtype == ScalarType::float32 ? "not float32" : "not int8";
+  if (value.dtype != dtype) return dtype == ScalarType::float32 ? "not float32" : "not of the dtype that it is used in";
   if (value.layout != Layout::strided) return "not a dense tensor";
   if (value.sizes.count > max_dims) return "more than 6 dimensions";
   for (const Dim& d : call.dims(v))

@@ -1,26 +1,75 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <utility>
-#include <vector>
 
-#include "davit/backends/portable/run_time/node_kernel.hpp"
-#include "davit/backends/xnnpack/batch_norm_rules.hpp"
-#include "davit/backends/xnnpack/quantization.hpp"
+#include "davit/backends/xnnpack/kernel_calls.hpp"
+#include "davit/backends/xnnpack/quantized_rules.hpp"
 #include "davit/backends/xnnpack/rule.hpp"
 #include "davit/program/operators/convolution.hpp"
 #include "davit/program/operators/folds.hpp"
 #include "davit/program/operators/movement.hpp"
 #include "davit/program/operators/normalization.hpp"
 
+/// Convolutions, the paddings before them and the batch norms behind them.
 namespace davit::xnnpack_parts {
 
 namespace detail {
+
+[[nodiscard]] constexpr const char* read_batch_norm(const Call& call, operators::BatchNormView& view) {
+  if (const operators::Refusal wrong = operators::read_batch_norm(call.arguments(), view)) return wrong.what;
+  if (view.training) return "training";
+  for (const ValueId v : {view.input, call.output(), view.mean, view.variance})
+    if (const char* reason = refuses_tensor(call, v)) return reason;
+  if (call.rank(call.output()) != call.rank(view.input)) return "no channel dimension";
+  const std::int64_t channels = call.fixed(view.input, 1);
+  if (channels < 0) return "a symbolic number of channels";
+  for (const ValueId v : {view.weight, view.bias, view.mean, view.variance}) {
+    if (v == no_id) continue;
+    if (const char* reason = refuses_tensor(call, v)) return reason;
+    if (call.fixed(v, 0) != channels) return "parameters that are not one number per channel";
+  }
+  return call.arguments().uses_first_output_only() ? nullptr : "its saved statistics are used";
+}
+
+/// Puts the parameters of a batch norm into weights; false if one is not constant.
+[[nodiscard]] inline bool set_norm(Planner& p, const operators::BatchNormView& norm, Weights& weights) {
+  const auto get = [&](ValueId v, Tensor& to) {
+    if (v == no_id) return true;
+    const Tensor* t = p.constant(v);
+    if (t != nullptr) to = *t;
+    return t != nullptr;
+  };
+  weights.eps = norm.eps;
+  weights.has_norm = get(norm.weight, weights.scale) && get(norm.bias, weights.shift) && get(norm.mean, weights.mean) &&
+                     get(norm.variance, weights.variance);
+  return weights.has_norm;
+}
+
+/// A batch norm on its own: a depthwise convolution with a kernel of one element.
+inline void emit_batch_norm(Planner& p, const Call& call, const operators::BatchNormView& view) {
+  const ValueId x = view.input;
+  const std::int64_t channels = call.fixed(x, 1);
+  const DimOrder order = DimOrder::channels_last(p.rank(x));
+  Weights weights;
+  if (!set_norm(p, view, weights)) return emit_kernel(p, call, KernelOrder::rows);
+  weights.kernel = Tensor::zeros(ScalarType::float32, std::array<std::int64_t, 4>{channels, 1, 1, 1});
+  if (!weights.kernel.storage.empty()) std::fill_n(weights.kernel.view().as<float>(), channels, 1.0f);
+  const Clamped out = take_clamp(p, call.output());
+  Step step{.op = Op::convolution,
+            .min = out.bounds.low,
+            .max = out.bounds.high,
+            .window = {.groups = static_cast<std::uint32_t>(channels)}};
+  step.weights = p.add_weights(std::move(weights));
+  step.in = p.need(x, order, true);
+  step.out = p.define(out.value, order, true);
+  p.add(step, call.id());
+}
 
 /// The window of a convolution over one or two dimensions; nothing if XNNPACK has no numbers as large.
 [[nodiscard]] constexpr std::optional<Window> window_of(const operators::ConvolutionView& view) noexcept {
@@ -57,8 +106,7 @@ namespace detail {
   return has_small_groups(call, view) && call.all_fixed(view.input) && call.all_fixed(call.output());
 }
 
-[[nodiscard]] constexpr const char* refuses_convolution(const Call& call) noexcept {
-  operators::ConvolutionView view;
+[[nodiscard]] constexpr const char* read_convolution(const Call& call, operators::ConvolutionView& view) {
   if (const operators::Refusal wrong = operators::read_convolution(call.arguments(), view)) return wrong.what;
   for (const ValueId v : {view.input, view.weight, call.output()})
     if (const char* reason = refuses_tensor(call, v)) return reason;
@@ -84,36 +132,13 @@ namespace detail {
   return call.fixed(view.bias, 0) == out ? nullptr : "a bias that is not one number per channel";
 }
 
-/// One of portable's kernels, by the node, on tensors of float32 in row-major order. False, and nothing is done, if its
-/// arguments do not fit.
-[[nodiscard]] inline bool emit_by_kernel(Planner& p, const Call& call, const operators::ConvolutionView& view) {
-  std::vector<std::uint32_t> number_of_value(p.graph().values.size());
-  Step step{.op = Op::kernel, .weights = static_cast<std::uint32_t>(p.plan.kernels.size())};
-  const std::array operands{view.input, view.weight, view.bias};
-  for (std::uint32_t i = 0; i < operands.size(); ++i)
-    if (operands[i] != no_id) number_of_value[operands[i]] = i;
-  portable_kernels::KernelStep kernel;
-  if (!portable_kernels::bind_node(p.graph(), call.id(), call.target(), number_of_value, kernel).empty()) return false;
-  const auto add = [&](ValueId v) {
-    std::vector<std::int64_t> sizes;
-    for (const Dim& d : p.dims(v)) sizes.push_back(d.value);
-    add_tensor(kernel, sizes);
-  };
-  for (std::size_t i = 0; i < operands.size(); ++i)
-    if (operands[i] != no_id) {
-      step.in[i] = p.need(operands[i], DimOrder::row_major(p.rank(operands[i])));
-      add(operands[i]);
-    }
-  add(call.output());
-  p.plan.kernels.push_back(std::move(kernel));
-  step.out = p.define(call.output(), DimOrder::row_major(p.rank(call.output())));
-  p.add(step, call.id());
-  return true;
+/// True if XNNPACK carries a convolution out: it packs weights, which are constants.
+[[nodiscard]] inline bool takes_weights(Planner& p, const Call& call, const operators::ConvolutionView& view) {
+  return !is_by_kernel(call, view) && p.state(view.weight).constant &&
+         (view.bias == no_id || p.state(view.bias).constant);
 }
 
-inline void emit_convolution(Planner& p, const Call& call) {
-  operators::ConvolutionView view;
-  if (operators::read_convolution(call.arguments(), view)) return;  // which refuses_convolution has asked
+inline void emit_convolution(Planner& p, const Call& call, const operators::ConvolutionView& view) {
   const ValueId w = view.weight;
   const ValueId bias = view.bias;
   ValueId x = view.input;
@@ -121,8 +146,9 @@ inline void emit_convolution(Planner& p, const Call& call) {
   const DimOrder order = DimOrder::channels_last(rank);
   Step step{.op = view.transposed ? Op::transposed_convolution : Op::convolution, .window = *window_of(view)};
   Window& window = step.window;
-  const bool by_kernel = is_by_kernel(call, view);
-  if (operators::PadView pad; !view.transposed && !by_kernel && operators::read_inner_padding(p.calls(), x, pad)) {
+  if (!takes_weights(p, call, view)) return emit_kernel(p, call, KernelOrder::rows);
+  const Tensor* bias_tensor = bias == no_id ? nullptr : p.constant(bias);
+  if (operators::PadView pad; !view.transposed && operators::read_inner_padding(p.calls(), x, pad)) {
     x = pad.input;
     for (std::size_t d = 2; d < rank; ++d) {
       const bool is_width = d + 1 == rank;
@@ -131,24 +157,8 @@ inline void emit_convolution(Planner& p, const Call& call) {
     }
   }
   if (!view.transposed && emit_quantized_weights(p, call, x, w, bias, step, order, false)) return;
-  if (by_kernel && emit_by_kernel(p, call, view)) return;
-  const Tensor* kernel_tensor = p.constant(w);
-  const Tensor* bias_tensor = bias == no_id ? nullptr : p.constant(bias);
   ValueId result = call.output();
-  if (kernel_tensor == nullptr || (bias != no_id && bias_tensor == nullptr)) {
-    const Clamped out = take_clamp(p, result);
-    step.op = Op::dynamic_convolution;
-    step.transposed = view.transposed;
-    step.min = out.bounds.low;
-    step.max = out.bounds.high;
-    const DimOrder packed =
-        view.transposed ? DimOrder::row_major(rank) : order;  // of other weights: [out, height, width, in]
-    step.in = {p.need(x, order), p.need(w, packed), bias == no_id ? no_id : p.need(bias, DimOrder::row_major(1))};
-    step.out = p.define(out.value, order);
-    p.add(step, call.id());
-    return;
-  }
-  Weights weights{.kernel = *kernel_tensor,
+  Weights weights{.kernel = *p.constant(w),
                   .transposed = view.transposed,
                   .bias = bias_tensor == nullptr ? Tensor{} : *bias_tensor};
   operators::BatchNormView norm;
@@ -162,19 +172,51 @@ inline void emit_convolution(Planner& p, const Call& call) {
   step.min = out.bounds.low;
   step.max = out.bounds.high;
   step.weights = p.add_weights(std::move(weights));
-  step.in[0] = p.need(x, order, true);
+  step.in = p.need(x, order, true);
   step.out = p.define(out.value, order, true);
   p.add(step, call.id());
+}
+
+/// A padding with zeros that a convolution takes in; others are portable's.
+[[nodiscard]] constexpr const char* read_pad(const Call& call, operators::PadView& view) {
+  if (const operators::Refusal wrong = operators::read_pad(call.arguments(), view)) return wrong.what;
+  for (const ValueId v : {view.input, call.output()})
+    if (const char* reason = refuses_tensor(call, v)) return reason;
+  if (view.rank > max_dims || call.rank(call.output()) != view.rank) return "a result of another rank";
+  for (std::size_t d = 0; d < view.rank; ++d) {
+    if (view.before[d] < 0 || view.before[d] > 65535 || view.after[d] < 0 || view.after[d] > 65535)
+      return "padding that is negative or beyond 2^16";
+    const Dim &from = call.dims(view.input)[d], &to = call.dims(call.output())[d];
+    const std::int64_t more = view.before[d] + view.after[d];
+    if (more == 0 ? !same_dim(from, to) : from.is_static() && to.is_static() && from.value + more != to.value)
+      return "sizes that do not fit";
+  }
+  return nullptr;
+}
+inline void emit_pad(Planner& p, const Call& call, const operators::PadView&) {
+  const ValueId y = call.output();
+  operators::ConvolutionView convolution;
+  operators::PadView inner;
+  if (const NodeId user = p.only_user(y);
+      user != no_id && !operators::read_convolution(p.calls().call(user), convolution) && convolution.input == y &&
+      !convolution.transposed && takes_weights(p, Call(p.graph(), user), convolution) &&
+      operators::read_inner_padding(p.calls(), y, inner))
+    return;  // the convolution does it
+  emit_kernel(p, call, KernelOrder::rows);
 }
 
 }  // namespace detail
 
 inline constexpr auto convolution_rules = std::to_array<Rule>({
-    {"aten.conv1d.default", detail::refuses_convolution, detail::emit_convolution},
-    {"aten.conv1d.padding", detail::refuses_convolution, detail::emit_convolution},
-    {"aten.conv2d.default", detail::refuses_convolution, detail::emit_convolution},
-    {"aten.conv2d.padding", detail::refuses_convolution, detail::emit_convolution},
-    {"aten.convolution.default", detail::refuses_convolution, detail::emit_convolution},
+    rule<operators::BatchNormView, detail::read_batch_norm, detail::emit_batch_norm>(
+        "aten._native_batch_norm_legit_no_training.default"),
+    rule<operators::BatchNormView, detail::read_batch_norm, detail::emit_batch_norm>("aten.batch_norm.default"),
+    rule<operators::PadView, detail::read_pad, detail::emit_pad>("aten.constant_pad_nd.default"),
+    rule<operators::ConvolutionView, detail::read_convolution, detail::emit_convolution>("aten.conv1d.default"),
+    rule<operators::ConvolutionView, detail::read_convolution, detail::emit_convolution>("aten.conv1d.padding"),
+    rule<operators::ConvolutionView, detail::read_convolution, detail::emit_convolution>("aten.conv2d.default"),
+    rule<operators::ConvolutionView, detail::read_convolution, detail::emit_convolution>("aten.conv2d.padding"),
+    rule<operators::ConvolutionView, detail::read_convolution, detail::emit_convolution>("aten.convolution.default"),
 });
 
 }  // namespace davit::xnnpack_parts

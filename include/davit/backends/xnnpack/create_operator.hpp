@@ -50,7 +50,7 @@ namespace detail {
 [[nodiscard]] inline bool weights_fit(const Plan& plan, const Step& step, std::size_t kernel,
                                       std::size_t bias) noexcept {
   const Window& w = step.window;
-  const std::size_t in = channels(plan, step.in[0]);
+  const std::size_t in = channels(plan, step.in);
   const std::size_t out = channels(plan, step.out);
   const std::size_t taps = std::size_t{w.kernel[0]} * w.kernel[1] * (in / w.groups);
   return in % w.groups == 0 && out % w.groups == 0 && taps != 0 && kernel / taps == out && kernel % taps == 0 &&
@@ -58,7 +58,7 @@ namespace detail {
 }
 
 [[nodiscard]] inline library::Pixels pixels_of(const Plan& plan, const Step& step) noexcept {
-  return {channels(plan, step.in[0]), pitch(plan, step.in[0]), pitch(plan, step.out)};
+  return {channels(plan, step.in), pitch(plan, step.in), pitch(plan, step.out)};
 }
 
 /// XNNPACK goes through all weights for every few rows of the input: weights that do not stay in the cache are cut
@@ -73,31 +73,31 @@ inline constexpr std::uint32_t no_flags = 0;
 [[nodiscard]] inline xnn_status create_convolution(const Plan& plan, const Step& step, std::size_t out,
                                                    const float* kernel, const float* bias, xnn_operator_t* op) {
   const Window& w = step.window;
-  const std::size_t in = channels(plan, step.in[0]);
+  const std::size_t in = channels(plan, step.in);
   if (step.op == Op::transposed_convolution)
     return library::create<library::TransposedConvolution>(
         op, w.padding[0], w.padding[1], w.padding[2], w.padding[3], w.kernel[0], w.kernel[1], w.stride[0], w.stride[1],
-        w.dilation[0], w.dilation[1], w.groups, in / w.groups, out / w.groups, pitch(plan, step.in[0]),
+        w.dilation[0], w.dilation[1], w.groups, in / w.groups, out / w.groups, pitch(plan, step.in),
         pitch(plan, step.out), kernel, bias, step.min, step.max, no_flags);
   return library::create<library::Convolution>(op, w.padding[0], w.padding[1], w.padding[2], w.padding[3], w.kernel[0],
                                                w.kernel[1], w.stride[0], w.stride[1], w.dilation[0], w.dilation[1],
-                                               w.groups, in / w.groups, out / w.groups, pitch(plan, step.in[0]),
+                                               w.groups, in / w.groups, out / w.groups, pitch(plan, step.in),
                                                pitch(plan, step.out), kernel, bias, step.min, step.max, no_flags);
 }
 
 [[nodiscard]] inline xnn_status create_convolution_qs8(const Plan& plan, const Step& step, const PackedWeights& p,
                                                        xnn_operator_t* op) {
   const Window& w = step.window;
-  const std::size_t in = channels(plan, step.in[0]);
+  const std::size_t in = channels(plan, step.in);
   const std::size_t out = channels(plan, step.out);
   const auto& q = step.quantization;
   if (!weights_fit(plan, step, p.integers.size(), p.integer_bias.size()) || p.scales.size() != out)
     return xnn_status_invalid_parameter;
   return library::create<library::QuantizedConvolution>(
       op, w.padding[0], w.padding[1], w.padding[2], w.padding[3], w.kernel[0], w.kernel[1], w.stride[0], w.stride[1],
-      w.dilation[0], w.dilation[1], w.groups, in / w.groups, out / w.groups, pitch(plan, step.in[0]),
+      w.dilation[0], w.dilation[1], w.groups, in / w.groups, out / w.groups, pitch(plan, step.in),
       pitch(plan, step.out), byte(q[0].zero_point), q[0].scale, p.scales.data(), p.integers.data(),
-      p.integer_bias.data(), byte(q[2].zero_point), q[2].scale, byte(step.low), byte(step.high), no_flags);
+      p.integer_bias.data(), byte(q[1].zero_point), q[1].scale, byte(step.low), byte(step.high), no_flags);
 }
 
 /// A float convolution or product with constant weights.
@@ -120,7 +120,7 @@ inline constexpr std::uint32_t no_flags = 0;
     const float* bias = p.bias.empty() ? nullptr : p.bias.data() + first;
     xnn_operator_t made = nullptr;
     const xnn_status status = dense ? library::create<library::FullyConnected>(
-                                          &made, channels(plan, step.in[0]), some, pitch(plan, step.in[0]),
+                                          &made, channels(plan, step.in), some, pitch(plan, step.in),
                                           pitch(plan, step.out), kernel, bias, step.min, step.max, no_flags)
                                     : create_convolution(plan, step, some, kernel, bias, &made);
     if (status != xnn_status_success) return status;

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -15,10 +16,9 @@
 #include "davit/backend/debug_handles.hpp"
 #include "davit/backends/portable/run_time/kernel_step.hpp"
 #include "davit/backends/xnnpack/create_operator.hpp"
-#include "davit/backends/xnnpack/run_kernels.hpp"
+#include "davit/backends/xnnpack/run_copy.hpp"
 #include "davit/backends/xnnpack/setup_operator.hpp"
 #include "davit/backends/xnnpack/thread_pool.hpp"
-#include "davit/core/scratch.hpp"
 
 namespace davit::xnnpack_parts {
 
@@ -33,7 +33,7 @@ class Engine {
     auto engine = std::make_unique<Engine>();
     engine->pool_ = std::move(pool);
     engine->states_.resize(plan.steps.size());
-    for (const portable_kernels::KernelStep& kernel : plan.kernels) engine->kernels_.emplace_back(kernel);
+    for (const KernelRow& row : plan.kernels) engine->kernels_.push_back({.step = row.step});
     for (std::size_t i = 0; i < plan.steps.size(); ++i) {
       const Step& step = plan.steps[i];
       if (is_own(step)) continue;
@@ -53,12 +53,14 @@ class Engine {
   /// Runs one step of the plan; false if XNNPACK refuses it.
   [[nodiscard]] bool run(const Plan& plan, const Workspace& ws, std::size_t index) {
     const Step& step = plan.steps[index];
-    if (extent_of(plan, ws, step.out).count == 0) return true;
     if (step.op == Op::kernel) return run_kernel(plan, ws, step);
-    if (is_own(step)) return run_own(plan, ws, step, pool_.get(), scratch_);
+    if (extent_of(plan, ws, step.out).count == 0) return true;
+    if (step.op == Op::copy) {
+      run_copy(plan, ws, step);
+      return true;
+    }
     State& state = states_[index];
-    const std::array<std::byte*, 3> at{address(plan, ws, step.in[0]), address(plan, ws, step.in[1]),
-                                       address(plan, ws, step.out)};
+    const std::array<std::byte*, 2> at{address(plan, ws, step.in), address(plan, ws, step.out)};
     if (state.generation != ws.generation || state.at != at) {
       const bool resized = state.generation != ws.generation;
       state.generation = 0;
@@ -74,23 +76,52 @@ class Engine {
   }
 
  private:
-  /// One of portable's kernels.
+  /// A call of one of portable's kernels, and the sizes that it was last made for.
+  struct KernelSlot {
+    portable_kernels::KernelStep step{};
+    std::optional<portable_kernels::KernelState> state{};
+    std::uint64_t generation = 0;
+  };
   [[nodiscard]] bool run_kernel(const Plan& plan, const Workspace& ws, const Step& step) {
-    const portable_kernels::KernelStep& kernel = plan.kernels[step.weights];
-    return kernels_[step.weights].run(kernel, kernel_memory_, [&](std::size_t i) -> void* {
-      return address(plan, ws, i < kernel.operands() ? step.in[i] : step.out);
-    });
+    const KernelRow& row = plan.kernels[step.weights];
+    KernelSlot& slot = kernels_[step.weights];
+    if (slot.generation != ws.generation) {
+      lay_out(plan, ws, row, slot.step);
+      slot.state.emplace(slot.step);
+      slot.generation = ws.generation;
+    }
+    return slot.state->run(slot.step, kernel_memory_,
+                           [&](std::size_t i) -> void* { return address(plan, ws, row.slots[i]); });
+  }
+  /// Sizes and strides of a kernel's tensors. `add` of images that lie with their channels last: (n, h, w, c) to it.
+  static void lay_out(const Plan& plan, const Workspace& ws, const KernelRow& row, portable_kernels::KernelStep& step) {
+    const DimOrder& order = plan.slots[row.slots[row.slots.size() - step.results]].order;
+    step.dims.clear();
+    step.ranks.clear();
+    for (const std::uint32_t s : row.slots) {
+      const Extent x = extent_of(plan, ws, s);
+      const std::array<std::int64_t, max_dims> strides = strides_of(plan, ws, s);
+      const std::size_t rank = row.elementwise ? std::size_t{order.rank} : x.sizes.size();
+      std::array<std::int64_t, 2 * max_dims> lists{};  // sizes, then strides
+      for (std::size_t d = 0; d < rank; ++d) {
+        const std::size_t at = row.elementwise ? std::size_t{order.dim[d]} : d, missing = rank - x.sizes.size();
+        lists[d] = at < missing ? 1 : x.sizes[at - missing];
+        lists[rank + d] = at < missing ? 1 : strides[at - missing];
+      }
+      step.dims.insert(step.dims.end(), lists.begin(), lists.begin() + 2 * rank);
+      step.ranks.push_back(static_cast<std::uint8_t>(rank));
+    }
   }
   struct State {
     std::vector<OperatorPart> parts;  ///< mostly one
-    std::array<std::byte*, 3> at{};
+    std::array<std::byte*, 2> at{};
     std::uint64_t generation = 0;
     pthreadpool_t pool = nullptr;  ///< null where one thread is faster
   };
   /// Multiplications and other functions of elements that are worth waking threads for.
   static constexpr std::int64_t work_for_threads = 100'000;
   [[nodiscard]] pthreadpool_t pool_for(const Plan& plan, const Workspace& ws, const Step& step) const noexcept {
-    const std::int64_t in = extent_of(plan, ws, step.in[0]).count, out = extent_of(plan, ws, step.out).count;
+    const std::int64_t in = extent_of(plan, ws, step.in).count, out = extent_of(plan, ws, step.out).count;
     std::int64_t work = 4 * std::max(in, out);
     if (step.weights != no_id) {
       const Weights& weights =
@@ -103,9 +134,8 @@ class Engine {
 
   ThreadPool pool_;
   std::vector<State> states_;
-  std::vector<portable_kernels::KernelState> kernels_;  ///< per row of Plan::kernels
-  portable_kernels::KernelMemory kernel_memory_;        ///< which they share
-  Scratch scratch_;                                     ///< of the steps that davit computes itself
+  std::vector<KernelSlot> kernels_;               ///< per row of Plan::kernels
+  portable_kernels::KernelMemory kernel_memory_;  ///< which they share
 };
 
 }  // namespace davit::xnnpack_parts

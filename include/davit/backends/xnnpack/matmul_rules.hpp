@@ -3,13 +3,11 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <span>
-#include <string_view>
-#include <utility>
 
 #include "davit/backends/xnnpack/call.hpp"
-#include "davit/backends/xnnpack/quantization.hpp"
+#include "davit/backends/xnnpack/kernel_calls.hpp"
+#include "davit/backends/xnnpack/quantized_rules.hpp"
 #include "davit/backends/xnnpack/rule.hpp"
 #include "davit/program/operators/matmul.hpp"
 
@@ -17,8 +15,7 @@ namespace davit::xnnpack_parts {
 
 namespace detail {
 
-[[nodiscard]] constexpr const char* refuses_matmul(const Call& call) noexcept {
-  operators::MatmulView m;
+[[nodiscard]] constexpr const char* read_matmul(const Call& call, operators::MatmulView& m) {
   if (const operators::Refusal wrong = operators::read_matmul(call.arguments(), m)) return wrong.what;
   for (const ValueId v : {m.left, m.right, call.output()})
     if (const char* reason = refuses_tensor(call, v)) return reason;
@@ -52,65 +49,33 @@ namespace detail {
   return nullptr;
 }
 
-/// True if the bias is a vector with a number per column.
-[[nodiscard]] inline bool is_column_bias(Planner& p, ValueId bias, const Dim& columns) {
-  return p.rank(bias) == 1 && same_dim(p.dims(bias)[0], columns);
-}
-
-inline void emit_matmul(Planner& p, const Call& call) {
-  operators::MatmulView m;
-  if (operators::read_matmul(call.arguments(), m)) return;  // which refuses_matmul has asked
-  const bool batched = m.rank == 3;
+inline void emit_matmul(Planner& p, const Call& call, const operators::MatmulView& m) {
   const DimOrder order = DimOrder::row_major(p.rank(m.left));
-  const Dim columns = p.dims(call.output()).back();
-  const bool fused_bias = m.addend != no_id && is_column_bias(p, m.addend, columns);
-  const Tensor* bias = fused_bias ? p.constant(m.addend) : nullptr;
-  if (!batched && (m.addend == no_id || bias != nullptr) && p.rank(m.left) == 2 &&
+  const bool row =
+      m.addend == no_id || (p.rank(m.addend) == 1 && same_dim(p.dims(m.addend)[0], p.dims(call.output()).back()) &&
+                            p.state(m.addend).constant);
+  if (row && m.rank != 3 && p.rank(m.left) == 2 &&
       emit_quantized_weights(p, call, m.left, m.right, m.addend, {}, order, !m.transposed))
     return;
-  const Tensor* kernel = batched ? nullptr : p.constant(m.right);
-  const bool separate = m.addend != no_id && !(fused_bias && (bias != nullptr || kernel == nullptr));
+  if (!row || m.rank == 3 || !p.state(m.right).constant)  // XNNPACK packs constants
+    return emit_kernel(p, call, KernelOrder::as_they_lie);
+  const Tensor* const bias = p.constant(m.addend);
   const Clamped out = take_clamp(p, call.output());
-  Step step{.op = Op::fully_connected};
-  if (!separate) {
-    step.min = out.bounds.low;
-    step.max = out.bounds.high;
-  }
-  if (kernel != nullptr) {
-    step.in[0] = p.need(m.left, order, p.rank(m.left) == 2);
-    step.weights =
-        p.add_weights({.kernel = *kernel, .transposed = !m.transposed, .bias = bias == nullptr ? Tensor{} : *bias});
-  } else {
-    const std::size_t rank = p.rank(m.right);
-    DimOrder swapped = DimOrder::row_major(rank);
-    std::swap(swapped.dim[rank - 2], swapped.dim[rank - 1]);
-    step.op = batched ? Op::batch_matmul : Op::dynamic_fully_connected;
-    step.in[0] = p.need(m.left, order);
-    const std::uint32_t any = p.need_dense(m.right);
-    const bool is_swapped = same_order(p.dims(m.right), p.plan.slots[any].order, swapped);
-    step.in[1] = p.need(m.right, is_swapped ? swapped : DimOrder::row_major(rank));
-    step.transposed = m.transposed == is_swapped;
-    if (m.addend != no_id && !separate) step.in[2] = p.need(m.addend, DimOrder::row_major(1));
-  }
-  if (!separate) {
-    step.out = p.define(out.value, order);
-    return p.add(step, call.id());
-  }
-  step.out = p.temporary(p.dims(out.value), order);
+  Step step{.op = Op::fully_connected, .min = out.bounds.low, .max = out.bounds.high};
+  step.in = p.need(m.left, order, p.rank(m.left) == 2);
+  step.weights = p.add_weights(
+      {.kernel = *p.constant(m.right), .transposed = !m.transposed, .bias = bias == nullptr ? Tensor{} : *bias});
+  step.out = p.define(out.value, order);
   p.add(step, call.id());
-  Step sum{.op = Op::add, .min = out.bounds.low, .max = out.bounds.high};
-  sum.in = {step.out, p.need(m.addend, DimOrder::row_major(p.rank(m.addend))), no_id};
-  sum.out = p.define(out.value, order);
-  p.add(sum, call.id());
 }
 
 }  // namespace detail
 
 inline constexpr auto matmul_rules = std::to_array<Rule>({
-    {"aten.addmm.default", detail::refuses_matmul, detail::emit_matmul},
-    {"aten.bmm.default", detail::refuses_matmul, detail::emit_matmul},
-    {"aten.linear.default", detail::refuses_matmul, detail::emit_matmul},
-    {"aten.mm.default", detail::refuses_matmul, detail::emit_matmul},
+    rule<operators::MatmulView, detail::read_matmul, detail::emit_matmul>("aten.addmm.default"),
+    rule<operators::MatmulView, detail::read_matmul, detail::emit_matmul>("aten.bmm.default"),
+    rule<operators::MatmulView, detail::read_matmul, detail::emit_matmul>("aten.linear.default"),
+    rule<operators::MatmulView, detail::read_matmul, detail::emit_matmul>("aten.mm.default"),
 });
 
 }  // namespace davit::xnnpack_parts

@@ -6,22 +6,17 @@
 #include <cstddef>
 #include <optional>
 #include <string_view>
+#include <variant>
+#include <vector>
 
-#include "davit/backends/xnnpack/average_rules.hpp"
-#include "davit/backends/xnnpack/batch_norm_rules.hpp"
-#include "davit/backends/xnnpack/binary_rules.hpp"
-#include "davit/backends/xnnpack/byte_kernels.hpp"
-#include "davit/backends/xnnpack/cat_rules.hpp"
+#include "davit/backends/kit/finite_guard.hpp"
+#include "davit/backends/kit/kernel_nodes.hpp"
 #include "davit/backends/xnnpack/convolution_rules.hpp"
+#include "davit/backends/xnnpack/kernel_calls.hpp"
+#include "davit/backends/xnnpack/layout_rules.hpp"
 #include "davit/backends/xnnpack/matmul_rules.hpp"
-#include "davit/backends/xnnpack/pad_rules.hpp"
-#include "davit/backends/xnnpack/permute_rules.hpp"
 #include "davit/backends/xnnpack/pooling_rules.hpp"
 #include "davit/backends/xnnpack/quantized_rules.hpp"
-#include "davit/backends/xnnpack/row_rules.hpp"
-#include "davit/backends/xnnpack/slice_rules.hpp"
-#include "davit/backends/xnnpack/unary_rules.hpp"
-#include "davit/backends/xnnpack/view_rules.hpp"
 
 namespace davit::xnnpack_parts {
 
@@ -39,10 +34,9 @@ template <std::size_t... N>
 }
 }  // namespace detail
 
-/// Every operator the backend has, sorted by name: what it takes and what it runs are this one table.
-inline constexpr auto op_table = detail::sorted_rules(
-    average_rules, batch_norm_rules, binary_rules, cat_rules, convolution_rules, pad_rules, slice_rules, permute_rules,
-    pooling_rules, matmul_rules, quantized_rules, row_rules, unary_rules, view_rules);
+/// The operators that XNNPACK has, and layouts, sorted by name.
+inline constexpr auto op_table =
+    detail::sorted_rules(convolution_rules, layout_rules, matmul_rules, pooling_rules, quantized_rules);
 
 /// The row of the operator of that name, or nullptr. O(log operators).
 [[nodiscard]] constexpr const Rule* find_rule(std::string_view target) noexcept {
@@ -51,14 +45,40 @@ inline constexpr auto op_table = detail::sorted_rules(
   return rule != op_table.end() && rule->target == target ? rule : nullptr;
 }
 
-/// nullptr if the backend takes the node, else why not. O(arguments), or O(arguments of the graph) where all outputs
-/// but the first must be unused.
-[[nodiscard]] constexpr const char* refuses(GraphModuleView graph, NodeId node) noexcept {
+/// True for operators that only portable's kernels compute here, which lose nothing.
+[[nodiscard]] constexpr bool runs_as_kernel(std::string_view target) noexcept { return find_rule(target) == nullptr; }
+
+/// Reads a node: nullptr, and its description, or why the backend does not take it. Nothing is in the description of a
+/// call of portable's kernel (refuses_as_kernel). O(arguments), or O(arguments of the graph) where all outputs but the
+/// first must be unused.
+[[nodiscard]] inline const char* describe_node(GraphModuleView graph, NodeId node, Description& description) {
   const Call call(graph, node);
-  const Rule* rule = find_rule(call.target());
-  if (rule == nullptr) return "no XNNPACK operator for this";
+  const Rule* const rule = find_rule(call.target());
+  const char* wrong = nullptr;
   if (call.output() == no_id) return "no output";
-  return rule->refuses(call);
+  if (rule != nullptr) {
+    wrong = rule->read(call, description);
+    if (wrong == nullptr) return nullptr;
+    description = {};
+  }
+  if (const char* const refused = refuses_as_kernel(graph, node)) return rule != nullptr ? wrong : refused;
+  for (std::size_t i = 0; i < call.outputs(); ++i)
+    if (call.output(i) != no_id && (i == 0 || graph.used == nullptr || graph.used[call.output(i)] != 0))
+      if (const char* const reason = refuses_tensor(call, call.output(i), call.dtype(call.output(i)))) return reason;
+  constexpr const char* no_operands = "it has no operands";
+  const char* unfit = no_operands;
+  for (const Argument& a : operator_call(graph, graph.nodes[node]).inputs)
+    graph.for_each_value(a, [&](ValueId v) {
+      if (unfit != nullptr && unfit != no_operands) return;
+      unfit = call.is_tensor(v) ? refuses_tensor(call, v, call.dtype(v)) : "an argument is a symbolic number";
+    });
+  return unfit;
+}
+
+/// nullptr if the backend takes the node, else why not.
+[[nodiscard]] inline const char* refuses(GraphModuleView graph, NodeId node) {
+  Description description;
+  return describe_node(graph, node, description);
 }
 
 /// The steps of a method; what `int8_kernels` does: see Planner; `exact`: nothing that loses NaN or infinities goes
@@ -68,15 +88,18 @@ inline constexpr auto op_table = detail::sorted_rules(
   GraphModuleView graph = body.graph.view();
   const std::vector<std::uint8_t> used = used_values(graph);
   graph.used = used.data();
+  const auto refused = [&](NodeId n, std::string_view reason) {
+    return std::unexpected(Error{.code = ErrorCode::unsupported_operator,
+                                 .stage = Stage::preprocess,
+                                 .debug_handle = body.handles[n],
+                                 .backend = "xnnpack",
+                                 .where = concat("operator ", graph.target(graph.nodes[n])),
+                                 .what = Name(reason),
+                                 .fix = "let a partitioner choose the nodes, with portable as the last backend"});
+  };
+  std::vector<Description> descriptions(graph.nodes.size());
   for (NodeId n = 0; n < graph.nodes.size(); ++n)
-    if (const char* reason = refuses(graph, n))
-      return std::unexpected(Error{.code = ErrorCode::unsupported_operator,
-                                   .stage = Stage::preprocess,
-                                   .debug_handle = body.handles[n],
-                                   .backend = "xnnpack",
-                                   .where = concat("operator ", graph.target(graph.nodes[n])),
-                                   .what = Name(std::string_view(reason)),
-                                   .fix = "let a partitioner choose the nodes, with portable as the last backend"});
+    if (const char* reason = describe_node(graph, n, descriptions[n])) return refused(n, reason);
   Planner planner(body, int8_kernels);
   if (!planner.constants_fit())
     return std::unexpected(Error{.code = ErrorCode::corrupt_data,
@@ -84,17 +107,21 @@ inline constexpr auto op_table = detail::sorted_rules(
                                  .backend = "xnnpack",
                                  .what = "a constant has another dtype or other sizes than the graph says",
                                  .fix = "save the program again"});
-  if (exact) planner.check_values(find_value_checks(body, true));
+  if (exact) planner.check_values(find_value_checks(body, true, runs_as_kernel));
   for (NodeId n = 0; n < graph.nodes.size(); ++n)
-    if (graph.target(graph.nodes[n]) == "aten.cat.default") detail::reserve_cat(planner, Call(graph, n));
-  std::optional<portable_kernels::Int8Plan> bytes;
-  if (!int8_kernels) bytes.emplace(body, true);
+    if (const auto* const parts = std::get_if<Concatenation>(&descriptions[n]))
+      detail::reserve_cat(planner, Call(graph, n), *parts);
+  portable_kernels::Int8Plan bytes(body, true, int8_kernels);
   for (NodeId n = 0; n < graph.nodes.size(); ++n) {
-    if (bytes && bytes->is_absorbed(n)) planner.absorb(n);
-    if (portable_kernels::Int8Step* const joined = bytes ? bytes->step_of(n) : nullptr)
+    const Call call(graph, n);
+    if (bytes.is_absorbed(n)) planner.absorb(n);
+    if (portable_kernels::Int8Step* const joined = bytes.step_of(n))
       emit_bytes(planner, *joined);
-    else if (!planner.is_done(n))
-      find_rule(graph.target(graph.nodes[n]))->emit(planner, Call(graph, n));
+    else if (!planner.is_done(n) && !std::holds_alternative<std::monostate>(descriptions[n]))
+      find_rule(call.target())->emit(planner, call, descriptions[n]);
+    else if (!planner.is_done(n) && !emit_bounded_sum(planner, call))
+      emit_kernel(planner, call, kernel_order(graph, n));
+    if (planner.refused() != no_id) return refused(n, "its arguments do not fit its operator's schema");
     if (exact) planner.check_results(n);
   }
   planner.finish();
@@ -103,9 +130,8 @@ inline constexpr auto op_table = detail::sorted_rules(
       std::ranges::find_if(slots, [](const Slot& slot) { return slot.order.rank != slot.dims.count; });
   if (misstated != slots.end()) {
     const auto s = static_cast<std::uint32_t>(misstated - slots.begin());
-    const auto step = std::ranges::find_if(planner.plan.steps, [s](const Step& each) {
-      return each.out == s || std::ranges::find(each.in, s) != each.in.end();
-    });
+    const auto step =
+        std::ranges::find_if(planner.plan.steps, [s](const Step& each) { return each.out == s || each.in == s; });
     const NodeId node = step == planner.plan.steps.end() ? no_id : step->node;
     return std::unexpected(
         Error{.code = ErrorCode::invalid_shape,

@@ -27,53 +27,11 @@ enum class Op : std::uint8_t {
   average_pool,
   own,
   copy = own,
-  mean,  ///< over neighbouring physical dimensions
-  abs,
-  ceil,
-  floor,
-  negate,
-  round,
-  trunc,
-  square,
-  square_root,
-  hardswish,
-  leaky_relu,
-  elu,
-  add,
-  subtract,
-  multiply,
-  divide,
-  maximum,
-  minimum,
-  add_s8,
-  subtract_s8,
-  multiply_s8,
-  batch_matmul,
-  dynamic_convolution,
-  dynamic_fully_connected,
-  clamp,
-  sigmoid,
-  tanh,
-  gelu,
-  gelu_tanh,
-  silu,
-  exp,
-  reciprocal,
-  rsqrt,
-  hardsigmoid,
-  softmax,
-  log_softmax,
-  layer_norm,
-  group_norm,
-  pad,
-  quantize,
-  dequantize,
-  dequantize_channels,
   kernel,        ///< one of portable's; `weights`: row of Plan::kernels
   check_values,  ///< that they are ordinary; the output is the input
 };
 
-/// A two-dimensional window: convolutions and pools. A group norm has its groups.
+/// A two-dimensional window: convolutions and pools.
 struct Window {
   std::array<std::uint32_t, 2> kernel{1, 1}, stride{1, 1}, dilation{1, 1};
   std::array<std::uint32_t, 4> padding{};         ///< top, right, bottom, left
@@ -104,24 +62,26 @@ inline constexpr float infinity = std::numeric_limits<float>::infinity();
 
 struct Step {
   Op op = Op::copy;
-  std::array<std::uint32_t, 3> in{no_id, no_id, no_id};  ///< slots
+  std::uint32_t in = no_id;  ///< a slot; of a kernel no_id
   std::uint32_t out = no_id;
   float min = -infinity;
   float max = infinity;
-  float alpha = 0;  ///< slope, eps, value to pad with; of a quantized output 1 / scale
   Window window{};
   std::uint32_t weights = no_id;  ///< row of Plan::weights
-  bool transposed = false;        ///< batch_matmul, dynamic_fully_connected: the right operand is [in, out];
-                                  ///< dynamic_convolution: a transposed one
-  std::uint32_t axis = 0;         ///< copy: dimension of `start`; mean: first physical dimension; softmax: of its lines
-  std::uint32_t axes = 0;         ///< mean: how many; softmax: not 0 if lines of minus infinities alone give zeros
+  std::uint32_t axis = 0;         ///< copy: dimension of `start`
   std::int64_t start = 0;  ///< copy: first index of the source (or, with `into`, of the destination) along `axis`
   std::int64_t step = 1;
   bool into = false;
-  std::array<std::int32_t, 2 * max_dims> pads{};  ///< pad: before and after, per logical dimension
-  std::array<Quantization, 3> quantization{};     ///< of in[0], in[1], out
-  std::int32_t low = -128, high = 127;            ///< of a quantized output
+  std::array<Quantization, 2> quantization{};  ///< of in[0] and out
+  std::int32_t low = -128, high = 127;         ///< of a quantized output
   NodeId node = no_id;
+};
+
+/// A call of a kernel of portable's. Sizes are a run's.
+struct KernelRow {
+  portable_kernels::KernelStep step{};
+  std::vector<std::uint32_t> slots{};  ///< of its operands, then of its results
+  bool elementwise = false;            ///< dimensions in the order in which the first result lies
 };
 
 /// True if davit's own kernels do the step.
@@ -156,7 +116,7 @@ struct Plan {
   std::vector<Buffer> buffers;
   std::vector<Step> steps;
   std::vector<Weights> weights;
-  std::vector<portable_kernels::KernelStep> kernels;
+  std::vector<KernelRow> kernels;
   std::vector<Tensor> constants;             ///< dense, with room to read past their end
   std::vector<ValueId> input_values;         ///< per delegate input; no_id for none
   std::vector<std::uint8_t> checked_inputs;  ///< per delegate input: 1 if its values have to be ordinary

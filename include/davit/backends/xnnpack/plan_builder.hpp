@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -24,12 +23,6 @@ class PlanBuilder {
     plan.slots.push_back(fresh(sizes, order, dtype));
     return static_cast<std::uint32_t>(plan.slots.size() - 1);
   }
-  /// A slot with one number.
-  [[nodiscard]] std::uint32_t number(float value) {
-    Tensor t = padded_zeros(ScalarType::float32, std::array<std::int64_t, 1>{1});
-    t.view().as<float>()[0] = value;
-    return constant_slot(std::move(t), {}, DimOrder{});
-  }
   /// A slot with a dense constant that has room behind its end.
   [[nodiscard]] std::uint32_t constant_slot(Tensor dense, std::span<const Dim> sizes, const DimOrder& order) {
     Slot s = fresh(sizes, order, dense.dtype);
@@ -45,21 +38,35 @@ class PlanBuilder {
   }
   void add(Step step, NodeId node) {
     step.node = node;
-    const auto now = static_cast<std::uint32_t>(plan.steps.size());
-    for (const std::uint32_t s : step.in)
-      if (s != no_id) {
-        buffer_of(s).last = now;
-        buffer_of(s).read = true;
-      }
-    Buffer& out = buffer_of(step.out);
-    if (out.first == no_id) out.first = now;
-    out.last = std::max(out.last, now);
+    if (step.in != no_id) read(step.in);
+    write(step.out);
     plan.steps.push_back(step);
+  }
+  void add_kernel(KernelRow row, NodeId node) {
+    const std::size_t operands = row.slots.size() - row.step.results;
+    for (const std::uint32_t s : std::span(row.slots).first(operands)) read(s);
+    for (const std::uint32_t s : std::span(row.slots).subspan(operands)) write(s);
+    plan.steps.push_back({.op = Op::kernel,
+                          .out = row.slots[operands],
+                          .weights = static_cast<std::uint32_t>(plan.kernels.size()),
+                          .node = node});
+    plan.kernels.push_back(std::move(row));
   }
   [[nodiscard]] Buffer& buffer_of(std::uint32_t slot) noexcept { return plan.buffers[plan.slots[slot].buffer]; }
   [[nodiscard]] bool is_input(std::uint32_t slot) noexcept { return buffer_of(slot).place == Place::input; }
 
  protected:
+  /// The next step reads or writes what lies in a slot.
+  void read(std::uint32_t slot) {
+    buffer_of(slot).last = static_cast<std::uint32_t>(plan.steps.size());
+    buffer_of(slot).read = true;
+  }
+  void write(std::uint32_t slot) {
+    const auto now = static_cast<std::uint32_t>(plan.steps.size());
+    Buffer& out = buffer_of(slot);
+    if (out.first == no_id) out.first = now;
+    out.last = std::max(out.last, now);
+  }
   [[nodiscard]] Range add_dims(std::span<const Dim> sizes) {
     const Range r{static_cast<std::uint32_t>(plan.dims.size()), static_cast<std::uint32_t>(sizes.size())};
     plan.dims.insert(plan.dims.end(), sizes.begin(), sizes.end());

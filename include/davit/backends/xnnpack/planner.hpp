@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "davit/backend/program_body.hpp"
-#include "davit/backends/finite_guard.hpp"
+#include "davit/backends/kit/finite_guard.hpp"
+#include "davit/backends/portable/run_time/kernel_step.hpp"
+#include "davit/backends/portable/run_time/op_table.hpp"
 #include "davit/backends/xnnpack/constants.hpp"
 #include "davit/backends/xnnpack/plan.hpp"
 #include "davit/backends/xnnpack/plan_builder.hpp"
@@ -55,6 +57,15 @@ class Planner : public PlanBuilder {
   [[nodiscard]] ValueState& state(ValueId v) noexcept { return states_[v]; }
   [[nodiscard]] ConcatPart& concat_part(ValueId v) noexcept { return concat_part_[v]; }
   [[nodiscard]] bool is_done(NodeId n) const noexcept { return done_[n] != 0; }
+  /// Says that a node's arguments do not fit its kernel.
+  void refuse(NodeId n) noexcept { refused_ = n; }
+  [[nodiscard]] NodeId refused() const noexcept { return refused_; }  ///< no_id: none was
+  /// Per value of the graph its number in the list, until the next call; of others whatever it was before.
+  [[nodiscard]] std::span<const std::uint32_t> numbered(std::span<const ValueId> list) {
+    numbers_.resize(g_.values.size());
+    for (std::uint32_t i = 0; i < list.size(); ++i) numbers_[list[i]] = i;
+    return numbers_;
+  }
   /// Says that another node's steps do what this node says.
   void absorb(NodeId n) noexcept { done_[n] = 1; }
 
@@ -78,7 +89,7 @@ class Planner : public PlanBuilder {
         if (const Tensor* made = constant(v)) plan.always_falls_back = plan.always_falls_back || !passes_guard(*made);
         if (states_[v].constant || states_[v].slots.empty()) return;
         const std::uint32_t s = need_dense(v);
-        add({.op = Op::check_values, .in = {s, no_id, no_id}, .out = s}, n);
+        add({.op = Op::check_values, .in = s, .out = s}, n);
       });
   }
   [[nodiscard]] bool int8_kernels() const noexcept { return int8_kernels_; }
@@ -212,7 +223,7 @@ class Planner : public PlanBuilder {
     }
     const std::uint32_t from = states_[v].slots.front();
     const std::uint32_t to = put(v, fresh(dims(v), order, plan.slots[from].dtype));
-    add({.op = Op::copy, .in = {from, no_id, no_id}, .out = to}, g_.values[v].producer);
+    add({.op = Op::copy, .in = from, .out = to}, g_.values[v].producer);
     return to;
   }
   void add_constant(ValueId v) {
@@ -227,13 +238,23 @@ class Planner : public PlanBuilder {
     const std::uint32_t first = states_[v].slots.front();
     const std::uint32_t from = need_raw(v, plan.slots[first].order);
     const std::uint32_t to = temporary(dims(v), plan.slots[from].order);
-    add({.op = Op::dequantize,
-         .in = {from, no_id, no_id},
-         .out = to,
-         .quantization = {states_[v].quantization, {}, {}}},
-        g_.values[v].producer);
+    add_dequantize(from, to, states_[v].quantization, g_.values[v].producer);
     states_[v].dequantized = false;
     states_[v].slots.assign(1, to);
+  }
+  /// float32 of bytes, element by element.
+  void add_dequantize(std::uint32_t from, std::uint32_t to, const Quantization& q, NodeId node) {
+    const portable_kernels::OpRow* const op =
+        portable_kernels::find_op("quantized_decomposed.dequantize_per_tensor.default");
+    const std::array numbers{EValue(double{q.scale}),
+                             EValue(std::int64_t{q.zero_point}),
+                             EValue(std::int64_t{-128}),
+                             EValue(std::int64_t{127}),
+                             EValue(static_cast<std::int64_t>(ScalarType::int8)),
+                             EValue()};
+    const std::array bytes{portable_kernels::KernelTensor{{}, ScalarType::int8}};
+    add_kernel({.step = own_kernel_step(op->kernel, bytes, numbers, {}), .slots = {from, to}, .elementwise = true},
+               node);
   }
   [[nodiscard]] std::uint32_t output(ValueId v, std::uint32_t i) {
     const std::uint32_t s = need(v, DimOrder::row_major(rank(v)));
@@ -248,7 +269,7 @@ class Planner : public PlanBuilder {
     const std::uint32_t to = temporary(dims(v), DimOrder::row_major(rank(v)), plan.slots[s].dtype);
     buffer_of(to).place = Place::output;
     buffer_of(to).number = i;
-    add({.op = Op::copy, .in = {s, no_id, no_id}, .out = to}, g_.values[v].producer);
+    add({.op = Op::copy, .in = s, .out = to}, g_.values[v].producer);
     buffer_of(to).last = no_id;
     return to;
   }
@@ -259,7 +280,9 @@ class Planner : public PlanBuilder {
   std::vector<ConcatPart> concat_part_;
   std::vector<std::uint8_t> done_;
   operators::ProgramCalls calls_;
-  std::vector<ValueCheck> checks_;  ///< per value; empty: none
+  std::vector<ValueCheck> checks_;      ///< per value; empty: none
+  std::vector<std::uint32_t> numbers_;  ///< of numbered()
+  NodeId refused_ = no_id;
   bool int8_kernels_;
   bool fits_ = true;
 };

@@ -35,8 +35,7 @@ namespace detail {
   return w.kernel[0] * w.kernel[1] > 1 ? std::optional(w) : std::nullopt;
 }
 
-[[nodiscard]] constexpr const char* refuses_image(const Call& call) noexcept {
-  const ValueId x = call.value("self");
+[[nodiscard]] constexpr const char* refuses_image(const Call& call, ValueId x) noexcept {
   if (const char* reason = refuses_tensor(call, x)) return reason;
   if (const char* reason = refuses_tensor(call, call.output())) return reason;
   if (call.rank(x) != 4 || call.rank(call.output()) != 4) return "not a batch of images";
@@ -54,10 +53,9 @@ namespace detail {
   return false;
 }
 
-[[nodiscard]] constexpr const char* refuses_pool(const Call& call) noexcept {
-  operators::PoolView view;
+[[nodiscard]] constexpr const char* read_pool(const Call& call, operators::PoolView& view) {
   if (const operators::Refusal wrong = operators::read_pool(call.arguments(), view)) return wrong.what;
-  if (const char* reason = refuses_image(call)) return reason;
+  if (const char* reason = refuses_image(call, view.input)) return reason;
   const std::optional<Window> w = window_of(call, view);
   if (!w) return "a window of one element, or one beyond 2^12";
   if (view.maximum && leaves_image(call, view)) return "a dilated window that leaves the image";
@@ -75,7 +73,7 @@ inline void emit_max_pool(Planner& p, const Call& call, const operators::PoolVie
   Step step{.op = Op::max_pool, .window = *window_of(call, view)};
   if (p.state(x).dequantized) {  // the largest integer is the largest number
     step.op = Op::max_pool_s8;
-    step.in[0] = p.need_raw(x, order);
+    step.in = p.need_raw(x, order);
     step.out = p.temporary(p.dims(call.output()), order, ScalarType::int8);
     p.add(step, call.id());
     p.state(call.output()).dequantized = true;
@@ -85,33 +83,56 @@ inline void emit_max_pool(Planner& p, const Call& call, const operators::PoolVie
   const Clamped out = take_clamp(p, call.output());
   step.min = out.bounds.low;
   step.max = out.bounds.high;
-  step.in[0] = p.need(x, order, true);
+  step.in = p.need(x, order, true);
   step.out = p.define(out.value, order, true);
   p.add(step, call.id());
 }
 
-inline void emit_window(Planner& p, const Call& call, Step step) {
+inline void emit_window(Planner& p, const Call& call, ValueId x, Step step) {
   const DimOrder order = DimOrder::channels_last(4);
   const Clamped out = take_clamp(p, call.output());
   step.min = out.bounds.low;
   step.max = out.bounds.high;
-  step.in[0] = p.need(call.value("self"), order, true);
+  step.in = p.need(x, order, true);
   step.out = p.define(out.value, order, true);
   p.add(step, call.id());
 }
-inline void emit_pool(Planner& p, const Call& call) {
-  operators::PoolView view;
-  if (operators::read_pool(call.arguments(), view)) return;  // which refuses_pool has asked
+inline void emit_pool(Planner& p, const Call& call, const operators::PoolView& view) {
   if (view.maximum) return emit_max_pool(p, call, view);
-  emit_window(p, call, {.op = Op::average_pool, .window = *window_of(call, view)});
+  emit_window(p, call, view.input, {.op = Op::average_pool, .window = *window_of(call, view)});
+}
+
+/// Averages over windows of equal size; over whole images it is portable's kernel.
+[[nodiscard]] constexpr const char* read_adaptive(const Call& call, operators::AdaptivePoolView& view) {
+  if (const operators::Refusal wrong = operators::read_adaptive_pool(call.arguments(), view)) return wrong.what;
+  if (const char* reason = refuses_image(call, view.input)) return reason;
+  if (view.out[1] == 1 && view.out[2] == 1) return "an average over whole images";
+  bool same = true;
+  for (std::size_t d = 1; d < 3; ++d) {
+    const std::int64_t in = call.fixed(view.input, d + 1);
+    if (view.out[d] < 1 || in < 0 || in % view.out[d] != 0 || in / view.out[d] > 4096)
+      return "windows of different sizes";
+    same = same && view.out[d] == in;
+  }
+  return same ? "a window of one element" : nullptr;
+}
+inline void emit_adaptive(Planner& p, const Call& call, const operators::AdaptivePoolView& view) {
+  Step step{.op = Op::average_pool};
+  for (std::size_t d = 0; d < 2; ++d)
+    step.window.kernel[d] = step.window.stride[d] =
+        static_cast<std::uint32_t>(call.fixed(view.input, 2 + d) / view.out[d + 1]);
+  emit_window(p, call, view.input, step);
 }
 
 }  // namespace detail
 
 inline constexpr auto pooling_rules = std::to_array<Rule>({
-    {"aten.avg_pool2d.default", detail::refuses_pool, detail::emit_pool},
-    {"aten.max_pool2d.default", detail::refuses_pool, detail::emit_pool},
-    {"aten.max_pool2d_with_indices.default", detail::refuses_pool, detail::emit_pool},
+    rule<operators::AdaptivePoolView, detail::read_adaptive, detail::emit_adaptive>(
+        "aten._adaptive_avg_pool2d.default"),
+    rule<operators::AdaptivePoolView, detail::read_adaptive, detail::emit_adaptive>("aten.adaptive_avg_pool2d.default"),
+    rule<operators::PoolView, detail::read_pool, detail::emit_pool>("aten.avg_pool2d.default"),
+    rule<operators::PoolView, detail::read_pool, detail::emit_pool>("aten.max_pool2d.default"),
+    rule<operators::PoolView, detail::read_pool, detail::emit_pool>("aten.max_pool2d_with_indices.default"),
 });
 
 }  // namespace davit::xnnpack_parts

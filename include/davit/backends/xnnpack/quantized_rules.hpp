@@ -2,53 +2,136 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <utility>
 
-#include "davit/backends/xnnpack/quantization.hpp"
+#include "davit/backends/xnnpack/kernel_calls.hpp"
 #include "davit/backends/xnnpack/rule.hpp"
+#include "davit/program/operators/bounds.hpp"
+#include "davit/program/operators/quantization.hpp"
 
+/// Floats to int8 and back, and products of int8 by XNNPACK.
 namespace davit::xnnpack_parts {
+
+/// How a quantize node turns floats to int8.
+struct Quantizer {
+  Quantization quantization;
+  float inverse = 1;  ///< 1 / scale, divided before it is a float, as PyTorch does
+  std::int32_t low = -128;
+  std::int32_t high = 127;
+};
+
+/// Scale and zero point as XNNPACK has them; nothing for what it cannot have.
+[[nodiscard]] constexpr std::optional<Quantization> steps_of(const operators::QuantizationView& view) noexcept {
+  const bool fits = view.scale >= 1e-30 && view.scale <= 1e30 && view.zero_point >= -128 && view.zero_point <= 127;
+  return fits ? std::optional(Quantization{static_cast<float>(view.scale), static_cast<std::int32_t>(view.zero_point)})
+              : std::nullopt;
+}
+
+/// The quantizer of a quantize_per_tensor node to int8, and bounds before it; nothing for other nodes and what XNNPACK
+/// cannot have.
+[[nodiscard]] constexpr std::optional<Quantizer> quantizer_of(operators::QuantizationView view,
+                                                              const operators::BoundsView& bounds = {}) noexcept {
+  if (!view.quantizes || view.scales != no_id) return std::nullopt;
+  const std::optional<Quantization> steps = steps_of(view);
+  if (!steps || view.low < -128 || view.high > 127 || !operators::narrow(view, bounds) || view.low >= view.high)
+    return std::nullopt;
+  return Quantizer{*steps, static_cast<float>(1.0 / view.scale), static_cast<std::int32_t>(view.low),
+                   static_cast<std::int32_t>(view.high)};
+}
+
+/// The quantize node that alone uses `value`, perhaps behind a clamp; it and the clamp are taken in with
+/// absorb_quantizer.
+struct QuantizedResult {
+  NodeId clamp = no_id;
+  NodeId node = no_id;
+  ValueId value = no_id;
+  Quantizer quantizer;
+};
+[[nodiscard]] inline std::optional<QuantizedResult> find_quantizer(const Planner& planner, ValueId value) {
+  QuantizedResult out;
+  out.node = planner.only_user(value);
+  operators::BoundsView bounds;
+  if (out.node != no_id && !operators::read_bounds(planner.calls().call(out.node), bounds)) {
+    out.clamp = out.node;
+    out.node = planner.only_user(Call(planner.graph(), out.clamp).output());
+  }
+  if (out.node == no_id) return std::nullopt;
+  operators::QuantizationView view;
+  if (operators::read_quantization(planner.calls().call(out.node), view)) return std::nullopt;
+  const std::optional<Quantizer> quantizer = quantizer_of(view, bounds);
+  if (!quantizer) return std::nullopt;
+  out.value = planner.calls().call(out.node).output();
+  out.quantizer = *quantizer;
+  return out;
+}
+inline void absorb_quantizer(Planner& planner, const QuantizedResult& result) {
+  if (result.clamp != no_id) planner.absorb(result.clamp);
+  planner.absorb(result.node);
+}
 
 namespace detail {
 
-[[nodiscard]] constexpr const char* refuses_quantize(const Call& call) noexcept {
-  if (const char* reason = refuses_tensor(call, call.value("input"))) return reason;
-  if (const char* reason = refuses_tensor(call, call.output(), ScalarType::int8)) return reason;
-  if (const char* reason = refuses_other_sizes(call, call.value("input"))) return reason;
-  return quantizer_of(call) ? nullptr : "a scale, a zero point or limits that are not literal numbers of int8";
+/// int8 in, weights and out: the input was dequantized, and the result is quantized and nothing else.
+[[nodiscard]] inline bool emit_quantized_weights(Planner& p, const Call& call, ValueId x, ValueId w, ValueId bias,
+                                                 Step step, const DimOrder& order, bool transposed) {
+  if (!p.int8_kernels() || !p.state(x).dequantized || !p.state(w).constant || !p.state(w).packed) return false;
+  const QuantizedTensor& q = p.state(w).weights;
+  const std::size_t out_dim = transposed ? 1 : 0;
+  if (q.scales.size() != 1 && q.axis != out_dim) return false;
+  for (const std::int32_t zero : q.zero_points)
+    if (zero != 0) return false;
+  const Tensor* b = bias == no_id ? nullptr : p.constant(bias);
+  if (bias != no_id && b == nullptr) return false;
+  const std::optional<QuantizedResult> result = find_quantizer(p, call.output());
+  if (!result) return false;
+  const float si = p.state(x).quantization.scale;
+  const float so = result->quantizer.quantization.scale;
+  for (const float sw : q.scales)
+    if (!(sw > 1e-30f && si * sw / so > 1e-9f && si * sw / so < 256.0f)) return false;
+  Weights weights{
+      .kernel = q.integers, .transposed = transposed, .bias = b == nullptr ? Tensor{} : *b, .kernel_scales = q.scales};
+  step.op = Op::quantized_convolution;
+  step.quantization = {p.state(x).quantization, result->quantizer.quantization};
+  step.low = result->quantizer.low;
+  step.high = result->quantizer.high;
+  step.in = p.need_raw(x, order);
+  step.weights = p.add_weights(std::move(weights));
+  absorb_quantizer(p, *result);
+  step.out = p.define(result->value, order);
+  p.add(step, call.id());
+  return true;
 }
-inline void emit_quantize(Planner& p, const Call& call) {
-  const ValueId x = call.value("input");
-  const Quantizer q = *quantizer_of(call);
+
+[[nodiscard]] constexpr const char* read_quantize(const Call& call, operators::QuantizationView& view) {
+  if (const operators::Refusal wrong = operators::read_quantization(call.arguments(), view)) return wrong.what;
+  if (const char* reason = refuses_tensor(call, view.input)) return reason;
+  if (const char* reason = refuses_tensor(call, call.output(), ScalarType::int8)) return reason;
+  if (const char* reason = refuses_other_sizes(call, view.input)) return reason;
+  return quantizer_of(view) ? nullptr : "a scale, a zero point or limits that are not literal numbers of int8";
+}
+inline void emit_quantize(Planner& p, const Call& call, const operators::QuantizationView& view) {
+  const ValueId x = view.input;
+  const Quantizer q = *quantizer_of(view);
   if (p.state(x).dequantized && p.state(x).quantization == q.quantization && q.low == -128 && q.high == 127) {
     const std::uint32_t any = p.raw(x);
     const std::uint32_t from = p.need_raw(x, p.plan.slots[any].order);
     return p.alias(call.output(), from, p.plan.slots[from].order);
   }
-  const std::uint32_t from = p.need_dense(x);
-  Step step{.op = Op::quantize,
-            .alpha = q.inverse,
-            .quantization = {Quantization{}, {}, q.quantization},
-            .low = q.low,
-            .high = q.high};
-  step.in[0] = from;
-  step.out = p.define(call.output(), p.plan.slots[from].order);
-  p.add(step, call.id());
+  emit_kernel(p, call, KernelOrder::elementwise);
 }
 
-[[nodiscard]] constexpr const char* refuses_dequantize(const Call& call) noexcept {
-  if (const char* reason = refuses_tensor(call, call.value("input"), ScalarType::int8)) return reason;
+[[nodiscard]] constexpr const char* read_dequantize(const Call& call, operators::QuantizationView& view) {
+  if (const operators::Refusal wrong = operators::read_quantization(call.arguments(), view)) return wrong.what;
+  if (const char* reason = refuses_tensor(call, view.input, ScalarType::int8)) return reason;
   if (const char* reason = refuses_tensor(call, call.output())) return reason;
-  if (const char* reason = refuses_other_sizes(call, call.value("input"))) return reason;
-  operators::QuantizationView view;
-  return !operators::read_quantization(call.arguments(), view) && steps_of(view)
-             ? nullptr
-             : "a scale or zero point that is not a literal number of int8";
+  if (const char* reason = refuses_other_sizes(call, view.input)) return reason;
+  return steps_of(view) ? nullptr : "a scale or zero point that is not a literal number of int8";
 }
 /// Makes nothing yet: those who need floats ask for them.
-inline void emit_dequantize(Planner& p, const Call& call) {
-  operators::QuantizationView view;
-  (void)operators::read_quantization(call.arguments(), view);
+inline void emit_dequantize(Planner& p, const Call& call, const operators::QuantizationView& view) {
   const ValueId x = view.input;
   const Quantization q = *steps_of(view);
   ValueState& state = p.state(call.output());
@@ -64,8 +147,7 @@ inline void emit_dequantize(Planner& p, const Call& call) {
   p.alias(call.output(), from, p.plan.slots[from].order);
 }
 
-[[nodiscard]] constexpr const char* refuses_dequantize_channels(const Call& call) noexcept {
-  operators::QuantizationView view;
+[[nodiscard]] constexpr const char* read_dequantize_channels(const Call& call, operators::QuantizationView& view) {
   if (const operators::Refusal wrong = operators::read_quantization(call.arguments(), view)) return wrong.what;
   if (const char* reason = refuses_tensor(call, view.input, ScalarType::int8)) return reason;
   if (const char* reason = refuses_tensor(call, call.output())) return reason;
@@ -79,9 +161,7 @@ inline void emit_dequantize(Planner& p, const Call& call) {
   return nullptr;
 }
 /// Constant weights stay int8 for those who can use them so.
-inline void emit_dequantize_channels(Planner& p, const Call& call) {
-  operators::QuantizationView view;
-  (void)operators::read_quantization(call.arguments(), view);
+inline void emit_dequantize_channels(Planner& p, const Call& call, const operators::QuantizationView& view) {
   const Tensor* integers = p.constant(view.input);
   const Tensor* scales = p.constant(view.scales);
   const Tensor* zeros = p.constant(view.zero_points);
@@ -98,21 +178,18 @@ inline void emit_dequantize_channels(Planner& p, const Call& call) {
     }
     return;
   }
-  const DimOrder order = DimOrder::row_major(p.rank(view.input));
-  const DimOrder vector = DimOrder::row_major(1);
-  Step step{.op = Op::dequantize_channels, .axis = static_cast<std::uint32_t>(view.axis)};
-  step.in = {p.need_raw(view.input, order), p.need(view.scales, vector), p.need(view.zero_points, vector)};
-  step.out = p.define(call.output(), order);
-  p.add(step, call.id());
+  emit_kernel(p, call, KernelOrder::rows);
 }
 
 }  // namespace detail
 
 inline constexpr auto quantized_rules = std::to_array<Rule>({
-    {"quantized_decomposed.dequantize_per_channel.default", detail::refuses_dequantize_channels,
-     detail::emit_dequantize_channels},
-    {"quantized_decomposed.dequantize_per_tensor.default", detail::refuses_dequantize, detail::emit_dequantize},
-    {"quantized_decomposed.quantize_per_tensor.default", detail::refuses_quantize, detail::emit_quantize},
+    rule<operators::QuantizationView, detail::read_dequantize_channels, detail::emit_dequantize_channels>(
+        "quantized_decomposed.dequantize_per_channel.default"),
+    rule<operators::QuantizationView, detail::read_dequantize, detail::emit_dequantize>(
+        "quantized_decomposed.dequantize_per_tensor.default"),
+    rule<operators::QuantizationView, detail::read_quantize, detail::emit_quantize>(
+        "quantized_decomposed.quantize_per_tensor.default"),
 });
 
 }  // namespace davit::xnnpack_parts

@@ -1,22 +1,54 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <string_view>
+#include <variant>
 
 #include "davit/backends/xnnpack/call.hpp"
 #include "davit/backends/xnnpack/planner.hpp"
 #include "davit/program/operators/bounds.hpp"
+#include "davit/program/operators/convolution.hpp"
+#include "davit/program/operators/matmul.hpp"
+#include "davit/program/operators/movement.hpp"
+#include "davit/program/operators/normalization.hpp"
+#include "davit/program/operators/pooling.hpp"
+#include "davit/program/operators/quantization.hpp"
 
 namespace davit::xnnpack_parts {
 
-/// A row of the op table: what says whether a node is taken is next to what makes its steps.
+/// A view of other sizes, or what repeats its argument.
+struct ViewOfSizes {
+  ValueId input = no_id;
+};
+/// A concatenation along `axis`.
+struct Concatenation {
+  std::size_t axis = 0;
+};
+
+/// What a node says, read once: its steps are made of this. Nothing for a call of portable's kernel.
+using Description =
+    std::variant<std::monostate, operators::AdaptivePoolView, operators::BatchNormView, operators::ConvolutionView,
+                 operators::MatmulView, operators::PadView, operators::PermutationView, operators::PoolView,
+                 operators::QuantizationView, operators::SliceView, ViewOfSizes, Concatenation>;
+
+/// A row of the op table: reads a node, or says why it is not taken; makes its steps.
 struct Rule {
   std::string_view target;
-  const char* (*refuses)(const Call& call);
-  void (*emit)(Planner& planner, const Call& call);
+  const char* (*read)(const Call& call, Description& description);
+  void (*emit)(Planner& planner, const Call& call, const Description& description);
 };
+/// The row of an operator that is read into a `View`.
+template <class View, const char* (*Read)(const Call& call, View& view),
+          void (*Emit)(Planner& planner, const Call& call, const View& view)>
+[[nodiscard]] constexpr Rule rule(std::string_view target) noexcept {
+  return {target, [](const Call& call, Description& to) { return Read(call, to.emplace<View>()); },
+          [](Planner& planner, const Call& call, const Description& from) {
+            Emit(planner, call, *std::get_if<View>(&from));
+          }};
+}
 
 /// The bounds that a node clamps its first operand to.
 struct Bounds {
@@ -52,11 +84,11 @@ struct Clamped {
 
 namespace detail {
 
-/// Why a value cannot be passed on as it is, or nullptr: float32 or int8.
-[[nodiscard]] constexpr const char* refuses_data_movement(const Call& call, std::string_view name = "self") noexcept {
-  const ValueId x = call.value(name);
-  const bool integers = call.is_tensor(x) && call.dtype(x) == ScalarType::int8;
-  const ScalarType dtype = integers ? ScalarType::int8 : ScalarType::float32;
+/// Why a value cannot be passed on as it is, or nullptr: all tensors are of one dtype.
+[[nodiscard]] constexpr const char* refuses_data_movement(const Call& call, ValueId x) noexcept {
+  if (!call.is_tensor(x)) return "an operand is not a tensor";
+  const ScalarType dtype = call.dtype(x);
+  if (is_complex(dtype)) return "complex numbers";
   if (const char* reason = refuses_tensor(call, x, dtype)) return reason;
   for (std::size_t i = 0; i < call.outputs(); ++i)
     if (const char* reason = refuses_tensor(call, call.output(i), dtype)) return reason;

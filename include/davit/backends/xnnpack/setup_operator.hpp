@@ -15,9 +15,9 @@ namespace davit::xnnpack_parts {
 
 /// Points an operator at its operands, for the sizes of this run, which are other ones than before if `resized`.
 [[nodiscard]] inline xnn_status setup_operator(const Plan& plan, const Workspace& ws, const Step& step,
-                                               OperatorPart& part, bool resized, const std::array<std::byte*, 3>& at,
+                                               OperatorPart& part, bool resized, const std::array<std::byte*, 2>& at,
                                                pthreadpool_t pool) {
-  const Extent x = extent_of(plan, ws, step.in[0]);
+  const Extent x = extent_of(plan, ws, step.in);
   const auto size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
   // an image from its logical sizes: [batch, channels, (height,) width], or [batch, channels] as images of one element
   const std::size_t batch = size(x.sizes.empty() ? 1 : x.sizes[0]);
@@ -26,7 +26,7 @@ namespace davit::xnnpack_parts {
   const library::Pixels pixels = detail::pixels_of(plan, step);
   const auto set_up = [&]<class Functions, class T>(Functions, const T*, auto... sizes) {
     return library::set_up<Functions>(part.op.get(), resized, pixels, part.work, pool,
-                                      reinterpret_cast<const T*>(at[0]), reinterpret_cast<T*>(at[2] + part.offset),
+                                      reinterpret_cast<const T*>(at[0]), reinterpret_cast<T*>(at[1] + part.offset),
                                       sizes...);
   };
   constexpr const float* floats = nullptr;

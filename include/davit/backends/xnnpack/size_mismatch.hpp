@@ -14,8 +14,9 @@ namespace davit::xnnpack_parts {
 /// graphs that contradict themselves.
 [[nodiscard]] inline const char* size_mismatch(const Plan& plan, const Workspace& ws, const Step& step) noexcept {
   const auto extent = [&](std::uint32_t s) { return extent_of(plan, ws, s); };
+  if (step.op == Op::kernel) return nullptr;  // which asks itself
   const Extent out = extent(step.out);
-  const Extent x = extent(step.in[0]);
+  const Extent x = extent(step.in);
   const auto same = [](const Extent& a, const Extent& b) { return std::ranges::equal(a.sizes, b.sizes); };
   const auto window = [&](bool channels, bool transposed) {
     const auto& w = step.window;
@@ -41,7 +42,6 @@ namespace davit::xnnpack_parts {
   switch (step.op) {
     case Op::convolution: return window(false, false);
     case Op::transposed_convolution: return window(false, true);
-    case Op::dynamic_convolution: return window(false, step.transposed);
     case Op::quantized_convolution:
       if (x.rank > 2) return window(false, false);
       return x.sizes[0] != out.sizes[0] ? "matrices that do not fit" : nullptr;
@@ -49,39 +49,6 @@ namespace davit::xnnpack_parts {
     case Op::max_pool_s8:
     case Op::average_pool: return window(true, false);
     case Op::fully_connected: return out.rows() != x.rows() ? "matrices that do not fit" : nullptr;
-    case Op::dynamic_fully_connected:
-    case Op::batch_matmul: {
-      const Extent w = extent(step.in[1]);
-      const std::int64_t in = step.transposed == (plan.slots[step.in[1]].order.dim[w.rank - 1] == w.rank - 1)
-                                  ? w.sizes[w.rank - 2]
-                                  : w.sizes[w.rank - 1];
-      const std::int64_t columns = w.sizes[w.rank - 2] * w.sizes[w.rank - 1] / std::max<std::int64_t>(in, 1);
-      const bool batches = step.op == Op::batch_matmul && (x.sizes[0] != w.sizes[0] || x.sizes[0] != out.sizes[0]);
-      return batches || in != x.last() || columns != out.last() || x.rows() != out.rows() ? "matrices that do not fit"
-                                                                                          : nullptr;
-    }
-    case Op::add:
-    case Op::subtract:
-    case Op::multiply:
-    case Op::divide:
-    case Op::maximum:
-    case Op::minimum:
-    case Op::add_s8:
-    case Op::subtract_s8:
-    case Op::multiply_s8:
-      for (std::size_t i = 0; i < 2; ++i) {
-        const Extent e = extent(step.in[i]);
-        const std::size_t shift = step.axis != 0 && e.rank == 1 ? step.axis : out.rank - e.rank;
-        if (e.rank > out.rank) return "operands that do not broadcast";
-        for (std::size_t d = 0; d < e.rank; ++d)
-          if (e.sizes[d] != 1 && e.sizes[d] != out.sizes[d + shift]) return "operands that do not broadcast";
-      }
-      return nullptr;
-    case Op::mean: {
-      std::int64_t averaged = 1;
-      for (std::uint32_t p = step.axis; p < step.axis + step.axes; ++p) averaged *= x.physical[p];
-      return averaged == 0 || out.count * averaged != x.count ? "sizes that do not fit" : nullptr;
-    }
     case Op::copy: {
       const bool part = step.into;
       const Extent& small = part ? x : out;
@@ -97,11 +64,6 @@ namespace davit::xnnpack_parts {
       }
       return nullptr;
     }
-    case Op::pad:
-      for (std::size_t d = 0; d < x.rank; ++d)
-        if (x.sizes[d] + step.pads[2 * d] + step.pads[2 * d + 1] != out.sizes[d]) return "sizes that do not fit";
-      return nullptr;
-    case Op::kernel: return nullptr;  // which asks itself
     default: return same(x, out) ? nullptr : "sizes that do not fit";
   }
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "davit/backends/xnnpack/call.hpp"
-#include "davit/backends/non_finite_fallback.hpp"
+#include "davit/backends/kit/non_finite_fallback.hpp"
 #include "davit/backends/xnnpack/plan.hpp"
 #include "davit/backends/xnnpack/sizes.hpp"
 
@@ -51,7 +51,7 @@ struct Workspace {
 }
 /// True if a step's operand and result have no gaps: one row for all.
 [[nodiscard]] constexpr bool is_flat(const Plan& plan, const Step& step) noexcept {
-  return plan.slots[step.in[0]].pitch == 0 && plan.slots[step.out].pitch == 0;
+  return plan.slots[step.in].pitch == 0 && plan.slots[step.out].pitch == 0;
 }
 
 /// A slot's numbers at run time.

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "davit/backend/program_body.hpp"
-#include "davit/backends/int8_patterns.hpp"
+#include "davit/backends/kit/int8_patterns.hpp"
 #include "davit/backends/portable/run_time/products/byte_products.hpp"
 #include "davit/program/operators/binary.hpp"
 #include "davit/program/operators/convolution.hpp"
@@ -42,9 +42,9 @@ struct Int8Step {
 /// only such steps read lie with their channels innermost.
 class Int8Plan {
  public:
-  /// Matches and packs weights, on CPUs that have the kernels. `fixed_sizes`: only what has no symbolic sizes.
-  /// O(arguments + weights).
-  explicit Int8Plan(const ProgramBody& body, bool fixed_sizes = false)
+  /// Matches and packs weights, on CPUs that have the kernels. `fixed_sizes`: only what has no symbolic sizes;
+  /// `sums_only`: no products. O(arguments + weights).
+  explicit Int8Plan(const ProgramBody& body, bool fixed_sizes = false, bool sums_only = false)
       : graph_(body.graph.view()),
         calls_{graph_, Uses(graph_)},
         constants_(constants_of_values(body)),
@@ -58,8 +58,8 @@ class Int8Plan {
       const NodeId inner = to && !narrow(patterns, *to, n) ? operators::inner_maker(calls_, to->value) : no_id;
       if (inner == no_id) continue;
       std::optional<Int8Step> step = sum(patterns, *to, inner);
-      if (!step) step = convolution(patterns, *to, inner);
-      if (!step) step = matmul(patterns, *to, inner);
+      if (!step && !sums_only) step = convolution(patterns, *to, inner);
+      if (!step && !sums_only) step = matmul(patterns, *to, inner);
       if (!step || (fixed_sizes && !(is_fixed(to->bytes) && is_fixed(step->first)))) continue;
       step->quantize = n;
       step->node = inner;

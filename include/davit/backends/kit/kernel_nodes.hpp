@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "davit/backends/portable.hpp"
+#include "davit/backends/portable/run_time/op_table.hpp"
+#include "davit/ops/facts.hpp"
+#include "davit/ops/operator_facts.hpp"
+#include "davit/ops/operator_schema.hpp"
+#include "davit/ops/operators.hpp"
+#include "davit/ops/rules.hpp"
+#include "davit/program/graph.hpp"
+#include "davit/program/operator_call.hpp"
+#include "davit/program/operators/node_arguments.hpp"
+
+/// Nodes that a library's partition holds as calls of portable's kernels, so that it does not end where the library
+/// lacks an operator.
+namespace davit {
+
+namespace detail {
+
+/// True for sums of products and what is folded into them: work for a library, or for portable alone.
+[[nodiscard]] constexpr bool is_product(RangeBound range) noexcept {
+  return range == RangeBound::products || range == RangeBound::convolution || range == RangeBound::linear ||
+         range == RangeBound::bias_first || range == RangeBound::batch_norm;
+}
+
+/// True if a node can only answer a view of its argument. `to` computes where the dtype changes.
+[[nodiscard]] inline bool is_view(const OperatorFacts& facts, const operators::NodeArguments& in) noexcept {
+  if (facts.view == ViewKind::none) return false;
+  const ValueId x = in.value({"self", 0}), made = in.output();
+  return facts.view != ViewKind::maybe_same || x == no_id || made == no_id ||
+         in.graph().values[x].dtype == in.graph().values[made].dtype;
+}
+
+}  // namespace detail
+
+/// nullptr if a library's partition takes the node as a call of portable's kernel, else why not. Facts of the operator
+/// decide: they know how its results follow from its arguments (ShapeRule, RangeBound); it writes no argument, draws no
+/// random number, is no view and no product. A composite is taken whole if portable has it whole.
+/// O(arguments).
+[[nodiscard]] inline const char* refuses_as_kernel(GraphModuleView graph, NodeId node) {
+  const operators::NodeArguments in(graph, node);
+  const std::string_view target = in.call().target;
+  const OperatorFacts& facts = facts_of(target);
+  const auto [row, schema] = portable_kernels::find_op({}, target);
+  if (row == nullptr || has_complex(graph, graph.nodes[node])) return "the library has no such operator";
+  if (in.call().token != nullptr || facts.random || row->updates || schema.contains("!)"))
+    return "the operator has an effect, or updates an argument";
+  if (detail::is_view(facts, in)) return "a view in a form that the library does not have";
+  if (detail::is_product(facts.range)) return "a product in a form that the library does not have";
+  const std::string_view rule = find_decomposition(target);
+  const bool is_composite = !rule.empty() && !is_rule_of_core(rule);
+  const bool is_known =
+      facts.shape != ShapeRule::unknown || facts.range != RangeBound::unknown || facts.keeps_nonfinite;
+  if (is_composite ? facts.shape == ShapeRule::stacked : !is_known) return "the library has no such operator";
+  for (const Argument& output : in.call().outputs)
+    if (!output.is_value() || graph.values[output.value()].kind != ValueKind::tensor) return "an output is no tensor";
+  return nullptr;
+}
+
+/// True for an operator each of whose results is made of the elements at its place, so that tensors may lie in any one
+/// order. No parameter names dimensions: `softmax(x, dim)` is not elementwise. O(parameters).
+[[nodiscard]] inline bool is_elementwise(GraphModuleView graph, NodeId node) {
+  const OperatorCall call = operator_call(graph, graph.nodes[node]);
+  std::size_t tensors = 0;
+  for (const Argument& a : call.inputs) graph.for_each_value(a, [&](ValueId) { ++tensors; });
+  switch (facts_of(call.target).shape) {
+    case ShapeRule::promoted:
+    case ShapeRule::quotient:
+    case ShapeRule::compared:
+    case ShapeRule::chosen: break;
+    case ShapeRule::same:
+    case ShapeRule::magnitude:
+    case ShapeRule::floating:
+    case ShapeRule::tested:
+      if (tensors == 1) break;
+      return false;
+    default: return false;
+  }
+  for (const SchemaParameter& parameter : parse_schema(find_operator(call.target)).parameters)
+    if (parameter.is_list() || parameter.base() == "int" || parameter.base() == "SymInt") return false;
+  return call.outputs.size() == 1;
+}
+
+/// True for sums, means, maxima and the like over dimensions.
+[[nodiscard]] constexpr bool is_reduction(std::string_view target) noexcept {
+  const ShapeRule rule = facts_of(target).shape;
+  return rule == ShapeRule::reduced || rule == ShapeRule::summed || rule == ShapeRule::reduced_to_bool ||
+         rule == ShapeRule::reduced_to_place || rule == ShapeRule::extreme;
+}
+
+}  // namespace davit
