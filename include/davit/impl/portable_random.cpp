@@ -1,2 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "davit/backends/portable/run_time/impl/random_group.ipp"
+#include "davit/backends/portable/run_time/elementwise/copies.hpp"
+#include "davit/backends/portable/run_time/kernel_arguments.hpp"
+#include "davit/backends/portable/run_time/op_group.hpp"
+#include "davit/backends/portable/run_time/op_table.hpp"
+#include "davit/ops/operator_group.hpp"
+
+namespace davit::portable_kernels {
+
+constinit const OpTable random_table = table_of<OperatorGroup::random, [] { return joined_rows(copy_ops); }>();
+
+}  // namespace davit::portable_kernels

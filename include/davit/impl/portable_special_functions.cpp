@@ -1,2 +1,15 @@
 // SPDX-License-Identifier: MIT
-#include "davit/backends/portable/run_time/impl/special_functions_group.ipp"
+#include "davit/backends/portable/run_time/elementwise/special.hpp"
+#include "davit/backends/portable/run_time/elementwise/unary.hpp"
+#include "davit/backends/portable/run_time/kernel_arguments.hpp"
+#include "davit/backends/portable/run_time/op_group.hpp"
+#include "davit/backends/portable/run_time/op_table.hpp"
+#include "davit/ops/operator_group.hpp"
+
+namespace davit::portable_kernels {
+
+constinit const OpTable special_functions_table = table_of<OperatorGroup::special_functions, [] {
+  return joined_rows(elementwise_special_ops, elementwise_unary_ops);
+}>();
+
+}  // namespace davit::portable_kernels
