@@ -23,6 +23,7 @@
 
 #include "davit/backends/portable.hpp"
 #include "davit/backends/portable/run_time/reductions/sorting.hpp"
+#include "davit/core/contiguous.hpp"
 #include "davit/core/copy_tensor.hpp"
 #include "davit/formats/embed_program.hpp"
 #include "davit/formats/mapped_file.hpp"
@@ -203,7 +204,7 @@ struct Ports {
     const auto* const bytes = reinterpret_cast<const std::byte*>(&size);
     given.insert(given.end(), bytes, bytes + sizeof(size));
     for (const Port& port : ports.inputs) {
-      const Tensor dense = testing::detail::dense(inputs[port.at].view());
+      const Tensor dense = contiguous(inputs[port.at].view());
       const std::size_t room = port.elements * size_of(port.dtype);
       const auto* const from = dense.view().as<std::byte>();
       given.insert(given.end(), from, from + dense.view().nbytes());
@@ -254,7 +255,7 @@ struct Ports {
     if (error != 0) return place + "it fails: " + std::to_string(error);
     const auto differs = [&](const Port& port, const TensorView& right, auto&& of_rounding) -> std::string {
       const std::span<const std::byte> bytes = take(port.elements * size_of(port.dtype));
-      Tensor actual = testing::detail::dense(right);
+      Tensor actual = contiguous(right);
       if (bytes.size() < actual.view().nbytes()) return "there is no answer";
       std::memcpy(const_cast<std::byte*>(actual.view().as<std::byte>()), bytes.data(), actual.view().nbytes());
       std::vector<EValue> of_roundings;
