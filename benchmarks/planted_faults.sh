@@ -42,7 +42,7 @@ plant 'a block is reused while its value is needed' runtime/impl/program_plan.ip
   's/block\.life\.last = std::max\(block\.life\.first, last\[root\(block\.slot\)\]\)/block.life.last = block.life.first/'
 plant "portable reuses a value's memory too early" backends/impl/portable_compile.ipp 'portable' \
   's/std::max\(last_use_\[s\], last_use_\[storage_\[s\]\]\), 0\}/first_def_[s], 0}/'
-plant "an output that copies an input is a view of the caller's memory" lowering/impl/functionalizer.ipp 'portable' \
+plant "an output that copies an input is a view of the caller's memory" lowering/detail/functionalizer.hpp 'portable' \
   's/!casts \&\& \(keeps\(source\) \|\| escapes_\[classes_\.root\(to\)\] != 0\)/!casts \&\& keeps(source)/'
 plant 'a write-back is skipped' runtime/impl/call_frame.ipp 'portable' \
   's/    copy_tensor\(write\.value->tensor\(\), write\.to\);/    (void)write;/'

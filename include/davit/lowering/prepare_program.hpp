@@ -22,8 +22,8 @@ namespace detail {
 
 /// One error of several: the first, which lists the others.
 [[nodiscard]] Error all_of(std::vector<Error> violations);
-/// What verify says of a program, if it shall be asked. `calls`: also of its calls, which lowering does not change
-/// after prepare_program.
+/// What verify says of a program, if it shall be asked. `calls`: also of its calls, which is asked once: those that
+/// lowering makes are as the schemas say.
 [[nodiscard]] Result<void> sound(const ExportedProgram& program, bool validate, bool calls = false);
 
 }  // namespace detail

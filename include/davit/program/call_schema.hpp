@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include "davit/core/name.hpp"
 #include "davit/ops/operator_schema.hpp"
@@ -56,17 +55,19 @@ template <class = void>
 template <class = void>
 [[nodiscard]] constexpr Name call_mismatch(GraphModuleView graph, std::span<const Argument> inputs,
                                            const OperatorSchema& schema, bool takes_number) {
-  std::vector<std::uint8_t> given(schema.parameters.size(), 0);
+  const std::size_t count = schema.parameters.size();
+  std::uint64_t given = 0;  // a bit per parameter; no operator has 64
+  if (count > 63) return "the operator has too many parameters";
   for (std::size_t position = 0; position < inputs.size(); ++position) {
     const Argument& a = inputs[position];
     const std::string_view name = graph.str(a.name);
     const std::size_t i = name.empty() ? position : schema.index_of(name);
-    if (i >= given.size())
+    if (i >= count)
       return name.empty() ? Name("more arguments than the operator takes")
                           : concat("no parameter is called '", name, "'");
     const SchemaParameter& p = schema.parameters[i];
-    if (given[i] != 0) return concat("'", p.name, "' is given twice");
-    given[i] = 1;
+    if ((given >> i & 1) != 0) return concat("'", p.name, "' is given twice");
+    given |= std::uint64_t{1} << i;
     std::string_view wrong, element = p.element();
     if (a.kind == ArgumentKind::none) {
       if (!p.is_optional() && p.base() != "Scalar") wrong = "None";
@@ -83,8 +84,8 @@ template <class = void>
     }
     if (!wrong.empty()) return concat("'", p.name, "' must be of type ", p.type, ", not ", wrong);
   }
-  for (std::size_t i = 0; i < given.size(); ++i)
-    if (given[i] == 0 && !schema.parameters[i].has_default)
+  for (std::size_t i = 0; i < count; ++i)
+    if ((given >> i & 1) == 0 && !schema.parameters[i].has_default)
       return concat("'", schema.parameters[i].name, "' is missing");
   return {};
 }

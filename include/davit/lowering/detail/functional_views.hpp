@@ -16,12 +16,12 @@
 
 namespace davit::detail {
 
-/// Writes what a view shows back into what it was made from.
+/// Writes a view's elements back into the tensor that it is a view of.
 class FunctionalViews {
  public:
   explicit FunctionalViews(FunctionalWriter& writer) : w_(writer) {}
 
-  /// Appends the arguments of select or slice that stand for one of a list of views; false if the list is not made so.
+  /// Appends the arguments of the select or slice that makes one view of a list (unbind, split); false for other lists.
   [[nodiscard]] bool append_item(std::vector<Argument>& inputs, ValueId v) {
     const FunctionalWriter::Shown& shown = w_.shown[v];
     const operators::NodeArguments call(w_.graph, shown.via);
@@ -39,7 +39,8 @@ class FunctionalViews {
     return true;
   }
 
-  /// Makes what a view was made from anew, with the view's elements in it. Source: ATen's FunctionalInverses.cpp.
+  /// select(x, 0, 1) = y -> x' = select_scatter(x, y, 0, 1), and so for each kind of view.
+  /// Source: ATen's FunctionalInverses.cpp.
   [[nodiscard]] bool scatter(ValueId view) {
     const FunctionalWriter::Shown& shown = w_.shown[view];
     const ValueId whole = shown.parent;
@@ -110,7 +111,7 @@ class FunctionalViews {
     w_.emit(target, inputs, whole, node.metadata, w_.fresh(whole).view(), w_.graph.values[whole].dtype);
     return true;
   }
-  /// The same for windows of a tensor of fixed sizes: those of a tensor of places say where their elements go.
+  /// The same for unfold(x) of fixed sizes: put(x, unfold(arange), y).
   [[nodiscard]] bool scatter_places(const OperatorCall& call, ValueId view, ValueId whole, std::uint32_t metadata,
                                     std::vector<Argument>& inputs, std::string_view& target) {
     std::int64_t count = 1;
@@ -144,7 +145,7 @@ class FunctionalViews {
     target = "aten.put.default";
     return true;
   }
-  /// The same for views of the numbers in another form.
+  /// The same for views of other dtypes: view.dtype, view_as_real, real, imag.
   [[nodiscard]] bool scatter_numbers(std::string_view call, ValueId view, ValueId whole, std::uint32_t metadata,
                                      std::vector<Argument>& inputs, std::string_view& target) {
     const ValueId part = w_.copier.new_value(view);
@@ -167,7 +168,7 @@ class FunctionalViews {
     target = "aten.complex.default";
     return true;
   }
-  /// The name of argument `place` of select, slice or diagonal, which may have been given without one.
+  /// Names argument `place` of select, slice or diagonal, if the program does not.
   [[nodiscard]] Argument name_like(ViewKind kind, Argument a, std::ptrdiff_t place) {
     constexpr std::string_view names[] = {"self", "dim", "start", "end", "step"},
                                of_diagonal[] = {"self", "offset", "dim1", "dim2", ""};

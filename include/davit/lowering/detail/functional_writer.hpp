@@ -23,7 +23,8 @@
 
 namespace davit::detail {
 
-/// What functionalization knows of the values of a program, and how it writes nodes of the new one.
+/// Writes the nodes of a functional program, and knows which values of the old one are views and how old their copies
+/// are.
 class FunctionalWriter {
  public:
   explicit FunctionalWriter(GraphModuleView from)
@@ -31,7 +32,7 @@ class FunctionalWriter {
     for (ValueId v = 0; v < shown.size(); ++v) shown[v].base = v;
   }
 
-  /// What a value of the old program shows, and whether its copy is up to date.
+  /// The base that a value of the old program is a view of, and the version of the base that its copy shows.
   struct Shown {
     ValueId base = no_id;    ///< itself, or the value whose storage it shows
     ValueId parent = no_id;  ///< of a view: the value it was made from
@@ -41,7 +42,7 @@ class FunctionalWriter {
     std::uint32_t version = 0;  ///< of a base: how often it was written; of a view: the version that its copy shows
   };
 
-  /// A value's sizes as an argument; those that are symbolic are asked of its copy.
+  /// A value's sizes as an argument; symbolic ones are sym_size nodes of its copy.
   [[nodiscard]] Argument sizes_of(ValueId v, std::uint32_t metadata) {
     std::vector<Argument> items;
     bool symbolic = false;
@@ -78,7 +79,7 @@ class FunctionalWriter {
     copier.builder.node(target, inputs, outputs, copier.metadata(metadata));
     ++made_;
   }
-  /// The same under a name that is not its last one, where that comes later.
+  /// The same; a temporary copy gets a name of its own, so that a later one may have the value's.
   void emit(std::string_view target, std::span<const Argument> inputs, ValueId v, std::uint32_t metadata,
             bool temporary) {
     temporary ? emit(target, inputs, v, metadata, fresh(v).view(), graph.values[v].dtype)
@@ -113,7 +114,7 @@ class FunctionalWriter {
                                of_dtype(graph.values[made].dtype)};
     emit("aten._to_copy.default", inputs, made, metadata);
   }
-  /// A name that no exported value has: torch's are Python's, without a point.
+  /// A name that no exported value has: torch's are Python identifiers, without a point.
   [[nodiscard]] Name fresh(ValueId v) { return concat(graph.name(v), ".", ++names_); }
   [[nodiscard]] bool within_budget() const noexcept { return made_ <= budget_; }
 
@@ -179,7 +180,7 @@ class FunctionalWriter {
     return type;
   }
 
-  /// True for an operator that has a schema or a rule here.
+  /// True for an operator that has a schema or a rule.
   [[nodiscard]] static bool is_known(std::string_view target) {
     return !find_operator(target).empty() || !find_decomposition(target).empty();
   }
@@ -212,7 +213,7 @@ class FunctionalWriter {
   [[nodiscard]] bool same_sizes(ValueId a, ValueId b) const noexcept {
     return same_dims(graph.values[a].sizes, graph.values[b].sizes);
   }
-  /// True if two values have the same sizes whatever the symbols are.
+  /// True if two values have the same sizes for all values of the symbols.
   [[nodiscard]] bool always_same_sizes(ValueId a, ValueId b) const noexcept {
     return always_same(graph.dims_of(graph.values[a].sizes), graph.dims_of(graph.values[b].sizes));
   }
@@ -221,14 +222,14 @@ class FunctionalWriter {
       return x.is_static() ? y.is_static() && x.value == y.value : x.expr == y.expr;
     });
   }
-  /// True if the sizes of `more` are ones and then those of `less`.
+  /// True for sizes like [1, 1, 3, 4] and [3, 4].
   [[nodiscard]] bool only_adds_ones(ValueId more, ValueId less) const noexcept {
     const std::span<const Dim> a = graph.dims_of(graph.values[more].sizes), b = graph.dims_of(graph.values[less].sizes);
     return a.size() >= b.size() && always_same(a.last(b.size()), b) &&
            std::ranges::all_of(a.first(a.size() - b.size()),
                                [](const Dim& d) { return d.is_static() && d.value == 1; });
   }
-  /// What lies in the storage of `v` stays there, and is written in place.
+  /// Lets the storage of `v` stay in place: the next attempt writes it there.
   [[nodiscard]] bool keep(ValueId v) noexcept {
     culprit = v;
     return false;

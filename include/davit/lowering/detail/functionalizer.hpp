@@ -19,9 +19,8 @@ namespace davit {
 
 namespace detail {
 
-/// Writes a program anew, without in-place operators. What cannot become values (the run alone tells whether it lies in
-/// the storage of another; it is shown by as_strided; a sub-graph writes to its operand) stays where it lies, and takes
-/// copies of new values.
+/// Rewrites a program without in-place operators. A storage stays in place, and new values are copied to it, if only
+/// the run tells who shares it, as_strided shows it, or a sub-graph writes to it as an operand.
 class Functionalizer {
  public:
   explicit Functionalizer(const ExportedProgram& program)
@@ -113,7 +112,7 @@ class Functionalizer {
     return true;
   }
 
-  /// What a call of control flow answers may be what it was given: a loop without iterations does so, and a branch may.
+  /// A result of control flow may share storage with an operand: a loop without iterations answers its operands.
   void note_control_flow(const OperatorCall& call) {
     if (std::ranges::find(call.inputs, ArgumentKind::graph, &Argument::kind) == call.inputs.end()) return;
     std::vector<ValueId> given;
@@ -145,7 +144,7 @@ class Functionalizer {
     w_.graph.for_each_value(argument, [&](ValueId v) { good = good && refresh(v); });
     return good;
   }
-  /// Makes the copy of a view anew if its base was written since.
+  /// Computes a view again if its base was written since.
   [[nodiscard]] bool refresh(ValueId v) {
     const std::uint32_t version = w_.shown[w_.shown[v].base].version;
     chain_.clear();
@@ -180,8 +179,8 @@ class Functionalizer {
     return w_.within_budget() || w_.keep(v);
   }
 
-  /// Carries out an operator that writes on values, or on values and a copy to where they lie. Source: torchgen's
-  /// functionalization kernels.
+  /// add_(x, y) -> x' = add(x, y), and copy_(x, x') where x stays in place. Source: torchgen's functionalization
+  /// kernels.
   [[nodiscard]] bool write(NodeId n, const OperatorCall& call) {
     std::vector<const Argument*> written;
     for_each_written(w_.graph, call, [&](const Argument& argument) { written.push_back(&argument); });
@@ -198,7 +197,7 @@ class Functionalizer {
     w_.copier.node(n);
     return true;
   }
-  /// False if it has no form on values, and then has added nothing, or if `w_.culprit` is set.
+  /// False if the operator has no functional form (nothing is added then), or if `w_.culprit` is set.
   [[nodiscard]] bool write_values(NodeId n, const OperatorCall& call, std::span<const Argument* const> written,
                                   bool kept) {
     const Node& node = w_.graph.nodes[n];
@@ -253,7 +252,7 @@ class Functionalizer {
       if (!store(written[i]->value(), call.outputs[i].value(), n, kept)) return false;
     return true;
   }
-  /// What `made` has a value for now is stored in `to`, and `made` shows that.
+  /// Stores the value of `made` in `to`; `made` becomes a view of it.
   [[nodiscard]] bool store(ValueId to, ValueId made, NodeId n, bool kept) {
     if (!kept) {
       w_.shown[made] = {.base = w_.shown[to].base, .parent = to, .via = n, .kind = ViewKind::same};
@@ -264,9 +263,8 @@ class Functionalizer {
     w_.emit("aten.copy_.default", inputs, made, w_.graph.nodes[n].metadata);
     return true;
   }
-  /// `made` becomes the elements of `source`, with its own sizes and dtype: `source` itself, unless that may be written
-  /// later, or a graph answers the storage of `to`, which is not that of `source`. (simplify drops the clones that
-  /// nobody outside can see.)
+  /// copy_(to, source): `made` becomes `source` with the sizes and the dtype of `to`. It is cloned if `source` may be
+  /// written later, or a graph answers the storage of `to`. (simplify drops clones that no caller can see.)
   void store_copy(ValueId source, ValueId to, ValueId made, std::uint32_t metadata) {
     const bool casts = w_.graph.values[source].dtype != w_.graph.values[made].dtype;
     const bool clones = !casts && (keeps(source) || escapes_[classes_.root(to)] != 0);
@@ -283,7 +281,7 @@ class Functionalizer {
     w_.emit("aten.clone.default", inputs, made, metadata);
   }
 
-  /// `to` has the value of `made` now, and so has what it shows of its base, and that of what it was made from.
+  /// Gives `to` the value of `made`, and scatters it into the tensors that `to` is a view of, up to the base.
   [[nodiscard]] bool assign(ValueId to, ValueId made) {
     if (shared_[classes_.root(to)] != 0) return w_.keep(to);
     const std::uint32_t version = ++w_.shown[w_.shown[to].base].version;
@@ -296,7 +294,7 @@ class Functionalizer {
     return w_.within_budget() || w_.keep(to);
   }
 
-  /// Adds what the root graph wrote to its inputs to outputs and signature; false if one cannot be written to so.
+  /// Adds the root graph's written inputs to outputs and signature as mutations; false if an input cannot be one.
   [[nodiscard]] bool add_mutations(std::vector<Argument>& outputs) {
     signature_ = program_.signature;
     std::ptrdiff_t at = 0,

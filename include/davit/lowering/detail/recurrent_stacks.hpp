@@ -21,7 +21,7 @@ namespace davit {
 
 namespace detail {
 
-/// All steps of a layer in one direction.
+/// A recurrent layer in one direction: its unrolled steps.
 struct RecurrentDirection {
   std::vector<RecurrentStep> steps{};  ///< in the order they are taken
   bool backwards = false;
@@ -36,7 +36,7 @@ struct RecurrentDirection {
   [[nodiscard]] const RecurrentStep& last() const noexcept { return steps.back(); }
 };
 
-/// Layers that follow from one another: one operator.
+/// Recurrent layers of which each reads the rows of the one before: one operator.
 struct RecurrentStack {
   std::vector<const RecurrentDirection*>
       directions{};  ///< the layers' in order, forwards and backwards in turn if there are both
@@ -60,7 +60,8 @@ struct RecurrentOperator {
       turned{};  ///< permutations of the rows, as they are where the batch is first
 };
 
-/// A pass over a program's graphs: layers are found, and written in place of their steps.
+/// A pass over a program's graphs that finds unrolled recurrent layers and writes lstm, gru or rnn in place of the
+/// steps.
 class RecurrentLayers {
  public:
   RecurrentLayers(const ExportedProgram& program, const DecomposeOptions& options)
@@ -86,7 +87,7 @@ class RecurrentLayers {
   [[nodiscard]] std::span<const Dim> sizes(ValueId v) const { return reads_.sizes(v); }
   [[nodiscard]] operators::NodeArguments of(NodeId n) const { return {from_, n}; }
   [[nodiscard]] NodeId producer(ValueId v) const { return v == no_id ? no_id : from_.values[v].producer; }
-  /// The tensors that a node joins along that dimension, if they are so many; none for others.
+  /// cat([a, b], dim) -> a, b, if there are `count`; none for other nodes.
   [[nodiscard]] std::vector<ValueId> joined_by(NodeId n, std::size_t dim, std::size_t count) const {
     std::vector<ValueId> parts;
     std::size_t along = 0;
@@ -99,7 +100,7 @@ class RecurrentLayers {
       if (items[i].is_value()) parts.push_back(items[i].value());
     return parts;
   }
-  /// A value, and those that it has the elements of, in their order.
+  /// view(unsqueeze(x)) -> itself, unsqueeze(x), x.
   [[nodiscard]] std::vector<ValueId> stages(ValueId v) const {
     std::vector<NodeId> passed;
     std::vector<ValueId> all{v};
@@ -137,7 +138,7 @@ class RecurrentLayers {
            next.projection == last.projection && next.gates == last.gates && next.row == last.row + by &&
            (last.cell == no_id || reads_.stripped(next.cell_before) == last.cell);
   }
-  /// True if the steps take all rows of what a linear makes of an input; notes of which.
+  /// True if the steps read each row of a linear of the input; notes the input and the weights.
   [[nodiscard]] bool has_all_rows(RecurrentDirection& d) {
     const auto count = static_cast<std::int64_t>(d.steps.size());
     if (count < 2 || !reads_.is(sizes(d.first().gates)[0], count)) return false;
@@ -177,12 +178,12 @@ class RecurrentLayers {
     for (const Graph& g : from_.graphs)
       for (const Argument& a : from_.args(g.outputs)) from_.for_each_value(a, [&](ValueId v) { is_output_[v] = 1; });
   }
-  /// True if nothing else needs a value than nodes of a sorted list, and one more.
+  /// True if no node but those of a sorted list, and one more, uses a value.
   [[nodiscard]] bool is_inside(ValueId v, const std::vector<NodeId>& nodes, NodeId more = no_id) const {
     return is_output_[v] == 0 &&
            std::ranges::all_of(users_[v], [&](NodeId n) { return n == more || std::ranges::binary_search(nodes, n); });
   }
-  /// Leaves out those of which something else needs what is inside.
+  /// Drops layers with an inner value that other nodes use.
   void keep_whole() {
     std::vector<RecurrentDirection> kept;
     for (RecurrentDirection& d : found_)
@@ -191,7 +192,7 @@ class RecurrentLayers {
     for (const RecurrentDirection& d : found_) feeds_.insert(feeds_.end(), d.before.begin(), d.before.end());
     std::ranges::sort(feeds_);
   }
-  /// True if nothing else needs what is inside; notes what joins the states.
+  /// True if no other node uses an inner value; notes the node that joins the states.
   [[nodiscard]] bool is_whole(RecurrentDirection& d) {
     for (const RecurrentStep& step : d.steps) {
       d.nodes.insert(d.nodes.end(), step.nodes.begin(), step.nodes.end());
@@ -227,7 +228,7 @@ class RecurrentLayers {
            (a.last().cell == no_id || same_sizes(from_, sizes(a.last().cell), sizes(b.last().cell))) &&
            a.steps.size() == b.steps.size();
   }
-  /// Layers of one or both directions, and of those the ones that follow from another's rows and from nothing else.
+  /// Pairs both directions of a layer, and stacks layers that read the rows of another one alone.
   void stack() {
     std::map<ValueId, const RecurrentDirection*> backwards;  // by what joins their states, or by their input
     for (const RecurrentDirection& d : found_)

@@ -106,16 +106,16 @@ class Decomposer {
 
  private:
   /// A value by what stands for it now.
-  [[nodiscard]] ValueId now(ValueId v) const noexcept {
+  [[nodiscard]] ValueId resolve(ValueId v) const noexcept {
     return v < replacement_.size() && replacement_[v] != no_id ? replacement_[v] : v;
   }
-  [[nodiscard]] Range now(Range range) {
+  [[nodiscard]] Range resolve(Range range) {
     bool changed = false;
     std::vector<Argument> rows(emit_.view().args(range).begin(), emit_.view().args(range).end());
     for (Argument& row : rows) {
       const Argument old = row;
-      if (row.is_value()) row.payload = now(row.value());
-      if (row.is_list()) row.items = now(row.items);
+      if (row.is_value()) row.payload = resolve(row.value());
+      if (row.is_list()) row.items = resolve(row.items);
       changed = changed || row.payload != old.payload || row.items != old.items;
     }
     return changed ? emit_.list(rows) : range;
@@ -126,7 +126,7 @@ class Decomposer {
     const std::string_view target = from_.target(old);
     if (wraps_graph(target) && open(old)) return;
     Node made = old;
-    made.inputs = now(old.inputs);
+    made.inputs = resolve(old.inputs);
     emit_.metadata = old.metadata;
     if (autocast_ != ScalarType::undefined)
       if (const AutocastPolicy policy = facts_of(target).autocast; policy != AutocastPolicy::none)
@@ -287,7 +287,8 @@ class Decomposer {
     if (!call) return false;
     opened_[call->graph] = 1;
     for (const ValueId v : call->returned) is_output_[v] = 0;
-    for (std::size_t i = 0; i < call->operands.size(); ++i) replacement_[call->parameters[i]] = now(call->operands[i]);
+    for (std::size_t i = 0; i < call->operands.size(); ++i)
+      replacement_[call->parameters[i]] = resolve(call->operands[i]);
     const ScalarType outer = std::exchange(autocast_, autocast_of(from_, old, autocast_));
     const Range nodes = from_.graphs[call->graph].nodes;
     for (NodeId n = nodes.first; n < nodes.first + nodes.count; ++n) {
@@ -297,7 +298,7 @@ class Decomposer {
     }
     autocast_ = outer;
     for (std::size_t i = 0; i < call->results.size(); ++i) {
-      replacement_[call->results[i]] = now(call->returned[i]);
+      replacement_[call->results[i]] = resolve(call->returned[i]);
       if (is_output_[call->results[i]] == 0) continue;
       emit_.fault = nullptr;
       emit_.metadata = old.metadata;

@@ -164,8 +164,7 @@ Result<std::optional<ExportedProgram>> prepare_program(const ExportedProgram& pr
   if (rewrite(with_recurrent_layers(seen(), options))) rewrite(simplified(seen(), &options, true));
   if (rewrite(decomposed(seen(), options))) rewrite(simplified(seen(), &options));
   if (made)
-    if (Result<void> good = detail::sound(*made, validate, true); !good)
-      return std::unexpected(std::move(good.error()));
+    if (Result<void> good = detail::sound(*made, validate); !good) return std::unexpected(std::move(good.error()));
   if (Result<void> good = detail::check_layouts(seen()); !good) return std::unexpected(std::move(good.error()));
   if (Result<void> good = detail::check_shared_storage(seen()); !good) return std::unexpected(std::move(good.error()));
   return made;

@@ -13,8 +13,7 @@ namespace davit {
 
 namespace detail {
 
-/// What is known of a result of several layers, and who needs it: one value where all that needs the layers' own joins
-/// them.
+/// The values that a stack's final states become, and their users: one value where every user reads the joined states.
 RecurrentOperator::End RecurrentLayers::end_of(const RecurrentStack& stack, ValueId RecurrentStep::* after,
                                                std::vector<NodeId>& users) const {
   std::vector<ValueId> all;
@@ -43,7 +42,7 @@ RecurrentOperator::End RecurrentLayers::end_of(const RecurrentStack& stack, Valu
   return end;
 }
 
-/// Lets the batch be first where the input has it so, and what needs the rows turns them or is another layer.
+/// Chooses batch_first where the input is transposed from it, and every user of the rows transposes them or is a layer.
 void RecurrentLayers::turn_rows(const RecurrentStack& stack, RecurrentOperator& op) {
   const RecurrentDirection& first = *stack.directions[0];
   const Dim steps = sizes(first.first().gates)[0], batch = sizes(first.first().gates)[1];
@@ -104,7 +103,7 @@ RecurrentOperator RecurrentLayers::plan(const RecurrentStack& stack) {
   return op;
 }
 
-/// A value as an operand; notes if it is not there yet, or is what the operator makes.
+/// A value as an operand; notes if it is defined later, or by the operator itself.
 Item RecurrentLayers::used(ValueId v) {
   const auto ready = ready_.find(v);
   const NodeId from = ready != ready_.end() ? ready->second : v < from_.values.size() ? producer(v) : no_id;
@@ -115,7 +114,7 @@ Item RecurrentLayers::used(ValueId v) {
   return Item::of(GraphBuilder::value(v));
 }
 
-/// A value in other sizes; if none is there yet, by a view.
+/// The value with other sizes: an earlier stage that has them, or a new view.
 ValueId RecurrentLayers::shaped(ValueId v, std::span<const Dim> to) {
   for (const ValueId each : stages(v))
     if (same_sizes(from_, sizes(each), to)) return each;
@@ -126,7 +125,7 @@ ValueId RecurrentLayers::shaped(ValueId v, std::span<const Dim> to) {
   return emit_.call("aten.view.default", arguments, {&meta, 1}, false).value();
 }
 
-/// What the layers begin with, as one value: the one that they take parts of, or theirs joined.
+/// The initial states of all layers as one value: the tensor that they are slices of, or a cat of them.
 ValueId RecurrentLayers::begin_of(const RecurrentStack& stack, ValueId RecurrentStep::* before, ValueId like) {
   const std::span<const Dim> made = sizes(like);
   std::vector<Dim> all(made.begin(), made.end());
@@ -147,7 +146,7 @@ ValueId RecurrentLayers::begin_of(const RecurrentStack& stack, ValueId Recurrent
   return emit_.call("aten.cat.default", arguments, {&meta, 1}, false).value();
 }
 
-/// Lets a value of the program stand for a result.
+/// Renames a result to a value of the program.
 void RecurrentLayers::give(const Item& result, ValueId old) {
   if (old == no_id) return;
   const NodeId n = emit_.module().values[result.value()].producer;
@@ -224,7 +223,7 @@ NodeId RecurrentLayers::emit(const RecurrentOperator& op) {
   return made;
 }
 
-/// Makes the operator and takes it back: true if a backend takes it, and all that it needs is there.
+/// Emits the operator and rolls back: true if a backend takes it, and its operands are defined before it.
 bool RecurrentLayers::is_taken(const RecurrentOperator& op) {
   const GraphEmitter::Mark mark = emit_.mark();
   const NodeId made = emit(op);
@@ -236,7 +235,7 @@ bool RecurrentLayers::is_taken(const RecurrentOperator& op) {
   return taken;
 }
 
-/// Writes a graph's nodes again, with the operators in place of what they stand for.
+/// Writes a graph's nodes, with the recurrent operators in place of their steps.
 bool RecurrentLayers::write(GraphId g) {
   const Range nodes = from_.graphs[g].nodes;
   std::vector<RecurrentOperator> made;
@@ -272,7 +271,7 @@ bool RecurrentLayers::write(GraphId g) {
   return !made.empty();
 }
 
-/// True if two products have the same matrix, as the steps of a layer have: most programs need no further look.
+/// True if two linears have the same weight, as the steps of a layer have: other programs are left at once.
 [[nodiscard]] bool repeats_linear(GraphModuleView graph) {
   std::vector<ValueId> weights;
   for (NodeId n = 0; n < graph.nodes.size(); ++n)

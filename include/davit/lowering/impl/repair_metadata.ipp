@@ -23,7 +23,7 @@ namespace davit {
 
 namespace detail {
 
-/// True for a layer whose last states are said to have another rank than the first ones, of which they have the sizes.
+/// True for an lstm whose final states are recorded with a rank other than 3, the rank of its initial states.
 [[nodiscard]] bool says_wrong_ranks(GraphModuleView graph, const Node& node) noexcept {
   if (graph.target(node) != "aten.lstm.input") return false;
   const std::span<const Argument> outputs = graph.outputs(node);
@@ -32,7 +32,8 @@ namespace detail {
          });
 }
 
-/// True for unique elements whose places or counts are said to be of another dtype than int64.
+/// True for a call of `unique` whose indices or counts are recorded with another dtype than int64: torch records the
+/// element dtype.
 [[nodiscard]] bool says_wrong_dtype(GraphModuleView graph, const Node& node) noexcept {
   const std::string_view target = graph.target(node);
   if (target != "aten._unique2.default" && target != "aten.unique_consecutive.default" &&
@@ -44,14 +45,14 @@ namespace detail {
          });
 }
 
-/// The dimension of a recurrent layer's rows that its steps go along.
+/// The dimension of a recurrent layer's input that holds the time steps: 1 if batch_first, else 0.
 [[nodiscard]] std::size_t steps_of(const operators::NodeArguments& layer) noexcept {
   bool batch_first = false;
   return operators::read_flag(layer, {"batch_first", 8}, false, batch_first) && batch_first ? 1 : 0;
 }
 
-/// True if a layer is said to make so many rows of sizes that depend on the call's: torch takes it apart into the steps
-/// of its example.
+/// True if a layer's output is recorded with a fixed number of steps though the input has a symbolic one: torch unrolls
+/// the steps of its example.
 [[nodiscard]] bool says_wrong_length(std::span<const Dim> of, std::span<const Dim> made, std::size_t steps) noexcept {
   return of.size() == 3 && made.size() == 3 && !of[steps].is_static() && made[steps].is_static();
 }
@@ -64,10 +65,10 @@ namespace detail {
                            steps_of(layer));
 }
 
-/// A pass over a program's graphs: what follows from a value of which the sizes were wrong gets them anew.
-class RightSizes {
+/// A pass over a program's graphs that repairs recorded sizes and dtypes, and those of every value computed from them.
+class MetadataRepair {
  public:
-  explicit RightSizes(const ExportedProgram& program)
+  explicit MetadataRepair(const ExportedProgram& program)
       : from_(program.view()),
         emit_(program.graph_module),
         rules_(emit_, program.range_constraints),
@@ -124,7 +125,7 @@ class RightSizes {
     made.sizes[steps] = emit_.sizes(x)[steps];
     set(rows, std::move(made));
   }
-  /// What a split makes: along its dimension as much as is said.
+  /// The sizes of a split's parts: the operand's, with the recorded size along the split dimension.
   [[nodiscard]] bool parts(NodeId n, std::span<const ValueId> outputs, std::vector<TensorMeta>& metas) {
     const operators::NodeArguments call(from_, n);
     const ValueId x = call.value({"self", 0});
@@ -144,8 +145,8 @@ class RightSizes {
     }
     return true;
   }
-  /// The sizes and the dtypes of what a node makes of values that were corrected: as the arguments tell, or those of an
-  /// argument whose sizes, or dtype, it had.
+  /// Repairs the outputs of a node with a repaired operand: by its shape rule, or else by the operand whose recorded
+  /// sizes or dtype they shared.
   void follow(NodeId n) {
     const Node& node = from_.nodes[n];
     ValueId from = no_id, retyped = no_id;
@@ -200,7 +201,7 @@ std::optional<ExportedProgram> with_repaired_metadata(const ExportedProgram& pro
             detail::says_wrong_dtype(graph, graph.nodes[n]);
   if (!wrong || !detail::calls_fit_shapes(graph)) return std::nullopt;
   ExportedProgram out = program;
-  out.graph_module = detail::RightSizes(program).run();
+  out.graph_module = detail::MetadataRepair(program).run();
   return out;
 }
 

@@ -152,9 +152,9 @@ struct FlexAttention {
   return call.results.empty() || call.results.size() > 3 ? std::nullopt : std::optional(std::move(call));
 }
 
-class PlainCalls {
+class OutDtypeUnwrapper {
  public:
-  explicit PlainCalls(const ExportedProgram& program)
+  explicit OutDtypeUnwrapper(const ExportedProgram& program)
       : from_(program.view()), emit_(program.graph_module), rules_(emit_, program.range_constraints) {}
 
   [[nodiscard]] GraphModule run() {
@@ -186,7 +186,7 @@ class PlainCalls {
                   .outputs = emit_.list({&out, 1}),
                   .metadata = emit_.metadata});
   }
-  /// A tensor with dimension `from` where `to` was, and the others in their order.
+  /// Moves dimension `from` to `to`; the others stay in order.
   [[nodiscard]] Item moved(const Item& x, std::int64_t from, std::int64_t to) {
     if (from == to) return x;
     std::vector<Item> order;
@@ -196,8 +196,8 @@ class PlainCalls {
     return rules_.call("aten.permute.default", {{"", x}, {"", Item::list(std::move(order))}});
   }
 
-  /// The first slices, and behind them what a scan over the others carries on. Scans of nothing there are not: where
-  /// there may be one slice, it also goes over the first again, and the last that it answers is left out.
+  /// associative_scan(x) -> cat(x[0], scan(x[1:])). No scan goes over an empty tensor: where x may have one slice, the
+  /// scan also goes over x[0], and its last result is dropped.
   void scan(const Node& node, const AssociativeScan& old) {
     const GraphEmitter::Mark mark = emit_.mark();
     emit_.fault = nullptr;
@@ -269,7 +269,7 @@ class PlainCalls {
     return {.dtype = value.dtype, .sizes = {sizes.begin(), sizes.end()}};
   }
 
-  /// The scores of all pairs, what the graphs make of them, and the sum of the values by their softmax.
+  /// flex_attention(q, k, v) -> softmax(score_mod(q k^T), masked by mask_mod) v.
   void attend(const Node& node, const FlexAttention& old) {
     const GraphEmitter::Mark mark = emit_.mark();
     emit_.fault = nullptr;
@@ -295,8 +295,7 @@ class PlainCalls {
     if (emit_.fault != nullptr || made.items.size() < old.results.size()) return give_up(mark, node);
     for (std::size_t k = 0; k < old.results.size(); ++k) define(old.results[k], made.items[k]);
   }
-  /// What a graph of scalars answers for operands that stand for many of them: its operators are pointwise, or index
-  /// with them.
+  /// Inlines a graph of scalars for tensors in place of the scalars: its operators are pointwise, or index with them.
   [[nodiscard]] Item inlined(GraphId graph, const std::vector<Item>& operands) {
     std::map<ValueId, Item> known;
     const std::span<const Argument> parameters = from_.args(from_.graphs[graph].inputs),
@@ -321,7 +320,8 @@ class PlainCalls {
     const auto at = item.is_value() ? known.find(item.value()) : known.end();
     return at == known.end() ? item : at->second;
   }
-  /// The first form of the operator, on views of the bases, and the bases with what it made of them.
+  /// auto_functionalized_v2(op, bases) -> auto_functionalized(op, views of the bases), and each base with its view
+  /// written back.
   void write_bases(const Node& node) {
     const GraphEmitter::Mark mark = emit_.mark();
     emit_.fault = nullptr;
@@ -395,7 +395,7 @@ class PlainCalls {
       if (is_made[b] == 0 && outputs[first_base + b].is_value())
         define(outputs[first_base + b].value(), emit_.read(bases[b]));
   }
-  /// Calls an operator with tensors, and behind them what the arguments of these names say.
+  /// Calls an operator with tensors, followed by the node's arguments of these names.
   template <class Named>
   [[nodiscard]] Item view(std::string_view target, std::initializer_list<Item> tensors, const std::string& prefix,
                           std::initializer_list<std::string_view> names, const Named& named) {
@@ -501,7 +501,7 @@ std::optional<ExportedProgram> with_unwrapped_out_dtype(const ExportedProgram& p
           detail::flex_attention(graph, graph.nodes[n]) || detail::writes_bases(graph, graph.nodes[n]);
   if (!any) return std::nullopt;
   ExportedProgram out = program;
-  out.graph_module = detail::PlainCalls(program).run();
+  out.graph_module = detail::OutDtypeUnwrapper(program).run();
   return out;
 }
 

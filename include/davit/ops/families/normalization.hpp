@@ -188,7 +188,8 @@ inline constexpr PatternRow normalization_patterns[] = {
     // clang-format off
     // of one item each channel has its own statistics: an instance norm is written so. Without epsilon a batch norm
     // makes 0 of a constant channel, and a group norm NaN
-    {.example = "(x: [1, 2, 5, 5]) _native_batch_norm_legit.no_stats(x, none, none, true, 0.1, 0.5)[0]"sv,
+    {.example = R"((x: [1, 2, 5, 5]) exp(_native_batch_norm_legit.no_stats(x, none, none, true, 0.1, 0.5,
+       sizes=[dims(x), [2], [2]], as=float32)[0]))"sv,
      .pattern = R"(_native_batch_norm_legit.no_stats(x, weight, bias, _, _, #eps)
        => native_group_norm(x, weight, bias, 1, size(x, 1), product(sizes(x)[2:]), size(x, 1), eps,
             sizes=[dims(x), [1, size(x, 1)], [1, size(x, 1)]], as=outtype)

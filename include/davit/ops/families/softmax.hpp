@@ -54,7 +54,8 @@ inline constexpr PatternRow softmax_patterns[] = {
        _softmax(x, 1, false)))"sv,
      .pattern = R"(where.self(gone: logical_not(any.dim(left: logical_not(eq.Scalar(x, -inf)), @d, true)), filled(0),
          _softmax(x, @d, false))
-       => _safe_softmax(x, d) if same(x, out) && rank(x) > 0 && sizes(left) == sizes(x) && rank(gone) == rank(x) && unit(gone, d))"sv,
+       => _safe_softmax(x, d)
+       if same(x, out) && rank(x) > 0 && sizes(left) == sizes(x) && rank(gone) == rank(x) && unit(gone, d))"sv,
      .use = PatternUse::composite, .worth_a_pass = true},
     // clang-format on
 };

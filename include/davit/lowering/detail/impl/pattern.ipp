@@ -353,7 +353,8 @@ double PatternMatch::quantity(std::string_view text) {
 }
 bool PatternMatch::holds(std::string_view predicate, std::string_view a, std::string_view b) {
   const ValueId x = tensor(a), y = tensor(b);
-  if (predicate == "number") return named(a) != nullptr && number_of(named(a), {}).has_value();
+  if (predicate == "number")
+    return named(a) != nullptr && (named(a)->kind == ArgumentKind::complex_ || number_of(named(a), {}).has_value());
   if (predicate == "alone")
     return std::ranges::all_of(outputs_.subspan(1), [&](const Argument& other) {
       return !other.is_value() || facts_.is_unused(facts_.self, other.value());
