@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "davit/backends/portable.hpp"
+#include "davit/backends/kit/offload_cost.hpp"
 #include "davit/backends/portable/run_time/op_table.hpp"
 #include "davit/ops/facts.hpp"
 #include "davit/ops/operator_facts.hpp"
@@ -20,12 +20,6 @@
 namespace davit {
 
 namespace detail {
-
-/// True for sums of products and what is folded into them: work for a library, or for portable alone.
-[[nodiscard]] constexpr bool is_product(RangeBound range) noexcept {
-  return range == RangeBound::products || range == RangeBound::convolution || range == RangeBound::linear ||
-         range == RangeBound::bias_first || range == RangeBound::batch_norm;
-}
 
 /// True if a node can only answer a view of its argument. `to` computes where the dtype changes.
 [[nodiscard]] inline bool is_view(const OperatorFacts& facts, const operators::NodeArguments& in) noexcept {
@@ -50,7 +44,8 @@ namespace detail {
   if (in.call().token != nullptr || facts.random || row->updates || schema.contains("!)"))
     return "the operator has an effect, or updates an argument";
   if (detail::is_view(facts, in)) return "a view in a form that the library does not have";
-  if (detail::is_product(facts.range)) return "a product in a form that the library does not have";
+  if (is_product(facts) || facts.range == RangeBound::batch_norm)
+    return "a product in a form that the library does not have";
   const std::string_view rule = find_decomposition(target);
   const bool is_composite = !rule.empty() && !is_rule_of_core(rule);
   const bool is_known =

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "davit/ops/facts.hpp"
+#include "davit/ops/operator_facts.hpp"
 #include "davit/program/operators/convolution.hpp"
 #include "davit/program/operators/matmul.hpp"
 #include "davit/program/operators/node_arguments.hpp"
@@ -17,6 +19,12 @@
 #include "davit/program/views.hpp"
 
 namespace davit {
+
+/// True for convolutions and products of matrices.
+[[nodiscard]] constexpr bool is_product(const OperatorFacts& facts) noexcept {
+  return facts.range == RangeBound::products || facts.range == RangeBound::convolution ||
+         facts.range == RangeBound::linear || facts.range == RangeBound::bias_first;
+}
 
 /// True for a convolution that is not transposed or a product of matrices, or an operator whose name, without namespace
 /// and overload, is among `more`. A library of kernels gains nothing by a region without any: portable computes the
@@ -26,11 +34,7 @@ namespace davit {
   const std::string_view target = graph.target(graph.nodes[n]);
   if (!target.starts_with("aten.")) return false;
   const std::string_view name = target.substr(5, target.rfind('.') - 5);
-  const auto is = [&](std::string_view one) { return name == one; };
-  if (std::ranges::none_of(std::initializer_list<std::string_view>{"addmm", "bmm", "conv1d", "conv2d", "conv3d",
-                                                                   "convolution", "linear", "matmul", "mm"},
-                           is))
-    return std::ranges::any_of(more, is);
+  if (!is_product(facts_of(target))) return std::ranges::find(more, name) != more.end();
   operators::ConvolutionView convolution;
   return operators::read_convolution(operators::NodeArguments(graph, n), convolution) || !convolution.transposed;
 }

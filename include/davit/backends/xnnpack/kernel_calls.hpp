@@ -67,6 +67,8 @@ inline void emit_kernel(Planner& p, const Call& call, KernelOrder how) {
   for (std::size_t i = 0; i < call.outputs(); ++i) results.push_back(call.output(i));
   while (results.size() > 1 && !p.used(results.back())) results.pop_back();
   KernelRow row{.elementwise = how == KernelOrder::elementwise};
+  if (row.elementwise && std::ranges::any_of(operands, [&](ValueId v) { return p.rank(v) > p.rank(results[0]); }))
+    return p.refuse(call.id());
   if (!portable_kernels::bind_node(graph, call.id(), node.target, p.numbered(operands), row.step).empty())
     return p.refuse(call.id());
   const DimOrder order =

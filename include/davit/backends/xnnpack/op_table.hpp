@@ -121,7 +121,7 @@ inline constexpr auto op_table =
       find_rule(call.target())->emit(planner, call, descriptions[n]);
     else if (!planner.is_done(n) && !emit_bounded_sum(planner, call))
       emit_kernel(planner, call, kernel_order(graph, n));
-    if (planner.refused() != no_id) return refused(n, "its arguments do not fit its operator's schema");
+    if (planner.refused() != no_id) return refused(n, "its arguments and its result do not fit its operator");
     if (exact) planner.check_results(n);
   }
   planner.finish();

@@ -57,7 +57,7 @@ class Planner : public PlanBuilder {
   [[nodiscard]] ValueState& state(ValueId v) noexcept { return states_[v]; }
   [[nodiscard]] ConcatPart& concat_part(ValueId v) noexcept { return concat_part_[v]; }
   [[nodiscard]] bool is_done(NodeId n) const noexcept { return done_[n] != 0; }
-  /// Says that a node's arguments do not fit its kernel.
+  /// Says that a node's arguments or its result do not fit its kernel.
   void refuse(NodeId n) noexcept { refused_ = n; }
   [[nodiscard]] NodeId refused() const noexcept { return refused_; }  ///< no_id: none was
   /// Per value of the graph its number in the list, until the next call; of others whatever it was before.
