@@ -39,7 +39,7 @@ namespace detail {
   const operators::NodeArguments in(graph, node);
   const std::string_view target = in.call().target;
   const OperatorFacts& facts = facts_of(target);
-  const auto [row, schema] = portable_kernels::find_op({}, target);
+  const auto [row, schema, group] = portable_kernels::find_op(portable_kernels::OpSet{}, target);
   if (row == nullptr || has_complex(graph, graph.nodes[node])) return "the library has no such operator";
   if (in.call().token != nullptr || facts.random || row->updates || schema.contains("!)"))
     return "the operator has an effect, or updates an argument";

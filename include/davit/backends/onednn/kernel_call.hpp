@@ -101,7 +101,7 @@ inline void emit_kernel(Builder& b, const Operation& op) {
   bool same = true;
   for (const Argument& a : operator_call(b.graph(), b.graph().nodes[op.node]).inputs)
     b.graph().for_each_value(a, [&](ValueId v) { same = same && std::ranges::find(op.inputs, v) != op.inputs.end(); });
-  if (!same || portable_kernels::find_op({}, op.name).row == nullptr) return false;
+  if (!same || portable_kernels::find_op(op.name) == nullptr) return false;
   Operation given = op;
   std::erase(given.inputs, no_id);
   emit_kernel(b, given);
