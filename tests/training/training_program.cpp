@@ -239,6 +239,27 @@ TEST_CASE("a gradient that overflows does not outlive its step") {
   CHECK(state(session, "optimizer.gradient.net.w") == Doubles(3));
 }
 
+TEST_CASE("parameters that are one tensor follow the sum of their gradients") {
+  const Tensor three = floats({1, -2, 0.5F});
+  Draft d;
+  const ValueId a = d.parameter("a", three), b = d.parameter("b", three);
+  const ValueId x = d.user("x", {3}), y = d.user("y", {3});
+  const ValueId both = d.add("both", d.mul("p", a, x), d.mul("q", b, y));
+  d.output(d.b.call("aten.sum.default", {{"self", d.b.value(both)}}, "loss", ScalarType::float32, {}));
+  d.output(x);
+  d.output(y);
+  ProgramTables program = d.finish();
+  program.signature.output_specs = {LossOutputSpec{{"loss"}}, GradientToParameterSpec({"x"}, "a"),
+                                    GradientToParameterSpec({"y"}, "b")};
+  const Result<ExportedProgram> made = training_program(program, sgd());
+  REQUIRE(made);
+  Session session = session_of(*made);
+  const Tensor rate = *owned_tensor(std::vector{0.5F}, std::initializer_list<detail::Size>{});
+  REQUIRE(session.run("forward", floats({1, 2, 3}), floats({2, 0, -1}), rate));
+  check_near(state(session, "a"), {1 - 1.5, -2 - 1, 0.5 - 1});
+  check_near(state(session, "b"), {1 - 1.5, -2 - 1, 0.5 - 1});
+}
+
 TEST_CASE("names that the program has are not taken") {
   ExportedProgram program = joint();
   program.state_dict.push_back({"optimizer.step", programs::scalar(1)});

@@ -130,6 +130,7 @@ struct TrainCommand {
   std::optional<std::uint64_t> shuffle{};  ///< a seed
   std::size_t log = 1;                     ///< every so many steps a line
   std::string output;
+  std::string html;  ///< a page with the curve
   LoweringChoice lowering;
 };
 struct OperatorsCommand {

@@ -394,6 +394,7 @@ void reserve_streams() {
   train_command->add_option(
       "-o,--output", train.output,
       "write the training program with what it learned: a .davit file, for --weights-of, or to go on");
+  train_command->add_option("--html", train.html, "write a page with the curve of the loss, one file for any browser");
   add_lowering(*train_command, train.lowering);
 
   tool::OperatorsCommand operators;

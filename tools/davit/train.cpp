@@ -16,8 +16,10 @@
 
 #include "commands.hpp"
 #include "davit/formats/file_kind.hpp"
+#include "davit/formats/mapped_file.hpp"
 #include "files.hpp"
 #include "inputs.hpp"
+#include "loss_page.hpp"
 #include "progress.hpp"
 #include "read_program.hpp"
 #include "runner.hpp"
@@ -192,12 +194,15 @@ class Batches {
 }
 
 [[nodiscard]] Result<void> train_program(const TrainCommand& options) {
-  const Files files =
-      Files().reads_all({options.model}, options.data).uses(options.lowering).writes("-o", options.output);
+  const Files files = Files()
+                          .reads_all({options.model}, options.data)
+                          .uses(options.lowering)
+                          .writes("-o", options.output)
+                          .writes("--html", options.html);
   if (Result<void> apart = files.check(); !apart) return apart;
   Result<std::vector<Input>> data = parse_inputs(options.data);
   if (!data) return std::unexpected(std::move(data.error()));
-  Progress progress("lowering " + options.model);
+  Progress progress(printable(concat("lowering ", options.model)));
   Result<Runner> runner = open_training(options);
   progress.show({});
   if (!runner) return std::unexpected(std::move(runner.error()));
@@ -217,6 +222,7 @@ class Batches {
   using Clock = std::chrono::steady_clock;
   Clock::time_point shown = Clock::now();
   std::vector<EValue> arguments;
+  std::vector<double> losses;
   std::size_t step = 0;
   bool warned = false;
   for (std::size_t epoch = 0; epoch < options.epochs; ++epoch) {
@@ -230,6 +236,7 @@ class Batches {
       const Result<double> loss = loss_of(*outputs, interface);
       if (!loss) return std::unexpected(loss.error());
       ++step;
+      if (!options.html.empty()) losses.push_back(*loss);
       if (!std::isfinite(*loss) && !std::exchange(warned, true)) {
         progress.show({});
         std::fprintf(stderr, "davit: warning: the loss of step %zu is %g; training goes on (a smaller --lr may help)\n",
@@ -246,6 +253,13 @@ class Batches {
     }
   }
   progress.show({});
+  if (!options.html.empty()) {
+    if (Result<void> written =
+            formats::write_file(options.html, loss_page(concat("training of ", options.model), losses));
+        !written)
+      return written;
+    print_written(options.html);
+  }
   if (options.output.empty()) return {};
   if (Result<void> saved = runner->save_state(options.output); !saved) return saved;
   print_written(options.output);

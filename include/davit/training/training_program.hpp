@@ -28,14 +28,16 @@ struct TrainOptions {
 /// `joint` has a LOSS_OUTPUT and GRADIENT_TO_PARAMETER outputs, as torch.export's _export_forward_backward writes them.
 /// In the result the parameters that get a gradient and are not frozen are state (PARAMETER_MUTATION), and so are the
 /// moments of the optimizer: buffers named "optimizer.<moment>.<parameter>", zero at first. Buffers that the joint
-/// graph changes (running statistics) still change. Gradients are no outputs; the loss, which is that of before the
+/// graph changes (running statistics) still change. Parameters that are one tensor under several names
+/// follow the sum of their gradients. Gradients are no outputs; the loss, which is that of before the
 /// step, and the user outputs are. The step is made of ordinary ATen operators (mul, add, sqrt, where): every backend
 /// may take them, `davit embed` too. Moments have the dtype of their parameter; bias corrections are float32 scalars.
 ///
 /// Errors (stage verify): invalid_program for what verify() says of `joint`, for a program without a loss or without
 /// gradients, or whose gradients do not fit their parameters; not_found for a pattern that no parameter with a gradient
 /// matches; invalid_argument for options that torch.optim refuses, all parameters frozen, and a name of the learning
-/// rate that an input has. O(nodes + parameters). Source: torch.optim.SGD, Adam and AdamW (their single-tensor forms).
+/// rate that an input has; out_of_memory. O(nodes + parameters). Source: torch.optim.SGD, Adam and AdamW (their
+/// single-tensor forms).
 [[nodiscard]] Result<ExportedProgram> training_program(const ExportedProgram& joint, const Optimizer& optimizer,
                                                        const TrainOptions& options = {});
 

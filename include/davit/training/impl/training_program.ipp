@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,11 +14,13 @@
 #include <variant>
 #include <vector>
 
+#include "davit/core/contiguous.hpp"
 #include "davit/lowering/glob.hpp"
 #include "davit/lowering/graph_emitter.hpp"
 #include "davit/lowering/prepare_program.hpp"
 #include "davit/program/name_map.hpp"
 #include "davit/program/verify_signature.hpp"
+#include "davit/training/impl/replace_weights.ipp"
 #include "davit/training/training_program.hpp"
 
 namespace davit {
@@ -34,6 +37,7 @@ struct TrainedParameter {
   Name name;
   ValueId value = no_id;
   ValueId gradient = no_id;
+  std::size_t tensor = 0;  ///< the first of the parameters that are the same tensor as this one
 };
 
 /// Appends the step of an optimizer to the root graph of a program.
@@ -49,6 +53,7 @@ class StepWriter {
   }
 
   [[nodiscard]] ExportedProgram write(std::span<const TrainedParameter> parameters, const Optimizer& optimizer) {
+    part_tied(parameters);
     const GraphModule& old = out_.graph_module;
     for (GraphId g = 0; g < old.graphs.size(); ++g) {
       emitter_.begin(g);
@@ -148,10 +153,26 @@ class StepWriter {
     return Item::of(GraphBuilder::value(parameter.value));
   }
 
+  /// Gives each of the parameters that are one tensor memory of its own: all of them become state.
+  void part_tied(std::span<const TrainedParameter> parameters) {
+    const NameIndex names(out_.state_dict, [](const NamedTensor& each) { return each.name.view(); });
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+      if (const std::size_t at = names.first(parameters[i].name);
+          parameters[i].tensor != i && at != NameIndex::not_found) {
+        Tensor& tensor = out_.state_dict[at].tensor;
+        tensor = contiguous(tensor.view());
+      }
+  }
+
   /// The gradients of a step: of this call, or of `accumulate` calls.
   [[nodiscard]] std::vector<Item> accumulated(std::span<const TrainedParameter> parameters) {
     std::vector<Item> gradients;
-    for (const TrainedParameter& each : parameters) gradients.push_back(Item::of(GraphBuilder::value(each.gradient)));
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      gradients.push_back(Item::of(GraphBuilder::value(parameters[i].gradient)));
+      if (const std::size_t first = parameters[i].tensor; first != i)
+        gradients[first] = sum(gradients[first], gradients[i]);
+    }
+    for (std::size_t i = 0; i < parameters.size(); ++i) gradients[i] = gradients[parameters[i].tensor];
     if (options_.accumulate == 1) return gradients;
     const double calls = options_.accumulate;
     const Item count = scalar_state("calls");
@@ -364,7 +385,7 @@ struct CheckOptimizer {
     if (gradient.kind != ValueKind::tensor || gradient.dtype != value.dtype ||
         !same_dims(graph.dims_of(value.sizes), graph.dims_of(gradient.sizes)))
       return refuse("its gradient has another dtype or other sizes");
-    trained.push_back({name, inputs[i].value(), outputs[at].value()});
+    trained.push_back({name, inputs[i].value(), outputs[at].value(), trained.size()});
   }
   if (!any)
     return std::unexpected(training_error(ErrorCode::invalid_program, "signature",
@@ -378,6 +399,12 @@ struct CheckOptimizer {
   if (trained.empty())
     return std::unexpected(
         training_error(ErrorCode::invalid_argument, "frozen", "all parameters are frozen", "leave one to be trained"));
+  std::map<const void*, std::size_t> first;  // by the place of the elements
+  for (std::size_t i = 0; i < trained.size(); ++i) {
+    const Tensor& tensor = *joint.tensor_named(trained[i].name);
+    const auto [at, fresh] = first.emplace(tensor.view().data, i);
+    if (!fresh && is_tied(tensor, *joint.tensor_named(trained[at->second].name))) trained[i].tensor = at->second;
+  }
   return trained;
 }
 
@@ -409,6 +436,10 @@ Result<ExportedProgram> training_program(const ExportedProgram& joint, const Opt
   Result<std::vector<detail::TrainedParameter>> trained = detail::trained_parameters(joint, options);
   if (!trained) return std::unexpected(std::move(trained.error()));
   ExportedProgram out = detail::StepWriter(joint, options).write(*trained, optimizer);
+  for (const NamedTensor& each : out.state_dict)
+    if (each.tensor.storage.empty() && each.tensor.numel() != 0)
+      return std::unexpected(detail::training_error(ErrorCode::out_of_memory, concat("state '", each.name, "'"),
+                                                    "no memory for it", "freeze some parameters"));
   if (Result<void> good = detail::sound(out, true); !good) return std::unexpected(std::move(good.error()));
   return out;
 }
