@@ -150,7 +150,7 @@ class DelegateEmbedder {
       blob.scratch_bytes = static_cast<std::int64_t>(scratch);
     }
     const BlobHeader header{.key = blob.key};
-    blob.bytes.resize((sizeof header + payload.size() + block - 1) / block * block);
+    blob.bytes.resize(static_cast<std::size_t>((sizeof header + payload.size() + block - 1) / block * block));
     std::memcpy(blob.bytes.data(), &header, sizeof header);
     std::ranges::copy(payload, blob.bytes.begin() + sizeof header);
     return blob;

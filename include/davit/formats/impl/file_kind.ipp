@@ -81,10 +81,10 @@ inline constexpr Mark marks[] = {{0, "DAVITPK\n", &lowered},
 template <class See>
 void for_each_zip_name(std::string_view bytes, const See& see) {
   constexpr std::size_t end_size = 22, locator_size = 20, entry_size = 46;
-  const auto number = [&](std::size_t at, std::size_t width) {
+  const auto number = [&](std::uint64_t at, std::size_t width) {
     std::uint64_t value = 0;
     for (std::size_t i = 0; i < width && at < bytes.size() && i < bytes.size() - at; ++i)
-      value |= std::uint64_t{static_cast<unsigned char>(bytes[at + i])} << (8 * i);
+      value |= std::uint64_t{static_cast<unsigned char>(bytes[static_cast<std::size_t>(at) + i])} << (8 * i);
     return value;
   };
   const std::size_t last =
@@ -92,11 +92,12 @@ void for_each_zip_name(std::string_view bytes, const See& see) {
   std::size_t end = bytes.substr(last).rfind("PK\x05\x06");
   end = end == std::string_view::npos ? end : end + last;
   if (end == std::string_view::npos || bytes.size() - end < end_size)
-    return see(bytes.substr(std::min<std::size_t>(30, bytes.size()), number(26, 2)));
+    return see(bytes.substr(std::min<std::size_t>(30, bytes.size()), static_cast<std::size_t>(number(26, 2))));
   std::uint64_t at = number(end + 16, 4);
   if (at == 0xffffffff && end >= locator_size) at = number(number(end - locator_size + 8, 8) + 48, 8);
-  while (at < end && bytes.substr(at).starts_with("PK\x01\x02")) {
-    see(bytes.substr(std::min<std::uint64_t>(at + entry_size, end), number(at + 28, 2)));
+  while (at < end && bytes.substr(static_cast<std::size_t>(at)).starts_with("PK\x01\x02")) {
+    see(bytes.substr(static_cast<std::size_t>(std::min<std::uint64_t>(at + entry_size, end)),
+                     static_cast<std::size_t>(number(at + 28, 2))));
     at += entry_size + number(at + 28, 2) + number(at + 30, 2) + number(at + 32, 2);
   }
 }

@@ -52,7 +52,7 @@ class JsonDocument {
   }
   /// Returns the text of a string value.
   [[nodiscard]] std::string_view string(std::uint32_t index) const noexcept {
-    return std::string_view(text_).substr(nodes_[index].payload, nodes_[index].size);
+    return std::string_view(text_).substr(static_cast<std::size_t>(nodes_[index].payload), nodes_[index].size);
   }
 
  private:
@@ -151,7 +151,7 @@ inline bool JsonHandler::RawNumber(const char* text, Size size, bool) {
                                  .what = concat(what...),
                                  .fix = "export the program again"});
   };
-  constexpr std::size_t most = std::size_t{1} << 32;  // maximum of a node index
+  constexpr std::uint64_t most = std::uint64_t{1} << 32;  // maximum of a node index
   if (text.size() > limits.max_parsed_bytes || text.size() >= most)
     return fail("the JSON text is larger than Limits::max_parsed_bytes");
   constexpr unsigned flags = rapidjson::kParseIterativeFlag | rapidjson::kParseNanAndInfFlag |

@@ -109,7 +109,7 @@ class PickleMachine {
     if (!in_.number(width, size)) return false;
     if (size > 8) return in_.skip(size) && stack_.push_new({.kind = PickleKind::big_integer});
     std::uint64_t value = 0;
-    if (!in_.number(size, value)) return false;
+    if (!in_.number(static_cast<std::size_t>(size), value)) return false;
     const auto unused = static_cast<unsigned>(64 - 8 * size);  // the sign is the highest bit read
     const std::int64_t extended = size == 0 ? 0 : static_cast<std::int64_t>(value << unused) >> unused;
     return stack_.push_new({.kind = PickleKind::integer, .number = extended});

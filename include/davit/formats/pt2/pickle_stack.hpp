@@ -67,10 +67,11 @@ class PickleStack {
     items.insert(items.end(), stack_.begin() + static_cast<std::ptrdiff_t>(first), stack_.end());
     stack_.resize(first);
   }
-  /// Stores the top value as memo entry `index`.
-  bool memoize(std::uint64_t index) {
+  /// Stores the top value as memo entry `entry`.
+  bool memoize(std::uint64_t entry) {
     if (!has(1)) return false;
-    if (index >= in_.bytes().size()) return in_.fail("memo entry ", index, " is more than the pickle can have");
+    if (entry >= in_.bytes().size()) return in_.fail("memo entry ", entry, " is more than the pickle can have");
+    const auto index = static_cast<std::size_t>(entry);
     if (index >= memo_.size()) memo_.resize(index + 1, no_pickle_id);
     memo_[index] = stack_.back();
     PickleValue& value = values_[stack_.back()];
@@ -78,8 +79,9 @@ class PickleStack {
     return true;
   }
   [[nodiscard]] std::size_t memo_size() const noexcept { return memo_.size(); }
-  bool recall(std::uint64_t index) {
-    if (index >= memo_.size() || memo_[index] == no_pickle_id) return in_.fail("memo entry ", index, " is not there");
+  bool recall(std::uint64_t entry) {
+    const auto index = static_cast<std::size_t>(entry);
+    if (entry >= memo_.size() || memo_[index] == no_pickle_id) return in_.fail("memo entry ", entry, " is not there");
     return push(memo_[index]);
   }
 

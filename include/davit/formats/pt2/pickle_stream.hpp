@@ -31,7 +31,7 @@ class PickleStream {
   }
   bool skip(std::uint64_t count) {
     if (count > bytes_.size() - at_) return fail("the pickle ends too early");
-    at_ += count;
+    at_ += static_cast<std::size_t>(count);
     return true;
   }
   /// Reads a little-endian number of `width` bytes.

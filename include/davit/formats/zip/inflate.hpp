@@ -23,7 +23,8 @@ namespace davit::formats {
                                                        const Name& where) {
   constexpr std::uint64_t largest_ratio = 1032;  // of the deflate format
   if (size / largest_ratio > deflated.size()) return corrupt(where, "it cannot inflate to the size it claims");
-  SharedBytes content = SharedBytes::allocate(size);
+  SharedBytes content =
+      size == static_cast<std::size_t>(size) ? SharedBytes::allocate(static_cast<std::size_t>(size)) : SharedBytes();
   if (content.size() != size) return load_error(ErrorCode::out_of_memory, where, "no memory to inflate it", {});
 
   z_stream stream{};

@@ -247,7 +247,8 @@ inline Result<void> ZipArchive::sort_members() {
 }
 
 inline Result<SharedBytes> ZipArchive::read(const ZipMember& member) {
-  SharedBytes content = bytes_.part(member.offset, member.stored_size);
+  SharedBytes content =
+      bytes_.part(static_cast<std::size_t>(member.offset), static_cast<std::size_t>(member.stored_size));
   if (member.deflated) {
     if (member.size > inflate_budget_) return corrupt(place(member.name), "it inflates to an implausible size");
     inflate_budget_ -= member.size;

@@ -21,7 +21,7 @@ struct ZipStream {
   std::uint64_t read(void* to, std::uint64_t size) noexcept {
     at_end = size > bytes.size() - at;
     size = std::min<std::uint64_t>(size, bytes.size() - at);
-    if (size != 0) std::memcpy(to, bytes.data() + at, size);
+    if (size != 0) std::memcpy(to, bytes.data() + at, static_cast<std::size_t>(size));
     if (at < hidden) std::memset(to, 0, static_cast<std::size_t>(std::min(size, hidden - at)));
     at += size;
     return size;
@@ -43,7 +43,7 @@ inline zlib_filefunc64_def zip_functions(ZipStream& stream) noexcept {
   functions.opaque = &stream;
   functions.zopen64_file = [](voidpf opaque, const void*, int) { return opaque; };
   functions.zread_file = [](voidpf, voidpf file, void* to, uLong size) -> uLong {
-    return static_cast<ZipStream*>(file)->read(to, size);
+    return static_cast<uLong>(static_cast<ZipStream*>(file)->read(to, size));
   };
   functions.ztell64_file = [](voidpf, voidpf file) -> ZPOS64_T { return static_cast<ZipStream*>(file)->at; };
   functions.zseek64_file = [](voidpf, voidpf file, ZPOS64_T offset, int origin) -> long {
