@@ -4,7 +4,6 @@
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
-#include <ranges>
 #include <span>
 #include <string_view>
 #include <type_traits>
