@@ -62,6 +62,7 @@ enum class InPlace : std::uint8_t {
   const std::string_view base = target.substr(0, last);
   const std::string_view overload = target.substr(last + 1);
   if (base.ends_with("__") ? base.starts_with("aten.__i") : base.ends_with('_')) return InPlace::self;
+  if (overload == "default" || overload == "Tensor") return InPlace::no;  // most nodes: asked for each, many times
   if (overload == "out" || overload.starts_with("out_") || overload.ends_with("_out")) return InPlace::out;
   if (!target.starts_with("aten.")) return InPlace::no;
   // overloads of out= forms without "out" in their names
