@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <memory>
 #include <span>
 #include <utility>
@@ -31,20 +30,6 @@ bool xnnpack::is_available() noexcept {
   return available;
 }
 
-namespace xnnpack_parts {
-
-/// True for a call of portable's kernel that takes images in row-major order: XNNPACK's are laid out anew for it, as
-/// where a region ends.
-[[nodiscard]] bool ends_images(GraphModuleView graph, NodeId n) {
-  if (find_rule(graph.target(graph.nodes[n])) != nullptr || kernel_order(graph, n) != KernelOrder::rows) return false;
-  bool image = false;
-  for (const Argument& a : graph.inputs(graph.nodes[n]))
-    graph.for_each_value(a, [&](ValueId v) { image = image || graph.values[v].sizes.count == 4; });
-  return image;
-}
-
-}  // namespace xnnpack_parts
-
 bool xnnpack::is_worthwhile(GraphModuleView graph, std::span<const NodeId> nodes) {
   constexpr LibraryRates rates{.convolution = 320,
                                .convolution_of_few = -60,
@@ -52,10 +37,8 @@ bool xnnpack::is_worthwhile(GraphModuleView graph, std::span<const NodeId> nodes
                                .depthwise_convolution = 40,
                                .product = -300,
                                .copies_all = true};
-  std::vector<NodeId> own;
-  std::ranges::copy_if(nodes, std::back_inserter(own), [&](NodeId n) { return !xnnpack_parts::ends_images(graph, n); });
-  return std::ranges::any_of(own, [&](NodeId n) { return is_worth_a_library(graph, n); }) &&
-         pays_its_border(graph, own, rates);
+  return std::ranges::any_of(nodes, [&](NodeId n) { return is_worth_a_library(graph, n); }) &&
+         pays_its_border(graph, nodes, rates);
 }
 double xnnpack::offload_cost(GraphModuleView graph, std::span<const NodeId> nodes) {
   constexpr LibrarySpeed speed{.node_ns = 150,

@@ -5,12 +5,14 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <variant>
 #include <vector>
 
 #include "davit/backends/kit/finite_guard.hpp"
 #include "davit/backends/kit/kernel_nodes.hpp"
+#include "davit/backends/kit/offload_cost.hpp"
 #include "davit/backends/xnnpack/convolution_rules.hpp"
 #include "davit/backends/xnnpack/kernel_calls.hpp"
 #include "davit/backends/xnnpack/layout_rules.hpp"
@@ -48,6 +50,26 @@ inline constexpr auto op_table =
 /// True for operators that only portable's kernels compute here, which lose nothing.
 [[nodiscard]] constexpr bool runs_as_kernel(std::string_view target) noexcept { return find_rule(target) == nullptr; }
 
+/// True for a call of portable's kernel that takes images in row-major order and makes others: here they would be laid
+/// out anew for it and behind it, as where a region ends. Norms and softmax stay, and what makes little of much.
+[[nodiscard]] inline bool ends_images(GraphModuleView graph, NodeId node) {
+  const OperatorCall call = operator_call(graph, graph.nodes[node]);
+  const RangeBound range = facts_of(call.target).range;
+  if (range == RangeBound::softmax || range == RangeBound::layer_norm || range == RangeBound::group_norm ||
+      kernel_order(graph, node) != KernelOrder::rows)
+    return false;
+  double taken = 0, made = 0;
+  const auto count = [&](std::span<const Argument> list, double& elements) {
+    for (const Argument& a : list)
+      graph.for_each_value(a, [&](ValueId v) {
+        if (graph.values[v].sizes.count == 4) elements += davit::detail::element_count(graph, v);
+      });
+  };
+  count(call.inputs, taken);
+  count(call.outputs, made);
+  return taken != 0 && made * 8 > taken;
+}
+
 /// Reads a node: nullptr, and its description, or why the backend does not take it. Nothing is in the description of a
 /// call of portable's kernel (refuses_as_kernel). O(arguments), or O(arguments of the graph) where all outputs but the
 /// first must be unused.
@@ -62,6 +84,7 @@ inline constexpr auto op_table =
     description = {};
   }
   if (const char* const refused = refuses_as_kernel(graph, node)) return rule != nullptr ? wrong : refused;
+  if (ends_images(graph, node)) return rule != nullptr ? wrong : "a kernel that takes images in another order";
   for (std::size_t i = 0; i < call.outputs(); ++i)
     if (call.output(i) != no_id && (i == 0 || graph.used == nullptr || graph.used[call.output(i)] != 0))
       if (const char* const reason = refuses_tensor(call, call.output(i), call.dtype(call.output(i)))) return reason;
