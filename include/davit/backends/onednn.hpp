@@ -44,9 +44,9 @@ class PartitionSession;
 /// slower, and with heap memory the first time. Infinities that masks put into softmax are ordinary. `fast_math` gives
 /// the looking up; benchmarks/forms.cpp measures what it costs a model. Sums are taken in another order than torch's.
 /// log and log_softmax, of which oneDNN's are off by 1e-6 where the exact result is near 0, exp, whose infinities are
-/// masks', and what it lacks (sin, lookups, comparisons, sorting, ...) or has in other forms only, arithmetic on integers
-/// too, run on portable's kernels inside the partition (refuses_as_kernel); regions of nothing else are left to
-/// portable.
+/// masks', and what it lacks (sin, lookups, comparisons, sorting, ...) or has in other forms only, arithmetic on
+/// integers too, run on portable's kernels inside the partition (refuses_as_kernel); regions of nothing else are left
+/// to portable.
 ///
 /// Int8 programs (PT2E: dequantize, compute, quantize) keep their bytes: convolutions of images and products with a
 /// constant matrix, with relu and clamps, sums and maxima. On a CPU with VNNI oneDNN computes them; else, on x86-64
