@@ -6,6 +6,7 @@
 
 #include "davit/impl/backend.cpp"
 #include "davit/impl/autotune.cpp"
+#include "davit/impl/checkpoint.cpp"
 #include "davit/impl/core.cpp"
 #include "davit/impl/decomposition.cpp"
 #include "davit/impl/lowered.cpp"
