@@ -6,6 +6,7 @@
 /// no lowering. davit/implementation.hpp defines all.
 
 #include "davit/impl/backend.cpp"
+#include "davit/impl/checkpoint.cpp"
 #include "davit/impl/core.cpp"
 #include "davit/impl/lowered.cpp"
 #include "davit/impl/package.cpp"

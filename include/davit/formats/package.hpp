@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "davit/core/config.hpp"
+#include "davit/core/bytes.hpp"
+#include "davit/core/segments.hpp"
 #include "davit/core/shared_bytes.hpp"
 #include "davit/lowered/backend_list.hpp"
 #include "davit/lowered/lowered_program.hpp"
@@ -60,5 +62,10 @@ template <class List, class From>
 [[nodiscard]] Result<LoweredProgram> load_program(const From& from, Diagnostics* diagnostics = nullptr) {
   return load_program(List::tables(), from, diagnostics);
 }
+
+namespace detail {
+/// Reads over the methods of a program table, up to its state; nothing of them is loaded. Errors: corrupt_data.
+[[nodiscard]] Result<void> skip_methods(ByteReader& in, const SegmentReader& segments);
+}  // namespace detail
 
 }  // namespace davit::formats

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "davit/formats/impl/checkpoint.ipp"
 #include "davit/formats/impl/file_kind.ipp"
 #include "davit/formats/impl/mapped_file.ipp"
 #include "davit/formats/impl/package.ipp"

@@ -45,8 +45,7 @@ namespace detail {
   return {};
 }
 
-/// Reads over the methods of a program table, up to its state; nothing of them is loaded. Errors: corrupt_data.
-[[nodiscard]] Result<void> skip_methods(ByteReader& in, const SegmentReader& segments) {
+Result<void> skip_methods(ByteReader& in, const SegmentReader& segments) {
   const auto skip_program = [&]() -> Result<void> {
     const Result<ExportedProgram> program = read_program(in, segments);
     if (!program) return std::unexpected(program.error());

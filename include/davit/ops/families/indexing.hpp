@@ -32,6 +32,19 @@ inline constexpr OperatorRow indexing[] = {
        mode == 2 ? fail(0) :
          [mode == 1 ? t / cast(unsqueeze(clamp(c, 1), 1), dtype(weight)) : t,
            mode == 0 && padding_idx < 0 ? full([0], 0, dtype=int64) : b, c, c])"sv},
+    {.rule = R"(aten._embedding_bag_backward.default(grad, indices, offsets, offset2bag, bag_size, maximum_indices,
+           num_weights, scale_grad_by_freq, mode, sparse, per_sample_weights, padding_idx=-1):
+       b = sum.dim_IntList(unsqueeze(arange.start_step(0, size(indices, 0)), 1) >= offsets, [1]) - 1;
+       sparse ? fail(0) :
+         _embedding_bag_dense_backward(grad, indices, b, bag_size, maximum_indices, num_weights, scale_grad_by_freq,
+           mode, per_sample_weights, padding_idx))"sv},
+    {.rule = R"(aten._embedding_bag_dense_backward.default(grad, indices, offset2bag, bag_size, maximum_indices,
+           num_weights, scale_grad_by_freq, mode, per_sample_weights, padding_idx=-1):
+       g = index.Tensor(grad, [offset2bag]);
+       c = index.Tensor(clamp(bag_size, 1), [offset2bag]);
+       x = mode == 1 ? g / cast(unsqueeze(c, 1), dtype(grad)) : g;
+       y = per_sample_weights == none ? x : x * unsqueeze(per_sample_weights, 1);
+       mode == 2 ? fail(0) : embedding_dense_backward(y, indices, num_weights, padding_idx, scale_grad_by_freq))"sv},
     {.rule = R"(aten._embedding_bag_forward_only.default = aten._embedding_bag.default)"sv},
     {.rule = R"(aten._unsafe_index.Tensor = aten.index.Tensor)"sv},
     {.rule = R"(aten._unsafe_index_put.default = aten.index_put.default)"sv},

@@ -1,0 +1,2 @@
+// SPDX-License-Identifier: MIT
+#include "davit/formats/impl/checkpoint.ipp"
