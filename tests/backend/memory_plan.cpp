@@ -44,10 +44,10 @@ static_assert(check_by_size());
 constexpr bool check_tightly() {
   const Lifetime lifetimes[] = {{0, 1, 64}, {1, 2, 128}, {2, 3, 256}, {2, 2, 0}};
   const Lifetime chain[] = {{0, 1, 100}, {1, 2, 100}, {2, 3, 100}};
-  return plan_memory(lifetimes).live_bytes == 384 && plan_memory_tightly(lifetimes, 4).arena_bytes == 384 &&
-         plan_memory_tightly(lifetimes, 3).arena_bytes == 448 &&
-         plan_memory_tightly(lifetimes, 4, 16).arena_bytes == 384 && plan_memory(chain).live_bytes == 256 &&
-         plan_memory_tightly(chain, 3).arena_bytes == 256;
+  return plan_memory(lifetimes).live_bytes == 384 && plan_memory_smallest(lifetimes, 4).arena_bytes == 384 &&
+         plan_memory_smallest(lifetimes, 3).arena_bytes == 448 &&
+         plan_memory_smallest(lifetimes, 4, 16).arena_bytes == 384 && plan_memory(chain).live_bytes == 256 &&
+         plan_memory_smallest(chain, 3).arena_bytes == 256;
 }
 static_assert(check_tightly());
 

@@ -105,6 +105,6 @@ TEST_CASE("fold_constants: a backend that refuses a node, or cannot run, folds n
   refuses.refuses = [](GraphModuleView, NodeId) { return "no"; };
   CHECK(!fold_constants(program, refuses));
   BackendTable absent = backend_table<portable>;
-  absent.asks_availability = [] { return false; };
+  absent.is_available_fn = [] { return false; };
   CHECK(!fold_constants(program, absent));
 }

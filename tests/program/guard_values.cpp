@@ -93,16 +93,16 @@ TEST_CASE("a broken guard is described by the values that it asks for") {
     values[0] = GuardNumber::of(x);
     values[1] = GuardNumber::of(y);
     evaluate_guards(guards.nodes, values);
-    return first_broken(guards, values);
+    return first_violation(guards, values);
   };
   CHECK(set(7, 3) == 2);
   CHECK(set(3, 7) == 0);
-  CHECK(describe_broken(guards, 0, names, values).what ==
+  CHECK(describe_violation(guards, 0, names, values).what ==
         "x.shape[0] > y.shape[1] does not hold: x.shape[0] is 3, y.shape[1] is 7");
   CHECK(set(3, 0) == 1);
-  CHECK(describe_broken(guards, 1, names, values).what ==
+  CHECK(describe_violation(guards, 1, names, values).what ==
         "x.shape[0] // y.shape[1] cannot be worked out: it divides by zero; x.shape[0] is 3, y.shape[1] is 0");
-  CHECK(describe_broken(guards, 1, names, values).fix ==
+  CHECK(describe_violation(guards, 1, names, values).fix ==
         "pass arguments for which it holds: the model was exported for these only");
   CHECK(to_string(GuardNumber::of(0.5)) == "0.5");
   CHECK(to_string(GuardNumber::of(true)) == "True");
@@ -123,7 +123,7 @@ TEST_CASE("a guard of many sizes names some of them") {
   for (std::size_t k = 0; k < 300; ++k) values[k] = GuardNumber::of(i(1));
   evaluate_guards(guards.nodes, values);
   CHECK(values[598] == GuardNumber::of(i(298)));
-  const BrokenGuard broken = describe_broken(guards, 0, names, values);
+  const GuardViolation broken = describe_violation(guards, 0, names, values);
   CHECK(broken.what.ends_with("x7.shape[0] is 1, and 292 more"));
   CHECK(broken.what.size() < 800);
 }
@@ -135,7 +135,7 @@ TEST_CASE("a guard that does not fit 64 bits says that it refuses the call") {
   const std::vector<Name> names{"x"};
   std::vector<GuardNumber> values{GuardNumber::of(most), {}};
   evaluate_guards(guards.nodes, values);
-  const BrokenGuard broken = describe_broken(guards, 0, names, values);
+  const GuardViolation broken = describe_violation(guards, 0, names, values);
   CHECK(broken.what ==
         "x.shape[0] * x.shape[0] cannot be worked out: a number in it does not fit 64 bits; x.shape[0] is "
         "9223372036854775807");

@@ -116,7 +116,7 @@ class CallComparison {
                                                          std::vector<Input>& inputs) {
   Result<Runner> runner = Runner::lower(program, choice, true);
   if (!runner) return std::unexpected(std::move(runner.error()));
-  take_bits(inputs, runner->method().interface.inputs);
+  reinterpret_as_bfloat16(inputs, runner->method().interface.inputs);
   runner->record_calls();
   const std::vector<Input> own = copy_inputs(inputs);
   const Result<Outputs> outputs = runner->run(values_of(own));

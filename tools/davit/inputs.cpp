@@ -53,10 +53,10 @@ void add_tensor(Tensor tensor, std::vector<Input>& inputs) {
 /// Reads the arrays of a numpy.savez archive in its order; if `name` is not empty, only this one.
 [[nodiscard]] Result<void> read_arrays(const std::string& file, std::string_view name, std::vector<Input>& inputs) {
   const Result<SharedBytes> bytes = formats::map_file(file);
-  if (!bytes) return std::unexpected(formats::recognised_file(bytes.error(), file, formats::FileUse::array));
+  if (!bytes) return std::unexpected(formats::with_file_kind_of(bytes.error(), file, formats::FileUse::array));
   Result<formats::ZipArchive> archive = formats::ZipArchive::open(*bytes, file);
   if (!archive)
-    return std::unexpected(formats::recognised_file(std::move(archive.error()), file, formats::FileUse::array));
+    return std::unexpected(formats::with_file_kind_of(std::move(archive.error()), file, formats::FileUse::array));
   std::vector<const formats::ZipMember*> arrays;
   for (const formats::ZipMember& member : archive->members())
     if (member.name.ends_with(".npy")) arrays.push_back(&member);
@@ -115,7 +115,7 @@ Result<std::vector<Input>> parse_inputs(const std::vector<std::string>& texts) {
   return inputs;
 }
 
-void take_bits(std::vector<Input>& inputs, std::span<const InputPort> ports) {
+void reinterpret_as_bfloat16(std::vector<Input>& inputs, std::span<const InputPort> ports) {
   std::vector<const InputPort*> takers;
   for (const InputPort& port : ports)
     if (port.role == InputRole::user) takers.push_back(&port);

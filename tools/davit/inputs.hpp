@@ -37,7 +37,7 @@ struct Input {
 /// false, none, or str:TEXT. Errors: any other text, with a guess of the file's kind.
 [[nodiscard]] davit::Result<std::vector<Input>> parse_inputs(const std::vector<std::string>& texts);
 /// Converts uint16 arrays to bfloat16 where the program takes bfloat16: programs without ml_dtypes write the bits.
-void take_bits(std::vector<Input>& inputs, std::span<const davit::InputPort> ports);
+void reinterpret_as_bfloat16(std::vector<Input>& inputs, std::span<const davit::InputPort> ports);
 
 /// Describes a program's inputs: "'x' float32[1, 3], 'n' int". Omits inputs fixed at export.
 [[nodiscard]] std::string describe_inputs(const davit::MethodInterface& interface);

@@ -167,7 +167,7 @@ CLI::Option* add_method(CLI::App& command, tool::LoweringChoice& choice, const s
 }
 
 /// Returns `status`, after printing the name of a written cost table.
-[[nodiscard]] int and_costs(int status, const tool::LoweringChoice& choice) {
+[[nodiscard]] int print_cost_file(int status, const tool::LoweringChoice& choice) {
   if (choice.costs->written()) tool::print_written(choice.costs->save);
   return status;
 }
@@ -192,14 +192,14 @@ void reserve_streams() {
     if (fcntl(stream, F_GETFD) < 0) (void)!open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 /// Prints help, version or error of CLI11, and returns the exit status.
-[[nodiscard]] int told(const CLI::App& app, const CLI::Error& error) {
+[[nodiscard]] int report_parse_error(const CLI::App& app, const CLI::Error& error) {
   std::ostringstream text;
   const int status = app.exit(error, text, std::cerr);
   tool::print("%s", text.str().c_str());
   return status == 0 ? 0 : 2;
 }
 /// Flushes standard output and returns `status`, or another status if output was lost.
-[[nodiscard]] int flushed(int status) {
+[[nodiscard]] int flush_output(int status) {
   const bool failed = std::ferror(stdout) != 0;
   if (std::fflush(stdout) != 0 && tool::print_error == 0) tool::print_error = errno;
   if (!failed && tool::print_error == 0) return status;
@@ -449,24 +449,24 @@ void reserve_streams() {
   try {
     app.parse(argc, argv);
   } catch (const CLI::RequiredError& error) {
-    if (argc < 2 || argv[1][0] == '-' || !app.get_subcommands().empty()) return told(app, error);
+    if (argc < 2 || argv[1][0] == '-' || !app.get_subcommands().empty()) return report_parse_error(app, error);
     std::fprintf(stderr, "davit: there is no command '%s'; davit help lists them\n", davit::printable(argv[1]).c_str());
     return 2;
   } catch (const CLI::ParseError& error) {
-    return told(app, error);
+    return report_parse_error(app, error);
   }
   if (completions_command->parsed()) return tool::print("%s", tool::completions(app, shell).c_str()), 0;
   if (help_command->parsed()) return tool::help(app, topic);
   if (inspect_command->parsed()) return tool::inspect(inspect);
   if (embed_command->parsed()) return tool::embed(embed);
-  if (train_command->parsed()) return and_costs(tool::train(train), train.lowering);
+  if (train_command->parsed()) return print_cost_file(tool::train(train), train.lowering);
   if (explain_command->parsed()) return tool::explain(explain);
   if (operators_command->parsed()) return tool::operators(operators);
   if (bench_command->parsed()) return tool::bench(bench);
-  if (run_command->parsed()) return and_costs(tool::run(run), run.lowering);
-  if (lower_command->parsed()) return and_costs(tool::lower(lower), lower.lowering);
-  if (compare_command->parsed()) return and_costs(tool::compare(compare), compare.lowering);
-  return and_costs(tool::check(check), check.lowering);
+  if (run_command->parsed()) return print_cost_file(tool::run(run), run.lowering);
+  if (lower_command->parsed()) return print_cost_file(tool::lower(lower), lower.lowering);
+  if (compare_command->parsed()) return print_cost_file(tool::compare(compare), compare.lowering);
+  return print_cost_file(tool::check(check), check.lowering);
 }
 
 }  // namespace
@@ -474,7 +474,7 @@ void reserve_streams() {
 int main(int argc, char** argv) try {
   reserve_streams();
   handle_signals();
-  return flushed(run_command(argc, argv));
+  return flush_output(run_command(argc, argv));
 } catch (const std::exception& error) {
   std::fprintf(stderr, "davit: %s\n", error.what());
   return 2;

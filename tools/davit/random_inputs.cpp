@@ -103,7 +103,7 @@ Result<std::vector<Input>> inputs_or_random(const std::vector<std::string>& text
                                             std::span<const InputPort> ports, std::uint64_t seed) {
   if (texts.empty()) return random_inputs(program, seed);
   Result<std::vector<Input>> inputs = parse_inputs(texts);
-  if (inputs) take_bits(*inputs, ports);
+  if (inputs) reinterpret_as_bfloat16(*inputs, ports);
   return inputs;
 }
 

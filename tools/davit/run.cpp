@@ -76,7 +76,7 @@ using namespace davit;
   if (!runner) return std::unexpected(std::move(runner.error()));
   if (options.inputs.empty()) inputs = no_inputs(options, runner->method());
   if (!inputs) return std::unexpected(inputs.error());
-  take_bits(*inputs, runner->method().interface.inputs);
+  reinterpret_as_bfloat16(*inputs, runner->method().interface.inputs);
   const std::vector<EValue> values = values_of(*inputs);
   using Clock = std::chrono::steady_clock;
   std::vector<double> times;

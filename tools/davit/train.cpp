@@ -207,7 +207,7 @@ class Batches {
   progress.show({});
   if (!runner) return std::unexpected(std::move(runner.error()));
   const MethodInterface& interface = runner->method().interface;
-  take_bits(*data, interface.inputs);
+  reinterpret_as_bfloat16(*data, interface.inputs);
   Result<Batches> batches = Batches::make(*std::move(data), interface, options.batch);
   if (!batches) return std::unexpected(std::move(batches.error()));
   if (const std::int64_t rest = batches->left_out(); rest != 0)

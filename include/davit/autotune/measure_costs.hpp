@@ -87,14 +87,14 @@ class CostMeasurement {
 
   void run() {
     if (order_.size() < 2) return;
-    measure_alone();
-    measure_wholes();
+    measure_regions();
+    measure_preferred_plans();
     for (int round = 0; round < 8; ++round) {
-      if (!measure_joined()) break;
+      if (!measure_joined_regions()) break;
     }
     for (int round = 0; round < 4; ++round) {
       if (!measure_plans()) break;
-      measure_joined();
+      measure_joined_regions();
     }
   }
 
@@ -118,7 +118,7 @@ class CostMeasurement {
     jobs.push_back({std::move(nodes), key, backend});
   }
   /// Measures every region on every backend that takes it, backend by backend as a program would run.
-  void measure_alone() {
+  void measure_regions() {
     std::vector<Job> jobs;
     for (std::uint32_t b = 0; b < choice_.backends().size(); ++b)
       for (std::uint32_t r = 0; r < choice_.regions().count(); ++r)
@@ -126,7 +126,7 @@ class CostMeasurement {
     measure(jobs, true);
   }
   /// Measures the partitions of plans that prefer one backend.
-  void measure_wholes() {
+  void measure_preferred_plans() {
     std::vector<Job> jobs;
     for (const RegionChoice::Whole& whole : choice_.wholes()) {
       std::vector<std::vector<NodeId>> nodes(whole.keys.size());
@@ -138,7 +138,7 @@ class CostMeasurement {
     measure(jobs, false);
   }
   /// Measures the joined regions of the best covers that the table lacks. False if there are none.
-  bool measure_joined() {
+  bool measure_joined_regions() {
     std::vector<Job> jobs;
     for (const std::uint32_t percent : {std::uint32_t{100}, optimism_percent}) {
       const Cover cover =

@@ -32,7 +32,7 @@ namespace detail {
 
 /// Reads memory between two runs, so that a part of a program finds the caches in the state that the rest of the
 /// program would leave.
-class OtherWork {
+class CacheDisturber {
  public:
   static constexpr std::size_t most_bytes = std::size_t{64} << 20;
 
@@ -68,7 +68,7 @@ struct TimedProgram {
 /// equally. The time of a program is its shortest run. The first round is a warm-up, except for hopeless programs.
 template <class Clock = std::chrono::steady_clock>
 void time_runs(std::span<TimedProgram> programs, const TimingOptions& options) {
-  detail::OtherWork other;
+  detail::CacheDisturber other;
   const auto begin = Clock::now();
   const auto run = [&](TimedProgram& p) {
     other.read(p.other_bytes);

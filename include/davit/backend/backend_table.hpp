@@ -43,7 +43,7 @@ struct BackendTable {
   std::string_view name{};
   bool fills_destinations = false;
   bool never_views_inputs = false;
-  bool (*asks_availability)() = nullptr;  ///< null if the backend is known at compile time to be available
+  bool (*is_available_fn)() = nullptr;  ///< null if the backend is known at compile time to be available
   const char* (*refuses)(GraphModuleView graph, NodeId node) = nullptr;
   std::string_view (*operator_schema)(std::string_view target) = nullptr;
   bool (*is_worthwhile)(GraphModuleView graph, std::span<const NodeId> nodes) = nullptr;
@@ -69,7 +69,7 @@ struct BackendTable {
   std::int32_t blob_version = 0;  ///< version of the blobs that it saves for static programs
   std::size_t (*scratch_bytes)(const void* processed) = nullptr;
 
-  [[nodiscard]] constexpr bool is_available() const { return asks_availability == nullptr || asks_availability(); }
+  [[nodiscard]] constexpr bool is_available() const { return is_available_fn == nullptr || is_available_fn(); }
 };
 
 namespace detail {
@@ -104,7 +104,7 @@ struct BackendCalls {
           tracer, *call.report, *static_cast<Workspace*>(call.workspace), call.scratch, call.max_memory, call.undo);
       return B::execute(as<Handle>(call.handle), call.inputs, call.outputs, context);
     };
-    return or_caught(run, [&](ErrorCode code, Name what) -> Status {
+    return catch_exceptions(run, [&](ErrorCode code, Name what) -> Status {
       call.report->text = std::move(what);
       return std::unexpected(Fault(code));
     });
@@ -153,7 +153,7 @@ struct BackendCalls {
     t.name = B::name;
     t.fills_destinations = FillsDestinations<B>;
     t.never_views_inputs = NeverViewsInputs<B>;
-    if constexpr (!AlwaysAvailable<B>) t.asks_availability = [] { return B::is_available(); };
+    if constexpr (!AlwaysAvailable<B>) t.is_available_fn = [] { return B::is_available(); };
     t.compile = [](const void* processed, const void* spec) {
       return erase(B::compile(as<Processed>(processed), as<Spec>(spec)));
     };

@@ -183,8 +183,8 @@ template <class = void>
 /// Returns the smaller plan of plan_memory and plan_memory_by_size; tries the second only if the first needs more than
 /// `live_bytes` and there are at most `few` blocks. Lifetimes must be sorted by `first`. O(n^2) for up to `few` blocks.
 template <class = void>
-[[nodiscard]] constexpr MemoryPlan plan_memory_tightly(std::span<const Lifetime> lifetimes, std::size_t few,
-                                                       std::size_t alignment = plan_alignment) {
+[[nodiscard]] constexpr MemoryPlan plan_memory_smallest(std::span<const Lifetime> lifetimes, std::size_t few,
+                                                        std::size_t alignment = plan_alignment) {
   MemoryPlan plan = plan_memory(lifetimes, alignment);
   if (plan.arena_bytes == plan.live_bytes || lifetimes.size() > few) return plan;
   MemoryPlan by_size = plan_memory_by_size(lifetimes, alignment);

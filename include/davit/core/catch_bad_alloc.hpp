@@ -16,7 +16,7 @@ namespace davit::detail {
 /// std::length_error, code failed with the exception's text for others. With -fno-exceptions it only calls `make`, and
 /// a failing operator new ends the program.
 template <class Make, class Answer>
-[[gnu::always_inline]] inline auto or_caught(Make&& make, [[maybe_unused]] Answer&& answer) -> decltype(make()) {
+[[gnu::always_inline]] inline auto catch_exceptions(Make&& make, [[maybe_unused]] Answer&& answer) -> decltype(make()) {
 #if defined(__cpp_exceptions)
   try {
     return make();
@@ -33,10 +33,10 @@ template <class Make, class Answer>
 #endif
 }
 
-/// Returns make(); an exception becomes an Error of this stage: out_of_memory or failed, as in or_caught.
+/// Returns make(); an exception becomes an Error of this stage: out_of_memory or failed, as in catch_exceptions.
 template <class Make>
 [[nodiscard, gnu::always_inline]] inline auto catch_bad_alloc(Stage stage, Make&& make) -> decltype(make()) {
-  return or_caught(make, [stage](ErrorCode code, Name what) -> decltype(make()) {
+  return catch_exceptions(make, [stage](ErrorCode code, Name what) -> decltype(make()) {
     return std::unexpected(Error{.code = code, .stage = stage, .what = std::move(what)});
   });
 }

@@ -90,7 +90,8 @@ class Walk {
   }
   /// Returns the dimension with the contiguous stride of operand n, if it is not the innermost and its size is at least
   /// `least`; else 0.
-  [[nodiscard]] std::size_t turned_dimension(std::size_t n, std::size_t element, std::int64_t least) const noexcept {
+  [[nodiscard]] std::size_t transposed_dimension(std::size_t n, std::size_t element,
+                                                 std::int64_t least) const noexcept {
     const auto bytes = static_cast<std::int64_t>(element);
     if (strides[n][0] == bytes) return 0;
     for (std::size_t d = 1; d < rank; ++d)

@@ -255,7 +255,7 @@ class PlacePlanner {
     plan_.offsets.reserve(blocks.size());
     for (const std::uint32_t b : blocks) plan_.lifetimes.push_back(life_[b]);
     const MemoryPlan memory =
-        plan_memory_tightly({plan_.lifetimes.data(), plan_.lifetimes.size()}, 256, static_alignment);
+        plan_memory_smallest({plan_.lifetimes.data(), plan_.lifetimes.size()}, 256, static_alignment);
     const std::size_t* offset = memory.offsets.data();
     for (const std::uint32_t b : blocks) {
       const auto at = static_cast<std::uint32_t>(*offset++);

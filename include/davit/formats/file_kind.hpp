@@ -35,6 +35,6 @@ struct FileKind {
                                std::string_view name = {});
 /// Improves the error of reading a file and adds its name. For a missing file, suggests a file beside it with another
 /// extension. Does not block on pipes.
-[[nodiscard]] Error recognised_file(Error error, const std::string& path, FileUse wanted);
+[[nodiscard]] Error with_file_kind_of(Error error, const std::string& path, FileUse wanted);
 
 }  // namespace davit::formats

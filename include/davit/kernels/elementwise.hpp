@@ -270,7 +270,7 @@ inline constexpr std::int64_t tile_columns = block_length / tile_rows;
   if (walk.sizes[0] < tile_columns) return 0;
   for (std::size_t k = 0; k < operands.size(); ++k)
     if (walk.strides[k][0] != 0)
-      if (const std::size_t d = walk.turned_dimension(k, size_of(operands[k].tensor->dtype), tile_rows); d != 0)
+      if (const std::size_t d = walk.transposed_dimension(k, size_of(operands[k].tensor->dtype), tile_rows); d != 0)
         return d;
   return 0;
 }

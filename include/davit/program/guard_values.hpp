@@ -44,16 +44,16 @@ void evaluate_guards(std::span<const GuardNode> nodes, std::span<GuardNumber> va
 
 /// The message for a guard that does not hold: "x.shape[0] > y.shape[0] does not hold: x.shape[0] is 3, y.shape[0] is
 /// 7".
-struct BrokenGuard {
+struct GuardViolation {
   std::string what;
   std::string fix;
 };
 /// Describes a broken guard from the `values` of evaluate_guards. O(nodes).
-[[nodiscard]] BrokenGuard describe_broken(const Guards& guards, std::size_t guard, std::span<const Name> names,
-                                          std::span<const GuardNumber> values);
+[[nodiscard]] GuardViolation describe_violation(const Guards& guards, std::size_t guard, std::span<const Name> names,
+                                                std::span<const GuardNumber> values);
 
 /// Returns the first guard that is false or has no value; guards.size() if all hold.
-[[nodiscard]] std::size_t first_broken(const Guards& guards, std::span<const GuardNumber> values) noexcept;
+[[nodiscard]] std::size_t first_violation(const Guards& guards, std::span<const GuardNumber> values) noexcept;
 
 namespace detail {
 /// Compares numbers exactly: 2**53 + 1 and 2.0**53 differ.

@@ -55,9 +55,9 @@ constexpr void verify_signature_inputs(const ProgramTables& program, Violations&
 }
 
 /// Valid targets of mutation outputs and gradients: buffers, parameters, user inputs.
-class ChangedNames {
+class MutationTargets {
  public:
-  constexpr explicit ChangedNames(const ExportGraphSignature& signature) {
+  constexpr explicit MutationTargets(const ExportGraphSignature& signature) {
     for (const InputSpec& spec : signature.input_specs) {
       if (kind(spec) == InputKind::buffer) names_[0].push_back(target(spec)->view());
       if (kind(spec) == InputKind::parameter) names_[1].push_back(target(spec)->view());
@@ -99,7 +99,7 @@ constexpr void verify_signature_outputs(const ProgramTables& program, Violations
     report.violation("signature", concat("it lists ", specs.size(), " outputs, the graph has ", outputs.size()));
     return;
   }
-  const ChangedNames changed(program.signature);
+  const MutationTargets changed(program.signature);
   int reached = 0;
   for (std::size_t i = 0; i < specs.size(); ++i) {
     const std::string_view name = arg_name(specs[i]);

@@ -92,7 +92,7 @@ class CallFrame {
   };
 
   /// State or a user input that operators write in place. Runs work on a copy, so that a failed run changes nothing.
-  struct Written {
+  struct InPlaceInput {
     std::size_t input;
     TensorView to;
     Scratch own;
@@ -101,15 +101,15 @@ class CallFrame {
   /// method.
   void find_written();
   /// Copies an input with its strides. False if memory runs out.
-  [[nodiscard]] bool borrow(Written& written);
+  [[nodiscard]] bool copy_in(InPlaceInput& written);
   /// A copy that a run worked on, and its original.
-  struct Lent {
+  struct WorkingCopy {
     MemoryRange own;
     std::byte* to;
   };
   /// Copies the results back to the originals, and turns outputs that view a copy into views of the original. O(n log
   /// n) for n copies and outputs.
-  void give_back();
+  void copy_out();
 
   [[nodiscard]] Error error(ErrorCode code, Name where, Name what, Name fix) const;
   [[nodiscard]] Error no_memory() const;
@@ -140,8 +140,8 @@ class CallFrame {
   std::vector<std::uint32_t> input_of_output_;  ///< per output: index of the replaced user input, or no_id
   std::vector<std::pair<std::uint32_t, std::uint32_t>>
       returned_mutations_;  ///< pairs: an output that is the new value of a buffer or input, and the mutation's output
-  std::vector<Written> written_;
-  std::vector<Lent> lent_;
+  std::vector<InPlaceInput> written_;
+  std::vector<WorkingCopy> lent_;
   std::vector<Write> writes_;
   MemoryRanges memory_;         ///< memory that the writes change
   MemoryRanges callers_;        ///< memory of user inputs, if some output must not lie in it

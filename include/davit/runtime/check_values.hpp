@@ -48,7 +48,7 @@ class PortChecks {
   /// True if there are ports and none needs check_input_values.
   [[nodiscard]] bool is_whole() const noexcept { return is_static_ && count_ != 0; }
   /// True if is_whole() and all ports are tensors.
-  [[nodiscard]] bool is_whole_of_tensors() const noexcept { return is_whole() && only_tensors_; }
+  [[nodiscard]] bool is_complete_of_tensors() const noexcept { return is_whole() && only_tensors_; }
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
   /// match() without tests of its preconditions: is_whole(), and one value per port.
   [[nodiscard, gnu::always_inline]] bool match_all(const EValue* value) const noexcept {
@@ -65,7 +65,7 @@ class PortChecks {
     } while (--left != 0);
     return true;
   }
-  /// match_all() in fewer instructions. Precondition: is_whole_of_tensors().
+  /// match_all() in fewer instructions. Precondition: is_complete_of_tensors().
   template <class Also>
   [[nodiscard, gnu::always_inline]] bool match_tensors(const EValue* value, Also also) const noexcept {
     const Port* port = ports_.data();

@@ -106,8 +106,8 @@ struct DelegateState : StepCall {
 
   /// True if a call needs no gathering, scattering, tracing or thorough check.
   [[nodiscard]] bool can_be_direct() const noexcept {
-    return input_slots.empty() && output_slots.empty() && call.tracer == nullptr && checks.is_whole_of_tensors() &&
-           (always_runs || backend->asks_availability == nullptr);
+    return input_slots.empty() && output_slots.empty() && call.tracer == nullptr && checks.is_complete_of_tensors() &&
+           (always_runs || backend->is_available_fn == nullptr);
   }
 
   /// True if an output may view an input.
@@ -179,7 +179,7 @@ struct MethodState {
   /// True if a call of `only` with fitting inputs is a complete run.
   [[nodiscard]] bool can_be_ready() const noexcept {
     return only != nullptr && only->direct && planned && !frame.keeps_state() && !last.views_callers() &&
-           only->backend->asks_availability == nullptr && frame.input_checks().is_whole();
+           only->backend->is_available_fn == nullptr && frame.input_checks().is_whole();
   }
 
  private:

@@ -6,22 +6,22 @@
 #include "one_call.hpp"
 
 using namespace davit;
-using operators::BoundsView;
+using operators::ClampView;
 
 namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
 
-constexpr one_call::Reading<BoundsView> read(std::string_view target, Arg low = {"", GraphBuilder::none()},
-                                             Arg high = {"", GraphBuilder::none()}) {
-  return one_call::reading<BoundsView>(
+constexpr one_call::Reading<ClampView> read(std::string_view target, Arg low = {"", GraphBuilder::none()},
+                                            Arg high = {"", GraphBuilder::none()}) {
+  return one_call::reading<ClampView>(
       [&](GraphBuilder& b) {
         return one_call::call(b, target, {{"self", b.value(one_call::tensor(b, {2}))}, low, high});
       },
-      [](const auto& call, BoundsView& view) { return operators::read_bounds(call, view); });
+      [](const auto& call, ClampView& view) { return operators::read_clamp(call, view); });
 }
-constexpr bool is(const one_call::Reading<BoundsView>& made, double low, double high) {
-  return made.why.empty() && made.view == BoundsView{.input = 0, .low = low, .high = high};
+constexpr bool is(const one_call::Reading<ClampView>& made, double low, double high) {
+  return made.why.empty() && made.view == ClampView{.input = 0, .low = low, .high = high};
 }
 
 constexpr bool check_bounds() {
@@ -51,7 +51,7 @@ TEST_CASE("activations that keep bounds") { CHECK(check_bounds()); }
 TEST_CASE("bounds that are not known are refused") { CHECK(check_hostile()); }
 
 TEST_CASE("bounds stand where their schemas say") {
-  for (const operators::BoundsOperator& op : operators::bounds_operators) {
+  for (const operators::ClampOperator& op : operators::clamp_operators) {
     if (op.low_name == nullptr) continue;
     CHECK(one_call::stands_there(op.target, {op.low_name, 1}));
     CHECK(one_call::stands_there(op.target, {op.high_name, 2}));

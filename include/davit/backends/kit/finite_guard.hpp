@@ -302,8 +302,8 @@ namespace detail {
       }
     }
     bool positive = facts.range == RangeBound::fraction || facts.range == RangeBound::softmax;
-    operators::BoundsView bounds;
-    const bool bounded = !operators::read_bounds(operators::NodeArguments(g, n), bounds);
+    operators::ClampView bounds;
+    const bool bounded = !operators::read_clamp(operators::NodeArguments(g, n), bounds);
     if (infinite && detail::only_bounds_pool(g, uses, n)) infinite = false;
     if (infinite && !(bounded && bounds.low < infinity && bounds.high > -infinity)) made = infinity;
     if (bounded) {

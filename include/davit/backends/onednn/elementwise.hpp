@@ -96,8 +96,8 @@ inline constexpr float minus_zero = -0.0f;
 
 /// relu, relu6, hardtanh and clamp.
 [[nodiscard]] inline const char* describe_bounds(const NodeArguments& in, const OpRow&, Operation& op) {
-  operators::BoundsView view;
-  if (const Refusal wrong = operators::read_bounds(in, view)) return wrong.what;
+  operators::ClampView view;
+  if (const Refusal wrong = operators::read_clamp(in, view)) return wrong.what;
   if (!(view.low <= view.high)) return "the bounds cross";
   if (view.low == 0 && view.high == std::numeric_limits<double>::infinity())
     return detail::unary(in, op, algorithm::eltwise_relu);

@@ -39,7 +39,7 @@ class Workspace {
     std::ranges::sort(planned, {}, [&](std::uint32_t s) { return std::pair(code.storages[s].first, s); });
     for (const std::uint32_t s : planned)
       lifetimes.push_back({code.storages[s].first, code.storages[s].last, code.storages[s].bytes + stagger});
-    const MemoryPlan plan = plan_memory_tightly(lifetimes, 2000);
+    const MemoryPlan plan = plan_memory_smallest(lifetimes, 2000);
     scratch_places_.clear();
     for (std::size_t i = 0; i < planned.size(); ++i) scratch_places_.emplace_back(planned[i], plan.offsets[i]);
     planned_ = true;

@@ -33,7 +33,7 @@ struct Quantizer {
 /// The quantizer of a quantize_per_tensor node to int8, and bounds before it; nothing for other nodes and what XNNPACK
 /// cannot have.
 [[nodiscard]] constexpr std::optional<Quantizer> quantizer_of(operators::QuantizationView view,
-                                                              const operators::BoundsView& bounds = {}) noexcept {
+                                                              const operators::ClampView& bounds = {}) noexcept {
   if (!view.quantizes || view.scales != no_id) return std::nullopt;
   const std::optional<Quantization> steps = steps_of(view);
   if (!steps || view.low < -128 || view.high > 127 || !operators::narrow(view, bounds) || view.low >= view.high)
@@ -53,8 +53,8 @@ struct QuantizedResult {
 [[nodiscard]] inline std::optional<QuantizedResult> find_quantizer(const Planner& planner, ValueId value) {
   QuantizedResult out;
   out.node = planner.only_user(value);
-  operators::BoundsView bounds;
-  if (out.node != no_id && !operators::read_bounds(planner.calls().call(out.node), bounds)) {
+  operators::ClampView bounds;
+  if (out.node != no_id && !operators::read_clamp(planner.calls().call(out.node), bounds)) {
     out.clamp = out.node;
     out.node = planner.only_user(Call(planner.graph(), out.clamp).output());
   }

@@ -58,8 +58,8 @@ struct Bounds {
 
 /// The bounds that a node keeps, as XNNPACK has them: the lower below the upper.
 [[nodiscard]] constexpr std::optional<Bounds> bounds_of(const Call& call) noexcept {
-  operators::BoundsView view;
-  if (operators::read_bounds(call.arguments(), view)) return std::nullopt;
+  operators::ClampView view;
+  if (operators::read_clamp(call.arguments(), view)) return std::nullopt;
   const Bounds b{static_cast<float>(view.low), static_cast<float>(view.high)};
   return b.low < b.high ? std::optional(b) : std::nullopt;
 }

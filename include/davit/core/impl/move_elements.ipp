@@ -18,14 +18,14 @@ namespace davit {
 namespace detail {
 /// A plane to transpose: contiguous along dimension 1 in the source and along dimension 0 in the target; the other
 /// steps are in bytes.
-struct TurnedPlane {
+struct TransposedPlane {
   std::array<std::int64_t, 2> sizes;
   std::int64_t from_step;
   std::int64_t to_step;
 };
 /// Transposes a plane in tiles through a buffer, so that each cache line is read and written once.
 template <std::size_t Bytes>
-void move_turned(const TurnedPlane& plane, const std::byte* from, std::byte* to) noexcept {
+void move_transposed(const TransposedPlane& plane, const std::byte* from, std::byte* to) noexcept {
   constexpr std::size_t tile = Bytes == 1 ? 32 : 64 / Bytes;
   constexpr auto width = static_cast<std::int64_t>(tile);
   constexpr auto bytes = static_cast<std::int64_t>(Bytes);
@@ -57,7 +57,7 @@ inline constexpr std::int64_t few_in_a_row = 4;
 /// negative outer strides in the source.
 [[nodiscard, gnu::noinline]] Walk upwards(Walk walk, std::size_t element, const std::byte*& from,
                                           std::byte*& to) noexcept {
-  if (const std::size_t d = walk.turned_dimension(1, element, few_in_a_row); d != 0) walk.swap(0, d);
+  if (const std::size_t d = walk.transposed_dimension(1, element, few_in_a_row); d != 0) walk.swap(0, d);
   for (std::size_t d = 1; d < walk.rank; ++d) {
     if (walk.strides[0][d] >= 0) continue;
     from += (walk.sizes[d] - 1) * walk.strides[0][d];
@@ -81,7 +81,7 @@ inline constexpr std::int64_t few_in_a_row = 4;
     return move_upwards(element, longer, from, to);
   }
   const bool by_rows = walk.strides[1][0] != static_cast<std::int64_t>(element) || walk.sizes[0] < few_in_a_row;
-  const std::size_t turned = by_rows ? 0 : walk.turned_dimension(0, element, few_in_a_row);
+  const std::size_t turned = by_rows ? 0 : walk.transposed_dimension(0, element, few_in_a_row);
   if (turned == 0)
     return walk.for_each_row([&](const auto& at) {
       davit::move_row(element, from + at[0], walk.strides[0][0], to + at[1], walk.strides[1][0], walk.sizes[0]);
@@ -91,15 +91,15 @@ inline constexpr std::int64_t few_in_a_row = 4;
     planes.swap(1, turned);
     return move_upwards(element, planes, from, to);
   }
-  const TurnedPlane plane{{walk.sizes[0], walk.sizes[1]}, walk.strides[0][0], walk.strides[1][1]};
+  const TransposedPlane plane{{walk.sizes[0], walk.sizes[1]}, walk.strides[0][0], walk.strides[1][1]};
   walk.for_each_row(
       [&](const auto& at) {
         switch (element) {
-          case 1: return move_turned<1>(plane, from + at[0], to + at[1]);
-          case 2: return move_turned<2>(plane, from + at[0], to + at[1]);
-          case 4: return move_turned<4>(plane, from + at[0], to + at[1]);
-          case 8: return move_turned<8>(plane, from + at[0], to + at[1]);
-          default: return move_turned<16>(plane, from + at[0], to + at[1]);
+          case 1: return move_transposed<1>(plane, from + at[0], to + at[1]);
+          case 2: return move_transposed<2>(plane, from + at[0], to + at[1]);
+          case 4: return move_transposed<4>(plane, from + at[0], to + at[1]);
+          case 8: return move_transposed<8>(plane, from + at[0], to + at[1]);
+          default: return move_transposed<16>(plane, from + at[0], to + at[1]);
         }
       },
       2);

@@ -62,9 +62,9 @@ class EmbedNumbers {
     for (std::size_t i = 0; i < guards.nodes.size(); ++i)
       if (is_guard_leaf(guards.nodes[i].op)) values[i] = leaf(guards.nodes[i], inputs[guards.nodes[i].a]);
     evaluate_guards(guards.nodes, values);
-    const std::size_t guard = first_broken(guards, values);
+    const std::size_t guard = first_violation(guards, values);
     if (guard == guards.size()) return {};
-    const BrokenGuard broken = describe_broken(guards, guard, guard_names(program_), values);
+    const GuardViolation broken = describe_violation(guards, guard, guard_names(program_), values);
     std::unexpected<Error> error =
         refuse_embedding("the user inputs", broken.what,
                          "give other numbers by --dim: the model was exported for those only for which it holds");

@@ -73,7 +73,7 @@ Result<std::vector<NamedTensor>> read_state(const std::string& path) {
     if (state) return state;
     if (state.error().code == ErrorCode::corrupt_data)
       state.error().where = concat(path, state.error().where.empty() ? "" : ": ", state.error().where);
-    return std::unexpected(recognised_file(std::move(state.error()), path, FileUse::package));
+    return std::unexpected(with_file_kind_of(std::move(state.error()), path, FileUse::package));
   });
 }
 

@@ -165,7 +165,7 @@ Error recognised(Error error, std::span<const std::byte> bytes, FileUse wanted, 
   return detail::with_kind(std::move(error), file_kind(bytes, name), wanted);
 }
 
-Error recognised_file(Error error, const std::string& path, FileUse wanted) {
+Error with_file_kind_of(Error error, const std::string& path, FileUse wanted) {
   const std::string name = std::filesystem::path(path).filename().string();
   if (error.where.view().find(name) == std::string_view::npos)
     error.where = concat(name, error.where.empty() ? "" : ", ", error.where);

@@ -118,7 +118,7 @@ namespace detail {
 }
 
 /// Resolves links, also to a missing file. Errors: an errno, ELOOP.
-[[nodiscard]] std::expected<std::filesystem::path, int> behind_links(std::filesystem::path path) {
+[[nodiscard]] std::expected<std::filesystem::path, int> resolve_links(std::filesystem::path path) {
   std::error_code error;
   for (int i = 0; i < 40; ++i) {
     const std::filesystem::path next = std::filesystem::read_symlink(path, error);
@@ -169,7 +169,7 @@ Result<void> write_file(const std::string& path, std::span<const std::span<const
     return {};
   }
   const std::expected<std::filesystem::path, int> behind =
-      detail::behind_links(path);  // the file to replace, not the link
+      detail::resolve_links(path);  // the file to replace, not the link
   if (!behind) return (errno = behind.error()), fail();
   const std::string target = behind->string();
   if (!is_there && target != path) link = target;

@@ -161,7 +161,7 @@ Result<Tensor> read_npy(const SharedBytes& bytes, std::string_view label) {
 Result<Tensor> read_npy(const std::string& path) {
   Result<SharedBytes> bytes = map_file(path);
   Result<Tensor> tensor = bytes ? read_npy(*bytes, path) : Result<Tensor>(std::unexpected(std::move(bytes.error())));
-  if (!tensor) return std::unexpected(recognised_file(std::move(tensor.error()), path, FileUse::array));
+  if (!tensor) return std::unexpected(with_file_kind_of(std::move(tensor.error()), path, FileUse::array));
   return tensor;
 }
 

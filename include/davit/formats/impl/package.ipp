@@ -306,7 +306,7 @@ Result<LoweredProgram> load_program(BackendTables backends, const std::string& p
     if (program) return program;
     if (program.error().code == ErrorCode::corrupt_data)
       program.error().where = concat(path, program.error().where.empty() ? "" : ": ", program.error().where);
-    return std::unexpected(recognised_file(std::move(program.error()), path, FileUse::package));
+    return std::unexpected(with_file_kind_of(std::move(program.error()), path, FileUse::package));
   });
 }
 

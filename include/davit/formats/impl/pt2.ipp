@@ -186,7 +186,7 @@ Result<ExportedProgram> read_pt2(const std::string& path, const Pt2Options& opti
     Result<ExportedProgram> program =
         bytes ? detail::read_pt2_bytes(*std::move(bytes), std::filesystem::path(path).filename().string(), options)
               : Result<ExportedProgram>(std::unexpected(std::move(bytes.error())));
-    if (!program) return std::unexpected(recognised_file(std::move(program.error()), path, FileUse::program));
+    if (!program) return std::unexpected(with_file_kind_of(std::move(program.error()), path, FileUse::program));
     return program;
   });
 }

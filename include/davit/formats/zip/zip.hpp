@@ -81,11 +81,11 @@ class ZipArchive {
   }
   [[nodiscard]] std::uint64_t number(std::uint64_t at, std::size_t width) const noexcept;
   /// The part of an archive that minizip may see.
-  struct Seen {
+  struct VisibleRange {
     std::uint64_t hidden = 0;  ///< number of first bytes that read as zeros
     std::uint64_t end = 0;     ///< end of the visible bytes
   };
-  [[nodiscard]] Seen without_inner() const noexcept;
+  [[nodiscard]] VisibleRange visible_to_minizip() const noexcept;
   [[nodiscard]] bool is_large(std::uint64_t entry) const noexcept;
   [[nodiscard]] bool read_large(std::uint64_t entry, ZipMember& member) const noexcept;
   [[nodiscard]] Result<void> check_overlaps() const;
@@ -96,7 +96,7 @@ class ZipArchive {
   ZipOptions options_;
   std::vector<ZipMember> members_;
   std::uint64_t inflate_budget_ = 0;
-  static constexpr std::uint64_t beyond = 0xffffffff;  ///< marks a number that is stored elsewhere in 64 bits
+  static constexpr std::uint64_t zip64_marker = 0xffffffff;  ///< marks a number that is stored elsewhere in 64 bits
 };
 
 inline Result<ZipArchive> ZipArchive::open(SharedBytes bytes, std::string_view label, ZipOptions options) {
@@ -108,7 +108,7 @@ inline Result<ZipArchive> ZipArchive::open(SharedBytes bytes, std::string_view l
 }
 
 inline Result<void> ZipArchive::read_directory() {
-  const Seen seen = without_inner();
+  const VisibleRange seen = visible_to_minizip();
   detail::ZipStream stream{.bytes = bytes_.bytes().first(static_cast<std::size_t>(seen.end)), .hidden = seen.hidden};
   zlib_filefunc64_def functions = detail::zip_functions(stream);
   const std::unique_ptr<void, int (*)(unzFile)> file(unzOpen2_64("", &functions), &unzClose);
@@ -133,7 +133,7 @@ inline Result<void> ZipArchive::read_directory() {
 /// ZIP64 records may belong to an archive in a member: if the archive has none itself, everything before its directory
 /// is hidden. An end record may occur in the archive's comment, or lie before the longest possible comment, where
 /// minizip does not look: the comment is cut off.
-inline ZipArchive::Seen ZipArchive::without_inner() const noexcept {
+inline ZipArchive::VisibleRange ZipArchive::visible_to_minizip() const noexcept {
   constexpr std::uint64_t length = 22, locator = 20, longest_comment = 0xffff;
   const std::uint64_t size = bytes_.bytes().size();
   for (std::uint64_t comment = 0; comment <= longest_comment && comment + length <= size; ++comment) {
@@ -156,7 +156,8 @@ inline std::uint64_t ZipArchive::number(std::uint64_t at, std::size_t width) con
 /// after those.
 inline bool ZipArchive::is_large(std::uint64_t entry) const noexcept {
   return has(entry, 46) && number(entry, 4) == 0x02014b50 &&
-         (number(entry + 20, 4) == beyond || number(entry + 24, 4) == beyond || number(entry + 42, 4) == beyond);
+         (number(entry + 20, 4) == zip64_marker || number(entry + 24, 4) == zip64_marker ||
+          number(entry + 42, 4) == zip64_marker);
 }
 /// Reads a directory entry with 64-bit numbers and its local header, which minizip 1.1 misreads. False if they are
 /// missing or disagree.
@@ -171,7 +172,7 @@ inline bool ZipArchive::read_large(std::uint64_t entry, ZipMember& member) const
     if (length > end - at) return false;
     std::uint64_t field = at;
     for (std::uint64_t* each : {&size, &stored, &offset}) {
-      if (kind != 1 || *each != beyond) continue;
+      if (kind != 1 || *each != zip64_marker) continue;
       if (at + length - field < 8) return false;
       *each = number(field, 8);
       field += 8;
@@ -222,7 +223,7 @@ inline Result<ZipMember> ZipArchive::read_entry(unzFile file, std::span<char> na
   }
   if (!member.deflated && member.stored_size != member.size) return fail("has two different sizes");
   if (member.offset > bytes_.size() || member.stored_size > bytes_.size() - member.offset)
-    return fail("reaches beyond the end of the archive");
+    return fail("reaches zip64_marker the end of the archive");
   return member;
 }
 

@@ -189,7 +189,7 @@ inline constexpr std::array activation_operators{
 
 /// One of ATen's activations of this kind: the names of the bounds at positions 1 and 2, if it has any, and their
 /// defaults.
-struct BoundsOperator {
+struct ClampOperator {
   const char* target;
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
@@ -197,12 +197,12 @@ struct BoundsOperator {
   const char* high_name = nullptr;
 };
 
-inline constexpr std::array bounds_operators{
-    BoundsOperator{.target = "aten.relu.default", .low = 0},
-    BoundsOperator{
+inline constexpr std::array clamp_operators{
+    ClampOperator{.target = "aten.relu.default", .low = 0},
+    ClampOperator{
         .target = "aten.hardtanh.default", .low = -1, .high = 1, .low_name = "min_val", .high_name = "max_val"},
-    BoundsOperator{.target = "aten.clamp.default", .low_name = "min", .high_name = "max"},
-    BoundsOperator{.target = "aten.relu6.default", .low = 0, .high = 6},
+    ClampOperator{.target = "aten.clamp.default", .low_name = "min", .high_name = "max"},
+    ClampOperator{.target = "aten.relu6.default", .low = 0, .high = 6},
 };
 
 }  // namespace davit::operators

@@ -329,8 +329,8 @@ std::string_view why_none(GuardNumber::Kind kind) noexcept {
   }
 }
 
-BrokenGuard describe_broken(const Guards& guards, std::size_t guard, std::span<const Name> names,
-                            std::span<const GuardNumber> values) {
+GuardViolation describe_violation(const Guards& guards, std::size_t guard, std::span<const Name> names,
+                                  std::span<const GuardNumber> values) {
   constexpr std::size_t most = 8;
   const GuardNumber& result = values[guards.roots[guard]];
   std::string what = print_guard(guards, guard, names);
@@ -362,7 +362,7 @@ BrokenGuard describe_broken(const Guards& guards, std::size_t guard, std::span<c
                                : "pass arguments for which it holds: the model was exported for these only"};
 }
 
-std::size_t first_broken(const Guards& guards, std::span<const GuardNumber> values) noexcept {
+std::size_t first_violation(const Guards& guards, std::span<const GuardNumber> values) noexcept {
   std::size_t guard = 0;
   while (guard < guards.size() && values[guards.roots[guard]].is_number() && values[guards.roots[guard]].is_true())
     ++guard;

@@ -9,18 +9,18 @@
 namespace davit::operators {
 
 /// Arguments of an activation that clamps its input.
-struct BoundsView {
+struct ClampView {
   ValueId input = no_id;
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
 
-  friend constexpr bool operator==(const BoundsView&, const BoundsView&) = default;
+  friend constexpr bool operator==(const ClampView&, const ClampView&) = default;
 };
 
 /// Reads a call of that activation. A NaN bound of clamp counts only with a second bound: clamp(x, min=nan) is x.
 /// Errors: invalid_argument for unknown bounds; bounds may cross.
 template <CallArguments Call>
-constexpr Refusal read_bounds(const Call& call, const BoundsOperator& op, BoundsView& view) noexcept {
+constexpr Refusal read_clamp(const Call& call, const ClampOperator& op, ClampView& view) noexcept {
   view.input = call.value({"self", 0});
   view.low = op.low;
   view.high = op.high;
@@ -38,9 +38,9 @@ constexpr Refusal read_bounds(const Call& call, const BoundsOperator& op, Bounds
 }
 /// Reads a call of any clamping activation.
 template <CallArguments Call>
-constexpr Refusal read_bounds(const Call& call, BoundsView& view) noexcept {
-  const BoundsOperator* const op = find_row(bounds_operators, call);
-  return op == nullptr ? Refusal{"the operator is no clamping activation"} : read_bounds(call, *op, view);
+constexpr Refusal read_clamp(const Call& call, ClampView& view) noexcept {
+  const ClampOperator* const op = find_row(clamp_operators, call);
+  return op == nullptr ? Refusal{"the operator is no clamping activation"} : read_clamp(call, *op, view);
 }
 
 }  // namespace davit::operators

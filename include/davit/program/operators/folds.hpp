@@ -48,8 +48,8 @@ template <CallGraph G>
                                                std::uint32_t most) noexcept {
   for (; most > 0; --most) {
     const NodeId n = inner_maker(g, v);
-    BoundsView bounds;
-    if (n == no_id || read_bounds(g.call(n), bounds) || !narrow(quantize, bounds)) break;
+    ClampView bounds;
+    if (n == no_id || read_clamp(g.call(n), bounds) || !narrow(quantize, bounds)) break;
     v = bounds.input;
   }
   return v;

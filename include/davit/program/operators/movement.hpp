@@ -15,13 +15,13 @@
 namespace davit::operators {
 
 /// Maximum rank of a tensor whose element movement is read.
-inline constexpr std::size_t most_moved_dims = max_rank;
+inline constexpr std::size_t max_moved_dims = max_rank;
 
 /// Arguments of a permutation.
 struct PermutationView {
   ValueId input = no_id;
   std::size_t rank = 0;
-  std::array<std::uint8_t, most_moved_dims> from{};  ///< dimension d of the result is dimension from[d] of the input
+  std::array<std::uint8_t, max_moved_dims> from{};  ///< dimension d of the result is dimension from[d] of the input
 
   [[nodiscard]] constexpr bool is_identity() const noexcept {
     for (std::size_t d = 0; d < rank; ++d)
@@ -44,7 +44,7 @@ constexpr Refusal read_permutation(const Call& call, const PermutationOperator& 
   view.input = call.value({"self", 0});
   if (view.input == no_id) return {"an operand is no tensor"};
   view.rank = call.rank(view.input);
-  if (view.rank > most_moved_dims) return {"a tensor has too many dimensions", ErrorCode::invalid_shape};
+  if (view.rank > max_moved_dims) return {"a tensor has too many dimensions", ErrorCode::invalid_shape};
   for (std::size_t d = 0; d < view.rank; ++d) view.from[d] = static_cast<std::uint8_t>(d);
   if (op.form == PermutationForm::list) {
     const auto* const list = call.find({"dims", 1});
@@ -195,8 +195,8 @@ constexpr Refusal read_part(const Call& call, ValueId v, SliceView& part) noexce
 struct PadView {
   ValueId input = no_id;
   std::size_t rank = 0;
-  std::array<std::int64_t, most_moved_dims> before{};  ///< per dimension; negative crops
-  std::array<std::int64_t, most_moved_dims> after{};
+  std::array<std::int64_t, max_moved_dims> before{};  ///< per dimension; negative crops
+  std::array<std::int64_t, max_moved_dims> after{};
   double value = 0;  ///< of a constant padding
 
   friend constexpr bool operator==(const PadView&, const PadView&) = default;
@@ -209,7 +209,7 @@ constexpr Refusal read_pads(const Call& call, const char* name, PadView& view) n
   view.input = call.value({"self", 0});
   if (view.input == no_id) return {"an operand is no tensor"};
   view.rank = call.rank(view.input);
-  if (view.rank > most_moved_dims) return {"a tensor has too many dimensions", ErrorCode::invalid_shape};
+  if (view.rank > max_moved_dims) return {"a tensor has too many dimensions", ErrorCode::invalid_shape};
   const auto* const list = call.find({name, 1});
   if (list == nullptr) return {"the padding is missing"};
   const auto items = call.items(*list);

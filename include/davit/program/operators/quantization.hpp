@@ -82,7 +82,7 @@ constexpr Refusal read_quantization(const Call& call, QuantizationView& view) no
 
 /// Narrows low and high of a quantize by the bounds of a clamp before it, which is exact because both are monotonic.
 /// low > high if no number is left. Returns false for bounds that are NaN or cross.
-[[nodiscard]] constexpr bool narrow(QuantizationView& view, const BoundsView& bounds) noexcept {
+[[nodiscard]] constexpr bool narrow(QuantizationView& view, const ClampView& bounds) noexcept {
   if (!(bounds.low <= bounds.high)) return false;
   const std::int64_t low = integer_of(view.scale, view.zero_point, bounds.low);
   const std::int64_t high = integer_of(view.scale, view.zero_point, bounds.high);

@@ -49,9 +49,9 @@ namespace detail {
 }
 /// Index of a list by name, built at the first look-up.
 template <class List, class NameOf>
-class LateIndex {
+class LazyNameIndex {
  public:
-  LateIndex(const List& list, NameOf name_of) : list_(list), name_of_(name_of) {}
+  LazyNameIndex(const List& list, NameOf name_of) : list_(list), name_of_(name_of) {}
   /// Returns the first entry called `name`, or no_id.
   [[nodiscard]] std::uint32_t first(std::string_view name) { return id(index().first(name)); }
   [[nodiscard]] std::uint32_t last(std::string_view name) { return id(index().last(name)); }
@@ -77,8 +77,8 @@ CallFrame::CallFrame(const Name& method, std::string_view backend, const MethodI
     : method_(&method), backend_(backend), interface_(&interface), symbols_(interface.exprs), guards_(interface) {
   inputs_.resize(interface.inputs.size());
   outputs_.resize(interface.outputs.size());
-  detail::LateIndex states(state, [](const NamedTensor& entry) { return entry.name.view(); });
-  detail::LateIndex users(interface.inputs, [](const InputPort& port) {
+  detail::LazyNameIndex states(state, [](const NamedTensor& entry) { return entry.name.view(); });
+  detail::LazyNameIndex users(interface.inputs, [](const InputPort& port) {
     return port.role == InputRole::user ? port.name.view() : std::string_view();
   });
   for (const InputPort& port : interface.inputs) {
@@ -101,7 +101,7 @@ CallFrame::CallFrame(const Name& method, std::string_view backend, const MethodI
   const std::size_t own =
       interface.outputs.size() - std::min<std::size_t>(interface.added_mutations, interface.outputs.size());
   const std::span<const OutputPort> listed = std::span(interface.outputs).first(own);
-  detail::LateIndex mutations(listed, [](const OutputPort& port) {
+  detail::LazyNameIndex mutations(listed, [](const OutputPort& port) {
     return detail::replaces_state(port.kind) || port.kind == OutputKind::user_input_mutation ? port.name.view()
                                                                                              : std::string_view();
   });
@@ -141,8 +141,8 @@ Result<void> CallFrame::gather(std::span<const EValue> user, std::span<const Nam
                                      "leave the argument out, or export the program for the value you need"));
     }
   }
-  for (Written& written : written_)
-    if (!borrow(written)) return std::unexpected(no_memory());
+  for (InPlaceInput& written : written_)
+    if (!copy_in(written)) return std::unexpected(no_memory());
   return {};
 }
 
@@ -231,7 +231,7 @@ Result<void> CallFrame::write_back(std::span<const EValue> inputs, std::span<Nam
   for (const auto& [output, mutation] : returned_mutations_)
     if (outputs_[output].is_tensor() && callers_.meet(memory_range(outputs_[output].tensor())))
       outputs_[output] = destination(mutation, inputs, state);
-  give_back();
+  copy_out();
   return {};
 }
 
@@ -275,7 +275,7 @@ std::vector<MemoryRange> CallFrame::changed_state(std::span<const NamedTensor> s
   return all;
 }
 
-bool CallFrame::borrow(Written& written) {
+bool CallFrame::copy_in(InPlaceInput& written) {
   EValue& input = inputs_[written.input];
   written.to = {};
   if (!input.is_tensor()) return true;
@@ -288,9 +288,9 @@ bool CallFrame::borrow(Written& written) {
   return true;
 }
 
-void CallFrame::give_back() {
+void CallFrame::copy_out() {
   lent_.clear();
-  for (const Written& written : written_) {
+  for (const InPlaceInput& written : written_) {
     const MemoryRange to = memory_range(written.to);
     TensorView own = written.to;
     own.data = written.own.span().data();
@@ -299,11 +299,12 @@ void CallFrame::give_back() {
     lent_.push_back({memory_range(own), static_cast<std::byte*>(written.to.data)});
   }
   if (lent_.empty()) return;
-  std::ranges::sort(lent_, {}, [](const Lent& lent) { return lent.own.begin; });  // copies never overlap
+  std::ranges::sort(lent_, {}, [](const WorkingCopy& lent) { return lent.own.begin; });  // copies never overlap
   for (EValue& output : outputs_) {
     if (!output.is_tensor()) continue;
     const MemoryRange made = memory_range(output.tensor());
-    const auto after = std::ranges::partition_point(lent_, [&](const Lent& lent) { return lent.own.begin < made.end; });
+    const auto after =
+        std::ranges::partition_point(lent_, [&](const WorkingCopy& lent) { return lent.own.begin < made.end; });
     if (after == lent_.begin() || !overlap((after - 1)->own, made)) continue;
     output.tensor().data = (after - 1)->to + (static_cast<std::byte*>(output.tensor().data) - (after - 1)->own.begin);
   }

@@ -34,7 +34,7 @@ GuardChecks::GuardChecks(const MethodInterface& interface) : interface_(&interfa
   }
   if (!leaves_.empty()) return;
   evaluate_guards(nodes, values_);
-  any_ = first_broken(interface.guards, values_) != interface.guards.size();
+  any_ = first_violation(interface.guards, values_) != interface.guards.size();
 }
 
 GuardNumber GuardChecks::number_of(const EValue& value) noexcept {
@@ -74,10 +74,10 @@ Result<void> GuardChecks::check(std::string_view method, std::string_view backen
   if (!read(inputs) && hold_) return {};
   evaluate_guards(interface_->guards.nodes, values_);
   const Guards& guards = interface_->guards;
-  const std::size_t guard = first_broken(guards, values_);
+  const std::size_t guard = first_violation(guards, values_);
   hold_ = guard == guards.size();
   if (hold_) return {};
-  BrokenGuard broken = describe_broken(guards, guard, guard_names(*interface_), values_);
+  GuardViolation broken = describe_violation(guards, guard, guard_names(*interface_), values_);
   return std::unexpected(Error{.code = ErrorCode::invalid_shape,
                                .stage = Stage::execute,
                                .backend = Name(backend),

@@ -77,7 +77,7 @@ MethodState::MethodState(BackendTables backends, const LoweredMethod& lowered, s
     if (calls[i] == &control_flow_call) continue;
     auto& d = static_cast<DelegateState&>(*calls[i]);
     d.always_runs = true;
-    if (d.backend->asks_availability != nullptr &&
+    if (d.backend->is_available_fn != nullptr &&
         std::ranges::find(asked, d.backend, &DelegateState::backend) == asked.end())
       asked.push_back(&d);
   }

@@ -145,7 +145,7 @@ inline constexpr std::size_t most_arena_bytes = std::size_t{1}
 
 /// Recomputes lifetimes: planned partitions fill destinations, others may return views, which extends the lives of
 /// their inputs.
-void follow_views(MethodState& m) {
+void extend_viewed_lifetimes(MethodState& m) {
   bool same = true;
   for (std::size_t d = 0; d < m.views.size(); ++d) {
     const std::uint8_t may = m.delegates[d].may_view() ? 1 : 0;
@@ -257,7 +257,7 @@ void update_state(MethodState& m) {
 }
 
 /// Passes block addresses to the partitions.
-void tell_places(const MethodState& m) {
+void assign_addresses(const MethodState& m) {
   std::size_t scratch = 0;  // index of the last scratch block; its step's outputs follow it
   for (std::size_t b = 0; b < m.plan.blocks.size(); ++b) {
     const PlannedBlock& block = m.plan.blocks[b];
@@ -294,7 +294,7 @@ bool plan_run(MethodState& m, Error& error) {
   if (!size_blocks(m, sizes_of_inputs(m, graph), m.dims, std::nullopt, error)) return false;
   for (std::size_t b = 0; b < most.size(); ++b)
     m.plan.blocks[b].life.bytes = std::max(m.plan.blocks[b].life.bytes, most[b]);
-  follow_views(m);
+  extend_viewed_lifetimes(m);
   reuse_inputs(m);
   update_state(m);
   const bool fits = m.plan.total_bytes() <= max_plan_bytes;
@@ -304,7 +304,7 @@ bool plan_run(MethodState& m, Error& error) {
     error.where = concat("method '", m.method->name, "'");
     return false;
   }
-  tell_places(m);
+  assign_addresses(m);
   m.planned = true;
   return true;
 }

@@ -114,7 +114,7 @@ inline constexpr auto has_memory = [](const TensorView& tensor) { return tensor.
   for (std::size_t i = 0; i < d.input_slots.size(); ++i) d.inputs[i] = values[d.input_slots[i]];
   if (!d.ready || (d.dynamic && !d.planned)) {
     if (!prepare(m, d, error)) return false;
-  } else if (d.backend->asks_availability != nullptr && !d.always_runs && !is_there(m, d, error)) {
+  } else if (d.backend->is_available_fn != nullptr && !d.always_runs && !is_there(m, d, error)) {
     return false;
   }
   if (const Status status = execute_any(d); !status) {

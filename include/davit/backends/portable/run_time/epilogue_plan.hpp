@@ -72,8 +72,8 @@ class EpiloguePlan {
       absorbed_[end] = 1;
       end = norm;
     }
-    operators::BoundsView bounds;
-    if (const NodeId user = next(); user != no_id && !operators::read_bounds(calls_.call(user), bounds) &&
+    operators::ClampView bounds;
+    if (const NodeId user = next(); user != no_id && !operators::read_clamp(calls_.call(user), bounds) &&
                                     bounds.input == calls_.call(end).output()) {
       step.epilogue.low = static_cast<float>(bounds.low);
       step.epilogue.high = static_cast<float>(bounds.high);

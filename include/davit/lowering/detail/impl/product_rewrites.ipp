@@ -30,7 +30,7 @@ namespace davit::detail {
   }
   if (v == no_id || s.sizes(q).size() != s.sizes(v).size()) return false;
   const std::size_t rank = s.sizes(k).size();
-  if (rank < 2 || rank > operators::most_moved_dims) return false;
+  if (rank < 2 || rank > operators::max_moved_dims) return false;
   operators::PermutationView turn{k, rank, {}}, first;
   for (std::size_t d = 0; d < rank; ++d)
     turn.from[d] = static_cast<std::uint8_t>(d + 2 == rank ? d + 1 : d + 1 == rank ? d - 1 : d);

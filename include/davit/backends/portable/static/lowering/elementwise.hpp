@@ -83,8 +83,8 @@ constexpr const char* lower_bitwise_not(const EmbedNode& n, StepWriter& steps) {
 }
 /// clamp, hardtanh and relu6 whose bounds leave the type as it is.
 constexpr const char* lower_bounds(const EmbedNode& n, StepWriter& steps) {
-  operators::BoundsView v;
-  if (const operators::Refusal wrong = operators::read_bounds(n, v)) return wrong.what;
+  operators::ClampView v;
+  if (const operators::Refusal wrong = operators::read_clamp(n, v)) return wrong.what;
   const auto bound = [](double number) {
     Operand o = number_operand(number);
     if (number >= 0x1p63) o.integer = INT64_MAX;
