@@ -39,7 +39,8 @@ using Clock = std::chrono::steady_clock;
 [[nodiscard]] std::size_t peak_bytes() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
-    if (line.starts_with("VmHWM:")) return std::strtoull(line.c_str() + 6, nullptr, 10) * 1024;
+    if (line.starts_with("VmHWM:"))
+      return static_cast<std::size_t>(std::strtoull(line.c_str() + 6, nullptr, 10) * 1024);
   return 0;
 }
 
@@ -217,6 +218,6 @@ void BenchProcess::run(double seconds) {
   std::istringstream times(ask(std::to_string(seconds)));
   for (double ms = 0; times >> ms;) row_.ms.push_back(ms);
 }
-void BenchProcess::end() { row_.peak_bytes = std::strtoull(ask({}).c_str(), nullptr, 10); }
+void BenchProcess::end() { row_.peak_bytes = static_cast<std::size_t>(std::strtoull(ask({}).c_str(), nullptr, 10)); }
 
 }  // namespace tool

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <type_traits>
 
 #include "davit/core/contiguous.hpp"
 #include "davit/testing/compare.hpp"
@@ -31,12 +32,21 @@ namespace detail {
 
 inline constexpr NumericGap unbounded{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
 
-/// long double holds every 64-bit integer.
 [[nodiscard]] inline NumericGap gap_of(long double a, long double b) noexcept {
   if (a == b || (std::isnan(a) && std::isnan(b))) return {};
   if (!std::isfinite(a) || !std::isfinite(b)) return unbounded;
   const long double absolute = std::fabs(a - b);
   return {static_cast<double>(absolute), b == 0 ? 0 : static_cast<double>(absolute / std::fabs(b))};
+}
+
+/// Of integers exactly, also where long double has the bits of double, as on 32-bit ARM.
+template <class T>
+  requires std::is_integral_v<T>
+[[nodiscard]] NumericGap gap_of(T a, T b) noexcept {
+  const auto x = static_cast<std::uint64_t>(a), y = static_cast<std::uint64_t>(b);
+  const auto absolute = static_cast<long double>(a > b ? x - y : y - x);
+  return {static_cast<double>(absolute),
+          b == 0 ? 0 : static_cast<double>(absolute / std::fabs(static_cast<long double>(b)))};
 }
 
 template <class T>

@@ -41,20 +41,20 @@ class ComputeBuffersBase {
 
   /// Gets the memory and copies operands in. Errors: out_of_memory, invalid_dtype.
   [[nodiscard, gnu::noinline]] ErrorCode allocate() {
-    std::size_t bytes = 0;
+    std::uint64_t bytes = 0;
     for (std::size_t i = 0; i < used_; ++i) {
       if (items_[i].count < 0 || items_[i].count > max_numel)
         return call_->refuse(ErrorCode::out_of_memory, "an operand or its work space is too large");
       if (needs_copy(items_[i])) bytes += rounded(items_[i].count);
     }
     if (bytes == 0) return ErrorCode::ok;
-    std::byte* memory = call_->temporary<std::byte>(bytes);
+    std::byte* memory = bytes < SIZE_MAX ? call_->temporary<std::byte>(static_cast<std::size_t>(bytes)) : nullptr;
     if (memory == nullptr) return call_->refuse(ErrorCode::out_of_memory, "no memory for a kernel's work space");
     for (std::size_t i = 0; i < used_; ++i) {
       Item& item = items_[i];
       if (!needs_copy(item)) continue;
       item.data = memory;
-      memory += rounded(item.count);
+      memory += static_cast<std::size_t>(rounded(item.count));
       if (item.role != Role::operand && item.role != Role::strided) continue;
       if (!is_computable(item.tensor.dtype)) return refuse_dtype();
       (void)convert_elements(item.tensor, type_, item.data);
@@ -114,8 +114,8 @@ class ComputeBuffersBase {
     const bool stored = item.tensor.dtype == type_ || (has_uint64_ && item.tensor.dtype == ScalarType::uint64);
     return !stored || (item.role == Role::operand && !item.tensor.is_contiguous());
   }
-  [[nodiscard]] std::size_t rounded(std::int64_t count) const noexcept {
-    return (static_cast<std::size_t>(count) * size_of(type_) + 63) / 64 * 64;
+  [[nodiscard]] std::uint64_t rounded(std::int64_t count) const noexcept {
+    return (static_cast<std::uint64_t>(count) * size_of(type_) + 63) / 64 * 64;
   }
   Id add(Role role, const TensorView& t, std::int64_t count) noexcept {
     items_[used_] = {t, t.data, count, role};

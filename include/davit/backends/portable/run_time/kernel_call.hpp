@@ -174,7 +174,7 @@ class KernelCall {
   /// invalidates the first: ask once.
   template <class T>
   [[nodiscard]] T* temporary(std::size_t count) {
-    if (count > static_cast<std::size_t>(max_numel)) return nullptr;
+    if (count > std::min<std::uint64_t>(max_numel, SIZE_MAX / sizeof(T) - 1)) return nullptr;
     return static_cast<T*>(memory_->temporary(count * sizeof(T) + 1));
   }
 
