@@ -57,7 +57,7 @@ struct PartitionCall {
 /// Puts every node of a method but control flow on one backend, in as few partitions as its order allows: without
 /// control flow in one. `spec` may be null: the backend's default. O(nodes + edges).
 [[nodiscard]] PartitionResult whole_method(const Method& method, std::string_view backend_name, std::uint32_t backend,
-                                           BackendObject spec);
+                                           const BackendObject& spec);
 
 namespace detail {
 

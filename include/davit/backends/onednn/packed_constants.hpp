@@ -92,8 +92,8 @@ class PackedConstants {
   struct Table;
   /// Owns what was made and a share of what it was made of, so that the two can be compared.
   struct Entry : SharedBytes::Owner {
-    Entry(Table& table_, std::uint64_t hash_, const Key& key_, SharedBytes bytes_)
-        : Owner(&Entry::destroy), table(table_), hash(hash_), key(key_), bytes(std::move(bytes_)) {}
+    Entry(Table& table_, std::uint64_t hash_, Key key_, SharedBytes bytes_)
+        : Owner(&Entry::destroy), table(table_), hash(hash_), key(std::move(key_)), bytes(std::move(bytes_)) {}
     static void destroy(Owner* self) noexcept {
       auto* const entry = static_cast<Entry*>(self);
       Table& table = entry->table;
@@ -118,39 +118,39 @@ class PackedConstants {
   /// The entries by hash; destroyed when neither they nor the object that made it are there.
   struct Table {
     [[nodiscard]] SharedBytes find(std::uint64_t hash, const Key& key) {
-      const std::scoped_lock lock(mutex);
+      const std::scoped_lock lock(mutex_);
       return find_locked(hash, key);
     }
     /// What another thread has added meanwhile, or the new entry.
     [[nodiscard]] SharedBytes add(std::uint64_t hash, const Key& key, SharedBytes bytes) {
-      const std::scoped_lock lock(mutex);
+      const std::scoped_lock lock(mutex_);
       if (SharedBytes known = find_locked(hash, key); !known.empty()) return known;
       auto entry = std::make_unique<Entry>(*this, hash, key, std::move(bytes));
-      entries.emplace(hash, entry.get());
-      users.fetch_add(1, std::memory_order_relaxed);
+      entries_.emplace(hash, entry.get());
+      users_.fetch_add(1, std::memory_order_relaxed);
       return entry.release()->share();
     }
     void remove(const Entry& entry) noexcept {
-      const std::scoped_lock lock(mutex);
-      const auto [first, last] = entries.equal_range(entry.hash);
+      const std::scoped_lock lock(mutex_);
+      const auto [first, last] = entries_.equal_range(entry.hash);
       const auto at = std::find_if(first, last, [&](const auto& each) { return each.second == &entry; });
-      if (at != last) entries.erase(at);
+      if (at != last) entries_.erase(at);
     }
     void leave() noexcept {
-      if (users.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+      if (users_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
     }
 
    private:
     [[nodiscard]] SharedBytes find_locked(std::uint64_t hash, const Key& key) {
-      const auto [first, last] = entries.equal_range(hash);
+      const auto [first, last] = entries_.equal_range(hash);
       for (auto each = first; each != last; ++each)
         if (is_same(each->second->key, key) && each->second->take()) return each->second->share();
       return {};
     }
 
-    std::mutex mutex;
-    std::unordered_multimap<std::uint64_t, Entry*> entries;
-    std::atomic<std::size_t> users{1};
+    std::mutex mutex_;
+    std::unordered_multimap<std::uint64_t, Entry*> entries_;
+    std::atomic<std::size_t> users_{1};
   };
 
   Table* table_;

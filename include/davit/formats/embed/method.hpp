@@ -81,8 +81,7 @@ class EmbedMethod {
     const PlannedProgram plan = options_.plan(graph, inputs_.data(), outputs_.data(), false);
     if (Result<void> taken = check_taken(graph, plan.selected); !taken) return std::unexpected(taken.error());
     std::vector<CTensor> tensors;
-    for (std::size_t i = 0; i < plan.ports.size(); ++i) {
-      const StaticPort& port = plan.ports[i];
+    for (const StaticPort& port : plan.ports) {
       const StaticValue& value = graph.values[port.value];
       if (EmbedCText::element_type(value.dtype) == nullptr)
         return refuse_embedding(concat("value ", graph.name(port.value)), "C has no such element type", "");

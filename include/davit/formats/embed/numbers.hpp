@@ -186,8 +186,8 @@ class EmbedNumbers {
           return depends_on_data(concat("symbol ", symbol));
     return {};
   }
-  [[nodiscard]] static std::unexpected<Error> depends_on_data(Name where, std::string_view it = "it") {
-    return refuse_embedding(std::move(where), concat(it, " depends on data, so that no number stands for it"),
+  [[nodiscard]] static std::unexpected<Error> depends_on_data(const Name& where, std::string_view it = "it") {
+    return refuse_embedding(where, concat(it, " depends on data, so that no number stands for it"),
                             "export the model without operators whose sizes depend on data");
   }
   /// Per expression, whether inputs tell what it is.

@@ -41,7 +41,7 @@ class EmbedSizes {
   static constexpr std::int64_t most_memory = std::int64_t{1} << 28;
   static constexpr std::int64_t longest_row = 4096;
   /// Of a tensor of equal rows the last ones: 0, ..., 0, 1; of one whose elements all lie at one place the first.
-  static constexpr auto strides_ = [] {
+  static constexpr auto strides = [] {
     std::array<std::int64_t, 2 * max_rank> out{};
     out[max_rank - 1] = 1;
     return out;
@@ -116,7 +116,7 @@ class EmbedSizes {
             !sizes.empty() && sizes.back() <= longest_row;  // complex numbers are read from rows without gaps
         return TensorView{.data = zeros_.data(),
                           .sizes_data = sizes.data(),
-                          .strides_data = strides_.data() + (is_row ? max_rank - sizes.size() : max_rank),
+                          .strides_data = strides.data() + (is_row ? max_rank - sizes.size() : max_rank),
                           .rank = static_cast<std::uint8_t>(sizes.size()),
                           .dtype = value.dtype};
       }
@@ -125,7 +125,7 @@ class EmbedSizes {
       default: return number;
     }
   }
-  [[nodiscard]] std::unexpected<Error> wrong(NodeId n, Name what) const {
+  [[nodiscard]] std::unexpected<Error> wrong(NodeId n, const Name& what) const {
     return refuse_embedding(concat("node ", n, " (", graph_.target(graph_.nodes[n]), ")"), what,
                             "export the model again");
   }

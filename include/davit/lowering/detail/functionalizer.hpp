@@ -15,9 +15,7 @@
 #include "davit/program/verify_signature.hpp"
 #include "davit/program/views.hpp"
 
-namespace davit {
-
-namespace detail {
+namespace davit::detail {
 
 /// Rewrites a program without in-place operators. A storage stays in place, and new values are copied to it, if only
 /// the run tells who shares it, as_strided shows it, or a sub-graph writes to it as an operand.
@@ -358,6 +356,4 @@ class Functionalizer {
   ExportGraphSignature signature_;
 };
 
-}  // namespace detail
-
-}  // namespace davit
+}  // namespace davit::detail

@@ -17,9 +17,7 @@
 #include "davit/program/operator_call.hpp"
 #include "davit/program/views.hpp"
 
-namespace davit {
-
-namespace detail {
+namespace davit::detail {
 
 /// A recurrent layer in one direction: its unrolled steps.
 struct RecurrentDirection {
@@ -312,6 +310,4 @@ class RecurrentLayers {
   bool is_late_ = false;                   ///< something that was asked for is made after it
 };
 
-}  // namespace detail
-
-}  // namespace davit
+}  // namespace davit::detail

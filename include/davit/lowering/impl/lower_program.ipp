@@ -437,7 +437,7 @@ class MethodLowering {
 }  // namespace detail
 
 PartitionResult whole_method(const Method& method, std::string_view backend_name, std::uint32_t backend,
-                             BackendObject spec) {
+                             const BackendObject& spec) {
   const GraphModuleView graph = method.view();
   PartitionResult out(graph);
   std::vector<std::uint32_t> classes(graph.nodes.size(), 0);

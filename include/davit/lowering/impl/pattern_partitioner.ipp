@@ -35,9 +35,8 @@ inline constexpr NodeId several_users = no_id - 1;
                                 const std::vector<NodeId>& only_user, const std::vector<std::uint32_t>& taken,
                                 std::vector<NodeId>& chain) {
   chain.clear();
-  for (std::size_t i = 0; i < rule.targets.size(); ++i) {
-    if (n >= graph.nodes.size() || taken[n] != no_id || graph.target(graph.nodes[n]) != rule.targets[i].view())
-      return false;
+  for (const auto& target : rule.targets) {
+    if (n >= graph.nodes.size() || taken[n] != no_id || graph.target(graph.nodes[n]) != target.view()) return false;
     chain.push_back(n);
     n = only_user[n];
   }

@@ -155,8 +155,9 @@ Result<std::optional<ExportedProgram>> prepare_program(const ExportedProgram& pr
   std::optional<ExportedProgram> made = with_repaired_metadata(program);
   const auto seen = [&]() -> const ExportedProgram& { return made ? *made : program; };
   const auto rewrite = [&](std::optional<ExportedProgram> to) {
-    if (to) made = std::move(to);
-    return to.has_value();
+    const bool changed = to.has_value();
+    if (changed) made = std::move(to);
+    return changed;
   };
   rewrite(with_unwrapped_out_dtype(seen()));
   rewrite(functionalize(seen(), options.backends));

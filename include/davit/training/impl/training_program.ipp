@@ -219,7 +219,7 @@ class StepWriter {
     // 1 - beta^step as c <- beta * c + (1 - beta), which loses no digits to a difference
     const auto correction = [&](std::string_view name, double beta) {
       const Item old = scalar_state(name);
-      const Item now = plus(scaled(old, beta), 1 - beta);
+      Item now = plus(scaled(old, beta), 1 - beta);
       becomes(old, now);
       return now;
     };

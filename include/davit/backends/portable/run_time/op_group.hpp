@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "davit/backends/portable/run_time/kernel_call.hpp"
 #include "davit/backends/portable/run_time/op_table.hpp"
@@ -37,20 +38,27 @@ template <std::size_t N>
 
 namespace detail {
 
-/// Which rows are of a group; of_family: all.
-template <std::size_t N>
-[[nodiscard]] consteval std::array<bool, N> rows_of_group(const std::array<OpRow, N>& rows, OperatorGroup group) {
-  std::array<bool, N> of{};
-  for (std::size_t i = 0; i < N; ++i)
-    of[i] = group == OperatorGroup::of_family || find_grouped_operator(rows[i].name).group == group;
-  return of;
-}
+template <auto rows>
+inline constexpr auto rows_of_lambda = rows();
 
-/// The rows that `rows()` answers, if they are of the group, sorted. Only the kernels of these are compiled.
+/// The group of a row's operator: a constant of its own, as clang limits the steps of one constant evaluation.
+template <auto rows, std::size_t row>
+inline constexpr OperatorGroup group_of_row = find_grouped_operator(rows_of_lambda<rows>[row].name).group;
+
+/// True for the rows of a group; for all rows if the group is `of_family`.
+template <OperatorGroup group, auto rows>
+inline constexpr auto is_row_of_group = []<std::size_t... row>(std::index_sequence<row...>) {
+  if constexpr (group == OperatorGroup::of_family)
+    return std::array<bool, sizeof...(row)>{((void)row, true)...};
+  else
+    return std::array<bool, sizeof...(row)>{(group_of_row<rows, row> == group)...};
+}(std::make_index_sequence<rows_of_lambda<rows>.size()>{});
+
+/// The rows of a group among `rows()`, sorted. Only their kernels are compiled.
 template <OperatorGroup group, auto rows>
 inline constexpr auto group_ops = [] {
-  constexpr auto all = rows();
-  constexpr auto taken = rows_of_group(all, group);
+  constexpr const auto& all = rows_of_lambda<rows>;
+  constexpr const auto& taken = is_row_of_group<group, rows>;
   SortedOps<static_cast<std::size_t>(std::ranges::count(taken, true))> sorted;
   std::size_t count = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {

@@ -26,8 +26,7 @@ namespace davit::detail {
   };
   std::int64_t rank = -1;
   std::size_t next = 0;  // parameter
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const Argument& a = inputs[i];
+  for (const Argument& a : inputs) {
     const std::string_view name = graph.str(a.name);
     const std::size_t at = name.empty() ? next : schema.index_of(name);
     if (at < next || at >= schema.parameters.size()) return false;

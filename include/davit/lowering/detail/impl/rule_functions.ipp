@@ -363,7 +363,7 @@ inline constexpr RuleFunctionRow rule_functions[] = {
      }},
     {"times", 2,
      [](RuleEvaluator& r, const Items& a) {  // a list of n: the list itself, or its one item n times
-       const Item one = a[0].is_list() && a[0].items.size() == 1 ? a[0].items[0] : a[0];
+       Item one = a[0].is_list() && a[0].items.size() == 1 ? a[0].items[0] : a[0];
        if (one.is_list()) return one;
        return Item::list(Items(static_cast<std::size_t>(std::clamp<std::int64_t>(r.integer(a[1]), 0, 64)), one));
      }},

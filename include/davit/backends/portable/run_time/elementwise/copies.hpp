@@ -155,7 +155,8 @@ template <std::size_t DtypeAt, int Number = 0>
     const auto to = static_cast<std::uint64_t>(up ? end.integer() : start.integer());
     const auto by = static_cast<std::uint64_t>(step.integer());
     const bool leads = static_cast<std::int64_t>(from) <= static_cast<std::int64_t>(to);
-    steps = !leads ? -1 : from == to ? 0 : static_cast<double>((to - from - 1) / (up ? by : 0 - by) + 1);
+    const std::uint64_t taken = !leads || from == to ? 0 : (to - from - 1) / (up ? by : 0 - by) + 1;
+    steps = leads ? static_cast<double>(taken) : -1;
   }
   if (!(steps >= 0) || steps > static_cast<double>(max_numel))
     return call.refuse(ErrorCode::out_of_range, "the range does not lead from start to end");

@@ -250,6 +250,7 @@ template <class V>
 /// complex_to_real are the first n / 2 + 1, and its result has real and imaginary parts exchanged. O(n log n).
 template <std::size_t Bytes>
 [[nodiscard, gnu::noinline]] double* transform_lines(const LinePlan& plan, double* a, double* b) {
+  // NOLINTNEXTLINE(modernize-type-traits): both choices have a member type
   using V = typename std::conditional_t<Bytes == sizeof(double), std::type_identity<double>,
                                         kernels::VectorOf<double, Bytes>>::type;
   auto* from = reinterpret_cast<Pair<V>*>(a);

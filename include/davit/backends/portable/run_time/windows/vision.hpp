@@ -202,6 +202,7 @@ template <class C>
           for (std::int64_t t = 0; t < taps; ++t) {
             const std::int64_t g = (n * offset_groups + c / (channels / offset_groups)) * taps + t;
             const C* by = buffers.in(offset_id) + 2 * g * places + p;
+            // NOLINTNEXTLINE(bugprone-integer-division): rows and columns
             const C y = static_cast<C>(p / out[1] * stride[0] - pad[0] + t / weight.size(3) * dilation[0]) + by[0];
             const C x = static_cast<C>(p % out[1] * stride[1] - pad[1] + t % weight.size(3) * dilation[1]) + by[places];
             const bool inside = y > -1 && x > -1 && y < static_cast<C>(height) && x < static_cast<C>(width);
