@@ -259,17 +259,15 @@ template <bool Divides>
 struct ScaleColumns {
   template <std::size_t Bytes>
   [[gnu::always_inline]] static void run(AccumulatedColumns* to, double by) noexcept {
-    const auto scale = [by](auto& sums) __attribute__((always_inline)) {
-      if constexpr (Divides)
-        sums /= by;
-      else
-        sums *= by;
-    };
+    double* const sums = to->real.data();
     std::int64_t i = 0;
     if constexpr (walks_vectors<Bytes>)
       for (; i + lanes<double, Bytes> <= to->count; i += lanes<double, Bytes>)
-        scale(vector_at<Bytes>(to->real.data() + i));
-    for (; i < to->count; ++i) scale(to->real[static_cast<std::size_t>(i)]);
+        if constexpr (Divides)
+          vector_at<Bytes>(sums + i) /= by;
+        else
+          vector_at<Bytes>(sums + i) *= by;
+    for (; i < to->count; ++i) sums[i] = Divides ? sums[i] / by : sums[i] * by;
   }
 };
 
