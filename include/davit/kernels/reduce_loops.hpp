@@ -261,12 +261,14 @@ struct ScaleColumns {
   [[gnu::always_inline]] static void run(AccumulatedColumns* to, double by) noexcept {
     double* const sums = to->real.data();
     std::int64_t i = 0;
-    if constexpr (walks_vectors<Bytes>)
-      for (; i + lanes<double, Bytes> <= to->count; i += lanes<double, Bytes>)
+    if constexpr (walks_vectors<Bytes>) {
+      for (; i + lanes<double, Bytes> <= to->count; i += lanes<double, Bytes>) {
         if constexpr (Divides)
           vector_at<Bytes>(sums + i) /= by;
         else
           vector_at<Bytes>(sums + i) *= by;
+      }
+    }
     for (; i < to->count; ++i) sums[i] = Divides ? sums[i] / by : sums[i] * by;
   }
 };
