@@ -255,7 +255,12 @@ TEST_CASE("I04: only methods that are asked for are compiled; the original fails
 TEST_CASE(
     "I05: in-place operators that cannot become values are refused by name; a method that returns its input runs") {
   CHECK(to_backend<compiler_demo>(programs::binary("aten.add_.Tensor")));
-  const auto refused = to_backend<compiler_demo>(programs::binary("aten.resize_.default"));
+  GraphBuilder b;
+  b.begin_graph();
+  const ValueId input = b.input("x", ScalarType::float32, {2});
+  b.end_graph({b.call("aten.resize_.default", {{"self", b.value(input)}, {"size", b.ints({1})}}, "result",
+                      ScalarType::float32, {1})});
+  const auto refused = to_backend<compiler_demo>(programs::user_program(std::move(b).finish()));
   REQUIRE(!refused);
   CHECK(refused.error().what == "The node of aten.resize_.default is not supported in this compiler");
 

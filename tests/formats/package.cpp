@@ -516,7 +516,7 @@ TEST_CASE(
   CHECK(error.stage == Stage::compile);
   CHECK(error.where == "method 'forward', partition 'p0'");
   CHECK(error.what == "aten.add.Tensor: not by this version");
-  CHECK(error.fix.view().starts_with("backend saving here takes less"));
+  CHECK(error.fix.view().starts_with("backend saving supports less here"));
 }
 
 TEST_CASE("a loaded program names its symbols as the model does") {

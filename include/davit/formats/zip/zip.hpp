@@ -223,7 +223,7 @@ inline Result<ZipMember> ZipArchive::read_entry(unzFile file, std::span<char> na
   }
   if (!member.deflated && member.stored_size != member.size) return fail("has two different sizes");
   if (member.offset > bytes_.size() || member.stored_size > bytes_.size() - member.offset)
-    return fail("reaches zip64_marker the end of the archive");
+    return fail("reaches beyond the end of the archive");
   return member;
 }
 

@@ -99,7 +99,7 @@ static_assert(check_running());
 
 TEST_CASE("static reductions: small ones, also in constant evaluation") { CHECK(check_in_constant_evaluation()); }
 
-TEST_CASE("static reductions: the bits of portable's") {
+TEST_CASE("static reductions: the bits of portable's, but for sums, which it adds in another order") {
   StaticFloatTest test;
   for (unsigned mask = 1; mask < 16; ++mask) {
     const std::array<std::int32_t, 4> sizes{test.pick(1, 3), test.pick(1, 5), test.pick(1, 6), test.pick(1, 20)};
@@ -113,11 +113,12 @@ TEST_CASE("static reductions: the bits of portable's") {
     CAPTURE(mask);
     const auto check = [&](std::string_view name, auto&& kernel) {
       std::vector<EValue> arguments{x, list, EValue(false)};
-      if (name != "aten.amax.default" && name != "aten.amin.default") arguments.push_back(EValue());
+      const bool is_sum = name != "aten.amax.default" && name != "aten.amin.default";
+      if (is_sum) arguments.push_back(EValue());
       REQUIRE(test.run(reduction_ops, name, arguments) == ErrorCode::ok);
       std::vector<float> y = test.room();
       kernel(y.data());
-      CHECK(test.differences(y) == 0);
+      CHECK((is_sum ? test.far(y, 2e-6f) : test.differences(y)) == 0);
     };
     check("aten.mean.dim", [&](float* y) { sf::fold<sf::SumOf, true>::run(r, y, floats(x)); });
     check("aten.sum.dim_IntList", [&](float* y) { sf::fold<sf::SumOf>::run(r, y, floats(x)); });
