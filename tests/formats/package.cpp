@@ -516,7 +516,7 @@ TEST_CASE(
   CHECK(error.stage == Stage::compile);
   CHECK(error.where == "method 'forward', partition 'p0'");
   CHECK(error.what == "aten.add.Tensor: not by this version");
-  CHECK(error.fix.view().starts_with("backend saving supports less here"));
+  CHECK(error.fix.view().find("backend saving supports less here") != std::string_view::npos);
 }
 
 TEST_CASE("a loaded program names its symbols as the model does") {

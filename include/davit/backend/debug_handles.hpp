@@ -127,8 +127,7 @@ class DebugMap {
   template <class = void>
   constexpr Text add(std::string_view s) {
     const Text t{static_cast<std::uint32_t>(text_.size()), static_cast<std::uint32_t>(s.size())};
-    text_.resize(text_.size() + s.size());  // g++ 12 -O3 falsely warns of an overflow for insert
-    std::copy(s.begin(), s.end(), text_.end() - static_cast<std::ptrdiff_t>(s.size()));
+    for (const char c : s) text_.push_back(c);  // g++ 12 -O3 falsely warns of an overflow for insert
     return t;
   }
 

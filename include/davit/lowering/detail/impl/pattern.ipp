@@ -13,6 +13,7 @@
 #include "davit/ops/facts.hpp"
 #include "davit/ops/operator_schema.hpp"
 #include "davit/ops/operators.hpp"
+#include "davit/program/graph_builder.hpp"
 #include "davit/program/operators/movement.hpp"
 #include "davit/program/operators/node_arguments.hpp"
 #include "davit/program/same_sizes.hpp"

@@ -9,6 +9,7 @@
 #include "davit/backends/portable/static/lowering/elementwise.hpp"
 #include "davit/backends/portable/static/move.hpp"
 #include "davit/program/operators/movement.hpp"
+#include "davit/program/operators/reduction.hpp"
 
 /// Static lowering of views, copies, padding and tables of rows.
 namespace davit::static_lowering {
