@@ -22,7 +22,7 @@ namespace davit {
 namespace detail {
 
 /// True if a node can only answer a view of its argument. `to` computes where the dtype changes.
-[[nodiscard]] inline bool is_view(const OperatorFacts& facts, const operators::NodeArguments& in) noexcept {
+[[nodiscard]] inline bool returns_view(const OperatorFacts& facts, const operators::NodeArguments& in) noexcept {
   if (facts.view == ViewKind::none) return false;
   const ValueId x = in.value({"self", 0}), made = in.output();
   return facts.view != ViewKind::maybe_same || x == no_id || made == no_id ||
@@ -43,7 +43,7 @@ namespace detail {
   if (row == nullptr || has_complex(graph, graph.nodes[node])) return "the library has no such operator";
   if (in.call().token != nullptr || facts.random || row->updates || schema.contains("!)"))
     return "the operator has an effect, or updates an argument";
-  if (detail::is_view(facts, in)) return "a view in a form that the library does not have";
+  if (detail::returns_view(facts, in)) return "a view in a form that the library does not have";
   if (is_product(facts) || facts.range == RangeBound::batch_norm)
     return "a product in a form that the library does not have";
   const std::string_view rule = find_decomposition(target);
