@@ -10,6 +10,7 @@
 #include "davit/lowering/detail/simplifier.hpp"
 #include "davit/lowering/detail/takers.hpp"
 #include "davit/ops/facts.hpp"
+#include "davit/ops/operator_schema.hpp"
 #include "davit/ops/operators.hpp"
 #include "davit/ops/patterns.hpp"
 #include "davit/ops/rules.hpp"
