@@ -47,7 +47,7 @@ plant "an output that copies an input is a view of the caller's memory" lowering
 plant 'a write-back is skipped' runtime/impl/call_frame.ipp 'portable' \
   's/    copy_tensor\(write\.value->tensor\(\), write\.to\);/    (void)write;/'
 plant 'an input that was written in place is not given back' runtime/impl/call_frame.ipp 'portable' \
-  's/^  give_back\(\);$//'
+  's/^  copy_out\(\);$//'
 plant 'two outputs of a partition are swapped' lowered/impl/schedule.ipp 'second,portable cut' \
   's/    s\.outputs = close\(s\.outputs\);\r?$/&\n    if (s.kind == StepKind::call_delegate \&\& s.outputs.count > 1) std::swap(out_.slots[s.outputs.first], out_.slots[s.outputs.first + 1]);/'
 plant 'what a failed run wrote into a buffer stays there' runtime/impl/session.ipp 'failing,portable cut' \
