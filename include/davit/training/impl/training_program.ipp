@@ -41,9 +41,9 @@ struct TrainedParameter {
 };
 
 /// Appends the step of an optimizer to the root graph of a program.
-class StepWriter {
+class TrainingStepWriter {
  public:
-  StepWriter(const ExportedProgram& joint, const TrainOptions& options)
+  TrainingStepWriter(const ExportedProgram& joint, const TrainOptions& options)
       : out_(joint), emitter_(joint.graph_module), options_(options) {
     const auto taken = [&](std::string_view prefix) {
       const auto has = [&](const NamedTensor& each) { return each.name.view().starts_with(prefix); };
@@ -435,7 +435,7 @@ Result<ExportedProgram> training_program(const ExportedProgram& joint, const Opt
                                                   "give TrainOptions::learning_rate one"));
   Result<std::vector<detail::TrainedParameter>> trained = detail::trained_parameters(joint, options);
   if (!trained) return std::unexpected(std::move(trained.error()));
-  ExportedProgram out = detail::StepWriter(joint, options).write(*trained, optimizer);
+  ExportedProgram out = detail::TrainingStepWriter(joint, options).write(*trained, optimizer);
   for (const NamedTensor& each : out.state_dict)
     if (each.tensor.storage.empty() && each.tensor.numel() != 0)
       return std::unexpected(detail::training_error(ErrorCode::out_of_memory, concat("state '", each.name, "'"),
