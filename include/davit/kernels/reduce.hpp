@@ -33,8 +33,8 @@ class Groups {
     const auto bytes = static_cast<std::int64_t>(element_);
     const bool few = inner_.count <= most_gathered;
     // windows that overlap lie side by side, too: those that are long and few are quicker as rows
-    const bool side_by_side = outer_.strides[0][0] == bytes &&
-                              (few || inner_.strides[0][0] != bytes || outer_.sizes[0] >= std::int64_t{most_at_once});
+    const bool side_by_side =
+        outer_.strides[0][0] == bytes && (few || inner_.strides[0][0] != bytes || outer_.sizes[0] >= columns_of_a_part);
     in_columns_ = inner_.count > 1 && outer_.sizes[0] >= fewest_columns && (few || side_by_side);
   }
 
@@ -57,7 +57,7 @@ class Groups {
   void in_parallel(F&& f) const {
     if (outer_.count == 0) return;
     const bool together = in_columns_ && outer_.rank == 1;
-    walk_in_parallel(outer_, together ? static_cast<std::int64_t>(most_at_once) : 1, operations(inner_.count, 4),
+    walk_in_parallel(outer_, together ? columns_of_a_part : 1, operations(inner_.count, 4),
                      [&](std::size_t, const WalkPart& part) {
                        Groups own = *this;
                        own.outer_ = part.walk;
@@ -78,8 +78,9 @@ class Groups {
 
  private:
   static constexpr std::int64_t fewest_columns = 8;
-  static constexpr std::int64_t most_gathered = 32;  ///< elements of a group that is gathered into a column
-  static constexpr std::int64_t shortest_row = 64;   ///< that is read where it lies
+  static constexpr std::int64_t columns_of_a_part = 64;  ///< threads share groups in multiples of it
+  static constexpr std::int64_t most_gathered = 32;      ///< elements of a group that is gathered into a column
+  static constexpr std::int64_t shortest_row = 64;       ///< that is read where it lies
   const std::byte* data_;
   std::size_t element_;
   Walk outer_;

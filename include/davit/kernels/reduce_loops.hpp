@@ -36,7 +36,7 @@ struct Accumulated {
 
 /// The same of several groups at a time, whose elements are columns.
 struct AccumulatedColumns {
-  static constexpr std::size_t most = 64;
+  static constexpr std::size_t most = 256;
   alignas(64) std::array<double, most> real{};
   alignas(64) std::array<std::int64_t, most> integer{};
   alignas(64) std::array<double, most> center{};
