@@ -174,7 +174,31 @@ constexpr double channels(std::int64_t axis) {
 }
 static_assert(channels(0) == 1 && channels(-2) == 1 && channels(1) == 0);
 
+/// The foldable producers of one output, and of an element of a list that is an output.
+constexpr bool check_producers() {
+  using Producers = std::pair<NodeId, NodeId>;
+  const auto producers = answer<Producers>(
+      [](B& b) {
+        const ValueId x = b.input("x", ScalarType::float32, {3, 5});
+        const ValueId parts[] = {b.tensor("first", ScalarType::float32, {3, 2}),
+                                 b.tensor("second", ScalarType::float32, {3, 3})};
+        Argument inputs[] = {B::value(x), b.ints({2, 3}), B::integer(1)};
+        inputs[0].name = b.intern("self");
+        inputs[1].name = b.intern("split_sizes");
+        inputs[2].name = b.intern("dim");
+        const Argument outputs[] = {b.tensors({parts[0], parts[1]})};
+        b.node("aten.split_with_sizes.default", inputs, outputs);
+        const ValueId y = b.call("aten.neg.default", {{"self", B::value(parts[1])}}, "y", ScalarType::float32, {3, 3});
+        return std::vector{b.call("aten.neg.default", {{"self", B::value(y)}}, "z", ScalarType::float32, {3, 3})};
+      },
+      [](const auto& g) { return Producers(operators::inner_maker(g, 3), operators::inner_maker(g, 2)); });
+  return producers == Producers(1, no_id);
+}
+static_assert(check_producers());
+
 }  // namespace
+
+TEST_CASE("an element of a list has no producer that folds into its use") { CHECK(check_producers()); }
 
 TEST_CASE("a padding with zeros goes into a convolution that alone reads it, unless it pads batch or channels") {
   CHECK(check_paddings());

@@ -25,10 +25,12 @@ concept CallGraph = requires(const G& g, NodeId n, ValueId v) {
   { g.is_single(v) } -> std::same_as<bool>;
 };
 
-/// Returns the foldable producer of a value with a single use; no_id if there is none.
+/// Returns the foldable producer of a value with a single use, if the value is its first output; else no_id. An element
+/// of a list, as split has it, is no output of its own.
 template <CallGraph G>
 [[nodiscard]] constexpr NodeId inner_maker(const G& g, ValueId v) noexcept {
-  return v != no_id && g.is_single(v) ? g.maker(v) : no_id;
+  const NodeId n = v != no_id && g.is_single(v) ? g.maker(v) : no_id;
+  return n != no_id && g.call(n).output() == v ? n : no_id;
 }
 
 /// Reads a zero padding of the spatial dimensions that the convolution of `v` can absorb, if `v` has no other use.
