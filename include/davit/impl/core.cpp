@@ -13,3 +13,4 @@
 #include "davit/core/impl/segments.ipp"
 #include "davit/core/impl/shared_bytes.ipp"
 #include "davit/core/impl/tensor.ipp"
+#include "davit/core/impl/value_or_exit.ipp"

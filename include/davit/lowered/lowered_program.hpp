@@ -68,8 +68,13 @@ class LoweredProgram {
     std::vector<NamedTensor> state;  ///< initial values of the buffers that methods change
   };
 
-  LoweredProgram(std::shared_ptr<const Parts> parts, std::shared_ptr<const DebugMap> debug_map) noexcept
-      : parts_(std::move(parts)), debug_map_(std::move(debug_map)) {}
+  LoweredProgram(std::shared_ptr<const Parts> parts, std::shared_ptr<const DebugMap> debug_map) noexcept;
+  // compiled with the definitions, as those of ExportedProgram are
+  LoweredProgram(const LoweredProgram& other) noexcept;
+  LoweredProgram(LoweredProgram&& other) noexcept;
+  LoweredProgram& operator=(const LoweredProgram& other) noexcept;
+  LoweredProgram& operator=(LoweredProgram&& other) noexcept;
+  ~LoweredProgram();
 
   [[nodiscard]] const Parts& parts() const noexcept { return *parts_; }
   [[nodiscard]] BackendTables backends() const noexcept { return parts_->backends; }
@@ -79,9 +84,7 @@ class LoweredProgram {
   [[nodiscard]] const DebugMap& debug_map() const noexcept { return *debug_map_; }
   [[nodiscard]] std::shared_ptr<const DebugMap> shared_debug_map() const noexcept { return debug_map_; }
   /// Returns the same program with another debug map, for example a map kept from lowering for a loaded program.
-  [[nodiscard]] LoweredProgram with_debug_map(std::shared_ptr<const DebugMap> map) const {
-    return LoweredProgram(parts_, std::move(map));
-  }
+  [[nodiscard]] LoweredProgram with_debug_map(std::shared_ptr<const DebugMap> map) const;
 
   /// Returns the index of a method. Errors: not_found, with the names of all methods. O(methods).
   [[nodiscard]] Result<std::size_t> find_method(std::string_view name) const;

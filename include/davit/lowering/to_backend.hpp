@@ -78,6 +78,9 @@ template <Partitioner P>
 [[nodiscard]] Result<LoweredProgram> lower_whole(BackendTables backends, std::span<const ProgramMethod> methods,
                                                  std::span<const std::pair<Name, BackendObject>> specs,
                                                  Diagnostics* diagnostics);
+/// The same of a program of one method, "forward"; a null spec is the backend's default. Errors: also out_of_memory.
+[[nodiscard]] Result<LoweredProgram> lower_whole(BackendTables backends, const ExportedProgram& program,
+                                                 BackendObject spec, Diagnostics* diagnostics);
 
 /// A Result of a program, which is no program yet.
 template <class T>
@@ -110,9 +113,13 @@ template <class B>
 template <class B>
 [[nodiscard]] Result<LoweredProgram> to_backend(const ExportedProgram& program, const typename B::CompileSpec& spec,
                                                 Diagnostics* diagnostics = nullptr) {
-  const ProgramMethod method{"forward", &program};
-  const MethodCompileSpec<B> forward{"forward", spec};
-  return to_backend<B>(std::span(&method, 1), std::span(&forward, 1), diagnostics);
+  detail::check_target<B>();
+  if constexpr (Backend<B>) {
+    return detail::catch_bad_alloc(Stage::preprocess, [&] {
+      return detail::lower_whole(BackendList<B>::tables(), program,
+                                 std::make_shared<const typename B::CompileSpec>(spec), diagnostics);
+    });
+  }
 }
 template <class B>
   requires(!Partitioner<B>)
@@ -121,7 +128,7 @@ template <class B>
   detail::check_default_spec<B>();
   if constexpr (Backend<B>)
     if constexpr (std::default_initializable<typename B::CompileSpec>)
-      return to_backend<B>(program, typename B::CompileSpec{});
+      return detail::lower_whole(BackendList<B>::tables(), program, nullptr, nullptr);
 }
 
 /// Lowers the methods of a program onto the partitioners' backends: see lower_program.

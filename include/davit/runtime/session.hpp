@@ -101,6 +101,10 @@ class Session {
     return std::unexpected(Error{});
   }
 
+  Session(Session&& other) noexcept;
+  Session& operator=(Session&& other) noexcept;
+  ~Session();
+
   [[nodiscard]] const LoweredProgram& program() const noexcept;
   /// Returns the session's buffers with their names.
   [[nodiscard]] std::span<const NamedTensor> state() const noexcept;
@@ -145,11 +149,8 @@ class Session {
 
  private:
   struct State;
-  struct Free {
-    void operator()(State* state) const noexcept;
-  };
-  explicit Session(std::unique_ptr<State, Free> state) noexcept : state_(std::move(state)) {}
-  std::unique_ptr<State, Free> state_;
+  explicit Session(std::unique_ptr<State> state) noexcept;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace davit

@@ -1,10 +1,25 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <memory>
+#include <utility>
+
 #include "davit/core/catch_bad_alloc.hpp"
 #include "davit/lowered/lowered_program.hpp"
 
 namespace davit {
+
+LoweredProgram::LoweredProgram(std::shared_ptr<const Parts> parts, std::shared_ptr<const DebugMap> debug_map) noexcept
+    : parts_(std::move(parts)), debug_map_(std::move(debug_map)) {}
+LoweredProgram::LoweredProgram(const LoweredProgram&) noexcept = default;
+LoweredProgram::LoweredProgram(LoweredProgram&&) noexcept = default;
+LoweredProgram& LoweredProgram::operator=(const LoweredProgram&) noexcept = default;
+LoweredProgram& LoweredProgram::operator=(LoweredProgram&&) noexcept = default;
+LoweredProgram::~LoweredProgram() = default;
+
+LoweredProgram LoweredProgram::with_debug_map(std::shared_ptr<const DebugMap> map) const {
+  return {parts_, std::move(map)};
+}
 
 Result<std::size_t> LoweredProgram::find_method(std::string_view name) const {
   for (std::size_t i = 0; i < parts_->methods.size(); ++i)

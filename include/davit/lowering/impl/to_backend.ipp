@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <utility>
+#include <vector>
+
+#include "davit/core/catch_bad_alloc.hpp"
 #include "davit/lowering/to_backend.hpp"
 
 namespace davit::detail {
@@ -36,6 +40,15 @@ Result<LoweredProgram> lower_whole(BackendTables backends, std::span<const Progr
                      {0}});
   }
   return lower_program(backends, named, calls, {}, diagnostics);
+}
+
+Result<LoweredProgram> lower_whole(BackendTables backends, const ExportedProgram& program, BackendObject spec,
+                                   Diagnostics* diagnostics) {
+  return catch_bad_alloc(Stage::preprocess, [&] {
+    const ProgramMethod method{"forward", &program};
+    const std::pair<Name, BackendObject> forward{Name("forward"), std::move(spec)};
+    return lower_whole(backends, std::span(&method, 1), std::span(&forward, 1), diagnostics);
+  });
 }
 
 }  // namespace davit::detail

@@ -29,13 +29,16 @@ struct Session::State {
   std::vector<detail::MethodState> methods;
 };
 
-void Session::Free::operator()(State* state) const noexcept { delete state; }
+Session::Session(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
+Session::Session(Session&&) noexcept = default;
+Session& Session::operator=(Session&&) noexcept = default;
+Session::~Session() = default;
 
 Result<Session> Session::make(LoweredProgram program, SessionOptions options) {
   return davit::detail::catch_bad_alloc(Stage::execute, [&]() -> Result<Session> {
     Result<std::vector<NamedTensor>> state = copy_state(program.state(), options.limits.max_memory);
     if (!state) return std::unexpected(std::move(state.error()));
-    return Session(std::unique_ptr<State, Free>(new State(std::move(program), *std::move(state), options)));
+    return Session(std::make_unique<State>(std::move(program), *std::move(state), options));
   });
 }
 

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "davit/core/value_or_exit.hpp"
+
+namespace davit::detail {
+
+void exit_with(const Error& error) {
+  std::fprintf(stderr, "%s\n", to_string(error).c_str());
+  std::exit(1);
+}
+
+}  // namespace davit::detail
