@@ -13,14 +13,7 @@
 #include "davit/lowering/to_backend.hpp"
 
 using namespace davit;
-using support::A;
-using support::B;
-using support::ByHand;
-using support::C;
-using support::Draft;
-using support::Three;
-using support::Toys;
-using support::Two;
+using support::A, support::B, support::ByHand, support::C, support::Draft, support::Three, support::Toys, support::Two;
 using Floats = std::vector<float>;
 
 namespace {

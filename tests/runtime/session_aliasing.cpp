@@ -18,11 +18,7 @@
 #include "davit/runtime/session.hpp"
 
 using namespace davit;
-using support::B;
-using support::ByHand;
-using support::Draft;
-using support::error_of;
-using support::Toys;
+using support::B, support::ByHand, support::Draft, support::error_of, support::Toys;
 using Floats = std::vector<float>;
 
 namespace {

@@ -24,12 +24,7 @@
 #include "davit/testing/detail/snapshot.hpp"
 
 using namespace davit;
-using support::A;
-using support::B;
-using support::ByHand;
-using support::Draft;
-using support::error_of;
-using support::Toys;
+using support::A, support::B, support::ByHand, support::Draft, support::error_of, support::Toys;
 using Floats = std::vector<float>;
 
 namespace {

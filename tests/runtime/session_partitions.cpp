@@ -13,14 +13,8 @@
 #include "davit/lowering/to_backend.hpp"
 
 using namespace davit;
-using support::A;
-using support::B;
-using support::ByHand;
-using support::Draft;
-using support::error_of;
-using support::Sizes;
-using support::Toys;
-using support::Two;
+using support::A, support::B, support::ByHand, support::Draft, support::error_of, support::Sizes, support::Toys,
+    support::Two;
 using Floats = std::vector<float>;
 
 namespace {

@@ -13,12 +13,7 @@
 #include "davit/runtime/session.hpp"
 
 using namespace davit;
-using support::B;
-using support::ByHand;
-using support::Draft;
-using support::elements;
-using support::error_of;
-using support::Toys;
+using support::B, support::ByHand, support::Draft, support::elements, support::error_of, support::Toys;
 using Floats = std::vector<float>;
 
 namespace {
