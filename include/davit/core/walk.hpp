@@ -113,11 +113,16 @@ class Walk {
   };
   /// Advances to the next row, or to the next block of the `first` innermost dimensions; false after the last.
   [[nodiscard, gnu::noinline]] bool next(Row& row, std::size_t first = 1) const noexcept {
-    const auto move = [&](std::size_t d, std::ptrdiff_t steps) {
+    return next(row.index, first, [&](std::size_t d, std::ptrdiff_t steps) {
       for (std::size_t n = 0; n < operands_; ++n) row.at[n] += strides[n][d] * steps;
-    };
+    });
+  }
+  /// As above for an index alone; calls move(d, steps) for each dimension that changes.
+  template <class Move>
+  [[gnu::always_inline]] bool next(std::array<std::int64_t, max_dims>& index, std::size_t first,
+                                   Move&& move) const noexcept {
     for (std::size_t d = first; d < rank; ++d)
-      if (next_in_dimension(d, row.index, sizes, move)) return true;
+      if (next_in_dimension(d, index, sizes, move)) return true;
     return false;
   }
   /// Calls f(offsets) for each innermost row, or for each block of the `first` innermost dimensions. No size may be 0.
