@@ -3,10 +3,10 @@
 
 #include "davit/core/copy_tensor.hpp"
 #include "davit/core/catch_bad_alloc.hpp"
+#include "davit/runtime/detail/plan_run.hpp"
+#include "davit/runtime/detail/run_graph.hpp"
 #include "davit/runtime/method_state.hpp"
 #include "davit/runtime/session.hpp"
-
-#include "davit/runtime/impl/run_graph.ipp"
 
 namespace davit {
 
