@@ -10,11 +10,11 @@ compiled_davit() {
   into=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/build/benchmarks/$({ echo "$root $*"; "$cxx" --version; } | cksum | cut -d' ' -f1)
   if [ ! -e "$into/libdavit.a" ] || [ -n "$(find "$root/include" -newer "$into/started" -print -quit)" ]; then
     rm -rf "$into"
-    mkdir -p "$into"
+    mkdir -p "$into/portable"
     touch "$into/started"
     sed -n 's/^davit  *[a-z]*  *//p' "$root/include/davit/impl/sources.txt" | xargs -P "${JOBS:-$(nproc)}" -I{} \
       "$cxx" -std=c++23 "$@" -I"$root/include" -c "$root/include/davit/impl/{}" -o "$into/{}.o" || return
-    ar rcs "$into/libdavit.a" "$into"/*.o || return
+    find "$into" -name '*.o' -exec ar rcs "$into/libdavit.a" {} + || return
   fi
   echo "-std=c++23 $* -I$root/include $into/libdavit.a"
 }

@@ -16,5 +16,5 @@
 #include "davit/backends/portable/sorting_implementation.hpp"
 #include "davit/backends/portable/special_functions_implementation.hpp"
 #include "davit/backends/portable/vision_implementation.hpp"
-#include "davit/impl/portable_all.cpp"
+#include "davit/impl/portable/all.cpp"
 #include "davit/lowering_implementation.hpp"

@@ -11,6 +11,6 @@
 #include "davit/impl/lowered.cpp"
 #include "davit/impl/package.cpp"
 #include "davit/impl/portable.cpp"
-#include "davit/impl/portable_movement.cpp"
+#include "davit/impl/portable/movement.cpp"
 #include "davit/impl/program.cpp"
 #include "davit/impl/runtime.cpp"

@@ -13,10 +13,7 @@
 #include "davit/lowering/to_backend.hpp"
 
 using namespace davit;
-using support::Draft;
-using support::Timed;
-using support::TimedToys;
-using support::ToyClock;
+using support::Draft, support::Timed, support::TimedToys, support::ToyClock;
 using First = support::timed_backend<0>;
 using Second = support::timed_backend<1>;
 

@@ -9,10 +9,7 @@
 #include "../support/timed_backend.hpp"
 
 using namespace davit;
-using support::Draft;
-using support::Timed;
-using support::TimedToys;
-using support::ToyClock;
+using support::Draft, support::Timed, support::TimedToys, support::ToyClock;
 using First = support::timed_backend<0>;
 using Second = support::timed_backend<1>;
 using Measuring = MeasuringPartitioner<Timed, ToyClock>;

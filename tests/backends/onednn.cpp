@@ -20,11 +20,12 @@
 #include "davit/kernels/thread_team.hpp"
 #include "support/backend_check.hpp"
 #include "support/count_own_allocations.hpp"
-#include "support/net.hpp"
+#include "support/net_programs.hpp"
 #include "support/odd_values.hpp"
 
 using namespace davit;
 using support::Net;
+using support::residual_block;
 
 namespace {
 
@@ -40,18 +41,6 @@ namespace {
   for (const onednn_ops::Step& step : handle_of<onednn>(lowered->methods()[0].delegates[0]).code->steps)
     text += (text.empty() ? "" : " ") + std::string(step.name);
   return text;
-}
-
-/// conv, norm, relu, conv, norm, + shortcut, relu: a block of resnet.
-[[nodiscard]] ExportedProgram residual_block(Net& n) {
-  const auto w1 = n.weight("w1", {32, 16, 3, 3}, 0.2);
-  const auto w2 = n.weight("w2x", {32, 32, 3, 3}, 0.1);
-  const auto w3 = n.weight("w3xx", {32, 16, 1, 1}, 0.3);
-  const auto x = n.input("x", {2, 16, 10, 10});
-  const auto a = n.relu("a", n.norm("n1", n.conv("c1", x, w1, {2, 32, 5, 5}, 2, 1), {2, 32, 5, 5}), {2, 32, 5, 5});
-  const auto b = n.norm("n2", n.conv("c2", a, w2, {2, 32, 5, 5}, 1, 1), {2, 32, 5, 5});
-  const auto c = n.norm("n3", n.conv("c3", x, w3, {2, 32, 5, 5}, 2), {2, 32, 5, 5});
-  return n.finish({n.relu("out", n.add("sum", b, c, {2, 32, 5, 5}), {2, 32, 5, 5})});
 }
 
 }  // namespace
@@ -71,16 +60,7 @@ TEST_CASE("a residual block is one primitive per convolution, and reorders at it
 
 TEST_CASE("weights that are not constant, and norms that cannot be folded") {
   Net n;
-  const auto x = n.input("x", {1, 16, 6, 6});
-  const auto w = n.input("w", {24, 16, 3, 3});
-  const auto gamma = n.input("gamma", {24});
-  const auto beta = n.weight("beta", {24});
-  const auto mean = n.weight("mean", {24});
-  const auto variance = n.weight("variance", {24}, 0.4, 1);
-  const auto c = n.conv("c", x, w, {1, 24, 4, 4});
-  const ExportedProgram program =
-      n.finish({n.relu("r", n.norm("bn", c, gamma, beta, mean, variance, {1, 24, 4, 4}), {1, 24, 4, 4})});
-  CHECK(faults(program, n.sample()) == "");
+  CHECK(faults(support::convolution_with_input_weights(n), n.sample()) == "");
 }
 
 TEST_CASE("a norm that is no part of weights takes the relu after it") {
@@ -448,11 +428,7 @@ TEST_CASE(
 
 TEST_CASE("a padding that others use too stays") {
   Net n;
-  const auto w = n.weight("w", {16, 16, 3, 3});
-  const auto x = n.input("x", {1, 16, 5, 5});
-  const auto padded =
-      n.op("aten.constant_pad_nd.default", "p", {1, 16, 7, 7}, {{"self", n.v(x)}, {"pad", n.ints({1, 1, 1, 1})}});
-  const ExportedProgram program = n.finish({n.conv("c", padded, w, {1, 16, 5, 5}), padded});
+  const ExportedProgram program = support::convolution_with_shared_padding(n);
   CHECK(faults(program, n.sample()) == "");
 }
 
@@ -808,22 +784,10 @@ TEST_CASE("sessions run at the same time") {
 TEST_CASE("a run allocates nothing once it is warm") {
   Net n;
   const ExportedProgram program = residual_block(n);
-  const std::vector<EValue> sample = n.sample();
   for (const std::uint32_t threads : {1u, 3u}) {
     const auto lowered = to_backend<onednn>(program, {.threads = threads});
     REQUIRE(lowered);
-    Session session = *Session::make(*lowered);
-    bool good = true;
-    for (int i = 0; i < 3; ++i) good = session.run(0, sample).has_value() && good;
-    {
-      const support::OwnAllocationCount counting;
-      for (int i = 0; i < 20; ++i) good = session.run(0, sample).has_value() && good;
-    }
-    CHECK(good);
-    CHECK(support::own_allocations == 0);
-    const support::OwnAllocationCount counting;  // the count itself counts
-    const std::vector<int> planted(3);
-    CHECK(support::own_allocations == 1);
+    support::check_no_allocations_once_warm(*Session::make(*lowered), n.sample());
   }
 }
 

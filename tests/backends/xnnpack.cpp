@@ -25,7 +25,7 @@
 
 using namespace davit;
 using support::Net;
-using xnnpack_check::residual_block;
+using support::residual_block;
 
 namespace xnnpack_check {
 
@@ -234,19 +234,7 @@ TEST_CASE("a run allocates nothing once it is warm") {
   for (const std::uint32_t threads : {1u, 3u}) {
     const auto lowered = to_backend<xnnpack>(program, {.threads = threads});
     REQUIRE(lowered);
-    Session session = *Session::make(*lowered);
-    const std::vector<EValue> sample = n.sample();
-    bool good = true;
-    for (int i = 0; i < 3; ++i) good = session.run(0, sample).has_value() && good;
-    {
-      const support::OwnAllocationCount counting;
-      for (int i = 0; i < 20; ++i) good = session.run(0, sample).has_value() && good;
-    }
-    CHECK(good);
-    CHECK(support::own_allocations == 0);
-    const support::OwnAllocationCount counting;  // the count itself counts
-    const std::vector<int> planted(3);
-    CHECK(support::own_allocations == 1);
+    support::check_no_allocations_once_warm(*Session::make(*lowered), n.sample());
   }
 }
 

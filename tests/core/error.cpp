@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <sstream>
+#include <utility>
 
 using namespace davit;
 
@@ -44,11 +45,24 @@ constexpr bool check_names() {
 }
 static_assert(check_names());
 
+/// The error of a failed result, in a result of another type.
+constexpr bool check_error_of() {
+  const Result<int> failed = std::unexpected(Error{.code = ErrorCode::io_error, .what = "it broke"});
+  const Result<bool> copy = error_of(failed);
+  Result<int> own = failed;
+  const Result<void> moved = error_of(std::move(own));
+  const Status status = error_of(Status(std::unexpected(Fault(ErrorCode::out_of_range, 7))));
+  return copy.error() == failed.error() && moved.error() == failed.error() &&
+         status.error() == Fault(ErrorCode::out_of_range, 7);
+}
+static_assert(check_error_of());
+
 }  // namespace
 
 TEST_CASE("an error reads as a sentence, with what is known") { CHECK(check_sentence()); }
 TEST_CASE("a fault packs code and handle in four bytes") { CHECK(check_fault()); }
 TEST_CASE("every stage and code has a name") { CHECK(check_names()); }
+TEST_CASE("the error of a result passes on to one of another type") { CHECK(check_error_of()); }
 TEST_CASE("errors print") {
   std::ostringstream out;
   out << Error{.what = "it broke"};

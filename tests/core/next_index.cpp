@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 
+using davit::next_in_dimension;
 using davit::next_index;
 
 namespace {
@@ -26,10 +27,22 @@ constexpr bool check_places() {
 }
 static_assert(check_places());
 
+/// A dimension counts up to its size, and steps back to 0.
+constexpr bool check_one_dimension() {
+  const std::array<int, 2> sizes{4, 3};
+  std::array<int, 2> index{2, 1};
+  std::ptrdiff_t moved = 0;
+  const auto move = [&](std::size_t d, std::ptrdiff_t steps) { moved += d == 1 ? steps : 100; };
+  if (!next_in_dimension(1, index, sizes, move) || index != std::array{2, 2} || moved != 1) return false;
+  return !next_in_dimension(1, index, sizes, move) && index == std::array{2, 0} && moved == -1;
+}
+static_assert(check_one_dimension());
+
 }  // namespace
 
 TEST_CASE("indices follow one another in row-major order, and the first follows the last") {
   CHECK(check_places());
+  CHECK(check_one_dimension());
   std::array<int, 1> none{};
   CHECK_FALSE(next_index(0, none, none));
 }

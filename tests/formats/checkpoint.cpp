@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "../support/draft.hpp"
-#include "../support/error_of.hpp"
+#include "../support/error_in.hpp"
 #include "davit/backends/portable.hpp"
 #include "davit/formats/package.hpp"
 #include "davit/lowered/backend_list.hpp"
@@ -21,7 +21,7 @@
 using namespace davit;
 using namespace davit::formats;
 using support::Draft;
-using support::error_of;
+using support::error_in;
 using Bytes = std::vector<std::byte>;
 
 namespace {
@@ -94,13 +94,13 @@ TEST_CASE("state that does not fit is an error, and the session's stays") {
   Session session = session_of(summing());
   (void)run(session, 1, 2);
   Session renamed = session_of(summing("total")), larger = session_of(summing("sum", 3));
-  Error error = error_of(load_state(session, shared(*save_state(renamed))));
+  Error error = error_in(load_state(session, shared(*save_state(renamed))));
   CHECK(error.code == ErrorCode::not_found);
   CHECK(error.where == "state 'sum'");
   CHECK(error.stage == Stage::load);
-  CHECK(error_of(load_state(session, shared(*save_state(larger)))).code == ErrorCode::invalid_shape);
-  CHECK(error_of(load_state(session, SharedBytes())).code == ErrorCode::corrupt_data);
-  error = error_of(load_state(session, std::string("/nowhere/state.davit")));
+  CHECK(error_in(load_state(session, shared(*save_state(larger)))).code == ErrorCode::invalid_shape);
+  CHECK(error_in(load_state(session, SharedBytes())).code == ErrorCode::corrupt_data);
+  error = error_in(load_state(session, std::string("/nowhere/state.davit")));
   CHECK(error.code == ErrorCode::io_error);
   CHECK(run(session, 0, 0) == std::vector<float>{1, 2});
 }

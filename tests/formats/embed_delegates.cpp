@@ -27,13 +27,13 @@
 #include "davit/testing/backend_laws.hpp"
 #include "support/data.hpp"
 #include "support/draft.hpp"
-#include "support/error_of.hpp"
+#include "support/error_in.hpp"
 
 namespace {
 
 using namespace davit;
 using support::Draft;
-using support::error_of;
+using support::error_in;
 
 /// Takes additions and negations; what it makes of a partition is its operators' names.
 struct noter {
@@ -178,29 +178,29 @@ TEST_CASE("names that the model has are not a blob's") {
 
 TEST_CASE("errors name the partition and its backend") {
   const ExportedProgram program = two_partitions();
-  const Error unsaved = error_of(formats::embed_delegates(program, ByCapability<forgetful>()));
+  const Error unsaved = error_in(formats::embed_delegates(program, ByCapability<forgetful>()));
   CHECK(unsaved.code == ErrorCode::unsupported_argument);
   CHECK(unsaved.stage == Stage::preprocess);
   CHECK(unsaved.backend == "forgetful");
   CHECK(unsaved.where == "partition 'forgetful_0'");
   CHECK(unsaved.what == "what it makes of a program cannot be saved");
   noter::saves_segment = true;
-  CHECK(error_of(formats::embed_delegates(program, ByCapability<noter>())).what ==
+  CHECK(error_in(formats::embed_delegates(program, ByCapability<noter>())).what ==
         "it saves segments beside its bytes, and a static program's blob is one piece");
   noter::saves_segment = false;
   using List = BackendList<noter>;
   auto failing = *ByCapability<noter>().partition({"forward", &program});
   failing.delegations[1].spec = std::make_shared<const noter::CompileSpec>(noter::CompileSpec{.fails = true});
-  const Error failed = error_of(formats::embed_delegates(program, List::tables(), failing));
+  const Error failed = error_in(formats::embed_delegates(program, List::tables(), failing));
   CHECK(failed.what == "out of ink");
   CHECK(failed.where.view().contains("last"));  // by its debug handle
   failing.delegations[1] = {.backend = 1};
-  CHECK(error_of(formats::embed_delegates(program, List::tables(), failing)).code == ErrorCode::out_of_range);
+  CHECK(error_in(formats::embed_delegates(program, List::tables(), failing)).code == ErrorCode::out_of_range);
   failing.delegations.pop_back();
-  CHECK(error_of(formats::embed_delegates(program, List::tables(), failing)).where == "delegations");
+  CHECK(error_in(formats::embed_delegates(program, List::tables(), failing)).where == "delegations");
   failing.tags.nodes.pop_back();
-  CHECK(error_of(formats::embed_delegates(program, List::tables(), failing)).stage == Stage::partition);
-  const Error kept = error_of(formats::embed_delegates(ExportedProgram(programs::counter(1)), ByCapability<noter>()));
+  CHECK(error_in(formats::embed_delegates(program, List::tables(), failing)).stage == Stage::partition);
+  const Error kept = error_in(formats::embed_delegates(ExportedProgram(programs::counter(1)), ByCapability<noter>()));
   CHECK(kept.what == "the partition would keep the state 'total', which static programs have themselves");
 }
 
@@ -261,7 +261,7 @@ TEST_CASE("a command stream that is none is an error") {
     return npu_compiler::load(bytes);
   };
   CHECK(load().has_value());
-  CHECK(error_of(npu_compiler::load({})).code == ErrorCode::corrupt_data);
+  CHECK(error_in(npu_compiler::load({})).code == ErrorCode::corrupt_data);
   const auto is_refused = [&](auto& number, std::int32_t wrong) {
     const auto right = std::exchange(number, wrong);
     const bool refused = !load();

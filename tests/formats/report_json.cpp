@@ -18,10 +18,7 @@ using namespace davit;
 using formats::Json;
 using formats::JsonDocument;
 using formats::report_json;
-using support::A;
-using support::Draft;
-using support::Toys;
-using support::Two;
+using support::A, support::Draft, support::Toys, support::Two;
 
 namespace {
 

@@ -13,10 +13,7 @@
 #include "davit/lowering/to_backend.hpp"
 
 using namespace davit;
-using support::A;
-using support::Draft;
-using support::Toys;
-using support::Two;
+using support::A, support::Draft, support::Toys, support::Two;
 
 namespace {
 bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }

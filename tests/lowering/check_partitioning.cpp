@@ -10,10 +10,7 @@
 #include "davit/lowering/lower_program.hpp"
 
 using namespace davit;
-using support::ByHand;
-using support::Draft;
-using support::Group;
-using support::Two;
+using support::ByHand, support::Draft, support::Group, support::Two;
 
 namespace {
 

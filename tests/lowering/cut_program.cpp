@@ -11,10 +11,7 @@
 #include "davit/program/verify.hpp"
 
 using namespace davit;
-using support::ByHand;
-using support::Draft;
-using support::Group;
-using support::Two;
+using support::ByHand, support::Draft, support::Group, support::Two;
 
 namespace {
 

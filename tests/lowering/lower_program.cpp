@@ -7,20 +7,15 @@
 #include <string_view>
 #include <vector>
 
+#include "../support/error_in.hpp"
 #include "../support/toy_backend.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
 #include "davit/program/graph_equal.hpp"
 #include "davit/lowering/to_backend.hpp"
 
 using namespace davit;
-using support::A;
-using support::B;
-using support::ByHand;
-using support::C;
-using support::Draft;
-using support::Three;
-using support::Toys;
-using support::Two;
+using support::A, support::B, support::ByHand, support::C, support::Draft, support::error_in, support::Three,
+    support::Toys, support::Two;
 using Floats = std::vector<float>;
 
 namespace {
@@ -48,11 +43,6 @@ std::vector<std::string_view> backends(const LoweredProgram& program, std::size_
 }
 using Texts = std::vector<std::string_view>;
 
-template <class R>
-const Error& error_of(const R& result) {
-  REQUIRE(!result);
-  return result.error();
-}
 bool has(const Error& error, std::string_view text) { return to_string(error).find(text) != std::string_view::npos; }
 
 /// A backend that sees its partitions at once, and says how many they were.
@@ -131,7 +121,7 @@ TEST_CASE("require_full_delegation lists every node that was left, with the reas
   A::state.refused = "add mul";
   B::state.refused = "mul add sub";
   const ExportedProgram program = sample();
-  const Error error = error_of(to_backend(program, CapabilityPartitioner<Two>(), {.require_full_delegation = true}));
+  const Error error = error_in(to_backend(program, CapabilityPartitioner<Two>(), {.require_full_delegation = true}));
   CHECK(error.code == ErrorCode::unsupported_operator);
   CHECK(error.stage == Stage::partition);
   CHECK(error.where == "node 'sum' (aten.add.Tensor)");
@@ -153,7 +143,7 @@ TEST_CASE("require_full_delegation says how many nodes there are beyond those it
   for (int i = 0; i < 120; ++i) v = d.add(concat("n", i), v, 1.0);
   d.output(v);
   const ExportedProgram program = d.finish();
-  const Error error = error_of(to_backend(program, ByHand<Two>(program.view(), {}), {.require_full_delegation = true}));
+  const Error error = error_in(to_backend(program, ByHand<Two>(program.view(), {}), {.require_full_delegation = true}));
   CHECK(has(error, "120 node(s) were left undelegated"));
   CHECK(has(error, "node 'n49'"));
   CHECK(has(error, "and 70 more"));
@@ -165,7 +155,7 @@ TEST_CASE("a partitioning against the rules is refused, with the rest of the err
   ByHand<Two> partitioner(program.view(), {{0, {"sum", "y"}}, {1, {"y"}}});
   partitioner.answer.tags.tag_output(root_graph, 0);
   partitioner.answer.tags.tag_input(program.view(), 2, 0);
-  const Error error = error_of(to_backend(program, partitioner));
+  const Error error = error_in(to_backend(program, partitioner));
   CHECK(error.stage == Stage::partition);
   CHECK(error.what == "the output node is tagged 'p0' (and 2 more)");
   CHECK(has(error, "the node is tagged 'p0' and 'p1'"));
@@ -178,8 +168,8 @@ TEST_CASE("tags without delegations, and an error of the partitioner itself") {
   const ExportedProgram program = sample();
   ByHand<Two> partitioner(program.view(), {{0, {"sum"}}});
   partitioner.answer.delegations.clear();
-  CHECK(error_of(to_backend(program, partitioner)).what == "there are not as many delegations as tags");
-  const Error error = error_of(to_backend(program, CapabilityPartitioner<Two>({.order = {9}})));
+  CHECK(error_in(to_backend(program, partitioner)).what == "there are not as many delegations as tags");
+  const Error error = error_in(to_backend(program, CapabilityPartitioner<Two>({.order = {9}})));
   CHECK(error.stage == Stage::partition);
   CHECK(error.what == "there is no backend 9");
 }
@@ -195,13 +185,13 @@ TEST_CASE("partitions that depend on each other are an error that lists the way 
   d.output(d.add("c", b, m1));
   d.output(d.add("d", m2, a));
   const ExportedProgram program = d.finish();
-  const Error rest = error_of(to_backend(program, ByHand<Two>(program.view(), {{0, {"a", "d"}}, {0, {"b", "c"}}})));
+  const Error rest = error_in(to_backend(program, ByHand<Two>(program.view(), {{0, {"a", "d"}}, {0, {"b", "c"}}})));
   CHECK(rest.code == ErrorCode::invalid_argument);
   CHECK(
       rest.what ==
       "the partitions depend on each other: partition 'p0' needs 'm2' of node 'm2', which needs 'b' of partition 'p1', "
       "which needs 'm1' of node 'm1', which needs 'a' of partition 'p0'");
-  const Error full = error_of(
+  const Error full = error_in(
       to_backend(program, ByHand<Two>(program.view(), {{0, {"a", "d"}}, {0, {"b", "c"}}, {1, {"m1"}}, {1, {"m2"}}})));
   CHECK(has(full, "partition 'p0' needs 'm2' of partition 'p3'"));
   CHECK(A::state.preprocessed == 0);
@@ -267,7 +257,7 @@ TEST_CASE("constants of several partitions are shared, copied, or refused") {
   Session session = *Session::make(*copied);
   CHECK(support::run(session, {3}) == Floats{9});
 
-  const Error refused = error_of(to_backend(program, split, {.shared_constants = SharedConstants::refuse}));
+  const Error refused = error_in(to_backend(program, split, {.shared_constants = SharedConstants::refuse}));
   CHECK(refused.where == "constant 'w'");
   CHECK(refused.what == "2 partitions use it (4 bytes)");
   const ByHand<Two> whole(program.view(), {{0, {"sum", "y"}}, {1, {"z"}}});
@@ -337,7 +327,7 @@ TEST_CASE("one partitioner lowers every method; each runs under its own name") {
   const auto lowered = to_backend(std::span<const ProgramMethod>(methods), CapabilityPartitioner<Two>());
   REQUIRE(lowered);
   CHECK(*lowered->find_method("sub_accum") == 1);
-  const Error unknown = error_of(lowered->find_method("forward"));
+  const Error unknown = error_in(lowered->find_method("forward"));
   CHECK(unknown.code == ErrorCode::not_found);
   CHECK(unknown.fix == "this program has: accum, sub_accum");
   Session session = *Session::make(*lowered);
@@ -363,7 +353,7 @@ TEST_CASE(
   CHECK(backends(*lowered, 0) == Texts{"toy1"});
   CHECK(backends(*lowered, 1) == Texts{"toy0"});
   CHECK(lower({{"sub_accum", CapabilityPartitioner<Two>()}}, {.require_full_delegation = true}));
-  const Error unknown = error_of(lower({{"nope", CapabilityPartitioner<Two>()}}));
+  const Error unknown = error_in(lower({{"nope", CapabilityPartitioner<Two>()}}));
   CHECK(unknown.code == ErrorCode::not_found);
   CHECK(unknown.what == "Method 'nope' is not defined");
   CHECK(unknown.fix == "the program has: accum, sub_accum");
@@ -398,7 +388,7 @@ TEST_CASE("an unavailable backend is a warning, once, and an error when it runs"
   const Tensor x = programs::scalar(3);
   const EValue inputs[] = {x};
   for (int i = 0; i < 2; ++i) {
-    const Error error = error_of(session.run("forward", inputs));
+    const Error error = error_in(session.run("forward", inputs));
     CHECK(error.code == ErrorCode::not_available);
     CHECK(error.stage == Stage::execute);
     CHECK(error.backend == "toy0");
@@ -415,7 +405,7 @@ TEST_CASE("a backend that has gone since it was compiled is an error of the run"
   Session session = *Session::make(*lowered);
   const Tensor x = programs::scalar(3);
   const EValue inputs[] = {x};
-  const Error error = error_of(session.run("forward", inputs));
+  const Error error = error_in(session.run("forward", inputs));
   CHECK(error.code == ErrorCode::not_available);
   CHECK(error.backend == "toy0");
   A::state.available = true;
@@ -463,7 +453,7 @@ TEST_CASE("a fault of a partition that fell back names its own node, not one of 
   B::state.fail_at = 1;  // the second call: b
   const Tensor x = programs::scalar(3);
   const EValue inputs[] = {x};
-  const Error error = error_of(session.run("forward", inputs));
+  const Error error = error_in(session.run("forward", inputs));
   CHECK(error.what == "it was told to fail");
   CHECK(error.where == "method 'forward', node 'b' (aten.mul.Tensor)");
 }
@@ -473,14 +463,14 @@ TEST_CASE("errors of preprocess and compile say backend, method and place") {
   const ExportedProgram program = sample();
   const ByHand<Two> split(program.view(), {{0, {"sum"}}, {1, {"y", "z"}}});
   B::state.fails_preprocess = true;
-  const Error preprocess = error_of(to_backend(program, split));
+  const Error preprocess = error_in(to_backend(program, split));
   CHECK(preprocess.stage == Stage::preprocess);
   CHECK(preprocess.backend == "toy1");
   CHECK(preprocess.where == "method 'forward', node 'y' (aten.mul.Tensor)");
   CHECK(A::state.compiled == 0);
   B::state.fails_preprocess = false;
   B::state.fails_compile = true;
-  const Error compile = error_of(to_backend(program, split));
+  const Error compile = error_in(to_backend(program, split));
   CHECK(compile.stage == Stage::compile);
   CHECK(compile.backend == "toy1");
   CHECK(compile.where == "method 'forward', partition 'p1'");
@@ -505,11 +495,11 @@ TEST_CASE("a backend that preprocesses together sees all its partitions of a met
   Together::forgets = true;
   const auto forgot = to_backend(program, split);
   Together::forgets = false;
-  const Error error = error_of(forgot);
+  const Error error = error_in(forgot);
   CHECK(error.stage == Stage::preprocess);
   CHECK(error.backend == "together");
   Together::state.fails_preprocess = true;
-  CHECK(error_of(to_backend(program, split)).where == "method 'forward', node 'sum' (aten.add.Tensor)");
+  CHECK(error_in(to_backend(program, split)).where == "method 'forward', node 'sum' (aten.add.Tensor)");
 }
 
 TEST_CASE("validation finds a bad program before it is partitioned, and may be switched off") {
@@ -519,7 +509,7 @@ TEST_CASE("validation finds a bad program before it is partitioned, and may be s
   d.output(d.op("aten.add.Tensor", "y", x, {1.0}));
   ExportedProgram program = d.finish();
   program.signature.output_specs[0] = UserOutputSpec{TensorArgument{"renamed"}};
-  const Error error = error_of(to_backend(program, CapabilityPartitioner<Two>()));
+  const Error error = error_in(to_backend(program, CapabilityPartitioner<Two>()));
   CHECK(error.stage == Stage::verify);
   CHECK(error.what == "the graph calls this output 'y'");
   CHECK(A::state.preprocessed == 0);
@@ -533,8 +523,8 @@ TEST_CASE("a buffer without a tensor is an error, not a crash") {
   const Toys toys;
   ExportedProgram program = programs::counter(1);
   program.state_dict.clear();
-  CHECK(error_of(to_backend(program, CapabilityPartitioner<Two>())).stage == Stage::verify);
-  const Error error = error_of(to_backend(program, CapabilityPartitioner<Two>(), {.validate = false}));
+  CHECK(error_in(to_backend(program, CapabilityPartitioner<Two>())).stage == Stage::verify);
+  const Error error = error_in(to_backend(program, CapabilityPartitioner<Two>(), {.validate = false}));
   CHECK(error.code == ErrorCode::not_found);
   CHECK(error.where == "buffer 'total'");
 }
@@ -547,7 +537,7 @@ TEST_CASE("control flow that no lowered program runs is an error that names the 
   const ValueId y = d.like(x, "y");
   d.node("higher_order.unheard_of", {d.b.subgraph(body), d.b.value(x)}, {y});
   d.output(y);
-  const Error error = error_of(to_backend(d.finish(), CapabilityPartitioner<Two>()));
+  const Error error = error_in(to_backend(d.finish(), CapabilityPartitioner<Two>()));
   CHECK(error.code == ErrorCode::invalid_program);
   CHECK(error.where == "node 'y' (higher_order.unheard_of)");
 }

@@ -10,10 +10,7 @@
 #include "davit/lowering/to_backend.hpp"
 
 using namespace davit;
-using support::A;
-using support::Draft;
-using support::Toys;
-using support::Two;
+using support::A, support::Draft, support::Toys, support::Two;
 using Kind = PartitionedGraph::BoxKind;
 
 namespace {

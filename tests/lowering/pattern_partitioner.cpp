@@ -9,11 +9,7 @@
 #include "../support/toy_backend.hpp"
 
 using namespace davit;
-using support::A;
-using support::B;
-using support::Draft;
-using support::Toys;
-using support::Two;
+using support::A, support::B, support::Draft, support::Toys, support::Two;
 
 namespace {
 

@@ -13,7 +13,7 @@
 #include "davit/program/verify.hpp"
 #include "davit/runtime/session.hpp"
 #include "support/draft.hpp"
-#include "support/error_of.hpp"
+#include "support/error_in.hpp"
 
 using namespace davit;
 using support::Draft;
@@ -90,7 +90,7 @@ TEST_CASE("what is not of the form stays, and is refused by name") {
   const ValueId x = d.user("x", {4});
   const ExportedProgram program = said(d, "own.mul.default", {GraphBuilder::value(x)});
   CHECK(!with_unwrapped_out_dtype(program));
-  CHECK(support::error_of(to_backend<portable>(program)).what.view().find("higher_order.out_dtype") !=
+  CHECK(support::error_in(to_backend<portable>(program)).what.view().find("higher_order.out_dtype") !=
         std::string_view::npos);
 }
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "../support/error_of.hpp"
+#include "../support/error_in.hpp"
 #include "../support/toy_backend.hpp"
 #include "davit/backends/portable.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
@@ -18,11 +18,7 @@
 #include "davit/runtime/session.hpp"
 
 using namespace davit;
-using support::B;
-using support::ByHand;
-using support::Draft;
-using support::error_of;
-using support::Toys;
+using support::B, support::ByHand, support::Draft, support::error_in, support::Toys;
 using Floats = std::vector<float>;
 
 namespace {
@@ -219,7 +215,7 @@ TEST_CASE("a run that fails behind the write to a user input, in the same partit
     std::int64_t& at = *index.view().as<std::int64_t>();
     for (int run = 0; run < 3; ++run) {
       at = 4;
-      CHECK(error_of(session.run("forward", value, index)).code == ErrorCode::out_of_range);
+      CHECK(error_in(session.run("forward", value, index)).code == ErrorCode::out_of_range);
       const auto first = static_cast<float>(1 + run);
       CHECK(support::elements(value.view()) == Floats{first, first + 1, first + 2, first + 3});
       at = 2;
@@ -248,7 +244,7 @@ TEST_CASE(
       session_of(to_backend(program, ByHand<List>(program.view(), {{0, {"seen", "more", "copy_"}}, {1, {"out"}}})));
   const Tensor value = programs::tensor({4}, {1, 2, 3, 4});
   B::state.fail_at = 0;
-  CHECK(error_of(session.run("forward", value)).what == "it was told to fail");
+  CHECK(error_in(session.run("forward", value)).what == "it was told to fail");
   CHECK(support::elements(value.view()) == Floats{1, 2, 3, 4});
   const auto out = session.run("forward", value);
   REQUIRE(out);
@@ -277,7 +273,7 @@ TEST_CASE("a symbolic int among the inputs: sizes follow it from run to run, and
     CHECK(support::elements((*out)[0]) == Floats(static_cast<std::size_t>(count), 3));
   }
   for (const int count : {99, 1})
-    CHECK(error_of(session.run("forward", value, count)).fix == "keep it between 2 and 10");
+    CHECK(error_in(session.run("forward", value, count)).fix == "keep it between 2 and 10");
 }
 
 TEST_CASE("as_strided's storage offset counts from the start of the storage") {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "../support/count_allocations.hpp"
-#include "../support/error_of.hpp"
+#include "../support/error_in.hpp"
 #include "../support/filling_backend.hpp"
 #include "davit/backends/portable.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
@@ -24,12 +24,7 @@
 #include "davit/testing/detail/snapshot.hpp"
 
 using namespace davit;
-using support::A;
-using support::B;
-using support::ByHand;
-using support::Draft;
-using support::error_of;
-using support::Toys;
+using support::A, support::B, support::ByHand, support::Draft, support::error_in, support::Toys;
 using Floats = std::vector<float>;
 
 namespace {
@@ -467,7 +462,7 @@ TEST_CASE("a run that fails after an operator wrote in place leaves the buffer a
   REQUIRE(session.run(0, inputs));
   for (int i = 0; i < 2; ++i) {
     B::state.fail_at = 0;
-    CHECK(error_of(session.run(0, inputs)).what == "it was told to fail");
+    CHECK(error_in(session.run(0, inputs)).what == "it was told to fail");
     CHECK(support::elements(session.state()[0].tensor.view()) == Floats{11, 22});
   }
   CHECK(support::elements((*session.run(0, inputs))[0]) == Floats{24, 48});

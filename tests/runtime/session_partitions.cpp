@@ -7,20 +7,14 @@
 #include <string_view>
 #include <vector>
 
-#include "../support/error_of.hpp"
+#include "../support/error_in.hpp"
 #include "../support/toy_backend.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
 #include "davit/lowering/to_backend.hpp"
 
 using namespace davit;
-using support::A;
-using support::B;
-using support::ByHand;
-using support::Draft;
-using support::error_of;
-using support::Sizes;
-using support::Toys;
-using support::Two;
+using support::A, support::B, support::ByHand, support::Draft, support::error_in, support::Sizes, support::Toys,
+    support::Two;
 using Floats = std::vector<float>;
 
 namespace {
@@ -132,7 +126,7 @@ struct RunsAgain {
   void begin_op(DebugHandle, std::string_view) {}
   void end_op(DebugHandle, std::string_view) {}
   void memory(DebugHandle, std::size_t) {}
-  void begin_delegate(std::string_view, std::string_view) { errors.push_back(error_of(run_one(*session, *x))); }
+  void begin_delegate(std::string_view, std::string_view) { errors.push_back(error_in(run_one(*session, *x))); }
 };
 
 struct Calls {
@@ -218,7 +212,7 @@ TEST_CASE("a failed run changes neither buffers nor user inputs, whichever parti
     REQUIRE(run_one(session, x));
     for (int failed = 0; failed < 2; ++failed) {
       state->fail_at = 0;
-      CHECK(error_of(run_one(session, x)).what == "it was told to fail");
+      CHECK(error_in(run_one(session, x)).what == "it was told to fail");
       CHECK(state_of(session.state()) == Floats{13});
       CHECK(*x.view().as<float>() == 6);
     }
@@ -345,7 +339,7 @@ TEST_CASE("a predicate that is no bool is an error at the node, with its source 
   d.output(out);
   Session session = *Session::make(split(d.finish()));
   const Tensor x0 = programs::scalar(1);
-  const Error error = error_of(run_one(session, x0));
+  const Error error = error_in(run_one(session, x0));
   CHECK(error.code == ErrorCode::invalid_dtype);
   CHECK(error.stage == Stage::execute);
   CHECK(error.where == "method 'forward', node 'out' (higher_order.cond)");
@@ -370,7 +364,7 @@ TEST_CASE("a loop without end stops at the session's limit; one that ends just t
   CHECK(support::run(session, {0, 1, 1}) == Floats{3, 9});
   const Tensor zero = programs::scalar(0);
   const EValue endless[] = {zero, zero, zero};
-  const Error error = error_of(session.run(0, endless));
+  const Error error = error_in(session.run(0, endless));
   CHECK(error.code == ErrorCode::out_of_range);
   CHECK(error.what == "the loop did not end in 3 iterations");
   CHECK(error.where == "method 'forward', node 'last' (higher_order.while_loop)");
@@ -520,7 +514,7 @@ TEST_CASE("an error inside control flow names partition and backend, and the sou
   Session session = *Session::make(split(d.finish()));
   B::state.fail_at = 0;
   const Tensor x0 = programs::scalar(1);
-  const Error error = error_of(run_one(session, x0));
+  const Error error = error_in(run_one(session, x0));
   CHECK(error.backend == "toy1");
   CHECK(error.debug_handle != no_debug_handle);
   CHECK(error.where == "method 'forward', node 'm' (aten.mul.Tensor)");
@@ -539,7 +533,7 @@ TEST_CASE("a backend that answers a tensor without memory is an Error, on its fi
     Session session = *Session::make(*lowered);
     for (int run = 0; run < (first ? 0 : 2); ++run) CHECK(session.run("forward", inputs));
     B::state.null_output = true;
-    const Error error = error_of(session.run("forward", inputs));
+    const Error error = error_in(session.run("forward", inputs));
     CHECK(error.what == "a backend returned a tensor without memory: its data is null");
     B::state.null_output = false;
     CHECK(session.run("forward", inputs));
@@ -552,7 +546,7 @@ TEST_CASE("what a partition answers is checked, and the error names partition, b
   const Tensor x = programs::scalar(3);
   B::state.wrong_output = true;
   for (int i = 0; i < 2; ++i) {
-    const Error error = error_of(run_one(session, x));
+    const Error error = error_in(run_one(session, x));
     CHECK(error.code == ErrorCode::invalid_argument);
     CHECK(error.backend == "toy1");
     CHECK(error.where.view().find("partition 'toy1_0'") != std::string_view::npos);
@@ -587,7 +581,7 @@ TEST_CASE("inputs are checked before anything runs: number, kind, dtype, rank, s
   CHECK(code_of({good.view(), other.view()}) == ErrorCode::invalid_shape);
   CHECK(A::state.executed + B::state.executed == 2);
   const EValue wrong[] = {good, other};
-  const Error error = error_of(session.run(0, wrong));
+  const Error error = error_in(session.run(0, wrong));
   CHECK(error.where == "argument 'y' of forward()");
   CHECK(error.what == "its sizes are [3, 2]: size 0 is 3, and the program was exported for 2 there");
 }
@@ -642,17 +636,17 @@ TEST_CASE("arguments by name; the wrong ones and unknown methods are told") {
   CHECK(programs::item((*outputs)[0]) == 2);
   const EValue positional[] = {x};
   CHECK(session.run("forward", positional, std::span(named, 1)));
-  CHECK(error_of(session.run("forward", positional, named)).what == "forward() got two values for argument 'x'");
-  CHECK(error_of(session.run("forward", {}, std::span(named, 1))).what ==
+  CHECK(error_in(session.run("forward", positional, named)).what == "forward() got two values for argument 'x'");
+  CHECK(error_in(session.run("forward", {}, std::span(named, 1))).what ==
         "forward() is missing value for argument 'x'");
   const NamedValue unknown[] = {{"z", h.view()}};
-  CHECK(error_of(session.run("forward", positional, unknown)).code == ErrorCode::invalid_argument);
-  CHECK(error_of(session.run("backward", positional)).code == ErrorCode::not_found);
+  CHECK(error_in(session.run("forward", positional, unknown)).code == ErrorCode::invalid_argument);
+  CHECK(error_in(session.run("backward", positional)).code == ErrorCode::not_found);
   const auto called = session.call<TensorView>("forward", x, h);
   REQUIRE(called);
   CHECK(*called->as<float>() == 2);
-  CHECK(error_of(session.call<std::int64_t>("forward", x, h)).code == ErrorCode::invalid_argument);
-  CHECK(error_of(session.call<TensorView>("backward", x)).code == ErrorCode::not_found);
+  CHECK(error_in(session.call<std::int64_t>("forward", x, h)).code == ErrorCode::invalid_argument);
+  CHECK(error_in(session.call<TensorView>("backward", x)).code == ErrorCode::not_found);
 }
 
 TEST_CASE("a tracer sees every delegate call with its outputs") {
@@ -685,7 +679,7 @@ TEST_CASE("a tracer that runs the session whose run it follows gets an Error, an
   REQUIRE(outputs);
   CHECK(support::items(outputs->all()) == Floats{13, 6, 78, 10});
   B::state.fail_at = 0;
-  CHECK(error_of(run_one(session, x)).what == "it was told to fail");
+  CHECK(error_in(run_one(session, x)).what == "it was told to fail");
   CHECK(state_of(session.state()) == Floats{13});
   REQUIRE(again.errors.size() == 4);
   for (const Error& error : again.errors)
@@ -710,7 +704,7 @@ TEST_CASE("a method that only reads a buffer sees what another method of the ses
   unrelated.output(unrelated.neg("n", pair));
   const ExportedProgram other = unrelated.finish();
   const ProgramMethod methods[] = {{"read", &read}, {"step", &step}, {"other", &other}};
-  CHECK(error_of(to_backend(std::span<const ProgramMethod>(methods), CapabilityPartitioner<Two>())).what ==
+  CHECK(error_in(to_backend(std::span<const ProgramMethod>(methods), CapabilityPartitioner<Two>())).what ==
         "methods share state by name: 'read' has it as float32 [], 'other' has it as float32 [2]");
   const auto lowered = to_backend(std::span<const ProgramMethod>(methods).first(2), CapabilityPartitioner<Two>());
   REQUIRE(lowered);
@@ -736,7 +730,7 @@ TEST_CASE(
     Session session = *Session::make(lowered);
     for (int run = 0; run < (first ? 0 : 2); ++run) CHECK(run_one(session, x));
     A::state.null_output = true;
-    const Error error = error_of(run_one(session, x));
+    const Error error = error_in(run_one(session, x));
     CHECK(error.code == ErrorCode::failed);
     CHECK(error.backend == "toy0");
     CHECK(error.where == "method 'forward', partition 'toy0_0'");
@@ -758,7 +752,7 @@ TEST_CASE(
     CHECK(run_one(session, x));
     B::state.available = false;
     const int executed = A::state.executed;
-    const Error error = error_of(run_one(session, x));
+    const Error error = error_in(run_one(session, x));
     CHECK(error.code == ErrorCode::not_available);
     CHECK(error.where == "method 'forward', partition 'toy1_0'");
     CHECK(error.what == "backend toy1 is not available");
@@ -776,7 +770,7 @@ TEST_CASE(
   for (int run = 0; run < 2; ++run) CHECK(run_one(branches, x));
   B::state.available = false;
   CHECK(run_one(branches, minus));
-  CHECK(error_of(run_one(branches, x)).code == ErrorCode::not_available);
+  CHECK(error_in(run_one(branches, x)).code == ErrorCode::not_available);
   B::state.available = true;
   CHECK(run_one(branches, x));
 }
@@ -797,18 +791,18 @@ TEST_CASE(
     CHECK(error.what == "an exception was thrown: it was told to throw");
   };
   B::state.throws = "prepare";
-  named(error_of(run_one(session, x)), Stage::execute);
+  named(error_in(run_one(session, x)), Stage::execute);
   for (int run = 0; run < 2; ++run) {
     B::state.throws = {};
     CHECK(run_one(session, x));
     B::state.throws = "execute";
-    named(error_of(run_one(session, x)), Stage::execute);
+    named(error_in(run_one(session, x)), Stage::execute);
   }
   for (const auto& [function, stage] :
        {std::pair("preprocess", Stage::preprocess), std::pair("compile", Stage::compile)}) {
     B::state.throws = function;
     A::state.refused = "mul";
-    named(error_of(to_backend(program, CapabilityPartitioner<Two>())), stage);
+    named(error_in(to_backend(program, CapabilityPartitioner<Two>())), stage);
   }
   // a method of one partition
   B::state.throws = {};
@@ -818,6 +812,6 @@ TEST_CASE(
     CHECK(run_one(whole, x));
     CHECK(run_one(whole, x));
     B::state.throws = "execute";
-    named(error_of(run_one(whole, x)), Stage::execute);
+    named(error_in(run_one(whole, x)), Stage::execute);
   }
 }

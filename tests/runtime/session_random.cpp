@@ -12,11 +12,7 @@
 #include "davit/lowering/quotient_graph.hpp"
 
 using namespace davit;
-using support::A;
-using support::B;
-using support::C;
-using support::Draft;
-using support::Toys;
+using support::A, support::B, support::C, support::Draft, support::Toys;
 
 namespace {
 

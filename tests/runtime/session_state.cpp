@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "../support/error_of.hpp"
+#include "../support/error_in.hpp"
 #include "../support/toy_backend.hpp"
 #include "davit/backends/portable.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
@@ -13,12 +13,7 @@
 #include "davit/runtime/session.hpp"
 
 using namespace davit;
-using support::B;
-using support::ByHand;
-using support::Draft;
-using support::elements;
-using support::error_of;
-using support::Toys;
+using support::B, support::ByHand, support::Draft, support::elements, support::error_in, support::Toys;
 using Floats = std::vector<float>;
 
 namespace {
@@ -120,12 +115,12 @@ TEST_CASE("a run that fails after a row was written puts it back") {
   const Tensor row = programs::tensor({1, 2}, {100, 200}), at = index(3), outside = index(16);
   const EValue inputs[] = {at, row}, wrong[] = {outside, row};
   B::state.fail_at = 0;
-  CHECK(error_of(session.run(0, inputs)).what == "it was told to fail");
+  CHECK(error_in(session.run(0, inputs)).what == "it was told to fail");
   CHECK(in_state(session).size() == 1);
   CHECK(data(session)[6] == 3);
   REQUIRE(session.run(0, inputs));
   CHECK(data(session)[6] == 100);
-  CHECK(error_of(session.run(0, wrong)).code == ErrorCode::out_of_range);
+  CHECK(error_in(session.run(0, wrong)).code == ErrorCode::out_of_range);
   B::state.fail_at = 0;
   const Tensor first = index(0);
   const EValue others[] = {first, row};

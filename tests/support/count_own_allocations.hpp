@@ -6,8 +6,12 @@
 #include <atomic>
 #include <cstddef>
 #include <string_view>
+#include <vector>
+
+#include <doctest/doctest.h>
 
 #include "count_allocations.hpp"
+#include "davit/runtime/session.hpp"
 
 // Tells whose allocations are whose by where the caller's code lies: a call from a shared library of another vendor
 // (libdnnl, libXNNPACK, ...) is that library's own, every other one is davit's or the test's. What libraries take with
@@ -38,5 +42,20 @@ class OwnAllocationCount {
     return file.find("libdnnl") != std::string_view::npos || file.find("libXNNPACK") != std::string_view::npos;
   }
 };
+
+/// Checks that runs with these inputs allocate nothing from the fourth on, and that the count can fail.
+inline void check_no_allocations_once_warm(davit::Session session, const std::vector<davit::EValue>& sample) {
+  bool good = true;
+  for (int i = 0; i < 3; ++i) good = session.run(0, sample).has_value() && good;
+  {
+    const OwnAllocationCount counting;
+    for (int i = 0; i < 20; ++i) good = session.run(0, sample).has_value() && good;
+  }
+  CHECK(good);
+  CHECK(own_allocations == 0);
+  const OwnAllocationCount counting;  // the count itself counts
+  const std::vector<int> planted(3);
+  CHECK(own_allocations == 1);
+}
 
 }  // namespace support

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "../support/draft.hpp"
-#include "../support/error_of.hpp"
+#include "../support/error_in.hpp"
 
 using namespace davit;
 using support::Draft;
-using support::error_of;
+using support::error_in;
 
 namespace {
 
@@ -50,22 +50,22 @@ TEST_CASE("a prefix names the module that holds the program's") {
   CHECK(item(p, "a") == 10);
   CHECK(item(p, "b") == 2);
   const NamedTensor others[] = {{"model.a", programs::scalar(11)}};
-  const Error error = error_of(replace_weights(p, others));
+  const Error error = error_in(replace_weights(p, others));
   CHECK(error.code == ErrorCode::not_found);
   CHECK(error.fix == "the prefix 'model.' fits 'a'");
-  CHECK(error_of(replace_weights(p, others, "net.")).code == ErrorCode::not_found);
-  CHECK(error_of(replace_weights(p, {})).code == ErrorCode::not_found);
+  CHECK(error_in(replace_weights(p, others, "net.")).code == ErrorCode::not_found);
+  CHECK(error_in(replace_weights(p, {})).code == ErrorCode::not_found);
 }
 
 TEST_CASE("what does not fit is an error, and the program stays as it was") {
   ExportedProgram p = program();
   std::vector<NamedTensor> weights{{"a", programs::scalar(10)}, {"b", Tensor::zeros(ScalarType::float64, {})}};
-  Error error = error_of(replace_weights(p, weights));
+  Error error = error_in(replace_weights(p, weights));
   CHECK(error.code == ErrorCode::invalid_dtype);
   CHECK(error.where == "weights, 'b'");
   const std::int64_t sizes[] = {1};
   weights[1].tensor = Tensor::zeros(ScalarType::float32, sizes);
-  error = error_of(replace_weights(p, weights));
+  error = error_in(replace_weights(p, weights));
   CHECK(error.code == ErrorCode::invalid_shape);
   CHECK(error.stage == Stage::load);
   CHECK(item(p, "a") == 1);

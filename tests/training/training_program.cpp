@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "../support/draft.hpp"
-#include "../support/error_of.hpp"
+#include "../support/error_in.hpp"
 #include "davit/backends/portable.hpp"
 #include "davit/lowering/to_backend.hpp"
 #include "davit/program/verify.hpp"
@@ -22,7 +22,7 @@
 
 using namespace davit;
 using support::Draft;
-using support::error_of;
+using support::error_in;
 using Doubles = std::vector<double>;
 
 namespace {
@@ -266,7 +266,7 @@ TEST_CASE("names that the program has are not taken") {
   const Result<ExportedProgram> made = training_program(program, adam());
   REQUIRE(made);
   CHECK(made->tensor_named("optimizer_.exp_avg.net.w") != nullptr);
-  const Error error = error_of(training_program(joint(), sgd(), {.learning_rate = "x"}));
+  const Error error = error_in(training_program(joint(), sgd(), {.learning_rate = "x"}));
   CHECK(error.code == ErrorCode::invalid_argument);
   CHECK(error.where == "learning rate 'x'");
 }
@@ -274,7 +274,7 @@ TEST_CASE("names that the program has are not taken") {
 TEST_CASE("programs that are no joint graph, and options that torch refuses, are errors of stage verify") {
   const auto check = [](const Result<ExportedProgram>& result, ErrorCode code, std::string_view where,
                         std::string_view what) {
-    const Error error = error_of(result);
+    const Error error = error_in(result);
     CHECK(error.stage == Stage::verify);
     CHECK(error.code == code);
     CHECK(error.where == where);
@@ -298,5 +298,5 @@ TEST_CASE("programs that are no joint graph, and options that torch refuses, are
   check(training_program(joint(), adamw{.eps = -1}), argument, "optimizer, eps", "0 or more");
   ExportedProgram broken = joint();
   broken.state_dict.pop_back();
-  CHECK(error_of(training_program(broken, sgd())).stage == Stage::verify);
+  CHECK(error_in(training_program(broken, sgd())).stage == Stage::verify);
 }

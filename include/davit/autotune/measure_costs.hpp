@@ -48,7 +48,7 @@ template <class P>
                              return static_cast<const P*>(self)->partition(each);
                            }};
   Result<LoweredProgram> lowered = lower_program(backends, std::span(&method, 1), std::span(&call, 1), options);
-  if (!lowered) return std::unexpected(std::move(lowered.error()));
+  if (!lowered) return error_of(std::move(lowered));
   return Session::make(*std::move(lowered), {.limits = {.max_loop_iterations = 1000}});
 }
 
@@ -270,7 +270,7 @@ template <class List, class Clock = std::chrono::steady_clock>
 [[nodiscard]] Result<void> measure_costs(const Method& method, CostTable& table, const AutotuneOptions& options = {},
                                          const TimingOptions& timing = {}) {
   Result<std::vector<std::uint32_t>> order = detail::autotune_order(List::tables(), options.order);
-  if (!order) return std::unexpected(std::move(order.error()));
+  if (!order) return error_of(std::move(order));
   detail::CostMeasurement<Clock>(List::tables(), method, *std::move(order), options, table, timing).run();
   return {};
 }

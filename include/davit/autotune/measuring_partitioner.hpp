@@ -23,7 +23,7 @@ class MeasuringPartitioner {
   [[nodiscard]] const std::vector<std::uint32_t>& preference() const noexcept { return options_.order; }
   [[nodiscard]] Result<Partitioning<List>> partition(const Method& method) const {
     if (Result<void> measured = measure_costs<List, Clock>(method, *table_, options_, timing_); !measured)
-      return std::unexpected(std::move(measured.error()));
+      return error_of(std::move(measured));
     return AutotunePartitioner<List>(*table_, options_).partition(method);
   }
 

@@ -76,7 +76,7 @@ namespace detail {
 
 template <class T>
 [[nodiscard]] Result<BackendObject> erase(Result<T> value) {
-  if (!value) return std::unexpected(std::move(value.error()));
+  if (!value) return error_of(std::move(value));
   return std::make_shared<const T>(std::move(*value));
 }
 template <class T>
@@ -120,7 +120,7 @@ struct BackendCalls {
     std::vector<Spec> own;
     for (const BackendObject& spec : specs) own.push_back(as<Spec>(spec.get()));
     Result<std::vector<Processed>> all = Preprocessor::preprocess_all(methods, own, debug_handles);
-    if (!all) return std::unexpected(std::move(all.error()));
+    if (!all) return error_of(std::move(all));
     std::vector<BackendObject> out;
     for (Processed& each : *all) out.push_back(std::make_shared<const Processed>(std::move(each)));
     return out;

@@ -79,11 +79,14 @@ template <class B>
     return false;
   } else if constexpr (std::is_class_v<B> && !std::is_final_v<B>) {
     using Both = BackendAndNames<B>;
+    // clang-format off
     return (!requires { &Both::name; } && !requires { &B::name; } && !requires { B::name; }) ||
-           (!requires { &Both::CompileSpec; } && !requires { typename B::CompileSpec; } && !requires { &B::CompileSpec; }) ||
+           (!requires { &Both::CompileSpec; } && !requires { typename B::CompileSpec; } &&
+            !requires { &B::CompileSpec; }) ||
            (!requires { &Both::Processed; } && !requires { typename B::Processed; } && !requires { &B::Processed; }) ||
            (!requires { &Both::Handle; } && !requires { typename B::Handle; } && !requires { &B::Handle; }) ||
-           (!requires { &Both::is_available; } && !requires { &B::is_available; } && !requires { B::is_available(); }) ||
+           (!requires { &Both::is_available; } && !requires { &B::is_available; } &&
+            !requires { B::is_available(); }) ||
            (!requires { &Both::refuses; } && !requires { &B::refuses; } && !SelectsNodes<B>) ||
            (!requires { &Both::operator_schema; } && !requires { &B::operator_schema; } && !HasOperators<B>) ||
            (!requires { &Both::is_worthwhile; } && !requires { &B::is_worthwhile; } && !JudgesRegions<B>) ||
@@ -91,6 +94,7 @@ template <class B>
            (!requires { &Both::never_views_inputs; } && !requires { &B::never_views_inputs; }) ||
            (!requires { &Both::may_overwrite; } && !requires { &B::may_overwrite; } && !OverwritesInputs<B>) ||
            (!requires { &Both::updates_input; } && !requires { &B::updates_input; } && !UpdatesInputs<B>);
+    // clang-format on
   } else {
     return false;
   }
@@ -98,51 +102,55 @@ template <class B>
 
 /// @name True if B misspells an optional member of the contract, so that davit would never call it.
 /// @{
+// clang-format off
 template <class B>
 concept MisspeltRefuses = !requires { &B::refuses; } &&
-                          (requires { &B::refuse; } || requires { &B::refused; } || requires { &B::refuses_node; } || requires { &B::reject; } ||
-                           requires { &B::rejects; } || requires { &B::Refuses; });
+    (requires { &B::refuse; } || requires { &B::refused; } || requires { &B::refuses_node; } ||
+     requires { &B::reject; } || requires { &B::rejects; } || requires { &B::Refuses; });
 template <class B>
 concept MisspeltOperatorSchema = !requires { &B::operator_schema; } &&
-                                 (requires { &B::operator_schemas; } || requires { &B::operators_schema; } || requires { &B::op_schema; } ||
-                                  requires { &B::operatorSchema; });
+    (requires { &B::operator_schemas; } || requires { &B::operators_schema; } || requires { &B::op_schema; } ||
+     requires { &B::operatorSchema; });
 template <class B>
-concept MisspeltIsWorthwhile = !requires { &B::is_worthwhile; } && (requires { &B::is_worth_while; } || requires { &B::is_worth; } ||
-                                                                    requires { &B::worthwhile; } || requires { &B::isWorthwhile; });
+concept MisspeltIsWorthwhile = !requires { &B::is_worthwhile; } &&
+    (requires { &B::is_worth_while; } || requires { &B::is_worth; } || requires { &B::worthwhile; } ||
+     requires { &B::isWorthwhile; });
 template <class B>
-concept MisspeltOffloadCost = !requires { &B::offload_cost; } && (requires { &B::offload_costs; } || requires { &B::offloading_cost; } ||
-                                                                  requires { &B::cost; } || requires { &B::offloadCost; });
+concept MisspeltOffloadCost = !requires { &B::offload_cost; } &&
+    (requires { &B::offload_costs; } || requires { &B::offloading_cost; } || requires { &B::cost; } ||
+     requires { &B::offloadCost; });
 template <class B>
 concept MisspeltPrepare = !Prepares<B> && !requires { &B::prepare; } &&
-                          (requires { &B::prepares; } || requires { &B::prepared; } || requires { &B::Prepare; });
+    (requires { &B::prepares; } || requires { &B::prepared; } || requires { &B::Prepare; });
 template <class B>
 concept MisspeltNeverViewsInputs = !requires { &B::never_views_inputs; } &&
-                                   (requires { &B::never_view_inputs; } || requires { &B::never_views_input; } ||
-                                    requires { &B::never_view_input; } || requires { &B::neverViewsInputs; });
+    (requires { &B::never_view_inputs; } || requires { &B::never_views_input; } ||
+     requires { &B::never_view_input; } || requires { &B::neverViewsInputs; });
 template <class B>
 concept MisspeltMayOverwrite = !requires { &B::may_overwrite; } &&
-                               (requires { &B::may_overwrites; } || requires { &B::may_over_write; } || requires { &B::can_overwrite; } ||
-                                requires { &B::may_overwrite_input; } || requires { &B::mayOverwrite; });
+    (requires { &B::may_overwrites; } || requires { &B::may_over_write; } || requires { &B::can_overwrite; } ||
+     requires { &B::may_overwrite_input; } || requires { &B::mayOverwrite; });
 template <class B>
 concept MisspeltUpdatesInput = !requires { &B::updates_input; } &&
-                               (requires { &B::updates_inputs; } || requires { &B::update_input; } || requires { &B::update_inputs; } ||
-                                requires { &B::updatesInput; });
+    (requires { &B::updates_inputs; } || requires { &B::update_input; } || requires { &B::update_inputs; } ||
+     requires { &B::updatesInput; });
 template <class B>
 concept MisspeltSave = !SavesProcessed<B> &&
-                       (requires { &B::saves; } || requires { &B::loads; } || requires { &B::save_specs; } || requires { &B::load_specs; } ||
-                        requires { &B::save_processed; } || requires { &B::load_processed; } || requires { &B::saveSpec; } ||
-                        requires { &B::loadSpec; });
+    (requires { &B::saves; } || requires { &B::loads; } || requires { &B::save_specs; } ||
+     requires { &B::load_specs; } || requires { &B::save_processed; } || requires { &B::load_processed; } ||
+     requires { &B::saveSpec; } || requires { &B::loadSpec; });
 template <class B>
-concept MisspeltScratchBytes =
-    !requires { &B::scratch_bytes; } && (requires { &B::scratch_byte; } || requires { &B::scratchBytes; });
+concept MisspeltScratchBytes = !requires { &B::scratch_bytes; } &&
+    (requires { &B::scratch_byte; } || requires { &B::scratchBytes; });
 template <class B>
 concept MisspeltPreprocessAll = !requires { &preprocessor_of<B>::preprocess_all; } &&
-                                (requires { &preprocessor_of<B>::preprocesses_all; } || requires { &preprocessor_of<B>::preprocess_alls; } ||
-                                 requires { &preprocessor_of<B>::preprocessAll; });
+    (requires { &preprocessor_of<B>::preprocesses_all; } || requires { &preprocessor_of<B>::preprocess_alls; } ||
+     requires { &preprocessor_of<B>::preprocessAll; });
 template <class B>
-concept MisspeltWorkspace =
-    !requires { typename B::Workspace; } &&
-    (requires { typename B::WorkSpace; } || requires { typename B::Workspaces; } || requires { typename B::workspace; });
+concept MisspeltWorkspace = !requires { typename B::Workspace; } &&
+    (requires { typename B::WorkSpace; } || requires { typename B::Workspaces; } ||
+     requires { typename B::workspace; });
+// clang-format on
 /// @}
 /// Returns the rule of the first misspelt member of B.
 template <class B>

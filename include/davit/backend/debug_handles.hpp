@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -48,10 +47,10 @@ template <class = void>
   return concat("  ", place, "\n    ", code, "\n    ", tildes, " <--- HERE");
 }
 
-/// Returns a node's module hierarchy, "fqn(Type) > fqn(Type)", outermost first, from its nn_module_stack.
-template <class = void>
-[[nodiscard]] constexpr Name module_hierarchy(std::string_view nn_module_stack) {
-  Name out;
+/// Calls visit(path, type) for each module that an nn_module_stack ("key,path,type;key,path,type") names, outermost
+/// first. O(size of the text).
+template <class Visit>
+constexpr void for_each_module(std::string_view nn_module_stack, Visit&& visit) {
   const auto next = [](std::string_view& text, char separator) {  // separators inside () and [] do not count
     std::size_t at = 0;
     for (int depth = 0; at < text.size() && (depth > 0 || text[at] != separator); ++at) {
@@ -66,9 +65,18 @@ template <class = void>
     std::string_view entry = next(nn_module_stack, ';');
     next(entry, ',');
     const std::string_view path = next(entry, ',');
-    const std::string_view type = entry.substr(entry.rfind('.') + 1);
-    out = concat(out, out.empty() ? "" : " > ", path.empty() ? std::string_view("top") : path, "(", type, ")");
+    visit(path, entry);
   }
+}
+
+/// Returns a node's module hierarchy, "fqn(Type) > fqn(Type)", outermost first, from its nn_module_stack.
+template <class = void>
+[[nodiscard]] constexpr Name module_hierarchy(std::string_view nn_module_stack) {
+  Name out;
+  for_each_module(nn_module_stack, [&](std::string_view path, std::string_view type) {
+    out = concat(out, out.empty() ? "" : " > ", path.empty() ? std::string_view("top") : path, "(",
+                 type.substr(type.rfind('.') + 1), ")");
+  });
   return out;
 }
 

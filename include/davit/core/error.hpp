@@ -6,6 +6,7 @@
 #include <iosfwd>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "davit/core/name.hpp"
 
@@ -115,6 +116,16 @@ struct Error {
 
 template <class T>
 using Result = std::expected<T, Error>;
+
+/// Passes the error of a failed result on, as a result of another type: `if (!x) return error_of(std::move(x));`
+template <class T, class E>
+[[nodiscard]] constexpr std::unexpected<E> error_of(std::expected<T, E>&& failed) {
+  return std::unexpected(std::move(failed).error());
+}
+template <class T, class E>
+[[nodiscard]] constexpr std::unexpected<E> error_of(const std::expected<T, E>& failed) {
+  return std::unexpected(failed.error());
+}
 
 /// Renders an error as a sentence, followed by the model's source lines if known. O(size of the text).
 [[nodiscard]] constexpr Name to_name(const Error& error) {

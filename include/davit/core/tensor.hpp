@@ -51,7 +51,7 @@ struct Tensor {
   [[nodiscard]] Result<std::span<T>> as() const {
     static_assert(TensorElement<T>, "davit: no tensor has elements of this type");
     if (Result<void> checked = detail::check_elements(view(), scalar_type_of<T>, "the tensor"); !checked)
-      return std::unexpected(std::move(checked.error()));
+      return error_of(std::move(checked));
     return std::span<T>(view().template as<T>(), static_cast<std::size_t>(numel()));
   }
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "davit/core/next_index.hpp"
 #include "davit/core/tensor_view.hpp"
 
 namespace davit {
@@ -112,7 +113,7 @@ class Walk {
   };
   /// Advances to the next row, or to the next block of the `first` innermost dimensions; false after the last.
   [[nodiscard, gnu::noinline]] bool next(Row& row, std::size_t first = 1) const noexcept {
-    return next(row.index, first, [&](std::size_t d, std::int64_t steps) {
+    return next(row.index, first, [&](std::size_t d, std::ptrdiff_t steps) {
       for (std::size_t n = 0; n < operands_; ++n) row.at[n] += strides[n][d] * steps;
     });
   }
@@ -120,12 +121,8 @@ class Walk {
   template <class Move>
   [[gnu::always_inline]] bool next(std::array<std::int64_t, max_dims>& index, std::size_t first,
                                    Move&& move) const noexcept {
-    for (std::size_t d = first; d < rank; ++d) {
-      move(d, std::int64_t{1});
-      if (++index[d] < sizes[d]) return true;
-      move(d, -sizes[d]);
-      index[d] = 0;
-    }
+    for (std::size_t d = first; d < rank; ++d)
+      if (next_in_dimension(d, index, sizes, move)) return true;
     return false;
   }
   /// Calls f(offsets) for each innermost row, or for each block of the `first` innermost dimensions. No size may be 0.

@@ -26,7 +26,7 @@ namespace davit::formats {
 template <Partitioner P>
 [[nodiscard]] Result<ExportedProgram> embed_delegates(const ExportedProgram& program, const P& partitioner) {
   auto partitioning = partitioner.partition(Method{"forward", &program});
-  if (!partitioning) return std::unexpected(std::move(partitioning.error()));
+  if (!partitioning) return error_of(std::move(partitioning));
   return embed_delegates(program, P::Backends::tables(), PartitionResult(std::move(*partitioning)));
 }
 

@@ -23,16 +23,6 @@ namespace davit::formats {
                     "the file is damaged or not of torch.export: export the program again");
 }
 
-/// Forwards the error of a failed result as a result of another type.
-template <class T>
-[[nodiscard]] std::unexpected<Error> error_of(Result<T>&& failed) {
-  return std::unexpected(std::move(failed).error());
-}
-template <class T>
-[[nodiscard]] std::unexpected<Error> error_of(const Result<T>& failed) {
-  return std::unexpected(failed.error());
-}
-
 /// Quotes a name from a file for a message: at most 80 bytes, without control characters.
 [[nodiscard]] inline std::string in_quotes(std::string_view name) {
   constexpr std::size_t longest = 80;

@@ -42,25 +42,25 @@ namespace davit::formats::detail {
 /// Reads a number or a text into `out`.
 [[nodiscard]] inline Result<void> read_case_scalar(const Json& json, std::string_view type, RecordedValue& out) {
   const Result<Json> value = json.at("value");
-  if (!value) return std::unexpected(value.error());
+  if (!value) return error_of(value);
   if (type == "int") {
     const Result<std::int64_t> v = value->integer();
-    if (!v) return std::unexpected(v.error());
+    if (!v) return error_of(v);
     out.tag = EValue::Tag::int_;
     out.integer = *v;
   } else if (type == "float") {
     const Result<double> v = real_of(*value);
-    if (!v) return std::unexpected(v.error());
+    if (!v) return error_of(v);
     out.tag = EValue::Tag::float_;
     out.real = *v;
   } else if (type == "bool") {
     const Result<bool> v = value->boolean();
-    if (!v) return std::unexpected(v.error());
+    if (!v) return error_of(v);
     out.tag = EValue::Tag::bool_;
     out.integer = *v ? 1 : 0;
   } else if (type == "str") {
     const Result<std::string_view> v = value->string();
-    if (!v) return std::unexpected(v.error());
+    if (!v) return error_of(v);
     out.tag = EValue::Tag::string;
     out.text = *v;
   } else {
@@ -73,7 +73,7 @@ namespace davit::formats::detail {
 [[nodiscard]] inline Result<RecordedValue> read_case_value(const CaseFiles& files, const Json& json) {
   RecordedValue out;
   const Result<std::string_view> type = json.string("type");
-  if (!type) return std::unexpected(type.error());
+  if (!type) return error_of(type);
   if (const auto name = json.find("name"); name && *name && (**name).is_string()) out.name = *(**name).string();
   if (Result<void> read = read_tolerance(json, "rtol", out.rtol); !read) return error_of(std::move(read));
   if (Result<void> read = read_tolerance(json, "atol", out.atol); !read) return error_of(std::move(read));
@@ -83,7 +83,7 @@ namespace davit::formats::detail {
   if (*type == "none" || out.opaque) return out;
   if (*type == "tensor") {
     Result<Tensor> tensor = read_case_tensor(files, json);
-    if (!tensor) return std::unexpected(std::move(tensor.error()));
+    if (!tensor) return error_of(std::move(tensor));
     out.tag = EValue::Tag::tensor;
     out.tensor = std::move(*tensor);
     return out;

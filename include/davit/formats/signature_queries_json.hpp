@@ -106,7 +106,7 @@ void write(Writer& writer, const std::optional<ExportBackwardSignature>& backwar
 template <class Writer>
 [[nodiscard]] Result<void> write_signature_queries(Writer& writer, const ExportGraphSignature& signature) {
   const auto backward = signature.backward_signature();
-  if (!backward) return std::unexpected(backward.error());
+  if (!backward) return error_of(backward);
   const auto entry = [&writer](std::string_view key, const auto& answer) {
     detail::write_key(writer, key);
     detail::write(writer, answer);

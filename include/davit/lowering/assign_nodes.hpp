@@ -32,7 +32,7 @@ namespace detail {
 /// A plain answer as that of a list's partitioner.
 template <class List>
 [[nodiscard]] Result<Partitioning<List>> partitioning_of(Result<PartitionResult> answer) {
-  if (!answer) return std::unexpected(std::move(answer.error()));
+  if (!answer) return error_of(std::move(answer));
   return Partitioning<List>(std::move(*answer));
 }
 

@@ -47,7 +47,7 @@ class ConfigPartitioner {
   /// that the list does not have; each with the line.
   [[nodiscard]] static Result<ConfigPartitioner> parse(std::string_view text, std::string_view source = "config") {
     Result<PartitionConfig> config = PartitionConfig::parse(List::tables(), text, source);
-    if (!config) return std::unexpected(std::move(config.error()));
+    if (!config) return error_of(std::move(config));
     ConfigPartitioner out;
     out.config_ = *std::move(config);
     return out;

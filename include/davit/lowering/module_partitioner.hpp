@@ -21,26 +21,6 @@ struct ModuleRule {
 
 namespace detail {
 
-/// Calls `visit(path)` for the path of each module that an nn_module_stack names, outermost first.
-template <class Visit>
-constexpr void for_each_module(std::string_view nn_module_stack, Visit&& visit) {
-  const auto next = [](std::string_view& text, char separator) {  // separators inside () and [] do not count
-    std::size_t at = 0;
-    for (int depth = 0; at < text.size() && (depth > 0 || text[at] != separator); ++at) {
-      if (text[at] == '(' || text[at] == '[') ++depth;
-      if (text[at] == ')' || text[at] == ']') --depth;
-    }
-    const std::string_view part = text.substr(0, at);
-    text.remove_prefix(at < text.size() ? at + 1 : at);
-    return part;
-  };
-  while (!nn_module_stack.empty()) {
-    std::string_view entry = next(nn_module_stack, ';');
-    next(entry, ',');
-    visit(next(entry, ','));
-  }
-}
-
 [[nodiscard]] Result<PartitionResult> partition_modules(BackendTables backends, std::span<const ModuleRule> rules,
                                                         const Method& method);
 

@@ -35,7 +35,7 @@ class NamedModule {
     check_key<Key>();
     return [this](const auto&... args) -> Result<Outputs> {
       const auto values = detail::values_of(args...);
-      if (!values) return std::unexpected(values.error());
+      if (!values) return error_of(values);
       return session_.run(index_of<Key>(), std::span<const EValue>(*values));
     };
   }
@@ -79,9 +79,9 @@ template <class B, class Map>
     const MethodCompileSpec<B> list[] = {
         {std::string_view(boost::hana::to<const char*>(boost::hana::first(pairs))), boost::hana::second(pairs)}...};
     Result<LoweredProgram> lowered = to_backend<B>(methods, std::span<const MethodCompileSpec<B>>(list), diagnostics);
-    if (!lowered) return Result<Module>(std::unexpected(std::move(lowered.error())));
+    if (!lowered) return Result<Module>(error_of(std::move(lowered)));
     Result<Session> session = Session::make(std::move(*lowered));
-    if (!session) return Result<Module>(std::unexpected(std::move(session.error())));
+    if (!session) return Result<Module>(error_of(std::move(session)));
     return Result<Module>(Module(std::move(*session)));
   });
 }

@@ -135,7 +135,7 @@ struct StateHolder {
       if (tensor->dtype != first.tensor->dtype || tensor->sizes != first.tensor->sizes)
         return std::unexpected(std::move(error));
       const Result<bool> same = same_elements(*first.tensor, *tensor);
-      if (!same) return std::unexpected(same.error());
+      if (!same) return error_of(same);
       error.what = concat("methods '", first.method->method, "' and '", method.method,
                           "' share it by name, and have other initial values for it");
       if (!*same) return std::unexpected(std::move(error));

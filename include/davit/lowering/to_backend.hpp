@@ -67,7 +67,7 @@ template <Partitioner P>
 [[nodiscard]] PartitionCall partition_call(const Name& method, const P& partitioner) {
   PartitionCall call{method, &partitioner, [](const void* self, const Method& each) -> Result<PartitionResult> {
                        auto answer = static_cast<const P*>(self)->partition(each);
-                       if (!answer) return std::unexpected(std::move(answer.error()));
+                       if (!answer) return error_of(std::move(answer));
                        return PartitionResult(std::move(*answer));
                      }};
   if constexpr (requires { partitioner.preference(); }) call.preference = partitioner.preference();

@@ -33,7 +33,6 @@
 #include "davit/ops/families/reductions.hpp"
 #include "davit/ops/families/resizing.hpp"
 #include "davit/ops/families/rounding.hpp"
-#include "davit/ops/families/sampling.hpp"
 #include "davit/ops/families/scans.hpp"
 #include "davit/ops/families/shapes.hpp"
 #include "davit/ops/families/slicing.hpp"
@@ -82,7 +81,6 @@ inline constexpr auto operator_tables = std::to_array<OperatorFamily>({
     {operator_families::reductions, OperatorGroup::float_inference},
     {operator_families::resizing, OperatorGroup::vision},
     {operator_families::rounding, OperatorGroup::float_inference},
-    {operator_families::sampling, OperatorGroup::vision},
     {operator_families::scans, OperatorGroup::sorting},
     {operator_families::shapes, OperatorGroup::movement},
     {operator_families::slicing, OperatorGroup::movement},
@@ -120,7 +118,6 @@ inline constexpr auto facts_tables = std::to_array<std::span<const OperatorFacts
     operator_families::reductions_facts,
     operator_families::resizing_facts,
     operator_families::rounding_facts,
-    operator_families::sampling_facts,
     operator_families::scans_facts,
     operator_families::shapes_facts,
     operator_families::slicing_facts,

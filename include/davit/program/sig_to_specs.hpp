@@ -173,12 +173,12 @@ template <class = void>
     const SignatureNames& names, std::span<const ArgumentSpec> inputs, std::span<const ArgumentSpec> outputs,
     SignatureSemantics semantics = SignatureSemantics::newest) {
   Result<std::vector<InputSpec>> input_specs = detail::to_input_specs(names, inputs);
-  if (!input_specs) return std::unexpected(std::move(input_specs).error());
+  if (!input_specs) return error_of(std::move(input_specs));
   ExportGraphSignature signature{.input_specs = *std::move(input_specs), .output_specs = {}};
   const detail::OutputClassifier<> classifier(names, semantics);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     Result<OutputSpec> spec = classifier.classify(i, outputs[i]);
-    if (!spec) return std::unexpected(std::move(spec).error());
+    if (!spec) return error_of(std::move(spec));
     signature.output_specs.push_back(*std::move(spec));
   }
   return signature;

@@ -20,7 +20,7 @@
 #include "davit/runtime/program_plan.hpp"
 #include "davit/runtime/size_memory.hpp"
 
-/// State of a session per method, and the functions that run it.
+/// State of a session per method.
 namespace davit::detail {
 
 /// Memory that the next run overwrites: outputs of a method's last run (data, sizes and strides, unless they are the
@@ -189,17 +189,5 @@ struct MethodState {
 
 /// Describes the place of a partition in an error message.
 [[nodiscard]] Name place_of(const MethodState& m, const DelegateState& d);
-
-/// Computes the sizes of all values and scratch that are known before the run, places them in the arena, and passes the
-/// addresses to the partitions.
-[[nodiscard]] bool plan_run(MethodState& m, Error& error);
-
-/// Makes the new value of a buffer in the buffer's own memory, if the partition supports it and nothing reads the old
-/// value afterwards. O(size of the schedule).
-void update_state(MethodState& m);
-
-/// Runs the steps of a graph over the slots. `depth` is the nesting depth of control flow.
-[[nodiscard]] bool run_graph(MethodState& m, GraphId graph, int depth, Error& error);
-[[nodiscard]] bool run_control_flow(MethodState& m, const ScheduleStep& step, int depth, Error& error);
 
 }  // namespace davit::detail

@@ -38,7 +38,7 @@ class Output {
   [[nodiscard]] Result<std::span<const T>> as() const {
     static_assert(TensorElement<T>,
                   "davit: no tensor has elements of this type; use value() for outputs that are no tensors");
-    if (Result<void> checked = check(scalar_type_of<T>); !checked) return std::unexpected(std::move(checked.error()));
+    if (Result<void> checked = check(scalar_type_of<T>); !checked) return error_of(std::move(checked));
     const TensorView& tensor = value_->tensor();
     return std::span<const T>(tensor.template as<T>(), static_cast<std::size_t>(tensor.numel()));
   }

@@ -133,7 +133,7 @@ class Session {
     requires(!detail::are_lists<Args...>)
   [[nodiscard]] Result<Outputs> run(std::string_view name, const Args&... args) {
     const auto values = detail::values_of(args...);
-    if (!values) return std::unexpected(values.error());
+    if (!values) return error_of(values);
     return run(name, std::span<const EValue>(*values));
   }
 
@@ -143,7 +143,7 @@ class Session {
   template <class R, class... Args>
   [[nodiscard]] Result<R> call(std::string_view name, const Args&... args) {
     const Result<Outputs> outputs = run(name, args...);
-    if (!outputs) return std::unexpected(outputs.error());
+    if (!outputs) return error_of(outputs);
     return convert_outputs<R>(*outputs);
   }
 

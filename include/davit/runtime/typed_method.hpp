@@ -84,13 +84,13 @@ class TypedMethod<B, std::tuple<Outs...>(Ins...)> {
     const std::span<const EValue> in(inputs, sizeof...(Ins));
     const std::span<const EValue> out(outputs, sizeof...(Outs));
     Result<const LoweredDelegate*> delegate = detail::typed_delegate(program, name, backend_table<B>, in, out);
-    if (!delegate) return std::unexpected(std::move(delegate.error()));
+    if (!delegate) return error_of(std::move(delegate));
     TypedMethod typed(std::move(program), handle_of<B>(**delegate));
     if (Result<void> prepared =
             prepare_delegate(backend_table<B>, typed.handle_, in, out, typed.workspace_.get(), typed.scratch_);
         !prepared) {
       if (prepared.error().where.empty()) prepared.error().where = concat("method '", name, "'");
-      return std::unexpected(std::move(prepared.error()));
+      return error_of(std::move(prepared));
     }
     return typed;
   }

@@ -89,7 +89,7 @@ class EagerProgram {
       }
       if (inputs[i].is_value()) values_[inputs[i].value()] = value;
     }
-    if (Result<void> done = run_graph(root_graph, 0); !done) return std::unexpected(std::move(done.error()));
+    if (Result<void> done = run_graph(root_graph, 0); !done) return error_of(std::move(done));
     std::vector<EagerValue> made, outputs;
     for (const Argument& output : graph_.args(graph_.root().outputs)) made.push_back(value_of(output));
     storages_ = OutputStorages(program_, users, state, made);
@@ -187,7 +187,7 @@ class EagerProgram {
     if (in.size() != inputs.size()) return std::unexpected(wrong(node, "its sub-graph takes another number of values"));
     for (std::size_t i = 0; i < in.size(); ++i)
       if (in[i].is_value()) values_[in[i].value()] = inputs[i];
-    if (Result<void> done = run_graph(id, depth + 1); !done) return std::unexpected(std::move(done.error()));
+    if (Result<void> done = run_graph(id, depth + 1); !done) return error_of(std::move(done));
     return values_in(graph_.args(graph_.graphs[id].outputs));
   }
   [[nodiscard]] Result<void> answer(NodeId node, const std::vector<EagerValue>& made) {
@@ -214,7 +214,7 @@ class EagerProgram {
     if (target == "higher_order.cond" && in.size() >= 4) {
       const GraphId chosen = in[truth(value_of(in[0])) ? 1 : 2].graph();
       const auto made = run_body(n, chosen, values_in(in.subspan(3)), depth);
-      if (!made) return std::unexpected(made.error());
+      if (!made) return error_of(made);
       return answer(n, *made);
     }
     if (target == "higher_order.while_loop" && in.size() >= 3) {
@@ -224,10 +224,10 @@ class EagerProgram {
         std::vector<EagerValue> all = carried;
         all.insert(all.end(), rest.begin(), rest.end());
         const auto again = run_body(n, in[0].graph(), all, depth);
-        if (!again) return std::unexpected(again.error());
+        if (!again) return error_of(again);
         if (again->size() != 1 || !truth(again->front())) return answer(n, carried);
         auto made = run_body(n, in[1].graph(), all, depth);
-        if (!made) return std::unexpected(std::move(made.error()));
+        if (!made) return error_of(std::move(made));
         carried = std::move(*made);
       }
       return std::unexpected(wrong(n, "the loop does not end"));
@@ -263,7 +263,7 @@ class EagerProgram {
       }
       inputs.insert(inputs.end(), rest.begin(), rest.end());
       const auto made = run_body(n, body, inputs, depth);
-      if (!made) return std::unexpected(made.error());
+      if (!made) return error_of(made);
       if (made->size() < first_stacked)
         return std::unexpected(wrong(n, "its body returns fewer values than it carries"));
       carried.clear();
@@ -296,7 +296,7 @@ class EagerProgram {
   [[nodiscard]] Result<std::unique_ptr<Step>> compile(NodeId n, std::string_view target) const {
     OneNode one = one_node(program_.graph_module, n, target);
     Result<std::optional<NodeCall>> call = NodeCall::make(ExportedProgram(std::move(one.tables)), kernels_);
-    if (!call) return std::unexpected(std::move(call.error()));
+    if (!call) return error_of(std::move(call));
     if (!*call) return std::unique_ptr<Step>();
     return std::make_unique<Step>(**std::move(call), std::move(one.inputs), std::move(one.outputs));
   }
@@ -313,7 +313,7 @@ class EagerProgram {
       if (step && *step != nullptr) (*step)->writes_self = true;
     }
     if (!step || *step == nullptr) step = compile(n, target);
-    if (!step) return std::unexpected(std::move(step.error()));
+    if (!step) return error_of(std::move(step));
     if (*step == nullptr) {
       Error error = wrong(n, "there is no kernel for this operator");
       error.code = ErrorCode::unsupported_operator;
@@ -343,7 +343,7 @@ class EagerProgram {
   [[nodiscard]] Result<void> run_node(NodeId n) {
     if (is_identity(n)) return answer(n, {value_of(graph_.inputs(graph_.nodes[n])[0])});
     Result<Step*> found = step_of(n);
-    if (!found) return std::unexpected(std::move(found.error()));
+    if (!found) return error_of(std::move(found));
     Step& step = **found;
     std::vector<EValue> inputs;
     for (const ValueId v : step.inputs)

@@ -6,7 +6,7 @@
 
 #include "davit/backends/xnnpack/op_table.hpp"
 #include "davit/testing/compare.hpp"
-#include "support/net.hpp"
+#include "support/net_programs.hpp"
 
 /// What the tests of the backend's parts ask of the whole; defined beside its own tests.
 namespace xnnpack_check {
@@ -43,17 +43,5 @@ namespace xnnpack_check {
 }
 
 [[nodiscard]] inline davit::Argument real(double v) { return davit::GraphBuilder::real(v); }
-
-/// conv, norm, relu, conv, norm, + shortcut, relu.
-[[nodiscard]] inline davit::ExportedProgram residual_block(support::Net& n) {
-  const auto w1 = n.weight("w1", {32, 16, 3, 3}, 0.2);
-  const auto w2 = n.weight("w2x", {32, 32, 3, 3}, 0.1);
-  const auto w3 = n.weight("w3xx", {32, 16, 1, 1}, 0.3);
-  const auto x = n.input("x", {2, 16, 10, 10});
-  const auto a = n.relu("a", n.norm("n1", n.conv("c1", x, w1, {2, 32, 5, 5}, 2, 1), {2, 32, 5, 5}), {2, 32, 5, 5});
-  const auto b = n.norm("n2", n.conv("c2", a, w2, {2, 32, 5, 5}, 1, 1), {2, 32, 5, 5});
-  const auto c = n.norm("n3", n.conv("c3", x, w3, {2, 32, 5, 5}, 2), {2, 32, 5, 5});
-  return n.finish({n.relu("out", n.add("sum", b, c, {2, 32, 5, 5}), {2, 32, 5, 5})});
-}
 
 }  // namespace xnnpack_check

@@ -13,9 +13,9 @@
 
 using namespace davit;
 using support::Net;
+using support::residual_block;
 using xnnpack_check::faults;
 using xnnpack_check::real;
-using xnnpack_check::residual_block;
 using xnnpack_check::steps;
 using xnnpack_parts::Op;
 
@@ -155,15 +155,7 @@ TEST_CASE("padding 'same' puts the odd element at the end") {
 
 TEST_CASE("weights that are not constant, and norms that cannot be folded") {
   Net n;
-  const auto x = n.input("x", {1, 16, 6, 6});
-  const auto w = n.input("w", {24, 16, 3, 3});
-  const auto gamma = n.input("gamma", {24});
-  const auto beta = n.weight("beta", {24});
-  const auto mean = n.weight("mean", {24});
-  const auto variance = n.weight("variance", {24}, 0.4, 1);
-  const auto c = n.conv("c", x, w, {1, 24, 4, 4});
-  CHECK(faults(n.finish({n.relu("r", n.norm("bn", c, gamma, beta, mean, variance, {1, 24, 4, 4}), {1, 24, 4, 4})}),
-               n.sample()) == "");
+  CHECK(faults(support::convolution_with_input_weights(n), n.sample()) == "");
 }
 
 TEST_CASE("a norm without a convolution") {
@@ -202,11 +194,7 @@ TEST_CASE("an overflow of a convolution stays one where a batch norm makes it sm
 
 TEST_CASE("a padding that others use too stays") {
   Net n;
-  const auto w = n.weight("w", {16, 16, 3, 3});
-  const auto x = n.input("x", {1, 16, 5, 5});
-  const auto padded =
-      n.op("aten.constant_pad_nd.default", "p", {1, 16, 7, 7}, {{"self", n.v(x)}, {"pad", n.ints({1, 1, 1, 1})}});
-  const ExportedProgram program = n.finish({n.conv("c", padded, w, {1, 16, 5, 5}), padded});
+  const ExportedProgram program = support::convolution_with_shared_padding(n);
   CHECK(faults(program, n.sample()) == "");
   CHECK(std::ranges::count(steps(program), Op::kernel) == 1);
 }

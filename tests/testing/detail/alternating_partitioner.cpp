@@ -7,12 +7,7 @@
 #include "../../support/toy_backend.hpp"
 
 using namespace davit;
-using support::A;
-using support::B;
-using support::Draft;
-using support::Three;
-using support::Toys;
-using support::Two;
+using support::A, support::B, support::Draft, support::Three, support::Toys, support::Two;
 
 namespace {
 ExportedProgram chain(int length) {

@@ -9,12 +9,7 @@
 #include "davit/lowering/to_backend.hpp"
 
 using namespace davit;
-using support::A;
-using support::B;
-using support::Draft;
-using support::Three;
-using support::Toys;
-using support::Two;
+using support::A, support::B, support::Draft, support::Three, support::Toys, support::Two;
 
 namespace {
 

@@ -109,7 +109,7 @@ void report_candidates(const CostTable& table, const RegionChoice& choice, const
 Result<PartitionResult> choose_partitions(BackendTables backends, const CostTable& table,
                                           const AutotuneOptions& options, const Method& method) {
   const Result<std::vector<std::uint32_t>> order = autotune_order(backends, options.order);
-  if (!order) return std::unexpected(order.error());
+  if (!order) return error_of(order);
   std::vector<NodeRefusal> refusals;
   const RegionChoice choice = make_choice(backends, method, *order, options.regions, &refusals);
   if (options.missing == MissingCosts::refuse && order->size() > 1) {

@@ -142,7 +142,7 @@ const char* onednn::refuses(GraphModuleView graph, NodeId node) {
 Result<onednn::Processed> onednn::preprocess(const Method& method, const CompileSpec&,
                                              DebugHandleRecorder& debug_handles) {
   Result<std::shared_ptr<const ProgramBody>> body = make_program_body(method, name, debug_handles);
-  if (!body) return std::unexpected(std::move(body.error()));
+  if (!body) return error_of(std::move(body));
   GraphModuleView graph = method.view();
   const std::vector<std::uint8_t> used = used_values(graph);
   graph.used = used.data();
@@ -172,7 +172,7 @@ Result<onednn::Handle> onednn::compile(const Processed& processed, const Compile
   Result<std::shared_ptr<const onednn_ops::Code>> code = onednn_ops::Compiler(processed.body).run(options);
   if (!code) {
     code.error().backend = name;
-    return std::unexpected(std::move(code.error()));
+    return error_of(std::move(code));
   }
   return Handle{*std::move(code)};
 }
@@ -182,7 +182,7 @@ std::vector<std::byte> onednn::save(const Processed& processed, SegmentWriter& s
 }
 Result<onednn::Processed> onednn::load(std::span<const std::byte> bytes, const SegmentReader& segments) {
   Result<std::shared_ptr<const ProgramBody>> body = load_program_body(bytes, segments, name);
-  if (!body) return std::unexpected(std::move(body.error()));
+  if (!body) return error_of(std::move(body));
   return Processed{*std::move(body)};
 }
 

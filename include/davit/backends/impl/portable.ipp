@@ -100,7 +100,7 @@ Result<portable::Processed> portable::preprocess_with(const portable_kernels::Op
                                                       DebugHandleRecorder& debug_handles) {
   const GraphModuleView graph = method.view();
   Result<std::shared_ptr<const ProgramBody>> body = make_program_body(method, name, debug_handles);
-  if (!body) return std::unexpected(std::move(body.error()));
+  if (!body) return error_of(std::move(body));
   Name missing;
   DebugHandle first = no_debug_handle;
   std::size_t count = 0;
@@ -318,7 +318,7 @@ std::vector<std::byte> portable::save(const Processed& processed, SegmentWriter&
 }
 Result<portable::Processed> portable::load(std::span<const std::byte> bytes, const SegmentReader& segments) {
   Result<std::shared_ptr<const ProgramBody>> body = load_program_body(bytes, segments, name);
-  if (!body) return std::unexpected(std::move(body.error()));
+  if (!body) return error_of(std::move(body));
   return Processed{*std::move(body)};
 }
 

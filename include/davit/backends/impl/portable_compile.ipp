@@ -400,7 +400,7 @@ Result<portable::Handle> portable::compile_with(const portable_kernels::OpSet& s
   code->body = processed.body;
   code->threads = threads_of<portable>(spec);
   if (Result<void> built = portable_kernels::CodeBuilder(set, *processed.body, *code).run(); !built)
-    return std::unexpected(std::move(built.error()));
+    return error_of(std::move(built));
   return Handle{std::move(code)};
 }
 

@@ -60,9 +60,8 @@ const char* xnnpack::refuses(GraphModuleView graph, NodeId node) { return xnnpac
 Result<xnnpack::Processed> xnnpack::preprocess(const Method& method, const CompileSpec&,
                                                DebugHandleRecorder& debug_handles) {
   Result<std::shared_ptr<const ProgramBody>> body = make_program_body(method, name, debug_handles);
-  if (!body) return std::unexpected(std::move(body.error()));
-  if (Result<xnnpack_parts::Plan> plan = xnnpack_parts::make_plan(**body); !plan)
-    return std::unexpected(std::move(plan.error()));
+  if (!body) return error_of(std::move(body));
+  if (Result<xnnpack_parts::Plan> plan = xnnpack_parts::make_plan(**body); !plan) return error_of(std::move(plan));
   return Processed{*std::move(body)};
 }
 
@@ -75,13 +74,13 @@ Result<xnnpack::Handle> xnnpack::compile(const Processed& processed, const Compi
                                  .fix = "name another backend"});
   Result<xnnpack_parts::Plan> plan =
       xnnpack_parts::make_plan(*processed.body, spec.int8_kernels, !spec.fast_math && !default_fast_math<xnnpack>);
-  if (!plan) return std::unexpected(std::move(plan.error()));
+  if (!plan) return error_of(std::move(plan));
   const auto code = std::make_shared<xnnpack_parts::Code>(processed.body, *std::move(plan),
                                                           xnnpack_parts::thread_pool(threads_of<xnnpack>(spec)),
                                                           std::max(spec.concurrent_runs, 1u));
   Result<std::unique_ptr<xnnpack_parts::Engine>> engine =
       xnnpack_parts::Engine::make(code->plan, code->body->handles, code->pool);
-  if (!engine) return std::unexpected(std::move(engine.error()));
+  if (!engine) return error_of(std::move(engine));
   code->turns.put(*std::move(engine));
   return Handle{code};
 }
@@ -91,7 +90,7 @@ std::vector<std::byte> xnnpack::save(const Processed& processed, SegmentWriter& 
 }
 Result<xnnpack::Processed> xnnpack::load(std::span<const std::byte> bytes, const SegmentReader& segments) {
   Result<std::shared_ptr<const ProgramBody>> body = load_program_body(bytes, segments, name);
-  if (!body) return std::unexpected(std::move(body.error()));
+  if (!body) return error_of(std::move(body));
   return Processed{*std::move(body)};
 }
 

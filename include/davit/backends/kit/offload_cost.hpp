@@ -313,7 +313,7 @@ class CostEstimate {
       form_[i] = is_image(input) ? Form::image : Form::rows;
       return speed_.node_ns + element_count(graph_, source) / speed_.averaged;
     }
-    const bool joins = target.starts_with("aten.cat.");
+    const bool joins = facts_of(target).shape == ShapeRule::joined;
     if (only_moves(target) && !joins) {
       if (is_image(input) && source != no_id && extent(graph_, made, 1) < extent(graph_, source, 1))
         form_[i] = Form::split;

@@ -40,8 +40,8 @@ class Compiler {
     ThreadScope scope(options.threads);
     scope_ = &scope;
     try {
-      if (Result<void> read = read_nodes(); !read) return std::unexpected(std::move(read.error()));
-      if (Result<void> placed = place_inputs(); !placed) return std::unexpected(std::move(placed.error()));
+      if (Result<void> read = read_nodes(); !read) return error_of(std::move(read));
+      if (Result<void> placed = place_inputs(); !placed) return error_of(std::move(placed));
       if (options.exact) {
         checks_ = checks != nullptr ? *checks : find_value_checks(*body_, false, runs_as_kernel);
         code_->always_falls_back = constants_are_lost(*body_, checks_);

@@ -5,4 +5,4 @@
 /// davit/loader_implementation.hpp or davit/lowering_implementation.hpp. davit/implementation.hpp defines those of all
 /// groups.
 
-#include "davit/impl/portable_complex_numbers.cpp"
+#include "davit/impl/portable/complex_numbers.cpp"

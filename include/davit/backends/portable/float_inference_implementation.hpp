@@ -5,7 +5,7 @@
 /// davit/loader_implementation.hpp or davit/lowering_implementation.hpp. davit/implementation.hpp defines those of all
 /// groups.
 
-#include "davit/impl/portable_elementwise.cpp"
-#include "davit/impl/portable_products.cpp"
-#include "davit/impl/portable_reductions.cpp"
-#include "davit/impl/portable_windows.cpp"
+#include "davit/impl/portable/elementwise.cpp"
+#include "davit/impl/portable/products.cpp"
+#include "davit/impl/portable/reductions.cpp"
+#include "davit/impl/portable/windows.cpp"

@@ -5,4 +5,4 @@
 /// davit/loader_implementation.hpp or davit/lowering_implementation.hpp. davit/implementation.hpp defines those of all
 /// groups.
 
-#include "davit/impl/portable_sorting.cpp"
+#include "davit/impl/portable/sorting.cpp"

@@ -53,6 +53,15 @@ namespace detail {
   return false;
 }
 
+inline void emit_window(Planner& p, const Call& call, ValueId x, Step step) {
+  const DimOrder order = DimOrder::channels_last(4);
+  const Clamped out = take_clamp(p, call.output());
+  step.min = out.bounds.low;
+  step.max = out.bounds.high;
+  step.in = p.need(x, order, true);
+  step.out = p.define(out.value, order, true);
+  p.add(step, call.id());
+}
 [[nodiscard]] constexpr const char* read_pool(const Call& call, operators::PoolView& view) {
   if (const operators::Refusal wrong = operators::read_pool(call.arguments(), view)) return wrong.what;
   if (const char* reason = refuses_image(call, view.input)) return reason;
@@ -80,23 +89,9 @@ inline void emit_max_pool(Planner& p, const Call& call, const operators::PoolVie
     p.state(call.output()).quantization = p.state(x).quantization;
     return p.alias(call.output(), step.out, order);
   }
-  const Clamped out = take_clamp(p, call.output());
-  step.min = out.bounds.low;
-  step.max = out.bounds.high;
-  step.in = p.need(x, order, true);
-  step.out = p.define(out.value, order, true);
-  p.add(step, call.id());
+  emit_window(p, call, x, step);
 }
 
-inline void emit_window(Planner& p, const Call& call, ValueId x, Step step) {
-  const DimOrder order = DimOrder::channels_last(4);
-  const Clamped out = take_clamp(p, call.output());
-  step.min = out.bounds.low;
-  step.max = out.bounds.high;
-  step.in = p.need(x, order, true);
-  step.out = p.define(out.value, order, true);
-  p.add(step, call.id());
-}
 inline void emit_pool(Planner& p, const Call& call, const operators::PoolView& view) {
   if (view.maximum) return emit_max_pool(p, call, view);
   emit_window(p, call, view.input, {.op = Op::average_pool, .window = *window_of(call, view)});

@@ -79,7 +79,7 @@ class EmbedMethod {
   [[nodiscard]] Result<std::pair<std::vector<CTensor>, std::size_t>> c_tensors() const {
     const StaticGraph graph = text_.rows();
     const PlannedProgram plan = options_.plan(graph, inputs_.data(), outputs_.data(), false);
-    if (Result<void> taken = check_taken(graph, plan.selected); !taken) return std::unexpected(taken.error());
+    if (Result<void> taken = check_taken(graph, plan.selected); !taken) return error_of(taken);
     std::vector<CTensor> tensors;
     for (const StaticPort& port : plan.ports) {
       const StaticValue& value = graph.values[port.value];
@@ -118,7 +118,7 @@ class EmbedMethod {
       const ValueId v = arguments[i].value();
       const std::string name = embed_text::identifier(graph_.name(v));
       Result<std::string> row = input_row(specs[i], v, name, text_.users(v));
-      if (!row) return std::unexpected(row.error());
+      if (!row) return error_of(row);
       rows_ += "      davit::StaticInput{" + *row + "},  // " + std::to_string(i) + ": " +
                embed_text::comment(graph_.name(v)) + "\n";
     }

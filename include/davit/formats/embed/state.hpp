@@ -40,11 +40,11 @@ class EmbedState {
     for (const auto& [name, owner] : state.first_) names.push_back(Name::own(name));
     if (Result<void> same = davit::detail::check_same_state(holders, std::move(names)); !same) {
       same.error().stage = Stage::save;
-      return std::unexpected(std::move(same.error()));
+      return error_of(std::move(same));
     }
     for (const ProgramMethod& method : methods)
       for (const InputSpec& spec : method.program->signature.input_specs)
-        if (Result<void> added = state.add(method, spec); !added) return std::unexpected(added.error());
+        if (Result<void> added = state.add(method, spec); !added) return error_of(added);
     return state;
   }
 

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "davit/program/graph.hpp"
+#include "davit/program/operators/matmul.hpp"
+#include "davit/program/operators/node_arguments.hpp"
 
 namespace davit::formats {
 
@@ -26,18 +28,21 @@ class EmbedWeights {
     for (NodeId n = static_cast<NodeId>(graph.nodes.size()); n-- > 0;) {
       const Node& node = graph.nodes[n];
       const std::string_view target = graph.target(node);
-      const bool is_product = target == "aten.addmm.default" || target == "aten.mm.default";
+      const operators::MatmulOperator* const product =
+          operators::find_row(operators::matmul_operators, operators::NodeArguments(graph, n));
+      const bool is_product = product != nullptr && product->rank == 2;
       const std::span<const Argument> out = graph.outputs(node);
       const bool passes = (target == "aten.t.default" || target == "aten.permute.default") && out.size() == 1 &&
                           out[0].is_value() && is_weight_only(out[0].value());
       for (const Argument& a : graph.inputs(node)) {
         const std::string_view as = graph.str(a.name);
-        const bool weighs = (as == "weight" && (target.starts_with("aten.conv") || target == "aten.linear.default")) ||
-                            (as == "mat2" && is_product);
+        const bool is_right = product != nullptr && as == product->right.name;
+        const bool weighs =
+            (as == "weight" && target.starts_with("aten.conv")) || (is_right && (product->transposed || is_product));
         graph.for_each_value(a, [&](ValueId read) {
           is_read_[read] = 1;
           if (!weighs && !passes) weighs_[read] = 0;
-          if (as == "mat2" && is_product) is_product_[read] = 1;
+          if (is_right && is_product) is_product_[read] = 1;
         });
       }
     }

@@ -53,10 +53,10 @@ Result<void> save_state(const Session& session, const std::string& path) {
 Result<std::vector<NamedTensor>> read_state(const SharedBytes& bytes) {
   return davit::detail::catch_bad_alloc(Stage::load, [&]() -> Result<std::vector<NamedTensor>> {
     Result<Package> package = read_package(bytes);
-    if (!package) return std::unexpected(std::move(package.error()));
+    if (!package) return error_of(std::move(package));
     ByteReader in(package->table.bytes());
     if (Result<void> skipped = detail::skip_methods(in, package->segments); !skipped)
-      return std::unexpected(std::move(skipped.error()));
+      return error_of(std::move(skipped));
     Result<std::vector<NamedTensor>> state = davit::detail::read_tensors(in, package->segments);
     if (state && (!in.ok() || !in.at_end()))
       return std::unexpected(package_error(concat("program table, byte ", in.position()),
@@ -69,7 +69,7 @@ Result<std::vector<NamedTensor>> read_state(const std::string& path) {
   return davit::detail::catch_bad_alloc(Stage::load, [&]() -> Result<std::vector<NamedTensor>> {
     Result<SharedBytes> bytes = map_file(path);
     Result<std::vector<NamedTensor>> state =
-        bytes ? read_state(*bytes) : Result<std::vector<NamedTensor>>(std::unexpected(std::move(bytes.error())));
+        bytes ? read_state(*bytes) : Result<std::vector<NamedTensor>>(error_of(std::move(bytes)));
     if (state) return state;
     if (state.error().code == ErrorCode::corrupt_data)
       state.error().where = concat(path, state.error().where.empty() ? "" : ": ", state.error().where);
@@ -107,13 +107,13 @@ namespace detail {
 
 Result<void> load_state(Session& session, const SharedBytes& bytes) {
   const Result<std::vector<NamedTensor>> saved = read_state(bytes);
-  if (!saved) return std::unexpected(saved.error());
+  if (!saved) return error_of(saved);
   return detail::take_state(session, *saved);
 }
 
 Result<void> load_state(Session& session, const std::string& path) {
   const Result<std::vector<NamedTensor>> saved = read_state(path);
-  if (!saved) return std::unexpected(saved.error());
+  if (!saved) return error_of(saved);
   return detail::take_state(session, *saved);
 }
 

@@ -57,7 +57,7 @@ class DelegateEmbedder {
       blobs_.push_back(*std::move(blob));
     }
     ExportedProgram out = with_blobs(cutter.parent());
-    if (Result<void> good = davit::detail::sound(out, true); !good) return std::unexpected(std::move(good.error()));
+    if (Result<void> good = davit::detail::sound(out, true); !good) return error_of(std::move(good));
     return out;
   }
 
@@ -129,12 +129,12 @@ class DelegateEmbedder {
     } else {
       Result<std::vector<BackendObject>> all =
           backend.preprocess_all(std::span(&method, 1), std::span(&spec, 1), recorder_);
-      if (!all) return std::unexpected(std::move(all.error()));
+      if (!all) return error_of(std::move(all));
       if (all->size() != 1)
         return refuse("preprocess_all answered another number of results than it was given methods", "");
       processed = std::move(all->front());
     }
-    if (!processed) return std::unexpected(std::move(processed.error()));
+    if (!processed) return error_of(std::move(processed));
     SegmentWriter segments;
     const std::vector<std::byte> payload = backend.save(processed->get(), segments);
     if (!segments.segments().empty())

@@ -38,10 +38,10 @@ class ProgramEmbedder {
         constants_(type_ + "_constants") {}
 
   [[nodiscard]] Result<EmbeddedProgram> run() {
-    if (Result<void> named = name_methods(); !named) return std::unexpected(named.error());
+    if (Result<void> named = name_methods(); !named) return error_of(named);
     Result<EmbedState> state = EmbedState::make(methods_);
-    if (!state) return std::unexpected(state.error());
-    if (Result<void> bound = bind_symbols(); !bound) return std::unexpected(bound.error());
+    if (!state) return error_of(state);
+    if (Result<void> bound = bind_symbols(); !bound) return error_of(bound);
     for (std::size_t m = 0; m < methods_.size(); ++m) {
       for (Size& size : sizes_[m]) {
         size.text =
@@ -63,7 +63,7 @@ class ProgramEmbedder {
                         .blob = options_.weights_as_array ? std::vector<std::byte>{} : constants_.blob(),
                         .unchecked = unchecked()};
     if (options_.plan != nullptr)
-      if (Result<void> written = write_c(!state->empty(), out); !written) return std::unexpected(written.error());
+      if (Result<void> written = write_c(!state->empty(), out); !written) return error_of(written);
     return out;
   }
 

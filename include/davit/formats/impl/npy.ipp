@@ -160,7 +160,7 @@ Result<Tensor> read_npy(const SharedBytes& bytes, std::string_view label) {
 
 Result<Tensor> read_npy(const std::string& path) {
   Result<SharedBytes> bytes = map_file(path);
-  Result<Tensor> tensor = bytes ? read_npy(*bytes, path) : Result<Tensor>(std::unexpected(std::move(bytes.error())));
+  Result<Tensor> tensor = bytes ? read_npy(*bytes, path) : Result<Tensor>(error_of(std::move(bytes)));
   if (!tensor) return std::unexpected(with_file_kind_of(std::move(tensor.error()), path, FileUse::array));
   return tensor;
 }

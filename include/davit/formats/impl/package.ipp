@@ -48,7 +48,7 @@ namespace detail {
 Result<void> skip_methods(ByteReader& in, const SegmentReader& segments) {
   const auto skip_program = [&]() -> Result<void> {
     const Result<ExportedProgram> program = read_program(in, segments);
-    if (!program) return std::unexpected(program.error());
+    if (!program) return error_of(program);
     return {};
   };
   for (std::size_t i = 0, methods = in.count(32); i < methods && in.ok(); ++i) {
@@ -98,11 +98,11 @@ class PackageReader {
     const std::size_t methods = in_.count(32);
     for (std::size_t i = 0; i < methods && in_.ok(); ++i) {
       Result<LoweredMethod> method = read_method();
-      if (!method) return std::unexpected(std::move(method.error()));
+      if (!method) return error_of(std::move(method));
       parts->methods.push_back(std::move(*method));
     }
     Result<std::vector<NamedTensor>> state = davit::detail::read_tensors(in_, segments_);
-    if (!state) return std::unexpected(std::move(state.error()));
+    if (!state) return error_of(std::move(state));
     parts->state = std::move(*state);
     if (!in_.ok() || !in_.at_end()) return std::unexpected(corrupt("the bytes end early, late, or a size is wrong"));
     const NameIndex names(parts->state, [](const NamedTensor& entry) { return entry.name.view(); });
@@ -113,7 +113,7 @@ class PackageReader {
     if (Result<void> compiled =
             davit::detail::compile_delegates(backends_, parts->methods, true, debug_map_, diagnostics_);
         !compiled)
-      return std::unexpected(std::move(compiled.error()));
+      return error_of(std::move(compiled));
     return parts;
   }
 
@@ -138,24 +138,24 @@ class PackageReader {
     method.storage_matters = in_.number<std::uint8_t>() != 0;
     if (!in_.ok()) return std::unexpected(corrupt("the interface of a method is damaged"));
     Result<ExportedProgram> parent = checked_program();
-    if (!parent) return std::unexpected(std::move(parent.error()));
+    if (!parent) return error_of(std::move(parent));
     method.parent = std::move(*parent);
     name_symbols(method.interface, method.parent);
     const std::size_t delegates = in_.count(32);
     for (std::size_t i = 0; i < delegates && in_.ok(); ++i)
-      if (Result<void> read = read_delegate(method); !read) return std::unexpected(std::move(read.error()));
+      if (Result<void> read = read_delegate(method); !read) return error_of(std::move(read));
     if (!in_.ok()) return std::unexpected(corrupt("the bytes end early or a size is wrong"));
     std::vector<const MethodInterface*> interfaces;
     for (const LoweredDelegate& delegate : method.delegates) interfaces.push_back(&delegate.interface);
     Result<Schedule> schedule = make_schedule(method.parent, method.interface, interfaces);
     if (!schedule) {
       schedule.error().stage = Stage::load;
-      return std::unexpected(std::move(schedule.error()));
+      return error_of(std::move(schedule));
     }
     method.schedule = std::move(*schedule);
     if (Result<void> fits = check_schedule(method.parent, method.interface, interfaces, method.schedule, Stage::load);
         !fits)
-      return std::unexpected(std::move(fits.error()));
+      return error_of(std::move(fits));
     return method;
   }
   [[nodiscard]] Result<ExportedProgram> checked_program() {
@@ -182,7 +182,7 @@ class PackageReader {
   [[nodiscard]] Result<void> read_delegate(LoweredMethod& method) {
     LoweredDelegate entry{.tag = Name::own(in_.text())};
     const Result<std::uint32_t> backend = backend_named(in_.text());
-    if (!backend) return std::unexpected(backend.error());
+    if (!backend) return error_of(backend);
     entry.backend = *backend;
     const std::size_t fallbacks = in_.count(8);
     for (std::size_t i = 0; i < fallbacks && in_.ok(); ++i)
@@ -198,7 +198,7 @@ class PackageReader {
     if (Result<void> read = read_processed(method, entry); !read) return read;
     if (in_.number<std::uint8_t>() != 0) {
       Result<ExportedProgram> original = checked_program();
-      if (!original) return std::unexpected(std::move(original.error()));
+      if (!original) return error_of(std::move(original));
       entry.original = std::make_shared<const ExportedProgram>(std::move(*original));
     }
     method.delegates.push_back(std::move(entry));
@@ -255,7 +255,7 @@ template <class Use>
           table.number(static_cast<std::uint64_t>(method.delegates.size()));
           for (const LoweredDelegate& entry : method.delegates)
             if (Result<void> written = write_delegate(table, program.backends(), method, entry, segments); !written)
-              return std::unexpected(std::move(written.error()));
+              return error_of(std::move(written));
         }
         davit::detail::write_tensors(table, options.state.empty() ? program.state() : options.state, segments);
         const std::vector<std::byte> map =
@@ -283,10 +283,10 @@ Result<void> save_program(const LoweredProgram& program, const std::string& path
 Result<LoweredProgram> load_program(BackendTables backends, const SharedBytes& bytes, Diagnostics* diagnostics) {
   return davit::detail::catch_bad_alloc(Stage::load, [&]() -> Result<LoweredProgram> {
     Result<Package> package = read_package(bytes);
-    if (!package) return std::unexpected(std::move(package.error()));
+    if (!package) return error_of(std::move(package));
     Result<DebugMap> map = package->debug_map.empty() ? Result<DebugMap>(std::in_place)
                                                       : detail::read_debug_map(package->debug_map.bytes());
-    if (!map) return std::unexpected(std::move(map.error()));
+    if (!map) return error_of(std::move(map));
     const bool stripped = package->debug_map.empty();
     auto parts = detail::PackageReader(backends, package->table.bytes(), package->segments, *map, diagnostics).run();
     if (stripped) *map = DebugMap();  // fallbacks add handles; drop them too
@@ -301,8 +301,8 @@ Result<LoweredProgram> load_program(BackendTables backends, const SharedBytes& b
 Result<LoweredProgram> load_program(BackendTables backends, const std::string& path, Diagnostics* diagnostics) {
   return davit::detail::catch_bad_alloc(Stage::load, [&]() -> Result<LoweredProgram> {
     Result<SharedBytes> bytes = map_file(path);
-    Result<LoweredProgram> program = bytes ? load_program(backends, *bytes, diagnostics)
-                                           : Result<LoweredProgram>(std::unexpected(std::move(bytes.error())));
+    Result<LoweredProgram> program =
+        bytes ? load_program(backends, *bytes, diagnostics) : Result<LoweredProgram>(error_of(std::move(bytes)));
     if (program) return program;
     if (program.error().code == ErrorCode::corrupt_data)
       program.error().where = concat(path, program.error().where.empty() ? "" : ": ", program.error().where);

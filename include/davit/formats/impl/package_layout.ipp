@@ -137,7 +137,7 @@ Result<Package> read_package(SharedBytes bytes) {
 
 Result<std::vector<std::byte>> strip_debug_map(const SharedBytes& bytes) {
   const Result<Package> package = read_package(bytes);
-  if (!package) return std::unexpected(package.error());
+  if (!package) return error_of(package);
   std::vector<std::span<const std::byte>> segments;
   for (std::uint32_t i = 0; i < package->segments.size(); ++i) segments.push_back(package->segments.find(i)->bytes());
   return write_package(package->table.bytes(), segments, {});

@@ -28,10 +28,10 @@ namespace detail {
 [[nodiscard]] Result<void> read_values(const CaseFiles& files, const Json& run, std::string_view key,
                                        std::vector<RecordedValue>& out) {
   const Result<JsonArray> list = run.array(key);
-  if (!list) return std::unexpected(list.error());
+  if (!list) return error_of(list);
   for (const Json item : *list) {
     Result<RecordedValue> value = read_case_value(files, item);
-    if (!value) return std::unexpected(std::move(value.error()));
+    if (!value) return error_of(std::move(value));
     out.push_back(std::move(*value));
   }
   return {};

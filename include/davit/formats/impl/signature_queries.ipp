@@ -15,7 +15,7 @@ Result<std::string> signature_queries_json(const ExportGraphSignature& signature
   rapidjson::StringBuffer buffer;
   rapidjson::Writer<rapidjson::StringBuffer> writer(buffer);
   const Result<void> written = write_signature_queries(writer, signature);
-  if (!written) return std::unexpected(written.error());
+  if (!written) return error_of(written);
   return std::string(buffer.GetString(), buffer.GetSize());
 }
 

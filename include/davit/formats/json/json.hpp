@@ -183,7 +183,7 @@ inline Result<std::optional<Json>> Json::find(std::string_view key) const {
 
 inline Result<Json> Json::at(std::string_view key) const {
   const Result<std::optional<Json>> found = find(key);
-  if (!found) return std::unexpected(found.error());
+  if (!found) return error_of(found);
   if (!*found) return key_error(key, "the key is missing");
   return **found;
 }
@@ -196,7 +196,7 @@ namespace detail {
 template <class T>
 Result<T> read_member(Json object, std::string_view key, Result<T> (Json::*read)() const) {
   const Result<Json> found = object.at(key);
-  if (!found) return std::unexpected(found.error());
+  if (!found) return error_of(found);
   return ((*found).*read)();
 }
 

@@ -18,16 +18,16 @@ namespace detail {
 template <class Argument>
 Result<Argument> read_named(Json json) {
   const Result<std::string_view> name = json.string("name");
-  if (!name) return std::unexpected(name.error());
+  if (!name) return error_of(name);
   return Argument{*name};
 }
 
 template <>
 inline Result<CustomObjArgument> read_named<CustomObjArgument>(Json json) {
   const Result<std::string_view> name = json.string("name");
-  if (!name) return std::unexpected(name.error());
+  if (!name) return error_of(name);
   const Result<std::string_view> class_fqn = json.string("class_fqn");
-  if (!class_fqn) return std::unexpected(class_fqn.error());
+  if (!class_fqn) return error_of(class_fqn);
   return CustomObjArgument{*name, *class_fqn};
 }
 
@@ -35,7 +35,7 @@ inline Result<CustomObjArgument> read_named<CustomObjArgument>(Json json) {
 template <class Argument>
 Result<Argument> read_arg(Json spec) {
   const Result<Json> arg = spec.at("arg");
-  if (!arg) return std::unexpected(arg.error());
+  if (!arg) return error_of(arg);
   return read_named<Argument>(*arg);
 }
 
@@ -43,7 +43,7 @@ Result<Argument> read_arg(Json spec) {
 template <class Spec>
 Result<Spec> read_plain(Json json) {
   auto arg = read_arg<decltype(Spec::arg)>(json);
-  if (!arg) return std::unexpected(std::move(arg).error());
+  if (!arg) return error_of(std::move(arg));
   return Spec{*std::move(arg)};
 }
 
@@ -51,25 +51,25 @@ Result<Spec> read_plain(Json json) {
 template <class Spec>
 Result<Spec> read_targeted(Json json, std::string_view target_key) {
   auto arg = read_arg<decltype(Spec::arg)>(json);
-  if (!arg) return std::unexpected(std::move(arg).error());
+  if (!arg) return error_of(std::move(arg));
   const Result<std::string_view> target = json.string(target_key);
-  if (!target) return std::unexpected(target.error());
+  if (!target) return error_of(target);
   return Spec(*std::move(arg), *target);
 }
 
 inline Result<InputToBufferSpec> read_buffer(Json json) {
   auto arg = read_arg<TensorArgument>(json);
-  if (!arg) return std::unexpected(std::move(arg).error());
+  if (!arg) return error_of(std::move(arg));
   const Result<std::string_view> target = json.string("buffer_name");
-  if (!target) return std::unexpected(target.error());
+  if (!target) return error_of(target);
   const Result<bool> persistent = json.boolean("persistent");
-  if (!persistent) return std::unexpected(persistent.error());
+  if (!persistent) return error_of(persistent);
   return InputToBufferSpec(*std::move(arg), *target, *persistent);
 }
 
 template <class T>
 Result<ConstantValue> to_constant(const Result<T>& value) {
-  if (!value) return std::unexpected(value.error());
+  if (!value) return error_of(value);
   if constexpr (std::is_same_v<T, std::string_view>) {
     return Name::own(*value);
   } else {
@@ -91,20 +91,20 @@ inline Result<ConstantValue> read_constant(const JsonMember& tagged) {
 template <class Argument>
 Result<UserArgument> read_symbol(Json json) {
   const Result<std::string_view> name = json.string("as_name");
-  if (!name) return std::unexpected(name.error());
+  if (!name) return error_of(name);
   return Argument{*name};
 }
 
 template <class Argument>
 Result<UserArgument> read_user_named(Json json) {
   auto argument = read_named<Argument>(json);
-  if (!argument) return std::unexpected(std::move(argument).error());
+  if (!argument) return error_of(std::move(argument));
   return *std::move(argument);
 }
 
 inline Result<UserArgument> read_user_argument(Json spec) {
   const Result<JsonMember> tagged = spec.tagged("arg");
-  if (!tagged) return std::unexpected(tagged.error());
+  if (!tagged) return error_of(tagged);
   const auto& [tag, value] = *tagged;
   if (tag == "as_tensor") return read_user_named<TensorArgument>(value);
   if (tag == "as_custom_obj") return read_user_named<CustomObjArgument>(value);
@@ -112,30 +112,30 @@ inline Result<UserArgument> read_user_argument(Json spec) {
   if (tag == "as_sym_float") return read_symbol<SymFloatArgument>(value);
   if (tag == "as_sym_bool") return read_symbol<SymBoolArgument>(value);
   Result<ConstantValue> constant = read_constant(*tagged);
-  if (!constant) return std::unexpected(std::move(constant).error());
+  if (!constant) return error_of(std::move(constant));
   return ConstantArgument{.name = {}, .value = *std::move(constant)};
 }
 
 template <class Spec>
 Result<Spec> read_user(Json json) {
   Result<UserArgument> argument = read_user_argument(json);
-  if (!argument) return std::unexpected(std::move(argument).error());
+  if (!argument) return error_of(std::move(argument));
   return Spec{*std::move(argument)};
 }
 
 inline Result<UserInputSpec> read_constant_input(Json json) {
   const Result<std::string_view> name = json.string("name");
-  if (!name) return std::unexpected(name.error());
+  if (!name) return error_of(name);
   const Result<JsonMember> tagged = json.tagged("value");
-  if (!tagged) return std::unexpected(tagged.error());
+  if (!tagged) return error_of(tagged);
   Result<ConstantValue> value = read_constant(*tagged);
-  if (!value) return std::unexpected(std::move(value).error());
+  if (!value) return error_of(std::move(value));
   return UserInputSpec{ConstantArgument{*name, *std::move(value)}};
 }
 
 inline Result<InputSpec> read_input_spec(Json json) {
   const Result<JsonMember> tagged = json.tagged();
-  if (!tagged) return std::unexpected(tagged.error());
+  if (!tagged) return error_of(tagged);
   const auto& [kind, spec] = *tagged;
   if (kind == "user_input") return read_user<UserInputSpec>(spec);
   if (kind == "constant_input") return read_constant_input(spec);
@@ -149,7 +149,7 @@ inline Result<InputSpec> read_input_spec(Json json) {
 
 inline Result<OutputSpec> read_output_spec(Json json) {
   const Result<JsonMember> tagged = json.tagged();
-  if (!tagged) return std::unexpected(tagged.error());
+  if (!tagged) return error_of(tagged);
   const auto& [kind, spec] = *tagged;
   if (kind == "user_output") return read_user<UserOutputSpec>(spec);
   if (kind == "loss_output") return read_plain<LossOutputSpec>(spec);
@@ -165,12 +165,12 @@ inline Result<OutputSpec> read_output_spec(Json json) {
 template <class Spec>
 Result<std::vector<Spec>> read_specs(Json signature, std::string_view key, Result<Spec> (*read)(Json)) {
   const Result<JsonArray> array = signature.array(key);
-  if (!array) return std::unexpected(array.error());
+  if (!array) return error_of(array);
   std::vector<Spec> specs;
   specs.reserve(array->size());
   for (const Json json : *array) {
     Result<Spec> spec = read(json);
-    if (!spec) return std::unexpected(std::move(spec).error());
+    if (!spec) return error_of(std::move(spec));
     specs.push_back(*std::move(spec));
   }
   return specs;
@@ -184,9 +184,9 @@ Result<std::vector<Spec>> read_specs(Json signature, std::string_view key, Resul
 /// Source: torch._export.serde.serialize.GraphModuleDeserializer.deserialize_signature.
 [[nodiscard]] inline Result<ExportGraphSignature> read_signature(Json json) {
   auto inputs = detail::read_specs<InputSpec>(json, "input_specs", detail::read_input_spec);
-  if (!inputs) return std::unexpected(std::move(inputs).error());
+  if (!inputs) return error_of(std::move(inputs));
   auto outputs = detail::read_specs<OutputSpec>(json, "output_specs", detail::read_output_spec);
-  if (!outputs) return std::unexpected(std::move(outputs).error());
+  if (!outputs) return error_of(std::move(outputs));
   return ExportGraphSignature{.input_specs = *std::move(inputs), .output_specs = *std::move(outputs)};
 }
 

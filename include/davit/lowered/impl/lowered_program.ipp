@@ -95,7 +95,7 @@ Result<void> compile_delegates(BackendTables backends, std::span<LoweredMethod> 
       if (!available[delegate.backend]) {
         const std::string_view absent = backends.name(delegate.backend);
         const Result<bool> moved = fall_back(backends, method, delegate, available, debug_map);
-        if (!moved) return std::unexpected(moved.error());
+        if (!moved) return error_of(moved);
         if (*moved && diagnostics != nullptr)
           diagnostics->warnings.push_back(
               concat("backend ", absent, " is not available here; ", place_of(method.name, delegate), " runs on ",
@@ -126,7 +126,7 @@ Result<void> compile_delegates(BackendTables backends, std::span<LoweredMethod> 
         others[delegate.backend] = false;
         const std::string_view refusing = backends.name(delegate.backend);
         const Result<bool> moved = fall_back(backends, method, delegate, others, debug_map);
-        if (!moved) return std::unexpected(moved.error());
+        if (!moved) return error_of(moved);
         if (!*moved)
           handle.error().fix = concat(handle.error().fix, handle.error().fix.empty() ? "" : "; ", "backend ", refusing,
                                       " supports less here than where the program was lowered: lower it here, or with "

@@ -143,7 +143,7 @@ class RecurrentLayers {
     d.backwards = d.steps[1].row < d.first().row;
     if (d.first().row != (d.backwards ? count - 1 : 0)) return false;
     const NodeId n = producer(reads_.stripped(d.first().gates, &d.before));
-    if (n == no_id || !of(n).is("aten.linear.default")) return false;
+    if (n == no_id || !operators::is_linear(of(n))) return false;
     d.before.push_back(n);
     d.weight = of(n).value({"weight", 1});
     d.bias = of(n).value({"bias", 2});

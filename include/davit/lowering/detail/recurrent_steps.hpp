@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "davit/program/operators/matmul.hpp"
 #include "davit/program/operators/movement.hpp"
 #include "davit/program/operators/node_arguments.hpp"
 #include "davit/program/same_sizes.hpp"
@@ -44,8 +45,8 @@ class RecurrentSteps {
   [[nodiscard]] std::optional<RecurrentStep> find(NodeId n) {
     const std::string_view target = graph_.target(graph_.nodes[n]);
     const bool tanh = target == "aten.tanh.default", relu = target == "aten.relu.default",
-               projects = target == "aten.linear.default", lstm = target == "aten.mul.Tensor" || projects,
-               gru = target == "aten.add.Tensor";
+               projects = operators::is_linear(operators::NodeArguments(graph_, n)),
+               lstm = target == "aten.mul.Tensor" || projects, gru = target == "aten.add.Tensor";
     const std::span<const Argument> outputs = graph_.outputs(graph_.nodes[n]);
     if ((!tanh && !relu && !lstm && !gru) || outputs.size() != 1 || !outputs[0].is_value()) return std::nullopt;
     step_ = {.target = lstm   ? "aten.lstm.input"
@@ -143,10 +144,11 @@ class RecurrentSteps {
   [[nodiscard]] bool read_state(ValueId v, std::int64_t count) {
     const ValueId made = stripped(v, &step_.of_state);
     const NodeId n = made == no_id ? no_id : graph_.values[made].producer;
-    if (n == no_id || graph_.target(graph_.nodes[n]) != "aten.linear.default") return false;
+    if (n == no_id || graph_.outputs(graph_.nodes[n]).size() != 1) return false;
+    const operators::NodeArguments call(graph_, n);
+    if (!operators::is_linear(call)) return false;
     step_.of_state.push_back(n);
     if (sizes(made).empty() || !is(sizes(made).back(), count * hidden_)) return false;
-    const operators::NodeArguments call(graph_, n);
     step_.state_before = call.value({"input", 0});
     step_.weight = call.value({"weight", 1});
     step_.bias = call.value({"bias", 2});
@@ -164,7 +166,8 @@ class RecurrentSteps {
   }
   /// An LSTM's that is projected.
   [[nodiscard]] bool read_projected() {
-    const operators::NodeArguments call(graph_, maker(step_.state, "aten.linear.default"));
+    const operators::NodeArguments call(graph_, graph_.values[step_.state].producer);
+    step_.nodes.push_back(call.node());
     const ValueId all = call.value({"input", 0});
     step_.projection = call.value({"weight", 1});
     if (call.find({"bias", 2}) != nullptr || all == no_id || step_.projection == no_id || sizes(all).size() < 2 ||

@@ -119,20 +119,18 @@ class MethodLowering {
                                    .what = "there are not as many delegations as tags",
                                    .fix = "use Partitioning::add"});
     drop_empty_tags();
-    if (Result<void> completed = complete(); !completed) return std::unexpected(std::move(completed.error()));
+    if (Result<void> completed = complete(); !completed) return error_of(std::move(completed));
     const QuotientGraph quotient = contract(graph_, partitioning_.tags.nodes, tag_count());
     const VertexOrder order = topological_order(quotient);
     if (!order.cycle.empty()) return std::unexpected(cycle_error(graph_, partitioning_.tags, quotient, order.cycle));
     ProgramCutter cutter(program_, partitioning_.tags, quotient, order.order, options_.shared_constants);
-    if (Result<void> allowed = check_shared(cutter); !allowed) return std::unexpected(std::move(allowed.error()));
+    if (Result<void> allowed = check_shared(cutter); !allowed) return error_of(std::move(allowed));
     out_.delegates.reserve(tag_count());
     for (TagId tag = 0; tag < tag_count(); ++tag)
-      if (Result<void> lowered = lower(tag, cutter.submodule(tag)); !lowered)
-        return std::unexpected(std::move(lowered.error()));
-    if (Result<void> together = preprocess_together(); !together) return std::unexpected(std::move(together.error()));
+      if (Result<void> lowered = lower(tag, cutter.submodule(tag)); !lowered) return error_of(std::move(lowered));
+    if (Result<void> together = preprocess_together(); !together) return error_of(std::move(together));
     out_.parent = cutter.parent();
-    if (Result<void> good = sound(out_.parent, options_.validate); !good)
-      return std::unexpected(std::move(good.error()));
+    if (Result<void> good = sound(out_.parent, options_.validate); !good) return error_of(std::move(good));
     out_.interface = method_interface(program_);
     keep_interface(out_.interface, original_);
     out_.storage_matters = storage_matters(graph_);
@@ -140,11 +138,11 @@ class MethodLowering {
     interfaces.reserve(out_.delegates.size());
     for (const LoweredDelegate& delegate : out_.delegates) interfaces.push_back(&delegate.interface);
     Result<Schedule> schedule = make_schedule(out_.parent, out_.interface, interfaces);
-    if (!schedule) return std::unexpected(std::move(schedule.error()));
+    if (!schedule) return error_of(std::move(schedule));
     out_.schedule = std::move(*schedule);
     if (Result<void> fits = check_schedule(out_.parent, out_.interface, interfaces, out_.schedule, Stage::verify);
         !fits)
-      return std::unexpected(std::move(fits.error()));
+      return error_of(std::move(fits));
     if (report_ != nullptr) fill_report(cutter);
     return std::move(out_);
   }
@@ -381,7 +379,7 @@ class MethodLowering {
         "show as an error of a backend or as wrong numbers");
   for (const PartitionCall& each : calls)
     if (Result<const ExportedProgram*> known = detail::find_program(methods, each.method); !known)
-      return std::unexpected(std::move(known.error()));
+      return error_of(std::move(known));
   std::vector<const ExportedProgram*> programs;
   std::vector<std::optional<ExportedProgram>> rewritten(methods.size());
   for (std::size_t m = 0; m < methods.size(); ++m) {
@@ -389,15 +387,14 @@ class MethodLowering {
     for (const PartitionCall& call : calls)
       if (call.method == methods[m].name) whole.order = call.preference;
     Result<std::optional<ExportedProgram>> prepared = prepare_program(*methods[m].program, whole, options.validate);
-    if (!prepared) return std::unexpected(std::move(prepared.error()));
+    if (!prepared) return error_of(std::move(prepared));
     rewritten[m] = *std::move(prepared);
     programs.push_back(rewritten[m] ? &*rewritten[m] : methods[m].program);
   }
   const detail::SharedState state(programs);
   std::vector<StateHolder> holders;
   for (const ProgramMethod& method : methods) holders.push_back({method.name.view(), method.program});
-  if (Result<void> same = check_same_state(holders, state.names()); !same)
-    return std::unexpected(std::move(same.error()));
+  if (Result<void> same = check_same_state(holders, state.names()); !same) return error_of(std::move(same));
   for (std::size_t m = 0; m < methods.size(); ++m) {
     const ProgramMethod& each = methods[m];
     ExportedProgram own;
@@ -423,9 +420,8 @@ class MethodLowering {
     PartitionReport report;
     detail::MethodLowering lowering(backends, each.name, *each.program, program, own_options, *debug_map);
     Result<LoweredMethod> lowered = lowering.run(std::move(*partitioning), diagnostics != nullptr ? &report : nullptr);
-    if (!lowered) return std::unexpected(std::move(lowered.error()));
-    if (Result<void> added = lowering.add_state(parts->state, *lowered); !added)
-      return std::unexpected(std::move(added.error()));
+    if (!lowered) return error_of(std::move(lowered));
+    if (Result<void> added = lowering.add_state(parts->state, *lowered); !added) return error_of(std::move(added));
     if (diagnostics != nullptr) diagnostics->reports.push_back(std::move(report));
     parts->methods.push_back(std::move(*lowered));
   }

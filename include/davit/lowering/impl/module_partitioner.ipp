@@ -19,7 +19,7 @@ namespace davit::detail {
 [[nodiscard]] std::uint32_t choose_rule(std::span<const ModuleRule> rules, std::string_view stack,
                                         std::vector<std::uint8_t>& used) {
   std::uint32_t best = no_id;
-  for_each_module(stack, [&](std::string_view path) {
+  for_each_module(stack, [&](std::string_view path, std::string_view) {
     for (std::uint32_t r = 0; r < rules.size(); ++r) {
       if (!contains_module(rules[r].module, path)) continue;
       used[r] = 1;

@@ -150,8 +150,7 @@ Result<void> sound(const ExportedProgram& program, bool validate, bool calls) {
 
 Result<std::optional<ExportedProgram>> prepare_program(const ExportedProgram& program, const DecomposeOptions& options,
                                                        bool validate) {
-  if (Result<void> good = detail::sound(program, validate, true); !good)
-    return std::unexpected(std::move(good.error()));
+  if (Result<void> good = detail::sound(program, validate, true); !good) return error_of(std::move(good));
   std::optional<ExportedProgram> made = with_repaired_metadata(program);
   const auto seen = [&]() -> const ExportedProgram& { return made ? *made : program; };
   const auto rewrite = [&](std::optional<ExportedProgram> to) {
@@ -165,9 +164,9 @@ Result<std::optional<ExportedProgram>> prepare_program(const ExportedProgram& pr
   if (rewrite(with_recurrent_layers(seen(), options))) rewrite(simplified(seen(), &options, true));
   if (rewrite(decomposed(seen(), options))) rewrite(simplified(seen(), &options));
   if (made)
-    if (Result<void> good = detail::sound(*made, validate); !good) return std::unexpected(std::move(good.error()));
-  if (Result<void> good = detail::check_layouts(seen()); !good) return std::unexpected(std::move(good.error()));
-  if (Result<void> good = detail::check_shared_storage(seen()); !good) return std::unexpected(std::move(good.error()));
+    if (Result<void> good = detail::sound(*made, validate); !good) return error_of(std::move(good));
+  if (Result<void> good = detail::check_layouts(seen()); !good) return error_of(std::move(good));
+  if (Result<void> good = detail::check_shared_storage(seen()); !good) return error_of(std::move(good));
   return made;
 }
 

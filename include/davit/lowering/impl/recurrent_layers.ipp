@@ -275,8 +275,8 @@ bool RecurrentLayers::write(GraphId g) {
 [[nodiscard]] bool repeats_linear(GraphModuleView graph) {
   std::vector<ValueId> weights;
   for (NodeId n = 0; n < graph.nodes.size(); ++n)
-    if (graph.target(graph.nodes[n]) == "aten.linear.default")
-      weights.push_back(operators::NodeArguments(graph, n).value({"weight", 1}));
+    if (const operators::NodeArguments call(graph, n); operators::is_linear(call))
+      weights.push_back(call.value({"weight", 1}));
   std::ranges::sort(weights);
   return std::ranges::adjacent_find(weights) != weights.end();
 }

@@ -21,7 +21,7 @@ Result<LoweredProgram> lower_whole(BackendTables backends, std::span<const Progr
   std::vector<PartitionCall> calls;
   for (const auto& [method, spec] : specs) {
     Result<const ExportedProgram*> program = find_program(methods, method);
-    if (!program) return std::unexpected(std::move(program.error()));
+    if (!program) return error_of(std::move(program));
     for (const ProgramMethod& other : named)
       if (other.name == method)
         return std::unexpected(Error{.code = ErrorCode::invalid_argument,

@@ -36,7 +36,7 @@ Result<GraphModule> read_graph(ByteReader& in) {
                                  .where = concat("graph tables, byte ", in.position()),
                                  .what = "the bytes end early or a size is wrong",
                                  .fix = "save the module again"});
-  if (Result<void> checked = check_tables(g.view()); !checked) return std::unexpected(checked.error());
+  if (Result<void> checked = check_tables(g.view()); !checked) return error_of(checked);
   return g;
 }
 

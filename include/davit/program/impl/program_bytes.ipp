@@ -106,7 +106,7 @@ Result<std::vector<NamedTensor>> read_tensors(ByteReader& in, const SegmentReade
   for (std::size_t i = 0; i < count && in.ok(); ++i) {
     Name name = Name::own(in.text());
     Result<Tensor> tensor = read_tensor(in, segments);
-    if (!tensor) return std::unexpected(std::move(tensor.error()));
+    if (!tensor) return error_of(std::move(tensor));
     tensors.push_back({std::move(name), std::move(*tensor)});
   }
   return tensors;
@@ -182,7 +182,7 @@ void write_program(ByteWriter& out, const ExportedProgram& program, SegmentWrite
 Result<ExportedProgram> read_program(ByteReader& in, const SegmentReader& segments) {
   ExportedProgram program;
   Result<GraphModule> graph = read_graph(in);
-  if (!graph) return std::unexpected(std::move(graph.error()));
+  if (!graph) return error_of(std::move(graph));
   program.graph_module = std::move(*graph);
   for (std::size_t i = 0, n = in.count(2); i < n && in.ok(); ++i)
     program.signature.input_specs.push_back(detail::read_input(in));
@@ -192,7 +192,7 @@ Result<ExportedProgram> read_program(ByteReader& in, const SegmentReader& segmen
     program.signature.unlisted_state.push_back(Name::own(in.text()));
   for (auto* to : {&program.state_dict, &program.constants}) {
     Result<std::vector<NamedTensor>> tensors = detail::read_tensors(in, segments);
-    if (!tensors) return std::unexpected(std::move(tensors.error()));
+    if (!tensors) return error_of(std::move(tensors));
     *to = std::move(*tensors);
   }
   for (std::size_t i = 0, n = in.count(20); i < n && in.ok(); ++i) {

@@ -53,5 +53,11 @@ constexpr Refusal read_matmul(const Call& call, MatmulView& view) noexcept {
   const MatmulOperator* const op = find_row(matmul_operators, call);
   return op == nullptr ? Refusal{"the operator is no matrix product"} : read_matmul(call, *op, view);
 }
+/// True for a linear, which takes its weight as (out, in).
+template <CallArguments Call>
+[[nodiscard]] constexpr bool is_linear(const Call& call) noexcept {
+  const MatmulOperator* const op = find_row(matmul_operators, call);
+  return op != nullptr && op->transposed;
+}
 
 }  // namespace davit::operators

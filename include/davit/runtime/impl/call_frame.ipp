@@ -188,14 +188,14 @@ Result<bool> CallFrame::check_inputs(std::span<const EValue> user, std::span<con
   symbols_.reset();
   symbols_.settle();
   const auto check = [&] { return check_input_values(*method_, backend_, *interface_, inputs, symbols_); };
-  if (Result<void> checked = check(); !checked) return std::unexpected(std::move(checked.error()));
+  if (Result<void> checked = check(); !checked) return error_of(std::move(checked));
   if (Result<void> bound = bind_symbols(*method_, backend_, *interface_, inputs, symbols_); !bound)
-    return std::unexpected(std::move(bound.error()));
-  if (Result<void> checked = check(); !checked) return std::unexpected(std::move(checked.error()));
+    return error_of(std::move(bound));
+  if (Result<void> checked = check(); !checked) return error_of(std::move(checked));
   const bool changed = sizes_.changed(interface_->inputs, inputs);
   if (Result<void> held = guards_.check(*method_, backend_, inputs, changed); !held) {
     sizes_.forget();
-    return std::unexpected(std::move(held.error()));
+    return error_of(std::move(held));
   }
   return changed;
 }

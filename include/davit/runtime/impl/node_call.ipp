@@ -19,9 +19,9 @@ Result<std::optional<NodeCall>> NodeCall::make(const ExportedProgram& program, B
   recorder.begin_method("node", program.view());
   const BackendObject spec = call.backend_->default_spec();
   const Result<BackendObject> processed = call.backend_->preprocess(Method{"node", &program}, spec.get(), recorder);
-  if (!processed) return std::unexpected(processed.error());
+  if (!processed) return error_of(processed);
   Result<BackendObject> handle = call.backend_->compile(processed->get(), spec.get());
-  if (!handle) return std::unexpected(std::move(handle.error()));
+  if (!handle) return error_of(std::move(handle));
   call.handle_ = *std::move(handle);
   call.workspace_ = call.backend_->make_workspace();
   return std::optional<NodeCall>(std::move(call));

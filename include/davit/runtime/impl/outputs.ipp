@@ -22,7 +22,7 @@ Result<void> Output::check(ScalarType dtype) const {
 }
 
 Result<Tensor> Output::clone() const {
-  if (Result<void> checked = check_tensor(); !checked) return std::unexpected(std::move(checked.error()));
+  if (Result<void> checked = check_tensor(); !checked) return error_of(std::move(checked));
   const TensorView& from = value_->tensor();
   Tensor copy = contiguous(from);
   if (copy.storage.size() != from.nbytes())

@@ -23,7 +23,7 @@ Result<void> prepare_delegate(const BackendTable& backend, const void* handle, s
                               std::span<const EValue> outputs, void* workspace, Scratch& scratch,
                               std::uint64_t max_memory) {
   Result<std::size_t> bytes = scratch_for(backend, handle, inputs, outputs, workspace);
-  if (!bytes) return std::unexpected(std::move(bytes.error()));
+  if (!bytes) return error_of(std::move(bytes));
   if (*bytes > max_memory || !scratch.reserve(*bytes)) {
     Error error = detail::no_memory_for("scratch", *bytes, max_memory);
     error.backend = Name(backend.name);

@@ -3,10 +3,10 @@
 
 #include "davit/core/copy_tensor.hpp"
 #include "davit/core/catch_bad_alloc.hpp"
+#include "davit/runtime/detail/plan_run.hpp"
+#include "davit/runtime/detail/run_graph.hpp"
 #include "davit/runtime/method_state.hpp"
 #include "davit/runtime/session.hpp"
-
-#include "davit/runtime/impl/run_graph.ipp"
 
 namespace davit {
 
@@ -37,7 +37,7 @@ Session::~Session() = default;
 Result<Session> Session::make(LoweredProgram program, SessionOptions options) {
   return davit::detail::catch_bad_alloc(Stage::execute, [&]() -> Result<Session> {
     Result<std::vector<NamedTensor>> state = copy_state(program.state(), options.limits.max_memory);
-    if (!state) return std::unexpected(std::move(state.error()));
+    if (!state) return error_of(std::move(state));
     return Session(std::make_unique<State>(std::move(program), *std::move(state), options));
   });
 }
@@ -94,7 +94,7 @@ namespace detail {
     fault(m, d, status.error(), error);
     return std::unexpected(std::move(error));
   }
-  if (Result<void> checked = check_outputs(m); !checked) return std::unexpected(std::move(checked.error()));
+  if (Result<void> checked = check_outputs(m); !checked) return error_of(std::move(checked));
   m.last.note(inputs, inputs, m.frame.outputs());
   return Outputs(m.frame.outputs().data(), m.frame.interface());
 }
@@ -140,14 +140,13 @@ namespace detail {
   }
   std::span<const EValue> inputs = user_inputs;
   if (m.frame.gathers()) {
-    if (Result<void> gathered = m.frame.gather(user_inputs, state); !gathered)
-      return std::unexpected(std::move(gathered.error()));
+    if (Result<void> gathered = m.frame.gather(user_inputs, state); !gathered) return error_of(std::move(gathered));
     inputs = m.frame.inputs();
   }
   bool changed = !m.planned;
   if (!m.frame.inputs_fit(inputs)) {
     const Result<bool> checked = m.frame.check_inputs(user_inputs, inputs);
-    if (!checked) return std::unexpected(checked.error());
+    if (!checked) return error_of(checked);
     changed = changed || *checked;
   }
   if (DelegateState* const only = m.only; only != nullptr && only->direct && !changed) {
@@ -155,12 +154,11 @@ namespace detail {
     only->call.inputs = inputs;
     if (const Status status = execute(*only); !status) return answer(m, *only, status, inputs);
   } else if (Result<void> run = run_schedule(m, inputs, changed); !run) {
-    return std::unexpected(std::move(run.error()));
+    return error_of(std::move(run));
   }
-  if (Result<void> checked = check_outputs(m); !checked) return std::unexpected(std::move(checked.error()));
+  if (Result<void> checked = check_outputs(m); !checked) return error_of(std::move(checked));
   if (m.frame.writes_back())
-    if (Result<void> written = m.frame.write_back(inputs, state); !written)
-      return std::unexpected(std::move(written.error()));
+    if (Result<void> written = m.frame.write_back(inputs, state); !written) return error_of(std::move(written));
   m.context->undo.clear();
   m.last.note(passed, user_inputs, m.frame.outputs());
   if (m.can_be_ready()) m.ready_call = m.only;
@@ -193,10 +191,10 @@ Result<Outputs> Session::run(std::size_t index, std::span<const EValue> user_inp
 Result<Outputs> Session::run(std::string_view name, std::span<const EValue> args, std::span<const NamedValue> kwargs) {
   return davit::detail::catch_bad_alloc(Stage::execute, [&]() -> Result<Outputs> {
     const Result<std::size_t> index = state_->program.find_method(name);
-    if (!index) return std::unexpected(index.error());
+    if (!index) return error_of(index);
     if (kwargs.empty()) return run(*index, args);
     Result<std::vector<EValue>> all = state_->methods[*index].frame.arrange(args, kwargs);
-    if (!all) return std::unexpected(std::move(all.error()));
+    if (!all) return error_of(std::move(all));
     return run(*index, *all);
   });
 }

@@ -32,7 +32,7 @@ Result<const LoweredDelegate*> typed_delegate(const LoweredProgram& program, std
                                               const BackendTable& table, std::span<const EValue> inputs,
                                               std::span<const EValue> outputs) {
   const Result<std::size_t> index = program.find_method(name);
-  if (!index) return std::unexpected(index.error());
+  if (!index) return error_of(index);
   const LoweredMethod& method = program.methods()[*index];
   for (const InputPort& port : method.interface.inputs)
     if (port.role != InputRole::user || port.constant)
@@ -65,7 +65,7 @@ Result<const LoweredDelegate*> typed_delegate(const LoweredProgram& program, std
   if (!table.is_available() || delegate.handle == nullptr)
     return std::unexpected(not_available(Stage::execute, table.name));
   if (Result<void> fits = check_typed(method.name, table.name, method.interface, inputs, outputs); !fits)
-    return std::unexpected(std::move(fits.error()));
+    return error_of(std::move(fits));
   return &delegate;
 }
 

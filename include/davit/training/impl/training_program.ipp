@@ -412,11 +412,10 @@ struct CheckOptimizer {
 
 Result<ExportedProgram> training_program(const ExportedProgram& joint, const Optimizer& optimizer,
                                          const TrainOptions& options) {
-  if (Result<void> good = std::visit(detail::CheckOptimizer(), optimizer); !good)
-    return std::unexpected(std::move(good.error()));
-  if (Result<void> good = detail::sound(joint, true); !good) return std::unexpected(std::move(good.error()));
+  if (Result<void> good = std::visit(detail::CheckOptimizer(), optimizer); !good) return error_of(std::move(good));
+  if (Result<void> good = detail::sound(joint, true); !good) return error_of(std::move(good));
   const auto backward = joint.signature.backward_signature();
-  if (!backward) return std::unexpected(backward.error());
+  if (!backward) return error_of(backward);
   if (!*backward)
     return std::unexpected(detail::training_error(
         ErrorCode::invalid_program, "signature", "the program has no LOSS_OUTPUT: it is no joint graph",
@@ -434,13 +433,13 @@ Result<ExportedProgram> training_program(const ExportedProgram& joint, const Opt
     return std::unexpected(detail::training_error(ErrorCode::invalid_argument, "learning rate", "its name is empty",
                                                   "give TrainOptions::learning_rate one"));
   Result<std::vector<detail::TrainedParameter>> trained = detail::trained_parameters(joint, options);
-  if (!trained) return std::unexpected(std::move(trained.error()));
+  if (!trained) return error_of(std::move(trained));
   ExportedProgram out = detail::TrainingStepWriter(joint, options).write(*trained, optimizer);
   for (const NamedTensor& each : out.state_dict)
     if (each.tensor.storage.empty() && each.tensor.numel() != 0)
       return std::unexpected(detail::training_error(ErrorCode::out_of_memory, concat("state '", each.name, "'"),
                                                     "no memory for it", "freeze some parameters"));
-  if (Result<void> good = detail::sound(out, true); !good) return std::unexpected(std::move(good.error()));
+  if (Result<void> good = detail::sound(out, true); !good) return error_of(std::move(good));
   return out;
 }
 

@@ -7,6 +7,7 @@
 
 #include "davit/lowering/detail/layout_rewrites.hpp"
 #include "davit/lowering/detail/product_rewrites.hpp"
+#include "davit/program/operators/binary.hpp"
 #include "davit/ops/families/attention.hpp"
 
 namespace davit::detail {
@@ -74,13 +75,17 @@ bool make_matmul(Simplifier& s, const Node& node, ValueId a, ValueId b, ValueId 
   const std::span<const Argument> inputs = s.view().inputs(node);
   if (inputs.size() != 2 || !inputs[0].is_value() || !inputs[1].is_list() || inputs[1].items.count == 0) return false;
   const ValueId x = inputs[0].value();
-  const NodeId n = s.maker(x, "aten.mul.Tensor");
+  const NodeId n = s.producer(x);
   const std::size_t rank = s.sizes(x).size();
-  if (n == no_id || !s.used_once(x) || s.value(x).dtype != ScalarType::float32) return false;
+  operators::BinaryView product;
+  if (n == no_id || operators::read_binary(s.of(n), product) ||
+      product.function != operators::BinaryFunction::multiply || !s.used_once(x) ||
+      s.value(x).dtype != ScalarType::float32)
+    return false;
   std::vector<std::int64_t> dims;
   for (const Argument& d : s.view().args(inputs[1].items))
     dims.push_back(d.payload < 0 ? d.payload + static_cast<std::int64_t>(rank) : d.payload);
-  const ValueId a = s.argument(n, 0), b = s.argument(n, 1);
+  const ValueId a = product.left, b = product.right;
   if (a == no_id || b == no_id || s.value(a).dtype != s.value(b).dtype || s.value(a).dtype != s.value(x).dtype)
     return false;
   if (rank == 2) {

@@ -7,6 +7,8 @@
 
 #include "davit/lowering/detail/resize_rewrites.hpp"
 #include "davit/ops/families/resizing.hpp"
+#include "davit/program/operators/binary.hpp"
+#include "davit/program/operators/bounds.hpp"
 
 namespace davit::detail {
 
@@ -21,6 +23,7 @@ namespace davit::detail {
   if (depth == 0 || n == no_id || n < s.from.nodes.size() || count < 1 || count > s.most_numbers) return false;
   s.most_numbers -= count;
   const std::string_view target = s.view().target(s.emit.module().nodes[n]), name = target.substr(0, target.rfind('.'));
+  const operators::NodeArguments call = s.of(n);
   const std::span<const Argument> inputs = s.view().inputs(s.emit.module().nodes[n]);
   const auto read = operators::NodeArguments::read_number;
   const ScalarType type = s.value(v).dtype;
@@ -30,37 +33,39 @@ namespace davit::detail {
     if ((target != "aten.arange.default" && !read(inputs[0], start)) || (by != nullptr && !read(*by, step)))
       return false;
     for (std::int64_t i = 0; i < count; ++i) out.push_back(start + static_cast<double>(i) * step);
-  } else if (name == "aten.add" || name == "aten.sub" || name == "aten.mul" || name == "aten.div") {
-    if (inputs.size() != 2) return false;
-    std::vector<double> sides[2];
-    for (const std::size_t i : {0u, 1u}) {
-      double number = 0;
-      if (inputs[i].is_value() ? !read_numbers(s, inputs[i].value(), sides[i], depth - 1) : !read(inputs[i], number))
-        return false;
-      if (!inputs[i].is_value()) sides[i] = {number};
+  } else if (operators::BinaryView binary; !operators::read_binary(call, binary)) {
+    if (binary.alpha != 1) return false;
+    std::vector<double> left{binary.left_number}, right{binary.right_number};
+    for (const auto& [operand, numbers] : {std::pair(binary.left, &left), std::pair(binary.right, &right)}) {
+      if (operand == no_id) continue;
+      numbers->clear();
+      if (!read_numbers(s, operand, *numbers, depth - 1)) return false;
     }
     for (std::int64_t i = 0; i < count; ++i) {
       const auto at = static_cast<std::size_t>(i);
-      const double a = sides[0][sides[0].size() == 1 ? 0 : at], b = sides[1][sides[1].size() == 1 ? 0 : at];
-      out.push_back(name == "aten.add" ? a + b : name == "aten.sub" ? a - b : name == "aten.mul" ? a * b : a / b);
+      const double a = left[left.size() == 1 ? 0 : at], b = right[right.size() == 1 ? 0 : at];
+      switch (binary.function) {
+        using enum operators::BinaryFunction;
+        case add: out.push_back(a + b); break;
+        case subtract: out.push_back(a - b); break;
+        case multiply: out.push_back(a * b); break;
+        case divide: out.push_back(a / b); break;
+        case maximum: out.push_back(std::max(a, b)); break;
+        case minimum: out.push_back(std::min(a, b)); break;
+      }
     }
   } else {
-    const bool copies = operators::find_same_elements(s.of(n)) != nullptr || target == "aten._to_copy.default" ||
+    const bool copies = operators::find_same_elements(call) != nullptr || target == "aten._to_copy.default" ||
                         target == "aten.to.dtype";
-    double low = -INFINITY, high = INFINITY;
-    if (target == "aten.clamp.default") {
-      const Argument *const min = s.view().find_input(s.emit.module().nodes[n], "min"),
-                            *const max = s.view().find_input(s.emit.module().nodes[n], "max");
-      for (const auto& [bound, to] : {std::pair(min, &low), std::pair(max, &high)})
-        if (bound != nullptr && bound->kind != ArgumentKind::none && !read(*bound, *to)) return false;
-    } else if (!copies && target != "aten.abs.default" && target != "aten.floor.default") {
+    operators::ClampView bounds;
+    if (operators::read_clamp(call, bounds) && !copies && target != "aten.abs.default" &&
+        target != "aten.floor.default")
       return false;
-    }
     if (inputs.empty() || !inputs[0].is_value() || !read_numbers(s, inputs[0].value(), out, depth - 1)) return false;
     for (double& x : out) {
       if (target == "aten.abs.default") x = std::fabs(x);
       if (target == "aten.floor.default") x = std::floor(x);
-      x = std::min(std::max(x, low), high);
+      x = std::min(std::max(x, bounds.low), bounds.high);
     }
   }
   if (out.size() != static_cast<std::size_t>(count)) return false;

@@ -204,7 +204,7 @@ class Einsum {
       };
       const Item x = aligned(a, have), y = aligned(b, other);
       have = joint;
-      return r_.call("aten.mul.Tensor", {{"", x}, {"", y}});
+      return r_.binary("*", x, y);
     }
     const auto size_of_label = [&](char c) {
       const std::size_t at = have.find(c);

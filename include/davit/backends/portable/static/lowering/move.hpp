@@ -27,6 +27,13 @@ constexpr const char* lower_dropout(const EmbedNode& n, StepWriter& steps) {
   return n.flag("train") ? "it trains" : lower_view(n, steps);
 }
 
+/// Reason why a call cannot be read as `view`, or why its input cannot be moved; nullptr if there is none.
+template <class View>
+[[nodiscard]] constexpr const char* not_movable(const EmbedNode& n, operators::Refusal wrong,
+                                                const View& view) noexcept {
+  return wrong ? wrong.what : not_movable(n, view.input);
+}
+
 /// Writes the step of a walk over `x`, or an alias if the walk meets every element in order.
 constexpr const char* write_copy(const EmbedNode& n, StepWriter& steps, ValueId x, const sf::StridedCopy& copy) {
   const bool in_order =
@@ -40,9 +47,8 @@ constexpr const char* write_copy(const EmbedNode& n, StepWriter& steps, ValueId 
 }
 constexpr const char* lower_permute(const EmbedNode& n, StepWriter& steps) {
   operators::PermutationView v;
-  if (const operators::Refusal wrong = operators::read_permutation(n, v)) return wrong.what;
+  if (const char* why = not_movable(n, operators::read_permutation(n, v), v)) return why;
   const ValueId x = v.input;
-  if (const char* why = not_movable(n, x)) return why;
   const std::vector<std::int64_t> from = strides_of(n.g, x), to = strides_of(n.g, n.output());
   sf::StridedCopy copy;
   for (std::size_t d = 0; d < v.rank; ++d)
@@ -64,9 +70,8 @@ constexpr const char* lower_expand(const EmbedNode& n, StepWriter& steps) {
 /// slice.Tensor and select.int.
 constexpr const char* lower_slice(const EmbedNode& n, StepWriter& steps) {
   operators::SliceView v;
-  if (const operators::Refusal wrong = operators::read_slice(n, v)) return wrong.what;
+  if (const char* why = not_movable(n, operators::read_slice(n, v), v)) return why;
   const ValueId x = v.input;
-  if (const char* why = not_movable(n, x)) return why;
   const std::vector<std::int64_t> from = strides_of(n.g, x), to = strides_of(n.g, n.output());
   sf::StridedCopy copy;
   copy.from = int32(v.start * from[v.dim]);
@@ -106,8 +111,7 @@ constexpr void write_copied(const EmbedNode& n, StepWriter& steps, ValueId self)
 /// slice_scatter and select_scatter.
 constexpr const char* lower_slice_scatter(const EmbedNode& n, StepWriter& steps) {
   operators::SliceView v;
-  if (const operators::Refusal wrong = operators::read_slice(n, v)) return wrong.what;
-  if (const char* why = not_movable(n, v.input)) return why;
+  if (const char* why = not_movable(n, operators::read_slice(n, v), v)) return why;
   if (n.g.dtype(v.source) != n.g.dtype(v.input)) return "its source has another element type";
   const std::uint32_t rank = n.g.rank(v.input);
   if (n.g.rank(v.source) + (v.selects ? 1 : 0) != rank) return "its source has another number of dimensions";
@@ -128,9 +132,8 @@ constexpr const char* lower_slice_scatter(const EmbedNode& n, StepWriter& steps)
 /// constant_pad_nd: a fill, then the elements; negative padding cuts off.
 constexpr const char* lower_pad(const EmbedNode& n, StepWriter& steps) {
   operators::PadView v;
-  if (const operators::Refusal wrong = operators::read_pad(n, v)) return wrong.what;
+  if (const char* why = not_movable(n, operators::read_pad(n, v), v)) return why;
   const ValueId x = v.input;
-  if (const char* why = not_movable(n, x)) return why;
   if (!is_computed(n.g.dtype(x))) return not_computed;
   const std::vector<std::int64_t> from = strides_of(n.g, x), to = strides_of(n.g, n.output());
   sf::StridedCopy copy;

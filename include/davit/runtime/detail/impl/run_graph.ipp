@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "davit/runtime/detail/control_flow.hpp"
+#include "davit/runtime/detail/run_graph.hpp"
 #include "davit/runtime/method_state.hpp"
 #include "davit/runtime/prepare_delegate.hpp"
 

@@ -9,7 +9,7 @@ namespace support {
 
 /// The Error that a Result must hold.
 template <class R>
-davit::Error error_of(const R& result) {
+davit::Error error_in(const R& result) {
   REQUIRE(!result);
   return result.error();
 }

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "davit/program/graph.hpp"
+#include "davit/runtime/detail/control_flow.hpp"
+#include "davit/runtime/detail/run_graph.hpp"
 #include "davit/runtime/method_state.hpp"
 
 namespace davit::detail {

@@ -7,6 +7,7 @@
 
 #include "davit/program/name_map.hpp"
 #include "davit/program/symbols.hpp"
+#include "davit/runtime/detail/plan_run.hpp"
 #include "davit/runtime/method_state.hpp"
 #include "davit/runtime/prepare_delegate.hpp"
 #include "davit/runtime/value_sizes.hpp"
@@ -228,6 +229,8 @@ class SlotUses {
   std::vector<std::uint8_t> plain_;
 };
 
+/// Makes the new value of a buffer in the buffer's own memory, if the partition supports it and nothing reads the old
+/// value afterwards. O(size of the schedule).
 void update_state(MethodState& m) {
   const std::vector<CallFrame::Update> updates = m.frame.updates();
   if (updates.empty()) return;
