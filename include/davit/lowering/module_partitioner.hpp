@@ -13,7 +13,7 @@
 
 namespace davit {
 
-/// The backend for the nodes of a module.
+/// The backend of a module's nodes.
 struct ModuleRule {
   Name module;
   std::uint32_t backend = 0;  ///< index of the list
@@ -24,7 +24,7 @@ namespace detail {
 /// Calls `visit(path)` for the path of each module that an nn_module_stack names, outermost first.
 template <class Visit>
 constexpr void for_each_module(std::string_view nn_module_stack, Visit&& visit) {
-  const auto next = [](std::string_view& text, char separator) {  // separators inside () and [] do not count
+  const auto next = [](std::string_view& text, char separator) {  // skips separators inside () and []
     std::size_t at = 0;
     for (int depth = 0; at < text.size() && (depth > 0 || text[at] != separator); ++at) {
       if (text[at] == '(' || text[at] == '[') ++depth;
@@ -46,11 +46,11 @@ constexpr void for_each_module(std::string_view nn_module_stack, Visit&& visit) 
 
 }  // namespace detail
 
-/// Gives the nodes of modules to backends: those whose nn_module_stack holds the module's path, such as
-/// "encoder.layers.0", or one below it. The rule with the longest path decides; an empty path is the whole model.
+/// Gives the nodes of modules to backends. A rule matches nodes whose nn_module_stack holds the module's path, such as
+/// "encoder.layers.0", or a path below it. The rule with the longest path decides; an empty path is the whole model.
 ///
-/// Errors: not_found for a module without nodes; out_of_range for a backend that the list does not have.
-/// O(nodes + edges + rules * distinct stacks).
+/// Errors: not_found for a module without nodes; out_of_range for a backend that the list does not have. O(nodes +
+/// edges + rules * distinct stacks).
 template <class List>
 struct ModulePartitioner {
   using Backends = List;
