@@ -18,8 +18,9 @@ namespace davit {
 
 /// Evaluates rules, the texts that decompose composite operators, and emits their nodes.
 ///
-///     "aten.softplus.default(self, beta=1, threshold=20)^: t = self * beta; where(t > threshold, self, log1p(exp(t)) /
-///     beta)" "aten.clip.default = aten.clamp.default"
+///     "aten.clip.default = aten.clamp.default"
+///     "aten.softplus.default(self, beta=1, threshold=20)^:
+///          t = self * beta; where(t > threshold, self, log1p(exp(t)) / beta)"
 ///
 /// A rule is a list of assignments and a result, separated by ';'.
 /// - Arithmetic is the same for tensors, symbolic sizes and numbers; numbers are folded. `==` compares the examples of
@@ -31,9 +32,8 @@ namespace davit {
 /// - `f(x, name=y)` is a function of the language (detail/rule_functions.hpp), another rule, or an aten operator
 ///   ("sum.dim_IntList"; ".default" is implied). dtype and sizes of an operator's output follow from its arguments, or
 ///   are given by `sizes=` and `as=`.
-/// - Behind the parameters: '^' computes float16 and bfloat16 in float32; '!', after it, marks an operator of core
-/// ATen,
-///   which stays whole unless the options name backends. Unknown names set the emitter's fault.
+/// - Behind the parameters: '^' computes float16 and bfloat16 in float32; '!', after it, marks operators of core ATen,
+///   which stay whole unless the options name backends. Unknown names set the emitter's fault.
 class RuleEvaluator {
  public:
   /// `ranges`: of the program's symbols; a symbol without a range may be any number.
