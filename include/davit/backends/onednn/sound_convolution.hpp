@@ -37,14 +37,13 @@ struct ConvolutionSizes {
   }
 };
 
-/// False for an implementation that is wrong for a convolution of these sizes. `jit_bf16_1x1` misreads odd channels.
-/// The other known faults are in implementations with AMX tiles:
+/// False for an implementation that is wrong for a convolution of these sizes. O(dimensions). `jit_bf16_1x1` misreads
+/// odd channels. The other known faults are in implementations with AMX tiles:
 /// - for volumes, bytes and `brgconv_1x1` are wrong in many sizes;
 /// - `jit_1x1` of bytes, or with a whole operand behind it, writes a fourth tile of pixels where an image is three of
 ///   them;
 /// - `jit` of bytes loses count of its rows where a zero point pads them, and nothing pads their ends;
 /// - `brgconv`, `brg_conv_fwd` in version 3, reads too few source rows if rows between windows are skipped.
-///   O(dimensions).
 [[nodiscard]] inline bool is_sound(std::string_view implementation, const ConvolutionSizes& c) {
   if (c.spatial() == 0) return true;
   if (implementation.starts_with("jit_bf16_1x1:")) return c.weight[c.weight.size() - c.spatial() - 1] % 2 == 0;
