@@ -281,7 +281,7 @@ class Decomposer {
   }
 
   // -- operators that wrap a graph ----------------------------------------------------------------------------------
-  // Inlines a wrapped graph at its call; false for calls of another form.
+  /// Inlines a wrapped graph at its call; false for calls of another form.
   [[nodiscard]] bool open(const Node& old) {
     const std::optional<WrappedCall> call = wrapped_call(from_, old);
     if (!call) return false;

@@ -15,7 +15,7 @@
 
 namespace davit::testing::detail {
 
-/// damaged: truncated bytes give a handle, or an Error that says what is wrong; both functions must return.
+/// damaged: truncated bytes give a handle or an Error with a reason; both functions must return.
 template <Backend B>
   requires SavesProcessed<B>
 void check_damaged(LawCase<B>& c, const LoweredProgram& program) {
@@ -44,7 +44,7 @@ void check_damaged(LawCase<B>& c, const LoweredProgram& program) {
   }
 }
 
-/// saved, pure, damaged: what is loaded does what was saved.
+/// saved, pure, damaged: a loaded program behaves as the saved one.
 template <Backend B>
   requires SavesProcessed<B>
 void check_saving(LawCase<B>& c, const LoweredProgram& program) {

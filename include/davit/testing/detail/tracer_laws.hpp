@@ -12,7 +12,7 @@
 
 namespace davit::testing::detail {
 
-/// Counts events and remembers their handles.
+/// Counts events and records their handles.
 struct LawTracer {
   static constexpr bool enabled = true;
   std::vector<DebugHandle> open;
@@ -30,7 +30,7 @@ struct LawTracer {
 };
 static_assert(Tracer<LawTracer>);
 
-/// tracer, handles: a tracer changes nothing, and what it is told makes sense.
+/// tracer, handles: a tracer changes no result, and receives consistent events.
 template <Backend B>
 void check_tracer(LawCase<B>& c, const LoweredProgram& program) {
   if (c.mutates_inputs()) return;
