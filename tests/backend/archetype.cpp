@@ -33,7 +33,7 @@ static_assert(estimates(backend_table<archetype::estimating_backend>) && !estima
 static_assert(prepares(backend_table<archetype::preparing_backend>) && !prepares(backend_table<archetype::backend>));
 static_assert(saves(backend_table<archetype::saving_backend>) && !saves(backend_table<archetype::backend>));
 
-TEST_CASE("a list's tables lie in its order") {
+TEST_CASE("a list's tables are in its order") {
   static_assert(BackendList<archetype::runtime_backend>::tables().size() == 1);
   static_assert(BackendList<archetype::runtime_backend>::tables().name(0) == "runtime_backend");
   static_assert(BackendList<archetype::runtime_backend>::tables().find("other") == 1);

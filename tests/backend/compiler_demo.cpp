@@ -119,7 +119,7 @@ TEST_CASE("H01: another operator is refused by name, with the model's source lin
         "  File \"/home/user/model.py\", line 7, in forward\n    return x * h\n    ~~~~~~~~~~~~ <--- HERE");
 }
 
-TEST_CASE("H08: operands whose sizes turn out different are a shape error with the model's line, in a session too") {
+TEST_CASE("H08: operands with different sizes at run time are a shape error with the model's line, in a session too") {
   GraphBuilder b;  // x[s0] + h[s1]: what the original checks only when it runs
   b.begin_graph();
   const auto sized = [&](std::string_view name, std::string_view symbol) {

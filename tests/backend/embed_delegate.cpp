@@ -107,7 +107,7 @@ std::string_view reason() {
 
 }  // namespace
 
-TEST_CASE("a static backend runs what its compiler made") {
+TEST_CASE("a static backend runs its compiler's blob") {
   static_module<delegated, scaler, adder> module;
   static_assert(decltype(module)::weight_bytes == 32 && decltype(module)::step_count == 2);
   Four y{};

@@ -77,8 +77,7 @@ std::vector<std::size_t> lowest_offsets(std::span<const Lifetime> lifetimes) {
 
 }  // namespace
 
-TEST_CASE(
-    "in order of time each block takes the lowest place that is free, among many that live for short or for long") {
+TEST_CASE("in order of time each block takes the lowest free place, among many short and long lifetimes") {
   std::uint32_t seed = 3;
   const auto random = [&](std::uint32_t below) { return ((seed = seed * 1664525u + 1013904223u) >> 9) % below; };
   for (int round = 0; round < 60; ++round) {
@@ -102,12 +101,12 @@ TEST_CASE("blocks by size: the largest first, the rest where there is room; also
 
 TEST_CASE("the tighter of two plans, as long as there are few blocks") { CHECK(check_tightly()); }
 
-TEST_CASE("the larger of two blocks of one size and time is the first; the order does not depend on anything else") {
+TEST_CASE("of two blocks of one time the larger comes first; the order depends on nothing else") {
   const Lifetime lifetimes[] = {{0, 1, 64}, {0, 1, 64}, {0, 1, 65}};
   CHECK(plan_memory_by_size(lifetimes).offsets == std::vector<std::size_t>{128, 192, 0});
 }
 
-TEST_CASE("blocks of a chain take turns in two places") { CHECK(check_chain()); }
+TEST_CASE("blocks of a chain alternate between two places") { CHECK(check_chain()); }
 
 TEST_CASE("the check of plans finds overlaps and blocks outside the arena") { CHECK(check_unsound()); }
 
@@ -139,7 +138,7 @@ TEST_CASE("plans of random lifetimes are sound, aligned, and no larger than all 
   }
 }
 
-TEST_CASE("blocks lie at multiples of the alignment that is asked for") {
+TEST_CASE("blocks are at multiples of the requested alignment") {
   constexpr std::array<Lifetime, 3> lifetimes{{{0, 1, 10}, {0, 2, 20}, {1, 2, 3}}};
   const MemoryPlan narrow = plan_memory(lifetimes, 16);
   CHECK(narrow.offsets == std::vector<std::size_t>{0, 16, 48});

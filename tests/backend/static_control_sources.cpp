@@ -31,7 +31,7 @@ std::uint32_t users(const StaticGraph& graph, std::string_view name) {
 
 }  // namespace
 
-TEST_CASE("nodes of sub-graphs read operands, what the loop carries, and slices") {
+TEST_CASE("nodes of sub-graphs read operands, loop-carried values and slices") {
   const GraphModule branches = make_branches(), loop = make_loop(), scan = make_scan<false>();
   CHECK(reads(StaticGraphRows(branches.view()).view()) == "if_q x inner t x x x t ");
   CHECK(reads(StaticGraphRows(loop.view()).view()) == "n3 a3 b3 n3 sum t ");

@@ -88,7 +88,7 @@ TEST_CASE("names stay where they are when nodes share their arguments") {
   for (const StaticNode& node : rows.nodes) CHECK(std::string_view(rows.arguments[node.first_input].name) == "self");
 }
 
-TEST_CASE("floats that the program computes become numbers where they are known; those that it is given do not") {
+TEST_CASE("floats that the program computes become numbers if they are known; float inputs do not") {
   GraphBuilder b;
   b.begin_graph();
   const ValueId x = b.input("x", ScalarType::float32, {2});

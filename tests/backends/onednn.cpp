@@ -83,7 +83,7 @@ TEST_CASE("weights that are not constant, and norms that cannot be folded") {
   CHECK(faults(program, n.sample()) == "");
 }
 
-TEST_CASE("a norm that is no part of weights takes the relu after it") {
+TEST_CASE("a norm that is not folded into weights takes the relu after it") {
   Net n;
   const auto c = n.relu(
       "a", n.conv("c", n.input("x", {1, 16, 6, 6}), n.weight("w", {32, 16, 3, 3}), {1, 32, 6, 6}, 1, 1), {1, 32, 6, 6});
@@ -229,7 +229,7 @@ TEST_CASE("two sums, the second with a number per channel, of tensors that end i
   check({4, 4}, {1, 4});
 }
 
-TEST_CASE("a product, and a sum and a product with numbers per channel that do not lie side by side") {
+TEST_CASE("a product, and a sum and a product with strided numbers per channel") {
   Net n;
   const auto y = n.relu("y", n.input("in", {1, 4, 2}), {1, 4, 2});
   const auto part = n.op("aten.slice.Tensor", "part", {1, 4, 1},
@@ -252,7 +252,7 @@ TEST_CASE("a product of transposed matrices plus a number per column") {
   CHECK(faults(program, n.sample()) == "");
 }
 
-TEST_CASE("NaN and infinities are those of exact kernels, unless they may get lost") {
+TEST_CASE("NaN and infinities are those of exact kernels, unless fast_math allows to lose them") {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   const auto results = [](const ExportedProgram& program, std::span<const EValue> inputs, bool fast) {
     const auto lowered = to_backend<onednn>(program, {.fast_math = fast});
@@ -310,7 +310,7 @@ TEST_CASE("NaN and infinities are those of exact kernels, unless they may get lo
   CHECK(onednn::load_spec(onednn::save_spec({.threads = 2, .fast_math = true}))->fast_math);
 }
 
-TEST_CASE("a mask of infinities is no reason to run all else on exact kernels; NaN of attention is found behind it") {
+TEST_CASE("a mask of infinities does not make the rest run on exact kernels; NaN of attention is found behind it") {
   Net n;
   Tensor hidden = Net::numbers({6, 6});
   for (std::int64_t i = 0; i < 36; ++i)
@@ -372,7 +372,7 @@ TEST_CASE("each operator that the library makes without regard for NaN and infin
   CHECK(support::differs_on_odd_values<onednn>(n, pooled) == "");
 }
 
-TEST_CASE("what the library lacks runs on portable's kernels between its primitives") {
+TEST_CASE("operators that the library lacks run on portable's kernels between its primitives") {
   Net n;
   const auto w = n.weight("w", {16, 16, 3, 3}, 0.1);
   const auto x = n.input("x", {1, 16, 6, 5}), place = n.input("place", {1, 4, 4, 2});
@@ -418,8 +418,7 @@ TEST_CASE("a convolution that gains less than its border costs is left to portab
             {dense.conv("y", z, dense.weight("w", {512, 512, 3, 3}), {1, 512, 7, 7}, 1, 1)})) == "onednn_0");
 }
 
-TEST_CASE(
-    "recurrent layers, and what the library has in its reference implementation only, run on portable's kernels") {
+TEST_CASE("recurrent layers, and operators with only a reference implementation, run on portable's kernels") {
   Net n;
   const auto x = n.input("x", {5, 1, 6}), h = n.input("h", {1, 1, 4});
   const auto zero = n.op("aten.mul.Scalar", "zero", {1, 1, 4}, {{"self", n.v(h)}, {"other", n.i(0)}});
@@ -489,7 +488,7 @@ TEST_CASE("parts of a concatenation, at batch 1 made in their places") {
   }
 }
 
-TEST_CASE("concatenations that go on: what was concatenated before lies in the next one") {
+TEST_CASE("nested concatenations: an earlier concatenation is a part of the next one") {
   for (const std::int64_t channels : {16, 6}) {  // in whole blocks, and not
     CAPTURE(channels);
     Net n;
@@ -618,7 +617,7 @@ TEST_CASE("slices, parts of a split, views of inputs, outputs that are inputs or
   CHECK(faults(program, n.sample()) == "");
 }
 
-TEST_CASE("an input in another order that is needed twice, the first time by what could write where it reads") {
+TEST_CASE("an input in another order that is used twice, first by a primitive that could write in place") {
   Net n;
   const auto turned =
       n.op("aten.permute.default", "turned", {6, 4}, {{"self", n.v(n.input("x", {4, 6}))}, {"dims", n.ints({1, 0})}});
@@ -674,7 +673,7 @@ TEST_CASE("a constant that is made when compiling") {
   CHECK(faults(program, n.sample()) == "");
 }
 
-TEST_CASE("one row times a large matrix, alone and with what one primitive cannot take") {
+TEST_CASE("one row times a large matrix, alone and with an epilogue that one primitive cannot take") {
   for (const std::uint32_t threads : {1, 2}) {  // a kernel that reads the matrix as it is; a convolution of one pixel
     CAPTURE(threads);
     onednn::set_threads(threads);
@@ -699,7 +698,7 @@ TEST_CASE("one row times a large matrix, alone and with what one primitive canno
   }
 }
 
-TEST_CASE("long columns that fill a quarter of a vector are multiplied by a kernel, with what follows behind it") {
+TEST_CASE("long columns that fill a quarter of a vector are multiplied by a kernel, with the epilogue behind it") {
   Net n;
   const auto x = n.input("x", {3, 8, 256});
   const auto w = n.weight("w", {4, 256}, 0.1), wide = n.weight("wide", {16, 256}, 0.1), bias = n.weight("bias", {4});
@@ -733,7 +732,7 @@ TEST_CASE("3 x 3 on large and on small images; a step with little to do takes on
   CHECK(session.run(0, n.sample()));
 }
 
-TEST_CASE("3 x 3 by Winograd's algorithm: with what is added and bounded behind it, and with other epilogue") {
+TEST_CASE("3 x 3 by Winograd's algorithm: with a sum and clamps behind it, and with other epilogues") {
   for (const std::int64_t size : {10, 24})  // squares of 2 x 2 and of 4 x 4
     for (const std::int64_t batch : {1, 3}) {
       CAPTURE(size);
@@ -759,7 +758,7 @@ TEST_CASE("3 x 3 by Winograd's algorithm: with what is added and bounded behind 
     }
 }
 
-TEST_CASE("inputs may lie in any order") {
+TEST_CASE("inputs may have any strides") {
   Net n;
   const auto w = n.weight("w", {5, 3});
   const auto x = n.input("x", {4, 3});
@@ -790,7 +789,7 @@ TEST_CASE("inputs may lie in any order") {
   }
 }
 
-TEST_CASE("preprocess names the node that it does not take") {
+TEST_CASE("preprocess names the node that it refuses") {
   const ExportedProgram program = programs::binary("aten.igamma.default", {2});
   const auto lowered = to_backend<onednn>(program, {});
   REQUIRE_FALSE(lowered);
@@ -852,7 +851,7 @@ TEST_CASE("threads are part of the spec, or a default") {
   CHECK_FALSE(onednn::load_spec({}));
 }
 
-TEST_CASE("a file may declare what it likes") {
+TEST_CASE("a file may declare anything") {
   Net n;
   const ExportedProgram program = residual_block(n);
   const auto lowered = to_backend<onednn>(program, {});

@@ -85,8 +85,7 @@ std::vector<Floats> run(const ExportedProgram& program) {
 
 }  // namespace
 
-TEST_CASE(
-    "portable_with: an operator that writes to its argument is seen by what comes after it, and by nothing else") {
+TEST_CASE("portable_with: an operator that writes to its argument is seen by later nodes, and by no others") {
   Draft d;
   const ValueId x = d.user("x", {4}), a = d.relu("a", x), b = d.relu("b", x);
   const auto bump_by = [&](ValueId v, double by) {
@@ -112,7 +111,7 @@ TEST_CASE("portable_with: an operator that writes to its user's input and to a b
   CHECK(std::ranges::find(all, Floats{6, 7, 8, 9}) != all.end());
 }
 
-TEST_CASE("portable_with: lists that an operator writes, a missing tensor, and what it answers beside them") {
+TEST_CASE("portable_with: an operator that writes lists, with a missing tensor and results beside them") {
   for (const bool missing : {false, true}) {
     Draft d;
     const ValueId x = d.user("x", {4}), a = d.relu("a", x), b = d.relu("b", x), y = d.relu("y", x), z = d.relu("z", x);
@@ -129,7 +128,7 @@ TEST_CASE("portable_with: lists that an operator writes, a missing tensor, and w
 }
 
 TEST_CASE(
-    "portable_with: a kernel that makes what the program does not declare is told so, not the node that comes next") {
+    "portable_with: a kernel's result that contradicts the program is an error of the kernel, not of the next node") {
   const std::string_view said[] = {"made tensor 0 of int32, the program declares float32",
                                    "made tensor 0 of other sizes than the program declares", "made no tensor 0"};
   for (int kind = 0; kind < 3; ++kind) {
@@ -147,7 +146,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("portable_with: a kernel's exception is an Error with the partition's name, and the session goes on") {
+TEST_CASE("portable_with: a kernel's exception is an Error with the partition's name, and the session stays usable") {
   Draft d;
   const ValueId x = d.user("x", {4}), made = d.like(x, "made");
   d.node("own.wrong.default", {GraphBuilder::value(x), GraphBuilder::integer(3)}, {made});
@@ -165,7 +164,7 @@ TEST_CASE("portable_with: a kernel's exception is an Error with the partition's 
   }
 }
 
-TEST_CASE("without the operator's kernel the error says who may have one") {
+TEST_CASE("without the operator's kernel the error says which backend may have one") {
   Draft d;
   const ValueId x = d.user("x", {4}), a = d.relu("a", x);
   d.node("own.bump.default", {GraphBuilder::value(a), GraphBuilder::real(1)}, {});
@@ -178,7 +177,7 @@ TEST_CASE("without the operator's kernel the error says who may have one") {
 }
 
 TEST_CASE(
-    "what an output views is made where the caller wants the output, or is copied there by the view's own kernel") {
+    "the base of an output's view is made at the output's destination, or copied there by the view's own kernel") {
   support::Net n;
   const auto x = n.input("x", {2, 3, 4});
   const auto a = n.op("aten.exp.default", "a", {2, 3, 4}, {{"self", n.v(x)}});

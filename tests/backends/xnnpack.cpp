@@ -107,7 +107,7 @@ TEST_CASE("each operator keeps NaN and infinities, alone") {
   }
 }
 
-TEST_CASE("NaN may get lost where fast_math says so, and nowhere else") {
+TEST_CASE("NaN may get lost with fast_math, and only with it") {
   support::Net n;
   const auto x = n.input("x", {1, 4, 4, 4});
   const ExportedProgram program = n.finish(
@@ -197,7 +197,7 @@ TEST_CASE("sessions of one module run at the same time, with fewer and with more
   }
 }
 
-TEST_CASE("several threads give what one gives") {
+TEST_CASE("several threads give the results of one") {
   Net n;
   const ExportedProgram program = residual_block(n);
   check_on_threads(program, n.sample(), 3);
@@ -207,7 +207,7 @@ TEST_CASE("several threads give what one gives") {
     CHECK(team->runs_on(xnnpack_parts::run_on_pool, xnnpack_parts::thread_pool(3).get()));
 }
 
-TEST_CASE("what davit computes in a partition has the same bits on several threads") {
+TEST_CASE("davit's own kernels in a partition have the same bits on several threads") {
   Net n;
   const auto row = n.weight("row", {300});
   const auto x = n.input("x", {4, 64, 300});

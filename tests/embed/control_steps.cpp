@@ -150,7 +150,7 @@ TEST_CASE("control flow runs as it does in constant evaluation") {
   CHECK(asserts());
 }
 
-TEST_CASE("it belongs to no backend, and other backends' steps stand in it") {
+TEST_CASE("control flow belongs to no backend, and contains other backends' steps") {
   static_module<static_program_of<make_branches>, Nobody, portable> module;
   Two y{}, z{};
   REQUIRE(module.forward(One{1}, One{1}, Two{1, 2}, y, z).has_value());
@@ -159,7 +159,7 @@ TEST_CASE("it belongs to no backend, and other backends' steps stand in it") {
         std::array<std::string_view, 3>{"aten.add.Scalar", "aten.add.Tensor", "aten.gt.Scalar"});
 }
 
-TEST_CASE("its tensors may lie in the arena, and a hook counts the rounds") {
+TEST_CASE("tensors of control flow may be in the arena, and a hook counts the iterations") {
   static module_of<make_loop, tensors_in_arena, step_hook<Counter>> module;
   module.input<0>()[0] = 3;
   std::ranges::copy(Two{1, 2}, module.input<1>().begin());
@@ -173,7 +173,7 @@ TEST_CASE("its tensors may lie in the arena, and a hook counts the rounds") {
   CHECK(Counter::of[decltype(module)::step_count] == 0);
 }
 
-TEST_CASE("what cannot be planned is refused with a reason") {
+TEST_CASE("programs that cannot be planned are refused with a reason") {
   CHECK(refusal_of(loop_with({2}, b8)).empty());
   CHECK(refusal_of(loop_with({3}, b8)) ==
         "what it carries is no tensor, or changes its sizes: a static program's are known when it is compiled");

@@ -132,7 +132,7 @@ TEST_CASE("forward waits for the device, which the backend may sleep for") {
   CHECK(module.step() == RunState::idle);
 }
 
-TEST_CASE("a run goes on from command to command") {
+TEST_CASE("a run continues from command to command") {
   device = Device();
   const Four x{0, 1, 2, 3};
   Four y{};
@@ -192,7 +192,7 @@ TEST_CASE("a command that is done before the run waits for it is not waited for:
   CHECK(device.commands == 4);
 }
 
-TEST_CASE("the device's errors are told by the node") {
+TEST_CASE("the device's errors name the node") {
   device = Device();
   Model module;
   const Four x{0, 1, 2, 3};
@@ -216,7 +216,7 @@ TEST_CASE("the device's errors are told by the node") {
   CHECK(module.forward(x, y).has_value());
 }
 
-TEST_CASE("the cache is cleaned of what the CPU wrote, and loses what the device wrote") {
+TEST_CASE("the cache is cleaned of the CPU's writes, and drops the lines that the device wrote") {
   device = Device();
   static_module<residual, tensors_in_arena, asynchronous_adder, portable> module;
   std::ranges::copy(Four{0, 1, 2, 3}, module.input<0>().begin());

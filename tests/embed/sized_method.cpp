@@ -115,7 +115,7 @@ static_assert(scans_each_size() && static_module<scan, portable>::name == "scan"
 
 }  // namespace
 
-TEST_CASE("a loop goes as often as the size says") {
+TEST_CASE("a loop's number of iterations follows the size") {
   CHECK(scans_each_size());
   CHECK(SizesOf<scan>::codes == 1);
 }

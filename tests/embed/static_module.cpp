@@ -185,7 +185,7 @@ TEST_CASE("a static module runs as it does in constant evaluation") {
   CHECK(shares_state());
 }
 
-TEST_CASE("tensors of several methods lie in one arena") {
+TEST_CASE("tensors of several methods are in one arena") {
   static static_module<counter, tensors_in_arena, calculator> module;
   const auto x = module.input<counter::count, 0>();
   std::ranges::fill(x, 2.0f);

@@ -52,7 +52,7 @@ struct File {
 
 }  // namespace
 
-TEST_CASE("a session goes on from what another one saved, as bytes and as a file") {
+TEST_CASE("a session continues from another one's saved state, as bytes and as a file") {
   Session first = session_of(summing());
   (void)run(first, 1, 2);
   const Result<Bytes> bytes = save_state(first);

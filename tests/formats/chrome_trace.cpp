@@ -73,7 +73,7 @@ TEST_CASE("each operator is one complete event, with its handle and bytes") {
   CHECK(args->integer("bytes").value() == 48);
 }
 
-TEST_CASE("operators inside an operator lie within its time") {
+TEST_CASE("operators inside an operator are within its time") {
   ChromeTracer tracer;
   tracer.begin_op(1, "outer");
   tracer.begin_op(2, "inner");
@@ -89,7 +89,7 @@ TEST_CASE("operators inside an operator lie within its time") {
   CHECK(events[1].number("dur").value() >= events[0].number("dur").value());
 }
 
-TEST_CASE("a delegate call is one event with its backend, and the operators inside it lie within its time") {
+TEST_CASE("a delegate call is one event with its backend, and the operators inside it are within its time") {
   ChromeTracer tracer;
   tracer.begin_delegate("p0", "portable");
   tracer.begin_op(1, "aten.add.Tensor");

@@ -150,7 +150,7 @@ TEST_CASE("partitions become calls with their blobs") {
   CHECK(embedded->header.contains("higher_order.executorch_call_delegate"));
 }
 
-TEST_CASE("what no partition takes stays as it is") {
+TEST_CASE("nodes outside partitions stay") {
   Draft d;
   const ValueId x = d.user("x");
   const auto yes = [&](std::span<const ValueId> in) { return d.add("a", in[0], 1.0); };

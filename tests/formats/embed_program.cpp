@@ -108,7 +108,7 @@ TEST_CASE("digits models give the results of portable's session, the same bits o
   CHECK(equals_session<CnnForSpeed>("digits_cnn_b1"));
 }
 
-TEST_CASE("the carried headers are what the models are embedded as") {
+TEST_CASE("the carried headers equal the embedded models") {
   for (const std::string name : {"digits_mlp_b1", "digits_cnn_b1"}) {
     const auto embedded = embed_case(name);
     REQUIRE(embedded.has_value());
@@ -293,7 +293,7 @@ TEST_CASE("a constant has the sizes that the graph says, and no value has more e
   CHECK(embed(INT32_MAX, {48}) == "value w");
 }
 
-TEST_CASE("no number stands for a size that depends on data") {
+TEST_CASE("a size that depends on data has no number") {
   GraphBuilder b;
   b.begin_graph();
   const ValueId x = b.input("x", ScalarType::float32, {4});
@@ -325,7 +325,7 @@ TEST_CASE("a program that writes in place is refused: static programs have value
   CHECK(place_of(formats::embed_program(program)) == "node 2 (aten.relu_.default)");
 }
 
-TEST_CASE("what the model asserts of numbers is checked, what it asserts of data is told") {
+TEST_CASE("the model's assertions about numbers are checked, those about data are listed") {
   const auto embed = embed_assertion;
   CHECK(embed("aten._assert_scalar.default", false, true)->unchecked.empty());
   CHECK(place_of(embed("aten._assert_scalar.default", false, false)) == "node 0 (aten._assert_scalar.default)");
@@ -336,7 +336,7 @@ TEST_CASE("what the model asserts of numbers is checked, what it asserts of data
   CHECK(told->header.find("// Not checked: node 0 (aten._assert_scalar.default): x must hold\n") != std::string::npos);
 }
 
-TEST_CASE("what the model asserts of a tensor is a step") {
+TEST_CASE("the model's assertion about a tensor is a step") {
   const auto stepped = embed_assertion("aten._assert_async.msg", true, true);
   REQUIRE(stepped.has_value());
   CHECK(stepped->unchecked.empty());

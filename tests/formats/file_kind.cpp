@@ -70,7 +70,7 @@ TEST_CASE("an archive cut short is known by its first name, and none is read bey
     damaged[i] = whole[i];
   }
 }
-TEST_CASE("what is read says what it is, and what to do, from bytes and from a file") {
+TEST_CASE("a file's kind and the next action are told from bytes and from a file") {
   const auto folder = std::filesystem::temp_directory_path() / ("davit_kinds_" + std::to_string(::getpid()));
   std::filesystem::create_directories(folder);
   const std::string script = zip({"net/data.pkl", "net/constants.pkl"});

@@ -76,7 +76,7 @@ TEST_CASE("a write to the mapped bytes stays in this process: neither the file n
   CHECK(text_of(*map_file(folder.path / "file")) == "unchanged");
 }
 
-TEST_CASE("what cannot be mapped is an error that names the path") {
+TEST_CASE("a file that cannot be mapped is an error with the path") {
   const Folder folder;
   check_refused(folder.path / "missing", "No such file or directory");
   check_refused(folder.path, "it is a directory");
@@ -86,7 +86,7 @@ TEST_CASE("what cannot be mapped is an error that names the path") {
   check_refused(folder.path / "pipe", "it is not a regular file");
 }
 
-TEST_CASE("a file is written whole, or what was there stays") {
+TEST_CASE("a file is written whole, or the old one stays") {
   const auto folder = std::filesystem::temp_directory_path() / ("davit_write_file_" + std::to_string(::getpid()));
   std::filesystem::create_directories(folder);
   const std::string file = (folder / "a").string();
@@ -155,7 +155,7 @@ TEST_CASE("a file is written whole, or what was there stays") {
   std::filesystem::remove_all(folder);
 }
 
-TEST_CASE("parts are written one behind the other; what is forgotten of a mapping is read again") {
+TEST_CASE("parts are written one after the other; forgotten pages of a mapping are read again") {
   const auto file = (std::filesystem::temp_directory_path() / ("davit_parts_" + std::to_string(::getpid()))).string();
   const std::string text(20'000, 'a');
   const std::span<const std::byte> parts[] = {
@@ -176,7 +176,7 @@ TEST_CASE("parts are written one behind the other; what is forgotten of a mappin
   std::filesystem::remove(file);
 }
 
-TEST_CASE("what is unfinished is removed when a signal ends the process, and nothing else is") {
+TEST_CASE("unfinished files, and no others, are removed when a signal ends the process") {
   const auto folder = std::filesystem::temp_directory_path() / ("davit_unfinished_" + std::to_string(::getpid()));
   std::filesystem::create_directories(folder);
   const auto touch = [&](const char* name) {

@@ -341,7 +341,7 @@ TEST_CASE("the same program gives the same bytes, also when it was saved and loa
   CHECK(save(lower<Portables>(program, CapabilityPartitioner<Portables>())) != bytes);
 }
 
-TEST_CASE("equal blobs are kept once, and weights lie at multiples of 64 bytes and are not copied") {
+TEST_CASE("equal blobs are kept once, and weights are at multiples of 64 bytes and not copied") {
   Draft d;
   const std::int64_t sizes[] = {64, 64};
   const Tensor weights = Tensor::zeros(ScalarType::float32, sizes);
@@ -365,7 +365,7 @@ TEST_CASE("equal blobs are kept once, and weights lie at multiples of 64 bytes a
   }
 }
 
-TEST_CASE("a file is written, mapped and loaded; what cannot be written is an error") {
+TEST_CASE("a file is written, mapped and loaded; an unwritable file is an error") {
   const TemporaryFile file;
   const LoweredProgram lowered = lower<Portables>(rich(), Turns<Portables>());
   REQUIRE(save_program(lowered, file.path));
@@ -532,7 +532,7 @@ TEST_CASE("a loaded program names its symbols as the model does") {
     CHECK(signature_text("forward", each->methods()[0].interface) == "forward(x: float32[s77])");
 }
 
-TEST_CASE("what a backend's load and compile report reaches the caller") {
+TEST_CASE("errors of a backend's load and compile reach the caller") {
   const Toys toys;
   const ExportedProgram program = sample();
   const Bytes bytes = save(lower<Saving>(program, sample_split<Saving>(program)));
@@ -600,7 +600,7 @@ TEST_CASE("every truncation is an error, and so is every flipped bit, or it was 
   }
 }
 
-TEST_CASE("thousands of damaged packages whose hashes are right give an error or a program that runs without harm") {
+TEST_CASE("thousands of damaged packages with right hashes give an error or a program that runs without harm") {
   const LoweredProgram lowered = lower<Portables>(rich(), Turns<Portables>(), {.keep_originals = true});
   const Package package = apart(save(lowered));
   const Bytes table = copy(package.table);

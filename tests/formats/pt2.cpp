@@ -261,7 +261,7 @@ TEST_CASE("a custom object of a newer file takes its class from the signature") 
   CHECK(program->custom_objects[0].class_fqn == "ns.Foo");
 }
 
-TEST_CASE("what is missing or wrong is an error with its place") {
+TEST_CASE("missing or malformed parts are errors with their place") {
   CHECK(read_pt2(small_file().bytes()).has_value());
   const auto without = [](std::size_t member) {
     ZipFile file = small_file();

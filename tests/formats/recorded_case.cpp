@@ -114,7 +114,7 @@ TEST_CASE("read_case reads rules, tolerances and tokens") {
   CHECK(run.state_after[0].second.value().as_int() == 5);
 }
 
-TEST_CASE("read_case names the place of what is wrong") {
+TEST_CASE("read_case names the place of a mistake") {
   CHECK(has(fault(read("{")), "cases.zip/c/case.json"));
   CHECK(has(fault(read(R"({"runs": []})")), "program"));
   CHECK(has(fault(read(R"({"program": "p", "runs": 3})")), "runs"));

@@ -103,7 +103,7 @@ TEST_CASE("all that a report knows is in its JSON") {
     CHECK_MESSAGE(written.find(unknown) != std::string::npos, unknown);
 }
 
-TEST_CASE("names are text, whatever they hold") {
+TEST_CASE("names are text, whatever they contain") {
   const Toys toys;
   const std::string_view name = "</script>\"\\\n\x01\x7f h\xC3\xA4t";
   Draft d;

@@ -14,7 +14,7 @@
 
 using namespace davit::kernels;
 
-TEST_CASE("sums that may not fit are told") {
+TEST_CASE("sums that may not fit are reported") {
   ByteConvolution c{.channels = 512, .kernel_height = 3, .kernel_width = 3};
   CHECK(c.terms() == 4608);
   CHECK(sums_fit(c, 1e-3f, 100.0f, {20.0f}));
@@ -36,7 +36,7 @@ TEST_CASE("a window of as many elements as there are channels is no single pixel
   CHECK_FALSE(c.is_pointwise());
 }
 
-TEST_CASE("sizes that take much memory, or more than there are numbers for, are told") {
+TEST_CASE("sizes that take much memory, or that overflow, are reported") {
   CHECK(is_countable({.images = 2,
                       .height = 224,
                       .width = 224,
@@ -171,7 +171,7 @@ void check(unsigned seed) {
 
 }  // namespace
 
-TEST_CASE("convolutions of bytes are exact, whatever their sizes, on any number of threads") {
+TEST_CASE("convolutions of bytes are exact, for any sizes and number of threads") {
   if (!can_convolve_bytes()) return;
   for (unsigned seed = 0; seed < 100; ++seed) {
     check<std::int8_t, std::int8_t>(seed);

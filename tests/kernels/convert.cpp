@@ -59,7 +59,7 @@ TEST_CASE("every real dtype turns into every other as torch's to() does") {
       CHECK(through(0, from, to) == 0);
     }
 }
-TEST_CASE("what does not fit wraps; a fraction is true; unsigned 64 bits stay what they are as floats") {
+TEST_CASE("numbers out of range wrap; a fraction is true; uint64 converts to floats unsigned") {
   CHECK(through(-1, ScalarType::int64, ScalarType::uint16) == 65535);
   CHECK(through(300, ScalarType::float32, ScalarType::int8) == 44);
   CHECK(through(0.25, ScalarType::float16, ScalarType::bool_) == 1);
@@ -89,7 +89,7 @@ TEST_CASE("complex and 8-bit floats are no real numbers here") {
   CHECK(kernels::compute_of(ScalarType::bool_) == kernels::Compute::int64);
 }
 
-TEST_CASE("floats that do not fit become what torch makes of them, whatever the way") {
+TEST_CASE("floats out of range become torch's integers, on every path") {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
   for (const ScalarType from : {ScalarType::float32, ScalarType::float64, ScalarType::bfloat16}) {
     for (const double x : {nan, inf, -inf, 0x1p31, -0x1p33, 0x1p32 + 0x1p25, 1e30}) {

@@ -46,7 +46,7 @@ void check_loop(Parameters parameters = {}) {
 
 }  // namespace
 
-TEST_CASE("loops on vectors give what their functors give") {
+TEST_CASE("loops on vectors equal their functors") {
   check_loop<Negate>();
   check_loop<Relu>();
   check_loop<Square>();

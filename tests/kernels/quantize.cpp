@@ -60,12 +60,12 @@ void check(std::int32_t least, std::int32_t most) {
 
 }  // namespace
 
-TEST_CASE("bytes of floats and floats of bytes: ties to even, bounds, NaN, whatever the vectors") {
+TEST_CASE("bytes of floats and floats of bytes: ties to even, bounds, NaN, for every width of vectors") {
   check<std::int8_t>(-128, 127);
   check<std::uint8_t>(0, 255);
 }
 
-TEST_CASE("zero points and bounds that a float does not hold with their differences are told") {
+TEST_CASE("zero points and bounds whose differences a float cannot hold are reported") {
   CHECK(kernels::is_exact(-128, 127, 0));
   CHECK(kernels::is_exact(0, 255, 255));
   CHECK_FALSE(kernels::is_exact(127, -128, 0));

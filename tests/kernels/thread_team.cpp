@@ -37,7 +37,7 @@ TEST_CASE("parts run at the same time, on threads of their own") {
   CHECK(std::set<std::thread::id>(ids.begin(), ids.end()).size() == 4);
 }
 
-TEST_CASE("what a thread does not come to do is done by another") {
+TEST_CASE("another thread takes a part that a thread has not begun") {
   ThreadTeam team(2);
   int alone = 0;
   for (int round = 0; round < 100; ++round) {

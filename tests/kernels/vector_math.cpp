@@ -187,6 +187,6 @@ TEST_CASE("functions on vectors are right to a few units in the last place, on e
   for_each_width([]<std::size_t Bytes>() { check<Bytes>(); });
 }
 
-TEST_CASE("exponentials of a softmax are zero below one floor, in vectors and in what is left of a row") {
+TEST_CASE("exponentials of a softmax are zero below one floor, in vectors and in the remainder of a row") {
   for_each_width([]<std::size_t Bytes>() { check_floor<Bytes>(); });
 }

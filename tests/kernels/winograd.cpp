@@ -86,7 +86,7 @@ struct Case {
 
 }  // namespace
 
-TEST_CASE("squares of outputs are those of the plain sums") {
+TEST_CASE("squares of outputs equal the plain sums") {
   CHECK(difference({1, 16, 9, 10, 32, 1, 1, 1, 1}) < 2e-6);        // squares of 2 x 2, some of them cut
   CHECK(difference({2, 32, 12, 9, 48, 0, 1, 1, 0, true}) < 2e-6);  // channels innermost
   CHECK(difference({1, 16, 21, 22, 32, 1, 1, 1, 1, false, true, true, true}) <

@@ -73,7 +73,7 @@ TEST_CASE("a chain stays in one group") {
   CHECK(out.tags.nodes[0] == out.tags.nodes[3]);
 }
 
-TEST_CASE("whatever is asked for, the partitions form no cycle and compute the same") {
+TEST_CASE("for any assignment the partitions form no cycle and compute the same") {
   const Toys toys;
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {

@@ -105,7 +105,9 @@ constexpr std::string_view sooner = "a later backend of the list is estimated to
 
 }  // namespace
 
-TEST_CASE("offload cost: of the backends that estimate, the one with the least gets a group; the order decides else") {
+TEST_CASE(
+    "offload cost: of the estimating backends the one with the lowest estimate gets a group; without estimates the "
+    "order decides") {
   const Toys toys;
   const ExportedProgram program = sample();
   {
@@ -133,7 +135,7 @@ TEST_CASE("offload cost: of the backends that estimate, the one with the least g
   CHECK(first(10, 20));
 }
 
-TEST_CASE("offload cost: what the later backend does not take stays, if that is the least for both parts") {
+TEST_CASE("offload cost: nodes that the later backend refuses stay, if both parts together then cost least") {
   const Toys toys;
   const ExportedProgram program = sample();
   B::state.refused = "mul";
@@ -146,7 +148,7 @@ TEST_CASE("offload cost: what the later backend does not take stays, if that is 
   CHECK(tags(program, partition<Pair>(program)) == std::vector<Name>(5, "toy0_0"));
 }
 
-TEST_CASE("offload cost: groups between those of a later backend go there together if their borders cost more") {
+TEST_CASE("offload cost: groups between those of a later backend move there together if their borders cost more") {
   const Toys toys;
   const ExportedProgram program = sample();
   A::state.refused = "mul neg";
@@ -162,7 +164,7 @@ TEST_CASE("offload cost: groups between those of a later backend go there togeth
   CHECK(refused(program, split, "m", 0, "it was told not to take this operator"));
 }
 
-TEST_CASE("offload cost: nothing goes to a backend whose while it is not worth, or that takes none of it") {
+TEST_CASE("offload cost: nothing moves to a backend that gains nothing by it, or that takes none of it") {
   const Toys toys;
   const ExportedProgram program = sample();
   const Estimates estimates(10, 4);
@@ -213,7 +215,7 @@ TEST_CASE("a node that every backend refuses stays without a tag, with the reaso
   CHECK(refused(program, split, "m", 1, "it was told not to take this operator"));
 }
 
-TEST_CASE("order: backends by preference, and those that it leaves out get nothing") {
+TEST_CASE("order: backends by preference; backends outside it get nothing") {
   const Toys toys;
   const ExportedProgram program = sample();
   CHECK(tags(program, partition<Two>(program, {.order = {1, 0}})) == std::vector<Name>(5, "toy1_0"));
@@ -250,7 +252,7 @@ TEST_CASE("max_partitions: the largest groups stay") {
   CHECK(tags(program, partition<Two>(program, {.max_partitions = 0})) == std::vector<Name>(5, "toy1_0"));
 }
 
-TEST_CASE("worthwhile: a group that the hook turns down goes to the next backend") {
+TEST_CASE("worthwhile: a group that the hook rejects goes to the next backend") {
   const Toys toys;
   const ExportedProgram program = sample();
   A::state.refused = "mul neg";
@@ -262,7 +264,7 @@ TEST_CASE("worthwhile: a group that the hook turns down goes to the next backend
   CHECK(refused(program, split, "s2", 0, "its group is not worth a delegate call"));
 }
 
-TEST_CASE("only_available passes over backends that are not there; fallbacks name those after a partition's own") {
+TEST_CASE("only_available skips unavailable backends; fallbacks are the backends after a partition's own") {
   const Toys toys;
   const ExportedProgram program = sample();
   A::state.available = false;

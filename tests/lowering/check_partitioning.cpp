@@ -74,7 +74,7 @@ TEST_CASE("a tagged user input is an error") {
   CHECK(error.what == "a user input is tagged 'p0'");
 }
 
-TEST_CASE("a tagged constant whose user carries another tag, or none, is an error that names the user") {
+TEST_CASE("a tagged constant with a user of another tag, or of none, is an error that names the user") {
   const auto tag_w = [](GraphModuleView g, PartitionTags& tags) { tags.tag_input(g, w, 0); };
   const Error other = error_of({{0, {"sum"}}, {1, {"y"}}}, tag_w);
   CHECK(other.where == "constant 'w'");

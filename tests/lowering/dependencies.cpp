@@ -71,7 +71,7 @@ TEST_CASE("reads and writes of one memory keep their order; without writes there
   CHECK(needs_of(dependencies, 5) == Nodes{0});
 }
 
-TEST_CASE("a node of control flow whose sub-graph writes is a write to all its operands") {
+TEST_CASE("a node of control flow with a writing sub-graph writes all its operands") {
   Draft d;
   const ValueId p = d.user("p");
   const ValueId x = d.user("x");

@@ -171,7 +171,7 @@ TEST_CASE("nodes that are fixed together stay together and alone, and no cycle l
   CHECK(check_fixed());
 }
 
-TEST_CASE("what is made of constants alone is in the group of its first user") { CHECK(check_constants()); }
+TEST_CASE("a node that depends on constants alone is in the group of its first user") { CHECK(check_constants()); }
 
 TEST_CASE("alternating groups of ten nodes stay groups of ten") {
   const GraphModule module = chain(1000);

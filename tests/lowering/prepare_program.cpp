@@ -44,7 +44,7 @@ TEST_CASE("a program becomes functional, and its composite operators are taken a
   CHECK(verify(**prepared).empty());
 }
 
-TEST_CASE("what verify says is an error if it is asked") {
+TEST_CASE("violations that verify finds are errors if validate is set") {
   Draft d;
   d.output(d.relu("r", d.user("x")));
   ExportedProgram program = d.finish();
@@ -57,7 +57,7 @@ TEST_CASE("what verify says is an error if it is asked") {
   CHECK(prepare_program(program, {}, false).has_value());
 }
 
-TEST_CASE("elements that do not lie where torch has them are neither shown by as_strided nor written") {
+TEST_CASE("tensors whose layout differs from torch's are neither viewed by as_strided nor written") {
   // t = x.t() * 2 lies in torch as x.t() does
   const auto prepared = [](bool contiguous, bool writes) {
     Draft d;
@@ -87,7 +87,7 @@ TEST_CASE("elements that do not lie where torch has them are neither shown by as
   }
 }
 
-TEST_CASE("a loop that answers its operand is refused where that is written and others see it") {
+TEST_CASE("a loop that returns its operand is refused if the operand is written and visible elsewhere") {
   const auto prepared = [](bool hands_on, bool own) {
     Draft d;
     const ValueId i = d.user("i"), x = d.user("x");

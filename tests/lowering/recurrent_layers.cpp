@@ -224,7 +224,7 @@ TEST_CASE("layers of which a part alone is needed, and that something comes betw
   }
 }
 
-TEST_CASE("a layer takes the rows of another that has the batch first, as they are or turned") {
+TEST_CASE("a layer takes the rows of another one with batch_first, as they are or transposed") {
   for (const bool batch_first : {false, true}) {
     CAPTURE(batch_first);
     Net n;
@@ -245,7 +245,7 @@ TEST_CASE("a layer takes the rows of another that has the batch first, as they a
   }
 }
 
-TEST_CASE("a layer that runs twice is whole twice, although both begin with the same") {
+TEST_CASE("a layer that runs twice becomes two operators, although both begin with the same state") {
   for (const std::string_view target : {"aten.lstm.input", "aten.gru.input"}) {
     CAPTURE(target);
     Net n;
@@ -261,7 +261,7 @@ TEST_CASE("a layer that runs twice is whole twice, although both begin with the 
   }
 }
 
-TEST_CASE("what begins with states that are not parts of one tensor gets them joined") {
+TEST_CASE("initial states that are not slices of one tensor are joined") {
   Net n;
   const ValueId x = n.input("x", {3, 2, 4});
   ValueId input = x;
@@ -279,7 +279,7 @@ TEST_CASE("what begins with states that are not parts of one tensor gets them jo
   CHECK(agree(program, *again, n));
 }
 
-TEST_CASE("a layer that begins with another's last state is no part of the same operator") {
+TEST_CASE("a layer that begins with another's last state is not part of the same operator") {
   Net n;
   const Layers one{.target = "aten.gru.input"};
   const std::vector<ValueId> first = one.emit(n, n.input("x", {3, 2, 4}));
@@ -288,7 +288,7 @@ TEST_CASE("a layer that begins with another's last state is no part of the same 
   if (const std::optional<ExportedProgram> again = whole(run_decompositions(program))) CHECK(agree(program, *again, n));
 }
 
-TEST_CASE("two layers of which one begins with the other's last state are whole") {
+TEST_CASE("two layers, one of which begins with the other's last state, become operators") {
   Net n;
   const Layers one{.target = "aten.gru.input"};
   const std::vector<ValueId> first = one.emit(n, n.input("x", {3, 2, 4}));
@@ -300,7 +300,7 @@ TEST_CASE("two layers of which one begins with the other's last state are whole"
   CHECK(agree(program, *again, n));
 }
 
-TEST_CASE("what is no layer is left as it is") {
+TEST_CASE("programs without layers stay") {
   CHECK(whole(ByHand().program()));
   CHECK(whole(ByHand{.joined = {2, 0}}.program()) == std::nullopt);  // something else needs a state
   CHECK(whole(ByHand{.rows = {2, 1, 0}, .joined = {2, 1, 0}}.program()) == std::nullopt);  // backwards alone
@@ -316,6 +316,6 @@ TEST_CASE("what is no layer is left as it is") {
   CHECK(whole(ByHand{.adds_twice = true}.program()) == std::nullopt);
 }
 
-TEST_CASE("without a backend that takes the layer it is left as it is") {
+TEST_CASE("without a backend that takes the layer it stays unrolled") {
   CHECK(whole(ByHand().program(), {}) == std::nullopt);
 }

@@ -73,7 +73,7 @@ TEST_CASE("a branch that is not taken emits nothing") {
   CHECK(r.emit.view().target(r.emit.view().nodes[0]) == "aten.neg.default");
 }
 
-TEST_CASE("dtype, sizes and strides of what is emitted") {
+TEST_CASE("dtype, sizes and strides of emitted nodes") {
   Rules r;
   const auto shape = [&](std::string_view body) {
     const Item item = r.eval(body);
@@ -113,7 +113,7 @@ TEST_CASE("dtype, sizes and strides of what is emitted") {
   CHECK(shape("repeat(x, [2, 2, 2])") == Is{2, 4, 6, 24, 6, 1, f32});
 }
 
-TEST_CASE("what a rule cannot say is a fault, not a crash") {
+TEST_CASE("a malformed rule is a fault, not a crash") {
   for (const std::string_view body : {"",
                                       "(",
                                       "[",
@@ -157,7 +157,7 @@ TEST_CASE("what a rule cannot say is a fault, not a crash") {
   }
 }
 
-TEST_CASE("a dimension of a file that no tensor has is a fault, whatever operator is given it") {
+TEST_CASE("a dimension out of range in a file is a fault, for every operator") {
   for (const std::string_view body : {"any.dim(x, 1000000000000)",
                                       "any.dim(x, -1000000000000)",
                                       "sum.dim_IntList(x, [7])",
@@ -229,7 +229,7 @@ struct SymbolicRules {
 
 }  // namespace
 
-TEST_CASE("which of two sizes is larger is decided by their ranges, and not by what the export saw") {
+TEST_CASE("comparisons of sizes are decided by their ranges, not by the exported example") {
   const auto decided = [](std::string_view body, bool bounded = true) -> std::optional<bool> {
     SymbolicRules r(bounded);
     const Item item = r.eval(body);

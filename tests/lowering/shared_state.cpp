@@ -34,7 +34,7 @@ Result<void> checked(std::int64_t first, bool writes, bool reads_other = true) {
 
 }  // namespace
 
-TEST_CASE("what a program changes shares no memory with what it reads by another name") {
+TEST_CASE("a tensor that a program changes shares no memory with a tensor that it reads by another name") {
   for (const std::int64_t first : {0, 1, 3}) {
     const Result<void> shared = checked(first, true);
     REQUIRE(!shared);

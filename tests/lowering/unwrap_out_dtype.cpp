@@ -71,7 +71,7 @@ TEST_CASE("bytes are multiplied as int32: 100 * 100 does not wrap") {
   CHECK(run(program, bytes) == Ints{10000, 9801, 9604, 9409});
 }
 
-TEST_CASE("a quotient is made of floats, also of integers, and then an integer") {
+TEST_CASE("a quotient is computed in floats, also of integers, and then converted to an integer") {
   Draft d;
   const ValueId x = d.user("x", {4});
   const ExportedProgram program = said(d, "aten.div.Tensor", {GraphBuilder::value(x), GraphBuilder::real(0.5)});
@@ -85,7 +85,7 @@ TEST_CASE("a quotient is made of floats, also of integers, and then an integer")
         "aten._to_copy.default aten.div.Tensor aten._to_copy.default");
 }
 
-TEST_CASE("what is not of the form stays, and is refused by name") {
+TEST_CASE("calls of another form stay, and are refused by name") {
   Draft d;
   const ValueId x = d.user("x", {4});
   const ExportedProgram program = said(d, "own.mul.default", {GraphBuilder::value(x)});
@@ -159,7 +159,7 @@ ExportedProgram written(std::string_view view, std::initializer_list<std::int64_
 
 }  // namespace
 
-TEST_CASE("an associative scan is a scan that begins with the first slice") {
+TEST_CASE("an associative scan becomes a scan that begins with the first slice") {
   const Tensor x = programs::tensor({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8}), k = programs::tensor({2}, {10, 100});
   CHECK(scan(scanned({4, 2}, {2}, 0), x, k) == std::vector<float>{1, 2, 3, 8, 15, 48, 105, 384});
   CHECK(scan(scanned({2, 4}, {2}, 1), programs::tensor({2, 4}, {1, 2, 3, 4, 5, 6, 7, 8}), k) ==
@@ -191,7 +191,7 @@ TEST_CASE("an associative scan over a size that is known at run time, also of on
   CHECK(run({2, 3}) == std::vector<float>{2, 6});
 }
 
-TEST_CASE("an operator that writes views of bases is called on them, and the bases get what it wrote") {
+TEST_CASE("an operator that writes views of bases is called on them, and the bases get the written values") {
   const auto plain = [](std::string_view view, std::initializer_list<std::int64_t> numbers = {}) {
     const auto made = with_unwrapped_out_dtype(written(view, numbers));
     REQUIRE(made);

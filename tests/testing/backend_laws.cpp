@@ -106,7 +106,7 @@ TEST_CASE("availability must not change, and without it nothing is checked") {
   CHECK(contains(broken_laws<forgets_available>(), "available"));
   CHECK(broken_laws<unavailable>() == "available");
 }
-TEST_CASE("what refuses() takes and what preprocess takes must agree") {
+TEST_CASE("preprocess must take every node that refuses() accepts") {
   CHECK(broken_laws<refuses_all>() == "lowers");
   CHECK(broken_laws<takes_too_much>(programs::binary("aten.mul.Tensor")) == "lowers");
   CHECK(broken_laws<compiler_demo>(programs::binary("aten.mul.Tensor")) == "lowers");

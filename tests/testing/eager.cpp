@@ -44,7 +44,7 @@ constexpr BackendTable refusing{.name = "refusing", .refuses = [](GraphModuleVie
 
 }  // namespace
 
-TEST_CASE("EagerProgram: what the rules of core operators make of them, for backends without them, answers the same") {
+TEST_CASE("EagerProgram: the rules of core operators, for backends without them, give the operators' results") {
   using B = GraphBuilder;
   using In = CoreInputs;
   using Args = std::vector<Arg>;

@@ -41,7 +41,7 @@ double estimate(const ExportedProgram& program, const LibrarySpeed& speed, std::
 
 }  // namespace
 
-TEST_CASE("products are worth a library's while, and what it says; other operators are not") {
+TEST_CASE("products are worth a library, and the operators that it names; others are not") {
   support::Net n;
   const auto x = n.input("x", {2, 3});
   const auto view = n.op("aten.view.default", "view", {3, 2}, {{"self", n.v(x)}, {"size", n.ints({3, 2})}});
@@ -55,7 +55,7 @@ TEST_CASE("products are worth a library's while, and what it says; other operato
   CHECK(!is_worth_a_library(program.view(), 3, {"own", "tanh"}));
 }
 
-TEST_CASE("a node's work: what kind it is of, and how many multiplications") {
+TEST_CASE("a node's work: its kind, and its multiplications") {
   Net n;
   const auto x = n.input("x", {2, 16, 10, 12}), rows = n.input("rows", {6, 20});
   const auto dense = n.conv("dense", x, n.weight("w0", {32, 16, 3, 3}), {2, 32, 10, 12}, 1, 1);
@@ -96,7 +96,7 @@ TEST_CASE("a node's work: what kind it is of, and how many multiplications") {
   CHECK(!is_worth_a_library(program.view(), support::find_node(program.view(), "transposed")));
 }
 
-TEST_CASE("a region pays its border if its work earns more than what enters and leaves costs") {
+TEST_CASE("a region pays its border if its work saves more than its border costs") {
   Net n;
   const auto w = n.weight("w", {64, 64, 1, 1}, 0.1), v = n.weight("v", {64, 1, 3, 3}, 0.1);
   const auto x =
@@ -163,7 +163,7 @@ TEST_CASE("work of other dtypes is not judged") {
   CHECK_FALSE(pays(quantized, {.product = -1, .copies_all = true}, 1, 1));
 }
 
-TEST_CASE("an estimate: the multiplications of full vectors of channels, by what computes them") {
+TEST_CASE("an estimate: the multiplications of full vectors of channels, by kind") {
   Net n;
   const auto x = n.input("x", {1, 24, 10, 10}), z = n.input("z", {1, 16, 8, 8}), rgb = n.input("rgb", {1, 3, 10, 10});
   const auto full = n.conv("full", x, n.weight("w0", {32, 24, 3, 3}), {1, 32, 10, 10}, 1, 1);
@@ -222,7 +222,7 @@ TEST_CASE("an estimate: products by their rows, poolings, averages, and operator
   CHECK(ns("linear", free, 5) == doctest::Approx(3 + 3 + 3 + 3 + 32));  // and without a call of its own
 }
 
-TEST_CASE("an estimate: what enters and leaves, and images that are laid out anew inside") {
+TEST_CASE("an estimate: values that cross the border, and images that are reordered inside") {
   Net n;
   const auto x = n.input("x", {1, 16, 10, 10});
   const auto a = n.conv("a", x, n.weight("w0", {32, 16, 1, 1}), {1, 32, 10, 10});

@@ -41,7 +41,7 @@ struct Building {
 
 }  // namespace
 
-TEST_CASE("a value lies where it was placed, in the sizes that the graph says") {
+TEST_CASE("a value has the place that it was given, in the graph's sizes") {
   Building on;
   CHECK_THROWS_AS((void)on.builder.place_of(on.x), dnnl::error);
   CHECK_THROWS_AS(on.builder.place(on.x, on.builder.add_scratch(plain({2, 4}, DataType::f32))), dnnl::error);
@@ -120,7 +120,7 @@ TEST_CASE("no step where only the strides of dimensions of size 1 differ, or siz
   CHECK(on.code.steps.size() == 1);
 }
 
-TEST_CASE("the last use of what lies alone in its scratch") {
+TEST_CASE("the last use of a value that is alone in its scratch") {
   Building on;
   const Place scratch = on.builder.add_scratch(on.rows);
   on.builder.place(on.x, scratch);
@@ -165,7 +165,7 @@ TEST_CASE("a block becomes part of another once") {
   CHECK_FALSE(on.builder.is_free_scratch(on.builder.place_of(on.y).storage));
 }
 
-TEST_CASE("an output has scratch of its own in row-major order: else it is copied there") {
+TEST_CASE("an output has its own scratch in row-major order, or is copied there") {
   Building on;
   const Place scratch = on.builder.add_scratch(on.rows);
   on.builder.place(on.x, scratch);

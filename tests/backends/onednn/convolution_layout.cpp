@@ -38,7 +38,7 @@ namespace {
 
 }  // namespace
 
-TEST_CASE("what Winograd's algorithm is asked for") {
+TEST_CASE("convolutions that suit Winograd's algorithm") {
   CHECK(suits_winograd(square(3), {1, 64, 16, 16}, {1, 64, 16, 16}));
   CHECK(suits_winograd(square(3), {1, 64, 5, 13}, {1, 64, 5, 13}));
   CHECK_FALSE(suits_winograd(square(3), {1, 64, 8, 8}, {1, 64, 8, 8}));
@@ -88,7 +88,7 @@ TEST_CASE("where the library chooses itself: few channels, groups, other ranks")
   CHECK(chooses(square(3), {1, 64, 56}, {1, 64, 56}));
 }
 
-TEST_CASE("images that davit's own kernel for 3 x 3 takes, and where their channels lie") {
+TEST_CASE("images for davit's own 3 x 3 kernel, and the layout of their channels") {
   Operation op = square(3);
   op.pad_left = op.pad_right = {1, 1};
   const auto md = [](const Dims& dims, Tag tag) { return MemoryDesc(dims, DataType::f32, tag); };

@@ -81,7 +81,7 @@ TEST_CASE("a chain begins with its base, or the norm that goes into it, and ends
   CHECK(ChainView{.base = &base, .norm = &norm, .epilogue = epilogue}.result() == 3);
 }
 
-TEST_CASE("a sum goes over the operand that nobody needs any more") {
+TEST_CASE("a sum overwrites the operand without later uses") {
   Tailed t({2, 4}, {2, 4});
   t.place_scratch(t.other);
   const std::optional<Epilogue> epilogue = t.epilogue({&t.first}, {2, 4});
@@ -153,7 +153,7 @@ TEST_CASE("one function with two sets of parameters is no epilogue for oneDNN 2,
   CHECK(t.epilogue({&own}, {2, 4}).has_value() == !onednn_ops::faults.repeated_functions);
 }
 
-TEST_CASE("operands of a matrix product whose rows lie in several dimensions") {
+TEST_CASE("operands of a matrix product with rows in several dimensions") {
   const auto operand = [](support::Sizes sizes) -> std::optional<Dims> {
     Tailed t({2, 3, 4}, sizes);
     onednn_check::place_input(t.builder, t.other);

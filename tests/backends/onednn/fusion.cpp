@@ -45,7 +45,7 @@ namespace {
 
 }  // namespace
 
-TEST_CASE("a convolution takes what follows it, a norm only where it folds") {
+TEST_CASE("a convolution takes the operators behind it, a norm only if it folds") {
   const auto program = [](bool output_too) {
     Net n;
     const auto x = n.input("x", {1, 16, 6, 6});
@@ -65,7 +65,7 @@ TEST_CASE("a norm that comes later than at once is no part of the weights") {
   CHECK(chains_of(n.finish({n.norm("n", r, {1, 16, 6, 6})})) == "0+1 2");
 }
 
-TEST_CASE("a norm takes a relu, and nothing else") {
+TEST_CASE("a norm takes a relu, and no other operator") {
   const auto program = [](std::string_view target) {
     Net n;
     const auto r =

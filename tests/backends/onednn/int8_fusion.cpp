@@ -96,7 +96,7 @@ TEST_CASE("a convolution between bytes is one operation, with the activation aft
   check_close(program, n.sample());
 }
 
-TEST_CASE("what would be another result stays in float") {
+TEST_CASE("operators that would give another result stay in float") {
   for (const auto& [after, to] :
        {std::pair(support::after::tanh, Steps{0.01, 0}), std::pair(support::after::twice, Steps{0.05, 7}),
         std::pair(After(), Steps{1e-35, 0})}) {
@@ -164,7 +164,7 @@ TEST_CASE("sums, maxima, views and products of matrices keep their bytes") {
   check_close(program, n.sample());
 }
 
-TEST_CASE("an activation between what moves bytes and the next bytes is not lost") {
+TEST_CASE("an activation between a move of bytes and the next bytes is not lost") {
   QuantizedNet n;
   const Steps same{0.013, -5};
   const auto in = n.through_bytes("in", n.input("x", {1, 4, 6, 6}), {1, 4, 6, 6}, same);

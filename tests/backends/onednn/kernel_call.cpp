@@ -92,7 +92,7 @@ TEST_CASE("a lookup of constants that the kernel refuses is an error of the run,
   CHECK_FALSE(session->run(0, n.sample()));
 }
 
-TEST_CASE("what is made of constants and of a size is made for each size") {
+TEST_CASE("results of constants and a size are computed for each size") {
   Net n;
   const ValueId places = n.draft.parameter("places", programs::tensor({4}, {0, 1, 2, 3}));
   const ValueId ones = n.draft.parameter("ones", programs::tensor({4}, {1, 1, 1, 1}));
@@ -124,7 +124,7 @@ TEST_CASE("what is made of constants and of a size is made for each size") {
   }
 }
 
-TEST_CASE("what is made of a size alone, integers and logarithms of zero among it, is computed once for a size") {
+TEST_CASE("results of a size alone, integers and logarithms of zero among them, are computed once per size") {
   Net n;
   GraphBuilder& b = n.draft.b;
   const ExprId s0 = b.symbol("s0");

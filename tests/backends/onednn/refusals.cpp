@@ -22,7 +22,7 @@ namespace {
 
 }  // namespace
 
-TEST_CASE("what is refused, and why") {
+TEST_CASE("refusals and their reasons") {
   const auto unary = [](std::string_view target, std::initializer_list<Net::Named> more = {}) {
     Net n;
     const auto x = n.input("x", {2, 3});
@@ -56,7 +56,7 @@ TEST_CASE("what is refused, and why") {
   CHECK(reason(programs::binary("aten.add.Tensor", {0})) == "a tensor has no elements");
 }
 
-TEST_CASE("what can be described is refused where the library has no primitive, each time it is asked") {
+TEST_CASE("a node with a description is refused if the library has no primitive, each time it is asked") {
   const auto product = [](std::int64_t batch) {
     Net n;
     const auto a = n.input("a", {2, 3, 4});
@@ -69,7 +69,7 @@ TEST_CASE("what can be described is refused where the library has no primitive, 
   }
 }
 
-TEST_CASE("answers are kept by all that a primitive depends on") {
+TEST_CASE("answers are kept by all properties that a primitive depends on") {
   const auto key = [](auto&& draft) {
     Net n;
     (void)draft(n);

@@ -27,7 +27,7 @@ using onednn_ops::is_sound;
 using onednn_ops::MemoryDesc;
 using onednn_ops::primitive_attr;
 
-TEST_CASE("what AMX's convolutions do wrong is known by their sizes") {
+TEST_CASE("the faults of AMX's convolutions are known by their sizes") {
   // images of three tiles of pixels
   const auto pointwise = [](std::int64_t height, std::int64_t width) {
     return ConvolutionSizes{
@@ -222,7 +222,7 @@ struct Random {
 
 }  // namespace
 
-TEST_CASE("implementations that are said to be sound compute what others do, and write nothing else") {
+TEST_CASE("implementations that count as sound compute what others do, and write nothing else") {
   for (const bool bytes : {true, false})
     for (std::uint32_t seed = 0; seed < 60; ++seed) {
       std::string name;

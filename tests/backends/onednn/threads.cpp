@@ -15,7 +15,7 @@ using namespace davit;
 using onednn_ops::OpenMp;
 using onednn_ops::ThreadScope;
 
-TEST_CASE("a scope says how many threads primitives use, and restores what was before") {
+TEST_CASE("a scope sets the number of the primitives' threads, and restores the earlier one") {
   REQUIRE(onednn_ops::library_works());  // which loads its OpenMP runtime, if it has one
   const OpenMp& omp = OpenMp::loaded();
   if (omp.max_threads == nullptr || omp.set_threads == nullptr) {

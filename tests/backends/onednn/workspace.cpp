@@ -40,7 +40,7 @@ namespace {
 
 }  // namespace
 
-TEST_CASE("blocks of scratch share memory where their lives allow it; a given output takes none") {
+TEST_CASE("blocks of scratch share memory if their lifetimes allow it; an output with a destination takes none") {
   const Code code = chain_of_blocks();
   Workspace ws;
   const EValue nothing[1] = {};
@@ -86,7 +86,7 @@ TEST_CASE("a destination that is not contiguous is not given") {
   CHECK_FALSE(ws.is_given(0));
 }
 
-TEST_CASE("memory objects follow their storage, at their own offset; what is written as zeros has none") {
+TEST_CASE("memory objects follow their storage, at their own offset; a place of zeros has none") {
   Code code;
   const onednn_ops::MemoryDesc md = onednn_ops::plain({16}, onednn_ops::DataType::f32);
   code.storages = {{.bytes = 256, .first = 0, .last = 2}, {.parent = 0, .parent_offset = 128, .bytes = 128}};

@@ -321,17 +321,17 @@ static_assert(refuses_parts_outside());
 
 }  // namespace
 
-TEST_CASE("static programs give what portable gives at run time: elementwise operators on any type") {
+TEST_CASE("static programs equal portable at run time: elementwise operators on any type") {
   CHECK(BothWays<make_mapped>::differences(mapped_inputs) == "");
   CHECK(BothWays<make_functions>::differences(function_inputs, 1e-6) == "");
 }
-TEST_CASE("static programs give what portable gives at run time: elements by index, parts, padding") {
+TEST_CASE("static programs equal portable at run time: elements by index, parts, padding") {
   CHECK(BothWays<make_index>::differences(index_inputs) == "");
 }
-TEST_CASE("static programs give what portable gives at run time: reductions and scans") {
+TEST_CASE("static programs equal portable at run time: reductions and scans") {
   CHECK(BothWays<make_fold>::differences(fold_inputs, 1e-6) == "");
 }
-TEST_CASE("static programs give what portable gives at run time: layers of any number of dimensions") {
+TEST_CASE("static programs equal portable at run time: layers of any number of dimensions") {
   CHECK(BothWays<make_layers>::differences(layer_inputs, 1e-6) == "");
 }
 

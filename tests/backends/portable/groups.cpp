@@ -257,7 +257,7 @@ TEST_CASE("an operator on complex numbers names their group, and says so if it t
         "the portable kernel of this operator takes no complex numbers");
 }
 
-TEST_CASE("portable_of stands in a list beside other backends, with threads, a spec and operators of a user's") {
+TEST_CASE("portable_of works in a list with other backends, with threads, a spec and a user's operators") {
   Case c;
   const ValueId x = c.net.input("x", {2, 4});
   const ValueId y = c.call("own.negated.default", {{"x", Net::v(x)}}, {2, 4});

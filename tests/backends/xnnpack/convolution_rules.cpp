@@ -90,7 +90,7 @@ TEST_CASE("transposed convolutions: strides, paddings, dilation, groups, images 
   check_transposed({2, 8, 7}, {8, 5, 4}, {2, 5, 14}, {.stride = 2, .pad = 1});
 }
 
-TEST_CASE("a batch norm goes into the weights of a transposed convolution; a padding before it does not") {
+TEST_CASE("a batch norm is folded into the weights of a transposed convolution; a padding before it is not") {
   Net n;
   const auto x = n.input("x", {1, 6, 5, 4});
   const auto padded = n.op("aten.constant_pad_nd.default", "p", {1, 6, 6, 5},

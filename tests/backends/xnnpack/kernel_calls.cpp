@@ -111,7 +111,7 @@ TEST_CASE("NaN stays NaN through functions of one and two arguments") {
   CHECK(outputs_of("aten.sigmoid.default", {infinity, -infinity, 3e38f, -3e38f}) == std::vector<float>{1, 0, 1, 0});
 }
 
-TEST_CASE("the sum of a residual block keeps NaN between its bounds, in vectors and in what is left of them") {
+TEST_CASE("the clamped sum of a residual block keeps NaN, in vectors and in their remainder") {
   for (const std::int64_t size : {1, 5, 40}) {
     CAPTURE(size);
     Net n;
@@ -195,7 +195,7 @@ TEST_CASE("group norms: of few and many channels, images, lines, volumes and vec
         "");
 }
 
-TEST_CASE("a group norm between convolutions takes planes of their images") {
+TEST_CASE("a group norm between convolutions reads planes of their images") {
   Net n;
   const auto x = n.input("x", {1, 8, 6, 6});
   const auto first = n.conv("c1", x, n.weight("w1", {16, 8, 3, 3}, 0.2), {1, 16, 6, 6}, 1, 1);

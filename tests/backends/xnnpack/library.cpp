@@ -61,7 +61,7 @@ struct Cached {
 
 }  // namespace
 
-TEST_CASE("functions are called with the arguments that they take") {
+TEST_CASE("functions are called with the arguments of their version") {
   constexpr library::Pixels pixels{5, 5, 5};
   constexpr std::uint32_t no_flags = 0;
   const float* in = nullptr;
@@ -77,7 +77,7 @@ TEST_CASE("functions are called with the arguments that they take") {
   CHECK(calls == std::vector{4, 1});
 }
 
-TEST_CASE("sizes are told once, and working memory lies where the operator asks") {
+TEST_CASE("sizes are set once, and working memory is where the operator requests it") {
   constexpr library::Pixels pixels{5, 5, 5};
   const float* in = nullptr;
   float* out = nullptr;

@@ -35,7 +35,7 @@ struct Expressions {
 
 }  // namespace
 
-TEST_CASE("what an input says of a whole expression tells others that have the same in them") {
+TEST_CASE("the value of an input's expression determines other expressions with the same terms") {
   Expressions e;
   e.b.begin_graph();
   const ExprId wide = e.of(ExprOp::add, e.even(), 4), narrow = e.of(ExprOp::add, e.even(), 2), half = e.half(),

@@ -42,7 +42,7 @@ TEST_CASE("a C header has the sizes and element types as macros") {
             "std::span<const float, 6>(t0, 6), std::span<davit::Half, 1>(reinterpret_cast<davit::Half*>(t1), 1)"));
 }
 
-TEST_CASE("names that C does not take, or that are the same to it, are changed") {
+TEST_CASE("names that C does not allow, or that are equal in C, are changed") {
   const formats::EmbedCText text("m", "m",
                                  {{.tensors = {{"restrict", ScalarType::int8, {1}, false},
                                                {"X*/ y", ScalarType::int8, {1}, false},

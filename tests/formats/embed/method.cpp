@@ -96,7 +96,7 @@ TEST_CASE("methods over one state give the results of a session") {
   }
 }
 
-TEST_CASE("the carried header is what the methods are embedded as, with equal weights once") {
+TEST_CASE("the carried header equals the embedded methods, with equal weights once") {
   const Tracker methods;
   const auto embedded = formats::embed_program(methods.methods, {.name = "tracker", .weights_as_array = true});
   REQUIRE_MESSAGE(embedded.has_value(), (embedded ? std::string() : to_string(embedded.error())));

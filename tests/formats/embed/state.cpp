@@ -84,7 +84,7 @@ TEST_CASE("state of one name is the same in all methods") {
   CHECK(state_of(adder("c", f32, {3}, 0, false), adder("c", f32, {3}, 1, false)).has_value());
 }
 
-TEST_CASE("the error reaches who embeds") {
+TEST_CASE("the error reaches the caller of embed") {
   const ExportedProgram a = adder("s", f32, {3}, 0, true), b = adder("s", f32, {3}, 1, false);
   const std::array<ProgramMethod, 2> methods{{{"go", &a}, {"look", &b}}};
   const auto refused = formats::embed_program(methods, {.name = "p"});

@@ -56,7 +56,7 @@ struct Program {
 
 }  // namespace
 
-TEST_CASE("what autocast computes in a lower precision, and what follows from it, is recorded as float32 and is not") {
+TEST_CASE("values that autocast computes in a lower precision, and their results, have it though recorded as float32") {
   Program p("cpu");
   ExportedProgram program = p.d.finish();
   formats::correct_autocast_dtypes(program);

@@ -138,7 +138,7 @@ TEST_CASE("an input is found by each of its paths") {
     CHECK(r.read(std::string(path) + " > 1") == "n > 1");
 }
 
-TEST_CASE("what cannot be read is refused with its place") {
+TEST_CASE("unreadable guards are refused with their place") {
   Reader r;
   CHECK(r.read("") == "byte 0: the guard ends early");
   CHECK(r.read("1 +") == "byte 3: the guard ends early");

@@ -30,7 +30,7 @@ static_assert(arities_fit());
 
 }  // namespace
 
-TEST_CASE("the words of guards are found and take what their operators take") {
+TEST_CASE("the words of guards are found and have their operators' operands") {
   CHECK(longer_ones_come_first());
   CHECK(arities_fit());
 }

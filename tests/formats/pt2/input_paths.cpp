@@ -75,7 +75,7 @@ TEST_CASE("without a call's form the placeholders' names are left") {
   CHECK(!paths.find("args", Steps{"0"}));
 }
 
-TEST_CASE("an argument that is called args is what it is") {
+TEST_CASE("an argument with the name args is an ordinary argument") {
   ProgramTables program = guard_program::make();
   program.module_call_graph[0].forward_arg_names[0] = "args";
   CHECK(InputPaths(program).find("args", Steps{}) == 0);

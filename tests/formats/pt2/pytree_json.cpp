@@ -28,7 +28,7 @@ const std::string leaf = R"({"type": null, "context": null, "children_spec": []}
 
 }  // namespace
 
-TEST_CASE("leaves in dicts and dataclasses are named by what leads to them") {
+TEST_CASE("leaves in dicts and dataclasses are named by their path") {
   const std::string pair = node("builtins.tuple", R"("null")", two(leaf, leaf));
   CHECK(names(node("builtins.dict", R"("[\"logits\", \"past\"]")", two(leaf, pair))) ==
         std::vector<Name>{"logits", "past.0", "past.1"});
@@ -51,7 +51,7 @@ TEST_CASE("where no key leads, there is no name") {
   CHECK(names(node("builtins.dict", R"("[]")", "")).empty());
 }
 
-TEST_CASE("what is no specification names nothing") {
+TEST_CASE("malformed specifications name nothing") {
   for (const std::string_view text : {"", "[", "7", "{}", "[1]", "[1, {}]", "[1, 2]", R"([1, {"type": null}])",
                                       R"([1, {"type": "t", "context": "null", "children_spec": 3}])"})
     CHECK_MESSAGE(pytree_names(text).empty(), text);

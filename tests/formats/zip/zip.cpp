@@ -105,7 +105,7 @@ TEST_CASE("an archive may have a comment, the longest and one that looks like th
   CHECK(archive->members().size() == 2);
 }
 
-TEST_CASE("members of 2 GB, and those behind, have their numbers in 64 bits") {
+TEST_CASE("members of 2 GB, and the members behind, have 64-bit numbers") {
   // sizes of a, and the place of b, stand in the extra field
   ZipFile file;
   file.add("a", "aaaa").add("b", "bbb");
@@ -153,7 +153,7 @@ TEST_CASE("members of 2 GB, and those behind, have their numbers in 64 bits") {
   });
 }
 
-TEST_CASE("what is damaged is refused") {
+TEST_CASE("damaged archives are refused") {
   check_refused(ZipFile(two()).add("b/second", "again"), "is there twice");
   ZipFile file = two();
   file.members[0].flags = 1;

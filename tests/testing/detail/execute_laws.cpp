@@ -63,4 +63,4 @@ TEST_CASE("execute must not write behind a destination") {
   testing::check_backend_laws<writes_behind>(program, {}, samples, note);
   CHECK(text == "destination");
 }
-TEST_CASE("execute must do without what a session keeps") { CHECK(broken_laws<needs_a_report>() == "functional"); }
+TEST_CASE("execute must work without a session's report") { CHECK(broken_laws<needs_a_report>() == "functional"); }

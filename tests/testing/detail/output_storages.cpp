@@ -10,7 +10,7 @@
 
 using namespace davit;
 
-TEST_CASE("OutputStorages: says in which storages an output may lie") {
+TEST_CASE("OutputStorages: the storages that an output may use") {
   support::Draft d;
   const ValueId b = d.buffer("b", programs::tensor({2}, {1, 2})), x = d.user("x", {2}), y = d.user("y", {2});
   d.mutate_buffer("b", y);

@@ -37,7 +37,7 @@ struct fails_without_code : compiler_demo {
 
 }  // namespace
 
-TEST_CASE("what is loaded must do what was saved") { CHECK(contains(broken_laws<saves_wrong>(), "saved")); }
+TEST_CASE("a loaded program must behave as the saved one") { CHECK(contains(broken_laws<saves_wrong>(), "saved")); }
 TEST_CASE("damaged bytes must be refused with a code and a sentence") {
   CHECK(broken_laws<refuses_silently>() == "damaged");
   CHECK(broken_laws<fails_without_code>() == "damaged");

@@ -50,6 +50,6 @@ TEST_CASE("compile must be a function of its arguments") {
 TEST_CASE("results must not depend on the calls before") {
   CHECK(contains(broken_laws<executes<Drifts>>(), "functional"));
 }
-TEST_CASE("sessions must not share what they answer with") {
+TEST_CASE("sessions must not share their results' memory") {
   CHECK(broken_laws<executes<SharesResult>>() == "sessions");
 }

@@ -29,7 +29,7 @@ using Rows = std::array<std::int8_t, 15>;
 
 }  // namespace
 
-TEST_CASE("softmax of rows is one step, what has no integer kernel is computed in float") {
+TEST_CASE("softmax of rows is one step; nodes without an integer kernel are computed in float") {
   static_assert(static_module<program<softmax>, portable>::step_count == 1);
   CHECK(is_close(difference<program<softmax>, Rows, Rows>()));
   CHECK(static_module<program<softmax_of_columns>, portable>::step_count == 3);

@@ -107,7 +107,7 @@ TEST_CASE("views cost nothing, permutations and concatenations move bytes") {
   CHECK(folds<concatenation, 2, std::array<std::int8_t, 48>>());
 }
 
-TEST_CASE("what has another reader is not folded") {
+TEST_CASE("values with another reader are not folded") {
   CHECK(static_module<program<read_twice>, portable>::step_count == 4);
   CHECK(difference<program<read_twice>, Block, Block>().largest == 0);
 }

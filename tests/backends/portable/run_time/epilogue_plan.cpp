@@ -56,7 +56,7 @@ TEST_CASE("a convolution carries out the norm and the bounds after it, and gives
     }
 }
 
-TEST_CASE("what others need, or what is no constant, stays as it is") {
+TEST_CASE("results with other users, and parameters that are not constant, are not fused") {
   {
     Net n;  // the norm's operand is a result, too
     const auto c = n.conv("c", n.input("x", {1, 4, 6, 6}), n.weight("w", {8, 4, 1, 1}), {1, 8, 6, 6});

@@ -57,7 +57,7 @@ TEST_CASE("a convolution between bytes is one step, with the activation after it
   check_same(program, n.sample());
 }
 
-TEST_CASE("what would be another result stays in float") {
+TEST_CASE("operators that would give another result stay in float") {
   const auto check = [](const After& after, QuantizedNet::Steps to, std::string_view expected) {
     QuantizedNet n;
     const ExportedProgram program = support::quantized_convolution(n, after, to);
@@ -87,7 +87,7 @@ TEST_CASE("products of rows and sums keep their bytes") {
   check_same(program, n.sample());
 }
 
-TEST_CASE("what has effects is no part of a step") {
+TEST_CASE("nodes with effects are not part of a step") {
   for (const bool quantizes : {false, true}) {
     QuantizedNet n;
     const auto a = n.through_bytes("a", n.input("x", {3, 8}), {3, 8}, {0.01, 3});
@@ -111,7 +111,7 @@ TEST_CASE("what has effects is no part of a step") {
   }
 }
 
-TEST_CASE("bytes that others read lie in row-major order; between steps the channels are innermost") {
+TEST_CASE("bytes with other readers are in row-major order; between steps they are channels_last") {
   QuantizedNet n;
   const Sizes sizes{2, 16, 5, 7};
   const auto first = n.weights("first", {16, 16, 3, 3});

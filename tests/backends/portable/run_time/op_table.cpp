@@ -20,7 +20,7 @@ using namespace davit::portable_kernels;
 
 ErrorCode nothing(KernelCall&) { return ErrorCode::ok; }
 
-TEST_CASE("every row of the tables is found under its name, has a kernel and a schema, and stands once in its group") {
+TEST_CASE("every row of the tables is found under its name, has a kernel and a schema, and is once in its group") {
   std::size_t count = 0;
   for (std::size_t group = 0; group < operator_group_count; ++group)
     for (const OpTable* const table : all_tables[group]) {
@@ -42,7 +42,7 @@ TEST_CASE("every row of the tables is found under its name, has a kernel and a s
   CHECK(count >= 454);  // a row that no source takes into its group's table would be lost
 }
 
-TEST_CASE("what threads share has the same bits") {
+TEST_CASE("results of several threads have the same bits") {
   KernelTest test;
   const auto numbers = [](std::size_t count, double scale) {
     KernelTest::Numbers all(count);

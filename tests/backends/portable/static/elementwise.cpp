@@ -289,7 +289,7 @@ TEST_CASE("static elementwise functions on any type") {
   CHECK(check_maps());
   CHECK(check_others());
 }
-TEST_CASE("a walk has at most six dimensions, of which those that follow one another are one") {
+TEST_CASE("a walk has at most six dimensions, after adjacent ones are merged") {
   sf::Walk<2> walk;
   CHECK(walk.push(4, {6, 6}));
   CHECK(walk.push(6, {1, 1}));

@@ -96,7 +96,7 @@ static_assert(runs_when_compiled());
 
 }  // namespace
 
-TEST_CASE("static recurrent layers give what portable's give at run time") {
+TEST_CASE("static recurrent layers equal portable's at run time") {
   check<sf::Cell::gru>();
   check<sf::Cell::lstm>();
   check<sf::Cell::tanh>();

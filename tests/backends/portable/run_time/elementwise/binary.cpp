@@ -152,7 +152,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "portable: clamp whose one bound is NaN leaves its input; beside another bound, or in a tensor, NaN prevails") {
+    "portable: clamp with NaN as its only bound returns its input; beside another bound, or in a tensor, NaN wins") {
   KernelTest test;
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const ScalarType type : {ScalarType::float32, ScalarType::float64, ScalarType::bfloat16}) {

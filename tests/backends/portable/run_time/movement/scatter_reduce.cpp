@@ -66,7 +66,7 @@ TEST_CASE("scatter_reduce with the tensor's own values") {
   }
 }
 
-TEST_CASE("scatter_reduce without them: what no index names keeps its value") {
+TEST_CASE("scatter_reduce without self: elements without an index keep their value") {
   Reduce t;
   REQUIRE(t.reduce(f32, "sum", false) == ErrorCode::ok);
   CHECK(t.values() == Numbers{-6, 0, 3});
@@ -105,7 +105,7 @@ TEST_CASE("scatter_reduce: a count is taken in the tensor's dtype, division neve
   CHECK(t.values() == Numbers{0});
 }
 
-TEST_CASE("scatter_reduce refuses what does not fit") {
+TEST_CASE("scatter_reduce refuses arguments that do not fit") {
   Reduce t;
   CHECK(t.reduce(f32, "add", true) == ErrorCode::invalid_argument);
   CHECK(t.reduce(ScalarType::bool_, "mean", true) == ErrorCode::invalid_dtype);

@@ -64,7 +64,7 @@ TEST_CASE("portable: the same bytes as elements of another dtype") {
   CHECK(test.values(0) == Numbers{1, -2, 0, 0.5});
 }
 
-TEST_CASE("portable: contiguous answers what lies so itself, else a copy") {
+TEST_CASE("portable: contiguous returns a contiguous tensor itself, else a copy") {
   KernelTest test;
   const EValue x = test.tensor(ScalarType::float32, {2, 3}, {0, 1, 2, 3, 4, 5});
   CHECK(test.run(view_ops, "aten.contiguous.default", {x, EValue(0)}) == ErrorCode::ok);
@@ -84,7 +84,7 @@ TEST_CASE("portable: a view claims no more elements than a tensor can have") {
   const EValue large = test.list({EValue(std::int64_t{1} << 40), EValue(std::int64_t{1} << 40), EValue(0)});
   CHECK(test.run(view_ops, "aten.expand.default", {none, large, EValue(false)}) == ErrorCode::out_of_memory);
 }
-TEST_CASE("portable: what a kernel takes beside the plan has a limit") {
+TEST_CASE("portable: a kernel's memory beyond the plan has a limit") {
   davit::portable_kernels::KernelMemory memory;
   memory.set_limit(1000);
   CHECK(memory.block(600) != nullptr);

@@ -53,7 +53,7 @@ struct Images {
 
 }  // namespace
 
-TEST_CASE("a sum of bytes, of operands in either layout, lies as it is asked for") {
+TEST_CASE("a sum of bytes, of operands in either layout, has the requested layout") {
   Images of;
   Numbers expected;
   for (const double x : of.numbers) expected.push_back(quantized((x - 3) * 0.5 + (x - 3) * 0.5));

@@ -82,7 +82,7 @@ TEST_CASE("portable: linear layers in bfloat16 of all sizes, alone and by thread
       }
 }
 
-TEST_CASE("portable: bfloat16 that is subnormal, infinite or no number, and rows that lie at odd places") {
+TEST_CASE("portable: subnormal, infinite and NaN bfloat16, and rows at odd addresses") {
   KernelTest test;
   const std::int64_t m = 20, n = 33, k = 64;
   const Numbers w = numbers(n * k, 11), bias(static_cast<std::size_t>(n), 0);

@@ -101,7 +101,7 @@ TEST_CASE("threads share products: the sums are the same bits") {
   check_random<std::uint64_t>(6, 40);
 }
 
-TEST_CASE("products are the sums that define them, whatever the sizes and strides") {
+TEST_CASE("products are the sums that define them, for any sizes and strides") {
   check_random<float>(1, 200);
   check_random<double>(2, 60);
   check_random<std::uint64_t>(3, 60);

@@ -135,7 +135,7 @@ struct Layer {
 
 }  // namespace
 
-TEST_CASE("portable: recurrent layers are what their formulas say") {
+TEST_CASE("portable: recurrent layers equal their formulas") {
   for (const std::string cell : {"gru", "lstm", "rnn_tanh", "rnn_relu"})
     for (const std::int64_t units : {1, 5, 37})
       for (int variant = 0; variant < 12; ++variant) {
@@ -170,7 +170,7 @@ TEST_CASE("portable: recurrent layers of double and half precision") {
   }
 }
 
-TEST_CASE("portable: a recurrent layer whose operands do not fit") {
+TEST_CASE("portable: a recurrent layer with operands that do not fit") {
   KernelTest test;
   const EValue x = test.tensor(ScalarType::float32, {3, 1, 2}, {}), h = test.tensor(ScalarType::float32, {1, 1, 4}, {});
   const EValue wx = test.tensor(ScalarType::float32, {16, 2}, {}), wh = test.tensor(ScalarType::float32, {16, 4}, {});

@@ -31,7 +31,7 @@ ErrorCode sample(KernelTest& test, EValue input, EValue grid, int mode, int padd
 
 }  // namespace
 
-TEST_CASE("portable: elements outside are 0 whatever lies in the corner, and not read") {
+TEST_CASE("portable: elements outside are 0, and not read, whatever the corner holds") {
   KernelTest test;
   const EValue x = test.tensor(ScalarType::float32, {1, 1, 2, 2}, {std::numeric_limits<double>::infinity(), 2, 3, 4});
   const EValue grid = test.tensor(ScalarType::float32, {1, 1, 3, 2}, {1, 1, -5, 0, 1, 0});
@@ -86,8 +86,7 @@ TEST_CASE("portable: more points than are sampled at once, of images and volumes
     check("aten.grid_sampler_3d.default", {n, channels, size, size, size}, {n, 5, 3, 10, 3}, mode);
 }
 
-TEST_CASE(
-    "portable: vectors of float32 coordinates give what float64 gives one by one, outside and without a number too") {
+TEST_CASE("portable: vectors of float32 coordinates equal float64 one by one, also outside and for NaN") {
   KernelTest test;
   Numbers numbers(420), places(6 * 37);
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<double>(i * 37 % 101);
