@@ -15,7 +15,7 @@ using namespace davit;
 
 namespace {
 
-constexpr bool check_chain() {  // each block dies where the next but one is born
+constexpr bool check_chain() {  // each block dies when the next but one begins
   const Lifetime chain[] = {{0, 1, 100}, {1, 2, 100}, {2, 3, 100}, {3, 4, 100}, {4, 5, 0}};
   const MemoryPlan plan = plan_memory(chain);
   return is_sound(plan, chain) && plan.arena_bytes == 256 &&
@@ -31,7 +31,7 @@ constexpr bool check_unsound() {
 }
 static_assert(check_unsound());
 
-constexpr bool check_by_size() {  // in order of time the large block comes last and lies above the others
+constexpr bool check_by_size() {  // in order of time the large block is last and above the others
   const Lifetime lifetimes[] = {{0, 1, 64}, {1, 2, 128}, {2, 3, 256}, {2, 2, 0}};
   const MemoryPlan by_time = plan_memory(lifetimes);
   const MemoryPlan by_size = plan_memory_by_size(lifetimes);
@@ -51,14 +51,14 @@ constexpr bool check_tightly() {
 }
 static_assert(check_tightly());
 
-constexpr bool check_gap() {  // the small block fits between two that are alive at the same time
+constexpr bool check_gap() {  // the small block fits between two concurrent ones
   const Lifetime lifetimes[] = {{0, 4, 512}, {0, 1, 256}, {0, 4, 128}, {2, 3, 200}};
   const MemoryPlan plan = plan_memory_by_size(lifetimes);
   return is_sound(plan, lifetimes) && plan.arena_bytes == 512 + 256 + 128 && plan.offsets[3] == 512;
 }
 static_assert(check_gap());
 
-/// Each block at the lowest offset where none lies that is alive when it comes, by a look at all of them.
+/// The lowest free offset for each block at its beginning, by a search over all blocks.
 std::vector<std::size_t> lowest_offsets(std::span<const Lifetime> lifetimes) {
   std::vector<std::size_t> offsets;
   for (std::size_t i = 0; i < lifetimes.size(); ++i) {

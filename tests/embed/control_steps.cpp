@@ -69,7 +69,7 @@ constexpr bool swaps() {
 }
 static_assert(swaps());
 
-/// A predicate that is known takes one branch: the other costs nothing.
+/// A constant predicate takes one branch: the other costs nothing.
 constexpr GraphModule make_known() {
   GraphModule module = make_branches();
   for (Argument& a : module.arguments)
@@ -112,7 +112,7 @@ struct Counter {
   static void after(const StepInfo& step) { ++of[step.index]; }
 };
 
-/// What select_steps says against the program's last node.
+/// The reason of select_steps for the program's last node.
 std::string_view refusal_of(GraphModule module) {
   const StaticGraphRows rows(module.view());
   const std::vector<StaticInput> inputs(rows.inputs.size());
@@ -120,7 +120,7 @@ std::string_view refusal_of(GraphModule module) {
   const SelectedSteps selected = select_steps<portable_static>(rows.view(), inputs.data(), outputs.data());
   return selected.orphans.empty() ? "" : selected.orphans[0].reasons[0];
 }
-/// A while loop whose carried value has these sizes in its body and its condition that dtype.
+/// A while loop whose body returns these sizes and whose condition this dtype.
 GraphModule loop_with(std::initializer_list<std::int64_t> made, ScalarType condition_type, bool same_graph = false) {
   GraphBuilder b;
   b.begin_graph();
@@ -168,8 +168,8 @@ TEST_CASE("tensors of control flow may be in the arena, and a hook counts the it
   CHECK(module.output<0>()[0] == 25);
   CHECK(module.output<1>()[1] == 79);
   CHECK(Counter::of[0] == 1);
-  CHECK(std::ranges::count(Counter::of, 3) >= 3);  // the body's
-  CHECK(std::ranges::count(Counter::of, 4) == 1);  // the condition
+  CHECK(std::ranges::count(Counter::of, 3) >= 3);  // the body's node
+  CHECK(std::ranges::count(Counter::of, 4) == 1);  // the condition's node
   CHECK(Counter::of[decltype(module)::step_count] == 0);
 }
 

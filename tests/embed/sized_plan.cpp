@@ -21,7 +21,7 @@ using detail::same_code;
 using detail::SizedPlan;
 using detail::view_of_plan;
 
-/// y = relu(x + x), or with `last` relu(x) + x, of N elements.
+/// y = relu(x + x), or with `last` relu(x) + x, for N elements.
 template <std::int64_t N, bool last = false>
 constexpr GraphModule make_sum() {
   GraphBuilder b;

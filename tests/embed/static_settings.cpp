@@ -46,7 +46,7 @@ struct Image {
 static_assert(External::arena_bytes != 0 && WithState::arena_bytes != 0);
 static_assert(sizeof(Image) < External::arena_bytes + WithState::arena_bytes + 2 * sizeof(WithState));
 
-/// y = relu(x) + t, and s = x + t goes back into x; same is what x was.
+/// y = relu(x) + t, and s = x + t is written back to x; same is the old x.
 constexpr GraphModule make_written_back() {
   GraphBuilder b;
   b.begin_graph();
@@ -109,7 +109,7 @@ TEST_CASE("inputs and outputs are in the arena") {
   std::ranges::copy(Four{9, 9, 9, 9}, unused.begin());
   REQUIRE(module.forward().has_value());
   CHECK(std::ranges::equal(module.output<0>(), Four{1, 3, 1, 5}));
-  CHECK(std::ranges::equal(module.output<1>(), Four{-1, 2, -3, 4}));  // as it was before it was written back
+  CHECK(std::ranges::equal(module.output<1>(), Four{-1, 2, -3, 4}));  // the value before the write-back
   CHECK(std::ranges::equal(module.output<2>(), Four{1, 1, 1, 1}));
   CHECK(std::ranges::equal(x, Four{0, 3, -2, 5}));
   for (const auto& tensor : {module.output<0>(), module.output<1>(), module.output<2>(), x}) {

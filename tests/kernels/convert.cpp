@@ -14,7 +14,7 @@ using kernels::Conversion;
 using kernels::convert;
 
 static_assert(convert<std::int8_t>(300.7) == 44 && convert<std::int64_t>(1e30) == INT64_MIN && convert<bool>(0.5f));
-// what does not fit, as torch on x86: by way of int32, or of int64
+// out of range: as torch on x86, by way of int32 or of int64
 static_assert(convert<std::int32_t>(3e9f) == INT32_MIN && convert<std::int32_t>(-2147483648.0f) == INT32_MIN &&
               convert<std::int32_t>(2147483647.5) == INT32_MAX);
 static_assert(convert<std::int32_t>(std::numeric_limits<float>::quiet_NaN()) == INT32_MIN &&
@@ -32,7 +32,7 @@ constexpr std::array real_types{ScalarType::float32, ScalarType::float64, Scalar
                                 ScalarType::uint8,   ScalarType::uint16,  ScalarType::uint32,  ScalarType::uint64,
                                 ScalarType::bool_};
 
-/// The element of dtype `from` that `value` becomes, as one of dtype `to`, back as a double.
+/// Converts `value` to dtype `from`, then to dtype `to`, and back to a double.
 double through(double value, ScalarType from, ScalarType to) {
   std::uint64_t source = 0;
   REQUIRE(kernels::store_element(value, from, &source));

@@ -27,7 +27,7 @@ struct Affine {
   T operator()(T a, T b) const noexcept { return factor * a - b; }
 };
 
-/// 2 * a - b over (rows, 3) and what b broadcasts from.
+/// 2 * a - b over (rows, 3), with b broadcast.
 template <class T>
 std::vector<T> run(std::int64_t rows, std::vector<T> b, const std::vector<std::int64_t>& b_sizes) {
   std::vector<T> a(static_cast<std::size_t>(rows) * 3);
@@ -51,7 +51,7 @@ std::vector<T> run(std::int64_t rows, std::vector<T> b, const std::vector<std::i
   return out;
 }
 
-/// The element; 777 is an error.
+/// Returns the element; 777 is an error.
 template <class T>
 struct Refusing {
   kernels::Parameters* p;
@@ -116,7 +116,7 @@ TEST_CASE("transposed operands, by tiles") {
     const TensorView y{b.data(), sizes.data(), dense.data(), 3, ScalarType::float32};
     const TensorView row{c.data(), one_row.data(), one.data(), 1, ScalarType::float32};
     const auto as_float = [](ScalarType from) { return Conversion::into_compute(from, ScalarType::float32); };
-    const auto at = [&](std::int64_t i) {  // of x, where the result has its element i
+    const auto at = [&](std::int64_t i) {  // of x, for element i of the result
       const std::int64_t plane = i / (rows * columns), r = i / columns % rows, k = i % columns;
       return static_cast<float>(a[static_cast<std::size_t>(plane * rows * columns + r + k * rows)]);
     };

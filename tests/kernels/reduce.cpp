@@ -33,7 +33,7 @@ std::vector<kernels::Accumulated> reduced(const kernels::Groups& groups, const C
   });
   return all;
 }
-/// Each column of a (rows, count) tensor, reduced.
+/// Reduces each column of a (rows, count) tensor.
 template <class T>
 std::vector<kernels::Accumulated> columns(const std::vector<T>& data, const kernels::ReduceLoops& loops,
                                           std::int64_t count = 2, double center = 0) {
@@ -47,7 +47,7 @@ std::vector<kernels::Accumulated> columns(const std::vector<T>& data, const kern
   const kernels::ReduceLoop& loop = std::is_same_v<T, float> ? loops.float32 : floats ? loops.float64 : loops.int64;
   return reduced(groups, load, loop, center);
 }
-/// The same of the columns one by one, as rows.
+/// Reduces the columns one by one, as rows.
 template <class T>
 std::vector<kernels::Accumulated> rows(const std::vector<T>& data, const kernels::ReduceLoop& loop, std::int64_t count,
                                        double center = 0) {

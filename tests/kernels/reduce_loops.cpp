@@ -18,7 +18,7 @@ Accumulated row(const std::vector<T>& x, const ReduceLoop& loop, Accumulated so_
   loop.row(reinterpret_cast<const std::byte*>(x.data()), static_cast<std::int64_t>(x.size()), so_far);
   return so_far;
 }
-/// The largest one after another, as it is said to be.
+/// The largest element by definition, one after another.
 template <class T>
 std::size_t first_largest(const std::vector<T>& x) {
   std::size_t at = 0;

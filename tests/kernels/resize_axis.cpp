@@ -22,7 +22,7 @@ TEST_CASE("the two elements around an output element") {
   constexpr davit::kernels::LinearTap<float> second(grows, grows.step<float>(false), 1, false);
   static_assert(second.first == 0 && second.second == 1 && second.of_second == 0.25f);
   CHECK(second.of_first == 0.75f);
-  constexpr ResizeAxis stays{4, 4};  // each element is its own, and no infinity beside it makes it NaN
+  constexpr ResizeAxis stays{4, 4};  // each element is its own, and no neighbouring infinity makes it NaN
   constexpr davit::kernels::LinearTap<float> own(stays, stays.step<float>(false), 1, false);
   static_assert(own.first == 1 && own.second == 1 && own.of_first == 1);
 }
@@ -38,7 +38,7 @@ TEST_CASE("the input element with the nearest centre") {
 
 namespace {
 
-/// The sum of the taps' elements and of their weights, of all output elements of an axis.
+/// The sums of the taps' elements and of their weights, for all output elements of an axis.
 struct Sums {
   std::int64_t taps = 0;
   double weights = 0, places = 0;

@@ -15,7 +15,7 @@ using namespace davit::kernels;
 
 namespace {
 
-/// Of elements that lie `step` apart.
+/// Runs a line on elements `step` apart.
 template <class Line, class... More>
 std::vector<float> line(const std::vector<float>& x, std::int64_t step, More... more) {
   std::vector<float> y = x;

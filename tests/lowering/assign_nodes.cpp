@@ -61,7 +61,7 @@ TEST_CASE("a refusal leaves the node untagged, with its reason; in a chain it le
 
 TEST_CASE("a chain stays in one group") {
   const Toys toys;
-  Draft d;  // a and c belong together, though b puts c far behind a
+  Draft d;  // a and c are a chain, though b delays c
   const ValueId x = d.user("x");
   const ValueId a = d.neg("a", x);
   const ValueId b = d.mul("b", x, 2.0);

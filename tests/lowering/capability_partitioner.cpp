@@ -38,7 +38,7 @@ Partitioning<List> partition(const ExportedProgram& program, CapabilityOptions o
   REQUIRE(answer);
   return std::move(*answer);
 }
-/// The tag of a node as "name", or "" if it has none.
+/// The tag of a node by name, or "" if it has none.
 template <class List>
 Name tag(const ExportedProgram& program, const Partitioning<List>& p, std::string_view node) {
   const TagId tag = p.tags.nodes[support::find_node(program.view(), node)];
@@ -58,8 +58,8 @@ bool refused(const ExportedProgram& program, const Partitioning<List>& p, std::s
   });
 }
 
-/// A toy backend that estimates: so long a node, more for one operator, and so long for each value that enters or
-/// leaves.
+/// A toy backend with estimates: a time per node, another for one operator, and one for each value that crosses the
+/// border.
 template <int N>
 struct Estimating : support::toy_backend<N> {
   static inline double node_ns = 0, border_ns = 0, slow_ns = 0;
@@ -86,7 +86,7 @@ struct Estimating : support::toy_backend<N> {
     return ns;
   }
 };
-/// Says what two estimate, and takes it back.
+/// Sets the estimates of two backends, and resets them.
 struct Estimates {
   Estimates(double first, double second, double border = 0) {
     Estimating<0>::node_ns = first;
@@ -131,7 +131,7 @@ TEST_CASE(
     return split.refusals.empty() && split.candidates.empty() && tags(program, split) == std::vector<Name>(5, "toy0_0");
   };
   CHECK(first(10, 10));
-  CHECK(first(10, 9.9));  // estimates are not worth so little
+  CHECK(first(10, 9.9));  // less than the estimates' error
   CHECK(first(10, 20));
 }
 
@@ -144,7 +144,7 @@ TEST_CASE("offload cost: nodes that the later backend refuses stay, if both part
     CHECK(tags(program, partition<Pair>(program)) ==
           std::vector<Name>{"toy1_0", "toy0_0", "toy1_1", "toy1_1", "toy1_1"});
   }
-  const Estimates estimates(10, 4, 20);  // 24 less, and four values that go to and fro
+  const Estimates estimates(10, 4, 20);  // saves 24, and costs four more crossings
   CHECK(tags(program, partition<Pair>(program)) == std::vector<Name>(5, "toy0_0"));
 }
 

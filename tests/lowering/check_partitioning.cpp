@@ -31,7 +31,7 @@ ExportedProgram sample() {
 constexpr ValueId w = 0;
 constexpr ValueId x = 2;
 
-/// The errors of a partitioning by hand that `spoil` has changed.
+/// The errors of a handmade partitioning after `spoil`.
 template <class Spoil>
 std::vector<Error> errors_of(std::initializer_list<Group> groups, Spoil&& spoil) {
   const ExportedProgram program = sample();
@@ -39,7 +39,7 @@ std::vector<Error> errors_of(std::initializer_list<Group> groups, Spoil&& spoil)
   spoil(program.view(), partitioner.answer.tags);
   return check_partitioning(program, partitioner.answer.tags);
 }
-/// The only one.
+/// The only error.
 template <class Spoil>
 Error error_of(std::initializer_list<Group> groups, Spoil&& spoil) {
   const std::vector<Error> errors = errors_of(groups, spoil);

@@ -106,7 +106,7 @@ TEST_CASE("a node that returns its argument goes; if it is an output of the prog
   const ExportedProgram made = run_decompositions(program);
   REQUIRE(is_sound(made));
   CHECK(targets(made) == Texts{"aten.relu.default", "aten.alias.default"});
-  // also where a backend would take the node as it is
+  // also if a backend would take the node unchanged
   CHECK(targets(run_decompositions(program, {.backends = BackendList<portable>::tables()}))[0] == "aten.relu.default");
 }
 
@@ -288,7 +288,7 @@ TEST_CASE("an operator whose rule does not fit its arguments stays as it is") {
   const auto trained = {Arg{"p", GraphBuilder::real(0.5)}, Arg{"train", GraphBuilder::boolean(true)}};
   CHECK(targets(run_decompositions(one_operator("aten.alpha_dropout.default", trained, {2, 3}))) ==
         Texts{"aten.alpha_dropout.default"});
-  // sizes and dtypes of the program that are not those of the rule
+  // sizes and dtypes of the program that contradict the rule
   CHECK(targets(run_decompositions(one_operator("aten.mish.default", {}, {2, 4}))) == Texts{"aten.mish.default"});
   CHECK(targets(run_decompositions(one_operator("aten.mish.default", {}, {2, 3}, F::float64))) ==
         Texts{"aten.mish.default"});
@@ -307,7 +307,7 @@ TEST_CASE("half precision is computed in float32 where PyTorch's kernels do so")
   CHECK(targets(made).back() == "aten._to_copy.default");
   const GraphModuleView graph = made.view();
   CHECK(graph.values[graph.outputs(graph.nodes[1])[0].value()].dtype == F::float32);
-  // also where it is a part that does so
+  // also if a part does so
   const ExportedProgram distance = run_decompositions(
       one_operator("aten.dist.default", {{"other", GraphBuilder::value(0)}}, {}, F::bfloat16, F::bfloat16));
   CHECK(is_sound(distance));
@@ -513,7 +513,7 @@ TEST_CASE("weights of bytes, scaled by row of results, are multiplied in float32
 
 namespace {
 
-/// What one operator makes of `x` on portable: `make` adds it to a program of the input x, whose size is symbolic.
+/// The result of one operator on portable for `x`: `make` adds it to a program with the input x, of symbolic size.
 template <class Make>
 Result<std::vector<float>> of_line(std::initializer_list<float> x, Make&& make) {
   support::Draft d;
@@ -616,7 +616,7 @@ TEST_CASE("fill_diagonal_ of any shape, wrapped and with a value of the run") {
     for (std::int64_t i = 0; i < count; ++i) ones.view().as<float>()[i] = 1;
     const auto out = session.run("forward", std::move(ones));
     REQUIRE(out);
-    std::string places;  // of what is not 1
+    std::string places;  // of elements other than 1
     const std::vector<float> elements = support::elements(out->all().back());
     for (std::size_t i = 0; i < elements.size(); ++i)
       if (elements[i] != 1) places += (places.empty() ? "" : " ") + std::to_string(i) + (elements[i] == 9 ? "" : "!");
@@ -669,7 +669,7 @@ TEST_CASE("grouped products take rows, columns or parts of the sum up to each gr
   using Floats = std::vector<float>;
   // rows 0 | 1, 2
   CHECK(product({3, 2}, {2, 2, 1}, {3, 1}, {1, 2, 3, 4, 5, 6}, {1, 1, 10, 100}, 1, 3) == Floats{3, 430, 650});
-  // a group of no rows
+  // an empty group
   CHECK(product({3, 2}, {2, 2, 1}, {3, 1}, {1, 2, 3, 4, 5, 6}, {1, 1, 10, 100}, 0, 3) == Floats{210, 430, 650});
   // columns 0, 1 | 2
   CHECK(product({2, 1, 2}, {2, 3}, {1, 3}, {1, 1, 10, 100}, {1, 2, 3, 4, 5, 6}, 2, 3) == Floats{5, 7, 630});

@@ -67,7 +67,7 @@ TEST_CASE("a size is read once in a graph, unless its node was rolled back") {
   CHECK(emit.view().nodes.size() == 1);
   const ValueId again = ask(0);
   CHECK(emit.view().nodes.size() == 2);
-  emit.module().values[again].constant = 0;  // as of a number that the program gives no example of
+  emit.module().values[again].constant = 0;  // as in a program without an example of the number
   CHECK(ask(0) == again);
   CHECK(emit.module().values[again].constant == 2);
 }

@@ -25,8 +25,8 @@ using Floats = std::vector<float>;
 
 namespace {
 
-/// The program `a = x + 1; y = target(a, others); y.add_(10); return a`, where y has `sizes` and x those `of`, and
-/// beside it, if asked for, a write that keeps it from being functionalized.
+/// The program `a = x + 1; y = target(a, others); y.add_(10); return a`, where y has `sizes` and x has `of`; if
+/// requested, with a write that keeps it from being functionalized.
 ExportedProgram written(std::string_view target, support::Sizes sizes, std::initializer_list<Argument> others,
                         support::Sizes of, bool functional) {
   Draft d;

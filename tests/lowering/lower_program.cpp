@@ -37,7 +37,7 @@ ExportedProgram sample() {
   return d.finish();
 }
 
-/// x + y and x - y, of one program each
+/// x + y and x - y, one program each
 ExportedProgram simple(std::string_view target) { return programs::binary(target); }
 
 std::vector<std::string_view> backends(const LoweredProgram& program, std::size_t method) {
@@ -55,7 +55,7 @@ const Error& error_of(const R& result) {
 }
 bool has(const Error& error, std::string_view text) { return to_string(error).find(text) != std::string_view::npos; }
 
-/// A backend that sees its partitions at once, and says how many they were.
+/// A backend that preprocesses its partitions together, and counts them.
 struct Together : support::toy_backend<3> {
   static constexpr std::string_view name = "together";
   static inline std::vector<std::size_t> calls;

@@ -58,7 +58,7 @@ TEST_CASE("violations that verify finds are errors if validate is set") {
 }
 
 TEST_CASE("tensors whose layout differs from torch's are neither viewed by as_strided nor written") {
-  // t = x.t() * 2 lies in torch as x.t() does
+  // in torch t = x.t() * 2 has the layout of x.t()
   const auto prepared = [](bool contiguous, bool writes) {
     Draft d;
     const auto value = [&](std::string_view name, std::int64_t first, std::int64_t second) {

@@ -24,7 +24,7 @@ using support::Net;
 
 namespace {
 
-/// An LSTM over 4 rows of 3, of 2 layers, whose last states are said to have these sizes; answers what it makes.
+/// An LSTM of 2 layers over 4 rows of 3, whose last states are recorded with these sizes; returns its results.
 std::vector<ValueId> lstm(Net& n, std::initializer_list<std::int64_t> said) {
   std::vector<Argument> weights;
   for (const std::int64_t features : {6, 5})

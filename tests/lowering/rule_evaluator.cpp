@@ -184,7 +184,7 @@ TEST_CASE("a dimension out of range in a file is a fault, for every operator") {
     (void)r.eval(body);
     CHECK(r.emit.fault != nullptr);
   }
-  Rules r;  // of a tensor without dimensions, 0 is one
+  Rules r;  // of a tensor without dimensions, 0 is valid
   CHECK(r.integer("rank(topk(sum(x), 1, 0)[0])") == 0);
   CHECK(r.integer("rank(sum.dim_IntList(sum(x), [0]))") == 0);
   CHECK(r.integer("rank(linear(x, select.int(x, 0, 0)))") == 1);
@@ -201,7 +201,7 @@ TEST_CASE("a rule emits no more nodes than a program may have") {
 
 namespace {
 
-/// Rules about x of [s0, 3], seen at 4; s0 is at least 2 and at most 10, or anything.
+/// Rules for x of [s0, 3] with the example 4; s0 is in [2, 10], or unbounded.
 struct SymbolicRules {
   static GraphModule of(ValueId& x) {
     GraphBuilder b;
@@ -248,7 +248,7 @@ TEST_CASE("comparisons of sizes are decided by their ranges, not by the exported
     CAPTURE(body);
     CHECK(!decided(body).has_value());
   }
-  CHECK(decided("n >= 0", false) == true);  // a size
+  CHECK(decided("n >= 0", false) == true);  // n is a size
   CHECK(!decided("n - 1 >= 0", false).has_value());
   CHECK(decided("n == 4") == true);
   CHECK(decided("n == 1") == false);

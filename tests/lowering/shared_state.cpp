@@ -94,5 +94,5 @@ TEST_CASE("methods that share state by name have it with one dtype, one size and
   CHECK(lowered(method_with(ones, false), method_with(ones, true)) == "");
   CHECK(lowered(method_with(programs::tensor({2}, {1, 2}), false), method_with(ones, true)) != "");
   CHECK(lowered(method_with(programs::tensor({3}, {1, 1, 1}), false), method_with(ones, false)) ==
-        "");  // constants, nobody changes one
+        "");  // constants, which no method changes
 }

@@ -30,7 +30,7 @@ Texts targets(const ExportedProgram& program) {
   for (const Node& node : program.view().nodes) out.emplace_back(program.view().target(node));
   return out;
 }
-/// The operators that are left, of a program that is sound afterwards; composites that portable takes are whole again.
+/// The operators of the simplified program, which must verify; composites that portable takes become whole again.
 Texts left(const ExportedProgram& program) {
   const DecomposeOptions portable_takes{.backends = BackendList<portable>::tables()};
   const std::optional<ExportedProgram> made = simplified(program, &portable_takes, true);
@@ -40,7 +40,7 @@ Texts left(const ExportedProgram& program) {
   return targets(*made);
 }
 
-/// A node of a value and perhaps a number whose output holds bools, and where() of what it says; all of [2, 3].
+/// An operator with bool results on a value and possibly a number, and where() with them; all of [2, 3].
 ValueId tested(Net& n, std::string_view target, std::string_view name, ValueId v, std::optional<double> against) {
   const ValueId made = n.draft.b.tensor(name, ScalarType::bool_, {2, 3});
   Argument in[] = {n.v(v), GraphBuilder::real(against.value_or(0))};
@@ -74,7 +74,7 @@ TEST_CASE("a program with arguments in another order, or dimensions that a tenso
     Net n;
     const auto x = n.input("x", {2, 3});
     const auto v = n.op("aten.view.default", "v", {6}, {{"self", n.v(x)}, {"size", n.ints({6})}});
-    const auto w = n.op("aten.view.default", "w", {2, 3}, {{"self", n.v(v)}, {"size", n.ints({2, 3})}});  // else one
+    const auto w = n.op("aten.view.default", "w", {2, 3}, {{"self", n.v(v)}, {"size", n.ints({2, 3})}});  // a 2nd node
     return left(n.finish({call(n, w)})).size() == 3;
   };
   const auto transposed = [&](std::int64_t dim) {
@@ -95,7 +95,7 @@ TEST_CASE("a program with arguments in another order, or dimensions that a tenso
                   {{"self", n.v(w)}, {"dim", n.i(dim)}, {"start", n.i(0)}, {"end", n.i(1)}});
     }));
   }
-  // an argument stands elsewhere, as PyTorch allows; a product has a rank that it cannot have
+  // an argument in another place, as PyTorch allows; a product with an impossible rank
   CHECK(is_left([](Net& n, auto w) {
     return n.op("aten.transpose.int", "y", {3, 2}, {{"dim0", n.i(0)}, {"self", n.v(w)}, {"dim1", n.i(1)}});
   }));
@@ -149,7 +149,7 @@ TEST_CASE("the decomposition of a linear is a linear again") {
   const auto z = n.relu("z", y, {2, 3, 5});
   const ExportedProgram program = n.finish({z});
   CHECK(left(program) == Texts{"aten.linear.default", "aten.relu.default"});
-  CHECK(targets(simplified(program).value_or(program)).size() > 2);  // nobody says that he takes linears
+  CHECK(targets(simplified(program).value_or(program)).size() > 2);  // no backend takes linears
 }
 
 TEST_CASE("the decompositions of a masked softmax and of an elu are these operators again") {
@@ -308,7 +308,7 @@ TEST_CASE("a size is asked of the input that has it, and not where the other siz
 
 TEST_CASE("an index by computed numbers becomes a padding or a resizing, if the numbers allow it") {
   Net n;
-  // a vector, or a tensor of such a dimension, of any dtype
+  // a vector, or a tensor with such a dimension, of any dtype
   const auto make = [&](ScalarType type, std::string_view target, std::string_view name, support::Sizes sizes,
                         std::initializer_list<Net::Named> arguments) {
     std::vector<Argument> in;
@@ -515,7 +515,7 @@ TEST_CASE("sizes of any depth are not compared to their ends") {
   const auto size = n.op("aten.sym_size.int", "size", {}, {{"self", n.v(y)}, {"dim", n.i(0)}});
   ExportedProgram program = n.finish({n.op("aten.relu.default", "z", {4}, {{"self", n.v(y)}}), size});
   GraphModule& m = program.graph_module;
-  const auto deep = [&] {  // as Add(1, 1, ...) is read, and as no file says it: each level twice the one before
+  const auto deep = [&] {  // as Add(1, 1, ...) is read, and deeper than any file: each level has the one before twice
     m.exprs.push_back({.op = ExprOp::integer, .value = 1});
     for (int i = 0; i < 300'000; ++i) {
       const auto last = static_cast<ExprId>(m.exprs.size() - 1);
@@ -578,7 +578,7 @@ TEST_CASE("a merged operator has the source lines of all its parts, each once") 
 
 namespace {
 
-/// Programs of tensors of any dtype.
+/// Programs with tensors of any dtype.
 struct Typed : Net {
   ValueId of(ScalarType type, std::string_view target, std::string_view name, support::Sizes sizes,
              std::initializer_list<Named> arguments) {

@@ -21,7 +21,7 @@ namespace {
 struct Tag {};
 using Mock = testing::mock_backend<Tag>;
 
-/// A script that is in use while it lives.
+/// A script that is active while it lives.
 struct Script : testing::MockScript {
   Script() { Mock::script = this; }
   Script(const Script&) = delete;

@@ -20,7 +20,7 @@ using support::Draft;
 
 namespace {
 
-/// out_dtype(target, int32, arguments...) of 4 elements, which the program returns.
+/// out_dtype(target, int32, arguments...) of 4 elements, the program's output.
 ExportedProgram said(Draft& d, std::string_view target, std::initializer_list<Argument> arguments,
                      ScalarType dtype = ScalarType::int32) {
   std::vector<Argument> inputs{d.b.string(target, ArgumentKind::operator_name), GraphBuilder::scalar_type(dtype)};
@@ -96,7 +96,7 @@ TEST_CASE("calls of another form stay, and are refused by name") {
 
 namespace {
 
-/// associative_scan of in0 * in1 + (in2, if there is one more), over dimension `dim` of x.
+/// associative_scan of in0 * in1 + (in2, if there is a third value), over dimension `dim` of x.
 ExportedProgram scanned(support::Sizes sizes, support::Sizes slice, std::int64_t dim, bool has_more = false) {
   Draft d;
   const ValueId x = d.user("x", sizes), k = d.user("k", slice);
@@ -127,7 +127,7 @@ std::vector<float> scan(const ExportedProgram& program, const Tensor& x, const T
   return support::elements((*out)[0]);
 }
 
-/// own.bump.default(Tensor(a!) x, int n) in the form of newer torch, on a view of a base of 4 elements, or on the base.
+/// own.bump.default(Tensor(a!) x, int n) in newer torch's form, on a view of a base of 4 elements, or on the base.
 ExportedProgram written(std::string_view view, std::initializer_list<std::int64_t> numbers) {
   Draft d;
   const ValueId base = d.user("base", {4});

@@ -41,7 +41,7 @@ TEST_CASE("a node that depends on constants alone is constant; later values are 
   const ExportedProgram program = d.finish();
   const GraphModuleView graph = program.view();
   std::vector<ValueSource> sources = value_sources(program);
-  sources.resize(2);  // of w and x: the others are new
+  sources.resize(2);  // of w and x: later values are new
   CHECK(sources[w] == ValueSource::constant);
   CHECK_FALSE(note_source(graph, graph.nodes[1], sources));
   CHECK(sources.size() == graph.values.size());

@@ -13,7 +13,7 @@ using support::Draft;
 
 namespace {
 
-/// a = x + x; b = a + 1, answered; c = a * b, answered
+/// a = x + x; b = a + 1, an output; c = a * b, an output
 constexpr bool check_users() {
   Draft d;
   const ValueId x = d.user("x");

@@ -18,7 +18,7 @@ using testing::ProgramRecipe;
 
 namespace {
 
-/// Answers a number that is off by one, where it answers numbers.
+/// Returns a number that is off by one, where it returns numbers.
 struct OffByOne : testing::renamed_backend<portable, "off_by_one"> {
   template <class Context>
   [[nodiscard]] static Status execute(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
@@ -106,7 +106,7 @@ TEST_CASE("judge: windows that overlap are not fed to a program that writes in p
 
 namespace {
 
-/// Answers the caller's memory, where that holds the same elements.
+/// Returns the caller's memory, if that holds the same elements.
 struct Aliasing : testing::renamed_backend<portable, "aliasing"> {
   template <class Context>
   [[nodiscard]] static Status execute(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,

@@ -19,8 +19,8 @@ std::string mistake_in(std::string_view pattern) {
   const char* const mistake = detail::parse_pattern(row).mistake;
   return mistake == nullptr ? "" : mistake;
 }
-/// Whether a pattern fits the last node of a program; every value is used once, hidden, and a constant if it is named
-/// w.
+/// True if a pattern fits the last node of a program; every value has one use and is no output, and is a constant if it
+/// is named w.
 bool fits(const ExportedProgram& program, std::string_view text) {
   const PatternRow row{.pattern = text};
   const detail::Pattern pattern = detail::parse_pattern(row);

@@ -17,7 +17,7 @@ namespace {
 struct ChangesInput {
   static void after(std::span<const EValue> in, std::span<EValue>, auto&) { in[0].tensor().as<float>()[0] += 1; }
 };
-struct IgnoresDestination {  // fills a destination with something else
+struct IgnoresDestination {  // fills a destination with wrong bytes
   static void after(std::span<const EValue>, std::span<EValue> out, auto& context) {
     if (out[0].tensor().data != context.workspace().results[0].view().data) out[0].tensor().as<float>()[0] = -1;
   }

@@ -19,14 +19,14 @@ struct saves_wrong : compiler_demo {
   }
 };
 
-/// Refuses short bytes, and does not say why.
+/// Refuses truncated bytes without a reason.
 struct refuses_silently : compiler_demo {
   static Result<Processed> load(std::span<const std::byte> bytes) {
     if (bytes.size() < 20) return std::unexpected(Error{.code = ErrorCode::corrupt_data});
     return compiler_demo::load(bytes);
   }
 };
-/// The same in compile, which sees the tokens cut.
+/// The same in compile, which sees truncated tokens.
 struct fails_without_code : compiler_demo {
   static Result<Handle> compile(const Processed& processed, const CompileSpec& spec) {
     auto handle = compiler_demo::compile(processed, spec);
