@@ -108,7 +108,7 @@ TEST_CASE("a norm of a series, that is no part of weights, is portable's where o
       n.op("aten.cat.default", "joined", {1, 32, 20}, {{"tensors", n.draft.b.tensors({a, b})}, {"dim", n.i(1)}});
   const ExportedProgram program = n.finish({n.relu("r", n.norm("bn", joined, {1, 32, 20}), {1, 32, 20})});
   CHECK(faults(program, n.sample()) == "");
-  if (onednn_ops::major_version >= 3) return;  // which has code for other layouts
+  if (onednn_ops::major_version >= 3) return;  // 3 has code for other layouts
   const auto lowered = to_backend<onednn>(program, {});
   REQUIRE(lowered);
   std::size_t norms = 0;
@@ -399,7 +399,7 @@ TEST_CASE("operators that the library lacks run on portable's kernels between it
        {"reflection_pad2d", "sin", "upsample_bilinear2d", "grid_sampler_2d", "log_softmax"})
     CHECK(steps(program).find(name) != std::string::npos);
 
-  Net m;  // nothing is gained by them alone
+  Net m;  // nothing is gained by these alone
   const auto v = m.op("aten.cos.default", "v", {2, 3}, {{"self", m.v(m.input("x", {2, 3}))}});
   const ExportedProgram alone = m.finish({m.op("aten.mul.Tensor", "y", {2, 3}, {{"self", m.v(v)}, {"other", m.v(v)}})});
   const NodeId nodes[] = {0, 1};
@@ -412,7 +412,7 @@ TEST_CASE("a convolution that gains less than its border costs is left to portab
   const auto x = depthwise.input("x", {1, 64, 56, 56});
   CHECK(support::only_partition<List>(depthwise.finish({depthwise.conv("y", x, depthwise.weight("w", {64, 1, 3, 3}),
                                                                        {1, 64, 56, 56}, 1, 1, 64)})) == "portable_0");
-  Net dense;  // whose weight has many more elements than what it computes with; it is laid out once
+  Net dense;  // its weight has many more elements than its operand; it is packed once
   const auto z = dense.input("z", {1, 512, 7, 7});
   CHECK(support::only_partition<List>(dense.finish(
             {dense.conv("y", z, dense.weight("w", {512, 512, 3, 3}), {1, 512, 7, 7}, 1, 1)})) == "onednn_0");
@@ -489,7 +489,7 @@ TEST_CASE("parts of a concatenation, at batch 1 made in their places") {
 }
 
 TEST_CASE("nested concatenations: an earlier concatenation is a part of the next one") {
-  for (const std::int64_t channels : {16, 6}) {  // in whole blocks, and not
+  for (const std::int64_t channels : {16, 6}) {  // in whole blocks, and in partial ones
     CAPTURE(channels);
     Net n;
     auto x = n.input("x", {1, 16, 6, 6});
@@ -515,12 +515,12 @@ TEST_CASE("nested concatenations: an earlier concatenation is a part of the next
         n.finish({n.op("aten.neg.default", "neg", {1, 4 * channels, 6, 6}, {{"self", n.v(whole)}}), some});
     CHECK(faults(program, n.sample()) == "");
     const bool in_blocks =
-        channels == 16 && (onednn_ops::major_version < 3 ||
-                           onednn_ops::has_wide_vectors());  // 3 lays channels innermost for 256-bit vectors
+        channels == 16 &&
+        (onednn_ops::major_version < 3 || onednn_ops::has_wide_vectors());  // 3 uses channels_last for 256-bit vectors
     if (in_blocks)
       CHECK(steps(program).find("aten.cat.default") ==
             steps(program).rfind("aten.cat.default") -
-                2 * std::string("aten.cat.default ").size());  // the parts of `some` alone
+                2 * std::string("aten.cat.default ").size());  // only the parts of `some`
   }
 }
 
@@ -674,7 +674,7 @@ TEST_CASE("a constant that is made when compiling") {
 }
 
 TEST_CASE("one row times a large matrix, alone and with an epilogue that one primitive cannot take") {
-  for (const std::uint32_t threads : {1, 2}) {  // a kernel that reads the matrix as it is; a convolution of one pixel
+  for (const std::uint32_t threads : {1, 2}) {  // a kernel that reads the matrix unpacked; a convolution of one pixel
     CAPTURE(threads);
     onednn::set_threads(threads);
     Net n;
@@ -749,7 +749,7 @@ TEST_CASE("3 x 3 by Winograd's algorithm: with a sum and clamps behind it, and w
           n.op("aten.add.Tensor", "again", {batch, 48, size, size},
                {{"self", n.v(bounded)},
                 {"other",
-                 n.v(n.conv("c3", bounded, w, {batch, 48, size, size}, 1, 1))}});  // over what nobody needs any more
+                 n.v(n.conv("c3", bounded, w, {batch, 48, size, size}, 1, 1))}});  // over a value without later uses
       const auto other = n.op("aten.sigmoid.default", "other", {batch, 48, size, size},
                               {{"self", n.v(n.conv("c4", again, w, {batch, 48, size, size}, 1, 1))}});
       CHECK(faults(n.finish({n.op("aten.sub.Tensor", "end", {batch, 48, size, size},

@@ -30,12 +30,12 @@ namespace {
 void add_to(const TensorView& x, double by) {
   for (std::int64_t i = 0; i < x.numel(); ++i) x.as<float>()[i] += static_cast<float>(by);
 }
-/// Adds to its argument, and answers nothing.
+/// Adds to its argument, and returns nothing.
 ErrorCode bump(KernelCall& call) {
   add_to(call.tensor(0), call.number(1));
   return ErrorCode::ok;
 }
-/// Adds to two lists and to one tensor that may be missing; answers how many tensors those were.
+/// Adds to two lists and to one tensor that may be missing; returns their number of tensors.
 ErrorCode bump_all(KernelCall& call) {
   std::int64_t count = 0;
   for (const std::size_t list : {std::size_t{0}, std::size_t{2}})
@@ -47,7 +47,7 @@ ErrorCode bump_all(KernelCall& call) {
   return ErrorCode::ok;
 }
 
-/// Makes what `kind` says: 0 ints, 1 another number of them, 2 nothing, 3 an exception if x is not 0.
+/// Returns a result by `kind`: 0 ints, 1 another number of ints, 2 none, 3 an exception if x is not 0.
 ErrorCode wrong(KernelCall& call) {
   const std::int64_t kind = call.integer(1), sizes[] = {3};
   if (kind == 3 && *call.tensor(0).as<float>() != 0) throw std::runtime_error("the kernel gave up");
@@ -65,7 +65,7 @@ struct Own {
   }};
 };
 
-/// What `program` returns for x, and what x holds then.
+/// The outputs of `program` for x, and x afterwards.
 std::vector<Floats> run(const ExportedProgram& program) {
   auto lowered = to_backend<portable_with<Own>>(program);
   REQUIRE_MESSAGE(lowered, (lowered ? std::string() : to_string(lowered.error())));
@@ -195,7 +195,7 @@ TEST_CASE(
   REQUIRE(lowered);
   const portable_kernels::Code& code = *handle_of<portable>(lowered->methods()[0].delegates[0]).code;
   const auto slot = [&](ValueId v) { return code.slot_of_value[v]; };
-  // a has one place, and b none that is an output's; a view that may copy has its own
+  // a has one place, b no output's place; a view that may copy has its own
   CHECK(code.made_slots ==
         std::vector<std::uint32_t>{slot(a), no_id, slot(copied), slot(part), slot(turned), slot(given)});
 

@@ -49,7 +49,7 @@ std::vector<Tensor> outputs(const ExportedProgram& program, const std::vector<EV
 
 namespace {
 
-/// A program gives the same bits on so many threads as on one.
+/// A program gives the same bits on that many threads as on one.
 void check_on_threads(const ExportedProgram& program, const std::vector<EValue>& sample, std::uint32_t threads) {
   const auto one = to_backend<xnnpack>(program, {.threads = 1});
   const auto several = to_backend<xnnpack>(program, {.threads = threads});
@@ -144,7 +144,7 @@ TEST_CASE("NaN in a view of a constant is seen") {
   const auto view = n.op("aten.unsqueeze.default", "view", {1, 2, 2, 2}, {{"self", n.v(w)}, {"dim", n.i(0)}});
   const auto pooled =
       n.op("aten.max_pool2d.default", "p", {1, 2, 1, 1}, {{"self", n.v(view)}, {"kernel_size", n.ints({2, 2})}});
-  // what is written through as_strided keeps the program from being simplified: the view stays
+  // the write through as_strided keeps the program from being simplified: the view stays
   const auto strided = n.op("aten.as_strided.default", "strided", {2},
                             {{"self", n.v(n.input("x", {4}))}, {"size", n.ints({2})}, {"stride", n.ints({2})}});
   (void)n.op("aten.relu_.default", "r", {2}, {{"self", n.v(strided)}});

@@ -26,7 +26,7 @@ using Bytes = std::vector<std::byte>;
 
 namespace {
 
-/// Adds x to a buffer of that name and of so many elements, and answers the sum.
+/// Adds x to a buffer with that name and number of elements, and returns the sum.
 ExportedProgram summing(std::string_view name = "sum", std::int64_t size = 2) {
   Draft d;
   const std::int64_t sizes[] = {size};

@@ -32,7 +32,7 @@ struct TemporaryFile {
   }
 };
 
-/// What a tracer writes, as JSON.
+/// The JSON of a tracer.
 formats::JsonDocument written(const ChromeTracer& tracer, const DebugMap& map = DebugMap()) {
   const TemporaryFile file;
   REQUIRE(tracer.write(file.path, map));
@@ -66,7 +66,7 @@ TEST_CASE("each operator is one complete event, with its handle and bytes") {
   CHECK(events[0].string("ph").value() == "X");
   const double duration_us = events[0].number("dur").value();
   CHECK(duration_us >= 2000);
-  CHECK(events[0].number("ts").value() + duration_us <= elapsed);  // from when the tracer was made
+  CHECK(events[0].number("ts").value() + duration_us <= elapsed);  // since the tracer was made
   const auto args = events[0].at("args");
   REQUIRE(args);
   CHECK(args->integer("debug_handle").value() == 7);

@@ -30,7 +30,7 @@ Result<Tensor> read(std::string_view header, std::string_view data, int version 
 }
 ErrorCode code_of(const Result<Tensor>& result) { return result ? ErrorCode::ok : result.error().code; }
 
-/// A path that is removed at the end.
+/// A path that is removed after the test.
 struct TemporaryFile {
   std::filesystem::path path =
       std::filesystem::temp_directory_path() / ("davit_npy_" + std::to_string(::getpid()) + ".npy");

@@ -37,7 +37,7 @@ struct saving : support::toy_backend<2> {
   using Base = support::toy_backend<2>;
   static constexpr std::string_view name = "saving";
   static inline int together = 0;
-  static inline bool takes_less = false;  ///< its library does not take what was lowered for it
+  static inline bool takes_less = false;  ///< its library refuses nodes that were lowered for it
 
   static Result<Handle> compile(const Processed& processed, const CompileSpec& spec) {
     if (takes_less)
@@ -178,7 +178,8 @@ ByHand<List> sample_split(const ExportedProgram& program) {
   return ByHand<List>(program.view(), {{0, {"sum"}}, {1, {"y"}}, {0, {"z"}}});
 }
 
-/// Everything in little: weights, a buffer and an input that change, dynamic sizes with bounds, cond, while_loop, scan.
+/// A small program with all features: weights, a changing buffer and input, dynamic sizes with bounds, cond,
+/// while_loop, scan.
 ExportedProgram rich() {
   Draft d;
   const ValueId w = d.parameter("w", 3);
@@ -241,7 +242,7 @@ Floats rich_history(const LoweredProgram& program, Limits limits = {}) {
   }
   return all;
 }
-/// Sends the nodes in turn to two backends.
+/// Gives the nodes to two backends in turn.
 template <class List>
 struct Turns {
   using Backends = List;
@@ -255,7 +256,7 @@ struct Turns {
   }
 };
 
-/// A file that goes with the test.
+/// A file that is removed after the test.
 struct TemporaryFile {
   std::filesystem::path path =
       std::filesystem::temp_directory_path() / ("davit_package_" + std::to_string(::getpid()) + ".davit");
@@ -265,7 +266,7 @@ struct TemporaryFile {
   }
 };
 
-/// self.total.add_(x); return total * 2, in torch's training IR, whose signature does not say that the buffer changes.
+/// self.total.add_(x); return total * 2, in torch's training IR, whose signature does not list the mutation.
 ExportedProgram training_counter() {
   Draft d;
   const ValueId total = d.buffer("total", 10);
@@ -275,7 +276,7 @@ ExportedProgram training_counter() {
   return d.finish();
 }
 
-/// The package with other content, its hashes right again.
+/// The package with another content and right hashes.
 Bytes signed_again(const Package& package, const Bytes& table, std::uint32_t segment = no_id,
                    const Bytes& content = {}) {
   std::vector<std::span<const std::byte>> segments;
@@ -457,7 +458,7 @@ TEST_CASE("a backend that is not in the list is an error that says which are") {
 
 namespace {
 
-/// A package of the backend saving, whose fallback is portable, with what that needs, and without.
+/// Two packages of the backend `saving` with portable as fallback: with the fallback's sub-program, and without.
 std::pair<Bytes, Bytes> with_fallback() {
   const ExportedProgram program = sample();
   ByHand<Saving> partitioner = sample_split<Saving>(program);

@@ -46,7 +46,7 @@ PackageSection section_of(const Bytes& bytes, std::size_t i) {
   std::memcpy(&section, bytes.data() + sizeof(PackageHeader) + i * sizeof section, sizeof section);
   return section;
 }
-/// The package with another header or section table, signed again.
+/// The package with another header or section table, with right hashes.
 Bytes with(Bytes bytes, PackageHeader header, std::vector<PackageSection> sections) {
   header.hash = formats::detail::package_hash(sections, header.has_debug_map != 0 && !sections.empty());
   std::memcpy(bytes.data(), &header, sizeof header);

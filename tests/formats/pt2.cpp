@@ -39,7 +39,7 @@ const Tensor& weight(const ExportedProgram& program, std::string_view name) {
   return *tensor;
 }
 
-/// Walks what a reader of the program would walk.
+/// Visits everything that a reader of the program would visit.
 std::uint64_t walk(const ExportedProgram& program) {
   const GraphModuleView g = program.view();
   CHECK(check_tables(g).has_value());
@@ -51,7 +51,7 @@ std::uint64_t walk(const ExportedProgram& program) {
   return sum;
 }
 
-/// The whole file of a program with one parameter w, of two floats.
+/// The whole file of a program with one parameter w of two floats.
 ZipFile small_file(const std::string& json, const std::string& state_dict) {
   return ZipFile()
       .add("serialized_exported_program.json", json)

@@ -23,7 +23,7 @@ namespace {
 constexpr float infinity = std::numeric_limits<float>::infinity();
 constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
 
-/// The names of the values that are to be looked at, separated by spaces.
+/// The names of the checked values, separated by spaces.
 [[nodiscard]] std::string checked(const ExportedProgram& program, bool products_lose = false) {
   const auto lowered = to_backend<portable>(program, portable::CompileSpec{});
   if (!lowered) return to_string(lowered.error());
@@ -62,7 +62,7 @@ TEST_CASE("checked values: inputs of operators that lose NaN, results that may o
     CHECK(checked(n.finish({n.relu("y", binary(n, "aten.add.Tensor", "sum", x, x), {4, 8})})) == "x");
   }
   {
-    Net n;  // nothing loses NaN
+    Net n;  // no operator loses NaN
     const auto x = n.input("x", {4, 8});
     CHECK(checked(n.finish({unary(n, "aten.tanh.default", "y", binary(n, "aten.add.Tensor", "sum", x, x))})) == "");
   }
@@ -73,14 +73,14 @@ TEST_CASE("checked values: inputs of operators that lose NaN, results that may o
     CHECK(checked(n.finish({n.relu("r", binary(n, "aten.div.Tensor", "q", x, y), {4, 8})})) == "q");
   }
   {
-    Net n;  // 1e9 to the fifth power overflows; a NaN in x is one there, too
+    Net n;  // 1e9 to the fifth power overflows; a NaN in x stays one, too
     const auto x = n.input("x", {4, 8});
     const auto square = binary(n, "aten.mul.Tensor", "square", x, x);
     const auto fourth = binary(n, "aten.mul.Tensor", "fourth", square, square);
     CHECK(checked(n.finish({n.relu("r", binary(n, "aten.mul.Tensor", "fifth", fourth, x), {4, 8})})) == "fifth");
   }
   {
-    Net n;  // a mask goes into softmax unseen: what comes out of it is looked at
+    Net n;  // a mask reaches softmax unchecked; softmax's result is checked
     const auto x = n.input("x", {4, 8});
     const auto scores = binary(n, "aten.add.Tensor", "scores", x, n.input("mask", {4, 8}));
     const auto weights =
@@ -89,7 +89,7 @@ TEST_CASE("checked values: inputs of operators that lose NaN, results that may o
     CHECK(checked(n.finish({n.relu("r", weights, {4, 8})})) == "weights");
   }
   {
-    Net n;  // no larger than its operand, or a slope times that
+    Net n;  // no larger than its operand, or than that times a slope
     const auto x = n.input("x", {4, 8});
     const auto made =
         n.op("aten._prelu_kernel.default", "p", {4, 8}, {{"self", n.v(x)}, {"weight", n.v(n.input("slope", {8}))}});
@@ -107,7 +107,7 @@ TEST_CASE("checked values: inputs of operators that lose NaN, results that may o
     CHECK(checked(n.finish({x})) == "x");
   }
   {
-    Net n;  // weights are looked at when compiling
+    Net n;  // weights are checked at compile time
     const auto x = n.input("x", {1, 4, 5, 5});
     const auto c = n.conv("c", x, n.weight("w", {6, 4, 3, 3}), {1, 6, 3, 3});
     CHECK(checked(n.finish({n.relu("r", c, {1, 6, 3, 3})})) == "x");

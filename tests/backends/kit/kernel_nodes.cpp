@@ -13,7 +13,7 @@ using support::Net;
 
 namespace {
 
-/// Why the only node of a program is not taken; empty if it is.
+/// The reason why the only node of a program is refused; empty if it is taken.
 template <class Build>
 std::string refusal(Build&& build) {
   Net n;
@@ -36,7 +36,7 @@ TEST_CASE("operators with complete facts run as portable's kernels, whole compos
   CHECK(unary("aten.sin.default") == "");
   CHECK(unary("aten.isnan.default", ScalarType::bool_) == "");
   CHECK(unary("aten._to_copy.default", ScalarType::int64) == "");
-  CHECK(unary("aten.std.default") == "");  // a composite without facts, which portable has whole
+  CHECK(unary("aten.std.default") == "");  // a composite without facts, which portable takes whole
   CHECK(unary("aten.hardswish.default") == "");
   CHECK(refusal([](Net& n) {
           return n.op("aten.gather.default", "y", {2, 3},

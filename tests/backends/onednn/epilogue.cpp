@@ -23,8 +23,8 @@ using support::Net;
 
 namespace {
 
-/// A base whose result `start` has these sizes, an operand of the operation that makes `sum` of it, and one of the next
-/// that makes `next`.
+/// A base with a result `start` of these sizes, an operand of the operation that makes `sum` from it, and one of the
+/// next, which makes `next`.
 struct Tailed {
   Net net;
   ValueId start, other, sum, another, next;
@@ -56,7 +56,7 @@ struct Tailed {
   }
 };
 
-/// The kinds of a epilogue's post-operations.
+/// The kinds of an epilogue's post-ops.
 [[nodiscard]] std::vector<dnnl::primitive::kind> kinds(const std::optional<Epilogue>& epilogue) {
   std::vector<dnnl::primitive::kind> list;
   const dnnl::post_ops ops = epilogue->attributes.get_post_ops();

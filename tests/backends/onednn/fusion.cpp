@@ -16,7 +16,7 @@ using support::Net;
 
 namespace {
 
-/// The chains of a program: each its operations' numbers, in the order they run.
+/// The chains of a program: the numbers of each chain's operations, in the order in which they run.
 [[nodiscard]] std::string chains_of(const ExportedProgram& program, std::vector<Operation>& operations,
                                     bool folds = true) {
   operations = onednn_check::operations(program.view());
@@ -110,7 +110,7 @@ TEST_CASE("a view joins a matrix product, but no convolution") {
   Net c;
   const auto image = pixel(c, "c", c.input("x", {1, 16, 6, 6}));
   CHECK(chains_of(c.finish({c.op("aten.view.default", "v", {16, 36}, {{"self", c.v(image)}})})) == "0 1");
-  Net eltwise;  // which takes nothing
+  Net eltwise;  // it takes no epilogue
   const auto r = eltwise.relu("r", eltwise.input("x", {2}), {2});
   CHECK(chains_of(eltwise.finish({eltwise.relu("s", r, {2})})) == "0 1");
 }

@@ -14,7 +14,7 @@ using support::Net;
 
 namespace {
 
-/// Why oneDNN refuses the last node of a program; "" if it takes it.
+/// The reason why oneDNN refuses the last node of a program; "" if it takes it.
 [[nodiscard]] std::string reason(const ExportedProgram& program) {
   const char* why = onednn_ops::refuses(program.view(), static_cast<NodeId>(program.view().nodes.size() - 1));
   return why == nullptr ? "" : why;
@@ -40,7 +40,7 @@ TEST_CASE("refusals and their reasons") {
   CHECK(unary("aten.elu.default", {{"scale", GraphBuilder::real(2)}}) == "");
   CHECK(unary("aten.permute.default") == "a permutation needs one entry per dimension of the tensor");
   CHECK(unary("aten.softmax.int", {{"dim", GraphBuilder::boolean(true)}, {"nosuch", {}}}) ==
-        "oneDNN has no primitive for it");  // nor does the kernel take such arguments
+        "oneDNN has no primitive for it");  // the kernel refuses such arguments, too
   Net used;
   const auto x = used.input("x", {1, 3, 4, 4});
   const auto pool = used.many("aten.max_pool2d_with_indices.default", {{"y", {1, 3, 2, 2}}, {"i", {1, 3, 2, 2}}},

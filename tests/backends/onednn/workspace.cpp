@@ -16,8 +16,8 @@ using onednn_ops::Workspace;
 
 namespace {
 
-/// Three blocks of scratch, each alive with its neighbour only: the last is output 0. Then one part of the second, one
-/// input and one constant.
+/// Three blocks of scratch, each alive together with its neighbours only; the last is output 0. Then one part of the
+/// second, one input and one constant.
 [[nodiscard]] Code chain_of_blocks() {
   Code code;
   code.storages = {{.bytes = 4096, .first = 0, .last = 1},
@@ -33,7 +33,7 @@ namespace {
   return code;
 }
 
-/// How far a storage lies from the start of the scratch; huge if before it.
+/// The offset of a storage in the scratch; huge if it is before it.
 [[nodiscard]] std::size_t distance(const Workspace& ws, std::uint32_t storage, const std::byte* scratch) {
   return reinterpret_cast<std::uintptr_t>(ws.address(storage)) - reinterpret_cast<std::uintptr_t>(scratch);
 }

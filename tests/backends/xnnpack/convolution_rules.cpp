@@ -50,7 +50,7 @@ struct Transposed {
   std::int64_t stride = 1, pad = 0, output_pad = 0, dilation = 1, groups = 1;
 };
 
-/// Of a weight (in, out / groups, spatial).
+/// A transposed convolution with a weight (in, out / groups, spatial).
 ValueId transposed(Net& n, ValueId x, ValueId w, ValueId bias, support::Sizes sizes, const Transposed& t) {
   const auto all = [&](std::int64_t number) { return sizes.size() == 3 ? n.ints({number}) : n.ints({number, number}); };
   return n.op("aten.convolution.default", "up", sizes,

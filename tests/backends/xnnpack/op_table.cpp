@@ -33,7 +33,7 @@ TEST_CASE("a clamp that says it changes sizes is not done with the node before, 
     const ExportedProgram program = n.finish({n.relu("y", n.add("sum", x, x, {2, 3}), sizes)});
     const bool fits = sizes.size() == 2 && sizes.begin()[1] == 3;
     const auto kernels = std::ranges::count(xnnpack_check::steps(program), xnnpack_parts::Op::kernel);
-    CHECK(kernels == (sizes.size() == 1 ? 0 : fits ? 1 : 2));  // a result of fewer dimensions is refused
+    CHECK(kernels == (sizes.size() == 1 ? 0 : fits ? 1 : 2));  // a result of lower rank is refused
     CHECK(xnnpack_check::outputs(program, n.sample()).empty() == !fits);
   }
 }

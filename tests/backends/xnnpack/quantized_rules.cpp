@@ -35,9 +35,9 @@ template <class BiasOf>
   return n.finish({pool});
 }
 
-/// A bias between the numbers that XNNPACK's int8 arithmetic has.
+/// A bias between the steps of XNNPACK's int8 arithmetic.
 [[nodiscard]] Tensor any_bias(const Tensor&) { return Net::numbers({8}, 1, 0, 5); }
-/// A bias of whole products of the input's scale and the weight's.
+/// A bias of whole multiples of the input's scale times the weight's.
 [[nodiscard]] Tensor whole_bias(const Tensor& scales) {
   Tensor bias = Tensor::zeros(ScalarType::float32, std::array<std::int64_t, 1>{8});
   for (std::int64_t c = 0; c < 8; ++c)

@@ -13,7 +13,7 @@ using xnnpack_parts::SymbolSizes;
 
 namespace {
 
-/// Expressions of the size s0, each written anew: a part of a program sees some of them.
+/// Expressions of the size s0, each written separately: a part of a program has some of them.
 struct Expressions {
   GraphBuilder b;
   [[nodiscard]] ExprId number(std::int64_t n) { return b.expr({.value = n}); }
@@ -22,7 +22,7 @@ struct Expressions {
   [[nodiscard]] ExprId even() { return b.expr({.op = ExprOp::mul, .a = number(2), .b = half()}); }
 };
 
-/// What is known of `asked` where `told` has this value.
+/// The value of `asked`, if known, for a value of `told`.
 [[nodiscard]] std::optional<std::int64_t> value_of(const GraphModule& module, ExprId told, std::int64_t value,
                                                    ExprId asked) {
   SymbolSizes sizes(module.exprs, {module.text.data(), module.text.size()});

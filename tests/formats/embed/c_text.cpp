@@ -59,7 +59,7 @@ TEST_CASE("methods are functions, with macros of their own, over one state") {
                                  16, true);
   const std::string header = text.header(), source = text.source();
   CHECK(has(header, "/* go reads it */\n#define M_GO_X_Y_TYPE int8_t\n"));
-  CHECK(has(header, "/* go_x writes it */\n#define M_GO_X_Y_2_TYPE int8_t\n"));  // not the other's
+  CHECK(has(header, "/* go_x writes it */\n#define M_GO_X_Y_2_TYPE int8_t\n"));  // not the other method's
   CHECK(has(header, "int m_go(const int8_t* x_y);\nint m_go_x(int8_t* y_2);\n"));
   CHECK(has(header, "void m_reset(void);"));
   CHECK(has(source, "void m_reset(void) { davit_model.reset(); }"));

@@ -23,7 +23,7 @@ std::string refused(const ExportedProgram& program) {
   return made ? "" : std::string(made.error().where.view()) + ": " + std::string(made.error().what.view());
 }
 
-/// x[0:2] of a tensor, declared with these sizes and type.
+/// x[0:2], declared with these sizes and type.
 ExportedProgram slice(std::initializer_list<std::int64_t> from, std::initializer_list<std::int64_t> declared,
                       ScalarType dtype = ScalarType::float32) {
   GraphBuilder b;

@@ -45,7 +45,7 @@ TEST_CASE("variable arguments have the name that forward gives them, and no othe
   CHECK(!paths.find("xs", Steps{"2"}));
   CHECK(paths.find("opts", Steps{"z", "k", "1"}) == 7);
   CHECK(!paths.find("others", Steps{"z", "k", "1"}));
-  CHECK(paths.find("args", Steps{"1"}) == 1);  // the positional ones
+  CHECK(paths.find("args", Steps{"1"}) == 1);  // the positional arguments
 }
 
 TEST_CASE("of two arguments of one name the variable one is asked by number") {

@@ -34,7 +34,7 @@ namespace {
                                                                  : 'o';
   return text;
 }
-/// Joined steps and single ones give the same.
+/// Fused and single steps give the same.
 void check_same(const ExportedProgram& program, const std::vector<EValue>& inputs, float most = 1) {
   support::check_bytes(support::outputs_of(program, CapabilityPartitioner<BackendList<portable>>(), inputs),
                        support::outputs_node_by_node(program, inputs), most);
@@ -50,7 +50,7 @@ TEST_CASE("a convolution between bytes is one step, with the activation after it
     CHECK(steps(program) == "cP");
     check_same(program, n.sample());
   }
-  // in other steps before than after: the bytes are those of the first
+  // other scales behind than before: the first ones count
   QuantizedNet n;
   const ExportedProgram program = support::quantized_convolution(n, support::after::clamped_bytes({0.04, 7}));
   CHECK(steps(program) == "cPcoc");
@@ -143,7 +143,7 @@ TEST_CASE("random nets of bytes: padding, strides, groups, zero points, values w
     const ExportedProgram program = support::random_quantized_net(n, seed, layer);
     INFO("seed " << seed);
     joined += steps(program).find('P') != std::string::npos ? 1 : 0;
-    check_same(program, n.sample(), layer == 0 ? 1 : 8);  // a step is carried further by the layers after it
+    check_same(program, n.sample(), layer == 0 ? 1 : 8);  // later layers amplify a difference of one step
   }
   CHECK(joined == (kernels::can_convolve_bytes() ? 60 : 0));
 }

@@ -17,7 +17,7 @@ using davit::portable_kernels::symbolic_ops;
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 
-/// What Python's operator answers; the code must be ok.
+/// Calls a kernel for Python's operator; its code must be ok.
 EValue of(const char* name, EValue a, EValue b) {
   KernelTest test;
   CHECK(test.run(symbolic_ops, std::string("_operator.") + name, {a, b}) == ErrorCode::ok);

@@ -22,7 +22,7 @@ struct Reduce : KernelTest {
   ErrorCode add(const EValue& x, const EValue& index, const EValue& source) {
     return run(scatter_reduce_ops, "aten.scatter_add.default", {x, 0, index, source});
   }
-  /// Works 4 values into a tensor of 3: two into the first, one into the second, one into the first again.
+  /// Combines 4 values with a tensor of 3: two with the first element, one with the second, one with the first again.
   ErrorCode reduce(ScalarType type, std::string_view how, bool include_self, const Numbers& self = {1, 7, 3},
                    const Numbers& source = {-5, 1, 0, -2}) {
     return run(

@@ -20,7 +20,7 @@ using davit::portable_kernels::matmul_ops;
 using Integers = KernelTest::Integers;
 using Numbers = KernelTest::Numbers;
 
-/// Numbers that bfloat16 holds.
+/// Numbers that are exact in bfloat16.
 Numbers numbers(std::int64_t count, std::int64_t step) {
   Numbers all(static_cast<std::size_t>(count));
   for (std::size_t i = 0; i < all.size(); ++i)

@@ -21,7 +21,7 @@ using davit::portable_kernels::recurrent_ops;
 using Integers = KernelTest::Integers;
 using Numbers = KernelTest::Numbers;
 
-/// A layer with weights of all sizes, and what it answers by its definition, in double.
+/// A layer with weights of any sizes, and its results by definition, in double.
 struct Layer {
   std::string cell;
   std::int64_t steps = 4, batch = 2, features = 3, units = 5, given = 5, layers = 1, directions = 1;
@@ -106,7 +106,7 @@ struct Layer {
       for (std::size_t i = 0; i < n && given != units; ++i) state[o] += w.back()[o * n + i] * made[i];
     }
   }
-  /// The outputs as the kernel should answer them.
+  /// The expected outputs of the kernel.
   [[nodiscard]] std::vector<Numbers> expected() const {
     Numbers sequence = x, state = h, cells = c;
     std::int64_t width = features;

@@ -69,7 +69,7 @@ TEST_CASE("portable: more points than are sampled at once, of images and volumes
       REQUIRE(sample(test, x, grid, mode, zeros, name) == ErrorCode::ok);
     }
     CHECK(test.values() == alone);
-    if (mode == nearest) {  // each is an element of the image and channel, or 0
+    if (mode == nearest) {  // each is an element of its image and channel, or 0
       const std::size_t plane = count / static_cast<std::size_t>(n * channels), own = static_cast<std::size_t>(points);
       bool known = true;
       for (std::size_t i = 0; i < alone.size(); ++i) {
@@ -90,7 +90,7 @@ TEST_CASE("portable: vectors of float32 coordinates equal float64 one by one, al
   KernelTest test;
   Numbers numbers(420), places(6 * 37);
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<double>(i * 37 % 101);
-  // in sixteenths, so that float32 rounds nothing that decides
+  // in sixteenths, so that float32's rounding decides nothing
   for (std::size_t i = 0; i < places.size(); ++i) places[i] = static_cast<double>(i * 53 % 81) / 16 - 2.53125;
   places[3] = 1e6;
   places[8] = -0.0;
