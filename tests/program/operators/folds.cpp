@@ -176,7 +176,8 @@ static_assert(channels(0) == 1 && channels(-2) == 1 && channels(1) == 0);
 
 }  // namespace
 
-TEST_CASE("a padding with zeros goes into a convolution that alone reads it, unless it pads batch or channels") {
+TEST_CASE(
+    "a padding with zeros is folded into the convolution that is its only user, unless it pads batch or channels") {
   CHECK(check_paddings());
 }
 
