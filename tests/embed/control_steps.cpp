@@ -176,7 +176,7 @@ TEST_CASE("tensors of control flow may be in the arena, and a hook counts the it
 TEST_CASE("programs that cannot be planned are refused with a reason") {
   CHECK(refusal_of(loop_with({2}, b8)).empty());
   CHECK(refusal_of(loop_with({3}, b8)) ==
-        "what it carries is no tensor, or changes its sizes: a static program's are known when it is compiled");
+        "a carried value is not a tensor, or changes its sizes, which are fixed in a static program");
   CHECK(refusal_of(loop_with({2}, f32)) == "its condition is no bool tensor of one element");
   CHECK(refusal_of(loop_with({2}, b8, true)) == "a sub-graph of it does not fit, or is called elsewhere too");
 }

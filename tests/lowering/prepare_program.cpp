@@ -83,7 +83,7 @@ TEST_CASE("tensors whose layout differs from torch's are neither viewed by as_st
     CHECK(prepared(true, writes).has_value());
     const auto refused = prepared(false, writes);
     REQUIRE(!refused);
-    CHECK(refused.error().what == "it shows the storage of what does not lie contiguously in torch");
+    CHECK(refused.error().what == "it views the storage of a tensor that is not contiguous in torch");
   }
 }
 
@@ -110,5 +110,5 @@ TEST_CASE("a loop that returns its operand is refused if the operand is written 
   };
   for (const bool own : {false, true}) CHECK(prepared(false, own) == "");
   CHECK(prepared(true, true) == "");
-  CHECK(prepared(true, false) == "its result is written in place, and its body answers what it was given");
+  CHECK(prepared(true, false) == "its result is written in place, and its body returns its operand");
 }

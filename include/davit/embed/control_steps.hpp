@@ -134,7 +134,7 @@ class ControlSteps {
   constexpr const char* assertion() {
     if (node_.inputs == 0 || !argument(0).is_value() || value(argument(0).value()).numel != 1 ||
         value(argument(0).value()).dtype == ScalarType::undefined)
-      return "what it asserts is no tensor of one element";
+      return "it asserts a value that is not a tensor of one element";
     group([&] { step<control_flow::check>({}).in(argument(0).value()); });
     return nullptr;
   }
@@ -182,7 +182,7 @@ class ControlSteps {
   constexpr const char* carries(const Table<ValueId>& out, std::uint32_t list, Body body, std::uint32_t carried) const {
     for (std::uint32_t k = 0; k < carried; ++k)
       if (!same_type(item(list, k), out[k]) || !same_type(result(body, k), out[k]))
-        return "what it carries is no tensor, or changes its sizes: a static program's are known when it is compiled";
+        return "a carried value is not a tensor, or changes its sizes, which are fixed in a static program";
     return nullptr;
   }
   constexpr void begin_carried(const Table<ValueId>& out, std::uint32_t list, std::uint32_t carried) {
@@ -245,11 +245,11 @@ class ControlSteps {
     std::int64_t count = -1;
     Table<control_flow::slice::Params> rows;
     for (std::uint32_t k = 0; k < slices; ++k) {
-      if (!item(sliced, k).is_value()) return "what it runs over is no tensor";
+      if (!item(sliced, k).is_value()) return "it runs over a value that is not a tensor";
       const StaticValue& whole = value(item(sliced, k).value());
       const StaticValue& row = value(input(round, carried + k));
       const std::int64_t d = dim < 0 ? dim + whole.rank : dim;
-      if (d < 0 || d >= whole.rank) return "what it runs over has no such dimension";
+      if (d < 0 || d >= whole.rank) return "it runs over a dimension that the tensor does not have";
       const std::int64_t length = graph_.sizes[whole.first_size + static_cast<std::size_t>(d)];
       if (count < 0) count = length;
       if (length != count || count == 0) return "the tensors it runs over have different lengths, or none";

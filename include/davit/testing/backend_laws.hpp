@@ -74,7 +74,7 @@ void check_costs(LawCase<B>& c) {
     std::vector<NodeId> nodes(graph.nodes.size());
     std::iota(nodes.begin(), nodes.end(), NodeId{0});
     const double ns = B::offload_cost(graph, nodes);
-    if (!(ns >= 0) || !std::isfinite(ns)) c.broken("costs", "offload_cost() is no number of nanoseconds");
+    if (!(ns >= 0) || !std::isfinite(ns)) c.broken("costs", "offload_cost() is not a number of nanoseconds");
     if (ns != B::offload_cost(graph, nodes)) c.broken("costs", "two calls of offload_cost() differ");
   }
 }

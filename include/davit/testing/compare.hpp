@@ -106,7 +106,7 @@ template <class T>
   std::ranges::sort(a, before);
   std::ranges::sort(b, before);
   const auto same = [](double x, double y) { return is_close(x, y, {}); };
-  return std::ranges::equal(a, b, same) ? std::string() : "it is no permutation of the recorded values";
+  return std::ranges::equal(a, b, same) ? std::string() : "it is not a permutation of the recorded values";
 }
 
 template <class T>

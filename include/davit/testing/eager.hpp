@@ -360,7 +360,7 @@ class EagerProgram {
       const std::optional<Tensor>& self = values_[step.inputs[0]].tensor;
       if (made.empty() || !made[0].tensor || !self || self->dtype != made[0].tensor->dtype ||
           self->sizes != made[0].tensor->sizes)
-        return std::unexpected(wrong(n, "what it writes does not fit the tensor that it is written to"));
+        return std::unexpected(wrong(n, "its result does not fit the tensor that it writes"));
       copy_tensor(copy_of(*made[0].tensor).view(), self->view());
       made[0].tensor = *self;
     }

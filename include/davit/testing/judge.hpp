@@ -143,9 +143,9 @@ namespace detail {
     std::ranges::fill(std::span(own[i].storage.writable(), own[i].storage.size()), std::byte{0x5a});
     gone.push_back(std::exchange(own[i], Tensor{}));
   }
-  if (Snapshot(seen) != before) return "what it answered changes when the caller's tensors are overwritten";
+  if (Snapshot(seen) != before) return "an output changes when the caller's tensors are overwritten";
   gone.clear();
-  return Snapshot(seen) == before ? "" : "what it answered changes when the caller's tensors are freed";
+  return Snapshot(seen) == before ? "" : "an output changes when the caller's tensors are freed";
 }
 
 /// judge(), with that many perturbed eager runs.

@@ -304,7 +304,7 @@ class RandomProgram : RandomQuantized {
     if (!x) return binary();
     if (is_given(*x) && random_.one_in(2) &&
         std::ranges::all_of(x->sizes, [](const Dim& d) { return d.is_static() && d.value > 0; })) {
-      // a write that stays one: functionalization leaves those through as_strided
+      // stays an in-place write: functionalization does not rewrite writes through as_strided
       std::vector<Argument> sizes, strides(x->sizes.size());
       std::int64_t stride = 1;
       for (std::size_t d = x->sizes.size(); d-- > 0; stride *= x->sizes[d].value) strides[d] = i(stride);

@@ -56,9 +56,9 @@ TEST_CASE("a pattern with a mistake says which") {
   CHECK(mistake_in("mul.Tensor(x, sigmoid(x)) => silu(x)") == "");
   CHECK(mistake_in("x => silu(x)") == "a pattern is operator(terms) => call");
   CHECK(mistake_in("mul.Tensor(x, no_operator(x)) => x") == "a pattern names an operator without a schema");
-  CHECK(mistake_in("exp(x, 2, 3) => x") == "a pattern passes what an operator does not take");
+  CHECK(mistake_in("exp(x, 2, 3) => x") == "a pattern passes an argument that the operator does not have");
   CHECK(mistake_in("exp(x") == "a call is not closed");
-  CHECK(mistake_in("exp(x) x") == "a pattern goes on after its call");
+  CHECK(mistake_in("exp(x) x") == "a pattern has text after its call");
 }
 
 TEST_CASE("operands of an operator that commutes fit in both orders, and of others in one") {

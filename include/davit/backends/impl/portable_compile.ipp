@@ -183,7 +183,7 @@ class CodeBuilder {
     const std::size_t first_list = code_.arguments.lists.size();
     std::vector<Written> written;
     if (is_functional && !add_copies(id, call, written))
-      return wrong(id, "its results are not what its operator writes");
+      return wrong(id, "its results are not the arguments that its operator writes");
     Step step{.kernel = row->kernel, .op = row->name, .handle = body_.handles[id], .is_own = set_.is_own(call.target)};
     step.arguments = {static_cast<std::uint32_t>(code_.arguments.arguments.size()),
                       static_cast<std::uint32_t>(schema_.parameters.size())};

@@ -77,7 +77,7 @@ namespace davit::onednn_ops {
   if (in.rank(view.input) != 4 || in.rank(in.output()) != 4) return "input and output have other than four dimensions";
   const Dims from = sizes_of(in.graph(), view.input), to = sizes_of(in.graph(), in.output());
   if (from[0] != to[0] || from[1] != to[1] || to[2] % from[2] != 0 || to[3] % from[3] != 0)
-    return "the new sizes are no multiples";
+    return "the new sizes are not multiples";
   if (to[2] > 1 << 20 || to[3] > 1 << 20) return "a size beyond 2^20";  // oneDNN makes tables of these sizes
   for (std::size_t d = 0; d < 2; ++d)
     if (view.factor[d] != 0 && view.factor[d] * static_cast<double>(from[d + 2]) != static_cast<double>(to[d + 2]))
@@ -103,7 +103,7 @@ namespace davit::onednn_ops {
     spatial = spatial && reduced == (d >= 2);
   }
   if (left != count_of(sizes_of(in.graph(), in.output()))) return "the output's sizes do not fit";
-  if (!spatial) return "it is no mean over images";
+  if (!spatial) return "it is not a mean over whole images";
   op.inputs = {view.input};
   op.kind = OpKind::pool;
   op.algorithm = algorithm::pooling_avg_exclude_padding;

@@ -56,7 +56,7 @@ class EmbedNumbers {
     const Guards& guards = program_.guards;
     if (guards.empty()) return {};
     if (!guards_fit(guards, guard_inputs(program_)))
-      return refuse_embedding("its guards", "they ask what no user input can answer", "verify the program");
+      return refuse_embedding("its guards", "they need values that no user input has", "verify the program");
     std::vector<GuardNumber> values(guards.nodes.size());
     const std::vector<std::uint32_t> inputs = user_inputs();
     for (std::size_t i = 0; i < guards.nodes.size(); ++i)
@@ -218,7 +218,7 @@ class EmbedNumbers {
       const std::optional<bool> holds = assertion_holds(graph_, node, symbols_);
       const Name where = concat("node ", n, " (", target, ")");
       if (holds && !*holds)
-        return refuse_embedding(where, concat("the model asserts what does not hold", assertion_text(graph_, node)),
+        return refuse_embedding(where, concat("an assertion of the model does not hold", assertion_text(graph_, node)),
                                 "give other numbers by --dim");
       if (!holds) unchecked_.push_back(std::string(concat(where, assertion_text(graph_, node)).view()));
     }

@@ -55,7 +55,7 @@ struct RecurrentOperator {
   End state{};
   End cell{};
   std::vector<std::pair<NodeId, operators::PermutationView>>
-      turned{};  ///< permutations of the rows, as they are where the batch is first
+      turned{};  ///< permutations of rows that the operator returns batch first
 };
 
 /// Finds unrolled recurrent layers in a program's graphs and replaces their steps by lstm, gru or rnn.
@@ -298,11 +298,10 @@ class RecurrentLayers {
   std::vector<RecurrentDirection> found_;
   std::vector<RecurrentStack> stacks_;
   std::vector<std::vector<NodeId>> users_;
-  std::vector<std::uint8_t> is_output_;  ///< per value of the current graph
-  std::map<ValueId, ValueId>
-      turned_;                       ///< the rows of layers that have the batch first, by what they are in the program
-  std::map<ValueId, NodeId> ready_;  ///< per value that an operator's result replaces: it exists before this node
-  std::vector<NodeId> feeds_;        ///< nodes that make the gates of inputs
+  std::vector<std::uint8_t> is_output_;    ///< per value of the current graph
+  std::map<ValueId, ValueId> turned_;      ///< the rows of batch_first layers, by their values in the program
+  std::map<ValueId, NodeId> ready_;        ///< per value that an operator's result replaces: it exists before this node
+  std::vector<NodeId> feeds_;              ///< nodes that make the gates of inputs
   const RecurrentStack* stack_ = nullptr;  ///< the stack whose operator is emitted
   NodeId at_ = no_id;                      ///< emission goes before this node
   std::vector<ValueId> given_;             ///< values of the program that results replace

@@ -216,7 +216,7 @@ class Decomposer {
       return;
     }
     if (!output.is_value()) return;
-    if (!result.is_value()) return fault("a rule's result is no value");
+    if (!result.is_value()) return fault("a rule's result is not a value");
     const ValueId old = output.value();
     if (narrows && size_of(from_.values[old].dtype) == 2 &&
         emit_.module().values[result.value()].dtype == ScalarType::float32)
@@ -224,7 +224,7 @@ class Decomposer {
                            {{"", result}, {"dtype", Item::of(GraphBuilder::scalar_type(from_.values[old].dtype))}});
     if (view_ != no_id && memory_->is_written(old) &&
         shows_storage(from_, operator_call(from_, from_.nodes[view_]), old) && !is_view(result.value(), mark))
-      return fault("a rule answers a copy of what is written in place");
+      return fault("a rule returns a copy of a value that is written in place");
     if (emit_.fault == nullptr && copies_ && is_view(result.value(), mark))
       result = rules_.call("aten.clone.default", {{"", result}});
     if (emit_.fault != nullptr) return;

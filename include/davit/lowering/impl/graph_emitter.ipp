@@ -106,7 +106,7 @@ Dim GraphEmitter::dim(const Item& item) {
   if (item.is_value() && module().values[item.value()].kind == ValueKind::sym_int)
     return {module().values[item.value()].constant, module().values[item.value()].expr};
   if (item.is(ArgumentKind::int_) || item.is(ArgumentKind::bool_)) return {item.argument.payload, item.expr};
-  fault = "a size is no integer";
+  fault = "a size is not an integer";
   return {};
 }
 Item GraphEmitter::item(Dim dim) {

@@ -130,7 +130,7 @@ Result<void> sound(const ExportedProgram& program, bool validate, bool calls) {
       graph.for_each_value(output, [&](ValueId v) { storage_of[v] = storage; });
     if (!call.target.starts_with("aten.as_strided.") || is_contiguous(graph, storage)) continue;
     if (graph.values[storage].producer != no_id || is_state(storage))
-      return wrong(n, "it shows the storage of what does not lie contiguously in torch");
+      return wrong(n, "it views the storage of a tensor that is not contiguous in torch");
   }
   if (!storage_matters(graph)) return {};
   InPlaceWrites<> writes(graph);
@@ -140,9 +140,9 @@ Result<void> sound(const ExportedProgram& program, bool validate, bool calls) {
     for (const Argument& output : call.outputs)
       if (output.is_value() && graph.values[output.value()].kind == ValueKind::tensor &&
           writes.is_written(output.value()) && !is_contiguous(graph, output.value()))
-        return wrong(n, "its result is written in place, and does not lie contiguously in torch");
+        return wrong(n, "its result is written in place, and is not contiguous in torch");
     if (hands_on_operand(graph, n, writes))
-      return wrong(n, "its result is written in place, and its body answers what it was given");
+      return wrong(n, "its result is written in place, and its body returns its operand");
   }
   return {};
 }

@@ -111,7 +111,7 @@ Item RuleEvaluator::extreme(const Item& a, const Item& b, bool largest) {
   return emit.symbolic(target, inputs, ValueKind::sym_int, result);
 }
 Item RuleEvaluator::size(const Item& tensor, std::int64_t d) {
-  if (!is_tensor(tensor)) return fail("the size of what is no tensor");
+  if (!is_tensor(tensor)) return fail("the size of a value that is not a tensor");
   const std::int64_t dims = rank(tensor);
   if (d < 0) d += dims;
   if (d < 0 || d >= dims) return fail("a dimension out of range");
@@ -339,7 +339,7 @@ Item RuleEvaluator::call_operator(std::string_view target, std::string_view text
     else {
       if (each.name.empty() && i < schema.parameters.size()) each.name = schema.parameters[i].name;
       if (each.name.empty() || schema.index_of(each.name) == schema.parameters.size())
-        return fail("a rule passes what an operator does not take");
+        return fail("a rule passes an argument that the operator does not have");
       inputs.push_back(std::move(each));
     }
   }

@@ -303,7 +303,7 @@ class OutDtypeUnwrapper {
     for (const Node& node : from_.nodes_of(from_.graphs[graph])) {
       const std::span<const Argument> results = from_.outputs(node);
       if (results.size() != 1 || !results[0].is_value())
-        return rules_.fail("a node of the graph answers no single value");
+        return rules_.fail("a node of the graph does not return a single value");
       std::vector<NamedItem> arguments;
       for (const Argument& a : from_.inputs(node))
         arguments.push_back({from_.str(a.name), known_item(emit_.read(a), known)});
@@ -311,7 +311,7 @@ class OutDtypeUnwrapper {
       if (emit_.fault != nullptr) return {};
     }
     return outputs.size() == 1 ? known_item(emit_.read(outputs[0]), known)
-                               : rules_.fail("the graph answers no single value");
+                               : rules_.fail("the graph does not return a single value");
   }
   [[nodiscard]] static Item known_item(Item item, const std::map<ValueId, Item>& known) {
     for (Item& each : item.items) each = known_item(std::move(each), known);

@@ -43,7 +43,7 @@ class RandomRounding {
   [[nodiscard]] bool met_large_numbers() const noexcept { return large_; }
 
  private:
-  /// The name without "aten.", the overload and the mark of what writes in place.
+  /// The name without "aten.", the overload and the trailing underscore of in-place operators.
   [[nodiscard]] static std::string_view base_name(std::string_view target) noexcept {
     if (target.starts_with("aten.")) target.remove_prefix(5);
     target = target.substr(0, target.find('.'));

@@ -54,8 +54,8 @@ void check_saving(LawCase<B>& c, const LoweredProgram& program) {
   const Result<LoweredProgram> again = to_backend<B>(c.program, c.spec);
   if (!again || save(*again) != bytes) c.broken("pure", "lowering twice gave different bytes");
   const Result<LoweredProgram> loaded = formats::load_program(program.backends(), SharedBytes::copy_of(*bytes));
-  if (!loaded) return c.broken("saved", "what was saved does not load: ", to_name(loaded.error()));
-  if (save(*loaded) != bytes) c.broken("saved", "what was loaded saves as other bytes");
+  if (!loaded) return c.broken("saved", "the saved bytes do not load: ", to_name(loaded.error()));
+  if (save(*loaded) != bytes) c.broken("saved", "the loaded form saves as other bytes");
   c.same_results("saved", *loaded, "a loaded program");
   check_damaged(c, program);
 }

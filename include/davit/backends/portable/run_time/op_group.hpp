@@ -80,7 +80,7 @@ inline constexpr auto group_ops = [] {
 /// The table of a group's operators among the rows that `rows()`, a lambda without captures, returns.
 template <OperatorGroup group, auto rows>
 [[nodiscard]] consteval OpTable table_of() {
-  static_assert(detail::group_ops<group, rows>.are_distinct(), "an operator stands twice in these families");
+  static_assert(detail::group_ops<group, rows>.are_distinct(), "these families have the same operator twice");
   return {detail::group_ops<group, rows>.keys, detail::group_ops<group, rows>.rows};
 }
 

@@ -37,7 +37,7 @@ class PatternParser {
     }
     if (take("if ")) pattern_.conditions = std::exchange(rest_, {});
     skip();
-    if (!rest_.empty()) fail("a pattern goes on after its call");
+    if (!rest_.empty()) fail("a pattern has text after its call");
     if (pattern_.names.size() > PatternMatch::most_names) fail("a pattern has too many names");
     return std::move(pattern_);
   }
@@ -147,7 +147,7 @@ class PatternParser {
         rest_ = before;
         at = position;
       }
-      if (at >= made.parameters.size()) return fail("a pattern passes what an operator does not take");
+      if (at >= made.parameters.size()) return fail("a pattern passes an argument that the operator does not have");
       made.parameters[at].term = term();
       (void)take(",");
       if (pattern_.mistake != nullptr || rest_.empty()) return fail("a call is not closed");

@@ -288,7 +288,7 @@ inline constexpr RuleFunctionRow rule_functions[] = {
      [](RuleEvaluator& r, const Items& a) {
        if (!a[0].is(ArgumentKind::float_)) return a[0];
        const double x = r.number(a[0]);
-       if (!(x > -0x1p62 && x < 0x1p62)) return r.fail("a number that is no size");
+       if (!(x > -0x1p62 && x < 0x1p62)) return r.fail("a number cannot be a size");
        return Item::integer(static_cast<std::int64_t>(x));
      }},
     {"truncated", 2,
@@ -316,7 +316,7 @@ inline constexpr RuleFunctionRow rule_functions[] = {
        Items out;
        const std::int64_t first = r.integer(a[0]), last = r.integer(a[1]);
        if (!r.is_static(a[0]) || !r.is_static(a[1]))
-         return r.fail("a decomposition goes over a dimension whose size is symbolic");
+         return r.fail("a decomposition needs a fixed size of a symbolic dimension");
        std::int64_t count = 0;
        if (__builtin_sub_overflow(last, first, &count) || count > 65536)
          return r.fail("a decomposition into more than 65536 steps");

@@ -137,7 +137,7 @@ struct LinesOf {
       return call.refuse(ErrorCode::out_of_range, "a dimension is outside the tensor's rank");
     for (std::size_t k = 0; k < i; ++k)
       if (dims[k] == dims[i])
-        return call.refuse(ErrorCode::invalid_argument, "a dimension stands twice in a transform");
+        return call.refuse(ErrorCode::invalid_argument, "a transform has the same dimension twice");
     const auto d = static_cast<std::size_t>(dims[i]);
     if (to_real && i + 1 == dims.rank) sizes[d] = call.integer(3);
     if (sizes[d] < 1) return call.refuse(ErrorCode::invalid_shape, "a transform needs at least one element");

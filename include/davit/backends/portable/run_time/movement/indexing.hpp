@@ -109,7 +109,7 @@ inline void keep_selected(KernelCall& call, const IndexPlan& plan) {
   if (values.dtype != x.dtype) return call.refuse(ErrorCode::invalid_dtype, "the values must have the tensor's dtype");
   Sizes sizes;
   if (!broadcast(values.sizes(), plan.result, sizes) || !std::ranges::equal(sizes.span(), plan.result.span()))
-    return call.refuse(ErrorCode::invalid_shape, "the values do not broadcast to what the indices select");
+    return call.refuse(ErrorCode::invalid_shape, "the values do not broadcast to the selected elements");
   if (!kernels::is_movable(x.dtype)) return ErrorCode::invalid_dtype;
   keep_selected(call, plan);
   if (accumulate) return add_indexed(call, plan, values);

@@ -71,7 +71,7 @@ namespace detail {
   TensorView x = call.tensor(0);
   const ScalarType to = call.dtype(1, ScalarType::undefined);
   if (size_of(to) == 0 || to == ScalarType::bool_)
-    return call.refuse(ErrorCode::invalid_dtype, "bytes are no elements of that type");
+    return call.refuse(ErrorCode::invalid_dtype, "the bytes cannot be elements of that dtype");
   Sizes sizes, strides;
   if (!in_other_dtype(x, to, sizes, strides)) {
     if (call.tensor(0).is_contiguous())

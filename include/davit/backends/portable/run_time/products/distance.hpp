@@ -166,7 +166,7 @@ template <class C>
     return call.refuse(ErrorCode::invalid_dtype, "cdist: the operands must have the same dtype");
   if (!(p >= 0)) return call.refuse(ErrorCode::out_of_range, "cdist: p must not be negative");
   if (call.has(3) && (call.integer(3) < 0 || call.integer(3) > 2))
-    return call.refuse(ErrorCode::out_of_range, "cdist: no such compute_mode");
+    return call.refuse(ErrorCode::out_of_range, "cdist: unknown compute_mode");
   Sizes sizes = batch;
   if (!sizes.push(x1.size(x1.rank - 2u)) || !sizes.push(x2.size(x2.rank - 2u)))
     return call.refuse(ErrorCode::invalid_shape, "cdist: too many dimensions");

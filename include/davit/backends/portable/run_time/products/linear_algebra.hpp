@@ -250,7 +250,7 @@ template <class T, class Each>
   const TensorView& a = call.tensor(0);
   if (const ErrorCode code = check_matrices(call, 0, true); code != ErrorCode::ok) return code;
   if (a.dtype != ScalarType::float32 && a.dtype != ScalarType::float64)
-    return call.refuse(ErrorCode::invalid_dtype, "eigenvalues are those of float32 and float64 matrices");
+    return call.refuse(ErrorCode::invalid_dtype, "eigenvalues need a float32 or float64 matrix");
   const Matrices all(a, false);
   const std::int64_t n = all.rows();
   const bool vectors = call.boolean(2, true);
@@ -288,7 +288,7 @@ template <class T, class Each>
   const TensorView& a = call.tensor(0);
   if (const ErrorCode code = check_matrices(call, 0, false); code != ErrorCode::ok) return code;
   if (a.dtype != ScalarType::float32 && a.dtype != ScalarType::float64)
-    return call.refuse(ErrorCode::invalid_dtype, "singular values are those of float32 and float64 matrices");
+    return call.refuse(ErrorCode::invalid_dtype, "singular values need a float32 or float64 matrix");
   const Matrices all(a, false);
   const std::int64_t n = all.rows(), m = all.columns(), k = std::min(n, m), larger = std::max(n, m);
   const bool full = call.boolean(1), vectors = call.boolean(2, true);

@@ -191,7 +191,8 @@ template <bool Largest>
 }
 /// bucketize(self, boundaries, out_int32, right).
 [[nodiscard]] inline ErrorCode bucketize(KernelCall& call) {
-  if (call.tensor(1).rank != 1) return call.refuse(ErrorCode::invalid_shape, "bucketize: the boundaries are no line");
+  if (call.tensor(1).rank != 1)
+    return call.refuse(ErrorCode::invalid_shape, "bucketize: the boundaries are not 1-dimensional");
   return search(call, call.tensor(1), call.arg(0), call.boolean(2), call.boolean(3), nullptr);
 }
 

@@ -377,7 +377,7 @@ template <std::size_t Rank>
   if (input.dtype != grid.dtype)
     return call.refuse(ErrorCode::invalid_dtype, "input and grid must have the same dtype");
   if (mode < 0 || mode > (Rank == 2 ? 2 : 1) || padding < 0 || padding > 2)
-    return call.refuse(ErrorCode::out_of_range, "no such interpolation or padding mode");
+    return call.refuse(ErrorCode::out_of_range, "unknown interpolation or padding mode");
   Sizes sizes(input.sizes().first(2));
   for (std::size_t d = 0; d < Rank; ++d) (void)sizes.push(grid.size(1 + d));
   if (const ErrorCode code = call.make(0, input.dtype, sizes); code != ErrorCode::ok) return code;

@@ -288,7 +288,7 @@ constexpr const char* write_folded(const EmbedNode& n, StepWriter& steps, const 
   start.real = Op::template start<double>;
   start.integer = Op::template start<std::int64_t>;
   if (!all && !is_floating(type) && type != ScalarType::int64 && start.integer != 1)
-    return "it leaves out integers that are no int64";
+    return "include_self=False needs int64 for integers";
   if (all)
     write_copied(n, steps, call.indexed);
   else if (const char* why = write_number(n, steps, call, dim, start.param(type)))
