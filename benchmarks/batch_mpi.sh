@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# How examples/batch_mpi scales: 72,000 rows of the digits in 100 chunks over one rank, two and so on to one for each processor; the
-# best of three runs of each. BUILD is a Meson build directory of this tree with the davit command in it.
+# The scaling of examples/batch_mpi: 72,000 rows of the digits in 100 chunks over one rank, two and so on up to one per processor; the
+# best of three runs for each number. BUILD is a Meson build directory of this tree with the davit command in it.
 #   BUILD=build/release benchmarks/batch_mpi.sh
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What the compiler takes per node of an embedded program: chains of 64 to 1,024 elementwise nodes (over 64 floats), and a
-# digits model of 10 nodes. What the first use of an operator costs (its kernel is generated and optimised, once for a
-# whole program or several under for_size) and what a node costs are told apart. Chains stand beside a chain of four
-# nodes, which has the four operators' kernels: 1,024 nodes as sixteen programs of 64, or eight of 128, or one of 1,024,
-# so that all are measured alike. 64 digits models stand beside the first (8 for_speed). From both goes what as many
-# programs of one node cost. The weights are in the headers. Each is the best of five (user time), under both policies; the chart has a
+# The compiler's time per node of an embedded program: for chains of 64 to 1,024 elementwise nodes (over 64 floats), and for
+# a digits model of 10 nodes. The cost of an operator's first use (its kernel is generated and optimized, once for a whole
+# program or several under for_size) is separated from the cost of a node: chains are compiled beside a chain of four nodes,
+# which has the four operators' kernels: 1,024 nodes as sixteen programs of 64, or eight of 128, or one of 1,024, so that all
+# are measured alike. 64 digits models are compiled beside the first one (8 for_speed). The cost of as many programs of one
+# node is subtracted from both. The weights are in the headers. Each is the best of five (user time), under both policies; the chart has a
 # mark per half millisecond. Exit status 1 if a node takes more than 3 ms for_size, or if the chains are not flat within
 # 1.5x.
-# With --instructions first it counts the compiler's instructions for_size instead (by valgrind, which takes a quarter of
-# an hour): what a busy machine does not change.
+# With --instructions as the first argument it counts the compiler's instructions for_size instead (with valgrind, which
+# takes a quarter of an hour): a busy machine does not change them.
 #   benchmarks/compile_time.sh [--instructions] [CXX [FLAGS...]]     (g++ -O2)
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

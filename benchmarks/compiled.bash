@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# compiled_davit CHECKOUT CXX FLAGS...: prints the flags with which a program is compiled and linked, behind its source, to use the
-# definitions of that checkout's davit. The static library is compiled with the same flags, once, into build/benchmarks/ of this
-# checkout; again when a header is newer. JOBS: how many sources at a time (all CPUs).
+# compiled_davit CHECKOUT CXX FLAGS...: prints the flags that compile and link a program, placed after its source, with the definitions
+# of that checkout's davit. The static library is compiled with the same flags, once, into build/benchmarks/ of this checkout, and again
+# when a header is newer. JOBS: sources compiled at a time (all CPUs).
 compiled_davit() {
   local root cxx=$2 into
   root=$(cd "$1" && pwd)

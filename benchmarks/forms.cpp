@@ -50,7 +50,7 @@ struct Lowered {
 [[nodiscard]] TimedProgram timed(const ExportedProgram& program) {
   return {must(Session::make(lower(program).program)), must(synthetic_inputs(program)), 0, 0};
 }
-/// Times them against each other for some seconds.
+/// Times the programs in turns for some seconds.
 void time(std::vector<TimedProgram>& programs) {
   time_runs(std::span(programs), {.least_rounds = 20, .most_rounds = 2000, .batch_ms = 3000, .hopeless_ms = 100000});
 }
@@ -102,7 +102,7 @@ int shapes(const char* path) {
   programs.push_back(timed(program));
   programs.push_back(timed(fixed));
   time(programs);
-  // two sizes in turn, both met before; each run follows one of the other size
+  // alternates between two known sizes, so that each run follows one of the other size
   TimedProgram changing = timed(program);
   const SyntheticInputs other = other_inputs(program);
   std::uint64_t least = no_cost;

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Training IR beside core IR: for each NAME in FOLDER with NAME.t/program.pt2 and NAME.c/program.pt2, whether both make the same
-# partitions on onednn,portable, and their times in one run. Then each program with symbolic sizes beside itself with fixed
-# ones. BUILD is a Meson build directory of this tree with -Donednn=enabled. Exit status 1 if a pair differs.
+# Compares training IR with core IR: for each NAME in FOLDER with NAME.t/program.pt2 and NAME.c/program.pt2, checks that both have the same
+# partitions on onednn,portable, and prints their times in one run. Then compares each program of symbolic sizes with its own form of fixed
+# sizes. BUILD is a Meson build directory of this tree with -Donednn=enabled. Exit status 1 if a pair differs.
 #   benchmarks/forms.sh BUILD FOLDER [NAME...]
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

@@ -33,7 +33,7 @@ using Sizes = std::vector<std::int64_t>;
 /// Tensors that live as long as the program.
 class Tensors {
  public:
-  /// Small numbers that are not 0, or indices below `limit`. `turned` swaps the last two dimensions' strides.
+  /// Small nonzero numbers, or indices below `limit`. `turned` swaps the strides of the last two dimensions.
   [[nodiscard]] EValue make(ScalarType type, const Sizes& sizes, bool turned = false, std::int64_t limit = 0) {
     Own& own = all_.emplace_back();
     own.sizes = sizes;
@@ -96,7 +96,7 @@ class Cases {
   std::vector<Case> all_;
 };
 
-/// Places and memory for one call after another, as a session has them.
+/// Output places and memory for consecutive calls, as in a session.
 class Caller {
  public:
   void run(const Case& c) {
@@ -118,7 +118,7 @@ class Caller {
   KernelMemory memory_;
 };
 
-/// 4096 elements unless the name says otherwise.
+/// 4096 elements unless the name has a number.
 void add_elementwise(Cases& cases, Tensors& t, ScalarType type, const std::string& name) {
   const EValue x = t.make(type, {64, 64});
   const EValue y = t.make(type, {64, 64});
@@ -229,7 +229,7 @@ void add_layers(Cases& cases, Tensors& t, ScalarType type, const std::string& na
   cases.add("upsample_nearest2d.vec", name, {image, t.list({32, 32}), {}});
 }
 
-/// The least nanoseconds of a call, of batches that last long enough for the clock.
+/// The least nanoseconds of a call, in batches that are long enough for the clock.
 [[nodiscard]] double least_nanoseconds(Caller& caller, const Case& c) {
   using Clock = std::chrono::steady_clock;
   double least = 1e30;

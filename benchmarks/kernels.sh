@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Compares the portable backend's run-time kernels of this checkout with another's, case by case (kernels.cpp): instructions
-# of one call (valgrind --tool=callgrind, where it is there with its headers), and the least time of a call in interleaved
+# of one call (valgrind --tool=callgrind, if it is installed with its headers), and the least time of a call in interleaved
 # rounds. Exit status 1 if a case needs more than 1.05 times the time, or the geometric mean is above 1.
 #   benchmarks/kernels.sh OTHER_CHECKOUT [CXX [FLAGS...]]
 set -euo pipefail

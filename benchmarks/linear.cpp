@@ -31,7 +31,7 @@ namespace {
 using namespace davit;
 constexpr auto f32 = ScalarType::float32;
 
-/// The demo backend, which takes layer norms whose statistics nobody reads, as accelerators do.
+/// The demo backend, which takes layer norms with unused statistics, as accelerators do.
 struct asking : demo::compiler_demo {
   static constexpr std::string_view name = "asking";
   static const char* refuses(GraphModuleView graph, NodeId node) noexcept {
@@ -95,7 +95,7 @@ ExportedProgram outputs(std::size_t n) {
   return program;
 }
 
-/// A backend of additions of one float, which makes outputs where it is told to, over inputs too.
+/// A backend for additions of one float, which writes outputs to their destinations, also over inputs.
 struct adder {
   static constexpr std::string_view name = "adder";
   static constexpr bool never_views_inputs = true;
@@ -107,7 +107,7 @@ struct adder {
     };
     std::vector<Sum> sums;
     std::vector<std::uint32_t> inputs, outputs;  ///< values
-    std::vector<std::uint32_t> updated;          ///< per output: the input that it is added to
+    std::vector<std::uint32_t> updated;          ///< per output: the input that it updates
     std::size_t values = 0;
   };
   using Processed = std::shared_ptr<const Code>;
@@ -189,8 +189,8 @@ struct Apart {
   }
 };
 
-/// Adds each of N inputs to its buffer, and the buffer's new value to the input; answers the old inputs and the new
-/// values of buffers. `in_place` operators write, and nothing names what they write to; of `tied` ones the first two
+/// Adds each of N inputs to its buffer, and the buffer's new value to the input; returns the old inputs and the
+/// buffers' new values. `in_place`: by operators that write, without mutations in the signature; `tied`: the first two
 /// buffers are one.
 ExportedProgram mutations(std::size_t n, bool in_place, bool tied) {
   GraphBuilder b;
@@ -235,7 +235,7 @@ ExportedProgram mutations(std::size_t n, bool in_place, bool tied) {
   return program;
 }
 
-/// Runs it by position, by name, again, and with outputs of the run before among the inputs; reads all outputs and
+/// Runs it by position, by name, again, and with outputs of the previous run among the inputs; reads all outputs and
 /// mutations.
 bool run(const LoweredProgram& lowered, std::size_t n, std::size_t mutations) {
   static constexpr std::int64_t one = 1;
@@ -256,7 +256,7 @@ bool run(const LoweredProgram& lowered, std::size_t n, std::size_t mutations) {
     std::size_t seen = 0;
     for (const Output output : *outputs) {
       if (!output.as<float>()) return false;
-      if (turn == 2 && seen % 4 == 0) inputs[seen / 2] = output;  // the new value of a buffer for every other input
+      if (turn == 2 && seen % 4 == 0) inputs[seen / 2] = output;  // a buffer's new value as every other input
       ++seen;
     }
     if (seen != 2 * n) return false;

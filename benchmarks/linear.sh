@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Instructions (valgrind --tool=callgrind) of verifying and lowering programs of n and of 4n parameters, of asking n and 4n
-# nodes whether their outputs are used, and of lowering and running programs of n and 4n buffers and inputs that are mutated
-# (linear.cpp says how). Exit status 1 if 4n takes more than 5.5 times as many.
+# Instructions (valgrind --tool=callgrind) of verifying and lowering programs with n and 4n parameters, of asking n and 4n
+# nodes whether their outputs are used, and of lowering and running programs with n and 4n mutated buffers and inputs (see
+# linear.cpp). Exit status 1 if 4n takes more than 5.5 times as many as n.
 #   benchmarks/linear.sh [CXX]
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

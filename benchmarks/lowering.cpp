@@ -26,7 +26,7 @@ using Programs = std::vector<davit::ExportedProgram>;
 using Lowered = std::vector<davit::LoweredProgram>;
 constexpr std::size_t nodes_in_all = 100000;
 
-/// Nanoseconds to lower all programs and to drop what was lowered.
+/// Nanoseconds to lower all programs and to destroy the results.
 double lower_all(const Programs& programs) {
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
     for (std::size_t k = 0; k < nodes_in_all / sizes[i]; ++k)
       programs[i].push_back(benchmarks::add_sub_chain(sizes[i]));
   std::vector<double> best(sizes.size(), 1e30);
-  for (int round = 0; round < 15; ++round) {  // sizes interleaved, so that noise meets all alike
+  for (int round = 0; round < 15; ++round) {  // interleaved sizes, so that noise affects all alike
     for (std::size_t i = 0; i < sizes.size(); ++i)
       best[i] = std::min(best[i], lower_all(programs[i]) / static_cast<double>(programs[i].size() * sizes[i]));
   }

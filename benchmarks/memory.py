@@ -4,9 +4,9 @@
 
     memory.py build/tools/davit/davit CASE... [--backends LIST]...
 
-A CASE is a folder with a recorded case (case.json and a .pt2 file), of a model whose weights are large beside its activations.
+A CASE is a folder with a recorded case (case.json and a .pt2 file) of a model whose weights are much larger than its activations.
 Each is lowered and run whole, then saved, dropped, loaded from the file and run (davit check --saved). The command's own memory,
-that of `davit --help`, is taken off.
+that of `davit --help`, is subtracted.
 """
 
 import argparse

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What a newcomer waits for, on two cores and with no compiler's cache: a clone of this repository, README's CMake project, which
-# fetches davit and builds it as a library, README's first program, and a handwritten digit classified by it. Exit status 1 if
-# that takes more than three minutes, or the digit is another.
+# A newcomer's waiting time, on two cores and without a compiler cache: a clone of this repository, README's CMake project, which
+# fetches davit and builds it as a library, README's first program, and its classification of a handwritten digit. Exit status 1 if
+# that takes more than three minutes, or if the digit is wrong.
 #   benchmarks/newcomer.sh
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)

@@ -38,7 +38,7 @@ struct adder {
   }
 };
 
-/// A backend that does nothing: its output is its input.
+/// A backend without work: its output is its input.
 template <int number>
 struct no_op : adder {
   static constexpr std::string_view name = number == 0 ? "no_op_0" : "no_op_1";
@@ -54,7 +54,7 @@ struct no_op : adder {
   }
 };
 
-/// Runs a program of that many delegate calls in a row; each has one input and one output.
+/// Runs a program of that many consecutive delegate calls, each with one input and one output.
 [[nodiscard]] bool run_partitions(std::size_t partitions, long count, std::span<const EValue> inputs) {
   const auto lowered =
       to_backend(benchmarks::neg_abs_chain(partitions), CapabilityPartitioner<BackendList<no_op<0>, no_op<1>>>());

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Instructions that one execute of a lowered one-node add costs beyond the backend's body, and that one more no-op delegate
-# call costs in a lowered program (valgrind --tool=callgrind).
+# Instructions of one execute of a lowered one-node add beyond the backend's body, and of one more no-op delegate call in a
+# lowered program (valgrind --tool=callgrind).
 #   benchmarks/overhead.sh [CXX]
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

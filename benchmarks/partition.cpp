@@ -17,7 +17,7 @@ namespace {
 
 using namespace davit;
 
-/// A backend that takes one operator and keeps the number of nodes: what is measured is davit's own work.
+/// A backend that takes one operator and stores the number of nodes, so that only davit's own work is measured.
 template <bool add>
 struct counter {
   static constexpr std::string_view name = add ? "adds" : "subs";
@@ -50,7 +50,7 @@ int main() {
   std::vector<ExportedProgram> programs;
   for (const std::size_t nodes : sizes) programs.push_back(benchmarks::alternating_groups(nodes, 10));
   std::vector<double> best(sizes.size(), 1e30);
-  for (int round = 0; round < 5; ++round) {  // sizes interleaved, so that noise meets all alike
+  for (int round = 0; round < 5; ++round) {  // interleaved sizes, so that noise affects all alike
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       const std::size_t repeats = std::max<std::size_t>(1, 100000 / sizes[i]);
       const auto begin = Clock::now();

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Plants faults in a copy of the sources, one at a time, and counts how many random programs it takes to find each. Exit status 1
-# if one is not found within 1,000. Each fault is a replacement in one file that must apply.
+# Plants faults in a copy of the sources, one at a time, and counts the random programs until each is found. Exit status 1 if one
+# is not found within 1,000. Each fault is a replacement in one file, which must apply.
 #   benchmarks/planted_faults.sh [--replace]
-# --replace: says only whether each replacement applies, and builds nothing.
+# --replace: only checks that each replacement applies, and builds nothing.
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)

@@ -11,7 +11,7 @@
 
 namespace benchmarks {
 
-/// A chain of adds and subs on 1-element float tensors, with a source line per node: `is_add(i)` chooses.
+/// A chain of adds and subs on 1-element float tensors, with a source line per node; `is_add(i)` selects.
 template <class Choose>
 davit::ExportedProgram chain(std::size_t nodes, Choose&& is_add) {
   using namespace davit;

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Judges COUNT random programs (default 10,000) from seed FIRST (default 0) against an eager run, on every list of backends that
-# this machine has, in one process per core; with WAYS, each program in so many of the ways to lower and run it, in turn. Exit
-# status 1 if a program differs; the smallest form of the first ones is printed.
+# this machine has, in one process per core; with WAYS, each program in that many of the ways to lower and run it, in turn. Exit
+# status 1 if a program differs; the smallest form of the first failing programs is printed.
 #   benchmarks/random_programs.sh [COUNT [FIRST [WAYS]]]
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)

@@ -18,7 +18,7 @@ namespace {
 using namespace davit;
 constexpr auto f32 = ScalarType::float32;
 
-/// Parameters of one program, as `davit embed` lays them out: weights output-inner, all in one aligned blob.
+/// Parameters of a program in the layout of `davit embed`: output-inner weights, all in one aligned blob.
 struct Blob {
   alignas(64) std::array<float, 8192> elements{};
   std::size_t used = 0;
@@ -32,7 +32,7 @@ struct Blob {
             .layout = is_weight ? WeightLayout::output_inner : WeightLayout::contiguous,
             .data = data};
   }
-  /// Random numbers where weights and biases are, zeros in the padding.
+  /// Fills weights and biases with random numbers, padding with zeros.
   void fill(const StaticInput& input, std::size_t outputs, std::uint32_t& seed) {
     const std::size_t row = input.layout == WeightLayout::output_inner ? (outputs + 7) / 8 * 8 : outputs;
     for (std::size_t i = 0; i < input.data.count; ++i) {

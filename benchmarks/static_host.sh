@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Instructions per inference of static programs on a workstation (valgrind --tool=callgrind): an MLP 64-32-32-10 and a CNN
-# for 8x8 images, at -O2 and at -O3 -mavx2 -mfma. Code is the size of the function that infers.
+# for 8x8 images, at -O2 and at -O3 -mavx2 -mfma. Code is the size of the inference function.
 #   benchmarks/static_host.sh [CXX]
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What sizes that come with the call cost: a model embedded for each number of its symbol from FIRST to LAST beside the same model
-# embedded for LAST alone, for a Cortex-M4F. Prints the object's code and constants without the weights, the arena and the compiler's
-# CPU seconds of both. Needs arm-none-eabi-g++ and DAVIT, the davit command (build/g++/tools/davit/davit).
+# The cost of sizes that come with the call: a model embedded for each value of its symbol from FIRST to LAST, compared with the model
+# embedded for LAST alone, for a Cortex-M4F. Prints for both the object's code and constants without the weights, the arena, and the
+# compiler's CPU seconds. Needs arm-none-eabi-g++ and DAVIT, the davit command (build/g++/tools/davit/davit).
 #   benchmarks/static_sizes.sh [MODEL SYMBOL FIRST LAST]      (tests/cases/models/digits_mlp/program.pt2 s0 1 32)
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
@@ -14,7 +14,7 @@ mkdir "$work/hana"
 ln -s /usr/include/boost "$work/hana/boost"
 measure() { # NAME DIM
   "$davit" embed "$model" --name model --dim "$symbol=$2" --c -o "$work/$1" >/dev/null
-  # the C form calls the model with every tensor in full; its functions are all that the object keeps
+  # the C form calls the model with every tensor in full size; the object keeps only its functions
   TIMEFORMAT='%U'
   seconds=$({ time arm-none-eabi-g++ @"$here/examples/firmware/boards/an386/flags" -std=c++23 -Os -fno-exceptions -fno-rtti -fno-unwind-tables \
     -fno-asynchronous-unwind-tables -isystem "$work/hana" -I"$here/include" -I"$work/$1" -c "$work/$1/model_c.cpp" -o "$work/$1.o"; } 2>&1)

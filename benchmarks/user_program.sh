@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What a user's program costs to compile, beside a file that includes the 19 standard headers a user has anyway, each the best of
-# three by turns. user_file: README's first program (examples/first.cpp), headers alone; definitions: the one file that holds davit's
+# The cost of compiling a user's program, relative to a file with the 19 standard headers that a user includes anyway; each is the best of
+# three, in turns. user_file: README's first program (examples/first.cpp), with headers alone; definitions: the file with davit's
 # definitions (examples/definitions.cpp); loader: the definitions of a program that loads packages and runs them on one group of
-# operators (examples/loader_definitions.cpp); source: the largest of the sources that the build systems compile in its place. ratio: CPU
+# operators (examples/loader_definitions.cpp); source: the largest of the sources that the build systems compile instead. ratio: CPU
 # seconds (user and system) over the standard headers' file; rss_mb: the compiler's peak memory; stripped_kb: the first program, or the loader, linked
 # with the definitions. Exit status 1 if a user's file takes over 2.5 times the standard headers or 300 MB, or a source over 650 MB.
 #   benchmarks/user_program.sh [CXX]

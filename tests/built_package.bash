@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# A package that stands for the installed one; sourced by checks that compile programs against the libraries of a build.
+# A stand-in for the installed package; sourced by checks that compile programs against the libraries of a build.
 
 # built_package BUILD DIR: writes davit-formats-compiled.pc of the Meson build directory BUILD to DIR, and has pkg-config find it.
 built_package() {

@@ -61,7 +61,7 @@ class Report {
                   static_cast<int>(why.size()), why.data());
     }
   }
-  /// A check that could not be made: the fixture does not have what it should.
+  /// Records a check that could not be made, because the fixture is malformed.
   void fail(const Error& error) { check(false, "fixture", to_string(error)); }
   void unreadable(const Error& error) {
     std::fprintf(stderr, "%s: %s\n", fixture_.c_str(), to_string(error).c_str());
@@ -152,7 +152,7 @@ void compare(Report& report, std::string_view place, std::string_view answer, Js
 
 using Members = std::vector<JsonMember>;
 
-/// The members of an object, or an error if it is none.
+/// The members of an object, or an error for other values.
 Result<Members> members_of(Json json) {
   const Result<JsonObject> object = json.object();
   if (!object) return std::unexpected(object.error());
@@ -188,7 +188,7 @@ void compare(Report& report, const std::string& place, Members answers, Members 
 
 // -- queries ------------------------------------------------------------------------------------------------------
 
-/// The user outputs of the legacy class as the fixtures record them: a refused one ends the list with a note.
+/// The legacy class's user outputs as the fixtures record them: a refusal ends the list with a note.
 std::string legacy_user_outputs(const ExportGraphSignature& signature) {
   ExportGraphSignature taken;
   bool refused = false;
@@ -215,8 +215,8 @@ std::string legacy_user_outputs(const ExportGraphSignature& signature) {
   });
 }
 
-/// Compares a signature's answers with the `queries` of `holder`; the legacy ones with those of its `seed004` as well,
-/// which takes precedence.
+/// Compares a signature's answers with the `queries` of `holder`; the legacy ones with those of its `seed004`, too,
+/// which take precedence.
 Result<void> compare_queries(Report& report, const std::string& place, const ExportGraphSignature& signature,
                              Json holder, SignatureSemantics semantics = SignatureSemantics::newest) {
   const bool legacy = semantics == SignatureSemantics::legacy;
@@ -266,7 +266,7 @@ Result<void> check_specs(Report& report, const ExportGraphSignature& signature, 
   return {};
 }
 
-/// One entry of `replace_all_uses`: a rename of a fresh copy, by the newest and by the legacy class.
+/// Checks an entry of `replace_all_uses`: a rename on a fresh copy, by the newest and by the legacy class.
 Result<void> check_rename(Report& report, const std::string& place, const ExportGraphSignature& signature, Json entry) {
   const Result<std::string_view> old_name = entry.string("old");
   if (!old_name) return std::unexpected(old_name.error());
@@ -281,7 +281,7 @@ Result<void> check_rename(Report& report, const std::string& place, const Export
   return compare_queries(report, place, legacy, entry, SignatureSemantics::legacy);
 }
 
-/// `replace_chain`: several renames of one copy, one after the other.
+/// Checks `replace_chain`: several renames on one copy, one after the other.
 Result<void> check_chain(Report& report, ExportGraphSignature signature, Json chain) {
   const Result<JsonArray> steps = chain.array("steps");
   if (!steps) return std::unexpected(steps.error());
@@ -313,7 +313,7 @@ Result<NodeOp> read_op(Json entry, std::string_view key) {
   return entry.error(std::string(key) + " is no kind of node");
 }
 
-/// One entry of `replace_hook`: a call of the hook of a fresh copy.
+/// Checks an entry of `replace_hook`: a call of a fresh copy's hook.
 Result<void> check_hook(Report& report, const std::string& place, const ExportGraphSignature& signature, Json entry) {
   const Result<bool> replace_inputs = entry.boolean("replace_inputs");
   if (!replace_inputs) return std::unexpected(replace_inputs.error());

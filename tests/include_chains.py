@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes sources that together prove of every header (.hpp) and every file of definitions (.ipp) that it compiles alone.
+"""Writes sources that together prove that every header (.hpp) and every file of definitions (.ipp) compiles alone.
 
-A file that compiles behind nothing but what it would include itself compiles alone too. So one source can hold a chain of files
-of which each includes all that stands before it; as few chains as can be are found by matching (Dilworth's theorem). What is behind many of them can be parsed once: BASES are such headers. Usage: include_chains.py INCLUDE FOLDER
-BASES... <HEADERS, which are read below INCLUDE/davit and named from there. The sources that may be compiled behind base i, counted from
-1, are written to FOLDER/i, of several behind the largest; the others to FOLDER/0.
+A file that compiles after a subset of its own includes also compiles alone. So one source can be a chain of files, each of which includes
+all files before it; a matching finds the smallest number of chains (Dilworth's theorem). Headers that many chains begin with, BASES, can
+be parsed once. Usage: include_chains.py INCLUDE FOLDER BASES... <HEADERS, with headers named relative to INCLUDE/davit. Sources that can
+be compiled after base i, counted from 1 (the largest of several), are written to FOLDER/i; the others to FOLDER/0.
 """
 
 import pathlib
@@ -19,7 +19,7 @@ def included(text):
 
 
 def contexts(texts):
-    """Each file with all files of davit's that are before it where it alone is included."""
+    """For each file, all files of davit's that precede it if it is included alone."""
     seen = {}
 
     def behind(name):
@@ -33,7 +33,7 @@ def contexts(texts):
 
 
 def chains(before):
-    """Lists of names, of which each has all that stand before it in its context; each name is in one."""
+    """Lists of names in which the context of each name has all names before it; each name is in one list."""
     following = {name: [other for other in before if name in before[other]] for name in before}
     previous = {}
 

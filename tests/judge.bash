@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: MIT
-# How test programs are built for sanitizers, run and judged; sourced by tests/run and the checks that need it.
+# Builds test programs with sanitizers, runs and judges them; sourced by tests/run and some checks.
 
-# Whatever a sanitizer finds ends the program; its report names lines. What is always inlined, unrolled loops of tiles above all, is not:
-# each copy would carry its own checks, which were more than a quarter of the build's time.
+# A sanitizer's finding ends the program; its report names lines. Functions that are always inlined, above all unrolled loops of tiles, are
+# not sanitized: each copy would have its own checks, which took more than a quarter of the build's time.
 sanitizer_flags=(-gline-tables-only -fsanitize=address,undefined -fno-sanitize-recover=all -Dalways_inline=unused
   "-fsanitize-ignorelist=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/ubsan_ignore.txt")
-# some tests ask for more memory than there is
+# some tests request more memory than the machine has
 symbolizer=external_symbolizer_path=$(command -v addr2line || true)
 export ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=1:exitcode=86:$symbolizer
 export UBSAN_OPTIONS=print_stacktrace=1:exitcode=86:$symbolizer
 
-# judge NAME LOG COMMAND...: runs a test program and sets verdict to its "PASSED FAILED SKIPPED". What a sanitizer reports, and
-# a program that ends early or with another status than its counts tell, is a failure of its own. Prints what failed and where.
+# judge NAME LOG COMMAND...: runs a test program and sets verdict to its "PASSED FAILED SKIPPED". A sanitizer's report, an early end, and a
+# status that contradicts the counts are failures, too. Prints the failures with their places.
 judge() {
   local program=$1 log=$2 status=0 line found passed=0 failed=0 skipped=0
   shift 2
   { "$@" >"$log" 2>&1; } 2>/dev/null || status=$?
-  # what doctest says at the end, or a program that counts by itself
+  # the last line of doctest, or of a program with its own counts
   line=$(grep -aE '^\[doctest\] test cases:|^[0-9]+ passed, [0-9]+ failed' "$log" | tail -1 || true)
   found=$(grep -anE '(ERROR|FATAL): [A-Za-z]*Sanitizer|: runtime error: |Sanitizer has encountered a fatal error' "$log" | head -1 || true)
   if [ -n "$line" ]; then

@@ -13,7 +13,7 @@
 #include "davit/testing/backend_laws.hpp"
 #include "support/net.hpp"
 
-// Both libraries in one list: the default partitioner decides by their offload costs, whichever comes first.
+// both libraries in one list: the default partitioner decides by their offload costs, in either order
 
 using namespace davit;
 using support::Net;
@@ -41,7 +41,7 @@ template <class List>
   return first == wanted && second == wanted;
 }
 
-/// Convolutions with relus between, of so many channels.
+/// Convolutions of so many channels, with relus between them.
 [[nodiscard]] ExportedProgram convolutions(std::int64_t channels, std::int64_t size) {
   Net n;
   auto x = n.input("x", {1, channels, size, size});
@@ -56,7 +56,7 @@ template <class List>
   return n.finish({x});
 }
 
-/// Causal convolutions, as of a temporal convolutional network: padded on both sides, then cut.
+/// Causal convolutions, as in a temporal convolutional network: padded on both sides, then sliced.
 [[nodiscard]] ExportedProgram causal(std::int64_t channels, std::int64_t length) {
   Net n;
   auto x = n.input("x", {1, channels, length});

@@ -13,7 +13,7 @@
 #include "davit/program/exported_program.hpp"
 #include "davit/program/graph_builder.hpp"
 
-/// Programs that tests build by hand.
+/// Handmade programs for tests.
 namespace programs {
 
 using davit::EValue;
@@ -144,7 +144,7 @@ constexpr davit::ExportGraphSignature seed_signature() {
                           UserInputSpec{TensorArgument{"x2"}}},
           .output_specs = {BufferMutationSpec({"add_2"}, "my_buffer2"), UserOutputSpec{TensorArgument{"add_1"}}}};
 }
-/// The same with a state dict whose tensors have no storage: enough for everything that does not run.
+/// seed() with a state dict whose tensors have no storage, for tests that do not run it.
 constexpr davit::ProgramTables seed() {
   davit::ProgramTables program;
   program.graph_module = seed_graph();

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-# Shows how far a long command is; sourced by tests/run and examples/quickstart.
+# Shows the progress of a long command; sourced by tests/run and examples/quickstart.
 
-# with_progress LABEL LOG COMMAND...: runs a command with its output in LOG, and says how far it is by ninja's last "[3/17]":
-# on a terminal each second in one line that goes away, elsewhere in a line every 15 seconds. Answers the command's status.
+# with_progress LABEL LOG COMMAND...: runs a command with its output in LOG, and prints its progress, ninja's last "[3/17]": on a terminal
+# each second in a line that is erased at the end, elsewhere in a line every 15 seconds. Returns the command's status.
 with_progress() {
   local label=$1 log=$2 status=0 ticker
   shift 2
   : >"$log"
   (
     start=$SECONDS
-    # until it is stopped, or the script ended without that
+    # until it is stopped, or the script has ended
     while sleep 1 && kill -0 "$$" 2>/dev/null; do
       passed=$((SECONDS - start))
       [ -t 1 ] || [ $((passed % 15)) = 0 ] || continue

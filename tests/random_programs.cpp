@@ -55,7 +55,7 @@ std::string saved(const ProgramRecipe& recipe) {
   if (!bytes) return to_string(bytes.error());
   return difference(program, formats::load_program<List>(SharedBytes::copy_of(*bytes)), {.seed = recipe.seed});
 }
-/// With every composite operator taken apart, as after torch's run_decompositions.
+/// Lowers with every composite operator decomposed, as after torch's run_decompositions.
 std::string core_ir(const ProgramRecipe& recipe) {
   const testing::RandomProgram program(recipe);
   return difference(program, to_backend<portable>(run_decompositions(program.program())), {.seed = recipe.seed});
@@ -85,7 +85,7 @@ constexpr Way ways[] = {
     {"xnnpack,portable", &whole<BackendList<xnnpack, portable>>},
     {"xnnpack,portable cut", &cut<BackendList<xnnpack, portable>>},
 #endif
-#if defined(DAVIT_WITH_ONEDNN) && defined(DAVIT_WITH_XNNPACK)  // regions go where they are estimated to take less time
+#if defined(DAVIT_WITH_ONEDNN) && defined(DAVIT_WITH_XNNPACK)  // regions go to the library with the lower estimate
     {"onednn,xnnpack,portable", &whole<BackendList<onednn, xnnpack, portable>>},
     {"xnnpack,onednn,portable", &whole<BackendList<xnnpack, onednn, portable>>},
 #endif

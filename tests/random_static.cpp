@@ -44,10 +44,10 @@ using testing::ProgramRecipe;
 using testing::RandomProgram;
 
 constexpr std::uint64_t runs = 3;
-/// What a symbolic size is at most; buffers are made for it.
+/// The largest value of a symbolic size; buffers are large enough for it.
 constexpr std::int64_t most = 8;
 
-/// topk that takes the first of equal elements, in order, as static programs do; torch leaves open which.
+/// topk that orders equal elements by index, as static programs do; torch does not specify their order.
 [[nodiscard]] ErrorCode first_of_equals(portable_kernels::KernelCall& call) {
   const auto rank = static_cast<std::int64_t>(call.tensor(0).rank);
   const std::int64_t dim = call.integer(2, -1);
@@ -93,7 +93,7 @@ struct FirstOfEquals {
   }
 }
 
-/// A tensor of a call: its place in the program's inputs or outputs, and the room that its buffer has.
+/// A tensor of a call: its index among the program's inputs or outputs, and the size of its buffer.
 struct Port {
   std::size_t at = 0;
   ScalarType dtype{};
@@ -102,7 +102,7 @@ struct Port {
 struct Ports {
   std::vector<Port> inputs;   ///< of the user's
   std::vector<Port> outputs;  ///< of the program's
-  bool is_sized = false;      ///< an input's sizes have a symbol, which comes with the call
+  bool is_sized = false;      ///< an input has a symbolic size, which comes with the call
 };
 
 [[nodiscard]] Port port_of(GraphModuleView graph, const Argument& argument, std::size_t at) {
@@ -128,7 +128,7 @@ struct Ports {
       out.outputs.push_back(port_of(graph, outputs[i], i));
   return out;
 }
-/// What the symbol is in a run on these inputs.
+/// The symbol's value in a run with these inputs.
 [[nodiscard]] std::int64_t symbol_in(GraphModuleView graph, const ExportedProgram& program,
                                      std::span<const Tensor> inputs) {
   std::size_t user = 0;
@@ -143,7 +143,7 @@ struct Ports {
   return most;
 }
 
-/// The function that calls the module: reads what the runs are given, writes what they answer.
+/// The function that calls the module: it reads the inputs of the runs, and writes their outputs.
 [[nodiscard]] std::string driver(const std::string& label, const Ports& ports) {
   std::string text =
       "#include <array>\n#include <cstdint>\n#include <cstdio>\n\n#include \"davit/backends/portable/embed.hpp\"\n"
@@ -219,7 +219,7 @@ struct Ports {
   return formats::write_file(file + ".in", std::span<const std::byte>(given));
 }
 
-/// What differs between the answers and an eager run, beside so many that round at random.
+/// The difference between the outputs and an eager run, beside some perturbed eager runs.
 [[nodiscard]] std::string difference(const RandomProgram& random, std::span<const std::byte> answers,
                                      std::size_t roundings) {
   const ExportedProgram& program = random.program();

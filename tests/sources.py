@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""sources.py FOLDER [--kernels | --formats | --backend NAME]: writes files to FOLDER that hold several test sources each, and prints their paths:
-headers are then parsed, and what they define compiled, once for all of a file's sources, which is half of the time. A source lies in a
-namespace of its own, behind what all of the file's sources include; those that cannot are printed themselves.
+"""sources.py FOLDER [--kernels | --formats | --backend NAME]: writes files to FOLDER that contain several test sources each, and prints their
+paths: headers are then parsed and instantiated once for all sources of a file, which halves the time. Each source is in a namespace of its
+own, after the includes of all sources of the file; sources that cannot be in a namespace are printed themselves.
 
-The sources are those of the mirrored folders without kernels; with --kernels those of kernels/ and backends/ instead, with --formats
-those of formats/ and testing/, with --backend those of an optional backend."""
+The sources are those of the mirrored folders without kernels; with --kernels those of kernels/ and backends/, with --formats those of
+formats/ and testing/, with --backend those of an optional backend."""
 
 import os
 import pathlib
@@ -31,12 +31,12 @@ def backend_of(source: pathlib.Path) -> str:
 
 
 def from_target(path: pathlib.Path) -> str:
-    """The path relative to the written files: equal in every checkout, so that ccache knows them."""
+    """The path relative to the written files: equal in every checkout, so that ccache recognizes the files."""
     return os.path.relpath(path.resolve(), target.resolve())
 
 
 def includes_of(source: pathlib.Path) -> list[str] | None:
-    """The names that a source includes, as the written files include them; None if the source cannot lie in a namespace."""
+    """The names that a source includes, as the written files include them; None if the source cannot be in a namespace."""
     text = source.read_text()
     if re.search(r"^#(?!include )|^namespace [\w:]+ {|^template <> *$|^template <>\s*struct", text, re.M):
         return None
@@ -48,8 +48,8 @@ def includes_of(source: pathlib.Path) -> list[str] | None:
 
 
 def write_groups(sources: list[pathlib.Path], folder: pathlib.Path) -> list[pathlib.Path]:
-    """Files of the sources of one room, each of so many KB of them at most, and the sources that stand alone."""
-    # what is made of static kernels takes a compiler a GB or two as it is
+    """Groups the sources of a room, with a limit of KB per group, and lists the sources that stay alone."""
+    # static kernels take a compiler a GB or two already
     most = {"--kernels": 40_000, "--formats": 60_000}.get(kind, 100_000)
     written = []
     members: dict[pathlib.Path, list[pathlib.Path]] = {}

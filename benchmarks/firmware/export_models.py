@@ -44,7 +44,7 @@ PROBABILITY = FixedQParamsQuantizationSpec(torch.int8, scale=1 / 256, zero_point
 
 
 class MicroQuantizer(Quantizer):
-    """What TensorFlow Lite's converter quantizes: convolutions per channel, linear per tensor, softmax to 1/256."""
+    """The quantization of TensorFlow Lite's converter: convolutions per channel, linear per tensor, softmax to 1/256."""
 
     def annotate(self, model):
         for node in model.graph.nodes:
@@ -125,7 +125,7 @@ def person_detect():
 
 @torch.no_grad()
 def normalize(model, x):
-    """Scales each convolution's channels to a deviation of 1.5 and the logits' to 0.75, and takes a part of the mean away.
+    """Scales each convolution's channels to a deviation of 1.5 and the logits to 0.75, and subtracts a part of the mean.
 
     All of it, as a batch norm would, makes an untrained network enlarge every rounding difference.
     """
@@ -142,13 +142,13 @@ def normalize(model, x):
 
 
 def byte_inputs_and_outputs(module):
-    """Takes the quantization of the user input and output out of the graph; returns the input's scale and zero point."""
+    """Removes the quantization of the user input and output from the graph; returns the input's scale and zero point."""
     graph = module.graph
     source = next(n for n in graph.nodes if n.op == "placeholder")
     readers = [n for n in graph.nodes if n.target is torch.ops.quantized_decomposed.quantize_per_tensor.default]
     first = next((n for n in readers if n.args[0] is source), None)
     view = None
-    if first is None:  # a view stands before it
+    if first is None:  # it follows a view
         view = next(iter(source.users))
         first = next(n for n in readers if n.args[0] is view)
     scale, zero = first.args[1], first.args[2]

@@ -13,7 +13,7 @@ namespace {
 
 using benchmark::Model;
 
-/// The model's arena, and behind it bytes that it must not touch.
+/// The model's arena, followed by guard bytes.
 struct Guarded {
   Model model;
   std::byte guard[256] = {};
@@ -31,7 +31,7 @@ struct {
 
 void take(int sample) { std::copy_n(benchmark::samples[sample], std::size(io.from), io.from); }
 
-/// Offset behind the last byte of the arena that a run writes, seen with two colours.
+/// The offset behind the last byte of the arena that a run writes, found with two fill patterns.
 std::size_t arena_used() {
   std::size_t most = 0;
   auto* bytes = reinterpret_cast<volatile std::byte*>(&memory);

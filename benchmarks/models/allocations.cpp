@@ -6,7 +6,7 @@
 #include <new>
 
 extern "C" {
-// glibc's own names, and the linker's for where this program's code begins and ends
+// names of glibc, and of the linker for the beginning and end of this program's code
 void* __libc_malloc(std::size_t) noexcept;
 void* __libc_calloc(std::size_t, std::size_t) noexcept;
 void* __libc_realloc(void*, std::size_t) noexcept;

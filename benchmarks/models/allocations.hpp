@@ -4,12 +4,11 @@
 #include <atomic>
 #include <cstddef>
 
-/// Counts of heap allocations, by a malloc, calloc, realloc, memalign and operator new of this program's own, which the
-/// libraries it is linked with use too (allocations.cpp).
+/// Counts of heap allocations, by the program's own malloc, calloc, realloc, memalign and operator new, which its
+/// libraries use too (allocations.cpp).
 ///
-/// The backend's library is told apart by two questions: does the call come from a shared library, and is a primitive
-/// running on the calling thread? Only where both are true is it the library's own; all else is davit's, which includes
-/// what libraries allocate for davit between primitives.
+/// An allocation counts as the backend library's if the call comes from a shared library while a primitive runs on the
+/// calling thread. All others count as davit's, also those that libraries make for davit between primitives.
 namespace allocations {
 
 struct Counts {
@@ -18,7 +17,7 @@ struct Counts {
   std::atomic<std::size_t> library = 0;
 };
 [[nodiscard]] Counts& counts() noexcept;
-/// True while the calling thread is in a primitive; threads that libraries start are always.
+/// True while the calling thread is in a primitive; always true for threads of libraries.
 [[nodiscard]] bool& in_primitive() noexcept;
 
 }  // namespace allocations

@@ -121,7 +121,7 @@ int main(int argc, char** argv) {
   std::cout << "ready gap=" << gap << " weights=" << weights << " caches=" << state << " changed=" << changed
             << " arena=" << decoding.session().plan(0).arena_bytes << std::endl;
 
-  Scratch memory;  // where davit keeps what it copies, so that the pages are as large
+  Scratch memory;  // a copy by davit would be in scratch, so its pages are as large
   if (!memory.reserve(weights / 512 * 512)) fail("no memory");
   const std::span<float> numbers(reinterpret_cast<float*>(memory.span().data()), memory.span().size() / sizeof(float));
   std::ranges::fill(numbers, 1.0f);

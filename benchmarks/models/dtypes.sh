@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Models in int8, bfloat16 and float16 beside the same in float32, run by turns: how many times as fast. Exit status 1 if one is below its
-# limit on oneDNN: in int8 (1.5 where the CPU has VNNI, else 1.2), in bfloat16 (1.2 where pairs of it are fast: avx512_bf16 of AMD's, or tiles). ONEDNN_MAX_CPU_ISA=AVX2 makes a CPU one
-# without VNNI, for oneDNN.
+# Speed of models in int8, bfloat16 and float16 relative to float32, run in turns. Exit status 1 if a ratio is below its limit on oneDNN:
+# for int8 1.5 if the CPU has VNNI, else 1.2; for bfloat16 1.2 if products of pairs are fast (avx512_bf16 of AMD's, or tiles).
+# ONEDNN_MAX_CPU_ISA=AVX2 hides VNNI from oneDNN.
 #   benchmarks/models/dtypes.sh FOLDER DAVIT
 # FOLDER has NAME_b1.pt2 and NAME_DTYPE_b1.pt2, as export.py writes them without and with --dtype; DAVIT is the command.
 set -euo pipefail

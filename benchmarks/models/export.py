@@ -78,7 +78,7 @@ class VitSmall(nn.Module):
 
 
 class TokenBlock(nn.Module):
-    """A transformer block by scaled_dot_product_attention: norms before (GPT-2) or after (BERT) what they belong to."""
+    """A transformer block by scaled_dot_product_attention: with norms before (GPT-2) or after (BERT) each sub-layer."""
 
     def __init__(self, width, heads, causal):
         super().__init__()

@@ -34,7 +34,7 @@ class Block(nn.Module):
         self.gate, self.up, self.down = nn.Linear(WIDTH, INNER, bias=False), nn.Linear(WIDTH, INNER, bias=False), nn.Linear(INNER, WIDTH, bias=False)
 
     def forward(self, x, cos, sin, mask, write):
-        """write(keys, values) answers the caches with these in their place."""
+        """write(keys, values) returns the caches with the new entries."""
         y = self.norm1(x)
         q, k, v = (layer(y).view(1, 1, HEADS, DEPTH).transpose(1, 2) for layer in (self.q, self.k, self.v))
 
@@ -50,7 +50,7 @@ class Block(nn.Module):
 
 
 class Decoder(nn.Module):
-    """Answers the logits after `token` at `position`; with `caches`, takes them and answers new ones, too."""
+    """Returns the logits after `token` at `position`; with `caches`, takes them and also returns new ones."""
 
     def __init__(self):
         super().__init__()

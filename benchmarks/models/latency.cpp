@@ -65,7 +65,7 @@ using Backends = ListOf<>::type;
 
 std::int64_t now() noexcept { return Clock::now().time_since_epoch().count(); }
 
-/// Sums up the time in primitives, and says when one runs.
+/// Sums up the time in primitives, and records when one runs.
 struct PrimitiveTimer {
   static constexpr bool enabled = true;
   std::int64_t began = 0;
@@ -114,7 +114,7 @@ void run(Session& session, const EValue& input) {
     fail(to_string(outputs.error()));
 }
 
-/// The largest difference from the recorded output, relative to the largest number there.
+/// The largest difference from the recorded output, relative to its largest magnitude.
 [[nodiscard]] double gap(const TensorView& actual, const Tensor& recorded) {
   const TensorView expected = recorded.view();
   if (actual.dtype != ScalarType::float32 || !std::ranges::equal(actual.sizes(), expected.sizes())) return INFINITY;

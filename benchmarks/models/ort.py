@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs a model in ONNX Runtime for the driver of the benchmark: what latency.cpp does, with the same questions and answers.
+"""Runs a model in ONNX Runtime for the driver of the benchmark, with the protocol of latency.cpp.
 
   ort.py MODEL.onnx INPUT.npy OUTPUT.npy THREADS spin|sleep
 
@@ -27,7 +27,7 @@ bound = session.io_binding()
 bound.bind_ortvalue_input(session.get_inputs()[0].name, onnxruntime.OrtValue.ortvalue_from_numpy(given))
 result = onnxruntime.OrtValue.ortvalue_from_numpy(made)
 bound.bind_ortvalue_output(session.get_outputs()[0].name, result)
-run, now = session._sess.run_with_iobinding, time.perf_counter_ns  # what run_with_iobinding calls, less one Python call
+run, now = session._sess.run_with_iobinding, time.perf_counter_ns  # run_with_iobinding without one Python call
 bound = bound._iobinding
 run(bound, None)
 gap = float(numpy.abs(result.numpy() - recorded).max() / numpy.abs(recorded).max())

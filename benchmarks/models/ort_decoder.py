@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Decodes in ONNX Runtime for the driver of the benchmark: what decode.cpp does, with the same questions and answers.
+"""Decodes in ONNX Runtime for the driver of the benchmark, with the protocol of decode.cpp.
 
   ort_decoder.py DECODER.onnx LOGITS.npy THREADS
 

@@ -34,7 +34,7 @@ constexpr std::size_t output_count = [] {
   for (std::size_t i = 0; i < Program::outputs.size(); ++i) n += is_output(i) ? 1 : 0;
   return n;
 }();
-/// The values that forward takes: user inputs, then user outputs.
+/// The values of forward's arguments: user inputs, then user outputs.
 constexpr auto ports = [] {
   std::array<davit::ValueId, input_count + output_count> values{};
   std::size_t at = 0;

@@ -48,7 +48,7 @@ std::vector<Name> tags(const ExportedProgram& program, const CostTable& table,
 
 }  // namespace
 
-TEST_CASE("each region goes to the backend that the table has as fastest, joined with its neighbours") {
+TEST_CASE("each region goes to its fastest backend in the table, joined with its neighbours") {
   const Toys toys;
   const ExportedProgram program = sample();
   CHECK(tags(program, table_of(program, {1, 9, 1}, {5, 5, 5})) == std::vector<Name>{"toy0_0", "toy1_0", "toy0_1"});
@@ -61,7 +61,7 @@ TEST_CASE("each region goes to the backend that the table has as fastest, joined
   CHECK(tags(program, border) == std::vector<Name>{"toy0_0", "toy1_0", "toy0_1"});
 }
 
-TEST_CASE("results are those of the program that is not cut") {
+TEST_CASE("results equal those of the uncut program") {
   const Toys toys;
   const ExportedProgram program = sample();
   for (const auto& [a, b] : {std::pair<std::vector<std::uint64_t>, std::vector<std::uint64_t>>{{1, 9, 1}, {5, 5, 5}},
@@ -75,7 +75,7 @@ TEST_CASE("results are those of the program that is not cut") {
   }
 }
 
-TEST_CASE("what only one backend takes goes there; what none takes stays, with the reasons") {
+TEST_CASE("a region that one backend takes goes there; a region that none takes stays, with the reasons") {
   const Toys toys;
   const ExportedProgram program = sample();
   A::state.refused = "mul";
@@ -170,7 +170,7 @@ TEST_CASE("control flow stays without a tag; its sub-graphs are chosen for like 
   CHECK(support::run(session, {4}) == std::vector<float>{-4});
 }
 
-TEST_CASE("the report lists what was considered") {
+TEST_CASE("the report lists the candidates") {
   const Toys toys;
   const ExportedProgram program = sample();
   CostTable table = table_of(program, {1000, 9000, 1000}, {5000, 5000, 5000});

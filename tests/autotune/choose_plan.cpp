@@ -56,11 +56,11 @@ static_assert(check_sums());
 
 }  // namespace
 
-TEST_CASE("each region goes where it is cheapest, unless borders or joined regions say otherwise") {
+TEST_CASE("each region goes to its cheapest backend, unless borders or joined regions cost more") {
   CHECK(check_sums());
 }
 
-TEST_CASE("programs that were measured as a whole compete by those times, and by nothing else") {
+TEST_CASE("programs that were measured as a whole are compared by these times alone") {
   const ProgramTables program = sample();
   const RegionChoice choice = choice_of(program);
   CostTable table = costs(choice);

@@ -77,7 +77,7 @@ TEST_CASE("branches that other backends take come one after the other") {
   CHECK(r.first == Numbers{0, 3, 6, 7});
 }
 
-TEST_CASE("cuts lie where one value passes, before nodes that read weights") {
+TEST_CASE("cuts are at single values, before nodes that read weights") {
   Net net;  // two blocks of convolution, norm, relu, and a sum with what went in
   const std::initializer_list<std::int64_t> like = {1, 8, 16, 16};
   std::vector<Net::Value> w, g;

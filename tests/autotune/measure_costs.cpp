@@ -91,7 +91,7 @@ TEST_CASE("a call that costs more than a switch saves keeps the program together
   CHECK(time_of(program, table) == 1000 + 4 * 1000 + 2 * 1200);
 }
 
-TEST_CASE("what borders cost beyond the regions shows in whole programs, and is learnt") {
+TEST_CASE("the cost of borders beyond the regions is seen in whole programs, and recorded") {
   const TimedToys toys;
   const ExportedProgram program = support::add_mul_add();
   First::mul_ns = 1500;
@@ -139,7 +139,7 @@ TEST_CASE("a table that holds everything stays as it is; the same one gives the 
   CHECK(table.regions().size() == regions);
 }
 
-TEST_CASE("what cannot be lowered or run is noted, and another backend gets it") {
+TEST_CASE("a region that cannot be lowered or run is recorded, and another backend gets it") {
   const TimedToys toys;
   const ExportedProgram program = support::add_mul_add();
   const RegionChoice choice = detail::make_choice(Timed::tables(), Method{"forward", &program}, {0, 1}, three);

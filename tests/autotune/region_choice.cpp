@@ -80,7 +80,7 @@ TEST_CASE("regions that nothing was measured on go to the first backend that is 
   CHECK(RegionCosts(choice, table)(0, 1, 2) == 0);
 }
 
-TEST_CASE("keys of plans tell how a program is cut, and on what") {
+TEST_CASE("keys of plans identify the cuts of a program and their backends") {
   const ProgramTables program = sample();
   const RegionChoice choice(program, Bits(4, 3), {"A", "B"}, {.regions = 4});
   const auto key = [&](Numbers groups, Numbers backends) {

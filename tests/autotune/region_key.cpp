@@ -45,9 +45,9 @@ static_assert(check_keys());
 
 }  // namespace
 
-TEST_CASE("a key says what is computed, not what it is called") { CHECK(check_keys()); }
+TEST_CASE("a key identifies a computation, not its names") { CHECK(check_keys()); }
 
-TEST_CASE("operands, dtypes and what leaves the region count") {
+TEST_CASE("operands, dtypes and values with users outside are part of the key") {
   const auto made = [](bool swapped, bool keeps, ScalarType dtype = ScalarType::float32) {
     Draft d;
     const ValueId x = d.user("x");

@@ -52,7 +52,7 @@ TEST_CASE("a batch ends after its time, beyond the least number of rounds") {
   CHECK(Slow::state.executed == 4 + 7);
 }
 
-TEST_CASE("what is far slower than another for the same work runs once; for other work it goes on") {
+TEST_CASE("a far slower candidate for the same work runs once; for other work it continues") {
   const TimedToys toys;
   Slow::call_ns = 50'000'000;
   std::vector<TimedProgram> programs;

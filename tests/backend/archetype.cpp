@@ -9,11 +9,11 @@
 
 using namespace davit;
 
-// What is constrained by a concept compiles with the concept's archetype: nothing else of a backend is used.
+// a function with a concept's constraint compiles with the concept's archetype: it uses nothing else of a backend
 static_assert(requires(const ExportedProgram& program) { to_backend<archetype::backend>(program); });
 static_assert(requires(const ExportedProgram& program) { to_backend<archetype::split_backend>(program); });
 static_assert(requires(const std::vector<std::byte>& bytes) { support::loaded<archetype::saving_backend>(bytes); });
-// A table holds what the least backend has, and no more.
+// a table has the functions of the least backend, and no more
 constexpr bool has_all_of_a_runtime(BackendTable t) {
   return t.name == "runtime_backend" && t.compile != nullptr && t.execute != nullptr && t.execute_traced != nullptr &&
          t.make_workspace != nullptr && t.default_spec != nullptr;
@@ -33,7 +33,7 @@ static_assert(estimates(backend_table<archetype::estimating_backend>) && !estima
 static_assert(prepares(backend_table<archetype::preparing_backend>) && !prepares(backend_table<archetype::backend>));
 static_assert(saves(backend_table<archetype::saving_backend>) && !saves(backend_table<archetype::backend>));
 
-TEST_CASE("a list's tables lie in its order") {
+TEST_CASE("a list's tables are in its order") {
   static_assert(BackendList<archetype::runtime_backend>::tables().size() == 1);
   static_assert(BackendList<archetype::runtime_backend>::tables().name(0) == "runtime_backend");
   static_assert(BackendList<archetype::runtime_backend>::tables().find("other") == 1);

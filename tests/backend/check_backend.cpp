@@ -98,7 +98,7 @@ struct preprocesses_together : Archetype {
   static Result<std::vector<Processed>> preprocess_all(std::span<const Method>, std::span<const CompileSpec>,
                                                        DebugHandleRecorder&);
 };
-/// Its Preprocessor is the one that is asked.
+/// Its Preprocessor is used.
 struct preprocesses_elsewhere : archetype::split_backend {
   static Result<std::vector<Processed>> preprocess_all(std::span<const Method>, std::span<const CompileSpec>,
                                                        DebugHandleRecorder&);
@@ -119,7 +119,7 @@ struct private_type : Archetype {
  private:
   struct Handle {};
 };
-/// A class that says public, and names of its own that are private.
+/// A class with public functions, and other private names.
 class open_class : Archetype {
   void helper() const {}
 

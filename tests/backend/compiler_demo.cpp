@@ -42,7 +42,7 @@ ExportedProgram chain() {
   return programs::user_program(std::move(b).finish());
 }
 
-/// Runs tokens that no preprocess made.
+/// Runs tokens that preprocess did not make.
 struct Direct {
   compiler_demo::Handle handle;
   compiler_demo::Workspace workspace;
@@ -119,8 +119,8 @@ TEST_CASE("H01: another operator is refused by name, with the model's source lin
         "  File \"/home/user/model.py\", line 7, in forward\n    return x * h\n    ~~~~~~~~~~~~ <--- HERE");
 }
 
-TEST_CASE("H08: operands whose sizes turn out different are a shape error with the model's line, in a session too") {
-  GraphBuilder b;  // x[s0] + h[s1]: what the original checks only when it runs
+TEST_CASE("H08: operands with different sizes at run time are a shape error with the model's line, in a session too") {
+  GraphBuilder b;  // x[s0] + h[s1]: the original checks the sizes only at run time
   b.begin_graph();
   const auto sized = [&](std::string_view name, std::string_view symbol) {
     const Dim size[] = {{.value = 2, .expr = b.symbol(symbol)}};
@@ -266,7 +266,7 @@ TEST_CASE(
 
   const auto lowered = to_backend<compiler_demo>(programs::identity());
   REQUIRE(lowered);
-  CHECK(lowered->methods()[0].delegates.empty());  // nothing is left to the backend
+  CHECK(lowered->methods()[0].delegates.empty());  // no node is left to the backend
   Session session = *Session::make(*lowered);
   const Tensor x = scalar(4);
   const auto result = session.call<TensorView>("forward", x);

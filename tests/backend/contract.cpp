@@ -17,7 +17,7 @@ using namespace davit;
 
 namespace {
 
-// One requirement of the contract missing in each.
+// backends that lack one requirement of the contract each
 struct no_name : archetype::backend {
   void name();
 };

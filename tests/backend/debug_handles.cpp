@@ -117,7 +117,7 @@ static_assert(check_explain());
 
 }  // namespace
 
-TEST_CASE("G02: handles of a graph's nodes in order, then those of the sub-graph met last, and so on inwards") {
+TEST_CASE("G02: handles of a graph's nodes in order, then those of the last sub-graph, and so on inwards") {
   CHECK(check_order());
 }
 

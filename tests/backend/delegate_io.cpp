@@ -28,6 +28,6 @@ static_assert(check_roles());
 
 }  // namespace
 
-TEST_CASE("what a method changes is passed at each call; what it only reads is known when preprocessing") {
+TEST_CASE("values that a method changes are passed at each call; values that it only reads are known to preprocess") {
   CHECK(check_roles());
 }

@@ -63,7 +63,7 @@ struct stale : delegated {
 using old_version = static_program_of<make_delegated<2, true>>;
 using foreign = static_program_of<make_delegated<3, false>>;
 
-/// Multiplies by the factor that its blobs hold.
+/// Multiplies by the factor in its blobs.
 struct scaler {
   static constexpr std::string_view name = "scaler";
   static constexpr std::int32_t blob_version = 3;
@@ -107,7 +107,7 @@ std::string_view reason() {
 
 }  // namespace
 
-TEST_CASE("a static backend runs what its compiler made") {
+TEST_CASE("a static backend runs its compiler's blob") {
   static_module<delegated, scaler, adder> module;
   static_assert(decltype(module)::weight_bytes == 32 && decltype(module)::step_count == 2);
   Four y{};

@@ -15,7 +15,7 @@ using namespace davit;
 
 namespace {
 
-constexpr bool check_chain() {  // each block dies where the next but one is born
+constexpr bool check_chain() {  // each block dies when the next but one begins
   const Lifetime chain[] = {{0, 1, 100}, {1, 2, 100}, {2, 3, 100}, {3, 4, 100}, {4, 5, 0}};
   const MemoryPlan plan = plan_memory(chain);
   return is_sound(plan, chain) && plan.arena_bytes == 256 &&
@@ -31,7 +31,7 @@ constexpr bool check_unsound() {
 }
 static_assert(check_unsound());
 
-constexpr bool check_by_size() {  // in order of time the large block comes last and lies above the others
+constexpr bool check_by_size() {  // in order of time the large block is last and above the others
   const Lifetime lifetimes[] = {{0, 1, 64}, {1, 2, 128}, {2, 3, 256}, {2, 2, 0}};
   const MemoryPlan by_time = plan_memory(lifetimes);
   const MemoryPlan by_size = plan_memory_by_size(lifetimes);
@@ -51,14 +51,14 @@ constexpr bool check_tightly() {
 }
 static_assert(check_tightly());
 
-constexpr bool check_gap() {  // the small block fits between two that are alive at the same time
+constexpr bool check_gap() {  // the small block fits between two concurrent ones
   const Lifetime lifetimes[] = {{0, 4, 512}, {0, 1, 256}, {0, 4, 128}, {2, 3, 200}};
   const MemoryPlan plan = plan_memory_by_size(lifetimes);
   return is_sound(plan, lifetimes) && plan.arena_bytes == 512 + 256 + 128 && plan.offsets[3] == 512;
 }
 static_assert(check_gap());
 
-/// Each block at the lowest offset where none lies that is alive when it comes, by a look at all of them.
+/// The lowest free offset for each block at its beginning, by a search over all blocks.
 std::vector<std::size_t> lowest_offsets(std::span<const Lifetime> lifetimes) {
   std::vector<std::size_t> offsets;
   for (std::size_t i = 0; i < lifetimes.size(); ++i) {
@@ -77,8 +77,7 @@ std::vector<std::size_t> lowest_offsets(std::span<const Lifetime> lifetimes) {
 
 }  // namespace
 
-TEST_CASE(
-    "in order of time each block takes the lowest place that is free, among many that live for short or for long") {
+TEST_CASE("in order of time each block takes the lowest free place, among many short and long lifetimes") {
   std::uint32_t seed = 3;
   const auto random = [&](std::uint32_t below) { return ((seed = seed * 1664525u + 1013904223u) >> 9) % below; };
   for (int round = 0; round < 60; ++round) {
@@ -102,12 +101,12 @@ TEST_CASE("blocks by size: the largest first, the rest where there is room; also
 
 TEST_CASE("the tighter of two plans, as long as there are few blocks") { CHECK(check_tightly()); }
 
-TEST_CASE("the larger of two blocks of one size and time is the first; the order does not depend on anything else") {
+TEST_CASE("of two blocks of one time the larger comes first; the order depends on nothing else") {
   const Lifetime lifetimes[] = {{0, 1, 64}, {0, 1, 64}, {0, 1, 65}};
   CHECK(plan_memory_by_size(lifetimes).offsets == std::vector<std::size_t>{128, 192, 0});
 }
 
-TEST_CASE("blocks of a chain take turns in two places") { CHECK(check_chain()); }
+TEST_CASE("blocks of a chain alternate between two places") { CHECK(check_chain()); }
 
 TEST_CASE("the check of plans finds overlaps and blocks outside the arena") { CHECK(check_unsound()); }
 
@@ -139,7 +138,7 @@ TEST_CASE("plans of random lifetimes are sound, aligned, and no larger than all 
   }
 }
 
-TEST_CASE("blocks lie at multiples of the alignment that is asked for") {
+TEST_CASE("blocks are at multiples of the requested alignment") {
   constexpr std::array<Lifetime, 3> lifetimes{{{0, 1, 10}, {0, 2, 20}, {1, 2, 3}}};
   const MemoryPlan narrow = plan_memory(lifetimes, 16);
   CHECK(narrow.offsets == std::vector<std::size_t>{0, 16, 48});

@@ -20,7 +20,7 @@ struct Log {
   void memory(DebugHandle, std::size_t bytes) { text += std::to_string(bytes); }
 };
 
-/// Would tell what reaches it, but asks for nothing.
+/// Records its events, but requests none.
 struct Deaf : Log {
   static constexpr bool enabled = false;
 };

@@ -31,13 +31,13 @@ std::uint32_t users(const StaticGraph& graph, std::string_view name) {
 
 }  // namespace
 
-TEST_CASE("nodes of sub-graphs read operands, what the loop carries, and slices") {
+TEST_CASE("nodes of sub-graphs read operands, loop-carried values and slices") {
   const GraphModule branches = make_branches(), loop = make_loop(), scan = make_scan<false>();
   CHECK(reads(StaticGraphRows(branches.view()).view()) == "if_q x inner t x x x t ");
   CHECK(reads(StaticGraphRows(loop.view()).view()) == "n3 a3 b3 n3 sum t ");
   CHECK(reads(StaticGraphRows(scan.view()).view()) == "last x1 x1 u ");
   const StaticGraphRows rows(scan.view());
-  CHECK(rows.text.size() == rows.text.capacity());  // names stay where they are
+  CHECK(rows.text.size() == rows.text.capacity());  // names do not move
   CHECK(users(rows.view(), "x1") == 2);
   CHECK(users(rows.view(), "sum") == 1);
   CHECK(users(rows.view(), "u") == 2);  // the scan, and the node in it

@@ -15,7 +15,7 @@ namespace {
 
 using namespace davit;
 
-/// y = pool(x) + pool(x), and a node that nothing reads.
+/// y = pool(x) + pool(x), and a node without users.
 constexpr GraphModule pools() {
   GraphBuilder b;
   b.begin_graph();
@@ -44,7 +44,8 @@ static_assert(has_names());
 constexpr bool counts_what_can_be_counted() {
   const GraphModule module = pools();
   const StaticGraphRows rows(module.view());
-  return rows.values[0].users == 2 && rows.values[1].users == 1 && rows.values[3].users == 0 &&  // the dead do not read
+  return rows.values[0].users == 2 && rows.values[1].users == 1 &&
+         rows.values[3].users == 0 &&  // dead nodes do not count as users
          rows.values[4].users == 1 && rows.values[0].numel == 16 && rows.values[0].source == -1 &&
          rows.values[4].source == 3;
 }
@@ -88,7 +89,7 @@ TEST_CASE("names stay where they are when nodes share their arguments") {
   for (const StaticNode& node : rows.nodes) CHECK(std::string_view(rows.arguments[node.first_input].name) == "self");
 }
 
-TEST_CASE("floats that the program computes become numbers where they are known; those that it is given do not") {
+TEST_CASE("floats that the program computes become numbers if they are known; float inputs do not") {
   GraphBuilder b;
   b.begin_graph();
   const ValueId x = b.input("x", ScalarType::float32, {2});

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-TEST_CASE("what was kept is written back, the last first; what was forgotten is not") {
+TEST_CASE("kept bytes are written back, the last first; forgotten bytes are not") {
   davit::UndoLog log;
   std::vector<int> x{1, 2, 3};
   log.keep(&x[0], 0);

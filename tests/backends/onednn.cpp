@@ -63,7 +63,7 @@ TEST_CASE("weights that are not constant, and norms that cannot be folded") {
   CHECK(faults(support::convolution_with_input_weights(n), n.sample()) == "");
 }
 
-TEST_CASE("a norm that is no part of weights takes the relu after it") {
+TEST_CASE("a norm that is not folded into weights takes the relu after it") {
   Net n;
   const auto c = n.relu(
       "a", n.conv("c", n.input("x", {1, 16, 6, 6}), n.weight("w", {32, 16, 3, 3}), {1, 32, 6, 6}, 1, 1), {1, 32, 6, 6});
@@ -88,7 +88,7 @@ TEST_CASE("a norm of a series, that is no part of weights, is portable's where o
       n.op("aten.cat.default", "joined", {1, 32, 20}, {{"tensors", n.draft.b.tensors({a, b})}, {"dim", n.i(1)}});
   const ExportedProgram program = n.finish({n.relu("r", n.norm("bn", joined, {1, 32, 20}), {1, 32, 20})});
   CHECK(faults(program, n.sample()) == "");
-  if (onednn_ops::major_version >= 3) return;  // which has code for other layouts
+  if (onednn_ops::major_version >= 3) return;  // 3 has code for other layouts
   const auto lowered = to_backend<onednn>(program, {});
   REQUIRE(lowered);
   std::size_t norms = 0;
@@ -209,7 +209,7 @@ TEST_CASE("two sums, the second with a number per channel, of tensors that end i
   check({4, 4}, {1, 4});
 }
 
-TEST_CASE("a product, and a sum and a product with numbers per channel that do not lie side by side") {
+TEST_CASE("a product, and a sum and a product with strided numbers per channel") {
   Net n;
   const auto y = n.relu("y", n.input("in", {1, 4, 2}), {1, 4, 2});
   const auto part = n.op("aten.slice.Tensor", "part", {1, 4, 1},
@@ -232,7 +232,7 @@ TEST_CASE("a product of transposed matrices plus a number per column") {
   CHECK(faults(program, n.sample()) == "");
 }
 
-TEST_CASE("NaN and infinities are those of exact kernels, unless they may get lost") {
+TEST_CASE("NaN and infinities are those of exact kernels, unless fast_math allows to lose them") {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   const auto results = [](const ExportedProgram& program, std::span<const EValue> inputs, bool fast) {
     const auto lowered = to_backend<onednn>(program, {.fast_math = fast});
@@ -290,7 +290,7 @@ TEST_CASE("NaN and infinities are those of exact kernels, unless they may get lo
   CHECK(onednn::load_spec(onednn::save_spec({.threads = 2, .fast_math = true}))->fast_math);
 }
 
-TEST_CASE("a mask of infinities is no reason to run all else on exact kernels; NaN of attention is found behind it") {
+TEST_CASE("a mask of infinities does not make the rest run on exact kernels; NaN of attention is found behind it") {
   Net n;
   Tensor hidden = Net::numbers({6, 6});
   for (std::int64_t i = 0; i < 36; ++i)
@@ -352,7 +352,7 @@ TEST_CASE("each operator that the library makes without regard for NaN and infin
   CHECK(support::differs_on_odd_values<onednn>(n, pooled) == "");
 }
 
-TEST_CASE("what the library lacks runs on portable's kernels between its primitives") {
+TEST_CASE("operators that the library lacks run on portable's kernels between its primitives") {
   Net n;
   const auto w = n.weight("w", {16, 16, 3, 3}, 0.1);
   const auto x = n.input("x", {1, 16, 6, 5}), place = n.input("place", {1, 4, 4, 2});
@@ -379,7 +379,7 @@ TEST_CASE("what the library lacks runs on portable's kernels between its primiti
        {"reflection_pad2d", "sin", "upsample_bilinear2d", "grid_sampler_2d", "log_softmax"})
     CHECK(steps(program).find(name) != std::string::npos);
 
-  Net m;  // nothing is gained by them alone
+  Net m;  // nothing is gained by these alone
   const auto v = m.op("aten.cos.default", "v", {2, 3}, {{"self", m.v(m.input("x", {2, 3}))}});
   const ExportedProgram alone = m.finish({m.op("aten.mul.Tensor", "y", {2, 3}, {{"self", m.v(v)}, {"other", m.v(v)}})});
   const NodeId nodes[] = {0, 1};
@@ -392,14 +392,13 @@ TEST_CASE("a convolution that gains less than its border costs is left to portab
   const auto x = depthwise.input("x", {1, 64, 56, 56});
   CHECK(support::only_partition<List>(depthwise.finish({depthwise.conv("y", x, depthwise.weight("w", {64, 1, 3, 3}),
                                                                        {1, 64, 56, 56}, 1, 1, 64)})) == "portable_0");
-  Net dense;  // whose weight has many more elements than what it computes with; it is laid out once
+  Net dense;  // its weight has many more elements than its operand; it is packed once
   const auto z = dense.input("z", {1, 512, 7, 7});
   CHECK(support::only_partition<List>(dense.finish(
             {dense.conv("y", z, dense.weight("w", {512, 512, 3, 3}), {1, 512, 7, 7}, 1, 1)})) == "onednn_0");
 }
 
-TEST_CASE(
-    "recurrent layers, and what the library has in its reference implementation only, run on portable's kernels") {
+TEST_CASE("recurrent layers, and operators with only a reference implementation, run on portable's kernels") {
   Net n;
   const auto x = n.input("x", {5, 1, 6}), h = n.input("h", {1, 1, 4});
   const auto zero = n.op("aten.mul.Scalar", "zero", {1, 1, 4}, {{"self", n.v(h)}, {"other", n.i(0)}});
@@ -465,8 +464,8 @@ TEST_CASE("parts of a concatenation, at batch 1 made in their places") {
   }
 }
 
-TEST_CASE("concatenations that go on: what was concatenated before lies in the next one") {
-  for (const std::int64_t channels : {16, 6}) {  // in whole blocks, and not
+TEST_CASE("nested concatenations: an earlier concatenation is a part of the next one") {
+  for (const std::int64_t channels : {16, 6}) {  // in whole blocks, and in partial ones
     CAPTURE(channels);
     Net n;
     auto x = n.input("x", {1, 16, 6, 6});
@@ -492,12 +491,12 @@ TEST_CASE("concatenations that go on: what was concatenated before lies in the n
         n.finish({n.op("aten.neg.default", "neg", {1, 4 * channels, 6, 6}, {{"self", n.v(whole)}}), some});
     CHECK(faults(program, n.sample()) == "");
     const bool in_blocks =
-        channels == 16 && (onednn_ops::major_version < 3 ||
-                           onednn_ops::has_wide_vectors());  // 3 lays channels innermost for 256-bit vectors
+        channels == 16 &&
+        (onednn_ops::major_version < 3 || onednn_ops::has_wide_vectors());  // 3 uses channels_last for 256-bit vectors
     if (in_blocks)
       CHECK(steps(program).find("aten.cat.default") ==
             steps(program).rfind("aten.cat.default") -
-                2 * std::string("aten.cat.default ").size());  // the parts of `some` alone
+                2 * std::string("aten.cat.default ").size());  // only the parts of `some`
   }
 }
 
@@ -594,7 +593,7 @@ TEST_CASE("slices, parts of a split, views of inputs, outputs that are inputs or
   CHECK(faults(program, n.sample()) == "");
 }
 
-TEST_CASE("an input in another order that is needed twice, the first time by what could write where it reads") {
+TEST_CASE("an input in another order that is used twice, first by a primitive that could write in place") {
   Net n;
   const auto turned =
       n.op("aten.permute.default", "turned", {6, 4}, {{"self", n.v(n.input("x", {4, 6}))}, {"dims", n.ints({1, 0})}});
@@ -650,8 +649,8 @@ TEST_CASE("a constant that is made when compiling") {
   CHECK(faults(program, n.sample()) == "");
 }
 
-TEST_CASE("one row times a large matrix, alone and with what one primitive cannot take") {
-  for (const std::uint32_t threads : {1, 2}) {  // a kernel that reads the matrix as it is; a convolution of one pixel
+TEST_CASE("one row times a large matrix, alone and with an epilogue that one primitive cannot take") {
+  for (const std::uint32_t threads : {1, 2}) {  // a kernel that reads the matrix unpacked; a convolution of one pixel
     CAPTURE(threads);
     onednn::set_threads(threads);
     Net n;
@@ -675,7 +674,7 @@ TEST_CASE("one row times a large matrix, alone and with what one primitive canno
   }
 }
 
-TEST_CASE("long columns that fill a quarter of a vector are multiplied by a kernel, with what follows behind it") {
+TEST_CASE("long columns that fill a quarter of a vector are multiplied by a kernel, with the epilogue behind it") {
   Net n;
   const auto x = n.input("x", {3, 8, 256});
   const auto w = n.weight("w", {4, 256}, 0.1), wide = n.weight("wide", {16, 256}, 0.1), bias = n.weight("bias", {4});
@@ -709,7 +708,7 @@ TEST_CASE("3 x 3 on large and on small images; a step with little to do takes on
   CHECK(session.run(0, n.sample()));
 }
 
-TEST_CASE("3 x 3 by Winograd's algorithm: with what is added and bounded behind it, and with other epilogue") {
+TEST_CASE("3 x 3 by Winograd's algorithm: with a sum and clamps behind it, and with other epilogues") {
   for (const std::int64_t size : {10, 24})  // squares of 2 x 2 and of 4 x 4
     for (const std::int64_t batch : {1, 3}) {
       CAPTURE(size);
@@ -726,7 +725,7 @@ TEST_CASE("3 x 3 by Winograd's algorithm: with what is added and bounded behind 
           n.op("aten.add.Tensor", "again", {batch, 48, size, size},
                {{"self", n.v(bounded)},
                 {"other",
-                 n.v(n.conv("c3", bounded, w, {batch, 48, size, size}, 1, 1))}});  // over what nobody needs any more
+                 n.v(n.conv("c3", bounded, w, {batch, 48, size, size}, 1, 1))}});  // over a value without later uses
       const auto other = n.op("aten.sigmoid.default", "other", {batch, 48, size, size},
                               {{"self", n.v(n.conv("c4", again, w, {batch, 48, size, size}, 1, 1))}});
       CHECK(faults(n.finish({n.op("aten.sub.Tensor", "end", {batch, 48, size, size},
@@ -735,7 +734,7 @@ TEST_CASE("3 x 3 by Winograd's algorithm: with what is added and bounded behind 
     }
 }
 
-TEST_CASE("inputs may lie in any order") {
+TEST_CASE("inputs may have any strides") {
   Net n;
   const auto w = n.weight("w", {5, 3});
   const auto x = n.input("x", {4, 3});
@@ -766,7 +765,7 @@ TEST_CASE("inputs may lie in any order") {
   }
 }
 
-TEST_CASE("preprocess names the node that it does not take") {
+TEST_CASE("preprocess names the node that it refuses") {
   const ExportedProgram program = programs::binary("aten.igamma.default", {2});
   const auto lowered = to_backend<onednn>(program, {});
   REQUIRE_FALSE(lowered);
@@ -816,7 +815,7 @@ TEST_CASE("threads are part of the spec, or a default") {
   CHECK_FALSE(onednn::load_spec({}));
 }
 
-TEST_CASE("a file may declare what it likes") {
+TEST_CASE("a file may declare anything") {
   Net n;
   const ExportedProgram program = residual_block(n);
   const auto lowered = to_backend<onednn>(program, {});

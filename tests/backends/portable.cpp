@@ -30,12 +30,12 @@ namespace {
 void add_to(const TensorView& x, double by) {
   for (std::int64_t i = 0; i < x.numel(); ++i) x.as<float>()[i] += static_cast<float>(by);
 }
-/// Adds to its argument, and answers nothing.
+/// Adds to its argument, and returns nothing.
 ErrorCode bump(KernelCall& call) {
   add_to(call.tensor(0), call.number(1));
   return ErrorCode::ok;
 }
-/// Adds to two lists and to one tensor that may be missing; answers how many tensors those were.
+/// Adds to two lists and to one tensor that may be missing; returns their number of tensors.
 ErrorCode bump_all(KernelCall& call) {
   std::int64_t count = 0;
   for (const std::size_t list : {std::size_t{0}, std::size_t{2}})
@@ -47,7 +47,7 @@ ErrorCode bump_all(KernelCall& call) {
   return ErrorCode::ok;
 }
 
-/// Makes what `kind` says: 0 ints, 1 another number of them, 2 nothing, 3 an exception if x is not 0.
+/// Returns a result by `kind`: 0 ints, 1 another number of ints, 2 none, 3 an exception if x is not 0.
 ErrorCode wrong(KernelCall& call) {
   const std::int64_t kind = call.integer(1), sizes[] = {3};
   if (kind == 3 && *call.tensor(0).as<float>() != 0) throw std::runtime_error("the kernel gave up");
@@ -65,7 +65,7 @@ struct Own {
   }};
 };
 
-/// What `program` returns for x, and what x holds then.
+/// The outputs of `program` for x, and x afterwards.
 std::vector<Floats> run(const ExportedProgram& program) {
   auto lowered = to_backend<portable_with<Own>>(program);
   REQUIRE_MESSAGE(lowered, (lowered ? std::string() : to_string(lowered.error())));
@@ -85,8 +85,7 @@ std::vector<Floats> run(const ExportedProgram& program) {
 
 }  // namespace
 
-TEST_CASE(
-    "portable_with: an operator that writes to its argument is seen by what comes after it, and by nothing else") {
+TEST_CASE("portable_with: an operator that writes to its argument is seen by later nodes, and by no others") {
   Draft d;
   const ValueId x = d.user("x", {4}), a = d.relu("a", x), b = d.relu("b", x);
   const auto bump_by = [&](ValueId v, double by) {
@@ -112,7 +111,7 @@ TEST_CASE("portable_with: an operator that writes to its user's input and to a b
   CHECK(std::ranges::find(all, Floats{6, 7, 8, 9}) != all.end());
 }
 
-TEST_CASE("portable_with: lists that an operator writes, a missing tensor, and what it answers beside them") {
+TEST_CASE("portable_with: an operator that writes lists, with a missing tensor and results beside them") {
   for (const bool missing : {false, true}) {
     Draft d;
     const ValueId x = d.user("x", {4}), a = d.relu("a", x), b = d.relu("b", x), y = d.relu("y", x), z = d.relu("z", x);
@@ -129,7 +128,7 @@ TEST_CASE("portable_with: lists that an operator writes, a missing tensor, and w
 }
 
 TEST_CASE(
-    "portable_with: a kernel that makes what the program does not declare is told so, not the node that comes next") {
+    "portable_with: a kernel's result that contradicts the program is an error of the kernel, not of the next node") {
   const std::string_view said[] = {"made tensor 0 of int32, the program declares float32",
                                    "made tensor 0 of other sizes than the program declares", "made no tensor 0"};
   for (int kind = 0; kind < 3; ++kind) {
@@ -147,7 +146,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("portable_with: a kernel's exception is an Error with the partition's name, and the session goes on") {
+TEST_CASE("portable_with: a kernel's exception is an Error with the partition's name, and the session stays usable") {
   Draft d;
   const ValueId x = d.user("x", {4}), made = d.like(x, "made");
   d.node("own.wrong.default", {GraphBuilder::value(x), GraphBuilder::integer(3)}, {made});
@@ -165,7 +164,7 @@ TEST_CASE("portable_with: a kernel's exception is an Error with the partition's 
   }
 }
 
-TEST_CASE("without the operator's kernel the error says who may have one") {
+TEST_CASE("without the operator's kernel the error says which backend may have one") {
   Draft d;
   const ValueId x = d.user("x", {4}), a = d.relu("a", x);
   d.node("own.bump.default", {GraphBuilder::value(a), GraphBuilder::real(1)}, {});
@@ -178,7 +177,7 @@ TEST_CASE("without the operator's kernel the error says who may have one") {
 }
 
 TEST_CASE(
-    "what an output views is made where the caller wants the output, or is copied there by the view's own kernel") {
+    "the base of an output's view is made at the output's destination, or copied there by the view's own kernel") {
   support::Net n;
   const auto x = n.input("x", {2, 3, 4});
   const auto a = n.op("aten.exp.default", "a", {2, 3, 4}, {{"self", n.v(x)}});
@@ -196,7 +195,7 @@ TEST_CASE(
   REQUIRE(lowered);
   const portable_kernels::Code& code = *handle_of<portable>(lowered->methods()[0].delegates[0]).code;
   const auto slot = [&](ValueId v) { return code.slot_of_value[v]; };
-  // a has one place, and b none that is an output's; a view that may copy has its own
+  // a has one place, b no output's place; a view that may copy has its own
   CHECK(code.made_slots ==
         std::vector<std::uint32_t>{slot(a), no_id, slot(copied), slot(part), slot(turned), slot(given)});
 

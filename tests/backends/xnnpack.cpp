@@ -49,7 +49,7 @@ std::vector<Tensor> outputs(const ExportedProgram& program, const std::vector<EV
 
 namespace {
 
-/// A program gives the same bits on so many threads as on one.
+/// A program gives the same bits on that many threads as on one.
 void check_on_threads(const ExportedProgram& program, const std::vector<EValue>& sample, std::uint32_t threads) {
   const auto one = to_backend<xnnpack>(program, {.threads = 1});
   const auto several = to_backend<xnnpack>(program, {.threads = threads});
@@ -107,7 +107,7 @@ TEST_CASE("each operator keeps NaN and infinities, alone") {
   }
 }
 
-TEST_CASE("NaN may get lost where fast_math says so, and nowhere else") {
+TEST_CASE("NaN may get lost with fast_math, and only with it") {
   support::Net n;
   const auto x = n.input("x", {1, 4, 4, 4});
   const ExportedProgram program = n.finish(
@@ -144,7 +144,7 @@ TEST_CASE("NaN in a view of a constant is seen") {
   const auto view = n.op("aten.unsqueeze.default", "view", {1, 2, 2, 2}, {{"self", n.v(w)}, {"dim", n.i(0)}});
   const auto pooled =
       n.op("aten.max_pool2d.default", "p", {1, 2, 1, 1}, {{"self", n.v(view)}, {"kernel_size", n.ints({2, 2})}});
-  // what is written through as_strided keeps the program from being simplified: the view stays
+  // the write through as_strided keeps the program from being simplified: the view stays
   const auto strided = n.op("aten.as_strided.default", "strided", {2},
                             {{"self", n.v(n.input("x", {4}))}, {"size", n.ints({2})}, {"stride", n.ints({2})}});
   (void)n.op("aten.relu_.default", "r", {2}, {{"self", n.v(strided)}});
@@ -197,7 +197,7 @@ TEST_CASE("sessions of one module run at the same time, with fewer and with more
   }
 }
 
-TEST_CASE("several threads give what one gives") {
+TEST_CASE("several threads give the results of one") {
   Net n;
   const ExportedProgram program = residual_block(n);
   check_on_threads(program, n.sample(), 3);
@@ -207,7 +207,7 @@ TEST_CASE("several threads give what one gives") {
     CHECK(team->runs_on(xnnpack_parts::run_on_pool, xnnpack_parts::thread_pool(3).get()));
 }
 
-TEST_CASE("what davit computes in a partition has the same bits on several threads") {
+TEST_CASE("davit's own kernels in a partition have the same bits on several threads") {
   Net n;
   const auto row = n.weight("row", {300});
   const auto x = n.input("x", {4, 64, 300});

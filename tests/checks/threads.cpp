@@ -36,7 +36,7 @@ using namespace davit;
 [[nodiscard]] ExportedProgram network(support::Net& n) {
   const auto w = n.weight("w", {16, 8, 3, 3}, 0.2);
   const auto m = n.weight("mm", {4, 16}, 0.2);
-  const auto x = n.input("x", {1, 8, 16, 16});  // as much as two threads share
+  const auto x = n.input("x", {1, 8, 16, 16});  // enough for two threads to share
   const auto c = n.relu("r", n.norm("n", n.conv("c", x, w, {1, 16, 16, 16}, 1, 1), {1, 16, 16, 16}), {1, 16, 16, 16});
   const auto average = n.draft.buffer("average", support::Net::numbers({16})),
              variance = n.draft.buffer("variance", support::Net::numbers({16}, 0.5, 1));
@@ -55,7 +55,7 @@ using namespace davit;
   return n.finish({n.op("aten.linear.default", "l", {1, 4}, {{"input", n.v(mean)}, {"weight", n.v(m)}})});
 }
 
-/// What a thread does beside the others with a program of its own: it lowers, saves, loads and runs it.
+/// The work of a thread beside the others: it lowers, saves, loads and runs a program of its own.
 template <class B>
 [[nodiscard]] bool lowers_and_loads(const typename B::CompileSpec& spec, const std::vector<EValue>& sample,
                                     const testing::Snapshot& right) {

@@ -42,7 +42,7 @@ TEST_CASE("a pool's bytes are aligned, zeroed, apart, and outlive it") {
     CHECK(std::ranges::all_of(all[i].bytes(), [&](std::byte b) { return b == static_cast<std::byte>(i + 1); }));
 }
 
-TEST_CASE("many bytes of middling size lie side by side, few do not share a block") {
+TEST_CASE("many blocks of middling size are adjacent, a few do not share a block") {
   constexpr std::size_t size = 1 << 20;
   BlockPool pool;
   std::vector<SharedBytes> all;
@@ -52,7 +52,7 @@ TEST_CASE("many bytes of middling size lie side by side, few do not share a bloc
   CHECK(all[11].data() == all[10].data() + size);
 }
 
-TEST_CASE("a pool copies, and answers nothing where there is no memory" * doctest::skip(sanitized)) {
+TEST_CASE("a pool copies, and returns nothing if there is no memory" * doctest::skip(sanitized)) {
   BlockPool pool;
   const std::vector<std::byte> bytes(100000, std::byte{7});
   const SharedBytes copy = pool.copy_of(bytes);

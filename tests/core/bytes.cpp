@@ -9,7 +9,7 @@
 
 using namespace davit;
 
-TEST_CASE("what is written is read in the same order") {
+TEST_CASE("written values are read in the same order") {
   ByteWriter out;
   out.number(std::uint8_t{7});
   out.number(-1.5);
@@ -52,7 +52,7 @@ TEST_CASE("sizes that the bytes cannot hold make the reader bad, and nothing is 
   }
 }
 
-TEST_CASE("once bad, a reader stays bad and answers nothing") {
+TEST_CASE("a bad reader stays bad and returns nothing") {
   ByteWriter out;
   out.number(std::uint64_t{1});
   ByteReader in(out.written());

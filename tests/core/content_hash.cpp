@@ -8,7 +8,7 @@
 
 using namespace davit;
 
-TEST_CASE("the hash is a function of bytes, size and seed, the same wherever the bytes lie") {
+TEST_CASE("the hash is a function of bytes, size and seed, at any address") {
   const std::vector<std::byte> bytes(37, std::byte{3});
   std::vector<std::byte> shifted(1, std::byte{0});
   shifted.insert(shifted.end(), bytes.begin(), bytes.end());

@@ -17,7 +17,7 @@ namespace {
 using V = std::vector<std::int64_t>;
 }
 
-TEST_CASE("elements are copied whatever the strides of either side") {
+TEST_CASE("elements are copied for any strides of either side") {
   Tensor from = Tensor::zeros(ScalarType::float32, V{2, 3, 4});
   std::iota(from.view().as<float>(), from.view().as<float>() + 24, 0.0f);
   Tensor permuted = from;

@@ -59,7 +59,7 @@ static_assert(check_error_of());
 
 }  // namespace
 
-TEST_CASE("an error reads as a sentence, with what is known") { CHECK(check_sentence()); }
+TEST_CASE("an error reads as a sentence, with its known parts") { CHECK(check_sentence()); }
 TEST_CASE("a fault packs code and handle in four bytes") { CHECK(check_fault()); }
 TEST_CASE("every stage and code has a name") { CHECK(check_names()); }
 TEST_CASE("the error of a result passes on to one of another type") { CHECK(check_error_of()); }
@@ -70,7 +70,7 @@ TEST_CASE("errors print") {
   CHECK(to_string(Error{.what = "it broke"}) == "load: it broke");
 }
 
-TEST_CASE("what goes to a terminal cannot command it") {
+TEST_CASE("output for a terminal cannot command it") {
   CHECK(printable("a\x1b[2J\r\b\x7f") == "a\\x1b[2J\\x0d\\x08\\x7f");
   CHECK(printable("\xc2\x9b"
                   "31m") ==

@@ -73,9 +73,9 @@ static_assert(!asserts || !is_constant<[] { static_cast<void>(number.tensor()); 
 
 }  // namespace
 
-TEST_CASE("a value knows what it holds") { CHECK(check_tags()); }
+TEST_CASE("a value knows its kind") { CHECK(check_tags()); }
 TEST_CASE("numbers convert, and floats outside int64 go to the nearest end") { CHECK(check_numbers()); }
-TEST_CASE("every integer type that an int64 holds, literals and whatever has a view convert") {
+TEST_CASE("every integer type that fits an int64, literals and types with a view convert") {
   CHECK(check_conversions());
   const Tensor tensor = Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{2});
   CHECK(EValue(tensor).tensor().data == tensor.view().data);

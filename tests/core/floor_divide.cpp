@@ -42,7 +42,7 @@ TEST_CASE("quotients of integers are rounded towards minus infinity") {
     }
 }
 
-TEST_CASE("what has no quotient has a defined one") {
+TEST_CASE("division without a quotient has a defined result") {
   CHECK(check_without_quotient());
   CHECK_FALSE(has_quotient(7, 0));
   CHECK_FALSE(has_quotient(0u, 0u));

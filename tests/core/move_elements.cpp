@@ -25,7 +25,7 @@ TEST_CASE("elements of each width move from strides to strides") {
   CHECK(turned(std::uint32_t{}) == expected);
   CHECK(turned(std::uint64_t{}) == expected);
 }
-TEST_CASE("dimensions change places, whatever is left beside whole tiles") {
+TEST_CASE("dimensions are permuted, with any remainder beside whole tiles") {
   const auto check = [](auto zero, const Integers& sizes, const Integers& order) {
     using T = decltype(zero);
     std::int64_t count = 1;

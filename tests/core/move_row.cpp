@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <span>
 
-TEST_CASE("a row of elements moves from step to step, and whole where both lie side by side") {
+TEST_CASE("a row of elements is copied with strides, and as a whole if both sides are contiguous") {
   const std::array<std::int32_t, 6> from{1, 2, 3, 4, 5, 6};
   std::array<std::int32_t, 6> to{};
   const auto source = std::as_bytes(std::span(from));

@@ -49,7 +49,7 @@ Read read(std::string_view text, F&& f) {
 
 }  // namespace
 
-TEST_CASE("numbers, and what only begins as one") {
+TEST_CASE("numbers, and texts that only begin with one") {
   for (const auto& f : {from_chars_of_double, real_by_strtod}) {
     CHECK(read("1.5", f) == Read{1.5, 3});
     CHECK(read("-0", f) == Read{-0.0, 2});
@@ -89,7 +89,7 @@ TEST_CASE("nothing behind the last character is read") {
   CHECK(read(std::string_view("12345").substr(0, 2), real_by_strtod) == Read{12.0, 2});
   CHECK(read(std::string_view("1e55").substr(0, 3), real_by_strtod) == Read{1e5, 3});
 }
-TEST_CASE("strtod gives what from_chars gives, for texts of doubles of all sizes") {
+TEST_CASE("strtod and from_chars agree for texts of doubles of all sizes") {
   std::uint64_t bits = 1;
   for (int i = 0; i < 2000; ++i) {
     bits = bits * 6364136223846793005u + 1442695040888963407u;

@@ -23,7 +23,7 @@ TEST_CASE("scratch grows, stays aligned and never shrinks") {
   CHECK(moved.span().size() == 100);
 }
 
-TEST_CASE("scratch that cannot be had leaves what there was" * doctest::skip(sanitized)) {
+TEST_CASE("a failed growth leaves the old scratch" * doctest::skip(sanitized)) {
   Scratch scratch;
   REQUIRE(scratch.reserve(64));
   CHECK(!scratch.reserve(SIZE_MAX / 2));

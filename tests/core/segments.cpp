@@ -26,7 +26,7 @@ SegmentReader reader_of(const SegmentWriter& writer) {
 
 }  // namespace
 
-TEST_CASE("equal bytes get one number, wherever they lie; others a new one") {
+TEST_CASE("equal bytes get one number, at any address; others a new one") {
   const Bytes a(100, std::byte{1});
   const Bytes b(100, std::byte{1});
   const Bytes c(101, std::byte{1});
@@ -60,7 +60,7 @@ TEST_CASE("a reader knows its segments and no others") {
   CHECK(reader.find(UINT32_MAX) == nullptr);
 }
 
-TEST_CASE("a tensor goes to a segment with the bytes it can see, and comes back as a view of it") {
+TEST_CASE("a tensor goes to a segment with the bytes that it views, and comes back as a view of it") {
   const Tensor whole = ramp({3, 4});
   Tensor part = whole;
   part.sizes = {2, 2};
@@ -122,7 +122,7 @@ TEST_CASE("a tensor that its segment cannot hold, or whose segment is not there,
   CHECK(refused(std::vector<std::int64_t>(17, 1), std::vector<std::int64_t>(17, 1), 0, f32));
 }
 
-TEST_CASE("bools of a package are 0 or 1, whatever its bytes say") {
+TEST_CASE("bools of a package are 0 or 1, for any bytes") {
   const Bytes odd{std::byte{0}, std::byte{1}, std::byte{2}, std::byte{255}};
   Tensor t = Tensor::zeros(ScalarType::bool_, std::vector<std::int64_t>{4});
   std::memcpy(t.storage.writable(), odd.data(), odd.size());

@@ -36,7 +36,7 @@ static_assert(check_hostile());
 
 }  // namespace
 
-TEST_CASE("the extent of a tensor counts what its strides reach") { CHECK(check_extent()); }
+TEST_CASE("the extent of a tensor counts the bytes that its strides reach") { CHECK(check_extent()); }
 TEST_CASE("negative and overflowing sizes, strides and offsets have no extent") { CHECK(check_hostile()); }
 TEST_CASE("zeros are contiguous and owned") {
   const Tensor t = Tensor::zeros(ScalarType::float32, V{2, 3});
@@ -111,7 +111,7 @@ TEST_CASE("a tensor of more elements than memory can have has no storage") {
   std::vector<float> two(2);
   CHECK(!tensor(two, {3, 6148914691236517206}));
 }
-TEST_CASE("keep_tensor: what lies in a storage is a part of it, the rest is copied in its layout") {
+TEST_CASE("keep_tensor: a view of the storage becomes a part of it, other tensors are copied in their layout") {
   const Tensor whole = *owned_tensor<float>({0, 1, 2, 3, 4, 5}, {2, 3});
   const std::int64_t sizes[] = {2, 2};
   const std::int64_t strides[] = {1, 3};
@@ -142,7 +142,7 @@ TEST_CASE("sizes may be any integers, in a list or a range; one that no tensor h
   CHECK(tensor(v, {SIZE_MAX}).error().code == ErrorCode::invalid_shape);
   CHECK(tensor(v, {-1, 6}).error().code == ErrorCode::invalid_shape);
 }
-TEST_CASE("as<T>(tensor) is what its member is") {
+TEST_CASE("as<T>(tensor) equals its member") {
   std::vector<float> v{1, 2};
   CHECK((*as<float>(*tensor(v, {2})))[1] == 2);
   CHECK(as<int>(*tensor(v, {2})).error().code == ErrorCode::invalid_dtype);

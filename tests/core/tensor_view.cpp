@@ -80,6 +80,6 @@ TEST_CASE("negative dimensions count from the end") {
   CHECK(wrapped(-1, 0) == 0);
 }
 TEST_CASE("contiguity looks only at dimensions that matter") { CHECK(check_contiguous()); }
-TEST_CASE("a tensor without elements is contiguous, whatever its strides") { CHECK(check_empty()); }
+TEST_CASE("a tensor without elements is contiguous, with any strides") { CHECK(check_empty()); }
 TEST_CASE("sizes whose product no tensor has are found, whichever of them comes first") { CHECK(check_numel()); }
 TEST_CASE("row-major strides are torch's") { CHECK(check_strides()); }

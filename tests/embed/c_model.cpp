@@ -39,7 +39,7 @@ TEST_CASE("statuses of C functions are the bits of faults") {
   const auto run = [&](const float* from) {
     return model.call<running_total>(std::span<const float, 4>(from, 4), std::span<float, 4>(y));
   };
-  CHECK(run(x.data()) == code(ErrorCode::out_of_memory));  // it has none
+  CHECK(run(x.data()) == code(ErrorCode::out_of_memory));  // no arena yet
   CHECK(model.init(nullptr, Module::arena_bytes) == code(ErrorCode::out_of_memory));
   CHECK(model.init(memory, Module::arena_bytes - 1) == code(ErrorCode::out_of_memory));
   CHECK(model.init(memory + 1, Module::arena_bytes) == code(ErrorCode::invalid_argument));

@@ -17,7 +17,7 @@ constexpr bool takes_and_stacks_slices() {
   std::array<int, 3> row{};
   flow::slice::run({1, 2, 3, 0}, row.data(), rows.data(), &at);
   bool ok = row == std::array<int, 3>{4, 5, 6};
-  flow::slice::run({1, 2, 3, 1}, row.data(), rows.data(), &at);  // from the last
+  flow::slice::run({1, 2, 3, 1}, row.data(), rows.data(), &at);  // from the last row
   ok = ok && row == std::array<int, 3>{1, 2, 3};
   std::array<int, 2> column{};
   flow::slice::run({2, 3, 1, 0}, column.data(), rows.data(), &at);

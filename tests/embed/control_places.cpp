@@ -37,14 +37,14 @@ constexpr std::size_t moves(const PlannedProgram& p) {
 
 constexpr bool branches_compute_in_place() {
   const PlannedProgram p = plan<make_branches>();
-  // x in place of what the inner branch does not compute, and z, which is an input or a value of before
+  // x in place of the inner branch's missing result, and z, which is an input or an earlier value
   return is_sound_plan(p) && count(p, StaticControl::branch) == 2 && moves(p) == 3;
 }
 static_assert(branches_compute_in_place());
 
 constexpr bool loops_move_aside_what_is_overwritten() {
   const PlannedProgram p = plan<make_loop>();
-  // to begin: n, a, b; to repeat: b aside (it becomes a), then n, a and b
+  // before the loop: n, a, b; in the loop: b aside (it becomes a), then n, a and b
   return is_sound_plan(p) && moves(p) == 3 + 4;
 }
 static_assert(loops_move_aside_what_is_overwritten());
@@ -68,7 +68,7 @@ constexpr bool what_loops_make_lives_from_their_beginning() {
   while (steps[end].control != StaticControl::repeat) ++end;
   std::size_t through = 0;
   for (const Lifetime& life : p.lifetimes) through += life.first <= begin && life.last >= end ? 1 : 0;
-  // a2, b2, the rows, and the number of the round; both a2 and b2 are moved aside to change places
+  // a2, b2, the rows, and the number of the iteration; both a2 and b2 are moved aside to change places
   return is_sound_plan(p) && through == 4 && moves(p) == 2 + 4;
 }
 static_assert(what_loops_make_lives_from_their_beginning());

@@ -69,7 +69,7 @@ constexpr bool swaps() {
 }
 static_assert(swaps());
 
-/// A predicate that is known takes one branch: the other costs nothing.
+/// A constant predicate takes one branch: the other costs nothing.
 constexpr GraphModule make_known() {
   GraphModule module = make_branches();
   for (Argument& a : module.arguments)
@@ -112,7 +112,7 @@ struct Counter {
   static void after(const StepInfo& step) { ++of[step.index]; }
 };
 
-/// What select_steps says against the program's last node.
+/// The reason of select_steps for the program's last node.
 std::string_view refusal_of(GraphModule module) {
   const StaticGraphRows rows(module.view());
   const std::vector<StaticInput> inputs(rows.inputs.size());
@@ -120,7 +120,7 @@ std::string_view refusal_of(GraphModule module) {
   const SelectedSteps selected = select_steps<portable_static>(rows.view(), inputs.data(), outputs.data());
   return selected.orphans.empty() ? "" : selected.orphans[0].reasons[0];
 }
-/// A while loop whose carried value has these sizes in its body and its condition that dtype.
+/// A while loop whose body returns these sizes and whose condition this dtype.
 GraphModule loop_with(std::initializer_list<std::int64_t> made, ScalarType condition_type, bool same_graph = false) {
   GraphBuilder b;
   b.begin_graph();
@@ -150,7 +150,7 @@ TEST_CASE("control flow runs as it does in constant evaluation") {
   CHECK(asserts());
 }
 
-TEST_CASE("it belongs to no backend, and other backends' steps stand in it") {
+TEST_CASE("control flow belongs to no backend, and contains other backends' steps") {
   static_module<static_program_of<make_branches>, Nobody, portable> module;
   Two y{}, z{};
   REQUIRE(module.forward(One{1}, One{1}, Two{1, 2}, y, z).has_value());
@@ -159,7 +159,7 @@ TEST_CASE("it belongs to no backend, and other backends' steps stand in it") {
         std::array<std::string_view, 3>{"aten.add.Scalar", "aten.add.Tensor", "aten.gt.Scalar"});
 }
 
-TEST_CASE("its tensors may lie in the arena, and a hook counts the rounds") {
+TEST_CASE("tensors of control flow may be in the arena, and a hook counts the iterations") {
   static module_of<make_loop, tensors_in_arena, step_hook<Counter>> module;
   module.input<0>()[0] = 3;
   std::ranges::copy(Two{1, 2}, module.input<1>().begin());
@@ -168,15 +168,15 @@ TEST_CASE("its tensors may lie in the arena, and a hook counts the rounds") {
   CHECK(module.output<0>()[0] == 25);
   CHECK(module.output<1>()[1] == 79);
   CHECK(Counter::of[0] == 1);
-  CHECK(std::ranges::count(Counter::of, 3) >= 3);  // the body's
-  CHECK(std::ranges::count(Counter::of, 4) == 1);  // the condition
+  CHECK(std::ranges::count(Counter::of, 3) >= 3);  // the body's node
+  CHECK(std::ranges::count(Counter::of, 4) == 1);  // the condition's node
   CHECK(Counter::of[decltype(module)::step_count] == 0);
 }
 
-TEST_CASE("what cannot be planned is refused with a reason") {
+TEST_CASE("programs that cannot be planned are refused with a reason") {
   CHECK(refusal_of(loop_with({2}, b8)).empty());
   CHECK(refusal_of(loop_with({3}, b8)) ==
-        "what it carries is no tensor, or changes its sizes: a static program's are known when it is compiled");
+        "a carried value is not a tensor, or changes its sizes, which are fixed in a static program");
   CHECK(refusal_of(loop_with({2}, f32)) == "its condition is no bool tensor of one element");
   CHECK(refusal_of(loop_with({2}, b8, true)) == "a sub-graph of it does not fit, or is called elsewhere too");
 }

@@ -23,7 +23,7 @@ using Bad = planned<residual, adder>;
 constexpr auto problem = Bad::problem();
 static_assert(std::string_view(problem.data(), problem.size()) == "active = aten.relu.default (adder: no addition)");
 
-/// Writes a table that is larger than the room of a first run.
+/// Writes a table that exceeds the estimated size.
 struct big_table {
   static constexpr std::string_view name = "big_table";
   struct kernel {

@@ -39,7 +39,7 @@ constexpr bool lives_from_the_call_to_its_end() {
     from_the_first += life.first == 0 ? 1 : 0;
     to_the_end += life.last == 3 ? 1 : 0;
   }
-  // x, t, and s in its own block; x (written back), t (its new value), what is moved aside, and y
+  // from the start: x, t, and s in its own block; to the end: x (written back), t (its new value), the temporary, and y
   ok = ok && from_the_first == 3 && to_the_end == 4;
   const StaticPort *x = p.ports.data(), *t = x + 1, *y = x + 2;
   ok = ok && x->is_output == 0 && t->is_output == 0 && y->is_output == 1;

@@ -31,7 +31,7 @@ static_assert(Model::has_device && !static_module<residual, adder, portable>::ha
 static_assert(static_module<residual, adder, portable>::ram_bytes == Model::arena_bytes);
 static_assert(detail::device_kernels<asynchronous_adder::Kernels>[0] &&
               !detail::device_kernels<calculator::Kernels>[0]);
-// what a cache loses with the arena's lines is nothing else's
+// the module's cache lines hold no other data
 static_assert(Model::arena_bytes % 64 != 0 && alignof(Model) == 64 && sizeof(Model) >= 128 &&
               alignof(static_module<residual, adder, portable>) == 16);
 constinit Model global;  // no static constructor
@@ -51,7 +51,7 @@ struct Interrupt {
 };
 void Interrupt::before(const StepInfo&) { seen.push_back(module->step()); }
 
-/// Goes through a run that was started; how many commands it waited for.
+/// Runs a started run to its end; returns the number of commands it waited for.
 template <class Module>
 int go_through(Module& module) {
   int waits = 0;
@@ -73,7 +73,7 @@ using One = std::array<float, 1>;
 using Two = std::array<float, 2>;
 using Six = std::array<float, 6>;
 
-/// How many commands a program's run waits for; -1 if its results are not those of portable alone.
+/// The number of commands a program's run waits for; -1 if its results differ from portable's.
 template <auto make, class... Outputs, class... Inputs>
 int same_as_portable(const Inputs&... inputs) {
   static_module<static_program_of<make>, asynchronous_adder, portable> module;
@@ -132,7 +132,7 @@ TEST_CASE("forward waits for the device, which the backend may sleep for") {
   CHECK(module.step() == RunState::idle);
 }
 
-TEST_CASE("a run goes on from command to command") {
+TEST_CASE("a run continues from command to command") {
   device = Device();
   const Four x{0, 1, 2, 3};
   Four y{};
@@ -142,7 +142,7 @@ TEST_CASE("a run goes on from command to command") {
   CHECK(device.busy);
   CHECK(device.commands == 0);
   Four other{};
-  CHECK(global.forward_start(x, other).error().code() == ErrorCode::not_available);  // a run is under way
+  CHECK(global.forward_start(x, other).error().code() == ErrorCode::not_available);  // a run is active
   CHECK(global.forward(x, other).error().code() == ErrorCode::not_available);
   CHECK(global.step() == RunState::waiting);
   device.finish();
@@ -157,7 +157,7 @@ TEST_CASE("a run goes on from command to command") {
   CHECK(global.step() == RunState::done);
   CHECK(device.sleeps == 0);
   const Four given{4, 3, 2, 1};
-  REQUIRE(global.forward_start(given, y).has_value());  // and again
+  REQUIRE(global.forward_start(given, y).has_value());  // once more
   CHECK(go_through(global) == 2);
   CHECK(y == Four{9, 4, 7, 1});
 }
@@ -192,7 +192,7 @@ TEST_CASE("a command that is done before the run waits for it is not waited for:
   CHECK(device.commands == 4);
 }
 
-TEST_CASE("the device's errors are told by the node") {
+TEST_CASE("the device's errors name the node") {
   device = Device();
   Model module;
   const Four x{0, 1, 2, 3};
@@ -216,7 +216,7 @@ TEST_CASE("the device's errors are told by the node") {
   CHECK(module.forward(x, y).has_value());
 }
 
-TEST_CASE("the cache is cleaned of what the CPU wrote, and loses what the device wrote") {
+TEST_CASE("the cache is cleaned of the CPU's writes, and drops the lines that the device wrote") {
   device = Device();
   static_module<residual, tensors_in_arena, asynchronous_adder, portable> module;
   std::ranges::copy(Four{0, 1, 2, 3}, module.input<0>().begin());

@@ -24,7 +24,7 @@ using Code = detail::StepCode<residual, Plan, std::tuple<calculator>, std::tuple
 
 }  // namespace
 
-TEST_CASE("step code runs on memory that somebody else owns") {
+TEST_CASE("step code runs on memory of another owner") {
   alignas(16) std::array<std::byte, Plan::sizes.arena_bytes> arena{};
   State state;
   const std::array<float, 4> x{0, 1, 2, 3};
@@ -35,7 +35,7 @@ TEST_CASE("step code runs on memory that somebody else owns") {
   CHECK(y == std::array<float, 4>{1, 1, 7, 3});
 }
 
-TEST_CASE("a failed step is told by its node") {
+TEST_CASE("a failed step is reported with its node") {
   Fault fault;
   CHECK(detail::passed(ErrorCode::ok, fault, 3));
   CHECK_FALSE(detail::passed(ErrorCode::out_of_range, fault, 3));

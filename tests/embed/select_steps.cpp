@@ -39,7 +39,7 @@ constexpr bool names_orphans() {
 }
 static_assert(names_orphans());
 
-/// Takes everything and writes nothing.
+/// Takes all nodes and writes none.
 struct lazy {
   [[maybe_unused]] static constexpr std::string_view name = "lazy";
   using Kernels = kernel_list<>;
@@ -48,7 +48,7 @@ struct lazy {
 constexpr bool sees_what_is_not_written() { return select<residual, lazy>().unwritten.size() == 1; }
 static_assert(sees_what_is_not_written());
 
-/// Says what it takes by `refuses`.
+/// Refuses nodes by `refuses`.
 struct says : adder {
   static constexpr const char* refuses(const EmbedNode& n) {
     return n.is("aten.add.Tensor") ? nullptr : "only additions";
@@ -66,7 +66,7 @@ constexpr bool shares_equal_parameters() {
 }
 static_assert(shares_equal_parameters());
 
-/// An operator that nobody knows, on tensors without elements.
+/// An unknown operator, on empty tensors.
 constexpr GraphModule make_empty() {
   GraphBuilder b;
   b.begin_graph();

@@ -20,7 +20,7 @@ namespace {
 using namespace davit;
 using namespace static_toy;
 
-/// y = relu(x + x) of N rows of two, and the sum of its rows and s, which is state.
+/// y = relu(x + x) for N rows of two, and the sum of its rows and s, which is state.
 template <std::int64_t N>
 constexpr GraphModule make_rows() {
   GraphBuilder b;
@@ -115,7 +115,7 @@ static_assert(scans_each_size() && static_module<scan, portable>::name == "scan"
 
 }  // namespace
 
-TEST_CASE("a loop goes as often as the size says") {
+TEST_CASE("a loop's number of iterations follows the size") {
   CHECK(scans_each_size());
   CHECK(SizesOf<scan>::codes == 1);
 }
@@ -137,7 +137,7 @@ TEST_CASE("tensors have at least the elements of the size") {
 TEST_CASE("sizes that differ in numbers share their code") {
   using Sizes = SizesOf<rows>;
   CHECK(Sizes::count == 3);
-  CHECK(Sizes::codes <= 2);  // of one row perhaps another
+  CHECK(Sizes::codes <= 2);  // a size of one row may have its own
   CHECK(Sizes::symbols[2] == std::array<std::int64_t, 1>{5});
   CHECK(Sizes::elements_of<0> == std::array<std::uint32_t, 3>{2, 4, 10});
   CHECK(Sizes::most_elements<1> == 10);

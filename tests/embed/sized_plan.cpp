@@ -21,7 +21,7 @@ using detail::same_code;
 using detail::SizedPlan;
 using detail::view_of_plan;
 
-/// y = relu(x + x), or with `last` relu(x) + x, of N elements.
+/// y = relu(x + x), or with `last` relu(x) + x, for N elements.
 template <std::int64_t N, bool last = false>
 constexpr GraphModule make_sum() {
   GraphBuilder b;
@@ -45,7 +45,7 @@ using Plan = SizedPlan<std::tuple<Ps...>, std::tuple<Planned<Ps>...>>;
 
 }  // namespace
 
-TEST_CASE("plans of the same steps are the same code, whatever their numbers") {
+TEST_CASE("plans of the same steps share code, whatever their numbers") {
   constexpr auto four = view_of_plan<sum_of<4>, Planned<sum_of<4>>>(),
                  nine = view_of_plan<sum_of<9>, Planned<sum_of<9>>>();
   constexpr auto other = view_of_plan<sum_of<4, true>, Planned<sum_of<4, true>>>();
@@ -53,7 +53,7 @@ TEST_CASE("plans of the same steps are the same code, whatever their numbers") {
   CHECK_FALSE(same_code(four, other));
 }
 
-TEST_CASE("what differs is a column, which numbers that are the same share") {
+TEST_CASE("a difference is a column, which equal numbers share") {
   using Two = Plan<sum_of<4>, sum_of<9>>;
   CHECK(Two::table_bytes == 8);  // the number of elements, for each of the two
   CHECK(Two::offset<0, 0>(0) == Two::offset<0, 0>(1));

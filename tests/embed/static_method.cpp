@@ -29,7 +29,7 @@ static_assert([] {
 
 }  // namespace
 
-TEST_CASE("a method runs in memory and on state that somebody else owns") {
+TEST_CASE("a method runs in memory and on state of another owner") {
   static_arena<Method::arena_bytes + 1> arena;
   using State = StaticState<StatePools{{8, 0, 0, 0, 0, 0, 0, 0}}>;
   using Memory = RunMemory<State, Method::argument_count>;

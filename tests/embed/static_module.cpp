@@ -86,7 +86,7 @@ constexpr bool gives_all_outputs() {
 static_assert(gives_all_outputs());
 static_assert(TwoOutputs::arena_bytes == 0, "outputs are computed in the caller's memory");
 
-/// Two states that change places, and a user input that is written back.
+/// Two states that are exchanged, and a user input that is written back.
 constexpr GraphModule make_swap() {
   GraphBuilder b;
   b.begin_graph();
@@ -118,7 +118,7 @@ constexpr bool runs_chunks() {
 }
 static_assert(runs_chunks());
 
-/// A counter of two methods, the second of which changes nothing: s += x; y = relu(s) + t. `apart` is the first's
+/// A counter with two methods; the second one changes nothing: s += x; y = relu(s) + t. `apart` belongs to the first
 /// alone.
 constexpr GraphModule make_count() {
   GraphBuilder b;
@@ -167,7 +167,7 @@ constexpr bool shares_state() {
 }
 static_assert(shares_state());
 
-/// A global one needs no static constructor.
+/// A global module needs no static constructor.
 constinit static_module<running_total, calculator> global_total;
 
 }  // namespace
@@ -185,7 +185,7 @@ TEST_CASE("a static module runs as it does in constant evaluation") {
   CHECK(shares_state());
 }
 
-TEST_CASE("tensors of several methods lie in one arena") {
+TEST_CASE("tensors of several methods are in one arena") {
   static static_module<counter, tensors_in_arena, calculator> module;
   const auto x = module.input<counter::count, 0>();
   std::ranges::fill(x, 2.0f);

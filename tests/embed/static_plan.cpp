@@ -26,7 +26,7 @@ constexpr bool reuses_memory_in_place() {
 }
 static_assert(reuses_memory_in_place());
 
-/// h = x + bias; y = relu(h) + h: h is read again, so that relu may not overwrite it.
+/// h = x + bias; y = relu(h) + h: h is read again, so that relu must not overwrite it.
 constexpr GraphModule make_read_again() {
   GraphBuilder b;
   b.begin_graph();
@@ -43,7 +43,7 @@ constexpr bool keeps_what_is_read_again() {
 }
 static_assert(keeps_what_is_read_again());
 
-/// x * 2 factors, whose kernel needs scratch and a table.
+/// x * 2 factors, with a kernel that needs scratch and a table.
 constexpr GraphModule make_scaled() {
   GraphBuilder b;
   b.begin_graph();

@@ -46,7 +46,7 @@ struct Image {
 static_assert(External::arena_bytes != 0 && WithState::arena_bytes != 0);
 static_assert(sizeof(Image) < External::arena_bytes + WithState::arena_bytes + 2 * sizeof(WithState));
 
-/// y = relu(x) + t, and s = x + t goes back into x; same is what x was.
+/// y = relu(x) + t, and s = x + t is written back to x; same is the old x.
 constexpr GraphModule make_written_back() {
   GraphBuilder b;
   b.begin_graph();
@@ -74,7 +74,7 @@ struct OnlyAfter {
 
 }  // namespace
 
-TEST_CASE("modules take turns in one arena, and keep their state") {
+TEST_CASE("modules alternate in one arena, and keep their state") {
   static Image image;
   Four y{}, z{};
   for (int i = 0; i < 2; ++i) {
@@ -85,7 +85,7 @@ TEST_CASE("modules take turns in one arena, and keep their state") {
   }
 }
 
-TEST_CASE("an arena whose size or place is known at run time alone is checked then") {
+TEST_CASE("an arena whose size or address is known only at run time is checked then") {
   External module;
   Four y{};
   alignas(static_alignment) std::array<std::byte, External::arena_bytes + 1> memory{};
@@ -99,7 +99,7 @@ TEST_CASE("an arena whose size or place is known at run time alone is checked th
   CHECK(module.forward(all.subspan<1>(), x, y).error().code() == ErrorCode::invalid_argument);
 }
 
-TEST_CASE("inputs and outputs lie in the arena") {
+TEST_CASE("inputs and outputs are in the arena") {
   static InArena module;
   std::ranges::fill(module.arena(), std::byte{0x5a});
   auto x = module.input<0>(), t = module.input<1>(), unused = module.input<2>();
@@ -109,7 +109,7 @@ TEST_CASE("inputs and outputs lie in the arena") {
   std::ranges::copy(Four{9, 9, 9, 9}, unused.begin());
   REQUIRE(module.forward().has_value());
   CHECK(std::ranges::equal(module.output<0>(), Four{1, 3, 1, 5}));
-  CHECK(std::ranges::equal(module.output<1>(), Four{-1, 2, -3, 4}));  // as it was before it was written back
+  CHECK(std::ranges::equal(module.output<1>(), Four{-1, 2, -3, 4}));  // the value before the write-back
   CHECK(std::ranges::equal(module.output<2>(), Four{1, 1, 1, 1}));
   CHECK(std::ranges::equal(x, Four{0, 3, -2, 5}));
   for (const auto& tensor : {module.output<0>(), module.output<1>(), module.output<2>(), x}) {
@@ -119,7 +119,7 @@ TEST_CASE("inputs and outputs lie in the arena") {
   }
 }
 
-TEST_CASE("a step's result may lie where an input was") {
+TEST_CASE("a step's result may overwrite an input") {
   static static_module<static_program_of<make_residual>, tensors_in_arena, external_arena, calculator> module;
   using Module = decltype(module);
   static static_arena<Module::arena_bytes> arena;

@@ -65,7 +65,7 @@ TEST_CASE("state of methods is one where it begins at one element, and as large 
   CHECK(Both::rows.size() == 4);
 }
 
-TEST_CASE("state that overlaps, or begins with other values, does not agree") {
+TEST_CASE("overlapping state, or state with other initial values, does not agree") {
   CHECK(agree<Two, Two>);
   CHECK(agree<Two, Empty>);
   CHECK_FALSE(agree<Two, Overlapping>);

@@ -18,7 +18,7 @@ using namespace davit;
 using formats::CaseFiles;
 using formats::ZipArchive;
 
-TEST_CASE("the files of a case lie in a folder") {
+TEST_CASE("the files of a case are in a folder") {
   const CaseFiles files = CaseFiles::folder(test_data("models/seed"));
   CHECK(files.read("case.json"));
   CHECK(files.place("case.json").ends_with("seed/case.json"));
@@ -43,7 +43,7 @@ TEST_CASE("names that leave the folder are refused") {
     CHECK(bytes.error().what == "the name leaves the folder of the case");
   }
 }
-TEST_CASE("links out of where the files lie are refused, others are followed") {
+TEST_CASE("links out of the folder are refused, others are followed") {
   namespace fs = std::filesystem;
   const fs::path top = fs::temp_directory_path() / ("davit_case_files_" + std::to_string(::getpid()));
   fs::create_directories(top / "a" / "case");

@@ -16,7 +16,7 @@ using namespace davit::formats;
 
 namespace {
 
-/// Reads the array of a value that says so, beside `four.npy`: [1, 2, 3, 4] as uint16.
+/// Reads the array of a value with that JSON, beside `four.npy`: [1, 2, 3, 4] as uint16.
 Result<Tensor> read(std::string_view json) {
   const std::string header = "{'descr': '<u2', 'fortran_order': False, 'shape': (4,)}";
   const std::string npy = "\x93NUMPY\1" + ZipFile::number(0, 1) + ZipFile::number(header.size(), 2) + header +

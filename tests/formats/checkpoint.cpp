@@ -26,7 +26,7 @@ using Bytes = std::vector<std::byte>;
 
 namespace {
 
-/// Adds x to a buffer of that name and of so many elements, and answers the sum.
+/// Adds x to a buffer with that name and number of elements, and returns the sum.
 ExportedProgram summing(std::string_view name = "sum", std::int64_t size = 2) {
   Draft d;
   const std::int64_t sizes[] = {size};
@@ -52,7 +52,7 @@ struct File {
 
 }  // namespace
 
-TEST_CASE("a session goes on from what another one saved, as bytes and as a file") {
+TEST_CASE("a session continues from another one's saved state, as bytes and as a file") {
   Session first = session_of(summing());
   (void)run(first, 1, 2);
   const Result<Bytes> bytes = save_state(first);

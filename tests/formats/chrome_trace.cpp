@@ -32,7 +32,7 @@ struct TemporaryFile {
   }
 };
 
-/// What a tracer writes, as JSON.
+/// The JSON of a tracer.
 formats::JsonDocument written(const ChromeTracer& tracer, const DebugMap& map = DebugMap()) {
   const TemporaryFile file;
   REQUIRE(tracer.write(file.path, map));
@@ -66,14 +66,14 @@ TEST_CASE("each operator is one complete event, with its handle and bytes") {
   CHECK(events[0].string("ph").value() == "X");
   const double duration_us = events[0].number("dur").value();
   CHECK(duration_us >= 2000);
-  CHECK(events[0].number("ts").value() + duration_us <= elapsed);  // from when the tracer was made
+  CHECK(events[0].number("ts").value() + duration_us <= elapsed);  // since the tracer was made
   const auto args = events[0].at("args");
   REQUIRE(args);
   CHECK(args->integer("debug_handle").value() == 7);
   CHECK(args->integer("bytes").value() == 48);
 }
 
-TEST_CASE("operators inside an operator lie within its time") {
+TEST_CASE("operators inside an operator are within its time") {
   ChromeTracer tracer;
   tracer.begin_op(1, "outer");
   tracer.begin_op(2, "inner");
@@ -89,7 +89,7 @@ TEST_CASE("operators inside an operator lie within its time") {
   CHECK(events[1].number("dur").value() >= events[0].number("dur").value());
 }
 
-TEST_CASE("a delegate call is one event with its backend, and the operators inside it lie within its time") {
+TEST_CASE("a delegate call is one event with its backend, and the operators inside it are within its time") {
   ChromeTracer tracer;
   tracer.begin_delegate("p0", "portable");
   tracer.begin_op(1, "aten.add.Tensor");

@@ -54,7 +54,7 @@ std::string with(std::string_view part, std::string_view other) {
 
 }  // namespace
 
-TEST_CASE("what was written is read again, and written the same") {
+TEST_CASE("a written table is read again, and written the same") {
   const std::string text = print_cost_table(sample());
   const Result<CostTable> table = parse_cost_table(text);
   REQUIRE(table);
@@ -71,7 +71,7 @@ TEST_CASE("what was written is read again, and written the same") {
   CHECK(parse_cost_table(print_cost_table({})));
 }
 
-TEST_CASE("what is wrong is an error with its place") {
+TEST_CASE("a malformed table is an error with its place") {
   CHECK(error_of_text("").code == ErrorCode::corrupt_data);
   CHECK(error_of_text("[]").code == ErrorCode::corrupt_data);
   CHECK(error_of_text("{}").where == "t.davit_costs");
@@ -109,7 +109,7 @@ TEST_CASE("damaged texts are errors or other tables, never worse") {
   CHECK(read > 0);
 }
 
-TEST_CASE("many entries in any order take no time that grows with their square") {
+TEST_CASE("many entries in any order do not take quadratic time") {
   std::string text =
       R"({"davit_costs": 1, "cpu": "", "threads": 1, "border_ns": 0, "programs": [], "borders": [], "regions": [)";
   for (int i = 200'000; i-- > 0;) {
@@ -123,7 +123,7 @@ TEST_CASE("many entries in any order take no time that grows with their square")
   CHECK(std::ranges::is_sorted(table->regions(), {}, &RegionCost::region));
 }
 
-TEST_CASE("files: written and read; what is not there or cannot be written is an error") {
+TEST_CASE("files are written and read; a missing or unwritable file is an error") {
   const auto folder = std::filesystem::temp_directory_path() / "davit_cost_table_test";
   std::filesystem::create_directories(folder);
   const auto file = folder / "costs.json";
@@ -148,7 +148,7 @@ TEST_CASE("the same program and the same table give the same bytes") {
   const AutotuneOptions options{.regions = {.regions = 6}};
   CostTable table;
   REQUIRE(measure_costs<List>(Method{"forward", &program}, table, options, {.most_rounds = 5}));
-  // a table as a file that makes the program change backends
+  // a table in a file that makes the program change backends
   const RegionChoice choice = detail::make_choice(List::tables(), Method{"forward", &program}, {0, 1}, options.regions);
   REQUIRE(choice.regions().count() == 6);
   CostTable alternating;

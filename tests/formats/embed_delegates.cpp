@@ -35,7 +35,7 @@ using namespace davit;
 using support::Draft;
 using support::error_in;
 
-/// Takes additions and negations; what it makes of a partition is its operators' names.
+/// Takes additions and negations; its blob of a partition is the operators' names.
 struct noter {
   static constexpr std::string_view name = "noter";
   static constexpr std::int32_t blob_version = 5;
@@ -75,7 +75,7 @@ struct noter {
   static Result<CompileSpec> load_spec(std::span<const std::byte>) { return CompileSpec{}; }
 };
 static_assert(check_backend<noter>() && SizesStaticScratch<noter>);
-/// The same, but nothing of it can be saved.
+/// noter without save.
 struct forgetful {
   static constexpr std::string_view name = "forgetful";
   using CompileSpec = noter::CompileSpec;
@@ -96,7 +96,7 @@ struct forgetful {
 template <class... Bs>
 using ByCapability = CapabilityPartitioner<BackendList<Bs...>>;
 
-/// w + x, neg; mul, by nobody; w + that: two partitions with a weight that both need.
+/// w + x, neg; mul, on no backend; w + mul: two partitions that both need the weight.
 ExportedProgram two_partitions() {
   Draft d;
   const ValueId w = d.parameter("w", 2), x = d.user("x");
@@ -150,7 +150,7 @@ TEST_CASE("partitions become calls with their blobs") {
   CHECK(embedded->header.contains("higher_order.executorch_call_delegate"));
 }
 
-TEST_CASE("what no partition takes stays as it is") {
+TEST_CASE("nodes outside partitions stay") {
   Draft d;
   const ValueId x = d.user("x");
   const auto yes = [&](std::span<const ValueId> in) { return d.add("a", in[0], 1.0); };
@@ -233,7 +233,7 @@ TEST_CASE(
       std::memcpy(&made, processed_of<npu_compiler>(delegate).data(), sizeof made);
       return made;
     }();
-    CHECK(stream.commands == 3);  // of six nodes
+    CHECK(stream.commands == 3);  // three for six nodes
     CHECK(stream.scratch_bytes == 2 * 32 * 4);
     const Tensor x = Tensor::zeros(ScalarType::float32, std::array<std::int64_t, 2>{1, 64});
     const std::array<EValue, 1> sample{x.view()};

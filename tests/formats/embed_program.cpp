@@ -32,7 +32,7 @@ namespace {
 using namespace davit;
 using formats::EmbedOptions;
 
-/// The model of tests/cases/models, embedded as its header in tests/cases/embed was.
+/// Embeds the model of tests/cases/models as its header in tests/cases/embed was.
 Result<formats::EmbeddedProgram> embed_case(const std::string& name) {
   const auto program = formats::read_pt2(test_data("models/" + name + "/program.pt2"));
   if (!program) return std::unexpected(program.error());
@@ -40,8 +40,8 @@ Result<formats::EmbeddedProgram> embed_case(const std::string& name) {
                                 {.name = name, .layout = WeightLayout::output_inner, .weights_as_array = true});
 }
 
-/// Whether results have the same bits, or are as close as they can be where the session's kernels fuse multiplications
-/// with additions and the static module's do not.
+/// True if results have the same bits, or, where the session's kernels fuse multiplications with additions and the
+/// static module's do not, if they are close.
 bool equal_results(const std::array<float, 10>& a, const float* b) {
   if (kernels::widest_vectors() == kernels::vector_bytes) return std::memcmp(a.data(), b, sizeof a) == 0;
   float largest = 0, gap = 0;
@@ -88,7 +88,7 @@ std::string place_of(const Result<formats::EmbeddedProgram>& result) {
   return result ? std::string() : std::string(result.error().where.view());
 }
 
-/// A program that asserts that x, or `holds`, holds.
+/// A program that asserts x, or `holds`.
 Result<formats::EmbeddedProgram> embed_assertion(std::string_view target, bool of_data, bool holds) {
   GraphBuilder b;
   b.begin_graph();
@@ -108,7 +108,7 @@ TEST_CASE("digits models give the results of portable's session, the same bits o
   CHECK(equals_session<CnnForSpeed>("digits_cnn_b1"));
 }
 
-TEST_CASE("the carried headers are what the models are embedded as") {
+TEST_CASE("the carried headers equal the embedded models") {
   for (const std::string name : {"digits_mlp_b1", "digits_cnn_b1"}) {
     const auto embedded = embed_case(name);
     REQUIRE(embedded.has_value());
@@ -191,7 +191,7 @@ TEST_CASE("sizes that break a guard are no programs") {
   CHECK(several->header.find("// Left out: s0=3: x.shape[0] % 2 == 0 does not hold: x.shape[0] is 3\n") !=
         std::string::npos);
   CHECK(several->header.find("static_sizes<at_2, at_4>;") != std::string::npos);
-  const auto one = embed(3, 4);  // its calls have with_dims all the same
+  const auto one = embed(3, 4);  // its calls still have with_dims
   REQUIRE(one.has_value());
   CHECK(one->header.find("static_sizes<at_4>;") != std::string::npos);
   const auto none = embed(3, 3);
@@ -261,7 +261,7 @@ TEST_CASE("texts of the model cannot leave the comments and literals of the head
   program.signature = {.input_specs = {UserInputSpec{TensorArgument{"x\\"}}, InputToParameterSpec({Name(evil)}, "w"),
                                        InputToParameterSpec({"a_error X_int y_ 2J_"}, "v")},
                        .output_specs = {UserOutputSpec{TensorArgument{"z"}}}};
-  const float one[] = {1, 2}, two[] = {3, 4};  // constants of one name, as an identifier
+  const float one[] = {1, 2}, two[] = {3, 4};  // constants whose names become one identifier
   program.state_dict.push_back({"w", *tensor(one, {2})});
   program.state_dict.push_back({"v", *tensor(two, {2})});
   const auto embedded = formats::embed_program(program, {.name = "m\\\n#error N", .source_lines = true});
@@ -293,7 +293,7 @@ TEST_CASE("a constant has the sizes that the graph says, and no value has more e
   CHECK(embed(INT32_MAX, {48}) == "value w");
 }
 
-TEST_CASE("no number stands for a size that depends on data") {
+TEST_CASE("a size that depends on data has no number") {
   GraphBuilder b;
   b.begin_graph();
   const ValueId x = b.input("x", ScalarType::float32, {4});
@@ -325,7 +325,7 @@ TEST_CASE("a program that writes in place is refused: static programs have value
   CHECK(place_of(formats::embed_program(program)) == "node 2 (aten.relu_.default)");
 }
 
-TEST_CASE("what the model asserts of numbers is checked, what it asserts of data is told") {
+TEST_CASE("the model's assertions about numbers are checked, those about data are listed") {
   const auto embed = embed_assertion;
   CHECK(embed("aten._assert_scalar.default", false, true)->unchecked.empty());
   CHECK(place_of(embed("aten._assert_scalar.default", false, false)) == "node 0 (aten._assert_scalar.default)");
@@ -336,7 +336,7 @@ TEST_CASE("what the model asserts of numbers is checked, what it asserts of data
   CHECK(told->header.find("// Not checked: node 0 (aten._assert_scalar.default): x must hold\n") != std::string::npos);
 }
 
-TEST_CASE("what the model asserts of a tensor is a step") {
+TEST_CASE("the model's assertion about a tensor is a step") {
   const auto stepped = embed_assertion("aten._assert_async.msg", true, true);
   REQUIRE(stepped.has_value());
   CHECK(stepped->unchecked.empty());

@@ -24,7 +24,7 @@ using namespace std::string_view_literals;
 
 namespace {
 
-/// What the kind of these bytes is called; empty: it is none that is known.
+/// The name of these bytes' kind; empty if it is unknown.
 std::string_view kind(std::string_view bytes, std::string_view name = {}) {
   const FileKind* const found = file_kind(std::as_bytes(std::span(bytes)), name);
   return found == nullptr ? std::string_view() : found->what;
@@ -64,13 +64,13 @@ TEST_CASE("an archive cut short is known by its first name, and none is read bey
   for (std::size_t size = 0; size < whole.size(); ++size) (void)kind(std::string_view(whole).substr(0, size));
   CHECK(kind(std::string_view(whole).substr(0, whole.size() - 30)).starts_with("what torch.save wrote"));
   std::string damaged = whole;
-  for (std::size_t i = 0; i < damaged.size(); ++i) {  // places and lengths of all kinds
+  for (std::size_t i = 0; i < damaged.size(); ++i) {  // positions and lengths of all kinds
     damaged[i] = '\xff';
     (void)kind(damaged);
     damaged[i] = whole[i];
   }
 }
-TEST_CASE("what is read says what it is, and what to do, from bytes and from a file") {
+TEST_CASE("a file's kind and the next action are told from bytes and from a file") {
   const auto folder = std::filesystem::temp_directory_path() / ("davit_kinds_" + std::to_string(::getpid()));
   std::filesystem::create_directories(folder);
   const std::string script = zip({"net/data.pkl", "net/constants.pkl"});

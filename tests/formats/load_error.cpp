@@ -12,7 +12,7 @@ TEST_CASE("names of a file are shortened and cleaned for messages") {
   CHECK(in_quotes(std::string(1000, 'x')).size() == 80 + 5);
 }
 
-TEST_CASE("errors of a file say where and what to do") {
+TEST_CASE("errors of a file give the place and the fix") {
   const Error error = corrupt("model.pt2/version", "it is empty").error();
   CHECK(error.code == ErrorCode::corrupt_data);
   CHECK(error.stage == Stage::load);

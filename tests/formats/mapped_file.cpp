@@ -25,7 +25,7 @@ namespace {
 
 bool dies_at_rename = false;
 
-/// A folder that goes with the test.
+/// A folder that is removed after the test.
 struct Folder {
   Folder() : path(std::filesystem::temp_directory_path() / ("davit_test_" + std::to_string(::getpid()))) {
     std::filesystem::create_directory(path);
@@ -44,7 +44,7 @@ void check_refused(const std::filesystem::path& path, std::string_view what) {
 
 }  // namespace
 
-// stands before the C library's
+// overrides the C library's function
 extern "C" int rename(const char* from, const char* to) noexcept {
   if (dies_at_rename) std::raise(SIGKILL);
   return ::renameat(AT_FDCWD, from, AT_FDCWD, to);
@@ -76,7 +76,7 @@ TEST_CASE("a write to the mapped bytes stays in this process: neither the file n
   CHECK(text_of(*map_file(folder.path / "file")) == "unchanged");
 }
 
-TEST_CASE("what cannot be mapped is an error that names the path") {
+TEST_CASE("a file that cannot be mapped is an error with the path") {
   const Folder folder;
   check_refused(folder.path / "missing", "No such file or directory");
   check_refused(folder.path, "it is a directory");
@@ -86,7 +86,7 @@ TEST_CASE("what cannot be mapped is an error that names the path") {
   check_refused(folder.path / "pipe", "it is not a regular file");
 }
 
-TEST_CASE("a file is written whole, or what was there stays") {
+TEST_CASE("a file is written whole, or the old one stays") {
   const auto folder = std::filesystem::temp_directory_path() / ("davit_write_file_" + std::to_string(::getpid()));
   std::filesystem::create_directories(folder);
   const std::string file = (folder / "a").string();
@@ -113,7 +113,7 @@ TEST_CASE("a file is written whole, or what was there stays") {
             .what.view()
             .ends_with("Too many levels of symbolic links"));
   for (const char* name : {"b", "dangling", "lost", "ring"}) std::filesystem::remove(folder / name);
-  // no room: a process that may write 4 KiB, as a full disk does
+  // a full disk: a process that may write 4 KiB
   const pid_t child = ::fork();
   if (child == 0) {
     const rlimit small{4096, 4096};
@@ -127,7 +127,7 @@ TEST_CASE("a file is written whole, or what was there stays") {
   CHECK(status == 0);
   CHECK(content() == "second");
   CHECK(std::distance(std::filesystem::directory_iterator(folder), {}) == 2);
-  // killed while it writes: the signal that the 4097th byte brings
+  // killed while writing: by the signal of the 4097th byte
   const pid_t killed = ::fork();
   if (killed == 0) {
     const rlimit small{4096, 4096};
@@ -139,7 +139,7 @@ TEST_CASE("a file is written whole, or what was there stays") {
   ::waitpid(killed, &status, 0);
   CHECK(WIFSIGNALED(status));
   CHECK(content() == "second");
-  // killed when all is written, and the new file has not yet taken the name
+  // killed after all is written, before the new file has its name
   const pid_t late = ::fork();
   if (late == 0) {
     dies_at_rename = true;
@@ -155,7 +155,7 @@ TEST_CASE("a file is written whole, or what was there stays") {
   std::filesystem::remove_all(folder);
 }
 
-TEST_CASE("parts are written one behind the other; what is forgotten of a mapping is read again") {
+TEST_CASE("parts are written one after the other; forgotten pages of a mapping are read again") {
   const auto file = (std::filesystem::temp_directory_path() / ("davit_parts_" + std::to_string(::getpid()))).string();
   const std::string text(20'000, 'a');
   const std::span<const std::byte> parts[] = {
@@ -164,7 +164,7 @@ TEST_CASE("parts are written one behind the other; what is forgotten of a mappin
   const auto mapped = formats::map_file(file);
   REQUIRE(mapped);
   CHECK(mapped->size() == 20'003);
-  const_cast<std::byte&>(mapped->bytes()[5000]) = std::byte{'x'};  // shows that its page goes
+  const_cast<std::byte&>(mapped->bytes()[5000]) = std::byte{'x'};  // shows that its page is dropped
   formats::forget(mapped->part(0, 4096));
   CHECK(mapped->bytes()[5000] == std::byte{'x'});
   formats::forget(*mapped);
@@ -176,7 +176,7 @@ TEST_CASE("parts are written one behind the other; what is forgotten of a mappin
   std::filesystem::remove(file);
 }
 
-TEST_CASE("what is unfinished is removed when a signal ends the process, and nothing else is") {
+TEST_CASE("unfinished files, and no others, are removed when a signal ends the process") {
   const auto folder = std::filesystem::temp_directory_path() / ("davit_unfinished_" + std::to_string(::getpid()));
   std::filesystem::create_directories(folder);
   const auto touch = [&](const char* name) {

@@ -30,7 +30,7 @@ Result<Tensor> read(std::string_view header, std::string_view data, int version 
 }
 ErrorCode code_of(const Result<Tensor>& result) { return result ? ErrorCode::ok : result.error().code; }
 
-/// A path that is removed at the end.
+/// A path that is removed after the test.
 struct TemporaryFile {
   std::filesystem::path path =
       std::filesystem::temp_directory_path() / ("davit_npy_" + std::to_string(::getpid()) + ".npy");
@@ -42,7 +42,7 @@ struct TemporaryFile {
 
 }  // namespace
 
-TEST_CASE("read_npy reads what numpy wrote") {
+TEST_CASE("read_npy reads files of numpy") {
   const auto tensor = formats::read_npy(test_data("models/digits_cnn/r0_in0.npy"));
   REQUIRE(tensor);
   CHECK(tensor->dtype == ScalarType::float32);
@@ -73,7 +73,7 @@ TEST_CASE("read_npy keeps Fortran order as strides") {
   CHECK(tensor->strides == std::vector<std::int64_t>{1, 2});
 }
 
-TEST_CASE("read_npy refuses what is damaged") {
+TEST_CASE("read_npy refuses damaged files") {
   CHECK(code_of(formats::read_npy(bytes_of("PK\3\4 no array here"), "a.npy")) == ErrorCode::corrupt_data);
   CHECK(code_of(formats::read_npy(SharedBytes(), "a.npy")) == ErrorCode::corrupt_data);
   CHECK(code_of(read("{}", "")) == ErrorCode::corrupt_data);
@@ -90,7 +90,7 @@ TEST_CASE("read_npy refuses what is damaged") {
   CHECK(code_of(formats::read_npy(test_data("no such file.npy"))) == ErrorCode::io_error);
 }
 
-TEST_CASE("read_npy refuses sizes whose product overflows, also beside a size of 0") {
+TEST_CASE("read_npy refuses sizes with an overflowing product, also beside a size of 0") {
   for (const char* shape :
        {"(9223372036854775807, 9223372036854775807)", "(0, 4611686018427387904, 4611686018427387904)",
         "(99999999999999999999,)", "(4611686018427387904,)"}) {
@@ -111,7 +111,7 @@ TEST_CASE("read_npy gives an error for every shortened header") {
     CHECK_FALSE(formats::read_npy(bytes_of(std::string_view(whole).substr(0, size)), "a.npy"));
 }
 
-TEST_CASE("write_npy writes what read_npy reads") {
+TEST_CASE("read_npy reads files of write_npy") {
   const TemporaryFile file;
   for (const ScalarType type :
        {ScalarType::float32, ScalarType::float64, ScalarType::float16, ScalarType::int64, ScalarType::int32,
@@ -130,7 +130,7 @@ TEST_CASE("write_npy writes what read_npy reads") {
   }
 }
 
-TEST_CASE("read_npy takes what numpy writes of ml_dtypes' bfloat16, and what it makes of that when it saves it again") {
+TEST_CASE("read_npy reads numpy's file of an ml_dtypes bfloat16 array, also after numpy saved it again") {
   for (const char* descr : {"<V2", "|V2"}) {
     const auto tensor = read(std::string("{'descr': '") + descr + "', 'fortran_order': False, 'shape': (2,), }\n",
                              std::string_view("\x80\x3f\x20\xc1", 4));
@@ -158,7 +158,7 @@ TEST_CASE("write_npy writes strided tensors in C order, and bfloat16 as numpy do
   CHECK(std::ranges::equal(std::span(back->view().as<std::uint16_t>(), 6), expected));
 }
 
-TEST_CASE("write_npy reports what it cannot do") {
+TEST_CASE("write_npy reports failures") {
   const Tensor half = Tensor::zeros(ScalarType::float8_e5m2, std::array<std::int64_t, 1>{1});
   const auto no_type = formats::write_npy("unused.npy", half.view());
   REQUIRE_FALSE(no_type);

@@ -37,7 +37,7 @@ struct saving : support::toy_backend<2> {
   using Base = support::toy_backend<2>;
   static constexpr std::string_view name = "saving";
   static inline int together = 0;
-  static inline bool takes_less = false;  ///< its library does not take what was lowered for it
+  static inline bool takes_less = false;  ///< its library refuses nodes that were lowered for it
 
   static Result<Handle> compile(const Processed& processed, const CompileSpec& spec) {
     if (takes_less)
@@ -178,7 +178,8 @@ ByHand<List> sample_split(const ExportedProgram& program) {
   return ByHand<List>(program.view(), {{0, {"sum"}}, {1, {"y"}}, {0, {"z"}}});
 }
 
-/// Everything in little: weights, a buffer and an input that change, dynamic sizes with bounds, cond, while_loop, scan.
+/// A small program with all features: weights, a changing buffer and input, dynamic sizes with bounds, cond,
+/// while_loop, scan.
 ExportedProgram rich() {
   Draft d;
   const ValueId w = d.parameter("w", 3);
@@ -241,7 +242,7 @@ Floats rich_history(const LoweredProgram& program, Limits limits = {}) {
   }
   return all;
 }
-/// Sends the nodes in turn to two backends.
+/// Gives the nodes to two backends in turn.
 template <class List>
 struct Turns {
   using Backends = List;
@@ -255,7 +256,7 @@ struct Turns {
   }
 };
 
-/// A file that goes with the test.
+/// A file that is removed after the test.
 struct TemporaryFile {
   std::filesystem::path path =
       std::filesystem::temp_directory_path() / ("davit_package_" + std::to_string(::getpid()) + ".davit");
@@ -265,7 +266,7 @@ struct TemporaryFile {
   }
 };
 
-/// self.total.add_(x); return total * 2, in torch's training IR, whose signature does not say that the buffer changes.
+/// self.total.add_(x); return total * 2, in torch's training IR, whose signature does not list the mutation.
 ExportedProgram training_counter() {
   Draft d;
   const ValueId total = d.buffer("total", 10);
@@ -275,7 +276,7 @@ ExportedProgram training_counter() {
   return d.finish();
 }
 
-/// The package with other content, its hashes right again.
+/// The package with another content and right hashes.
 Bytes signed_again(const Package& package, const Bytes& table, std::uint32_t segment = no_id,
                    const Bytes& content = {}) {
   std::vector<std::span<const std::byte>> segments;
@@ -341,7 +342,7 @@ TEST_CASE("the same program gives the same bytes, also when it was saved and loa
   CHECK(save(lower<Portables>(program, CapabilityPartitioner<Portables>())) != bytes);
 }
 
-TEST_CASE("equal blobs are kept once, and weights lie at multiples of 64 bytes and are not copied") {
+TEST_CASE("equal blobs are kept once, and weights are at multiples of 64 bytes and not copied") {
   Draft d;
   const std::int64_t sizes[] = {64, 64};
   const Tensor weights = Tensor::zeros(ScalarType::float32, sizes);
@@ -365,7 +366,7 @@ TEST_CASE("equal blobs are kept once, and weights lie at multiples of 64 bytes a
   }
 }
 
-TEST_CASE("a file is written, mapped and loaded; what cannot be written is an error") {
+TEST_CASE("a file is written, mapped and loaded; an unwritable file is an error") {
   const TemporaryFile file;
   const LoweredProgram lowered = lower<Portables>(rich(), Turns<Portables>());
   REQUIRE(save_program(lowered, file.path));
@@ -457,7 +458,7 @@ TEST_CASE("a backend that is not in the list is an error that says which are") {
 
 namespace {
 
-/// A package of the backend saving, whose fallback is portable, with what that needs, and without.
+/// Two packages of the backend `saving` with portable as fallback: with the fallback's sub-program, and without.
 std::pair<Bytes, Bytes> with_fallback() {
   const ExportedProgram program = sample();
   ByHand<Saving> partitioner = sample_split<Saving>(program);
@@ -532,7 +533,7 @@ TEST_CASE("a loaded program names its symbols as the model does") {
     CHECK(signature_text("forward", each->methods()[0].interface) == "forward(x: float32[s77])");
 }
 
-TEST_CASE("what a backend's load and compile report reaches the caller") {
+TEST_CASE("errors of a backend's load and compile reach the caller") {
   const Toys toys;
   const ExportedProgram program = sample();
   const Bytes bytes = save(lower<Saving>(program, sample_split<Saving>(program)));
@@ -600,7 +601,7 @@ TEST_CASE("every truncation is an error, and so is every flipped bit, or it was 
   }
 }
 
-TEST_CASE("thousands of damaged packages whose hashes are right give an error or a program that runs without harm") {
+TEST_CASE("thousands of damaged packages with right hashes give an error or a program that runs without harm") {
   const LoweredProgram lowered = lower<Portables>(rich(), Turns<Portables>(), {.keep_originals = true});
   const Package package = apart(save(lowered));
   const Bytes table = copy(package.table);

@@ -46,7 +46,7 @@ PackageSection section_of(const Bytes& bytes, std::size_t i) {
   std::memcpy(&section, bytes.data() + sizeof(PackageHeader) + i * sizeof section, sizeof section);
   return section;
 }
-/// The package with another header or section table, signed again.
+/// The package with another header or section table, with right hashes.
 Bytes with(Bytes bytes, PackageHeader header, std::vector<PackageSection> sections) {
   header.hash = formats::detail::package_hash(sections, header.has_debug_map != 0 && !sections.empty());
   std::memcpy(bytes.data(), &header, sizeof header);
@@ -67,7 +67,7 @@ Error error_of(const Bytes& bytes) {
 
 }  // namespace
 
-TEST_CASE("a package comes apart into what it was made of, without copies") {
+TEST_CASE("a package is split into its parts, without copies") {
   const Bytes bytes = sample();
   const SharedBytes all = shared(bytes);
   const auto package = read_package(all);
@@ -100,7 +100,7 @@ TEST_CASE("equal parts make equal bytes; other parts another hash") {
   CHECK(header_of(write_package(table, segments, map)).hash != header_of(sample()).hash);
 }
 
-TEST_CASE("bytes that do not lie at a multiple of 64 are copied to where they do") {
+TEST_CASE("bytes that are not at a multiple of 64 are copied to one") {
   const Bytes bytes = sample();
   Bytes shifted(1, std::byte{0});
   shifted.insert(shifted.end(), bytes.begin(), bytes.end());
@@ -154,7 +154,7 @@ TEST_CASE("every truncation is an error, or all that is lost is padding") {
   }
 }
 
-TEST_CASE("another major version is told; another minor version is read") {
+TEST_CASE("another major version is reported; another minor version is read") {
   const Bytes bytes = sample();
   PackageHeader header = header_of(bytes);
   header.major = package_major + 1;
@@ -166,7 +166,7 @@ TEST_CASE("another major version is told; another minor version is read") {
   CHECK(read_package(shared(with(bytes, header, sections_of(bytes)))));
 }
 
-TEST_CASE("a package of a big-endian machine is told") {
+TEST_CASE("a package of a big-endian machine is reported") {
   const Bytes bytes = sample();
   PackageHeader header = header_of(bytes);
   header.major = std::byteswap(header.major);
@@ -175,7 +175,7 @@ TEST_CASE("a package of a big-endian machine is told") {
   CHECK(error.what == "the package's numbers are big-endian, this davit reads little-endian ones");
 }
 
-TEST_CASE("what is no package, and sections that do not fit the file, are errors with the place") {
+TEST_CASE("other files, and sections that do not fit the file, are errors with the place") {
   CHECK(error_of({}).what == "the file is shorter than a package's header");
   CHECK(error_of(Bytes(100, std::byte{0})).what == "these bytes are no davit package");
   const Bytes bytes = sample();

@@ -39,7 +39,7 @@ const Tensor& weight(const ExportedProgram& program, std::string_view name) {
   return *tensor;
 }
 
-/// Walks what a reader of the program would walk.
+/// Visits everything that a reader of the program would visit.
 std::uint64_t walk(const ExportedProgram& program) {
   const GraphModuleView g = program.view();
   CHECK(check_tables(g).has_value());
@@ -51,7 +51,7 @@ std::uint64_t walk(const ExportedProgram& program) {
   return sum;
 }
 
-/// The whole file of a program with one parameter w, of two floats.
+/// The whole file of a program with one parameter w of two floats.
 ZipFile small_file(const std::string& json, const std::string& state_dict) {
   return ZipFile()
       .add("serialized_exported_program.json", json)
@@ -261,7 +261,7 @@ TEST_CASE("a custom object of a newer file takes its class from the signature") 
   CHECK(program->custom_objects[0].class_fqn == "ns.Foo");
 }
 
-TEST_CASE("what is missing or wrong is an error with its place") {
+TEST_CASE("missing or malformed parts are errors with their place") {
   CHECK(read_pt2(small_file().bytes()).has_value());
   const auto without = [](std::size_t member) {
     ZipFile file = small_file();

@@ -25,7 +25,7 @@ std::string npy(std::string_view descr, std::string_view shape, std::string_view
   return "\x93NUMPY\1" + ZipFile::number(0, 1) + ZipFile::number(header.size(), 2) + header + std::string(data);
 }
 
-/// Reads a case with that case.json below `c/` of an archive, beside some arrays.
+/// Reads a case with this case.json below `c/` of an archive, beside some arrays.
 Result<formats::RecordedCase> read(std::string_view json) {
   const std::string bytes("\1\0\2\0\3\0\4\0", 8);
   const ZipFile file = ZipFile()
@@ -114,7 +114,7 @@ TEST_CASE("read_case reads rules, tolerances and tokens") {
   CHECK(run.state_after[0].second.value().as_int() == 5);
 }
 
-TEST_CASE("read_case names the place of what is wrong") {
+TEST_CASE("read_case names the place of a mistake") {
   CHECK(has(fault(read("{")), "cases.zip/c/case.json"));
   CHECK(has(fault(read(R"({"runs": []})")), "program"));
   CHECK(has(fault(read(R"({"program": "p", "runs": 3})")), "runs"));

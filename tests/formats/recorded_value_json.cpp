@@ -37,7 +37,7 @@ TEST_CASE("reals that JSON has no number for") {
   CHECK(read(R"({"type": "float", "value": "-Infinity"})")->real < -1e308);
   CHECK_FALSE(read(R"({"type": "float", "value": "1"})"));
 }
-TEST_CASE("tokens and what cannot be recorded are opaque") {
+TEST_CASE("tokens and unrecordable values are opaque") {
   CHECK(read(R"({"type": "other"})")->opaque);
   CHECK(read(R"({"type": "tensor", "kind": "TOKEN"})")->opaque);
   CHECK_FALSE(read(R"({"type": "none", "kind": "USER_OUTPUT"})")->opaque);

@@ -27,7 +27,7 @@ PartitionReport report_of(const ExportedProgram& program) {
   REQUIRE(to_backend(program, CapabilityPartitioner<Two>{}, {}, &diagnostics));
   return diagnostics.reports.at(0);
 }
-/// What lies at a path such as "methods.0.partitions.1.tag".
+/// The value at a path such as "methods.0.partitions.1.tag".
 Json at(const JsonDocument& document, std::string_view path) {
   Json json = document.root();
   while (!path.empty()) {
@@ -82,7 +82,7 @@ TEST_CASE("all that a report knows is in its JSON") {
   CHECK(text(*json, "methods.0.nodes.0.type") == "float32[2]");
   CHECK(number(*json, "methods.0.nodes.1.partition") == 1);
   CHECK(number(*json, "methods.0.nodes.1.inputs.0") == 0);
-  CHECK(number(*json, "methods.0.nodes.0.place") == 0);  // equal places are one
+  CHECK(number(*json, "methods.0.nodes.0.place") == 0);  // equal places are shared
   CHECK(number(*json, "methods.0.nodes.1.place") == 0);
   CHECK(text(*json, "methods.0.places.0.source") == "model.py:12");
   CHECK(text(*json, "methods.0.places.0.modules") == "top(Net) > conv(Conv)");
@@ -100,7 +100,7 @@ TEST_CASE("all that a report knows is in its JSON") {
     CHECK_MESSAGE(written.find(unknown) != std::string::npos, unknown);
 }
 
-TEST_CASE("names are text, whatever they hold") {
+TEST_CASE("names are text, whatever they contain") {
   const Toys toys;
   const std::string_view name = "</script>\"\\\n\x01\x7f h\xC3\xA4t";
   Draft d;

@@ -27,7 +27,7 @@ struct Script : testing::MockScript {
   Script(const Script&) = delete;
   ~Script() { Mock::script = nullptr; }
 };
-/// A backend of another name with the same functions.
+/// A backend with another name and the same functions.
 struct Other : Mock {
   static constexpr std::string_view name = "other";
 };

@@ -9,7 +9,7 @@
 using namespace davit;
 using namespace davit::formats;
 
-TEST_CASE("an empty signature answers every query in the order of torch 2.6") {
+TEST_CASE("an empty signature gives torch 2.6's answers to every query") {
   CHECK(*signature_queries_json({}) ==
         R"({"parameters":[],"buffers":[],"non_persistent_buffers":[],"lifted_tensor_constants":[],)"
         R"("lifted_custom_objs":[],"user_inputs":[],"user_outputs":[],"inputs_to_parameters":[],)"

@@ -18,16 +18,16 @@
 #include "davit/program/exported_program.hpp"
 #include "davit/testing/random_program.hpp"
 
-/// Programs whose tables hold together and say what is not so: a random program of the judge's, of which an input's
-/// bytes change sizes, types, arguments, operators, lists and weights. Changing the bytes of a file seldom gets as far.
+/// Programs with consistent tables that declare wrong facts: a random program of the judge's, in which an input's bytes
+/// change sizes, types, arguments, operators, lists and weights. Changed bytes of a file seldom get that far.
 namespace fuzz {
 
 using namespace davit;
 
 class EditedProgram {
  public:
-  /// Two bytes of the program's seed, one of its number of steps, then edits of eight bytes each: what, where (2), how
-  /// (5).
+  /// Input: two bytes for the program's seed, one for its number of steps, then edits of eight bytes each: what, where
+  /// (2), how (5).
   explicit EditedProgram(std::span<const std::byte> bytes) : bytes_(bytes) {
     testing::ProgramRecipe recipe = testing::ProgramRecipe::of(take(2));
     const std::size_t steps = 1 + static_cast<std::size_t>(take(1)) % 6;
@@ -45,12 +45,12 @@ class EditedProgram {
     bytes_ = bytes_.subspan(most);
     return out;
   }
-  /// One of the rows; nullptr if there is none.
+  /// Selects a row; nullptr if there are none.
   template <class Row>
   static Row* row(std::vector<Row>& rows, std::uint64_t where) {
     return rows.empty() ? nullptr : &rows[where % rows.size()];
   }
-  /// A number as hostile files have it: small ones, powers of two and what lies beside them.
+  /// A number as in hostile files: small numbers, powers of two and their neighbours.
   static std::int64_t number(std::uint64_t how) {
     const std::uint64_t kind = how & 0xff, rest = how >> 8;
     if (kind < 160) return static_cast<std::int64_t>(kind % 20) - 4;
@@ -123,7 +123,7 @@ class EditedProgram {
       default: break;
     }
   }
-  /// Any operator that there is, with the arguments that stand there, by position or by its own names.
+  /// Any existing operator, with the node's arguments, by position or by the operator's own names.
   void retarget(Node& n, std::uint64_t how) {
     GraphModule& g = program_.graph_module;
     static const std::vector<std::string_view> schemas = [] {

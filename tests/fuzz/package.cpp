@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-// The libFuzzer targets `package`: packages of lowered programs, of all backends that are there, are loaded and run;
-// `lower`: .pt2 files are lowered, as they are and with every composite operator taken apart, and run; `graph`: so are
-// random programs, changed (edited_program.hpp); and `static`: these are embedded for static portable. As
-// write_packages FOLDER it writes some packages to begin from. See tests/checks/fuzz.
+// The libFuzzer targets `package`: loads and runs packages of lowered programs, of all available backends; `lower`:
+// lowers .pt2 files, unchanged and with every composite operator decomposed, and runs them; `graph`: the same for
+// random programs with edits (edited_program.hpp); and `static`: embeds these for static portable. As write_packages
+// FOLDER it writes some packages as seeds. See tests/checks/fuzz.
 
 #include <cstddef>
 #include <cstdint>
@@ -59,7 +59,7 @@ using Backends = BackendList<
 #endif
     testing::renamed_backend<portable, "second">, portable>;
 
-/// Gives a package the hashes that its bytes have, as far as its sections lie in the file.
+/// Gives a package the right hashes of its bytes, as far as its sections are in the file.
 void mend_hashes(std::vector<std::byte>& bytes) {
   PackageHeader header{};
   if (bytes.size() < sizeof header) return;
@@ -77,7 +77,7 @@ void mend_hashes(std::vector<std::byte>& bytes) {
   std::memcpy(bytes.data(), &header, sizeof header);
 }
 
-/// A value for each user input of a method: zeros, where sizes depend on the run of size 2; an int is 2.
+/// A value for each user input of a method: zeros, of size 2 where sizes are symbolic; an int is 2.
 [[nodiscard]] std::vector<Tensor> zeros_for(const LoweredMethod& method, std::vector<EValue>& values) {
   std::vector<Tensor> out;
   for (const InputPort& port : method.interface.inputs) {
@@ -91,7 +91,7 @@ void mend_hashes(std::vector<std::byte>& bytes) {
     for (const Dim& d : port.type.dims) {
       sizes.push_back(d.is_static() ? d.value : 2);
       if (sizes.back() < 0 || (sizes.back() != 0 && numel > 4096 / sizes.back())) {
-        values.clear();  // they would view what is gone
+        values.clear();  // they would view freed memory
         return {};
       }
       numel *= sizes.back();
@@ -115,7 +115,7 @@ void run_all(const LoweredProgram& program) {
   }
 }
 
-/// Lowers a program as it is and with every composite operator taken apart, and runs both.
+/// Lowers a program unchanged and with every composite operator decomposed, and runs both.
 void lower_and_run(const ExportedProgram& program) {
   const auto lower_one = [](const ExportedProgram& one) {
     const auto lowered = to_backend(one, CapabilityPartitioner<Backends>());
@@ -133,8 +133,8 @@ void lower(const SharedBytes& given) {
 
 void graph(const SharedBytes& given) { lower_and_run(EditedProgram(given.bytes()).program()); }
 
-/// Of programs whose tables were changed: what static portable makes of each node, and the plan. Sizes are checked by
-/// an inference, which is as long as the program says: those of large tensors are left out.
+/// Embeds programs with edited tables: static portable's steps of each node, and the plan. An inference checks the
+/// sizes, for as long as the program says: programs with large tensors are left out.
 void embed_static(const SharedBytes& given) {
   const EditedProgram edited(given.bytes());
   const ExportedProgram& program = edited.program();
@@ -189,7 +189,7 @@ void package(const SharedBytes& given) {
   return n.finish({n.quantize("out", out, {1, 5}, {0.05, 0})});
 }
 
-/// Writes packages of small random programs to a folder, to begin from.
+/// Writes packages of small random programs to a folder, as seeds.
 void write_packages(const std::string& folder) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     testing::ProgramRecipe recipe = testing::ProgramRecipe::of(seed);

@@ -6,8 +6,8 @@
 
 namespace fuzz {
 
-/// True if the text is nothing but directives of includes and pragmas, comments of one line, literals that end on their
-/// line, and code with as many closing as opening brackets: what a hostile name could break.
+/// True if the text has only include and pragma directives, one-line comments, literals that end on their line, and
+/// code with as many closing as opening brackets: the properties that a hostile name could break.
 inline bool is_plain_cpp(std::string_view text) {
   int depth = 0;
   while (!text.empty()) {
@@ -18,7 +18,7 @@ inline bool is_plain_cpp(std::string_view text) {
     for (const char c : line)
       if (c < ' ' || c > '~') return false;
     if (line.ends_with('\\')) return false;
-    if (line.starts_with("asm(R\"(")) {  // the model's name has been checked
+    if (line.starts_with("asm(R\"(")) {  // the model's name was checked before
       const std::size_t close = text.find(")\");\n");
       if (close == text.npos) return false;
       text.remove_prefix(close + 5);

@@ -22,10 +22,10 @@
 #include "support/guard_program.hpp"
 #include "target.hpp"
 
-/// Everything that reads a `.pt2` file.
+/// All readers of a `.pt2` file.
 namespace fuzz {
 
-/// Reads that the optimizer must keep.
+/// Values that the optimizer must not remove.
 inline volatile std::uint64_t sink = 0;
 
 inline void touch(std::span<const std::byte> bytes) {
@@ -33,7 +33,7 @@ inline void touch(std::span<const std::byte> bytes) {
   sink = sink + std::to_integer<unsigned>(bytes.front()) + std::to_integer<unsigned>(bytes.back());
 }
 
-/// The first and the last element of a tensor, and its storage.
+/// Reads the first and the last element of a tensor, and its storage.
 inline void touch(const Tensor& tensor) {
   touch(tensor.storage.bytes());
   const TensorView view = tensor.view();
@@ -117,7 +117,7 @@ inline void expression(std::string_view text) {
   touch(builder.module().view());
 }
 
-/// A guard of the program of tests/support/guard_program.hpp, and its values for sizes that follow from the text.
+/// Reads and evaluates a guard of the program of tests/support/guard_program.hpp, for sizes that follow from the text.
 inline void guard(std::string_view text) {
   static const ProgramTables program = guard_program::make();
   Guards guards;
@@ -136,10 +136,9 @@ inline void guard(std::string_view text) {
   sink = sink + printed.size();
 }
 
-/// The first byte chooses the entry point, so that plain files are seeds: 'P' a ZIP archive (a whole .pt2, and a file
-/// of torch.save),
-/// '{' a program's JSON, 0x80 a pickle, 'D' a deflate stream, '=' a guard, anything else an expression. Checksums are
-/// not compared, or no change would get past them.
+/// The first byte selects the entry point, so that plain files are seeds: 'P' a ZIP archive (a whole .pt2, or a file of
+/// torch.save), '{' a program's JSON, 0x80 a pickle, 'D' a deflate stream, '=' a guard, other bytes an expression.
+/// Checksums are not compared, because a changed input would fail at them.
 inline void pt2(const SharedBytes& bytes) {
   switch (std::to_integer<unsigned>(bytes.bytes().front())) {
     case 'P': zip(bytes); break;

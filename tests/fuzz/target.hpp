@@ -18,7 +18,7 @@
 
 namespace davit::formats {}
 
-/// What fuzz targets share.
+/// Common parts of the fuzz targets.
 namespace fuzz {
 
 using namespace davit;
@@ -27,7 +27,7 @@ using namespace davit::formats;
 inline void require(bool condition) {
   if (!condition) __builtin_trap();
 }
-/// An Error has a code and a sentence, and nothing in it moves a terminal.
+/// An Error has a code and a sentence, and no byte that commands a terminal.
 inline void check(const Error& error) {
   require(error.code != ErrorCode::ok && !error.what.empty());
   for (const char c : to_string(error)) require(c == '\n' || c == '\t' || static_cast<unsigned char>(c) >= 0x20);
@@ -36,7 +36,7 @@ inline void check(const Error& error) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// The slowest input so far; told at the end of the process.
+/// The slowest input so far; printed at the end of the process.
 inline struct Slowest {
   double milliseconds = 0;
   std::size_t bytes = 0;
@@ -45,7 +45,7 @@ inline struct Slowest {
   }
 } slowest;
 
-/// A libFuzzer target; a program has several, and its name says which.
+/// A libFuzzer target; a program contains several, and its name selects one.
 struct Target {
   std::string_view name;
   void (*run)(const SharedBytes&);
@@ -59,15 +59,15 @@ inline void choose(std::span<const Target> targets, const char* program) {
   require(chosen != nullptr);
 }
 
-/// The most memory that the process has had, in megabytes.
+/// The peak memory of the process, in megabytes.
 [[nodiscard]] inline long peak_megabytes() {
   rusage usage{};
   return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_maxrss / 1024 : 0;
 }
 
-/// Runs the target on an input, in memory of its exact size, so that a read past the end is seen; it may take five
-/// seconds of processor time per 100 KB, which are less than one without the sanitizers. The input after which the
-/// process has had 256 MB more than before is a find: libFuzzer, which looks once a second, would name a later one.
+/// Runs the target on an input, in memory of its exact size, so that a read past the end is found. It may take five
+/// seconds of processor time per 100 KB, which is less than one without the sanitizers. An input after which the peak
+/// memory is 256 MB higher is a find: libFuzzer, which looks once a second, would name a later one.
 inline int run_chosen(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const SharedBytes bytes = SharedBytes::copy_of(std::as_bytes(std::span(data, size)));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-// libFuzzer targets for all that davit reads but packages, and for what is written of a hostile program. The name of
-// the program says which of those at the end (link the names to one program). An input that is taken must be sound:
-// what it became is written and read again, or scanned as C++. As `write_headers FOLDER FILES` it embeds programs. See
-// tests/checks/fuzz.
+// libFuzzer targets for everything that davit reads except packages, and for the C++ that it writes of a hostile
+// program. The program's name selects one of the targets at the end (link the names to one program). An accepted input
+// must be sound: its result is written and read again, or scanned as C++. As `write_headers FOLDER FILES` it embeds
+// programs. See tests/checks/fuzz.
 
 #include <cstddef>
 #include <cstdint>
@@ -30,7 +30,7 @@
 #include "davit/program/check_tables.hpp"
 #include "davit/program/symbols.hpp"
 #include "davit/program/verify.hpp"
-// the definitions that the targets need: no kernels, which take minutes to optimise
+// the definitions that the targets need, without kernels, which take minutes to optimize
 #include "davit/backend/impl/backend_table.ipp"
 #include "davit/backend/impl/debug_handles.ipp"
 #include "davit/backend/impl/program_body.ipp"
@@ -78,7 +78,7 @@ void signature(const SharedBytes& bytes) {
   require(parse_json(*queries).has_value());
 }
 
-/// A case.json beside the files of a folder that is made once.
+/// Reads a case.json beside the files of a folder that is made once.
 void recorded(const SharedBytes& bytes) {
   static const std::filesystem::path folder = [] {
     std::string name = (std::filesystem::temp_directory_path() / "davit_fuzz_XXXXXX").string();
@@ -128,7 +128,7 @@ void embed(const SharedBytes& bytes) {
   require(is_plain_cpp(made->header));
 }
 
-/// Writes FOLDER/N.hpp for each program file that is not refused.
+/// Writes FOLDER/N.hpp for each program file that embed accepts.
 void write_headers(const std::string& folder, std::span<char*> files) {
   int count = 0;
   for (const char* file : files) {

@@ -20,7 +20,7 @@ TEST_CASE("NaN prevails in maxima and minima") {
   CHECK(std::isnan(nan_min(nan, 1.0f)));
   CHECK(std::isnan(Clamp<float>{}(1.0f, 0.0f, nan)));
 }
-TEST_CASE("integers divide as Python and C do, and a zero divisor is told") {
+TEST_CASE("integers divide as in Python and in C, and a zero divisor is reported") {
   Parameters p;
   CHECK(FloorDivide<std::int64_t>(p)(-7, 2) == -4);
   CHECK(FloorDivide<std::int64_t>(p)(INT64_MIN, -1) == INT64_MIN);
@@ -39,7 +39,7 @@ TEST_CASE("floats divide as torch does") {
   CHECK(Remainder<float>(p)(-7.5f, 2) == 0.5f);
   CHECK(p.code == ErrorCode::ok);
 }
-TEST_CASE("powers of integers wrap, and negative ones are those of 1 and -1") {
+TEST_CASE("powers of integers wrap; negative powers are exact for 1 and -1") {
   const Power<std::int64_t> power;
   CHECK(power(3, 4) == 81);
   CHECK(power(2, 64) == 0);

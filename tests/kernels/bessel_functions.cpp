@@ -18,7 +18,7 @@ bool near(double a, double b) { return std::fabs(a - b) <= 1e-14 + 1e-13 * std::
 
 }  // namespace
 
-TEST_CASE("Bessel functions by series, recurrence and Hankel's expansion") {  // numbers of mpmath
+TEST_CASE("Bessel functions by series, recurrence and Hankel's expansion") {  // values of mpmath
   constexpr std::array<std::array<double, 4>, 2> j{
       {{0.9844359292958527, -0.2097383275853262, -0.09033361118287614, 0.05120814530454225},
        {0.1240259773227269, -0.3146946710151907, 0.2453117865733253, -0.1330243166663142}}};
@@ -41,7 +41,7 @@ TEST_CASE("Bessel functions by series, recurrence and Hankel's expansion") {  //
 }
 
 TEST_CASE("the phase of an oscillation is rounded as PyTorch's kernels round it") {
-  CHECK(bessel_j(0, 1e6f) == doctest::Approx(0.00033132).epsilon(1e-3));  // 0.00033103 as a double
+  CHECK(bessel_j(0, 1e6f) == doctest::Approx(0.00033132).epsilon(1e-3));  // 0.00033103 in double
   CHECK(std::fabs(bessel_j(0, 1e6) - 0.000331034) < 1e-8);
 }
 
@@ -56,7 +56,7 @@ TEST_CASE("modified Bessel functions, scaled and not") {
   CHECK(near(bessel_k(0, 0.25, false), 1.541506751248303));
   CHECK(near(bessel_k(1, 2.5, false), 0.07389081634774705));
   CHECK(bessel_i(1, -1.0) == doctest::Approx(-0.5651591039924851));
-  CHECK(std::isinf(bessel_i(0, 90.0f)));  // as exp(90) is
+  CHECK(std::isinf(bessel_i(0, 90.0f)));  // as exp(90)
   CHECK(bessel_i(0, 88.0f) < std::numeric_limits<float>::max());
   CHECK(bessel_k(0, 0.0, false) == inf);
   CHECK(bessel_k(1, inf, true) == 0);
@@ -69,7 +69,7 @@ TEST_CASE("Airy's function on both sides of its series") {
   CHECK(near(airy_ai(0.0), 0.3550280538878172));
   CHECK(near(airy_ai(1.5), 0.07174949700810541));
   CHECK(near(airy_ai(-3.0), -0.3788142936776581));
-  CHECK(std::fabs(airy_ai(-8.9999999) - airy_ai(-9.0)) < 2e-7);  // where the asymptotic series begins
+  CHECK(std::fabs(airy_ai(-8.9999999) - airy_ai(-9.0)) < 2e-7);  // at the border of the asymptotic series
   CHECK(airy_ai(104.0) == 0);
   CHECK(std::isnan(airy_ai(inf)));
 }

@@ -14,7 +14,7 @@ using Integers = std::vector<std::int64_t>;
 
 namespace {
 
-/// What a reader gives of float elements counted from 0, in parts of `part`, as doubles.
+/// The blocks of a reader for float elements 0, 1, ..., in parts of `part`, as doubles.
 std::vector<double> read(const Integers& sizes, const Integers& strides, std::int64_t part) {
   std::vector<float> data(2000);
   for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<float>(i);

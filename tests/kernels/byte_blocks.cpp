@@ -17,9 +17,9 @@ using namespace davit::kernels;
 
 namespace {
 
-constexpr std::int64_t all_channels = 40;  // of which the first 32 are computed
+constexpr std::int64_t all_channels = 40;  // the first 32 are computed
 
-/// Some pixels, each made of two runs of a source, and weights of two blocks of channels.
+/// Some pixels, each of two stretches of a source, and weights of two blocks of channels.
 struct Sums {
   std::int64_t count, runs = 2, pairs = 5;
   std::vector<std::int16_t> source, weights;
@@ -51,7 +51,7 @@ struct Sums {
     detail::read_store({scales.data(), biases.data(), range}, b * 16, false, block.store);
     return block;
   }
-  /// What they become, one by one.
+  /// The expected bytes, one by one.
   [[nodiscard]] std::vector<std::uint8_t> expected(std::int64_t blocks) const {
     std::vector<std::uint8_t> out(static_cast<std::size_t>(count * all_channels));
     for (std::int64_t p = 0; p < count; ++p)

@@ -14,7 +14,7 @@
 
 using namespace davit::kernels;
 
-TEST_CASE("sums that may not fit are told") {
+TEST_CASE("sums that may not fit are reported") {
   ByteConvolution c{.channels = 512, .kernel_height = 3, .kernel_width = 3};
   CHECK(c.terms() == 4608);
   CHECK(sums_fit(c, 1e-3f, 100.0f, {20.0f}));
@@ -30,13 +30,13 @@ TEST_CASE("sums that may not fit are told") {
 TEST_CASE("a window of as many elements as there are channels is no single pixel") {
   ByteConvolution c{.height = 5, .width = 5, .channels = 4, .out_height = 5, .out_width = 5, .out_channels = 4};
   CHECK(c.is_pointwise());
-  c.kernel_height = c.kernel_width = 2;  // padded behind
+  c.kernel_height = c.kernel_width = 2;  // padded at the end
   c.depthwise = true;
   CHECK(c.terms() == c.channels);
   CHECK_FALSE(c.is_pointwise());
 }
 
-TEST_CASE("sizes that take much memory, or more than there are numbers for, are told") {
+TEST_CASE("sizes that take much memory, or that overflow, are reported") {
   CHECK(is_countable({.images = 2,
                       .height = 224,
                       .width = 224,
@@ -74,7 +74,7 @@ class Numbers {
   std::mt19937 bits_;
 };
 
-/// Sizes, of which the padding behind is what is missing.
+/// Random sizes; the padding at the end follows from them.
 ByteConvolution random_sizes(Numbers& number) {
   ByteConvolution c{.images = number(1, 3), .height = number(1, 12), .width = number(1, 12), .channels = number(1, 40)};
   c.depthwise = number(0, 2) == 0;
@@ -104,7 +104,7 @@ struct Case {
   std::vector<float> scales, biases;
 };
 
-/// One sum after the other.
+/// The expected sums, one by one.
 template <class From, class To>
 std::vector<To> expected(const Case& t, const std::vector<From>& x) {
   const ByteConvolution& c = t.c;
@@ -113,7 +113,7 @@ std::vector<To> expected(const Case& t, const std::vector<From>& x) {
     for (std::int64_t i = 0; i < c.out_height * c.out_width; ++i)
       for (std::int64_t o = 0; o < c.out_channels; ++o) {
         std::int64_t sum = 0;
-        for (std::int64_t k = 0; k < c.terms(); ++k) {  // weights lie as (out, channel, row, column)
+        for (std::int64_t k = 0; k < c.terms(); ++k) {  // weights are (out, channel, row, column)
           const std::int64_t tap = k % (c.kernel_height * c.kernel_width),
                              channel = c.depthwise ? o : k / (c.kernel_height * c.kernel_width);
           const std::int64_t y = i / c.out_width * c.stride_height - c.top + tap / c.kernel_width * c.dilation_height;
@@ -171,7 +171,7 @@ void check(unsigned seed) {
 
 }  // namespace
 
-TEST_CASE("convolutions of bytes are exact, whatever their sizes, on any number of threads") {
+TEST_CASE("convolutions of bytes are exact, for any sizes and number of threads") {
   if (!can_convolve_bytes()) return;
   for (unsigned seed = 0; seed < 100; ++seed) {
     check<std::int8_t, std::int8_t>(seed);

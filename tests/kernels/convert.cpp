@@ -14,7 +14,7 @@ using kernels::Conversion;
 using kernels::convert;
 
 static_assert(convert<std::int8_t>(300.7) == 44 && convert<std::int64_t>(1e30) == INT64_MIN && convert<bool>(0.5f));
-// what does not fit, as torch on x86: by way of int32, or of int64
+// out of range: as torch on x86, by way of int32 or of int64
 static_assert(convert<std::int32_t>(3e9f) == INT32_MIN && convert<std::int32_t>(-2147483648.0f) == INT32_MIN &&
               convert<std::int32_t>(2147483647.5) == INT32_MAX);
 static_assert(convert<std::int32_t>(std::numeric_limits<float>::quiet_NaN()) == INT32_MIN &&
@@ -32,7 +32,7 @@ constexpr std::array real_types{ScalarType::float32, ScalarType::float64, Scalar
                                 ScalarType::uint8,   ScalarType::uint16,  ScalarType::uint32,  ScalarType::uint64,
                                 ScalarType::bool_};
 
-/// The element of dtype `from` that `value` becomes, as one of dtype `to`, back as a double.
+/// Converts `value` to dtype `from`, then to dtype `to`, and back to a double.
 double through(double value, ScalarType from, ScalarType to) {
   std::uint64_t source = 0;
   REQUIRE(kernels::store_element(value, from, &source));
@@ -59,7 +59,7 @@ TEST_CASE("every real dtype turns into every other as torch's to() does") {
       CHECK(through(0, from, to) == 0);
     }
 }
-TEST_CASE("what does not fit wraps; a fraction is true; unsigned 64 bits stay what they are as floats") {
+TEST_CASE("numbers out of range wrap; a fraction is true; uint64 converts to floats unsigned") {
   CHECK(through(-1, ScalarType::int64, ScalarType::uint16) == 65535);
   CHECK(through(300, ScalarType::float32, ScalarType::int8) == 44);
   CHECK(through(0.25, ScalarType::float16, ScalarType::bool_) == 1);
@@ -89,7 +89,7 @@ TEST_CASE("complex and 8-bit floats are no real numbers here") {
   CHECK(kernels::compute_of(ScalarType::bool_) == kernels::Compute::int64);
 }
 
-TEST_CASE("floats that do not fit become what torch makes of them, whatever the way") {
+TEST_CASE("floats out of range become torch's integers, on every path") {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
   for (const ScalarType from : {ScalarType::float32, ScalarType::float64, ScalarType::bfloat16}) {
     for (const double x : {nan, inf, -inf, 0x1p31, -0x1p33, 0x1p32 + 0x1p25, 1e30}) {

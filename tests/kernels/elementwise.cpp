@@ -27,7 +27,7 @@ struct Affine {
   T operator()(T a, T b) const noexcept { return factor * a - b; }
 };
 
-/// 2 * a - b over (rows, 3) and what b broadcasts from.
+/// 2 * a - b over (rows, 3), with b broadcast.
 template <class T>
 std::vector<T> run(std::int64_t rows, std::vector<T> b, const std::vector<std::int64_t>& b_sizes) {
   std::vector<T> a(static_cast<std::size_t>(rows) * 3);
@@ -51,7 +51,7 @@ std::vector<T> run(std::int64_t rows, std::vector<T> b, const std::vector<std::i
   return out;
 }
 
-/// The element; 777 is an error.
+/// Returns the element; 777 is an error.
 template <class T>
 struct Refusing {
   kernels::Parameters* p;
@@ -64,7 +64,7 @@ struct Refusing {
 
 }  // namespace
 
-TEST_CASE("threads share elements that lie side by side; an error of one is an error") {
+TEST_CASE("threads share adjacent elements; an error of one is an error") {
   std::vector<float> b(15000);
   std::iota(b.begin(), b.end(), 0.5F);
   const std::vector<float> alone = run<float>(5000, b, {5000, 3}), number = run<float>(5000, {7}, {});
@@ -88,7 +88,7 @@ TEST_CASE("threads share elements that lie side by side; an error of one is an e
   }
 }
 
-TEST_CASE("operands broadcast; those of a narrow dtype are converted by blocks") {
+TEST_CASE("operands broadcast; operands of a narrow dtype are converted by blocks") {
   CHECK(run<float>(2, {1, 2, 3}, {3}) == std::vector<float>{-1, 0, 1, 5, 6, 7});
   CHECK(run<float>(2, {1, 2}, {2, 1}) == std::vector<float>{-1, 1, 3, 4, 6, 8});
   CHECK(run<std::int64_t>(2, {5}, {}) == std::vector<std::int64_t>{-5, -3, -1, 1, 3, 5});
@@ -99,7 +99,7 @@ TEST_CASE("operands broadcast; those of a narrow dtype are converted by blocks")
   CHECK(run<float>(0, {0}, {1, 1}).empty());
 }
 
-TEST_CASE("operands whose dimensions lie the other way round, by tiles") {
+TEST_CASE("transposed operands, by tiles") {
   for (const auto& [rows, columns] :
        {std::pair(16, 32), std::pair(50, 70), std::pair(15, 100), std::pair(100, 31), std::pair(33, 65)}) {
     const std::vector<std::int64_t> sizes{2, rows, columns}, turned{rows * columns, 1, rows},
@@ -116,7 +116,7 @@ TEST_CASE("operands whose dimensions lie the other way round, by tiles") {
     const TensorView y{b.data(), sizes.data(), dense.data(), 3, ScalarType::float32};
     const TensorView row{c.data(), one_row.data(), one.data(), 1, ScalarType::float32};
     const auto as_float = [](ScalarType from) { return Conversion::into_compute(from, ScalarType::float32); };
-    const auto at = [&](std::int64_t i) {  // of x, where the result has its element i
+    const auto at = [&](std::int64_t i) {  // of x, for element i of the result
       const std::int64_t plane = i / (rows * columns), r = i / columns % rows, k = i % columns;
       return static_cast<float>(a[static_cast<std::size_t>(plane * rows * columns + r + k * rows)]);
     };
@@ -138,9 +138,7 @@ TEST_CASE("operands whose dimensions lie the other way round, by tiles") {
     CHECK(wrong == 0);
   }
 }
-TEST_CASE(
-    "pairs of operands of any length, of which one may be a number: vectors give what single elements do, NaN and "
-    "zeros too") {
+TEST_CASE("pairs of operands of any length, one possibly a number: vectors equal single elements, NaN and zeros too") {
   constexpr float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
   std::vector<float> a, b;
   const auto check = [&](const auto& f) {
@@ -171,7 +169,7 @@ TEST_CASE(
   check(kernels::Subtract<float>{});
 }
 
-TEST_CASE("pairs along a walk, whose rows are even or not") {
+TEST_CASE("pairs along a walk, with even rows or not") {
   const std::vector<float> a{1, 2, 3, 4, 5, 6}, b{10, 20};
   std::vector<float> y(6);
   Walk even;

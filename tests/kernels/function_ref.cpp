@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-TEST_CASE("a reference to a callable calls what it was made from, by reference") {
+TEST_CASE("a FunctionRef calls its callable by reference") {
   int calls = 0;
   auto count = [&](int by) { return calls += by; };
   const davit::kernels::FunctionRef<int(int)> f = count;

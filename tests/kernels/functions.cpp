@@ -16,7 +16,7 @@ using namespace davit::kernels;
 
 namespace {
 
-/// Compares a functor's loop, which runs on vectors, with the functor, for every number of elements left over.
+/// Compares a functor's loop on vectors with the functor itself, for every remainder of elements.
 template <template <class> class F>
 void check_loop(Parameters parameters = {}) {
   static_assert(kernels::detail::takes_vectors<F<float>, 1>);
@@ -46,7 +46,7 @@ void check_loop(Parameters parameters = {}) {
 
 }  // namespace
 
-TEST_CASE("loops on vectors give what their functors give") {
+TEST_CASE("loops on vectors equal their functors") {
   check_loop<Negate>();
   check_loop<Relu>();
   check_loop<Square>();

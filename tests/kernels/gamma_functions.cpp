@@ -67,6 +67,6 @@ TEST_CASE("incomplete gamma functions by series, fraction and expansion") {
   CHECK(std::isnan(incomplete_gamma(inf, inf, true)));
   CHECK(incomplete_gamma(2, inf, false) == 1);
   CHECK(std::isnan(incomplete_gamma(-1, 2, false)));
-  CHECK(incomplete_gamma(not_a_number, 0, false) == 0);  // as torch
+  CHECK(incomplete_gamma(not_a_number, 0, false) == 0);  // as in torch
   CHECK(std::isnan(incomplete_gamma(not_a_number, 1, true)));
 }

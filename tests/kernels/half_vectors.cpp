@@ -15,7 +15,7 @@ using namespace davit;
 
 namespace {
 
-/// Elements as the conversions of blocks make them, on the widest vectors of this CPU.
+/// Elements converted by blocks, on this CPU's widest vectors.
 template <class To, class From>
 std::vector<To> converted(const std::vector<From>& from) {
   std::vector<To> to(from.size());

@@ -19,7 +19,7 @@ struct AddOne {
   }
 };
 
-/// What a kernel of vectors of `Bytes` bytes does; at no aligned address.
+/// The body of a kernel for vectors of `Bytes` bytes, at an unaligned address.
 template <std::size_t Bytes>
 void check() {
   if (Bytes > kernels::widest_vectors()) return;

@@ -14,7 +14,7 @@ using namespace davit::kernels;
 
 namespace {
 
-/// The largest distance from rows that are normalised in double, summed in type Sum.
+/// The largest difference from rows normalized in double, with sums in type Sum.
 template <class Sum>
 double error(std::int64_t rows, std::int64_t length, bool weighs, bool shifts) {
   const auto at = [&](std::int64_t row, std::int64_t i) { return static_cast<std::size_t>(row * length + i); };

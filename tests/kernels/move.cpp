@@ -10,7 +10,7 @@
 namespace kernels = davit::kernels;
 using Integers = std::vector<std::int64_t>;
 
-TEST_CASE("indices gather and scatter; one outside is told, the others are moved") {
+TEST_CASE("indices gather and scatter; an index outside is reported, the others are moved") {
   const std::array<std::int64_t, 3> index{2, 5, 0};
   std::array<float, 4> own{1, 2, 3, 4};
   std::array<float, 3> other{};

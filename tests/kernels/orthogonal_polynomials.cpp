@@ -32,8 +32,8 @@ TEST_CASE("orthogonal polynomials by recurrence, by cosines and at the ends") {
   CHECK(p(Polynomial::legendre_p, -1, 5) == -1);
   CHECK(p(Polynomial::legendre_p, 0.5, -1) == 0);
   CHECK(p(Polynomial::legendre_p, 0.5, 2.9) == doctest::Approx(-0.125));
-  CHECK(p(Polynomial::legendre_p, 0.5, std::numeric_limits<double>::infinity()) == 0);  // as torch's conversion has it
+  CHECK(p(Polynomial::legendre_p, 0.5, std::numeric_limits<double>::infinity()) == 0);  // as torch converts the degree
   CHECK(p(Polynomial::chebyshev_t, 0.5, std::numeric_limits<double>::quiet_NaN()) == 0);
   CHECK(std::isnan(polynomial(Polynomial::hermite_h, 0.5f, 129.0f, false)));
-  CHECK(std::isnan(p(Polynomial::legendre_p, 1e9, 1e15)));  // ends where it overflows
+  CHECK(std::isnan(p(Polynomial::legendre_p, 1e9, 1e15)));  // ends at the overflow
 }

@@ -14,8 +14,7 @@ using namespace davit;
 
 namespace {
 
-/// Halves around zero, ties among them, and what is far outside; with NaN and infinities in a vector and in what is
-/// left of one.
+/// Halves around zero, with ties, and numbers far outside; NaN and infinities both in a vector and in its remainder.
 std::vector<float> numbers() {
   std::vector<float> out;
   for (int i = -700; i <= 700; ++i) out.push_back(static_cast<float>(i) * 0.5f);
@@ -43,7 +42,7 @@ void check(std::int32_t least, std::int32_t most) {
       const kernels::ByteScale other{0.37f, 3};
       kernels::run_widest<kernels::AddQuantized>(wide.data(), one.data(), sum.data(), n, &scale, &other, &range);
       for (std::size_t i = 0; i < x.size(); ++i) {
-        const volatile float product = x[i] * inverse;  // rounded by itself
+        const volatile float product = x[i] * inverse;  // rounded separately
         const float v = std::nearbyint(product) + static_cast<float>(zero_point);
         const auto low = static_cast<float>(range.low), high = static_cast<float>(range.high);
         const auto expected = std::isnan(v) ? Byte{0} : static_cast<Byte>(std::fmin(std::fmax(v, low), high));
@@ -60,12 +59,12 @@ void check(std::int32_t least, std::int32_t most) {
 
 }  // namespace
 
-TEST_CASE("bytes of floats and floats of bytes: ties to even, bounds, NaN, whatever the vectors") {
+TEST_CASE("bytes of floats and floats of bytes: ties to even, bounds, NaN, for every width of vectors") {
   check<std::int8_t>(-128, 127);
   check<std::uint8_t>(0, 255);
 }
 
-TEST_CASE("zero points and bounds that a float does not hold with their differences are told") {
+TEST_CASE("zero points and bounds whose differences a float cannot hold are reported") {
   CHECK(kernels::is_exact(-128, 127, 0));
   CHECK(kernels::is_exact(0, 255, 255));
   CHECK_FALSE(kernels::is_exact(127, -128, 0));

@@ -33,7 +33,7 @@ std::vector<kernels::Accumulated> reduced(const kernels::Groups& groups, const C
   });
   return all;
 }
-/// Each column of a (rows, count) tensor, reduced.
+/// Reduces each column of a (rows, count) tensor.
 template <class T>
 std::vector<kernels::Accumulated> columns(const std::vector<T>& data, const kernels::ReduceLoops& loops,
                                           std::int64_t count = 2, double center = 0) {
@@ -47,7 +47,7 @@ std::vector<kernels::Accumulated> columns(const std::vector<T>& data, const kern
   const kernels::ReduceLoop& loop = std::is_same_v<T, float> ? loops.float32 : floats ? loops.float64 : loops.int64;
   return reduced(groups, load, loop, center);
 }
-/// The same of the columns one by one, as rows.
+/// Reduces the columns one by one, as rows.
 template <class T>
 std::vector<kernels::Accumulated> rows(const std::vector<T>& data, const kernels::ReduceLoop& loop, std::int64_t count,
                                        double center = 0) {
@@ -64,7 +64,7 @@ std::vector<kernels::Accumulated> rows(const std::vector<T>& data, const kernels
 
 }  // namespace
 
-TEST_CASE("sums of strided groups, in double or modulo 2^64, whatever the dtype") {
+TEST_CASE("sums of strided groups, in double or modulo 2^64, for every dtype") {
   const auto sums = columns<float>({1, 2, 3, 4}, kernels::sum_loops);
   CHECK(sums[0].real == 4);
   CHECK(sums[1].real == 6);
@@ -84,7 +84,7 @@ TEST_CASE("extremes: the first of equals, and NaN for good, across blocks") {
   CHECK(smallest[0].integer == -5);
   CHECK(smallest[0].found_at == 1500);
 }
-TEST_CASE("many columns at a time give what each alone gives") {
+TEST_CASE("many columns at a time equal single columns") {
   constexpr std::int64_t length = 37;
   for (const std::int64_t count : {8, 63, 64, 65, 200}) {
     std::vector<float> data(static_cast<std::size_t>(count * length));
@@ -117,7 +117,7 @@ TEST_CASE("many columns at a time give what each alone gives") {
     }
   }
 }
-TEST_CASE("groups of windows that overlap, of few elements, and of steps give what their elements give") {
+TEST_CASE("groups of overlapping windows, of few elements, and of steps equal their elements' reductions") {
   std::vector<float> data(5000);
   for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<float>(i * 7919 % 101) - 50;
   data[777] = std::numeric_limits<float>::quiet_NaN();

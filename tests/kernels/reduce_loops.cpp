@@ -18,7 +18,7 @@ Accumulated row(const std::vector<T>& x, const ReduceLoop& loop, Accumulated so_
   loop.row(reinterpret_cast<const std::byte*>(x.data()), static_cast<std::int64_t>(x.size()), so_far);
   return so_far;
 }
-/// The largest one after another, as it is said to be.
+/// The largest element by definition, one after another.
 template <class T>
 std::size_t first_largest(const std::vector<T>& x) {
   std::size_t at = 0;
@@ -50,7 +50,7 @@ TEST_CASE("the place of the largest of rows of any length, wherever it and a NaN
       CHECK(std::isnan(row(x, extreme_loops<true, false>.float32).real));
     }
 }
-TEST_CASE("a reduction goes on where it was, and a NaN stays") {
+TEST_CASE("a reduction continues, and a NaN stays") {
   const std::vector<float> first{1, 5, 2}, second{5, 7, -1}, lost{std::numeric_limits<float>::quiet_NaN()};
   CHECK(row(second, extreme_loops<true>.float32, row(first, extreme_loops<true>.float32)).found_at == 4);
   CHECK(row(first, extreme_loops<true>.float32, row(second, extreme_loops<true>.float32)).found_at == 1);

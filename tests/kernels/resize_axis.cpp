@@ -17,17 +17,17 @@ TEST_CASE("the nearest input element of an output element") {
   CHECK(ResizeAxis{4, 1}.step<float>(true) == 0);
 }
 
-TEST_CASE("the two elements that an output element lies between") {
+TEST_CASE("the two elements around an output element") {
   constexpr ResizeAxis grows{2, 4};
   constexpr davit::kernels::LinearTap<float> second(grows, grows.step<float>(false), 1, false);
   static_assert(second.first == 0 && second.second == 1 && second.of_second == 0.25f);
   CHECK(second.of_first == 0.75f);
-  constexpr ResizeAxis stays{4, 4};  // each element is its own, and no infinity beside it makes it NaN
+  constexpr ResizeAxis stays{4, 4};  // each element is its own, and no neighbouring infinity makes it NaN
   constexpr davit::kernels::LinearTap<float> own(stays, stays.step<float>(false), 1, false);
   static_assert(own.first == 1 && own.second == 1 && own.of_first == 1);
 }
 
-TEST_CASE("the input element whose centre is nearest") {
+TEST_CASE("the input element with the nearest centre") {
   constexpr ResizeAxis grows{3, 7}, shrinks{10, 4}, by_factor{4, 7, 1.8};
   static_assert(grows.nearest_exact<float>(0) == 0 && grows.nearest_exact<float>(3) == 1 &&
                 grows.nearest_exact<double>(6) == 2);
@@ -38,7 +38,7 @@ TEST_CASE("the input element whose centre is nearest") {
 
 namespace {
 
-/// The sum of the taps' elements and of their weights, of all output elements of an axis.
+/// The sums of the taps' elements and of their weights, for all output elements of an axis.
 struct Sums {
   std::int64_t taps = 0;
   double weights = 0, places = 0;
@@ -62,7 +62,7 @@ constexpr Sums sums(const ResizeAxis& axis, davit::kernels::ResizeFilter filter,
 
 }  // namespace
 
-TEST_CASE("the taps of an axis: as many as the filter is wide, inside of the axis, whose weights sum up to 1") {
+TEST_CASE("the taps of an axis: as many as the filter is wide, inside the axis, with weights that sum up to 1") {
   static_assert(sums({4, 8}, {.cubic = true}).taps == 32 && sums({4, 8}, {}).taps == 16);
   CHECK(sums({4, 8}, {.cubic = true}).weights == doctest::Approx(8));
   CHECK(sums({4, 8}, {.cubic = true}).places == doctest::Approx(8 * 1.5));

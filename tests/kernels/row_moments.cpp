@@ -28,7 +28,7 @@ TEST_CASE("mean and variance of rows of every length, on vectors of every width"
   }
 }
 
-TEST_CASE("parts that lie apart count as one row; no elements have no variance") {
+TEST_CASE("separate parts count as one row; no elements have no variance") {
   const double x[] = {1, 2, -100, 3, 6};
   const Moments<> m = moments_on<16>(x, 2, 2, 3);
   CHECK(m.mean == 3);

@@ -15,7 +15,7 @@ using namespace davit::kernels;
 
 namespace {
 
-/// Of elements that lie `step` apart.
+/// Runs a line on elements `step` apart.
 template <class Line, class... More>
 std::vector<float> line(const std::vector<float>& x, std::int64_t step, More... more) {
   std::vector<float> y = x;
@@ -47,7 +47,7 @@ TEST_CASE("softmax and its logarithm of lines of every length, in place") {
       }
     }
 }
-TEST_CASE("softmax across lines that lie side by side is that of each line, on every instruction set, in place") {
+TEST_CASE("softmax across adjacent lines equals that of each line, on every instruction set, in place") {
   for (const std::int64_t inner : {2, 4, 15, 16, 37, 64, 70, 131})
     for (const std::int64_t count : {1, 2, 7, 300})
       for (const bool safe : {false, true}) {
@@ -93,7 +93,7 @@ TEST_CASE("softmax across lines that lie side by side is that of each line, on e
 #endif
       }
 }
-TEST_CASE("log_softmax of a row of one is 0, of -0 too; what is small beside the largest counts") {
+TEST_CASE("log_softmax of a row of one is 0, also for -0; small powers count beside the largest") {
   for (const float x : {-0.0f, 0.0f, 2.5f, -1e30f}) {
     const float y = line<LogSoftmaxLine<double>>({x}, 1)[0];
     CHECK(y == 0);

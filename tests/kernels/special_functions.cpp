@@ -18,7 +18,7 @@ TEST_CASE("special functions undo each other and meet known values") {
   CHECK(Digamma<double>{}(1.0) == doctest::Approx(-0.5772156649015329));
   CHECK(Digamma<double>{}(-0.5) == doctest::Approx(0.03648997397857652));
   CHECK(std::isnan(Digamma<double>{}(-2.0)));
-  for (const double x : {1e-300, 1e-40, 1e-16, 1e-3})  // -x is so near to 0 that 1 - x is 1
+  for (const double x : {1e-300, 1e-40, 1e-16, 1e-3})  // -x is so close to 0 that 1 - x is 1
     CHECK(Digamma<double>{}(-x) == doctest::Approx(1 / x + (x < 1e-5 ? 0.0 : -0.5788618021)).epsilon(1e-9));
   CHECK(Digamma<float>{}(-1e-40f) == std::numeric_limits<float>::infinity());
   for (const auto& [p, x] : {std::pair{1e-40, -13.310921},

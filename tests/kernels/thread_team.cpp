@@ -37,11 +37,11 @@ TEST_CASE("parts run at the same time, on threads of their own") {
   CHECK(std::set<std::thread::id>(ids.begin(), ids.end()).size() == 4);
 }
 
-TEST_CASE("what a thread does not come to do is done by another") {
+TEST_CASE("another thread takes a part that a thread has not begun") {
   ThreadTeam team(2);
   int alone = 0;
   for (int round = 0; round < 100; ++round) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(3));  // the other sleeps, too, and takes long to wake
+    std::this_thread::sleep_for(std::chrono::milliseconds(3));  // the other thread sleeps, and wakes late
     std::array<std::thread::id, 2> ids;
     team.run(2, [&](std::size_t part) { ids[part] = std::this_thread::get_id(); });
     alone += ids[0] == ids[1] ? 1 : 0;
@@ -73,7 +73,7 @@ TEST_CASE("a child of fork has a team of its own") {
   const pid_t child = fork();
   REQUIRE(child >= 0);
   if (child == 0) {
-    alarm(10);  // it hung
+    alarm(10);  // ends a hang
     std::array<int, 2> done{};
     team_of_this_thread(2)->run(2, [&](std::size_t part) { done[part] = 1; });
     _exit(done == std::array<int, 2>{1, 1} ? 0 : 1);
@@ -144,7 +144,7 @@ TEST_CASE("stretches cover all, begin at multiples of the step, and are not more
     std::atomic<int> parts = 0;
     in_parallel(count, step, work, [&](std::size_t part, std::int64_t first, std::int64_t end) {
       of_part[part] = {first, end};
-      is_alone[part] = current_team == nullptr;  // what a part calls is not shared again
+      is_alone[part] = current_team == nullptr;  // calls within a part are not shared again
       ++parts;
     });
     for (int p = 0; parts > 1 && p < parts; ++p) CHECK(is_alone[static_cast<std::size_t>(p)]);
@@ -163,7 +163,7 @@ TEST_CASE("stretches cover all, begin at multiples of the step, and are not more
   CHECK(team_size() == 3);
   CHECK(stretches(100, 8, 30) == Ends{0, 32, 64, 100});
   CHECK(stretches(100, 8, 29) == Ends{0, 48, 100});
-  CHECK(stretches(88, 8, 1e9) == Ends{0, 24, 56, 88});  // even
+  CHECK(stretches(88, 8, 1e9) == Ends{0, 24, 56, 88});  // even shares
   CHECK(stretches(100, 8, 19) == Ends{0, 100});
   CHECK(stretches(20, 8, operations(1e12, 1e12)) == Ends{0, 8, 20});
   CHECK(stretches(7, 8, 1e9) == Ends{0, 7});

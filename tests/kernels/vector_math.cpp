@@ -57,7 +57,7 @@ double exact(Function f, double x) {
   return 0;
 }
 
-/// The largest distance from the exact values in [low, high], in units of the last place.
+/// The largest difference from the exact values in [low, high], in units in the last place.
 template <Function F, std::size_t Bytes>
 double largest_gap(float low, float high) {
   constexpr std::int64_t count = 1 << 14;
@@ -156,7 +156,7 @@ struct ExpShifted {
   }
 };
 
-/// Whether a row's elements are zero does not depend on where they lie in it.
+/// Whether an element is zero does not depend on its position in the row.
 template <std::size_t Bytes>
 void check_floor() {
   if (Bytes > kernels::widest_vectors()) return;
@@ -164,14 +164,14 @@ void check_floor() {
   for (const float v :
        {kernels::exp_floor, std::nextafter(kernels::exp_floor, -100.0f), -87.2f, -87.5f, -95.0f, -1000.0f}) {
     CAPTURE(v);
-    const std::vector<float> x(19, v);  // vectors and what is left
+    const std::vector<float> x(19, v);  // vectors and a remainder
     std::vector<float> y(19);
     kernels::run_on<ExpShifted, Bytes>(x.data(), y.data(), std::int64_t{19});
     for (const float e : y) CHECK((e == 0) == (v < kernels::exp_floor));
   }
 }
 
-/// Calls f.operator()<Bytes>() for the vectors of the build and the wider ones; f leaves out those that this CPU lacks.
+/// Calls f.operator()<Bytes>() for the build's vectors and wider ones; f skips those that this CPU lacks.
 template <class F>
 void for_each_width(F f) {
   f.template operator()<kernels::vector_bytes>();
@@ -187,6 +187,6 @@ TEST_CASE("functions on vectors are right to a few units in the last place, on e
   for_each_width([]<std::size_t Bytes>() { check<Bytes>(); });
 }
 
-TEST_CASE("exponentials of a softmax are zero below one floor, in vectors and in what is left of a row") {
+TEST_CASE("exponentials of a softmax are zero below one floor, in vectors and in the remainder of a row") {
   for_each_width([]<std::size_t Bytes>() { check_floor<Bytes>(); });
 }

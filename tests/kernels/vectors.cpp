@@ -22,7 +22,7 @@ TEST_CASE("vectors are read and written at any address, and summed up") {
   CHECK(kernels::sum_of<float, 16>(v) == 6);
 }
 
-TEST_CASE("what is NaN stays so, the rest is of the other") {
+TEST_CASE("NaN elements stay, the others are replaced") {
   const kernels::Vector<double, 16> v{std::numeric_limits<double>::quiet_NaN(), 1}, other{2, 3};
   kernels::Vector<double, 16> to{};
   kernels::take_nan<kernels::Vector<double, 16>>(v, other, to);

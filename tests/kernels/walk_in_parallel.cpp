@@ -17,7 +17,7 @@ using davit::kernels::WalkPart;
 
 namespace {
 
-/// 5 x 7 x 6 elements, of which one operand lies turned, and the places of both in order.
+/// 5 x 7 x 6 elements, one operand permuted, and the offsets of both in order.
 struct Example {
   Walk walk;
   std::vector<std::array<std::int64_t, 2>> places{};

@@ -45,7 +45,7 @@ struct Case {
   return static_cast<std::size_t>(n * at.image + channel / 16 * at.block + channel % 16 + y * at.row + x * at.pixel);
 }
 
-/// The largest difference to sums in double, of the largest result.
+/// The largest difference from sums in double, relative to the largest result.
 [[nodiscard]] double difference(const Case& a) {
   const WinogradConvolution c = of(a);
   std::mt19937 numbers(3);
@@ -86,14 +86,13 @@ struct Case {
 
 }  // namespace
 
-TEST_CASE("squares of outputs are those of the plain sums") {
+TEST_CASE("squares of outputs equal the plain sums") {
   CHECK(difference({1, 16, 9, 10, 32, 1, 1, 1, 1}) < 2e-6);        // squares of 2 x 2, some of them cut
   CHECK(difference({2, 32, 12, 9, 48, 0, 1, 1, 0, true}) < 2e-6);  // channels innermost
-  CHECK(difference({1, 16, 21, 22, 32, 1, 1, 1, 1, false, true, true, true}) <
-        5e-6);  // of 4 x 4, added to what is there
+  CHECK(difference({1, 16, 21, 22, 32, 1, 1, 1, 1, false, true, true, true}) < 5e-6);  // squares of 4 x 4, with a sum
   CHECK(difference({1, 48, 30, 23, 16, 1, 0, 1, 1, true, false, false, true}) < 5e-6);
   CHECK(difference({3, 16, 28, 28, 16, 1, 1, 1, 1, true, true, true, false}) <
-        5e-6);  // more than are computed together
+        5e-6);  // more squares than are computed together
 }
 
 TEST_CASE("threads compute the same") {

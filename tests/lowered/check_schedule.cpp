@@ -84,12 +84,12 @@ constexpr auto nothing = [](auto&) {};
 
 }  // namespace
 
-TEST_CASE("what was lowered here agrees with itself") {
+TEST_CASE("programs that were lowered here are consistent") {
   for (const auto& program : {plain(), with_cond(), with_loop(), with_map()})
     CHECK(complaint(program, nothing).empty());
 }
 
-TEST_CASE("a value whose kind, dtype, rank or size is not that of the port it goes to") {
+TEST_CASE("a value whose kind, dtype, rank or size differs from its port's") {
   CHECK(complaint(plain(), [](auto& m) { value_named(m, "sum").dtype = ScalarType::float64; })
             .view()
             .starts_with("node "));
@@ -103,7 +103,7 @@ TEST_CASE("a value whose kind, dtype, rank or size is not that of the port it go
   CHECK(complaint(plain(), [](auto& m) { m.interface.inputs.back().constant = ConstantValue{true}; }) == "input 'x'");
 }
 
-TEST_CASE("a held tensor that is not what its input says, and a buffer that its partition takes for another") {
+TEST_CASE("a held tensor that contradicts its input, and a buffer that its partition takes for another") {
   CHECK(complaint(plain(), [](auto& m) { m.parent.constants[0].tensor.dtype = ScalarType::int32; }) == "constant 'k'");
   CHECK(complaint(plain(), [](auto& m) { m.parent.constants[0].tensor = programs::tensor({2}, {1, 2}); }) ==
         "constant 'k'");
@@ -118,7 +118,7 @@ TEST_CASE("a held tensor that is not what its input says, and a buffer that its 
             .starts_with("node "));
 }
 
-TEST_CASE("operands and results of control flow that are not those of its sub-graphs") {
+TEST_CASE("operands and results of control flow that contradict its sub-graphs") {
   for (const std::string_view name : {"m", "n"})
     CHECK(complaint(with_cond(), [&](auto& m) { value_named(m, name).dtype = ScalarType::int64; })
               .view()

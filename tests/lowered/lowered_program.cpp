@@ -27,7 +27,7 @@ LoweredProgram lowered(const LowerOptions& options = {}) {
 
 }  // namespace
 
-TEST_CASE("copies share everything, and a program outlives what it was copied from") {
+TEST_CASE("copies share everything, and a program outlives its original") {
   const Toys toys;
   std::vector<LoweredProgram> programs{lowered()};
   const LoweredProgram copy = programs[0];

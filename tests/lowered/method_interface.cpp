@@ -72,7 +72,9 @@ TEST_CASE("a root module that lists other outputs than the signature names none"
   for (const OutputPort& port : method_interface(program).outputs) CHECK(port.keys.empty());
 }
 
-TEST_CASE("a changed buffer goes in and out; parameters and unchanged buffers do neither") { CHECK(check_state()); }
+TEST_CASE("a changed buffer is an input and an output; parameters and unchanged buffers are neither") {
+  CHECK(check_state());
+}
 
 TEST_CASE("an interface survives being written and read; damage makes the reader bad") {
   const MethodInterface interface = method_interface(mixed());

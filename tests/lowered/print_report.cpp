@@ -34,7 +34,7 @@ PartitionReport report_of(LowerOptions options = {}) {
 
 }  // namespace
 
-TEST_CASE("the report says what lowering did, in aligned tables") {
+TEST_CASE("the report describes the lowering in aligned tables") {
   const Toys toys;
   CHECK(print_report(report_of()) ==
         "method 'forward': 4 nodes in 3 partitions; bytes of constants: 8 moved, 8 shared, 0 duplicated, 0 kept\n"
@@ -64,7 +64,7 @@ TEST_CASE("times have a column where there are any") {
   CHECK((table.rows[0][7].empty() && table.rows[1][7] == "100.0%"));
 }
 
-TEST_CASE("times are summed per operator and backend, with what a backend does not tell apart") {
+TEST_CASE("times are summed per operator and backend, with the time that a backend does not divide") {
   PartitionReport report;
   report.partitions = {{.tag = "p0", .backend = "fast", .ns = 6000},
                        {.tag = "p1", .backend = "slow", .ns = 2000},

@@ -36,7 +36,7 @@ GraphId identity(Draft& d, std::uint32_t count, std::uint32_t results) {
 
 }  // namespace
 
-TEST_CASE("inputs and outputs lie in the slots of their values; literals have slots of their own behind them") {
+TEST_CASE("inputs and outputs are in the slots of their values; literals have their own slots behind them") {
   Draft d;
   const ValueId x = d.user("x");
   const ValueId y = d.user("y");
@@ -174,8 +174,7 @@ TEST_CASE(
   CHECK(s->output_slots == Slots{p1, buffer.result, psum});
 }
 
-TEST_CASE(
-    "a parent whose inputs or outputs are not those of the method is an error, and so is a call that does not fit") {
+TEST_CASE("a parent with other inputs or outputs than the method is an error, and so is a call that does not fit") {
   Draft d;
   d.output(d.user("x"));
   const ExportedProgram parent = d.finish();
@@ -196,7 +195,7 @@ TEST_CASE(
   CHECK(!make_schedule(caller, method_interface(caller), interfaces));
 }
 
-TEST_CASE("a delegate that is called twice is an error: what a session keeps for it is for one call") {
+TEST_CASE("a delegate that is called twice is an error: a session's state for it is for one call") {
   Draft d;
   const ValueId x = d.user("x");
   const ValueId a = d.like(x, "a");

@@ -32,7 +32,7 @@ TEST_CASE("every node goes to the one backend, in one partition") {
   CHECK(support::run(session, {2}) == std::vector<float>{-6});
 }
 
-TEST_CASE("what the backend refuses goes to the last one, and the answer says why") {
+TEST_CASE("nodes that the backend refuses go to the last one, and the result has the reason") {
   const Toys toys;
   A::state.refused = "neg";
   const ExportedProgram program = sample();

@@ -56,7 +56,7 @@ TEST_CASE("a refusal leaves the node untagged, with its reason; in a chain it le
 
 TEST_CASE("a chain stays in one group") {
   const Toys toys;
-  Draft d;  // a and c belong together, though b puts c far behind a
+  Draft d;  // a and c are a chain, though b delays c
   const ValueId x = d.user("x");
   const ValueId a = d.neg("a", x);
   const ValueId b = d.mul("b", x, 2.0);
@@ -68,7 +68,7 @@ TEST_CASE("a chain stays in one group") {
   CHECK(out.tags.nodes[0] == out.tags.nodes[3]);
 }
 
-TEST_CASE("whatever is asked for, the partitions form no cycle and compute the same") {
+TEST_CASE("for any assignment the partitions form no cycle and compute the same") {
   const Toys toys;
   std::mt19937 random(7);
   for (int round = 0; round < 200; ++round) {

@@ -32,7 +32,7 @@ Partitioning<List> partition(const ExportedProgram& program, CapabilityOptions o
   REQUIRE(answer);
   return std::move(*answer);
 }
-/// The tag of a node as "name", or "" if it has none.
+/// The tag of a node by name, or "" if it has none.
 template <class List>
 Name tag(const ExportedProgram& program, const Partitioning<List>& p, std::string_view node) {
   const TagId tag = p.tags.nodes[support::find_node(program.view(), node)];
@@ -52,8 +52,8 @@ bool refused(const ExportedProgram& program, const Partitioning<List>& p, std::s
   });
 }
 
-/// A toy backend that estimates: so long a node, more for one operator, and so long for each value that enters or
-/// leaves.
+/// A toy backend with estimates: a time per node, another for one operator, and one for each value that crosses the
+/// border.
 template <int N>
 struct Estimating : support::toy_backend<N> {
   static inline double node_ns = 0, border_ns = 0, slow_ns = 0;
@@ -80,7 +80,7 @@ struct Estimating : support::toy_backend<N> {
     return ns;
   }
 };
-/// Says what two estimate, and takes it back.
+/// Sets the estimates of two backends, and resets them.
 struct Estimates {
   Estimates(double first, double second, double border = 0) {
     Estimating<0>::node_ns = first;
@@ -99,7 +99,9 @@ constexpr std::string_view sooner = "a later backend of the list is estimated to
 
 }  // namespace
 
-TEST_CASE("offload cost: of the backends that estimate, the one with the least gets a group; the order decides else") {
+TEST_CASE(
+    "offload cost: of the estimating backends the one with the lowest estimate gets a group; without estimates the "
+    "order decides") {
   const Toys toys;
   const ExportedProgram program = sample();
   {
@@ -123,11 +125,11 @@ TEST_CASE("offload cost: of the backends that estimate, the one with the least g
     return split.refusals.empty() && split.candidates.empty() && tags(program, split) == std::vector<Name>(5, "toy0_0");
   };
   CHECK(first(10, 10));
-  CHECK(first(10, 9.9));  // estimates are not worth so little
+  CHECK(first(10, 9.9));  // less than the estimates' error
   CHECK(first(10, 20));
 }
 
-TEST_CASE("offload cost: what the later backend does not take stays, if that is the least for both parts") {
+TEST_CASE("offload cost: nodes that the later backend refuses stay, if both parts together then cost least") {
   const Toys toys;
   const ExportedProgram program = sample();
   B::state.refused = "mul";
@@ -136,11 +138,11 @@ TEST_CASE("offload cost: what the later backend does not take stays, if that is 
     CHECK(tags(program, partition<Pair>(program)) ==
           std::vector<Name>{"toy1_0", "toy0_0", "toy1_1", "toy1_1", "toy1_1"});
   }
-  const Estimates estimates(10, 4, 20);  // 24 less, and four values that go to and fro
+  const Estimates estimates(10, 4, 20);  // saves 24, and costs four more crossings
   CHECK(tags(program, partition<Pair>(program)) == std::vector<Name>(5, "toy0_0"));
 }
 
-TEST_CASE("offload cost: groups between those of a later backend go there together if their borders cost more") {
+TEST_CASE("offload cost: groups between those of a later backend move there together if their borders cost more") {
   const Toys toys;
   const ExportedProgram program = sample();
   A::state.refused = "mul neg";
@@ -156,7 +158,7 @@ TEST_CASE("offload cost: groups between those of a later backend go there togeth
   CHECK(refused(program, split, "m", 0, "it was told not to take this operator"));
 }
 
-TEST_CASE("offload cost: nothing goes to a backend whose while it is not worth, or that takes none of it") {
+TEST_CASE("offload cost: nothing moves to a backend that gains nothing by it, or that takes none of it") {
   const Toys toys;
   const ExportedProgram program = sample();
   const Estimates estimates(10, 4);
@@ -207,7 +209,7 @@ TEST_CASE("a node that every backend refuses stays without a tag, with the reaso
   CHECK(refused(program, split, "m", 1, "it was told not to take this operator"));
 }
 
-TEST_CASE("order: backends by preference, and those that it leaves out get nothing") {
+TEST_CASE("order: backends by preference; backends outside it get nothing") {
   const Toys toys;
   const ExportedProgram program = sample();
   CHECK(tags(program, partition<Two>(program, {.order = {1, 0}})) == std::vector<Name>(5, "toy1_0"));
@@ -244,7 +246,7 @@ TEST_CASE("max_partitions: the largest groups stay") {
   CHECK(tags(program, partition<Two>(program, {.max_partitions = 0})) == std::vector<Name>(5, "toy1_0"));
 }
 
-TEST_CASE("worthwhile: a group that the hook turns down goes to the next backend") {
+TEST_CASE("worthwhile: a group that the hook rejects goes to the next backend") {
   const Toys toys;
   const ExportedProgram program = sample();
   A::state.refused = "mul neg";
@@ -256,7 +258,7 @@ TEST_CASE("worthwhile: a group that the hook turns down goes to the next backend
   CHECK(refused(program, split, "s2", 0, "its group is not worth a delegate call"));
 }
 
-TEST_CASE("only_available passes over backends that are not there; fallbacks name those after a partition's own") {
+TEST_CASE("only_available skips unavailable backends; fallbacks are the backends after a partition's own") {
   const Toys toys;
   const ExportedProgram program = sample();
   A::state.available = false;

@@ -28,7 +28,7 @@ ExportedProgram sample() {
 constexpr ValueId w = 0;
 constexpr ValueId x = 2;
 
-/// The errors of a partitioning by hand that `spoil` has changed.
+/// The errors of a handmade partitioning after `spoil`.
 template <class Spoil>
 std::vector<Error> errors_of(std::initializer_list<Group> groups, Spoil&& spoil) {
   const ExportedProgram program = sample();
@@ -36,7 +36,7 @@ std::vector<Error> errors_of(std::initializer_list<Group> groups, Spoil&& spoil)
   spoil(program.view(), partitioner.answer.tags);
   return check_partitioning(program, partitioner.answer.tags);
 }
-/// The only one.
+/// The only error.
 template <class Spoil>
 Error error_of(std::initializer_list<Group> groups, Spoil&& spoil) {
   const std::vector<Error> errors = errors_of(groups, spoil);
@@ -71,7 +71,7 @@ TEST_CASE("a tagged user input is an error") {
   CHECK(error.what == "a user input is tagged 'p0'");
 }
 
-TEST_CASE("a tagged constant whose user carries another tag, or none, is an error that names the user") {
+TEST_CASE("a tagged constant with a user of another tag, or of none, is an error that names the user") {
   const auto tag_w = [](GraphModuleView g, PartitionTags& tags) { tags.tag_input(g, w, 0); };
   const Error other = error_of({{0, {"sum"}}, {1, {"y"}}}, tag_w);
   CHECK(other.where == "constant 'w'");

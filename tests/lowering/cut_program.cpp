@@ -91,7 +91,8 @@ Names nodes(const ExportedProgram& program) {
 }  // namespace
 
 TEST_CASE(
-    "a submodule has what its nodes need as inputs and what others need as outputs; the parent calls the submodules") {
+    "a submodule's inputs are its nodes' operands, its outputs are values with other users; the parent calls the "
+    "submodules") {
   Draft d;
   const ValueId x = d.user("x");
   const ValueId y = d.user("y");
@@ -115,7 +116,7 @@ TEST_CASE(
   CHECK(graph_equal(before.view(), program.view(), {.metadata = true}));
 }
 
-TEST_CASE("a value that nobody outside uses stays inside, and one that nobody uses at all has no output") {
+TEST_CASE("a value without users outside stays inside, and an unused value has no output") {
   Draft d;
   const ValueId x = d.user("x");
   d.neg("unused", x);
@@ -256,7 +257,7 @@ TEST_CASE("a mutated buffer that two partitions use stays in the parent, and is 
   CHECK(cut.placement("total").fate == ConstantPlacement::Fate::kept);
 }
 
-TEST_CASE("a buffer whose old value is returned, or whose new value another partition or the caller makes, stays") {
+TEST_CASE("a buffer stays if its old value is returned, or if another partition or the caller makes its new value") {
   const auto stays = [](auto&& write) {
     Draft d;
     const ValueId total = d.buffer("total", 1);

@@ -92,7 +92,7 @@ TEST_CASE("new names do not collide with those of an earlier pass") {
   CHECK(targets(made) == Texts{"aten.sub.Tensor", "aten.mul.Tensor"});
 }
 
-TEST_CASE("what answers its argument goes; where it is an output of the program, a node gives it its name") {
+TEST_CASE("a node that returns its argument goes; if it is an output of the program, a node keeps its name") {
   GraphBuilder b;
   b.begin_graph();
   const ValueId x = b.input("x", F::float32, {2, 3});
@@ -106,7 +106,7 @@ TEST_CASE("what answers its argument goes; where it is an output of the program,
   const ExportedProgram made = run_decompositions(program);
   REQUIRE(is_sound(made));
   CHECK(targets(made) == Texts{"aten.relu.default", "aten.alias.default"});
-  // also where a backend would take the node as it is
+  // also if a backend would take the node unchanged
   CHECK(targets(run_decompositions(program, {.backends = BackendList<portable>::tables()}))[0] == "aten.relu.default");
 }
 
@@ -117,7 +117,7 @@ TEST_CASE("a composite stays where a backend takes it whole") {
   CHECK(targets(run_decompositions(program)) == Texts{"aten._softmax.default"});
 }
 
-TEST_CASE("nothing is taken apart but what is asked for, whoever takes that whole") {
+TEST_CASE("only the requested composites are decomposed, whatever backends take") {
   const ExportedProgram program = one_operator("aten.softmax.int", {{"dim", GraphBuilder::integer(1)}}, {2, 3});
   const BackendTables backends = BackendList<portable>::tables();
   CHECK(!decomposed(program, {.only = [](GraphModuleView, NodeId) { return false; }}));
@@ -129,7 +129,7 @@ TEST_CASE("nothing is taken apart but what is asked for, whoever takes that whol
 }
 
 TEST_CASE(
-    "attention of one query stays where a backend takes it whole; of several it is taken apart where others take the "
+    "attention of one query stays if a backend takes it whole; of several it is decomposed if other backends take the "
     "parts") {
   static constexpr BackendTable parts{
       .name = "parts", .refuses = [](GraphModuleView graph, NodeId node) -> const char* {
@@ -150,7 +150,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("an operator of core ATen stays, but where no backend takes it") {
+TEST_CASE("an operator of core ATen stays, unless no backend takes it") {
   const ExportedProgram program =
       one_operator("aten.bucketize.Tensor", {{"boundaries", GraphBuilder::value(0)}}, {2, 3}, F::int64);
   CHECK(!decomposed(program));
@@ -165,7 +165,7 @@ TEST_CASE("an operator of core ATen stays, but where no backend takes it") {
   CHECK(targets(made).back() == "aten.sum.dim_IntList");
 }
 
-TEST_CASE("a part that is of core ATen stays where its own rule does not fit and no backend takes it") {
+TEST_CASE("a part of core ATen stays if its own rule does not fit and no backend takes it") {
   GraphBuilder b;
   b.begin_graph();
   const ValueId x = b.input("x", F::float32, {2, 3});
@@ -184,7 +184,7 @@ TEST_CASE("a part that is of core ATen stays where its own rule does not fit and
   CHECK(targets(made).back() == "aten.index_put.default");
 }
 
-TEST_CASE("a part that answers a list of tensors is taken apart, also where a backend takes it whole") {
+TEST_CASE("a part that returns a list of tensors is decomposed, also if a backend takes it whole") {
   static constexpr BackendTable splits{
       .name = "splits", .refuses = [](GraphModuleView graph, NodeId node) -> const char* {
         return graph.target(graph.nodes[node]) == "aten.split_with_sizes.default" ? nullptr : "it splits";
@@ -208,7 +208,7 @@ TEST_CASE("a part that answers a list of tensors is taken apart, also where a ba
   CHECK(targets(made) == Texts{"aten.slice.Tensor", "aten.slice.Tensor"});
 }
 
-TEST_CASE("a view that the program writes through is not made of copies") {
+TEST_CASE("a view that the program writes through is not decomposed into copies") {
   static constexpr BackendTable table{
       .name = "small", .refuses = [](GraphModuleView graph, NodeId node) -> const char* {
         return graph.target(graph.nodes[node]) == "aten.as_strided.default" ? "not in its table" : nullptr;
@@ -230,7 +230,7 @@ TEST_CASE("a view that the program writes through is not made of copies") {
   }
 }
 
-TEST_CASE("a recurrent layer of several layers and directions becomes those of one, where a backend takes these") {
+TEST_CASE("a recurrent layer of several layers and directions becomes single ones, if a backend takes these") {
   GraphBuilder b;
   b.begin_graph();
   const ValueId x = b.input("x", F::float32, {4, 1, 3}), h = b.input("h", F::float32, {4, 1, 2});
@@ -288,7 +288,7 @@ TEST_CASE("an operator whose rule does not fit its arguments stays as it is") {
   const auto trained = {Arg{"p", GraphBuilder::real(0.5)}, Arg{"train", GraphBuilder::boolean(true)}};
   CHECK(targets(run_decompositions(one_operator("aten.alpha_dropout.default", trained, {2, 3}))) ==
         Texts{"aten.alpha_dropout.default"});
-  // sizes and dtypes of the program that are not those of the rule
+  // sizes and dtypes of the program that contradict the rule
   CHECK(targets(run_decompositions(one_operator("aten.mish.default", {}, {2, 4}))) == Texts{"aten.mish.default"});
   CHECK(targets(run_decompositions(one_operator("aten.mish.default", {}, {2, 3}, F::float64))) ==
         Texts{"aten.mish.default"});
@@ -307,7 +307,7 @@ TEST_CASE("half precision is computed in float32 where PyTorch's kernels do so")
   CHECK(targets(made).back() == "aten._to_copy.default");
   const GraphModuleView graph = made.view();
   CHECK(graph.values[graph.outputs(graph.nodes[1])[0].value()].dtype == F::float32);
-  // also where it is a part that does so
+  // also if a part does so
   const ExportedProgram distance = run_decompositions(
       one_operator("aten.dist.default", {{"other", GraphBuilder::value(0)}}, {}, F::bfloat16, F::bfloat16));
   CHECK(is_sound(distance));
@@ -364,7 +364,7 @@ TEST_CASE("a size that depends on data has no example to be held to") {
   CHECK(targets(made) == Texts{"aten.constant_pad_nd.default"});
 }
 
-TEST_CASE("a dimension whose size is symbolic is split, scaled and resized by what it is at run time") {
+TEST_CASE("a symbolic dimension is split, scaled and resized by its size at run time") {
   support::Draft d;
   const ExprId s0 = d.b.symbol("s0");
   const auto number = [&](std::int64_t n) { return d.b.expr({.op = ExprOp::integer, .value = n}); };
@@ -416,7 +416,7 @@ TEST_CASE("a dimension whose size is symbolic is split, scaled and resized by wh
                            "torch.sym_max") == 2);
 }
 
-TEST_CASE("the middle of a dimension whose size is symbolic is one of its elements") {
+TEST_CASE("the middle of a symbolic dimension is one of its elements") {
   GraphBuilder b;
   b.begin_graph();
   const Dim sizes[] = {{4, b.symbol("s0")}};
@@ -513,7 +513,7 @@ TEST_CASE("weights of bytes, scaled by row of results, are multiplied in float32
 
 namespace {
 
-/// What one operator makes of `x` on portable: `make` adds it to a program of the input x, whose size is symbolic.
+/// The result of one operator on portable for `x`: `make` adds it to a program with the input x, of symbolic size.
 template <class Make>
 Result<std::vector<float>> of_line(std::initializer_list<float> x, Make&& make) {
   support::Draft d;
@@ -529,7 +529,7 @@ Result<std::vector<float>> of_line(std::initializer_list<float> x, Make&& make) 
 
 }  // namespace
 
-TEST_CASE("what torch's kernels check of their data is checked by the parts of a composite") {
+TEST_CASE("the parts of a composite check their data as torch's kernels do") {
   const auto one_hot = [](support::Draft& d, ValueId x) {
     const ValueId i = d.like(x, "i", F::int64);
     d.node("aten._to_copy.default", {d.b.value(x), d.b.scalar_type(F::int64)}, {i});
@@ -616,7 +616,7 @@ TEST_CASE("fill_diagonal_ of any shape, wrapped and with a value of the run") {
     for (std::int64_t i = 0; i < count; ++i) ones.view().as<float>()[i] = 1;
     const auto out = session.run("forward", std::move(ones));
     REQUIRE(out);
-    std::string places;  // of what is not 1
+    std::string places;  // of elements other than 1
     const std::vector<float> elements = support::elements(out->all().back());
     for (std::size_t i = 0; i < elements.size(); ++i)
       if (elements[i] != 1) places += (places.empty() ? "" : " ") + std::to_string(i) + (elements[i] == 9 ? "" : "!");
@@ -630,7 +630,7 @@ TEST_CASE("fill_diagonal_ of any shape, wrapped and with a value of the run") {
   CHECK(filled({3, 3}, false, true) == "0 4 8");
 }
 
-TEST_CASE("the root mean square's norm answers the factor beside") {
+TEST_CASE("rms_norm also returns its factor") {
   support::Draft d;
   const ValueId x = d.user("x", {2, 3}), w = d.user("w", {3});
   const ValueId y = d.b.tensor("y", F::float32, {2, 3}), r = d.b.tensor("r", F::float32, {2, 1});
@@ -645,7 +645,7 @@ TEST_CASE("the root mean square's norm answers the factor beside") {
   CHECK(support::elements((*out)[1]) == std::vector<float>{0.5, 1});
 }
 
-TEST_CASE("products of groups take rows, columns or parts of the sum up to each group's end") {
+TEST_CASE("grouped products take rows, columns or parts of the sum up to each group's end") {
   const auto product = [](std::initializer_list<std::int64_t> left, std::initializer_list<std::int64_t> right,
                           std::initializer_list<std::int64_t> result, std::initializer_list<float> a,
                           std::initializer_list<float> b, std::int32_t first_end, std::int32_t end) {
@@ -669,7 +669,7 @@ TEST_CASE("products of groups take rows, columns or parts of the sum up to each 
   using Floats = std::vector<float>;
   // rows 0 | 1, 2
   CHECK(product({3, 2}, {2, 2, 1}, {3, 1}, {1, 2, 3, 4, 5, 6}, {1, 1, 10, 100}, 1, 3) == Floats{3, 430, 650});
-  // a group of no rows
+  // an empty group
   CHECK(product({3, 2}, {2, 2, 1}, {3, 1}, {1, 2, 3, 4, 5, 6}, {1, 1, 10, 100}, 0, 3) == Floats{210, 430, 650});
   // columns 0, 1 | 2
   CHECK(product({2, 1, 2}, {2, 3}, {1, 3}, {1, 1, 10, 100}, {1, 2, 3, 4, 5, 6}, 2, 3) == Floats{5, 7, 630});
@@ -698,7 +698,7 @@ TEST_CASE("whether a tensor is contiguous is known before the program runs") {
   }
 }
 
-TEST_CASE("a resize stays one operator, whose kernel reads the taps: no product with a matrix of weights") {
+TEST_CASE("a resize stays one operator, whose kernel reads the taps, and no product with a matrix of weights") {
   const auto resized = [](std::string_view target, std::initializer_list<std::int64_t> sizes,
                           std::initializer_list<std::int64_t> to, std::initializer_list<std::int64_t> result,
                           bool has_corners) {

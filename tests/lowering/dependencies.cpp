@@ -27,7 +27,7 @@ Nodes needs_of(const Dependencies& dependencies, NodeId node) {
   return all;
 }
 
-/// a = x + 1; shown = as_strided(buf); shown.add_(1); c = buf * a: what functionalize leaves as it is.
+/// a = x + 1; shown = as_strided(buf); shown.add_(1); c = buf * a: functionalize leaves it in place.
 ExportedProgram in_order() {
   Draft d;
   const ValueId buf = d.buffer("buf", 10);
@@ -59,7 +59,7 @@ TEST_CASE("reads and writes of one memory keep their order; without writes there
   d.op("aten.add_.Tensor", "add_", row, {1.0});                                      // 2 writes x through row
   d.neg("after", x);                                                                 // 3 reads x
   d.op("aten.mul_.Tensor", "mul_", x, {2.0});                                        // 4 writes x
-  d.neg("apart", before);                                                            // 5 has nothing to do with x
+  d.neg("apart", before);                                                            // 5 does not touch x
   d.output(before);
   const ExportedProgram program = d.finish();
   const Dependencies dependencies(program.view());
@@ -71,7 +71,7 @@ TEST_CASE("reads and writes of one memory keep their order; without writes there
   CHECK(needs_of(dependencies, 5) == Nodes{0});
 }
 
-TEST_CASE("a node of control flow whose sub-graph writes is a write to all its operands") {
+TEST_CASE("a node of control flow with a writing sub-graph writes all its operands") {
   Draft d;
   const ValueId p = d.user("p");
   const ValueId x = d.user("x");

@@ -28,9 +28,7 @@ ValueId permuted(Draft& d, ValueId weight) {
 
 }  // namespace
 
-TEST_CASE(
-    "fold_constants: a view of a weight becomes a constant that shares its storage, what is made of it one of its "
-    "own") {
+TEST_CASE("fold_constants: a view of a weight becomes a constant in its storage, a computed value one of its own") {
   Draft d;
   const ValueId weight = d.parameter("w", programs::tensor({2, 3}, {1, 2, 3, 4, 5, 6}));
   const ValueId x = d.user("x", {3, 2});
@@ -54,8 +52,7 @@ TEST_CASE(
   CHECK(shared->strides == std::vector<std::int64_t>{1, 3});
   CHECK(own->view().as<float>()[0] == -1);
 }
-TEST_CASE(
-    "fold_constants: what depends on inputs, what is returned, what is random and what is written in place stays") {
+TEST_CASE("fold_constants: values that depend on inputs, outputs, random values and in-place writes stay") {
   const auto stays = [](auto&& build) {
     Draft d;
     const ValueId weight = d.parameter("w", programs::tensor({2, 3}, {1, 2, 3, 4, 5, 6}));
@@ -81,7 +78,7 @@ TEST_CASE(
                     ScalarType::float32, {2, 3});
   }));
 }
-TEST_CASE("fold_constants: what is larger than the file says is not folded, and takes no memory") {
+TEST_CASE("fold_constants: a result larger than declared is not folded, and takes no memory") {
   for (const std::int64_t size : {std::int64_t{8}, std::int64_t{1} << 33}) {
     Draft d;
     const ValueId x = d.user("x", {4});

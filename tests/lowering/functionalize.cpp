@@ -86,8 +86,7 @@ TEST_CASE("an in-place operator on a value of the program becomes the operator w
   CHECK(run(program, programs::tensor({2}, {2, -1})) == std::vector<Floats>{{12, 0}, {2, -1}});
 }
 
-TEST_CASE(
-    "what lets a tensor show its storage in another form is a view: writes through it reach what shows the same") {
+TEST_CASE("an operator that changes its tensor's form in place becomes a view: writes through it reach its aliases") {
   Draft d;
   const ValueId a = d.add("a", d.user("x", {2}), 1.0);
   const ValueId u = view(d, "aten.unsqueeze_.default", {d.b.value(a), d.b.integer(0)}, "unsqueeze_", {1, 2});
@@ -138,7 +137,7 @@ TEST_CASE("a write to a user input is a mutation that the caller's interface doe
   CHECK(support::elements(x0.view()) == Floats{2, 3});
 }
 
-TEST_CASE("a write through views makes their base anew, and what other views show") {
+TEST_CASE("a write through views makes a new base, and recomputes other views") {
   Draft d;
   const ValueId x = d.user("x", {2, 3});
   const ValueId turned =
@@ -199,7 +198,7 @@ TEST_CASE("writes through diagonals") {
         std::vector<Floats>{{9, 9}, {10, 9, 3, 4, 50, 9}});
 }
 
-TEST_CASE("copy_ takes what it is given, with self's sizes and dtype; a result of another dtype is cast back") {
+TEST_CASE("copy_ takes its source's elements, with self's sizes and dtype; a result of another dtype is cast back") {
   Draft d;
   const ValueId x = d.user("x", {2});
   const ValueId half = d.b.tensor("half", ScalarType::float16, {2});
@@ -241,7 +240,7 @@ TEST_CASE("a buffer that is written in place is mutated by the signature") {
 }
 
 TEST_CASE(
-    "mutations are added in the order of the inputs, after those of the program, one for each name of its kind; tied "
+    "mutations are added in the order of the inputs, after the program's own, one for each name of its kind; tied "
     "buffers stay") {
   const auto draft = [](std::string_view tied) {
     Draft d;
@@ -266,8 +265,7 @@ TEST_CASE(
   CHECK(written == "add.Tensor add.Tensor add.Tensor copy_.default add.Tensor copy_.default add.Tensor mul.Tensor");
 }
 
-TEST_CASE(
-    "in sub-graphs of control flow, what they make is written as values; a write to an operand is left as it is") {
+TEST_CASE("in sub-graphs of control flow, writes to their own values become values; a write to an operand stays") {
   for (const bool to_operand : {false, true}) {
     Draft d;
     const ValueId x = d.user("x");
@@ -284,7 +282,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("what a branch answers as it was given is not written apart from it") {
+TEST_CASE("an operand that a branch returns is not written separately") {
   Draft d;
   const ValueId x = d.user("x");
   const ValueId p = d.gt("p", x, 0.0);
@@ -299,7 +297,7 @@ TEST_CASE("what a branch answers as it was given is not written apart from it") 
   CHECK(run(program, programs::scalar(-2)) == std::vector<Floats>{{-2}, {-2}});
 }
 
-TEST_CASE("what control flow makes anew is a value like others") {
+TEST_CASE("new results of control flow are ordinary values") {
   Draft d;
   const ValueId x = d.user("x"), y = d.user("y");
   const ValueId c = d.cond(
@@ -312,7 +310,8 @@ TEST_CASE("what control flow makes anew is a value like others") {
 }
 
 TEST_CASE(
-    "what cannot become values alone stays where it lies, and takes copies of new values; the rest becomes values") {
+    "values that cannot be functionalized alone stay in place, and get copies of new values; the rest is "
+    "functionalized") {
   Draft d;
   const ValueId x = d.user("x", {4});
   const ValueId y = d.mul("y", x, 1.0), z = d.mul("z", x, 2.0);
@@ -332,8 +331,7 @@ TEST_CASE(
   CHECK(out[2] == Floats{0.5f, 1.5f, 2.5f, 3.5f});
 }
 
-TEST_CASE(
-    "what has no form on values stays as it is: resize_, writes through as_strided and expand, operators of others") {
+TEST_CASE("writes without a functional form stay: resize_, through as_strided and expand, operators of others") {
   const auto kept = [](auto&& write) {
     Draft d;
     const ValueId x = d.user("x", {4});
@@ -360,7 +358,7 @@ TEST_CASE(
         }).find("_") != std::string::npos);
 }
 
-TEST_CASE("what is shown by as_strided is written where it lies, before and after") {
+TEST_CASE("a tensor that as_strided views is written in place, before and after") {
   Draft d;
   const ValueId x = d.user("x", {4}), y = d.user("y", {2, 2});
   d.op("aten.add_.Tensor", "add_", x, {1.0});
@@ -404,7 +402,7 @@ TEST_CASE("writes through the numbers of complex tensors, and through bytes, rea
   CHECK(run(program, programs::tensor({2}, {1, 2})) == std::vector<Floats>{{3, 4, 5, 7}, {-1, -2}});
 }
 
-TEST_CASE("out= forms with several results and of reductions, in-place forms whose results are wider, the diagonal") {
+TEST_CASE("out= forms with several results and of reductions, in-place forms with wider results, the diagonal") {
   Draft d;
   const ValueId x = d.user("x", {2, 2});
   const ValueId values = d.b.tensor("values", ScalarType::float32, {2}),
@@ -466,7 +464,7 @@ TEST_CASE("a write through a slice that shows all of its base is one of the base
   CHECK(targets(functional(e.finish())).find("slice_scatter") != std::string::npos);
 }
 
-TEST_CASE("what is made again is bounded: what would grow without end stays where it lies") {
+TEST_CASE("recomputed views are bounded: unbounded growth stays in place") {
   Draft d;
   const ValueId x = d.user("x", {302});
   std::vector<ValueId> views;
@@ -500,7 +498,7 @@ TEST_CASE("in-place forms reach a backend that takes the operator: one partition
   CHECK(support::elements((*out)["add_"].value()) == Floats{5, -3});
 }
 
-TEST_CASE("copy_ into what a graph answers is a copy; into what nobody outside sees, what it is given") {
+TEST_CASE("copy_ into a returned tensor is a copy; into a tensor that nobody sees, its source") {
   for (const bool shown : {false, true}) {
     Draft d;
     const ValueId x = d.user("x", {2});

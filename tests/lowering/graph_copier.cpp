@@ -58,7 +58,7 @@ TEST_CASE("an expression of any depth is copied, its operands first and once") {
   CHECK(copier.used_symbols == std::vector<ExprId>{0});
 }
 
-TEST_CASE("all metadata of a node comes along, custom metadata and the list of what was merged too") {
+TEST_CASE("all metadata of a node is copied, also custom metadata and the list of merged nodes") {
   Draft d;
   d.metadata = d.b.metadata("other trace");
   d.metadata = d.b.metadata("trace", "stack", "source", "torch", "{\"quantize\": 1}", d.metadata);

@@ -28,7 +28,7 @@ TEST_CASE("numbers of sizes are folded, symbols become expressions, and overflow
   CHECK(emit.fault != nullptr);
 }
 
-TEST_CASE("what was emitted can be taken back, and what nothing needs is left out") {
+TEST_CASE("emitted nodes can be rolled back, and unused nodes are left out") {
   const ExportedProgram program = programs::identity({2});
   GraphEmitter emit(program.graph_module);
   emit.begin(root_graph);
@@ -46,7 +46,7 @@ TEST_CASE("what was emitted can be taken back, and what nothing needs is left ou
   CHECK(done.values.size() == program.view().values.size());
 }
 
-TEST_CASE("a size is asked once in a graph, unless what asked was taken back") {
+TEST_CASE("a size is read once in a graph, unless its node was rolled back") {
   const ExportedProgram program = programs::identity({2});
   GraphEmitter emit(program.graph_module);
   emit.begin(root_graph);
@@ -67,7 +67,7 @@ TEST_CASE("a size is asked once in a graph, unless what asked was taken back") {
   CHECK(emit.view().nodes.size() == 1);
   const ValueId again = ask(0);
   CHECK(emit.view().nodes.size() == 2);
-  emit.module().values[again].constant = 0;  // as of a number that the program gives no example of
+  emit.module().values[again].constant = 0;  // as in a program without an example of the number
   CHECK(ask(0) == again);
   CHECK(emit.module().values[again].constant == 2);
 }

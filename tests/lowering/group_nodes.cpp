@@ -63,7 +63,7 @@ constexpr bool check_mutual() {
 }
 static_assert(check_mutual());
 
-constexpr bool check_independent() {  // branches that do not touch join: few large groups
+constexpr bool check_independent() {  // independent branches join into few large groups
   Draft d;
   const ValueId x = d.user("x");
   const ValueId y = d.user("y");
@@ -130,7 +130,7 @@ constexpr bool check_fixed() {  // n1 and n3 were fixed together: n0, n2 and n4 
 }
 static_assert(check_fixed());
 
-constexpr bool check_constants() {  // what is made of constants alone goes with its first user, where they are known
+constexpr bool check_constants() {  // a node that depends on constants alone goes with its first user, if known
   Draft d;
   const ValueId x = d.user("x");
   const ValueId w = d.user("w");
@@ -171,7 +171,7 @@ TEST_CASE("nodes that are fixed together stay together and alone, and no cycle l
   CHECK(check_fixed());
 }
 
-TEST_CASE("what is made of constants alone is in the group of its first user") { CHECK(check_constants()); }
+TEST_CASE("a node that depends on constants alone is in the group of its first user") { CHECK(check_constants()); }
 
 TEST_CASE("alternating groups of ten nodes stay groups of ten") {
   const GraphModule module = chain(1000);

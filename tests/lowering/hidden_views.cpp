@@ -25,8 +25,8 @@ using Floats = std::vector<float>;
 
 namespace {
 
-/// The program `a = x + 1; y = target(a, others); y.add_(10); return a`, where y has `sizes` and x those `of`, and
-/// beside it, if asked for, a write that keeps it from being functionalized.
+/// The program `a = x + 1; y = target(a, others); y.add_(10); return a`, where y has `sizes` and x has `of`; if
+/// requested, with a write that keeps it from being functionalized.
 ExportedProgram written(std::string_view target, support::Sizes sizes, std::initializer_list<Argument> others,
                         support::Sizes of, bool functional) {
   Draft d;
@@ -65,7 +65,7 @@ void check_view(std::string_view target, support::Sizes sizes, std::initializer_
 
 }  // namespace
 
-TEST_CASE("a write through what answers its argument, or a view of it, reaches the argument") {
+TEST_CASE("a write through a node that returns its argument, or a view of it, reaches the argument") {
   const auto flag = [](bool b) { return GraphBuilder::boolean(b); };
   const auto real = [](double x) { return GraphBuilder::real(x); };
   for (const std::string_view target : {"aten.dropout.default", "aten.feature_dropout.default",
@@ -87,13 +87,13 @@ TEST_CASE("a write through what answers its argument, or a view of it, reaches t
   check_view("aten.linalg_diagonal.default", {1}, {}, {12, 3}, {1, 2});
 }
 
-TEST_CASE("copies whose parts are views are copies where something is written in place") {
+TEST_CASE("copies whose parts are views stay copies in a program that writes in place") {
   check_view("aten.channel_shuffle.default", {1, 2, 1}, {GraphBuilder::integer(1)}, {2, 3}, {1, 2, 1});
   check_view("aten.repeat_interleave.self_int", {2}, {GraphBuilder::integer(1), GraphBuilder::integer(0)}, {2, 3});
   check_view("aten.diff.default", {2}, {GraphBuilder::integer(0)}, {2, 3});
 }
 
-TEST_CASE("lists, equations and sizes: views of what stands in them") {
+TEST_CASE("lists, equations and sizes: views of their items") {
   for (const bool functional : {true, false}) {
     CAPTURE(functional);
     Draft d;
@@ -128,7 +128,7 @@ TEST_CASE("lists, equations and sizes: views of what stands in them") {
   }
 }
 
-TEST_CASE("einsum of several tensors answers a value of its own") {
+TEST_CASE("einsum of several tensors returns a new value") {
   Draft d;
   const ValueId x = d.user("x", {2});
   const ValueId y = d.like(x, "y");
@@ -142,7 +142,7 @@ TEST_CASE("einsum of several tensors answers a value of its own") {
   CHECK(run(program, programs::tensor({2}, {2, 3})) == Floats{4, 9});
 }
 
-TEST_CASE("a view that a wrapped graph makes is one of what the graph was given") {
+TEST_CASE("a view that a wrapped graph makes is a view of the graph's operand") {
   Draft d;
   const ValueId x = d.user("x", {2});
   const GraphId inner = d.branch("inner", 1,
@@ -189,7 +189,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("an out= form whose result's dtype is not known stays as it is") {
+TEST_CASE("an out= form with an unknown result dtype stays") {
   Draft d;
   const ValueId x = d.user("x", {2}), n = d.like(x, "n", ScalarType::int32);
   d.node("aten._to_copy.default", {d.b.value(x), d.b.scalar_type(ScalarType::int32)}, {n});

@@ -32,7 +32,7 @@ ExportedProgram sample() {
   return d.finish();
 }
 
-/// x + y and x - y, of one program each
+/// x + y and x - y, one program each
 ExportedProgram simple(std::string_view target) { return programs::binary(target); }
 
 std::vector<std::string_view> backends(const LoweredProgram& program, std::size_t method) {
@@ -45,7 +45,7 @@ using Texts = std::vector<std::string_view>;
 
 bool has(const Error& error, std::string_view text) { return to_string(error).find(text) != std::string_view::npos; }
 
-/// A backend that sees its partitions at once, and says how many they were.
+/// A backend that preprocesses its partitions together, and counts them.
 struct Together : support::toy_backend<3> {
   static constexpr std::string_view name = "together";
   static inline std::vector<std::size_t> calls;
@@ -69,7 +69,7 @@ static_assert(PreprocessesTogether<Together, Together> && !PreprocessesTogether<
 
 }  // namespace
 
-TEST_CASE("a program is lowered onto two backends and runs; the program itself stays as it was") {
+TEST_CASE("a program is lowered onto two backends and runs; the program itself does not change") {
   const Toys toys;
   const ExportedProgram program = sample();
   const GraphModule before = program.graph_module;
@@ -102,7 +102,7 @@ TEST_CASE("the partitioner's compile specs reach preprocess and compile") {
   CHECK(spec_of<B>(lowered->methods()[0].delegates[0]).tuning == 7);
 }
 
-TEST_CASE("what the partitioner leaves goes to the last backend, in groups without cycles") {
+TEST_CASE("nodes that the partitioner leaves go to the last backend, in groups without cycles") {
   const Toys toys;
   const ExportedProgram program = sample();
   const auto lowered = to_backend(program, ByHand<Two>(program.view(), {{0, {"y"}}}));
@@ -136,7 +136,7 @@ TEST_CASE("require_full_delegation lists every node that was left, with the reas
   CHECK(to_backend(sample(), CapabilityPartitioner<Two>(), {.require_full_delegation = true}));
 }
 
-TEST_CASE("require_full_delegation says how many nodes there are beyond those it lists") {
+TEST_CASE("require_full_delegation gives the number of nodes beyond its list") {
   const Toys toys;
   Draft d;
   ValueId v = d.user("x");
@@ -214,7 +214,7 @@ TEST_CASE("tags without nodes make no partition") {
   CHECK(support::run(session, {3}) == Floats{9});
 }
 
-TEST_CASE("a program without nodes has no partitions, and returns what it is passed") {
+TEST_CASE("a program without nodes has no partitions, and returns its inputs") {
   const Toys toys;
   Draft d;
   const ValueId w = d.parameter("w", 5);
@@ -277,7 +277,7 @@ TEST_CASE("refusals are reported by node, operator, backend and reason") {
   CHECK(refusal.reason == "it was told not to take this operator");
 }
 
-TEST_CASE("the report has a row per node: what it is, where it went, what it reads, where it came from") {
+TEST_CASE("the report has a row per node: operator, partition, operands, source line") {
   const Toys toys;
   Draft d;
   const ValueId x = d.user("x", {2});
@@ -335,9 +335,7 @@ TEST_CASE("one partitioner lowers every method; each runs under its own name") {
   CHECK(support::run(session, {5, 2}, 1) == Floats{3});
 }
 
-TEST_CASE(
-    "a map lowers the methods it names; the others go to the last backend as they are, whatever is required of the "
-    "map") {
+TEST_CASE("a map lowers the methods it names; the others go to the last backend, whatever the map requires") {
   const Toys toys;
   const ExportedProgram add = simple("aten.add.Tensor");
   const ExportedProgram sub = simple("aten.sub.Tensor");

@@ -50,7 +50,7 @@ std::vector<int> backends(std::vector<Modules::Rule> rules) {
 
 }  // namespace
 
-TEST_CASE("a module is its nodes and those of the modules below it") {
+TEST_CASE("a module has its own nodes and those of the modules below it") {
   const Toys toys;
   CHECK(backends({{"enc.0", 0}}) == std::vector<int>{-1, 0, 0, -1, -1, -1});
   CHECK(backends({{"enc", 1}}) == std::vector<int>{-1, 1, 1, 1, -1, -1});

@@ -48,5 +48,5 @@ TEST_CASE("methods are lowered by their names alone, with the default compile sp
   REQUIRE(two);
   CHECK(programs::item((*(*two)["accum"_s](x, h))[0]) == 3);
   CHECK(to_backend<compiler_demo>(add, "backward"_s).error().code == ErrorCode::not_found);
-  CHECK(to_backend<compiler_demo>(add, {}));  // the default compile spec, and no name
+  CHECK(to_backend<compiler_demo>(add, {}));  // {} is the default compile spec, not a name
 }

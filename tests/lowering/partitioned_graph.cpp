@@ -15,7 +15,7 @@ using Kind = PartitionedGraph::BoxKind;
 
 namespace {
 
-/// The graph of the report; a lowered program alone tells the same, but for the numbers of nodes.
+/// The graph of the report; a lowered program alone gives the same graph, without the numbers of nodes.
 PartitionedGraph graph_of(const ExportedProgram& program) {
   Diagnostics diagnostics;
   const auto lowered = to_backend(program, CapabilityPartitioner<Two>{}, {}, &diagnostics);

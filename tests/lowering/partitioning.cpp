@@ -64,9 +64,9 @@ static_assert(!Partitioner<NoAnswer> && !Partitioner<Changes> && !Partitioner<in
 
 }  // namespace
 
-TEST_CASE("tags stand beside the program; a second tag of a node is kept as a conflict") { CHECK(check_tags()); }
+TEST_CASE("tags are beside the program; a second tag of a node is kept as a conflict") { CHECK(check_tags()); }
 
-TEST_CASE("control flow is what takes sub-graphs; a node is called like its first output, or by its number") {
+TEST_CASE("control flow takes sub-graphs; a node is named after its first output, or by its number") {
   CHECK(check_control_flow_and_labels());
 }
 

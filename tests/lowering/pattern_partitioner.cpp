@@ -76,7 +76,7 @@ TEST_CASE("one user may use the value twice") {
   CHECK(backends(d.finish(), {{{"aten.neg.default", "aten.mul.Tensor"}, 0}}) == std::vector<int>{0, 0});
 }
 
-TEST_CASE("a chain whose end waits for others stays whole") {
+TEST_CASE("a chain whose last node waits for others stays whole") {
   const Toys toys;
   Draft d;
   const ValueId x = d.user("x");

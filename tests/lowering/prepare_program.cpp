@@ -44,7 +44,7 @@ TEST_CASE("a program becomes functional, and its composite operators are taken a
   CHECK(verify(**prepared).empty());
 }
 
-TEST_CASE("what verify says is an error if it is asked") {
+TEST_CASE("violations that verify finds are errors if validate is set") {
   Draft d;
   d.output(d.relu("r", d.user("x")));
   ExportedProgram program = d.finish();
@@ -57,8 +57,8 @@ TEST_CASE("what verify says is an error if it is asked") {
   CHECK(prepare_program(program, {}, false).has_value());
 }
 
-TEST_CASE("elements that do not lie where torch has them are neither shown by as_strided nor written") {
-  // t = x.t() * 2 lies in torch as x.t() does
+TEST_CASE("tensors whose layout differs from torch's are neither viewed by as_strided nor written") {
+  // in torch t = x.t() * 2 has the layout of x.t()
   const auto prepared = [](bool contiguous, bool writes) {
     Draft d;
     const auto value = [&](std::string_view name, std::int64_t first, std::int64_t second) {
@@ -83,11 +83,11 @@ TEST_CASE("elements that do not lie where torch has them are neither shown by as
     CHECK(prepared(true, writes).has_value());
     const auto refused = prepared(false, writes);
     REQUIRE(!refused);
-    CHECK(refused.error().what == "it shows the storage of what does not lie contiguously in torch");
+    CHECK(refused.error().what == "it views the storage of a tensor that is not contiguous in torch");
   }
 }
 
-TEST_CASE("a loop that answers its operand is refused where that is written and others see it") {
+TEST_CASE("a loop that returns its operand is refused if the operand is written and visible elsewhere") {
   const auto prepared = [](bool hands_on, bool own) {
     Draft d;
     const ValueId i = d.user("i"), x = d.user("x");
@@ -110,5 +110,5 @@ TEST_CASE("a loop that answers its operand is refused where that is written and 
   };
   for (const bool own : {false, true}) CHECK(prepared(false, own) == "");
   CHECK(prepared(true, true) == "");
-  CHECK(prepared(true, false) == "its result is written in place, and its body answers what it was given");
+  CHECK(prepared(true, false) == "its result is written in place, and its body returns its operand");
 }

@@ -97,15 +97,17 @@ static_assert(check_empty());
 
 }  // namespace
 
-TEST_CASE("the producers of what a node reads, one for each time it reads it") { CHECK(check_producers()); }
+TEST_CASE("the producers of a node's operands, one for each use") { CHECK(check_producers()); }
 
 TEST_CASE("without groups every node is a vertex") { CHECK(check_alone()); }
 
 TEST_CASE("groups become one vertex, numbered by first node, and edges inside are gone") { CHECK(check_groups()); }
 
-TEST_CASE("a vertex comes after all it needs, also those with larger numbers") { CHECK(check_order_of_late_needs()); }
+TEST_CASE("a vertex comes after all vertices that it needs, also those with larger numbers") {
+  CHECK(check_order_of_late_needs());
+}
 
-TEST_CASE("a cycle is answered vertex by vertex") {
+TEST_CASE("a cycle is returned vertex by vertex") {
   CHECK(check_cycle());
   CHECK(check_self_need());
 }

@@ -35,7 +35,7 @@ Texts targets(const ExportedProgram& program) {
   return out;
 }
 
-/// The program with its recurrent layers whole; nothing if there are none.
+/// The program with whole recurrent layers; nothing if it has none.
 std::optional<ExportedProgram> whole(const ExportedProgram& program, const DecomposeOptions& options = portable_takes) {
   std::optional<ExportedProgram> simple = simplified(program, &portable_takes, true);
   std::optional<ExportedProgram> made = with_recurrent_layers(simple ? *simple : program, options);
@@ -46,7 +46,7 @@ std::optional<ExportedProgram> whole(const ExportedProgram& program, const Decom
   return made;
 }
 
-/// What a program answers, node by node.
+/// The results of a program, node by node.
 std::vector<std::vector<float>> run(const ExportedProgram& program, const Net& n) {
   const auto outputs = testing::EagerProgram(program, BackendList<portable>::tables()).run(n.sample());
   REQUIRE(outputs);
@@ -54,7 +54,7 @@ std::vector<std::vector<float>> run(const ExportedProgram& program, const Net& n
   for (const testing::EagerValue& each : *outputs) out.push_back(support::elements(each.value()));
   return out;
 }
-/// True if both answer the same but for rounding.
+/// True if both give the same results, up to rounding.
 bool agree(const ExportedProgram& a, const ExportedProgram& b, const Net& n) {
   const auto x = run(a, n), y = run(b, n);
   bool good = x.size() == y.size();
@@ -65,17 +65,17 @@ bool agree(const ExportedProgram& a, const ExportedProgram& b, const Net& n) {
   return good;
 }
 
-/// What a layer of 3 rows, 2 of a batch, 4 features and 5 hidden ones is.
+/// A layer with 3 rows, a batch of 2, 4 features and 5 hidden units.
 struct Layers {
   std::string_view target = "aten.lstm.input";
   std::int64_t count = 1;
   bool both = false, biased = true, batch_first = false;
-  std::int64_t given = 5;  ///< what the hidden ones of an LSTM are projected to
+  std::int64_t given = 5;  ///< an LSTM's projection of the hidden units
 
   struct Operands {
     std::vector<Argument> weights{}, states{};
   };
-  /// Weights of its own, and states to begin with.
+  /// Its weights and initial states.
   [[nodiscard]] Operands operands(Net& n, std::int64_t features = 4, const std::string& name = "w",
                                   ValueId begin = no_id) const {
     const std::int64_t gates = 5 * (target == "aten.lstm.input"  ? 4
@@ -94,7 +94,7 @@ struct Layers {
     if (target == "aten.lstm.input") out.states.push_back(n.v(n.input(name + "c", {count * directions, 2, 5})));
     return out;
   }
-  /// Emits it; answers its results.
+  /// Emits the layer; returns its results.
   [[nodiscard]] std::vector<ValueId> call(Net& n, ValueId x, const Operands& with, const std::string& name) const {
     const std::int64_t directions = both ? 2 : 1;
     std::vector<std::int64_t> rows{3, 2, given * directions}, ends{count * directions, 2, given};
@@ -129,12 +129,12 @@ struct Layers {
   }
 };
 
-/// Three steps of tanh(state + row) by hand, with something about them changed.
+/// Three handmade steps of tanh(state + row), with one property changed.
 struct ByHand {
   std::vector<std::int64_t> rows{0, 1, 2};
   std::vector<std::size_t> joined{0, 1, 2};
   bool other_weight = false, shows_inside = false, shows_state = false, no_bias = false, adds_twice = false;
-  std::int64_t all = 3;  ///< rows that there are
+  std::int64_t all = 3;  ///< number of rows
 
   [[nodiscard]] ExportedProgram program() const {
     Net n;
@@ -224,7 +224,7 @@ TEST_CASE("layers of which a part alone is needed, and that something comes betw
   }
 }
 
-TEST_CASE("a layer takes the rows of another that has the batch first, as they are or turned") {
+TEST_CASE("a layer takes the rows of another one with batch_first, as they are or transposed") {
   for (const bool batch_first : {false, true}) {
     CAPTURE(batch_first);
     Net n;
@@ -245,7 +245,7 @@ TEST_CASE("a layer takes the rows of another that has the batch first, as they a
   }
 }
 
-TEST_CASE("a layer that runs twice is whole twice, although both begin with the same") {
+TEST_CASE("a layer that runs twice becomes two operators, although both begin with the same state") {
   for (const std::string_view target : {"aten.lstm.input", "aten.gru.input"}) {
     CAPTURE(target);
     Net n;
@@ -261,7 +261,7 @@ TEST_CASE("a layer that runs twice is whole twice, although both begin with the 
   }
 }
 
-TEST_CASE("what begins with states that are not parts of one tensor gets them joined") {
+TEST_CASE("initial states that are not slices of one tensor are joined") {
   Net n;
   const ValueId x = n.input("x", {3, 2, 4});
   ValueId input = x;
@@ -279,7 +279,7 @@ TEST_CASE("what begins with states that are not parts of one tensor gets them jo
   CHECK(agree(program, *again, n));
 }
 
-TEST_CASE("a layer that begins with another's last state is no part of the same operator") {
+TEST_CASE("a layer that begins with another's last state is not part of the same operator") {
   Net n;
   const Layers one{.target = "aten.gru.input"};
   const std::vector<ValueId> first = one.emit(n, n.input("x", {3, 2, 4}));
@@ -288,7 +288,7 @@ TEST_CASE("a layer that begins with another's last state is no part of the same 
   if (const std::optional<ExportedProgram> again = whole(run_decompositions(program))) CHECK(agree(program, *again, n));
 }
 
-TEST_CASE("two layers of which one begins with the other's last state are whole") {
+TEST_CASE("two layers, one of which begins with the other's last state, become operators") {
   Net n;
   const Layers one{.target = "aten.gru.input"};
   const std::vector<ValueId> first = one.emit(n, n.input("x", {3, 2, 4}));
@@ -300,9 +300,9 @@ TEST_CASE("two layers of which one begins with the other's last state are whole"
   CHECK(agree(program, *again, n));
 }
 
-TEST_CASE("what is no layer is left as it is") {
+TEST_CASE("programs without layers stay") {
   CHECK(whole(ByHand().program()));
-  CHECK(whole(ByHand{.joined = {2, 0}}.program()) == std::nullopt);  // something else needs a state
+  CHECK(whole(ByHand{.joined = {2, 0}}.program()) == std::nullopt);                        // a state has another user
   CHECK(whole(ByHand{.rows = {2, 1, 0}, .joined = {2, 1, 0}}.program()) == std::nullopt);  // backwards alone
   CHECK(whole(ByHand{.rows = {0, 2, 1}}.program()) == std::nullopt);
   CHECK(whole(ByHand{.rows = {0, 1, 1}}.program()) == std::nullopt);
@@ -316,6 +316,6 @@ TEST_CASE("what is no layer is left as it is") {
   CHECK(whole(ByHand{.adds_twice = true}.program()) == std::nullopt);
 }
 
-TEST_CASE("without a backend that takes the layer it is left as it is") {
+TEST_CASE("without a backend that takes the layer it stays unrolled") {
   CHECK(whole(ByHand().program(), {}) == std::nullopt);
 }

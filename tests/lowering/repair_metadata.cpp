@@ -24,7 +24,7 @@ using support::Net;
 
 namespace {
 
-/// An LSTM over 4 rows of 3, of 2 layers, whose last states are said to have these sizes; answers what it makes.
+/// An LSTM of 2 layers over 4 rows of 3, whose last states are recorded with these sizes; returns its results.
 std::vector<ValueId> lstm(Net& n, std::initializer_list<std::int64_t> said) {
   std::vector<Argument> weights;
   for (const std::int64_t features : {6, 5})
@@ -83,7 +83,7 @@ TEST_CASE("recurrent layers are known by their operators, their cells are none")
     CHECK_FALSE(is_recurrent_layer(other));
 }
 
-TEST_CASE("the states of an LSTM have the sizes of those that it began with, and so has what follows from them") {
+TEST_CASE("the states of an LSTM have the sizes of its initial states, and so have values computed from them") {
   Net n;
   const ExportedProgram program = classifier(n);
   const std::optional<ExportedProgram> right = with_repaired_metadata(program);
@@ -100,7 +100,7 @@ TEST_CASE("the states of an LSTM have the sizes of those that it began with, and
   CHECK(!with_repaired_metadata(*right));
 }
 
-TEST_CASE("a program that says what is right is left as it is") {
+TEST_CASE("a program with right metadata stays") {
   Net n;
   const std::vector<ValueId> made = lstm(n, {2, 3, 5});
   CHECK(!with_repaired_metadata(n.finish({made[1], made[2]})));
@@ -124,7 +124,7 @@ TEST_CASE("a program with the recorded sizes is lowered whole, and runs") {
   CHECK(Sizes(made.begin(), made.end()) == Sizes{3, 7});
 }
 
-TEST_CASE("places and counts of unique elements are int64, and so is what is made of them alone") {
+TEST_CASE("indices and counts of unique elements are int64, and so are values computed from them alone") {
   Net n;
   const ValueId x = n.input("x", {6});
   const std::vector<ValueId> made =

@@ -73,7 +73,7 @@ TEST_CASE("a branch that is not taken emits nothing") {
   CHECK(r.emit.view().target(r.emit.view().nodes[0]) == "aten.neg.default");
 }
 
-TEST_CASE("dtype, sizes and strides of what is emitted") {
+TEST_CASE("dtype, sizes and strides of emitted nodes") {
   Rules r;
   const auto shape = [&](std::string_view body) {
     const Item item = r.eval(body);
@@ -113,7 +113,7 @@ TEST_CASE("dtype, sizes and strides of what is emitted") {
   CHECK(shape("repeat(x, [2, 2, 2])") == Is{2, 4, 6, 24, 6, 1, f32});
 }
 
-TEST_CASE("what a rule cannot say is a fault, not a crash") {
+TEST_CASE("a malformed rule is a fault, not a crash") {
   for (const std::string_view body : {"",
                                       "(",
                                       "[",
@@ -157,7 +157,7 @@ TEST_CASE("what a rule cannot say is a fault, not a crash") {
   }
 }
 
-TEST_CASE("a dimension of a file that no tensor has is a fault, whatever operator is given it") {
+TEST_CASE("a dimension out of range in a file is a fault, for every operator") {
   for (const std::string_view body : {"any.dim(x, 1000000000000)",
                                       "any.dim(x, -1000000000000)",
                                       "sum.dim_IntList(x, [7])",
@@ -184,7 +184,7 @@ TEST_CASE("a dimension of a file that no tensor has is a fault, whatever operato
     (void)r.eval(body);
     CHECK(r.emit.fault != nullptr);
   }
-  Rules r;  // of a tensor without dimensions, 0 is one
+  Rules r;  // of a tensor without dimensions, 0 is valid
   CHECK(r.integer("rank(topk(sum(x), 1, 0)[0])") == 0);
   CHECK(r.integer("rank(sum.dim_IntList(sum(x), [0]))") == 0);
   CHECK(r.integer("rank(linear(x, select.int(x, 0, 0)))") == 1);
@@ -201,7 +201,7 @@ TEST_CASE("a rule emits no more nodes than a program may have") {
 
 namespace {
 
-/// Rules about x of [s0, 3], seen at 4; s0 is at least 2 and at most 10, or anything.
+/// Rules for x of [s0, 3] with the example 4; s0 is in [2, 10], or unbounded.
 struct SymbolicRules {
   static GraphModule of(ValueId& x) {
     GraphBuilder b;
@@ -229,7 +229,7 @@ struct SymbolicRules {
 
 }  // namespace
 
-TEST_CASE("which of two sizes is larger is decided by their ranges, and not by what the export saw") {
+TEST_CASE("comparisons of sizes are decided by their ranges, not by the exported example") {
   const auto decided = [](std::string_view body, bool bounded = true) -> std::optional<bool> {
     SymbolicRules r(bounded);
     const Item item = r.eval(body);
@@ -248,7 +248,7 @@ TEST_CASE("which of two sizes is larger is decided by their ranges, and not by w
     CAPTURE(body);
     CHECK(!decided(body).has_value());
   }
-  CHECK(decided("n >= 0", false) == true);  // a size
+  CHECK(decided("n >= 0", false) == true);  // n is a size
   CHECK(!decided("n - 1 >= 0", false).has_value());
   CHECK(decided("n == 4") == true);
   CHECK(decided("n == 1") == false);

@@ -18,7 +18,7 @@ using Floats = std::vector<float>;
 
 namespace {
 
-/// A batch norm in training, of half momentum.
+/// A batch norm in training, with momentum 0.5.
 ValueId batch_norm(Draft& d, std::string_view name, ValueId x, ValueId mean, ValueId variance) {
   const ValueId y = d.like(x, name);
   d.node("aten.batch_norm.default",
@@ -27,7 +27,7 @@ ValueId batch_norm(Draft& d, std::string_view name, ValueId x, ValueId mean, Val
          {y});
   return y;
 }
-/// One of x (2, 2) with its statistics in buffers, and `after` behind it.
+/// A batch norm of x (2, 2) with its statistics in buffers, followed by `after`.
 template <class After>
 ExportedProgram training(After&& after) {
   Draft d;

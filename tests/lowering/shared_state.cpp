@@ -34,7 +34,7 @@ Result<void> checked(std::int64_t first, bool writes, bool reads_other = true) {
 
 }  // namespace
 
-TEST_CASE("what a program changes shares no memory with what it reads by another name") {
+TEST_CASE("a tensor that a program changes shares no memory with a tensor that it reads by another name") {
   for (const std::int64_t first : {0, 1, 3}) {
     const Result<void> shared = checked(first, true);
     REQUIRE(!shared);
@@ -94,5 +94,5 @@ TEST_CASE("methods that share state by name have it with one dtype, one size and
   CHECK(lowered(method_with(ones, false), method_with(ones, true)) == "");
   CHECK(lowered(method_with(programs::tensor({2}, {1, 2}), false), method_with(ones, true)) != "");
   CHECK(lowered(method_with(programs::tensor({3}, {1, 1, 1}), false), method_with(ones, false)) ==
-        "");  // constants, nobody changes one
+        "");  // constants, which no method changes
 }

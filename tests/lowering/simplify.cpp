@@ -30,7 +30,7 @@ Texts targets(const ExportedProgram& program) {
   for (const Node& node : program.view().nodes) out.emplace_back(program.view().target(node));
   return out;
 }
-/// The operators that are left, of a program that is sound afterwards; composites that portable takes are whole again.
+/// The operators of the simplified program, which must verify; composites that portable takes become whole again.
 Texts left(const ExportedProgram& program) {
   const DecomposeOptions portable_takes{.backends = BackendList<portable>::tables()};
   const std::optional<ExportedProgram> made = simplified(program, &portable_takes, true);
@@ -40,7 +40,7 @@ Texts left(const ExportedProgram& program) {
   return targets(*made);
 }
 
-/// A node of a value and perhaps a number whose output holds bools, and where() of what it says; all of [2, 3].
+/// An operator with bool results on a value and possibly a number, and where() with them; all of [2, 3].
 ValueId tested(Net& n, std::string_view target, std::string_view name, ValueId v, std::optional<double> against) {
   const ValueId made = n.draft.b.tensor(name, ScalarType::bool_, {2, 3});
   Argument in[] = {n.v(v), GraphBuilder::real(against.value_or(0))};
@@ -74,7 +74,7 @@ TEST_CASE("a program with arguments in another order, or dimensions that a tenso
     Net n;
     const auto x = n.input("x", {2, 3});
     const auto v = n.op("aten.view.default", "v", {6}, {{"self", n.v(x)}, {"size", n.ints({6})}});
-    const auto w = n.op("aten.view.default", "w", {2, 3}, {{"self", n.v(v)}, {"size", n.ints({2, 3})}});  // else one
+    const auto w = n.op("aten.view.default", "w", {2, 3}, {{"self", n.v(v)}, {"size", n.ints({2, 3})}});  // a 2nd node
     return left(n.finish({call(n, w)})).size() == 3;
   };
   const auto transposed = [&](std::int64_t dim) {
@@ -95,14 +95,14 @@ TEST_CASE("a program with arguments in another order, or dimensions that a tenso
                   {{"self", n.v(w)}, {"dim", n.i(dim)}, {"start", n.i(0)}, {"end", n.i(1)}});
     }));
   }
-  // an argument stands elsewhere, as PyTorch allows; a product has a rank that it cannot have
+  // an argument in another place, as PyTorch allows; a product with an impossible rank
   CHECK(is_left([](Net& n, auto w) {
     return n.op("aten.transpose.int", "y", {3, 2}, {{"dim0", n.i(0)}, {"self", n.v(w)}, {"dim1", n.i(1)}});
   }));
   CHECK(is_left([](Net& n, auto w) { return n.op("aten.mm.default", "y", {}, {{"self", n.v(w)}, {"mat2", n.v(w)}}); }));
 }
 
-TEST_CASE("transposes are joined; what moves only dimensions of one is a view") {
+TEST_CASE("permutes are merged; a permute that moves only dimensions of size 1 is a view") {
   Net n;
   const auto x = n.input("x", {2, 3, 1});
   const auto p = n.op("aten.permute.default", "p", {3, 2, 1}, {{"self", n.v(x)}, {"dims", n.ints({1, 0, 2})}});
@@ -122,7 +122,7 @@ TEST_CASE("outputs keep their storage: a copy of an input stays a copy, a view o
   CHECK(left(n.finish({view, same})) == Texts{"aten.clone.default", "aten.view.default", "aten.view.default"});
 }
 
-TEST_CASE("equal nodes are one, and what nothing needs goes; random numbers are drawn as often as they were") {
+TEST_CASE("equal nodes are merged, and unused nodes go; random numbers are drawn as often as before") {
   Net n;
   const auto x = n.input("x", {2, 3});
   const auto a = n.relu("a", x, {2, 3});
@@ -136,7 +136,7 @@ TEST_CASE("equal nodes are one, and what nothing needs goes; random numbers are 
                                        "aten.add.Tensor", "aten.add.Tensor", "aten.add.Tensor"});
 }
 
-TEST_CASE("what run_decompositions leaves of a linear is a linear again") {
+TEST_CASE("the decomposition of a linear is a linear again") {
   Net n;
   const auto x = n.input("x", {2, 3, 4});
   const auto w = n.weight("w", {5, 4});
@@ -149,10 +149,10 @@ TEST_CASE("what run_decompositions leaves of a linear is a linear again") {
   const auto z = n.relu("z", y, {2, 3, 5});
   const ExportedProgram program = n.finish({z});
   CHECK(left(program) == Texts{"aten.linear.default", "aten.relu.default"});
-  CHECK(targets(simplified(program).value_or(program)).size() > 2);  // nobody says that he takes linears
+  CHECK(targets(simplified(program).value_or(program)).size() > 2);  // no backend takes linears
 }
 
-TEST_CASE("what it leaves of a masked softmax and of an elu is that again") {
+TEST_CASE("the decompositions of a masked softmax and of an elu are these operators again") {
   Net n;
   const auto x = n.input("x", {2, 3});
   const auto number = [](double d) { return GraphBuilder::real(d); };
@@ -181,7 +181,7 @@ TEST_CASE("what it leaves of a masked softmax and of an elu is that again") {
   CHECK(left(n.finish({p})) == Texts{"aten._safe_softmax.default"});
 }
 
-TEST_CASE("what fills a tensor is one operator, a constant where the sizes are known") {
+TEST_CASE("a filled tensor is one operator, a constant if its sizes are known") {
   Net n;
   const auto x = n.input("x", {2, 3});
   const auto zeros = n.op("aten.zeros_like.default", "zeros", {2, 3}, {{"self", n.v(x)}});
@@ -193,7 +193,7 @@ TEST_CASE("what fills a tensor is one operator, a constant where the sizes are k
                                        "aten.add.Tensor", "aten.add.Tensor"});
 }
 
-TEST_CASE("what changes nothing goes: factors of one, copies over the whole of a tensor") {
+TEST_CASE("operators without effect go: factors of 1, copies over the whole of a tensor") {
   Net n;
   const auto x = n.input("x", {2, 3}), y = n.input("y", {2, 3});
   const auto a = n.op("aten.mul.Tensor", "a", {2, 3}, {{"self", n.v(x)}, {"other", GraphBuilder::real(1)}});
@@ -207,7 +207,7 @@ TEST_CASE("what changes nothing goes: factors of one, copies over the whole of a
   CHECK(left(n.finish({half, none})) == Texts{"aten.mul.Tensor", "aten.sub.Tensor"});
 }
 
-TEST_CASE("a permutation is one, whatever dimensions of one come and go around it") {
+TEST_CASE("permutes around unsqueeze and squeeze are merged") {
   Net n;
   const auto x = n.input("x", {2, 3, 4});
   const auto wide = n.op("aten.view.default", "wide", {2, 3, 1, 4}, {{"self", n.v(x)}, {"size", n.ints({2, 3, 1, 4})}});
@@ -224,7 +224,7 @@ TEST_CASE("a permutation is one, whatever dimensions of one come and go around i
   CHECK(dims == std::vector<std::int64_t>{1, 0, 2});
 }
 
-TEST_CASE("a permutation of a view goes without the dimensions of one that come and go around it") {
+TEST_CASE("a permute of a view loses the dimensions of size 1 that come and go around it") {
   Net n;
   const auto x = n.input("x", {6, 2, 12});
   const auto heads =
@@ -267,7 +267,7 @@ TEST_CASE(
   CHECK(made.view().find_input(made.nodes[0], "start")->payload == 0);
 }
 
-TEST_CASE("an output that copies a view of what is the program's own is the view") {
+TEST_CASE("clone(view(v)) as an output is the view if v is the program's own") {
   Net n;
   const auto x = n.input("x", {2, 3});
   const auto view = [&](const char* name, ValueId v) {
@@ -306,9 +306,9 @@ TEST_CASE("a size is asked of the input that has it, and not where the other siz
   CHECK(graph.args(graph.inputs(graph.nodes[2])[1].items)[0].payload == -1);
 }
 
-TEST_CASE("what is taken by computed indices is padded or resized, if the indices say so") {
+TEST_CASE("an index by computed numbers becomes a padding or a resizing, if the numbers allow it") {
   Net n;
-  // a vector, or a tensor of such a dimension, of any dtype
+  // a vector, or a tensor with such a dimension, of any dtype
   const auto make = [&](ScalarType type, std::string_view target, std::string_view name, support::Sizes sizes,
                         std::initializer_list<Net::Named> arguments) {
     std::vector<Argument> in;
@@ -424,7 +424,7 @@ TEST_CASE("what is taken by computed indices is padded or resized, if the indice
   }
 }
 
-TEST_CASE("what it leaves of mish, of elu, of prelu and of a product is that again") {
+TEST_CASE("the decompositions of mish, elu, prelu and a product are these operators again") {
   Net n;
   const auto x = n.input("x", {2, 3});
   const auto number = [](double d) { return GraphBuilder::real(d); };
@@ -457,7 +457,7 @@ TEST_CASE("what it leaves of mish, of elu, of prelu and of a product is that aga
               "aten.relu.default", "aten.relu.default"});
 }
 
-TEST_CASE("what torch leaves of nan_to_num is that again, if each number is tested for once") {
+TEST_CASE("torch's decomposition of nan_to_num is that again, if each number is tested for once") {
   const auto texts = [](double high_for, double low_for, bool other) {
     Net n;
     const auto x = n.input("x", {2, 3}), y = n.input("y", {2, 3});
@@ -515,7 +515,7 @@ TEST_CASE("sizes of any depth are not compared to their ends") {
   const auto size = n.op("aten.sym_size.int", "size", {}, {{"self", n.v(y)}, {"dim", n.i(0)}});
   ExportedProgram program = n.finish({n.op("aten.relu.default", "z", {4}, {{"self", n.v(y)}}), size});
   GraphModule& m = program.graph_module;
-  const auto deep = [&] {  // as Add(1, 1, ...) is read, and as no file says it: each level twice the one before
+  const auto deep = [&] {  // as Add(1, 1, ...) is read, and deeper than any file: each level has the one before twice
     m.exprs.push_back({.op = ExprOp::integer, .value = 1});
     for (int i = 0; i < 300'000; ++i) {
       const auto last = static_cast<ExprId>(m.exprs.size() - 1);
@@ -531,7 +531,7 @@ TEST_CASE("sizes of any depth are not compared to their ends") {
         Texts{"aten.view.default", "aten.sym_size.int", "aten.relu.default"});
 }
 
-TEST_CASE("what becomes one operator has the places of all its parts, each once") {
+TEST_CASE("a merged operator has the source lines of all its parts, each once") {
   Net n;
   const auto line = [&](int number) {
     n.draft.metadata = n.draft.b.metadata(concat("File \"m.py\", line ", number, ", in forward\n    code\n").view());
@@ -578,7 +578,7 @@ TEST_CASE("what becomes one operator has the places of all its parts, each once"
 
 namespace {
 
-/// Programs of tensors of any dtype.
+/// Programs with tensors of any dtype.
 struct Typed : Net {
   ValueId of(ScalarType type, std::string_view target, std::string_view name, support::Sizes sizes,
              std::initializer_list<Named> arguments) {
@@ -628,7 +628,7 @@ TEST_CASE("an index of rows is not the same index of columns") {
         Texts{"aten.index.Tensor", "aten.index.Tensor", "aten.add.Tensor", "aten.add.Tensor"});
 }
 
-TEST_CASE("equal calls whose results have other sizes are two") {
+TEST_CASE("equal calls with results of other sizes are not merged") {
   Typed n;
   const auto x = n.input("x", {1, 3});
   const auto a = n.op("aten.expand.default", "a", {2, 3}, {{"self", n.v(x)}, {"size", n.ints({-1, 3})}});
@@ -650,7 +650,7 @@ TEST_CASE("an operand that is expanded though the other has the sizes of the res
   }
 }
 
-TEST_CASE("what is nearly a hardswish, an attention or a product of more dimensions stays as it is") {
+TEST_CASE("graphs that are nearly a hardswish, an attention or a product of more dimensions stay") {
   Typed n;
   const auto number = [](double d) { return GraphBuilder::real(d); };
   SUBCASE("a sum with another factor, or of integers, is before no hardswish") {
@@ -700,7 +700,7 @@ TEST_CASE("what is nearly a hardswish, an attention or a product of more dimensi
     const auto product = n.op("aten.bmm.default", "p", {6, 4, 7}, {{"self", n.v(a)}, {"mat2", n.v(b)}});
     CHECK(left(n.finish({n.view("y", product, {2, 3, 4, 7})})) == Texts{"aten.matmul.default"});
   }
-  SUBCASE("a column whose elements were repeated one by one is not one matrix for all") {
+  SUBCASE("a column with elements repeated one by one is not one matrix for all") {
     const auto a = n.input("a", {6, 2, 4});
     const auto b = n.view("b6", n.expand("wide", n.input("b", {4, 1}), {4, 6}), {6, 4, 1});
     CHECK(count(left(n.finish({n.op("aten.bmm.default", "p", {6, 2, 1}, {{"self", n.v(a)}, {"mat2", n.v(b)}})})),
@@ -708,7 +708,7 @@ TEST_CASE("what is nearly a hardswish, an attention or a product of more dimensi
   }
 }
 
-TEST_CASE("integers are gathered, and not resized or made of functions; vectors are not padded") {
+TEST_CASE("an index of integers stays an index, and is not resized; vectors are not padded") {
   const auto gathered = [](ScalarType type, bool rows) {
     Typed t;
     const Argument all{};
@@ -756,7 +756,7 @@ TEST_CASE("a softmax that is chosen for more rows than it has stays one") {
 }
 
 TEST_CASE(
-    "an output that copies what nobody else uses is that; of an input, and of what is used again, it stays a copy") {
+    "clone(x) as an output is x if nothing else uses x; of an input, and of a value with other uses, it stays a copy") {
   const auto copy_of = [](Net& n, ValueId v) { return n.op("aten.clone.default", "copy", {2, 3}, {{"self", n.v(v)}}); };
   Net n;
   CHECK(left(n.finish({copy_of(n, n.relu("r", n.input("x", {2, 3}), {2, 3}))})) == Texts{"aten.relu.default"});

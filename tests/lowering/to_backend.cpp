@@ -21,7 +21,7 @@ namespace {
 struct Tag {};
 using Mock = testing::mock_backend<Tag>;
 
-/// A script that is in use while it lives.
+/// A script that is active while it lives.
 struct Script : testing::MockScript {
   Script() { Mock::script = this; }
   Script(const Script&) = delete;
@@ -205,7 +205,7 @@ TEST_CASE("E05: a method may have any name, __is_available too; two specs for on
   CHECK(refusal({{"forward", nullptr}}) == "method 'forward' has no program");
 }
 
-TEST_CASE("H07: what preprocess and compile report arrives with code and text, stage and backend added") {
+TEST_CASE("H07: errors of preprocess and compile arrive with code and text, with stage and backend added") {
   Script script;
   script.preprocess_error =
       Error{.code = ErrorCode::out_of_memory, .debug_handle = 0, .what = "pp failed", .fix = "buy some"};

@@ -20,7 +20,7 @@ using support::Draft;
 
 namespace {
 
-/// out_dtype(target, int32, arguments...) of 4 elements, which the program returns.
+/// out_dtype(target, int32, arguments...) of 4 elements, the program's output.
 ExportedProgram said(Draft& d, std::string_view target, std::initializer_list<Argument> arguments,
                      ScalarType dtype = ScalarType::int32) {
   std::vector<Argument> inputs{d.b.string(target, ArgumentKind::operator_name), GraphBuilder::scalar_type(dtype)};
@@ -71,7 +71,7 @@ TEST_CASE("bytes are multiplied as int32: 100 * 100 does not wrap") {
   CHECK(run(program, bytes) == Ints{10000, 9801, 9604, 9409});
 }
 
-TEST_CASE("a quotient is made of floats, also of integers, and then an integer") {
+TEST_CASE("a quotient is computed in floats, also of integers, and then converted to an integer") {
   Draft d;
   const ValueId x = d.user("x", {4});
   const ExportedProgram program = said(d, "aten.div.Tensor", {GraphBuilder::value(x), GraphBuilder::real(0.5)});
@@ -85,7 +85,7 @@ TEST_CASE("a quotient is made of floats, also of integers, and then an integer")
         "aten._to_copy.default aten.div.Tensor aten._to_copy.default");
 }
 
-TEST_CASE("what is not of the form stays, and is refused by name") {
+TEST_CASE("calls of another form stay, and are refused by name") {
   Draft d;
   const ValueId x = d.user("x", {4});
   const ExportedProgram program = said(d, "own.mul.default", {GraphBuilder::value(x)});
@@ -96,7 +96,7 @@ TEST_CASE("what is not of the form stays, and is refused by name") {
 
 namespace {
 
-/// associative_scan of in0 * in1 + (in2, if there is one more), over dimension `dim` of x.
+/// associative_scan of in0 * in1 + (in2, if there is a third value), over dimension `dim` of x.
 ExportedProgram scanned(support::Sizes sizes, support::Sizes slice, std::int64_t dim, bool has_more = false) {
   Draft d;
   const ValueId x = d.user("x", sizes), k = d.user("k", slice);
@@ -127,7 +127,7 @@ std::vector<float> scan(const ExportedProgram& program, const Tensor& x, const T
   return support::elements((*out)[0]);
 }
 
-/// own.bump.default(Tensor(a!) x, int n) in the form of newer torch, on a view of a base of 4 elements, or on the base.
+/// own.bump.default(Tensor(a!) x, int n) in newer torch's form, on a view of a base of 4 elements, or on the base.
 ExportedProgram written(std::string_view view, std::initializer_list<std::int64_t> numbers) {
   Draft d;
   const ValueId base = d.user("base", {4});
@@ -159,7 +159,7 @@ ExportedProgram written(std::string_view view, std::initializer_list<std::int64_
 
 }  // namespace
 
-TEST_CASE("an associative scan is a scan that begins with the first slice") {
+TEST_CASE("an associative scan becomes a scan that begins with the first slice") {
   const Tensor x = programs::tensor({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8}), k = programs::tensor({2}, {10, 100});
   CHECK(scan(scanned({4, 2}, {2}, 0), x, k) == std::vector<float>{1, 2, 3, 8, 15, 48, 105, 384});
   CHECK(scan(scanned({2, 4}, {2}, 1), programs::tensor({2, 4}, {1, 2, 3, 4, 5, 6, 7, 8}), k) ==
@@ -191,7 +191,7 @@ TEST_CASE("an associative scan over a size that is known at run time, also of on
   CHECK(run({2, 3}) == std::vector<float>{2, 6});
 }
 
-TEST_CASE("an operator that writes views of bases is called on them, and the bases get what it wrote") {
+TEST_CASE("an operator that writes views of bases is called on them, and the bases get the written values") {
   const auto plain = [](std::string_view view, std::initializer_list<std::int64_t> numbers = {}) {
     const auto made = with_unwrapped_out_dtype(written(view, numbers));
     REQUIRE(made);

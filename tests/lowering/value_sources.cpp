@@ -10,7 +10,7 @@
 using namespace davit;
 using support::Draft;
 
-TEST_CASE("what a program holds, what it changes, and what is passed") {
+TEST_CASE("constants, state, and passed values") {
   Draft d;
   const ValueId w = d.parameter("w", 2);
   const ValueId b = d.buffer("b", 1);
@@ -31,7 +31,7 @@ TEST_CASE("what a program holds, what it changes, and what is passed") {
   CHECK(sources[s] == ValueSource::passed);
 }
 
-TEST_CASE("what nodes make of constants alone is constant; values that came later are known, too") {
+TEST_CASE("a node that depends on constants alone is constant; later values are known, too") {
   Draft d;
   const ValueId w = d.parameter("w", 2);
   const ValueId x = d.user("x");
@@ -41,7 +41,7 @@ TEST_CASE("what nodes make of constants alone is constant; values that came late
   const ExportedProgram program = d.finish();
   const GraphModuleView graph = program.view();
   std::vector<ValueSource> sources = value_sources(program);
-  sources.resize(2);  // of w and x: the others are new
+  sources.resize(2);  // of w and x: later values are new
   CHECK(sources[w] == ValueSource::constant);
   CHECK_FALSE(note_source(graph, graph.nodes[1], sources));
   CHECK(sources.size() == graph.values.size());

@@ -13,7 +13,7 @@ using support::Draft;
 
 namespace {
 
-/// a = x + x; b = a + 1, answered; c = a * b, answered
+/// a = x + x; b = a + 1, an output; c = a * b, an output
 constexpr bool check_users() {
   Draft d;
   const ValueId x = d.user("x");
@@ -32,7 +32,7 @@ static_assert(check_users());
 
 }  // namespace
 
-TEST_CASE("users stand in order, once per mention; outputs are marked") { CHECK(check_users()); }
+TEST_CASE("users are in order, once per use; outputs are marked") { CHECK(check_users()); }
 
 TEST_CASE("values in lists count; outputs of sub-graphs are outputs") {
   Draft d;

@@ -44,7 +44,7 @@ static_assert(check_random());
 }  // namespace
 
 TEST_CASE("facts are found by the name of the operator, and unknown ones are not") { CHECK(check_find()); }
-TEST_CASE("what draws random numbers is known, in place too") { CHECK(check_random()); }
+TEST_CASE("operators that draw random numbers are known, in place too") { CHECK(check_random()); }
 TEST_CASE("facts are of an operator once, and in the family that has its rows") {
   std::map<std::string, std::size_t> family_of;  // of rows
   for (std::size_t f = 0; f < operator_tables.size(); ++f)

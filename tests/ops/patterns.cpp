@@ -92,7 +92,7 @@ std::ptrdiff_t count_of(GraphModuleView graph, std::string_view written) {
 
 }  // namespace
 
-TEST_CASE("patterns can be read, and name what they use") {
+TEST_CASE("patterns can be parsed, and use their own names") {
   for (const PatternRow* row : all_patterns()) {
     CAPTURE(row->pattern);
     const detail::Pattern pattern = detail::parse_pattern(*row);

@@ -155,7 +155,7 @@ std::string mistake_in(std::string_view rule) {
 
 }  // namespace
 
-TEST_CASE("rules call what there is, and name what they are given") {
+TEST_CASE("rules call existing operators, with their parameters' names") {
   for (const auto family : operator_tables)
     for (const OperatorRow& row : family)
       for (const std::string_view rule : {row.rule, row.complex_rule}) {

@@ -287,7 +287,7 @@ constexpr std::string_view copies[] = {
 
 }  // namespace
 
-TEST_CASE("an operator whose rule may answer an argument or a view of one is known as a view, or copies in torch") {
+TEST_CASE("an operator whose rule may return an argument or a view of one is known as a view, or copies in torch") {
   std::vector<bool> needed(std::size(copies), false);
   for (const auto family : operator_tables)
     for (const OperatorRow& row : family)
@@ -306,7 +306,7 @@ TEST_CASE("an operator whose rule may answer an argument or a view of one is kno
   }
 }
 
-TEST_CASE("a rule that answers its argument, part of it, or a new value") {
+TEST_CASE("a rule that returns its argument, part of it, or a new value") {
   const auto shows = [](std::string_view rule) { return Answers::may_show(rule, {true}); };
   CHECK(shows("x(self): self"));
   CHECK(shows("x(self): rank(self) == 0 ? self + 1 : unsqueeze(self, 0)"));

@@ -76,4 +76,4 @@ TEST_CASE("calls that PyTorch takes are as their schemas say: arguments by place
   CHECK(check_legal_calls());
 }
 
-TEST_CASE("a call that is not as its schema says is told by the argument and the type") { CHECK(check_wrong_calls()); }
+TEST_CASE("a call that violates its schema is reported with the argument and the type") { CHECK(check_wrong_calls()); }

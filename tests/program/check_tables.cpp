@@ -129,5 +129,5 @@ static_assert(check_enumerators());
 
 TEST_CASE("every reference of every table must stay inside the tables") { CHECK(check_references()); }
 TEST_CASE("an argument belongs to one list, node or graph") { CHECK(check_owners()); }
-TEST_CASE("enumerators and truth values are such") { CHECK(check_enumerators()); }
+TEST_CASE("enumerators and bools have valid values") { CHECK(check_enumerators()); }
 TEST_CASE("lists and expressions point backwards, sub-graphs form a tree") { CHECK(check_lists_and_exprs()); }

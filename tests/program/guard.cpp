@@ -66,7 +66,7 @@ const std::vector<Name> names{"x", "n"};
 
 }  // namespace
 
-TEST_CASE("a table that asks what inputs cannot answer, or does not hold together, is refused") {
+TEST_CASE("a guard that needs values which inputs do not have, or that is inconsistent, is refused") {
   CHECK(check_fit());
   CHECK(check_arguments());
 }

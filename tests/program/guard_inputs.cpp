@@ -24,7 +24,7 @@ TEST_CASE("guards number the user inputs alone") {
   CHECK(!is_guard_number(Name("text")));
 }
 
-TEST_CASE("verify refuses guards that the user inputs cannot answer") {
+TEST_CASE("verify refuses guards about values that user inputs do not have") {
   ProgramTables program = guard_program::make();
   const std::size_t others = verify(program).size();
   program.guards = {.nodes = {{.op = GuardOp::size, .a = 0, .b = 1}}, .roots = {0}};

@@ -49,7 +49,7 @@ TEST_CASE("floats divide as Python's do") {
   CHECK(of(GuardOp::bit_and, 1.0, i(1)).kind == Kind::wrong_type);
 }
 
-TEST_CASE("numbers are compared exactly, whatever their types") {
+TEST_CASE("numbers are compared exactly, for any types") {
   const auto compared = [](GuardNumber a, GuardNumber b) { return detail::compare(a, b); };
   CHECK(compared(GuardNumber::of(i(9007199254740993)), GuardNumber::of(9007199254740992.0)) > 0);
   CHECK(compared(GuardNumber::of(9007199254740992.0), GuardNumber::of(i(9007199254740993))) < 0);
@@ -62,7 +62,7 @@ TEST_CASE("numbers are compared exactly, whatever their types") {
         std::partial_ordering::unordered);
 }
 
-TEST_CASE("what is not reached may be no number") {
+TEST_CASE("unreached operands need not be numbers") {
   const auto value = [](GuardOp op, std::int64_t first) {
     const std::vector<GuardNode> nodes{constant(first),
                                        constant(std::int64_t{0}),

@@ -30,13 +30,12 @@ enum Attribute { p, b1, b2, k, x };
 
 }  // namespace
 
-TEST_CASE("what no operator writes to is not written") {
+TEST_CASE("values that no operator writes are not written") {
   CHECK(written([](Draft& d, const auto& v) { return d.add("s", v[b1], v[x]); }).empty());
   CHECK(written([](Draft& d, const auto& v) { return d.op("aten.__and__.Tensor", "s", v[b1], {v[x]}); }).empty());
 }
 
-TEST_CASE(
-    "an in-place operator writes to its first argument: buffers, parameters and constants are told in their order") {
+TEST_CASE("an in-place operator writes to its first argument: buffers, parameters and constants are listed in order") {
   CHECK(written([](Draft& d, const auto& v) { return d.op("aten.add_.Tensor", "s", v[b1], {v[b2]}); }) == Names{"b1"});
   CHECK(written([](Draft& d, const auto& v) {
           d.op("aten.mul_.Tensor", "s", v[k], {v[x]});
@@ -55,7 +54,7 @@ TEST_CASE("an out= operator writes to its argument of that name, or to the last"
         }) == Names{"p"});
 }
 
-TEST_CASE("writes through views, and through what an in-place operator answers") {
+TEST_CASE("writes through views, and through the result of an in-place operator") {
   CHECK(written([](Draft& d, const auto& v) {
           const ValueId view = d.op("aten.view.default", "view", v[b2]);
           return d.op("aten.add_.Tensor", "s", d.op("aten.t.default", "t", view), {v[x]});
@@ -71,7 +70,7 @@ TEST_CASE("writes through views, and through what an in-place operator answers")
         }) == Names{"b1"});
 }
 
-TEST_CASE("what a sub-graph that writes is handed counts as written, at any depth") {
+TEST_CASE("operands of a sub-graph that writes count as written, at any depth") {
   const auto cond = [](bool writes) {
     return written([&](Draft& d, const auto& v) {
       const ValueId flag = d.gt("flag", v[x], 0.0);
@@ -92,7 +91,7 @@ TEST_CASE("what a sub-graph that writes is handed counts as written, at any dept
   CHECK(cond(false).empty());
 }
 
-TEST_CASE("a view that a branch answers is written where its operator's result is") {
+TEST_CASE("a view that a branch returns is written if its operator's result is") {
   Draft d;
   const ValueId t = d.add("t", d.user("x"), 1.0);
   ValueId view = no_id;

@@ -82,9 +82,9 @@ TEST_CASE("a node's operator is its own, or the one that with_effects wraps") {
   CHECK(check_effect());
 }
 
-TEST_CASE("in-place and out= forms are told by their names") { CHECK(check_names()); }
+TEST_CASE("in-place and out= forms are known by their names") { CHECK(check_names()); }
 
-TEST_CASE("storage matters to operators that write, and to those that ask how values lie in memory") {
+TEST_CASE("storage matters to operators that write, and to those that read strides") {
   for (const std::string_view target :
        {"aten.add_.Tensor", "aten.atan2.out", "aten.as_strided.default", "aten.sym_stride.int",
         "aten.sym_storage_offset.default", "aten.is_contiguous.default"})

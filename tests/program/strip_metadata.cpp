@@ -39,7 +39,7 @@ static_assert(check_texts());
 
 }  // namespace
 
-TEST_CASE("stripping drops metadata and its text, and nothing else") {
+TEST_CASE("stripping drops only metadata and its text") {
   CHECK(check_strip());
   CHECK(check_texts());
 }

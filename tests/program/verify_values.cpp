@@ -114,5 +114,5 @@ TEST_CASE("values are defined before they are used") {
 }
 TEST_CASE("values are defined once") { CHECK(check_defined_twice()); }
 TEST_CASE("values have names, and no two of a graph the same") { CHECK(check_names()); }
-TEST_CASE("a tensor's rank and sizes are such that it can be") { CHECK(check_sizes()); }
+TEST_CASE("a tensor's rank and sizes must be possible") { CHECK(check_sizes()); }
 TEST_CASE("a sub-graph sees only its operands") { CHECK(check_foreign_values()); }

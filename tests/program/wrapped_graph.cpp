@@ -79,7 +79,7 @@ static_assert(check_regions());
 
 }  // namespace
 
-TEST_CASE("a compiled region is called with its operands behind its identifier; constants stand for themselves") {
+TEST_CASE("a compiled region is called with its operands behind its identifier; constants are passed as such") {
   CHECK(check_regions());
 }
-TEST_CASE("a wrapped graph computes in what its call says, or in what is around it") { CHECK(check_autocast()); }
+TEST_CASE("a wrapped graph computes in its call's dtype, or in that of its surroundings") { CHECK(check_autocast()); }

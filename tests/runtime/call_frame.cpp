@@ -63,7 +63,7 @@ ExportedProgram with_fixed_input(bool more = false) {
 
 }  // namespace
 
-TEST_CASE("reuse_tensor keeps storage of the right dtype and sizes, and refuses what does not fit into memory") {
+TEST_CASE("reuse_tensor keeps storage of the right dtype and sizes, and refuses sizes that do not fit into memory") {
   Tensor t;
   const std::int64_t sizes[] = {2, 3};
   REQUIRE(reuse_tensor(t, ScalarType::float32, sizes));
@@ -85,7 +85,7 @@ TEST_CASE("reuse_tensor keeps storage of the right dtype and sizes, and refuses 
   CHECK(t.numel() == 0);
 }
 
-TEST_CASE("state is copied within a limit, whatever its strides say") {
+TEST_CASE("state is copied within a limit, for any strides") {
   NamedTensor one{"b", Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{4})};
   NamedTensor expanded = one;  // 4 bytes of storage that claim 4 TiB
   expanded.tensor.sizes = {std::int64_t{1} << 40};
@@ -112,7 +112,7 @@ TEST_CASE("copy_state copies: the program's own tensors stay as they are") {
   CHECK(*program.state_dict[0].tensor.view().as<float>() == 10);
 }
 
-TEST_CASE("state comes before what the caller passes; too few and too many arguments are told") {
+TEST_CASE("state comes before the caller's arguments; too few and too many arguments are reported") {
   Frame f(mutates());
   CHECK(f.frame.gathers());
   CHECK(f.frame.writes_back());
@@ -152,7 +152,7 @@ TEST_CASE("inputs that the export fixed may be left out, but not be another valu
         "call it as forward(x: float32[], times: int = as exported, last: bool = as exported)");
 }
 
-TEST_CASE("arguments by name are put in place; unknown, double and missing ones are told") {
+TEST_CASE("arguments by name are put in place; unknown, double and missing ones are reported") {
   Frame f(with_fixed_input());
   const Tensor x = programs::scalar(2);
   const NamedValue named[] = {{"times", 3}, {"x", x.view()}};
@@ -229,7 +229,7 @@ TEST_CASE("an output of a mutation's value is the input that the mutation change
   CHECK(f.frame.outputs()[1].tensor().data == first.view().data);
 }
 
-TEST_CASE("of many new values and many outputs, just the outputs that view what is about to change keep their values") {
+TEST_CASE("of many new values and many outputs, exactly the outputs that view changing memory keep their values") {
   Draft d;
   constexpr std::size_t count = 10;
   std::vector<ValueId> buffers, made;
@@ -369,7 +369,7 @@ TEST_CASE("state that no output replaces is written in place: a run works on a c
   CHECK(programs::item(f.frame.outputs()[0]) == 12);
 }
 
-TEST_CASE("of many inputs that operators write in place, each takes what was written, and outputs view it") {
+TEST_CASE("of many inputs that operators write in place, each takes the written values, and outputs view it") {
   Draft d;
   constexpr std::size_t count = 10;
   std::vector<ValueId> buffers;

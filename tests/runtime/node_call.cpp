@@ -30,7 +30,7 @@ TEST_CASE("a program of one node is called with its operands; without a backend 
   CHECK_FALSE(none->has_value());
 }
 
-TEST_CASE("what the backend reports is the error") {
+TEST_CASE("the backend's fault is the error") {
   auto call = NodeCall::make(programs::binary("aten.sub.Tensor"), BackendList<portable>::tables());
   REQUIRE(call.has_value());
   const Tensor x = programs::tensor({2}, {1, 2}), h = programs::tensor({3}, {1, 2, 3});

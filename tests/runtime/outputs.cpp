@@ -51,7 +51,7 @@ TEST_CASE("where forward() returns a dict, its keys name the outputs") {
   CHECK(outputs["logits"].as<float>().error().fix == "the outputs are 'past.0', 'turned', 'loss'");
 }
 
-TEST_CASE("outputs are what forward() returns, by number and by name; mutations are apart") {
+TEST_CASE("outputs are forward()'s results, by number and by name; mutations are separate") {
   const Run run;
   const Outputs outputs = run.outputs();
   CHECK(outputs.size() == 3);
@@ -85,7 +85,7 @@ TEST_CASE("elements are of exactly the type asked for, or an Error says of which
   CHECK(outputs["loss"].as<float>().error().what == "output 'loss' is of type 'int', not a tensor");
 }
 
-TEST_CASE("an output that is not there is none, and its Error names those that are") {
+TEST_CASE("an unknown output is an Error that lists the existing ones") {
   const Run run;
   const Outputs outputs = run.outputs();
   CHECK(outputs[3]->is_none());
@@ -100,7 +100,7 @@ TEST_CASE("an output that is not there is none, and its Error names those that a
   CHECK(Outputs(nullptr, nothing).mutations()[0].clone().error().fix == "the method has no mutations");
 }
 
-TEST_CASE("a clone outlives what it was made of, and is contiguous") {
+TEST_CASE("a clone outlives its original, and is contiguous") {
   Tensor turned;
   {
     const Run run;
@@ -119,7 +119,7 @@ auto elements_of(const List& outputs) {
 }
 }  // namespace
 
-TEST_CASE("as<T>(output) is what its member is, and needs no `template` in a template") {
+TEST_CASE("as<T>(output) equals its member, and needs no `template` in a template") {
   const Run run;
   CHECK((*elements_of<float>(run.outputs()))[5] == 5);
   CHECK(elements_of<double>(run.outputs()).error().code == ErrorCode::invalid_dtype);

@@ -89,7 +89,7 @@ TEST_CASE("a backend that prepares sees its inputs, and gets the scratch that it
   CHECK(scratch.span().size() == 100);
 }
 
-TEST_CASE("a backend that fills destinations is told which outputs have one") {
+TEST_CASE("a backend that fills destinations learns which outputs have one") {
   workspace_of<filling> workspace{};
   Scratch scratch;
   const Tensor x = programs::scalar(1);

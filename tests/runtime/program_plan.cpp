@@ -95,7 +95,7 @@ TEST_CASE("a value lives from the step that makes it to the last that reads it, 
   CHECK(plan.blocks[0].step == 0);
 }
 
-TEST_CASE("a value that nobody reads takes its place while it is made; a buffer's new value lives to the end") {
+TEST_CASE("an unused value has a place while it is made; a buffer's new value lives to the end") {
   Steps steps;
   steps.call({0, 6}, {1, 7}).call({0}, {2}).returns({2});
   steps.schedule.buffers.push_back({.target = "b", .slot = 6, .result = 7});
@@ -105,7 +105,7 @@ TEST_CASE("a value that nobody reads takes its place while it is made; a buffer'
   CHECK(placed(steps.schedule).is_sound());
 }
 
-TEST_CASE("what goes through a cond lives as long as what comes out of it") {
+TEST_CASE("operands of a cond that it returns live as long as its results") {
   // 1 = f(0); 2 = pred(0); 3 = cond(2, [1]) { yes: 11 = g(10), no: 20 }; 4 = h(0); 5 = k(3, 4)
   Steps steps;
   steps.call({0}, {1})
@@ -123,7 +123,7 @@ TEST_CASE("what goes through a cond lives as long as what comes out of it") {
   CHECK(placed(steps.schedule).is_sound());
 }
 
-TEST_CASE("a loop's operands live until it ends, and never meet what its body makes") {
+TEST_CASE("a loop's operands live until it ends, and never overlap its body's values") {
   // 1 = f(0); while (12 = c(10, 11)) { 22 = g(20, 21) } over 1 and 0
   Steps steps;
   steps.call({0}, {1}).flow(StepKind::while_loop, 1, 2, {1, 0}, {2}, 1).call({2}, {3}).returns({3});
@@ -138,7 +138,7 @@ TEST_CASE("a loop's operands live until it ends, and never meet what its body ma
   CHECK(plan.is_sound());
 }
 
-TEST_CASE("what a scan's body makes lives until the scan ends") {
+TEST_CASE("results of a scan's body live until the scan ends") {
   Steps steps;
   steps.call({0}, {1}).flow(StepKind::scan, 1, no_id, {1, 0}, {2, 3}, 1, 1).returns({2, 3});
   steps.graph({10, 11}, {12, 13}).call({10, 11}, {12}).call({12}, {13});
@@ -148,7 +148,7 @@ TEST_CASE("what a scan's body makes lives until the scan ends") {
   CHECK(plan.is_sound());
 }
 
-TEST_CASE("what the condition of a loop answers lives until that loop ends, whatever loops are in its body") {
+TEST_CASE("the result of a loop's condition lives until that loop ends, whatever loops are in its body") {
   // while (12 = c(10)) { scan over 20 { 31 = f(30) }; 22 = g(21) }
   Steps steps;
   steps.flow(StepKind::while_loop, 1, 2, {0}, {1}, 1).returns({1});

@@ -151,7 +151,7 @@ TEST_CASE(
   CHECK(session.run("forward", {}, twice).error().what == "forward() is missing value for argument 'a1'");
 }
 
-TEST_CASE("run takes tensors, numbers and Results of them; an Error among these is answered, and nothing runs") {
+TEST_CASE("run takes tensors, numbers and Results of them; an Error among these is returned, and nothing runs") {
   Script script;
   Session session = session_of(programs::echo(2));
   std::vector<float> element = {3};
@@ -286,7 +286,7 @@ TEST_CASE("D05: an empty tuple is a method without outputs; the original crashes
   CHECK(script.take_log().empty());
 }
 
-TEST_CASE("D06: numbers, text and None come back as what they are") {
+TEST_CASE("D06: numbers, text and None are returned unchanged") {
   Script script;
   GraphBuilder texts;
   const Tensor x = scalar(1);
@@ -339,8 +339,8 @@ TEST_CASE("D08: a list for a tensor is an error; torch.export returns the elemen
 }
 
 TEST_CASE(
-    "D09: text for a tensor is an error that says what was wrong, where the original's message is empty; so are "
-    "another dtype and other sizes") {
+    "D09: text for a tensor is an error with a sentence, where the original's message is empty; so are another dtype "
+    "and other sizes") {
   Script script;
   Session session = session_of(programs::echo());
   const Tensor x = scalar(1);
@@ -374,7 +374,7 @@ TEST_CASE("D10: an output left out is an error, and so is asking for another num
   CHECK(session.call<std::tuple<>>("forward", x).error().what == "Expected 0 elements in a list but found 2");
 }
 
-TEST_CASE("E01: each method runs with its own handle, in whatever order they are called") {
+TEST_CASE("E01: each method runs with its own handle, in any order of calls") {
   Script script;
   const ExportedProgram program = programs::echo();
   const ProgramMethod methods[] = {{"a", &program}, {"b", &program}};
@@ -433,7 +433,7 @@ TEST_CASE("H09: a fault in execute is reported with backend, method, node and th
         "  File \"/home/user/model.py\", line 5, in forward\n    return x + h\n    ~~~~~~~~~~~~ <--- HERE");
 }
 
-TEST_CASE("H11: a handle that is not in the map is named, and no handle is no lie; the original loses or joins them") {
+TEST_CASE("H11: an unknown handle is named, and a missing handle is not invented; the original loses or joins them") {
   Script script;
   Session session = session_of(programs::add());
   script.fault = ErrorCode::failed;
@@ -450,7 +450,7 @@ TEST_CASE("H11: a handle that is not in the map is named, and no handle is no li
   CHECK(none.error().source.empty());
 }
 
-TEST_CASE("H12: every code that execute reports arrives unchanged; without a sentence the code's name stands in") {
+TEST_CASE("H12: every code of execute arrives unchanged; without a sentence the code's name is the message") {
   Script script;
   Session session = session_of(programs::echo());
   const Tensor x = scalar(1);

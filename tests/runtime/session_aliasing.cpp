@@ -140,8 +140,7 @@ TEST_CASE("an output that is fed back keeps its sizes while the run makes others
   }
 }
 
-TEST_CASE(
-    "an output that views what the caller passed, and is fed back, keeps its strides while the run makes others") {
+TEST_CASE("an output that views an argument, and is fed back, keeps its strides while the run makes others") {
   Draft d;
   const ValueId total = d.buffer("total", 1);
   const ValueId x = d.user("x", {2, 2});
@@ -171,7 +170,7 @@ TEST_CASE(
       program, ByHand<List>(program.view(), {{0, {"shown", "add_"}}, {1, {"turned"}}, {0, {"difference"}}}))));
 }
 
-TEST_CASE("the memory of an input that a backend answers a view of is not used again while that is needed") {
+TEST_CASE("the memory of an input that a backend's result views is not reused while the result is needed") {
   Draft d;
   const ValueId x = d.user("x", {2});
   const ValueId a = d.add("a", x, 1.0);
@@ -346,7 +345,7 @@ std::vector<Floats> kept(const ExportedProgram& program) {
 
 }  // namespace
 
-TEST_CASE("what is copied into a tensor of the program's own is not the caller's memory") {
+TEST_CASE("a copy in the program's own tensor does not share the caller's memory") {
   const Floats x{1, 2, 3, 4};
   {
     Draft d;

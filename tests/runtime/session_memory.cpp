@@ -268,7 +268,7 @@ TEST_CASE(
   CHECK(prepared == std::vector<int>(3, prepared[0]));
 }
 
-TEST_CASE("sizes that only the run can tell: those partitions have memory of their own") {
+TEST_CASE("data-dependent sizes: their partitions have memory of their own") {
   const Toys toys;
   const Fillings fillings;
   Draft d;
@@ -332,7 +332,7 @@ TEST_CASE("no heap memory in steady state: partitions, state, mutations, cond, l
   CHECK(session.plan(0).is_sound());
 }
 
-TEST_CASE("an input that lies between two outputs of the run before is passed on as it is, without heap memory") {
+TEST_CASE("an input that is between two outputs of the previous run is passed on unchanged, without heap memory") {
   const Tensor memory = filled({6}, 0);
   float* const data = memory.view().as<float>();
   static constexpr std::int64_t two[] = {2}, one[] = {1};
@@ -534,7 +534,7 @@ TEST_CASE("a method's name costs no memory, whichever method it is") {
   CHECK((*outputs)[0].as<float>()->front() == 6.0f);
 }
 
-TEST_CASE("a session takes exactly the memory that its limit allows: arena, what a partition takes beside it, state") {
+TEST_CASE("a session takes exactly the memory of its limit: arena, partitions' own memory, state") {
   const auto run = [](const LoweredProgram& lowered, std::uint64_t max_memory,
                       std::initializer_list<std::int64_t> sizes) {
     Result<Session> session = Session::make(lowered, {.limits = {.max_memory = max_memory}});

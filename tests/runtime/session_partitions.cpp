@@ -176,7 +176,7 @@ TEST_CASE("outputs come in the program's order, whichever partition made them, w
   }
 }
 
-TEST_CASE("outputs of one node that go to different partitions, and one that nobody wants") {
+TEST_CASE("outputs of one node that go to different partitions, and an unused one") {
   const Toys toys;
   Draft d;
   const ValueId x = d.user("x");
@@ -203,7 +203,8 @@ TEST_CASE("buffers and user inputs take their new values after a run, and the ou
   CHECK(support::items(again->all()) == Floats{19, 12, 228, 13});
 }
 
-TEST_CASE("a failed run changes neither buffers nor user inputs, whichever partition fails, and the next one goes on") {
+TEST_CASE(
+    "a failed run changes neither buffers nor user inputs, whichever partition fails, and the next one succeeds") {
   const Toys toys;
   const LoweredProgram lowered = split(accumulates());
   for (support::ToyState* state : {&A::state, &B::state}) {
@@ -399,7 +400,7 @@ TEST_CASE("a loop in a loop: the inner one begins anew each time") {
   for (int n = 0; n < 2; ++n) CHECK(support::run(session, {0, 5}) == Floats{3, 65});
 }
 
-TEST_CASE("a loop whose body swaps what it carries") {
+TEST_CASE("a loop whose body swaps its carried values") {
   const Toys toys;
   Draft d;
   const ValueId i = d.user("i");
@@ -419,7 +420,7 @@ TEST_CASE("a loop whose body swaps what it carries") {
   CHECK(support::run(session, {1, 1, 2}) == Floats{3, 1, 2});
 }
 
-TEST_CASE("map runs its body over the first dimension and stacks what it makes") {
+TEST_CASE("map runs its body over the first dimension and stacks the results") {
   const Toys toys;
   Draft d;
   const ValueId x = d.user("x", {3, 2});
@@ -471,7 +472,7 @@ TEST_CASE("scan carries a value and stacks rows, over any dimension, from either
   }
 }
 
-TEST_CASE("what a scan runs over must have slices, as many in every tensor, and no more than the limit") {
+TEST_CASE("a scan's tensors must have slices, equally many, and no more than the limit") {
   const Toys toys;
   Draft d;
   const ExprId s0 = d.b.symbol("s0");
@@ -521,7 +522,7 @@ TEST_CASE("an error inside control flow names partition and backend, and the sou
   CHECK(error.source.view().find("return x * h") != std::string_view::npos);
 }
 
-TEST_CASE("a backend that answers a tensor without memory is an Error, on its first run and on a later one") {
+TEST_CASE("a backend that returns a tensor without memory is an Error, on its first run and on a later one") {
   const Toys toys;
   Draft d;
   d.output(d.add("a", d.user("x"), 1.0));
@@ -540,7 +541,7 @@ TEST_CASE("a backend that answers a tensor without memory is an Error, on its fi
   }
 }
 
-TEST_CASE("what a partition answers is checked, and the error names partition, backend and output") {
+TEST_CASE("a partition's results are checked, and the error names partition, backend and output") {
   const Toys toys;
   Session session = *Session::make(split(accumulates()));
   const Tensor x = programs::scalar(3);
@@ -586,7 +587,7 @@ TEST_CASE("inputs are checked before anything runs: number, kind, dtype, rank, s
   CHECK(error.what == "its sizes are [3, 2]: size 0 is 3, and the program was exported for 2 there");
 }
 
-TEST_CASE("dynamic sizes: each run has its own; those of one symbol must agree and keep to its range") {
+TEST_CASE("dynamic sizes: each run has its own; sizes of one symbol must agree and keep to its range") {
   const Toys toys;
   Session session = *Session::make(split(dynamic(2, 5)));
   const auto run = [&](std::int64_t a, std::int64_t b) -> Floats {
@@ -624,7 +625,7 @@ TEST_CASE("backends that prepare are asked once per set of sizes") {
   CHECK(run(0) == 4);
 }
 
-TEST_CASE("arguments by name; the wrong ones and unknown methods are told") {
+TEST_CASE("arguments by name; wrong ones and unknown methods are reported") {
   const Toys toys;
   const ExportedProgram program = programs::binary("aten.sub.Tensor");
   Session session = *Session::make(split(program));
@@ -668,7 +669,7 @@ TEST_CASE("a tracer sees every delegate call with its outputs") {
   CHECK(calls.log.back() == "end toy1_0");
 }
 
-TEST_CASE("a tracer that runs the session whose run it follows gets an Error, and that run goes on") {
+TEST_CASE("a tracer that runs the session during its run gets an Error, and the run continues") {
   const Toys toys;
   const Tensor x = programs::scalar(3);
   RunsAgain again;
@@ -689,7 +690,7 @@ TEST_CASE("a tracer that runs the session whose run it follows gets an Error, an
   CHECK(support::items(next->all()) == Floats{19, 12, 228, 13});
 }
 
-TEST_CASE("a method that only reads a buffer sees what another method of the session wrote to it") {
+TEST_CASE("a method that only reads a buffer sees another method's write to it") {
   const Toys toys;
   const ExportedProgram step = programs::counter(10);
   Draft reader;
@@ -719,7 +720,7 @@ TEST_CASE("a method that only reads a buffer sees what another method of the ses
 }
 
 TEST_CASE(
-    "a partition that answers a tensor without memory to the next one is an Error with its name, on its first run and "
+    "a partition that returns a tensor without memory to the next one is an Error with its name, on its first run and "
     "on a later one") {
   const Toys toys;
   Draft d;
@@ -776,7 +777,8 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "an exception of a backend is an Error with the partition's name, wherever it is thrown, and the session goes on") {
+    "an exception of a backend is an Error with the partition's name, wherever it is thrown, and the session stays "
+    "usable") {
   const Toys toys;
   Draft d;
   d.output(d.mul("m", d.add("a", d.user("x"), 1.0), 2.0));

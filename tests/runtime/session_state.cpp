@@ -68,7 +68,7 @@ const float* data(const Session& session) { return session.state()[0].tensor.vie
 
 }  // namespace
 
-TEST_CASE("a row of a buffer is written where it lies: nothing is copied, and the arena has no second buffer") {
+TEST_CASE("a row of a buffer is written in place: nothing is copied, and the arena has no second buffer") {
   const auto lowered = doubled_cache();
   REQUIRE(lowered);
   Session session = *Session::make(*lowered);
@@ -88,7 +88,7 @@ TEST_CASE("a row of a buffer is written where it lies: nothing is copied, and th
   CHECK(session.plan(0).arena_bytes < 2 * 16 * 2 * sizeof(float));
 }
 
-TEST_CASE("reset: a session's buffers hold again what a new session's do, and runs go on from there") {
+TEST_CASE("reset: a session's buffers have their initial values again, and later runs begin with them") {
   const auto lowered = doubled_cache();
   REQUIRE(lowered);
   Session session = *Session::make(*lowered);
@@ -130,8 +130,7 @@ TEST_CASE("a run that fails after a row was written puts it back") {
 }
 
 TEST_CASE(
-    "a buffer that is read later, answered as it was, or written with what it holds itself, is not written where it "
-    "lies") {
+    "a buffer that is read later, returned unchanged, or written with its own elements, is not written in place") {
   const Tensor row = programs::tensor({1, 2}, {100, 200}), at = index(3);
   const EValue inputs[] = {at, row};
   for (int variant = 0; variant < 3; ++variant) {

@@ -31,7 +31,7 @@ TEST_CASE("sizes have changed at the first call, and then only when they do") {
   CHECK(memory.changed(two, first));
 }
 
-TEST_CASE("what was forgotten is new") {
+TEST_CASE("forgotten sizes are new") {
   SizeMemory memory;
   const Tensor a = programs::tensor({2, 3}, {});
   const EValue values[] = {a};

@@ -17,14 +17,14 @@
 
 namespace support {
 
-/// The name of the partition that a list's partitioner makes of a program; empty if it makes another number of them.
+/// The name of the only partition that a list's partitioner makes of a program; empty if it makes more or none.
 template <class List>
 [[nodiscard]] davit::Name only_partition(const davit::ExportedProgram& program) {
   const auto parts = davit::CapabilityPartitioner<List>().partition(davit::Method{"forward", &program});
   return parts && parts->delegations.size() == 1 ? parts->tags.names[0] : davit::Name();
 }
 
-/// What differs between a backend's outputs and portable's, and which laws are broken; empty if all is well.
+/// Describes differences of a backend's outputs from portable's, and broken laws; empty if there are none.
 template <class B>
 [[nodiscard]] std::string faults_of(const davit::ExportedProgram& program, std::span<const davit::EValue> sample,
                                     davit::testing::Tolerance tolerance, const typename B::CompileSpec& spec = {}) {
@@ -41,8 +41,8 @@ template <class B>
   return text + differs_from_portable(program, sample, results->all(), tolerance);
 }
 
-/// Runs sessions of one program in `threads` threads at the same time; how many runs failed or gave another result than
-/// the first.
+/// Runs sessions of one program in `threads` threads at the same time; returns the number of runs that failed or gave
+/// another result than the first.
 [[nodiscard]] inline int wrong_concurrent_runs(const davit::LoweredProgram& program,
                                                std::span<const davit::EValue> sample, std::size_t threads, int runs) {
   davit::Session first = *davit::Session::make(program);
@@ -66,8 +66,8 @@ template <class B>
   return sum;
 }
 
-/// Loads, compiles and runs what the backends saved of a program's partitions with each of its bytes damaged in turn,
-/// and with its end missing. Every step may answer an Error, and nothing may crash; answers how many of them ran.
+/// Loads, compiles and runs the saved partitions of a program with each of their bytes damaged in turn, and truncated.
+/// Every step may return an Error, and nothing may crash; returns the number of successful runs.
 [[nodiscard]] inline int run_damaged(const davit::LoweredProgram& program, std::span<const davit::EValue> sample) {
   const davit::LoweredDelegate& delegate = program.methods()[0].delegates[0];
   const davit::BackendTables backends = program.backends();

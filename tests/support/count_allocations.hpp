@@ -15,15 +15,15 @@ namespace support {
 
 inline std::atomic<std::size_t> allocations = 0;
 inline std::atomic<std::size_t> largest_allocation = 0;
-/// Told of each allocation where the code lies that asked for it; see count_own_allocations.hpp.
+/// Called for each allocation with the code address of its caller; see count_own_allocations.hpp.
 inline std::atomic<void (*)(const void* caller)> on_allocation = nullptr;
 
-/// Heap allocations of the whole program since this was made.
+/// Heap allocations of the whole program since its construction.
 class AllocationCount {
  public:
   AllocationCount() noexcept : before_(allocations.load()) { largest_allocation = 0; }
   [[nodiscard]] std::size_t count() const noexcept { return allocations.load() - before_; }
-  /// Bytes of the largest one.
+  /// Bytes of the largest allocation.
   [[nodiscard]] std::size_t largest() const noexcept { return largest_allocation.load(); }
 
  private:
@@ -54,7 +54,7 @@ inline void release(void* memory) noexcept {
 
 }  // namespace support
 
-// Not inlined, or g++ takes malloc and free in them for a mismatch.
+// not inlined, or g++ reports malloc and free in them as a mismatch
 
 [[gnu::noinline]] void* operator new(std::size_t size) {
   return support::allocate_or_end(size, 1, __builtin_return_address(0));

@@ -13,15 +13,15 @@
 #include "count_allocations.hpp"
 #include "davit/runtime/session.hpp"
 
-// Tells whose allocations are whose by where the caller's code lies: a call from a shared library of another vendor
-// (libdnnl, libXNNPACK, ...) is that library's own, every other one is davit's or the test's. What libraries take with
-// malloc is theirs anyway: davit never calls it. Include it in one translation unit.
+// Attributes allocations by the address of the caller's code: a call from a shared library of another vendor (libdnnl,
+// libXNNPACK, ...) is the library's own, every other one is davit's or the test's. Calls of malloc are always a
+// library's: davit never calls it. Include it in one translation unit.
 
 namespace support {
 
 inline std::atomic<std::size_t> own_allocations = 0;
 
-/// Counts in own_allocations from here to the end of its life.
+/// Counts in own_allocations during its life.
 class OwnAllocationCount {
  public:
   OwnAllocationCount() noexcept {

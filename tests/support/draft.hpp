@@ -12,7 +12,7 @@
 #include "../programs.hpp"
 #include "davit/core/contiguous.hpp"
 
-/// Tools that several tests share.
+/// Common helpers of several tests.
 namespace support {
 
 using Sizes = std::initializer_list<std::int64_t>;
@@ -57,7 +57,8 @@ class Draft {
     b.input(davit::GraphBuilder::value(v));
     return v;
   }
-  /// @name What the program holds, one element each unless a tensor is given. The input is called like its target.
+  /// @name Parameters, buffers and constants, one element each unless a tensor is given. The input has its target's
+  /// name.
   davit::ValueId parameter(std::string_view name, davit::Tensor tensor) {
     program.signature.input_specs.push_back(
         davit::InputToParameterSpec({davit::Name::own(name)}, davit::Name::own(name)));
@@ -155,7 +156,7 @@ class Draft {
     b.node(target, std::vector<davit::Argument>(inputs), made, metadata);
   }
 
-  /// A sub-graph of scalars in0, in1, ...; `body` answers its output, or a vector of them, from its inputs.
+  /// A sub-graph of scalars in0, in1, ...; `body` returns its output, or a vector of outputs, from its inputs.
   template <class Body>
   constexpr davit::GraphId branch(std::string_view name, std::size_t inputs, Body&& body, Sizes sizes = {}) {
     const davit::GraphId id = b.begin_graph(name);
@@ -173,7 +174,7 @@ class Draft {
     b.end_graph(std::span<const davit::Argument>(outputs));
     return id;
   }
-  /// A cond over operands of these sizes that all branches take; answers its one output.
+  /// A cond over operands of these sizes that all branches take; returns its only output.
   template <class Yes, class No>
   constexpr davit::ValueId cond(std::string_view name, davit::ValueId predicate,
                                 std::initializer_list<davit::ValueId> operands, Yes&& yes, No&& no, Sizes sizes = {}) {

@@ -7,7 +7,7 @@
 
 namespace support {
 
-/// The Error that a Result must hold.
+/// The Error of a Result that must have failed.
 template <class R>
 davit::Error error_in(const R& result) {
   REQUIRE(!result);

@@ -9,21 +9,21 @@
 
 #include "davit/core/error.hpp"
 
-// Lets allocations fail, in a program one of whose translation units includes count_allocations.hpp.
+// Makes allocations fail, in a program with a translation unit that includes count_allocations.hpp.
 
 namespace support {
 
-/// If not 0: the allocation of that number from now on fails.
+/// If nonzero: the number of the allocation, from now on, that fails.
 inline std::atomic<std::size_t> allocations_until_failure = 0;
-/// Blocks that were allocated and not freed.
+/// Blocks that are allocated and not freed.
 inline std::atomic<std::int64_t> live_blocks = 0;
 
-/// Lets each allocation of `work` fail in turn, until it needs no more. `work` answers a Result: a value as soon as
-/// nothing fails, or if it can do without (std::stable_sort can), else out_of_memory, and it must not leak. Answers how
-/// many allocations it took.
+/// Makes each allocation of `work` fail in turn, until none fails. `work` returns a Result: a value if no allocation
+/// fails, or if it needs none (as std::stable_sort can), else out_of_memory, without a leak. Returns the number of
+/// allocations.
 template <class Work>
 std::size_t fail_each(Work&& work) {
-  REQUIRE(work());  // what is made once
+  REQUIRE(work());  // allocates memory that is kept
   for (std::size_t n = 1;; ++n) {
     const std::int64_t before = live_blocks.load();
     davit::ErrorCode code = davit::ErrorCode::ok;

@@ -12,8 +12,8 @@
 
 namespace support {
 
-/// A toy backend that fills destinations, uses scratch, and may compute an output over an input. It overwrites all of
-/// its scratch at every call, so that a value which wrongly lies there is lost.
+/// A toy backend that fills destinations, uses scratch, and may overwrite an input. It overwrites all of its scratch at
+/// every call, so that a value which is wrongly placed there is lost.
 template <int N>
 struct filling_backend : toy_backend<N> {
   using Base = toy_backend<N>;
@@ -24,8 +24,8 @@ struct filling_backend : toy_backend<N> {
   static constexpr std::size_t most_outputs = 64;
   static inline std::size_t scratch_size = 0;
   static inline bool overwrites = false;
-  static inline int destinations = 0;  ///< outputs that had one when they were executed
-  static inline int over_inputs = 0;   ///< those that lay where an input lies
+  static inline int destinations = 0;  ///< executed outputs with a destination
+  static inline int over_inputs = 0;   ///< executed outputs in an input's memory
   static void reset() {
     scratch_size = 0;
     overwrites = false;

@@ -70,7 +70,7 @@ inline ProgramTables make() {
   return program;
 }
 
-/// What a call gives: leaves() of tests/cases/guards.py.
+/// The values of a call: leaves() of tests/cases/guards.py.
 struct Given {
   std::array<double, 17> numbers{};
 

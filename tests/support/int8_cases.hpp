@@ -12,7 +12,7 @@
 #include "davit/backends/portable/int8/elementwise.hpp"
 #include "davit/backends/portable/int8/linear.hpp"
 
-/// Random cases of the int8 kernels that have versions per instruction set. Runs on a host and on a board: no heap, no
+/// Random cases for the int8 kernels with versions per instruction set. Runs on a host and on a board: no heap, no
 /// exceptions.
 namespace davit::int8_cases {
 
@@ -45,7 +45,7 @@ struct Buffers {
   std::array<std::int32_t, 2000> scratch;
 };
 
-/// A requantization of random scales, with any shift that they allow.
+/// A requantization with random scales, and any shift that they allow.
 [[nodiscard]] inline Requantize random_requantize(Random& random, float largest_scale) noexcept {
   Requantize q;
   const float input_scale = random.real(0.001f, 0.1f);
@@ -63,10 +63,10 @@ struct Buffers {
   return q;
 }
 
-/// What a check adds to one expected sum to see that it would find it.
+/// A check adds it to one expected sum, to prove that it would find an error.
 inline std::int64_t planted_error = 0;
 
-/// One result by the definition, in 64 bits.
+/// One result by definition, in 64 bits.
 template <class T>
 [[nodiscard]] T expected_result(std::int64_t sum, const Channel& c, const Requantize& q) noexcept {
   std::int64_t v =
@@ -147,7 +147,7 @@ template <class T>
   return sum;
 }
 
-/// A convolution of random shape: true if the kernel's bytes are those of the definition, and nothing past them is
+/// Checks a convolution of random shape: true if the kernel's bytes are the definition's, and no byte behind them is
 /// written.
 template <class Isa, class T>
 [[nodiscard]] bool conv_case(Buffers<T>& b, std::uint32_t seed, ConvKind kind) noexcept {

@@ -14,7 +14,7 @@
 #include "davit/program/graph_builder.hpp"
 #include "support/int8_cases.hpp"
 
-/// Static programs with PT2E patterns, and what they give when nothing is folded.
+/// Static programs with PT2E patterns, and their results without fusion.
 namespace int8_graph {
 
 using davit::Arg;
@@ -23,7 +23,7 @@ using davit::ScalarType;
 using davit::ValueId;
 using Sizes = std::initializer_list<std::int64_t>;
 
-/// What bytes stand for.
+/// The scale and zero point of bytes.
 struct Scale {
   double scale;
   std::int64_t zero_point;
@@ -73,7 +73,7 @@ constexpr ValueId call(GraphBuilder& b, std::string_view target, ValueId x, Size
   return y;
 }
 
-/// A program of one byte tensor in, one out: `make(builder, x)` builds what lies between.
+/// A program with a byte tensor as input and output: `make(builder, x)` builds the operators between them.
 template <auto make, ScalarType Type, std::int64_t... In>
 constexpr davit::GraphModule one_input() {
   GraphBuilder b;
@@ -84,7 +84,7 @@ constexpr davit::GraphModule one_input() {
   return std::move(b).finish();
 }
 
-/// Portable that folds nothing: every node alone, in float.
+/// Portable without fusion: every node alone, in float.
 struct unfolded {
   static constexpr std::string_view name = "unfolded";
   using Kernels = davit::portable_static::Kernels;
@@ -95,8 +95,8 @@ struct unfolded {
   }
 };
 
-/// The largest difference of the program's results from those of its float form, over random inputs; and how many
-/// differ.
+/// The largest difference of the program's results from those of its float form, over random inputs, and the number of
+/// different results.
 struct Difference {
   int largest = 0;
   int different = 0;
@@ -123,7 +123,7 @@ Difference difference(int rounds = 50) {
   }
   return d;
 }
-/// True if nearly all results are those of the float form, and the others one step off: ties, which float rounds to
+/// True if nearly all results equal the float form's, and the others are off by one step: ties, which float rounds to
 /// even.
 [[nodiscard]] inline bool is_close(const Difference& d) {
   return d.compared > 0 && d.largest <= 1 && d.different * 50 <= d.compared;

@@ -18,7 +18,7 @@ using namespace davit;
 
 using Second = testing::renamed_backend<portable, "second">;
 
-/// Takes views alone, and so answers views of its inputs.
+/// Takes only views, so that it returns views of its inputs.
 struct Viewer : testing::renamed_backend<portable, "viewer"> {
   [[nodiscard]] static const char* refuses(GraphModuleView graph, NodeId node) noexcept {
     for (const std::string_view target :
@@ -29,7 +29,7 @@ struct Viewer : testing::renamed_backend<portable, "viewer"> {
   }
 };
 
-/// Fails at a call that the test chooses, after it has done its work.
+/// Fails at a call that the test selects, after its work.
 struct Failing : testing::renamed_backend<portable, "failing"> {
   static inline std::uint64_t calls_left = 0;  ///< 0: never
   static void fail_at(std::uint64_t call) { calls_left = call; }
@@ -43,7 +43,7 @@ struct Failing : testing::renamed_backend<portable, "failing"> {
   }
 };
 
-/// What a lowered form of the program gives that differs from an eager run; empty if nothing.
+/// Describes how a lowered form of the program differs from an eager run; empty if it does not.
 inline std::string difference(const testing::RandomProgram& program, const Result<LoweredProgram>& lowered,
                               const testing::JudgeOptions& options) {
   return lowered ? testing::judge(program, *lowered, BackendList<portable>::tables(), options)

@@ -17,7 +17,7 @@
 #include "davit/core/tensor.hpp"
 #include "davit/kernels/thread_team.hpp"
 
-/// Runs kernels of the portable backend on values that it owns, without a program.
+/// Runs kernels of the portable backend without a program, on values of its own.
 struct KernelTest {
   using Integers = std::vector<std::int64_t>;
   using Numbers = std::vector<double>;
@@ -41,7 +41,7 @@ struct KernelTest {
     return davit::TensorView{of.tensor().element_at(offset), kept_sizes.data(), kept_strides.data(),
                              static_cast<std::uint8_t>(sizes.size()), of.tensor().dtype};
   }
-  /// A line of complex64 or complex128 numbers, given by pairs.
+  /// A vector of complex64 or complex128 numbers, given by pairs.
   davit::EValue complex_line(davit::ScalarType type, const Numbers& pairs) {
     const auto n = static_cast<std::int64_t>(pairs.size() / 2);
     davit::TensorView line = view(tensor(davit::real_of(type), {n, 2}, pairs), {n}, {1}).tensor();
@@ -53,7 +53,7 @@ struct KernelTest {
   }
 
   /// Calls the kernel of that name with arguments for all parameters of its schema; unsupported_operator if the family
-  /// has none. Outputs hold until the next call.
+  /// lacks it. Outputs are valid until the next call.
   davit::ErrorCode run(std::span<const davit::portable_kernels::OpRow> family, std::string_view name,
                        std::span<const davit::EValue> arguments, std::size_t output_count = 1) {
     for (const davit::portable_kernels::OpRow& row : family) {
@@ -77,7 +77,7 @@ struct KernelTest {
     return run(family, name, std::span<const davit::EValue>(arguments.begin(), arguments.size()), output_count);
   }
 
-  /// True if the kernel makes the same bits on a team of three threads, which share whatever can be shared.
+  /// True if the kernel gives the same bits on a team of three threads, with the smallest shares.
   [[nodiscard]] bool is_same_on_threads(std::span<const davit::portable_kernels::OpRow> family, std::string_view name,
                                         std::initializer_list<davit::EValue> arguments, std::size_t output_count = 1) {
     const auto bits = [&] {

@@ -15,36 +15,37 @@
 
 namespace davit::testing {
 
-/// What a mock_backend does and what happened to it. The test owns it and points `mock_backend::script` at it.
+/// The behaviour of a mock_backend, and a record of its calls. The test owns it and points `mock_backend::script` at
+/// it.
 struct MockScript {
-  /// @name What the backend shall do.
+  /// @name Behaviour.
   bool available = true;
   std::optional<Error> preprocess_error;
   std::optional<Error> compile_error;
   std::optional<ErrorCode> fault;  ///< of execute
   DebugHandle fault_handle = no_debug_handle;
   std::string_view fault_text;
-  Name blob{"blob"};             ///< what preprocess answers
+  Name blob{"blob"};             ///< the result of preprocess
   bool asks_for_handles = true;  ///< preprocess takes a debug handle for every node
   /// Fills the outputs; without it output i is input i.
   void (*run)(std::span<const EValue> inputs, std::span<EValue> outputs) = nullptr;
 
-  /// @name What happened.
+  /// @name Record.
   std::string log;  ///< names of the functions called, separated by a space
   std::vector<Name> compiled_specs;
   std::vector<Name> compiled_blobs;
   std::vector<EValue> inputs;              ///< of the last execute
   int handle = 0;                          ///< of the last execute: 10 for the first method compiled, then 20, ...
-  std::vector<DebugHandle> debug_handles;  ///< that preprocess was given
-  const void* program = nullptr;           ///< that preprocess saw last
+  std::vector<DebugHandle> debug_handles;  ///< of preprocess
+  const void* program = nullptr;           ///< the last program of preprocess
 
   void note(std::string_view call) { (log += log.empty() ? "" : " ") += call; }
   /// The log since the last call of this function.
   [[nodiscard]] std::string take_log() { return std::exchange(log, {}); }
 };
 
-/// A steerable backend for tests of code that uses backends. Each `Tag` has a script of its own; a script must be set
-/// while the backend is in use. Not for use from several threads.
+/// A scripted backend for tests of code that uses backends. Each `Tag` has its own script, which must be set while the
+/// backend is in use. Not for use from several threads.
 template <class Tag = void>
 struct mock_backend {
   static constexpr std::string_view name = "mock";

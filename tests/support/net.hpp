@@ -12,7 +12,7 @@
 
 namespace support {
 
-/// A program of float operators with named arguments and weights made of a formula, as networks are.
+/// A network-like program of float operators with named arguments, and weights from a formula.
 class Net {
  public:
   using Named = std::pair<std::string_view, davit::Argument>;
@@ -76,7 +76,7 @@ class Net {
   [[nodiscard]] Value add(std::string_view name, Value x, Value y, Sizes sizes) {
     return op("aten.add.Tensor", name, sizes, {{"self", v(x)}, {"other", v(y)}});
   }
-  /// A convolution of square kernels without bias.
+  /// A convolution with a square kernel, without bias.
   [[nodiscard]] Value conv(std::string_view name, Value x, Value w, Sizes sizes, std::int64_t stride = 1,
                            std::int64_t pad = 0, std::int64_t groups = 1, std::int64_t dilation = 1) {
     return op("aten.conv2d.default", name, sizes,
@@ -88,7 +88,7 @@ class Net {
                {"dilation", ints({dilation, dilation})},
                {"groups", i(groups)}});
   }
-  /// A batch norm with parameters of its own.
+  /// A batch norm with its own parameters.
   [[nodiscard]] Value norm(std::string_view name, Value x, Sizes sizes) {
     const std::int64_t channels = sizes.begin()[1];
     const Value gamma = weight(davit::concat(name, "_gamma"), {channels}, 0.5, 1);
@@ -114,7 +114,7 @@ class Net {
     for (const Value output : outputs) draft.output(output);
     return draft.finish();
   }
-  /// A call's inputs; they hold as long as the net.
+  /// The inputs of a call; valid as long as the net.
   [[nodiscard]] std::vector<davit::EValue> sample() const {
     std::vector<davit::EValue> values;
     for (const davit::Tensor& t : samples_) values.emplace_back(t.view());

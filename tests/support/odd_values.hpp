@@ -17,8 +17,9 @@
 
 namespace support {
 
-/// Where a backend's results differ from portable's if one element of an input is NaN, infinite or next to the end of
-/// float's range, each in turn in one session, and if the last row is NaN or infinite whole; empty if nowhere.
+/// Describes differences of a backend's results from portable's if one element of an input is NaN, infinite or near the
+/// end of float's range, each in turn in one session, and if the whole last row is NaN or infinite; empty if there are
+/// none.
 template <class B>
 [[nodiscard]] std::string differs_on_odd_values(Net& net, const davit::ExportedProgram& program) {
   using Limits = std::numeric_limits<float>;

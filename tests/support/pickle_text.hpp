@@ -9,7 +9,7 @@
 
 #include "support/zip_file.hpp"
 
-/// Writes what torch.save writes, value by value.
+/// Writes pickles as torch.save does, value by value.
 namespace pickle_text {
 
 inline std::string text(std::string_view s) { return "X" + ZipFile::number(s.size(), 4) + std::string(s); }
@@ -45,9 +45,9 @@ inline std::string tensor(const std::string& storage, std::int64_t offset, const
 inline std::string parameter(const std::string& tensor) {
   return call("torch._utils", "_rebuild_parameter", tuple({tensor, boolean(true), hooks}));
 }
-/// The whole of a data.pkl: one value.
+/// A whole data.pkl with one value.
 inline std::string pickle(const std::string& value) { return "\x80\x02" + value + "."; }
-/// A dictionary; its items are keys and values in turn.
+/// A dictionary; its items are alternating keys and values.
 inline std::string dict(std::initializer_list<std::string> items) {
   std::string all = "}(";
   for (const std::string& item : items) all += item;

@@ -10,7 +10,7 @@
 
 namespace support {
 
-/// What portable makes of a whole program.
+/// Portable's Code of a whole program.
 [[nodiscard]] inline std::shared_ptr<const davit::portable_kernels::Code> portable_code(
     const davit::ExportedProgram& program) {
   davit::DebugMap map;

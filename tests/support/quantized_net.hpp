@@ -13,7 +13,7 @@ namespace support {
 /// A program with int8 tensors, as PT2E writes it.
 class QuantizedNet : public Net {
  public:
-  /// What bytes stand for.
+  /// The scale and zero point of bytes.
   struct Steps {
     double scale = 1;
     std::int64_t zero_point = 0;
@@ -27,12 +27,12 @@ class QuantizedNet : public Net {
   [[nodiscard]] Value dequantize(std::string_view name, Value x, Sizes sizes, Steps q) {
     return convert("quantized_decomposed.dequantize_per_tensor.default", name, x, sizes, q, davit::ScalarType::float32);
   }
-  /// To bytes and back.
+  /// quantize, then dequantize.
   [[nodiscard]] Value through_bytes(std::string_view name, Value x, Sizes sizes, Steps q) {
     return dequantize(name, quantize(davit::concat(name, "_q"), x, sizes, q), sizes, q);
   }
-  /// Bytes of a formula, a scale for each index of the first dimension, and zeros: a parameter each. Made before the
-  /// inputs.
+  /// Weights: bytes from a formula, a scale for each index of the first dimension, and zeros, a parameter each. Made
+  /// before the inputs.
   struct Weights {
     Value bytes = davit::no_id, scales = davit::no_id, zero_points = davit::no_id;
     davit::Tensor scale_numbers;
@@ -60,7 +60,7 @@ class QuantizedNet : public Net {
                {"quant_max", i(127)},
                {"dtype", davit::GraphBuilder::scalar_type(davit::ScalarType::int8)}});
   }
-  /// A convolution of square kernels, padded to keep its size where the stride is 1.
+  /// A convolution with a square kernel, padded to keep the size for stride 1.
   [[nodiscard]] Value conv(std::string_view name, Value x, Value w, Value bias, Sizes sizes, std::int64_t stride,
                            std::int64_t pad, std::int64_t groups) {
     return op("aten.conv2d.default", name, sizes,

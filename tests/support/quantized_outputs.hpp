@@ -17,7 +17,7 @@
 
 namespace support {
 
-/// Outputs of a run, bytes and floats as numbers.
+/// Outputs of a run; bytes become numbers.
 using Outputs = std::vector<std::vector<float>>;
 template <class Partitioner>
 [[nodiscard]] Outputs outputs_of(const davit::ExportedProgram& program, const Partitioner& partitioner,
@@ -41,15 +41,14 @@ template <class Partitioner>
   }
   return out;
 }
-/// The same of portable's kernels, every second node in another partition: whatever the program says, one operator
-/// after the other.
+/// The outputs of portable's kernels with alternating partitions: strictly one operator after the other.
 [[nodiscard]] inline Outputs outputs_node_by_node(const davit::ExportedProgram& program,
                                                   const std::vector<davit::EValue>& inputs) {
   using Second = davit::testing::renamed_backend<davit::portable, "second">;
   return outputs_of(program, davit::testing::AlternatingPartitioner<davit::BackendList<davit::portable, Second>>(),
                     inputs);
 }
-/// One byte in a hundred may be `most` steps off, where rounding decides.
+/// One byte in a hundred may be off by `most` steps, where rounding decides.
 inline void check_bytes(const Outputs& made, const Outputs& expected, float most = 1) {
   REQUIRE(made.size() == expected.size());
   for (std::size_t o = 0; o < made.size(); ++o) {

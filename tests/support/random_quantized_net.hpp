@@ -21,9 +21,9 @@ namespace support {
       {{"self", n.v(x)}, {"min_val", davit::GraphBuilder::real(low)}, {"max_val", davit::GraphBuilder::real(high)}});
 }
 
-/// A convolution between bytes; `after` is put between it and the last quantize.
+/// A function between a quantized convolution and its last quantize.
 using After = std::function<davit::ValueId(QuantizedNet&, davit::ValueId, Sizes)>;
-/// What may stand there.
+/// Such functions.
 namespace after {
 inline const After relu = [](QuantizedNet& n, davit::ValueId c, Sizes sizes) { return n.relu("r", c, sizes); };
 inline const After relu6 = [](QuantizedNet& n, davit::ValueId c, Sizes sizes) {
@@ -35,13 +35,13 @@ inline const After tanh = [](QuantizedNet& n, davit::ValueId c, Sizes sizes) {
 inline const After twice = [](QuantizedNet& n, davit::ValueId c, Sizes sizes) {
   return n.add("twice", n.relu("r", c, sizes), c, sizes);
 };
-/// Clamped after it was bytes.
+/// Clamped after a quantize.
 [[nodiscard]] inline After clamped_bytes(QuantizedNet::Steps steps, double low = -1, double high = 2.9) {
   return [=](QuantizedNet& n, davit::ValueId c, Sizes sizes) {
     return clamp(n, "r", n.through_bytes("b", c, sizes, steps), sizes, low, high);
   };
 }
-/// What becomes part of a convolution whose result are bytes in these steps.
+/// Functions that are fused into a convolution with a result in these steps.
 inline const After joined[] = {After(), relu, relu6, clamped_bytes({0.05, 7})};
 }  // namespace after
 [[nodiscard]] inline davit::ExportedProgram quantized_convolution(QuantizedNet& n, const After& after,
@@ -55,8 +55,7 @@ inline const After joined[] = {After(), relu, relu6, clamped_bytes({0.05, 7})};
   return n.finish({n.quantize("out", after ? after(n, c, sizes) : c, sizes, to)});
 }
 
-/// Three convolutions between bytes, some of them depthwise, some with a sum behind; it answers the bytes of layer
-/// `layer`.
+/// Three quantized convolutions, some of them depthwise, some with a sum behind; returns the bytes of layer `layer`.
 [[nodiscard]] inline davit::ExportedProgram random_quantized_net(QuantizedNet& n, unsigned seed,
                                                                  std::size_t& layer_shown) {
   using davit::concat, davit::ScalarType, davit::ValueId;

@@ -10,8 +10,8 @@
 
 namespace support {
 
-/// Where results differ from those of `portable` for the same inputs; empty if nowhere. One translation unit for all,
-/// since `portable` takes long to compile.
+/// Describes differences from `portable` for the same inputs; empty if there are none. One translation unit for all
+/// tests, because `portable` takes long to compile.
 [[nodiscard]] std::string differs_from_portable(const davit::ExportedProgram& program,
                                                 std::span<const davit::EValue> inputs,
                                                 std::span<const davit::EValue> results,

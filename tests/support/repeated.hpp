@@ -6,7 +6,7 @@
 
 namespace support {
 
-/// A text so many times, one behind the other.
+/// A text, repeated.
 [[nodiscard]] inline std::string repeated(std::string_view text, int count) {
   std::string all;
   for (int i = 0; i < count; ++i) all += text;

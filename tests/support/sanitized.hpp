@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// True under AddressSanitizer, which ends the program where memory is refused, and whose checks multiply code.
+/// True under AddressSanitizer, which ends the program if an allocation fails, and whose checks multiply code.
 #if defined(__SANITIZE_ADDRESS__)
 inline constexpr bool sanitized = true;
 #elif defined(__has_feature)

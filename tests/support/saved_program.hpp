@@ -12,7 +12,7 @@ namespace support {
 [[nodiscard]] inline std::vector<std::byte> saved(const davit::LoweredProgram& program) {
   return *davit::formats::save_program(program, {.debug_map = false});
 }
-/// The program that `saved` wrote, for one backend.
+/// Loads the bytes of `saved`, for one backend.
 template <class B>
 [[nodiscard]] davit::Result<davit::LoweredProgram> loaded(const std::vector<std::byte>& bytes) {
   return davit::formats::load_program<davit::BackendList<B>>(davit::SharedBytes::copy_of(bytes));

@@ -18,7 +18,7 @@
 #include "davit/program/graph_builder.hpp"
 #include "davit/runtime/session.hpp"
 
-/// Runs the graph that `make` builds as a static program, and by portable at run time, on the same numbers.
+/// Runs the graph of `make` as a static program and on portable at run time, with the same numbers.
 namespace static_both {
 
 using davit::GraphBuilder;
@@ -56,7 +56,7 @@ class BothWays {
         inputs);
     return outputs;
   }
-  /// The outputs that differ by more than `tolerance`, by name; "" if none does.
+  /// The names of outputs that differ by more than `tolerance`; "" if there are none.
   [[nodiscard]] static std::string differences(const Inputs& inputs, double tolerance = 0) {
     bool ok = false;
     const Outputs own = run_static(inputs, ok);
@@ -112,7 +112,7 @@ class BothWays {
   }
 };
 
-/// Makes the outputs of a graph, one node each, called out00, out01, ...
+/// Makes the outputs of a graph, one node each: out00, out01, ...
 class Outputs {
  public:
   constexpr explicit Outputs(GraphBuilder& b) : b_(&b) {}

@@ -125,7 +125,7 @@ constexpr GraphModule make_scan() {
   return std::move(b).finish();
 }
 
-/// Over the rows of x [3, 2]: (a, b) = (b, a); rows: a + x_i. What it makes is read after.
+/// Over the rows of x [3, 2]: (a, b) = (b, a); rows: a + x_i. Later nodes read its results.
 constexpr GraphModule make_swap() {
   GraphBuilder b;
   b.begin_graph();

@@ -10,12 +10,12 @@
 
 #include "support/static_toy.hpp"
 
-/// A backend for additions whose device works when it is told to, and writes down what it is asked.
+/// A backend for additions whose device works on request, and records its commands.
 namespace static_device {
 
 using davit::ErrorCode;
 
-/// One range that a cache was told of.
+/// A range of a clean or invalidate call.
 struct Range {
   const void* first = nullptr;
   std::size_t bytes = 0;
@@ -27,7 +27,7 @@ struct Device {
   float* y = nullptr;
   std::int32_t count = 0;
   bool busy = false;
-  bool is_quick = false;  ///< done with a command before `start` returns
+  bool is_quick = false;  ///< finishes a command before `start` returns
   bool refuses = false;   ///< the next command
   bool fails = false;     ///< the next command, when it is done
   int commands = 0, sleeps = 0, polls = 0;

@@ -14,7 +14,7 @@
 #include "davit/kernels/multiply_add.hpp"
 #include "kernel_test.hpp"
 
-/// a * b + c, as the compiler rounds it in kernels on the widest vectors.
+/// a * b + c, rounded as in kernels on the widest vectors.
 struct ProductAndSum {
   template <std::size_t Bytes>
   [[gnu::always_inline]] static float run(float a, float b, float c) {
@@ -32,8 +32,8 @@ struct ProductAndSum {
          davit::kernels::multiply_add(float{a}, float{a}, float{c}) != 0;
 }
 
-/// Random tensors for portable's kernels and for those of static programs, whose results are compared bit by bit; where
-/// portable's are fused, as nearly as the sums of some hundred such products are.
+/// Random tensors for portable's kernels and for static ones, whose results are compared bit by bit; if portable's are
+/// fused, as closely as sums of some hundred such products allow.
 struct StaticFloatTest : KernelTest {
   /// A contiguous float32 tensor of these sizes with random elements, some of them zero.
   davit::EValue random_tensor(const Integers& sizes) {
@@ -47,14 +47,14 @@ struct StaticFloatTest : KernelTest {
     return std::uniform_int_distribution<std::int32_t>(low, high)(random);
   }
 
-  /// How many elements of output 0 differ from these, all if there are other many.
+  /// The number of elements of output 0 that differ from these; all if the numbers of elements differ.
   [[nodiscard]] std::size_t differences(std::span<const float> values) const {
     if (fused) return far(values, 2e-5f);
     return count_where(
         values, [](float a, float b) { return std::bit_cast<std::uint32_t>(a) != std::bit_cast<std::uint32_t>(b); });
   }
-  /// How many elements of output 0 are further from these than functions on wide vectors may be, all if there are other
-  /// many.
+  /// The number of elements of output 0 that differ by more than functions on wide vectors may; all if the numbers of
+  /// elements differ.
   [[nodiscard]] std::size_t far(std::span<const float> values, float tolerance = 2e-7f) const {
     return count_where(values, [=](float a, float b) {
       return !(a == b || (std::isnan(a) && std::isnan(b)) || std::abs(a - b) <= 1e-6f * std::abs(b) + tolerance);
@@ -84,7 +84,7 @@ struct StaticFloatTest : KernelTest {
 inline const float* floats(const davit::EValue& v) { return v.tensor().as<float>(); }
 inline float* floats_of(const davit::EValue& v) { return v.tensor().as<float>(); }
 
-/// The elements of a weight (out, in...) as (in..., out), the outputs padded to a multiple of 8.
+/// Reorders a weight (out, in...) to (in..., out), with outputs padded to a multiple of 8.
 inline std::vector<float> output_inner(const davit::EValue& weight) {
   const davit::TensorView& t = weight.tensor();
   const auto out = static_cast<std::size_t>(t.size(0));

@@ -58,7 +58,7 @@ struct reciprocal_kernel {
     return ErrorCode::ok;
   }
 };
-/// y = x * factors, with the factors from a table, by way of a temporary.
+/// y = x * factors, with the factors from a table, through a temporary.
 struct scale_kernel {
   using Params = Count;
   static constexpr void run(const Params& p, float* y, float* scratch, const float* x, const float* factors) noexcept {
@@ -67,7 +67,7 @@ struct scale_kernel {
   }
 };
 
-/// Takes additions alone, for this kernel.
+/// Takes only additions, for this kernel.
 template <class Kernel>
 struct adder_on {
   using Kernels = davit::kernel_list<Kernel>;
@@ -129,7 +129,7 @@ constexpr ValueId add(GraphBuilder& b, std::string_view name, ValueId self, Valu
   return b.call("aten.add.Tensor", {{"self", b.value(self)}, {"other", b.value(other)}}, name, f32, {4});
 }
 
-/// y = relu(x + bias) + x, and a node that nothing reads.
+/// y = relu(x + bias) + x, and a node without users.
 constexpr GraphModule make_residual() {
   GraphBuilder b;
   b.begin_graph();
@@ -160,7 +160,7 @@ struct running_total : davit::static_program_of<make_running_total> {
   static constexpr std::array inputs{davit::state_input(bias), davit::user_input()};
   static constexpr std::array outputs{davit::mutation_of(0), davit::user_output()};
 };
-/// The same from zeros.
+/// running_total with a state of zeros.
 struct total_from_zero : running_total {
   static constexpr std::array inputs{davit::state_input(), davit::user_input()};
 };

@@ -10,7 +10,7 @@
 
 namespace support {
 
-/// A clock that stands still unless a timed backend runs.
+/// A clock that only advances while a timed backend runs.
 struct ToyClock {
   using rep = std::int64_t;
   using period = std::nano;
@@ -18,12 +18,12 @@ struct ToyClock {
   using time_point = std::chrono::time_point<ToyClock>;
   static constexpr bool is_steady = true;
   static inline std::int64_t ns = 0;
-  static inline const void* written = nullptr;  ///< what the last call answered first
-  static inline std::int64_t border_ns = 0;     ///< what a call costs more that reads it
+  static inline const void* written = nullptr;  ///< the first output of the last call
+  static inline std::int64_t border_ns = 0;     ///< the extra cost of a call that reads it
   [[nodiscard]] static time_point now() noexcept { return time_point(duration(ns)); }
 };
 
-/// A toy backend that takes its time: a call, each operator, and more for one kind of operator.
+/// A toy backend that takes time: per call, per operator, and more for one kind of operator.
 template <int N>
 struct timed_backend : toy_backend<N> {
   using Base = toy_backend<N>;

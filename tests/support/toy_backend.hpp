@@ -19,27 +19,27 @@
 
 namespace support {
 
-/// What a toy backend does and what happened to it.
+/// The behaviour of a toy backend, and a record of its calls.
 struct ToyState {
   bool available = true;
-  std::string_view refused;         ///< operators it does not take, such as "add mul"
-  std::uint64_t refused_nodes = 0;  ///< bits: nodes it does not take
+  std::string_view refused;         ///< operators that it refuses, such as "add mul"
+  std::uint64_t refused_nodes = 0;  ///< bits: nodes that it refuses
   bool fails_preprocess = false;
   bool fails_compile = false;
   int fail_at = -1;           ///< the execute that fails, counted from now
-  bool wrong_output = false;  ///< execute answers a number instead of a tensor
-  bool null_output = false;   ///< execute answers a tensor of the right sizes without memory
+  bool wrong_output = false;  ///< execute returns a number instead of a tensor
+  bool null_output = false;   ///< execute returns a tensor of the right sizes without memory
   std::string_view throws;    ///< the function that throws: "preprocess", "compile", "prepare", "execute"
 
   int preprocessed = 0;
   int compiled = 0;
   int prepared = 0;
   int executed = 0;
-  std::vector<const void*> constants;  ///< data of the constants that preprocess saw
-  std::vector<std::size_t> nodes{};    ///< of each program that preprocess saw
+  std::vector<const void*> constants;  ///< data of the constants in preprocess
+  std::vector<std::size_t> nodes{};    ///< of each program in preprocess
 };
 
-/// What a toy backend compiles: instructions over the call's inputs, constants and temporaries.
+/// The code of a toy backend: instructions over the call's inputs, constants and temporaries.
 struct ToyCode {
   enum class Op : std::uint8_t { add, sub, mul, neg, relu, gt, lt, both };
   struct Operand {
@@ -59,8 +59,8 @@ struct ToyCode {
   std::uint32_t temporaries = 0;
 };
 
-/// Interprets add, sub, mul, neg, relu, gt, lt and two operators of its own, on float tensors of equal sizes, whatever
-/// their strides. Each N is a backend of its own; `state` steers it.
+/// Interprets add, sub, mul, neg, relu, gt, lt and two operators of its own, on float tensors of equal sizes with any
+/// strides. Each N is a backend of its own; `state` controls it.
 template <int N>
 struct toy_backend {
   static constexpr std::string_view name = N == 0 ? "toy0" : N == 1 ? "toy1" : N == 2 ? "toy2" : "toy3";
@@ -275,7 +275,7 @@ using C = toy_backend<2>;
 using Two = davit::BackendList<A, B>;
 using Three = davit::BackendList<A, B, C>;
 
-/// Gives the toys back as they were, before and after a test.
+/// Resets the toys, before and after a test.
 struct Toys {
   Toys() { reset(); }
   ~Toys() { reset(); }
@@ -288,7 +288,7 @@ struct Toys {
   }
 };
 
-/// Nodes, by the names of their first outputs, that go to one backend together.
+/// Nodes, by the names of their first outputs, that form a partition of a backend.
 struct Group {
   std::uint32_t backend = 0;
   std::vector<std::string_view> nodes;
@@ -300,7 +300,7 @@ struct Group {
   return davit::no_id;
 }
 
-/// A partitioner that answers what it was given. The tags are called p0, p1 and so on.
+/// A partitioner with a given result. The tags are p0, p1 and so on.
 template <class List>
 struct ByHand {
   using Backends = List;
@@ -320,7 +320,7 @@ struct ByHand {
   [[nodiscard]] davit::Result<davit::Partitioning<List>> partition(const davit::Method&) const { return answer; }
 };
 
-/// One value out of each tensor, after a run with one-element inputs; empty if it failed.
+/// One value of each tensor, after a run with one-element inputs; empty if it failed.
 template <class Session>
 [[nodiscard]] std::vector<float> run(Session& session, std::initializer_list<float> inputs, std::size_t method = 0) {
   std::vector<davit::Tensor> tensors;

@@ -20,14 +20,14 @@
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// Writes ZIP archives, sound ones and others.
+/// Writes ZIP archives, valid and invalid ones.
 class ZipFile {
  public:
   struct Member {
     std::string name;
-    std::string data;  ///< as it is stored
+    std::string data;  ///< as stored
     std::uint32_t crc = 0;
-    std::uint32_t size = 0;  ///< once inflated
+    std::uint32_t size = 0;  ///< after inflating
     std::uint16_t method = 0;
     std::uint16_t flags = 0;
   };
@@ -87,7 +87,7 @@ class ZipFile {
   std::vector<Member> members;
 
  private:
-  /// From the flags to the length of the name.
+  /// The header's fields from the flags to the length of the name.
   [[nodiscard]] static std::string header(const Member& m) {
     return number(m.flags, 2) + number(m.method, 2) + number(0, 4) + number(m.crc, 4) + number(m.data.size(), 4) +
            number(m.size, 4) + number(m.name.size(), 2);

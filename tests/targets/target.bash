@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# What the scripts of this folder share: each builds davit for another target, runs it there or under an emulator, and prints a row of
-# README's table of targets and "N passed, N failed". Sourced, with the checkout's root in $root.
+# The common part of this folder's scripts, each of which builds davit for another target, runs it there or under an emulator, and prints a
+# row of README's table of targets and "N passed, N failed". Sourced, with the checkout's root in $root.
 source "$root/tests/judge.bash"
 source "$root/tests/progress.bash"
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/davit/targets
@@ -8,8 +8,8 @@ export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
 jobs=${JOBS:-$(nproc)}
 passed=0 failed=0
 
-# libraries NAME DEBIAN-ARCHITECTURE TRIPLET [SUITE]: zlib and minizip of that architecture in a folder of their own, $cache/NAME, and
-# pkg-config told of them. The packages are unpacked, not installed: this machine's dpkg knows nothing of them.
+# libraries NAME DEBIAN-ARCHITECTURE TRIPLET [SUITE]: puts zlib and minizip of that architecture into a folder of their own, $cache/NAME, and
+# makes pkg-config find them. The packages are unpacked, not installed: this machine's dpkg does not change.
 libraries() {
   local folder=$cache/$1 architecture=$2 suite=${4:-}
   if [ ! -e "$folder/complete" ]; then
@@ -35,12 +35,12 @@ libraries() {
   export PKG_CONFIG_LIBDIR=$folder/usr/lib/$3/pkgconfig:/usr/share/pkgconfig PKG_CONFIG_SYSROOT_DIR=$folder
 }
 
-# build NAME TARGET...: builds them in build/NAME by cross/NAME.ini, or by the build machine's compiler as $CXX says
+# build NAME TARGET...: builds the targets in build/NAME with cross/NAME.ini, or with the build machine's compiler $CXX
 build() {
   local name=$1 folder=$root/build/$1 options=(-Doptimization=1 -Ddebug=false -Dwerror=true -Dtests=enabled -Ddagre=none)
   shift
   if [ -e "$root/cross/$name.ini" ]; then options+=(--cross-file "$root/cross/$name.ini"); fi
-  # a build that was set up in another way is made again
+  # a build with other options is set up again
   local said="${CXX:-} ${CXXFLAGS:-} ${options[*]} $(cat "$root/cross/$name.ini" 2>/dev/null || true)"
   if [ "$said" != "$(cat "$folder.options" 2>/dev/null)" ]; then rm -rf "$folder"; fi
   if [ ! -f "$folder/build.ninja" ]; then
@@ -53,7 +53,7 @@ build() {
     { grep -E 'error|FAILED|undefined' "$folder.log" | head -40; echo "the build failed: see $folder.log"; exit 1; }
 }
 
-# run NAME COMMAND...: judges a program that counts what passed
+# run NAME COMMAND...: judges a program that counts its tests
 run() {
   local name=$1 log=$root/build/$target.$1.log
   SECONDS=0
@@ -63,7 +63,7 @@ run() {
   passed=$((passed + p)) failed=$((failed + f))
   echo "$name: $p passed, $f failed, $SECONDS s"
 }
-# expect NAME TEXT COMMAND...: one that says a text
+# expect NAME TEXT COMMAND...: judges a program by a text in its output
 expect() {
   local name=$1 text=$2 said
   shift 2
@@ -72,7 +72,7 @@ expect() {
 }
 
 # test_target [EMULATOR...]: runs the recorded cases, loaded from packages too, the tests of kernels, and some random programs; a program
-# that loads a package, and a static one. $compile is the compiler's command with what it links.
+# that loads a package, and a static one. $compile is the compiler's command with its libraries.
 test_target() {
   local folder=$root/build/$target davit=$root/build/$target/tools/davit/davit
   export DAVIT_TEST_DATA=$root/tests/cases

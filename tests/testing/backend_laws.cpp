@@ -34,7 +34,7 @@ struct refuses_all : compiler_demo {
 struct takes_too_much : compiler_demo {
   static const char* refuses(GraphModuleView, NodeId) { return nullptr; }
 };
-/// Costs of regions: of kind 0 a number, else what is none.
+/// Costs of regions: a valid number for kind 0, else an invalid one.
 template <int Kind>
 struct estimates : compiler_demo {
   static inline int calls = 0;
@@ -66,7 +66,7 @@ struct WrongType {
   static void after(std::span<const EValue>, std::span<EValue> out, auto&) { out[0] = 1; }
 };
 
-/// Computes relu; `Dense` says how it copies its input.
+/// Computes relu; `Dense` selects the way it copies its input.
 template <bool Dense>
 struct rectifier {
   static constexpr std::string_view name = "rectifier";
@@ -90,7 +90,7 @@ struct rectifier {
   }
 };
 
-/// One wrong result, at one of the suite's calls of execute.
+/// Returns one wrong result, at one of the suite's calls of execute.
 struct Stumbles {
   static inline int at = 0;
   static inline int calls = 0;
@@ -106,7 +106,7 @@ TEST_CASE("availability must not change, and without it nothing is checked") {
   CHECK(contains(broken_laws<forgets_available>(), "available"));
   CHECK(broken_laws<unavailable>() == "available");
 }
-TEST_CASE("what refuses() takes and what preprocess takes must agree") {
+TEST_CASE("preprocess must take every node that refuses() accepts") {
   CHECK(broken_laws<refuses_all>() == "lowers");
   CHECK(broken_laws<takes_too_much>(programs::binary("aten.mul.Tensor")) == "lowers");
   CHECK(broken_laws<compiler_demo>(programs::binary("aten.mul.Tensor")) == "lowers");

@@ -60,7 +60,7 @@ TEST_CASE("a message names number, first index, both values and the largest diff
   CHECK(has(compare(doubles({not_a_number, 2}), doubles({0, 1})), "largest difference nan"));
 }
 
-TEST_CASE("dtype and shape must agree, whatever the values") {
+TEST_CASE("dtype and shape must agree, for any values") {
   for (const Check check : {Check::close, Check::shape_dtype, Check::permutation}) {
     CHECK(compare(doubles({1}), integers({1}), {}, check) == "dtype is float64, recorded int64");
     CHECK(compare(doubles({1}), doubles({1, 2}), {}, check) == "shape is [1], recorded [2]");

@@ -35,7 +35,7 @@ struct CoreCase {
   std::vector<std::int64_t> sizes;
   std::vector<Arg> (*arguments)(GraphBuilder& b, const CoreInputs& in);
 };
-/// Refuses one operator.
+/// The operator that is refused.
 std::string_view refused_target;
 constexpr BackendTable refusing{.name = "refusing", .refuses = [](GraphModuleView graph, NodeId node) -> const char* {
                                   return graph.target(graph.nodes[node]) == refused_target ? "not in its table"
@@ -44,7 +44,7 @@ constexpr BackendTable refusing{.name = "refusing", .refuses = [](GraphModuleVie
 
 }  // namespace
 
-TEST_CASE("EagerProgram: what the rules of core operators make of them, for backends without them, answers the same") {
+TEST_CASE("EagerProgram: the rules of core operators, for backends without them, give the operators' results") {
   using B = GraphBuilder;
   using In = CoreInputs;
   using Args = std::vector<Arg>;
@@ -159,7 +159,7 @@ TEST_CASE("EagerProgram: what the rules of core operators make of them, for back
     const ValueId y = b.tensor("y", ScalarType::float32, each.sizes);
     const Argument out = GraphBuilder::value(y);
     b.node(each.target, arguments, {&out, 1});
-    const ValueId z = b.tensor("z", ScalarType::float32, each.sizes);  // contiguous, also where y views an input
+    const ValueId z = b.tensor("z", ScalarType::float32, each.sizes);  // contiguous, also if y views an input
     const Argument negated = GraphBuilder::value(z);
     b.node("aten.neg.default", {&out, 1}, {&negated, 1});
     b.end_graph({z});

@@ -11,12 +11,12 @@
 #include "davit/testing/backend_laws.hpp"
 #include "programs.hpp"
 
-/// Backends that break one law, so that the suite is seen to fail: compiler_demo with one thing wrong.
+/// Backends that break one law, to see the suite fail: compiler_demo with one mistake.
 namespace faulty {
 
 using namespace davit;
 
-/// Does something after the right execute.
+/// Runs `Do` after the right execute.
 template <class Do>
 struct executes : compiler_demo {
   template <Tracer T, class Report>
@@ -28,7 +28,7 @@ struct executes : compiler_demo {
   }
 };
 
-/// The laws that B breaks on x + h, in the suite's order.
+/// The laws that B breaks for x + h, in the suite's order.
 template <class B>
 std::string broken_laws(const ExportedProgram& program = programs::add()) {
   const Tensor x = programs::scalar(3);

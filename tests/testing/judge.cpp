@@ -18,7 +18,7 @@ using testing::ProgramRecipe;
 
 namespace {
 
-/// Answers a number that is off by one, where it answers numbers.
+/// Returns a number that is off by one, where it returns numbers.
 struct OffByOne : testing::renamed_backend<portable, "off_by_one"> {
   template <class Context>
   [[nodiscard]] static Status execute(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
@@ -33,8 +33,8 @@ struct OffByOne : testing::renamed_backend<portable, "off_by_one"> {
 
 }  // namespace
 
-TEST_CASE("judge: random programs give what an eager run gives, whole and dealt out at random") {  // more of them:
-                                                                                                   // random_programs
+TEST_CASE("judge: random programs equal an eager run, whole and dealt out at random") {  // more of them:
+                                                                                         // random_programs
   using List = BackendList<Viewer, Second, portable>;
   for (std::uint64_t seed = 10000; seed < 10100; ++seed) {
     const ProgramRecipe recipe = ProgramRecipe::of(seed);
@@ -55,7 +55,7 @@ TEST_CASE("judge: a backend that is off by one is seen") {
       ++seen;
   CHECK(seen > 10);
 }
-TEST_CASE("judge: a truth may be what a run that rounds otherwise makes of it, and nothing else") {
+TEST_CASE("judge: a bool may be a perturbed run's, and no other") {
   const auto truths = [](std::initializer_list<std::uint8_t> bytes) {
     const Tensor out =
         Tensor::zeros(ScalarType::bool_, std::vector<std::int64_t>{static_cast<std::int64_t>(bytes.size())});
@@ -73,7 +73,7 @@ TEST_CASE("judge: a truth may be what a run that rounds otherwise makes of it, a
   CHECK(judged({1, 1, 0, 1}).starts_with("1 of 4 elements differ; the first, at [0], is 1"));
   CHECK(judged({0, 1, 2, 0}).starts_with("2 of 4 elements differ; the first, at [2], is 2"));
 }
-TEST_CASE("judge: what is left out for numbers near the end of their range is little") {
+TEST_CASE("judge: few programs are left out for numbers near the end of their range") {
   const auto met = [](bool with_large) {
     int programs = 0;
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
@@ -106,7 +106,7 @@ TEST_CASE("judge: windows that overlap are not fed to a program that writes in p
 
 namespace {
 
-/// Answers the caller's memory, where that holds the same elements.
+/// Returns the caller's memory, if that holds the same elements.
 struct Aliasing : testing::renamed_backend<portable, "aliasing"> {
   template <class Context>
   [[nodiscard]] static Status execute(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
@@ -123,7 +123,7 @@ struct Aliasing : testing::renamed_backend<portable, "aliasing"> {
 
 }  // namespace
 
-TEST_CASE("judge: an output that lies in the caller's memory is seen where the program copies") {
+TEST_CASE("judge: an output in the caller's memory is reported if the program copies") {
   int seen = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed)
     if (!difference(ProgramRecipe::of(seed), CapabilityPartitioner<BackendList<Aliasing>>(), {.seed = seed}).empty())

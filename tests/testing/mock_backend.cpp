@@ -15,7 +15,7 @@ struct A {};
 struct B {};
 }  // namespace
 
-TEST_CASE("each tag has a script of its own, and the log says what was called") {
+TEST_CASE("each tag has its own script, and the log lists the calls") {
   testing::MockScript first;
   testing::MockScript second;
   testing::mock_backend<A>::script = &first;

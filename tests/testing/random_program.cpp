@@ -66,7 +66,7 @@ TEST_CASE("RandomProgram: every program verifies, a recipe always gives the same
     CHECK_MESSAGE(targets.contains(target), target);
   CHECK(empty > 20);
 }
-TEST_CASE("ProgramRecipe::shrunk leaves out what is not needed, and the rest stays as it was") {
+TEST_CASE("ProgramRecipe::shrunk leaves out needless steps, and the rest does not change") {
   std::uint64_t seed = 0;
   const auto has_product = [](const ProgramRecipe& recipe) {
     const RandomProgram program(recipe);

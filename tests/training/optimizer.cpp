@@ -7,7 +7,7 @@
 
 using namespace davit;
 
-TEST_CASE("the defaults are those of torch.optim") {
+TEST_CASE("the defaults equal torch.optim's") {
   CHECK(sgd().momentum == 0);
   CHECK(sgd().dampening == 0);
   CHECK(sgd().weight_decay == 0);

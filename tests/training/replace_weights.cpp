@@ -57,7 +57,7 @@ TEST_CASE("a prefix names the module that holds the program's") {
   CHECK(error_in(replace_weights(p, {})).code == ErrorCode::not_found);
 }
 
-TEST_CASE("what does not fit is an error, and the program stays as it was") {
+TEST_CASE("tensors that do not fit are an error, and the program does not change") {
   ExportedProgram p = program();
   std::vector<NamedTensor> weights{{"a", programs::scalar(10)}, {"b", Tensor::zeros(ScalarType::float64, {})}};
   Error error = error_in(replace_weights(p, weights));

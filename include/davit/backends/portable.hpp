@@ -24,21 +24,21 @@ struct Code;
 struct RunState;
 }  // namespace portable_kernels
 
-/// The backend that runs everything else: plain C++ kernels for core ATen, on any machine, without dependencies.
+/// The backend that runs all remaining nodes: plain C++ kernels for core ATen, on any machine, without dependencies.
 ///
-/// Execute takes no heap memory for programs of static shape; outputs whose sizes depend on data do. Outputs may view
-/// inputs, constants and the session's scratch: they hold until the next run.
+/// Execute takes no heap memory for programs of static shape; outputs with data-dependent sizes do. Outputs may view
+/// inputs, constants and the session's scratch: they are valid until the next run.
 ///
-/// With `threads` above 1 (as many as the machine has CPUs, at most 64) most operators that are large are shared by
-/// that many: the thread that runs a session, and others that it keeps until it ends, for all its sessions; beside a
-/// library in the list, the library's. What another does not come to do, the thread does itself. Results are the same
-/// bits.
+/// With `threads` above 1 (capped at the machine's CPUs and at 64) large operators are split over that many threads:
+/// the thread that runs a session, and helpers that it keeps until it ends, for all its sessions. Beside a library in
+/// the list the library's threads are the helpers. The calling thread does the work that no helper takes up. Results
+/// are bit-identical for any number of threads.
 struct portable {
   static constexpr std::string_view name = "portable";
-  static constexpr bool never_views_inputs = true;  ///< where an output has a destination
+  static constexpr bool never_views_inputs = true;  ///< for outputs with a destination
 
   struct CompileSpec {
-    std::uint32_t threads = 0;  ///< of one run; 0: what set_threads said when the program is compiled
+    std::uint32_t threads = 0;  ///< of one run; 0: the default of set_threads at compile time
     friend constexpr bool operator==(const CompileSpec&, const CompileSpec&) = default;
   };
   struct Processed {
@@ -49,22 +49,22 @@ struct portable {
   };
   struct Workspace {
     std::unique_ptr<portable_kernels::RunState, void (*)(portable_kernels::RunState*)> state{nullptr, nullptr};
-    Name why;  ///< what was wrong with the last run that failed
+    Name why;  ///< why the last failed run failed
   };
 
-  /// Threads of one run of programs compiled from now on, unless their spec says another number; 1 if never called.
+  /// Sets the threads of one run for programs compiled from now on whose spec gives no number; the default is 1.
   static void set_threads(std::uint32_t threads) noexcept;
 
   [[nodiscard]] static constexpr bool is_available() noexcept { return true; }
 
-  /// The operators that it has.
+  /// The operators of the backend.
   static constexpr portable_kernels::OpSet operators{};
 
-  /// nullptr if portable takes the node, else why not.
+  /// Returns nullptr if portable takes the node, else the reason.
   [[nodiscard]] static const char* refuses(GraphModuleView graph, NodeId node) noexcept {
     return refuses_with(operators, graph, node);
   }
-  /// Errors: unsupported_operator with every node that has no kernel.
+  /// Errors: unsupported_operator, with every node without a kernel.
   [[nodiscard]] static Result<Processed> preprocess(const Method& method, const CompileSpec&,
                                                     DebugHandleRecorder& debug_handles) {
     return preprocess_with(operators, method, debug_handles);
@@ -73,7 +73,7 @@ struct portable {
     return compile_with(operators, processed, spec);
   }
 
-  /// @name The same with other operators: those of some groups, or of your own.
+  /// @name The same with other operators: some groups, or your own.
   [[nodiscard]] static const char* refuses_with(const portable_kernels::OpSet& set, GraphModuleView graph,
                                                 NodeId node) noexcept;
   [[nodiscard]] static Result<Processed> preprocess_with(const portable_kernels::OpSet& set, const Method& method,
@@ -83,7 +83,7 @@ struct portable {
 
   [[nodiscard]] static Result<std::size_t> prepare(const Handle& handle, std::span<const EValue> inputs,
                                                    std::span<const EValue> outputs, Workspace& ws);
-  /// True for index_put, slice_scatter and select_scatter on an input that nothing in the partition reads after them.
+  /// True for index_put, slice_scatter and select_scatter on an input that no later step of the partition reads.
   [[nodiscard]] static bool updates_input(const Handle& handle, std::size_t input, std::size_t output) noexcept;
   template <class Context>
   [[nodiscard]] static Status execute(const Handle& handle, std::span<const EValue> inputs, std::span<EValue> outputs,
@@ -108,13 +108,13 @@ struct portable {
                                   RunEvents events);
 };
 
-/// portable with the operators of some groups only: `portable_of<ops::float_inference, ops::recurrent>`; those of
-/// ops::movement are always there. It links nothing of the other groups where these are compiled apart: as the
-/// libraries do, or a program that includes `backends/portable/GROUP_implementation.hpp` of the groups that it names.
+/// portable with some groups of operators: `portable_of<ops::float_inference, ops::recurrent>`; ops::movement is always
+/// included. It links no kernels of other groups if groups are compiled separately, as in the libraries, or in a
+/// program that includes `backends/portable/GROUP_implementation.hpp` for the groups that it names.
 ///
-/// It is "portable" in packages: one that portable was lowered for loads here if its operators are there. `davit
-/// operators --groups MODEL` prints the type that a model needs. Errors, when lowering and when loading:
-/// unsupported_operator with the groups that are missing.
+/// Its name in packages is "portable": a package that was lowered for portable loads here if its operators are
+/// included. `davit operators --groups MODEL` prints the type that a model needs. Errors, when lowering and when
+/// loading: unsupported_operator with the missing groups.
 template <class... Groups>
 struct portable_of : portable {
   static_assert((OperatorGroupType<Groups> && ...),
@@ -135,11 +135,11 @@ struct portable_of : portable {
   }
 };
 
-/// portable, or a portable_of, with operators of your own. `Custom::operators` is a constexpr array of CustomOperator;
-/// its names must be new ones.
+/// portable, or a portable_of, with operators of your own. `Custom::operators` is a constexpr array of CustomOperator
+/// with new names.
 ///
-/// A kernel writes to the arguments that its schema says are written, "Tensor(a!) x", and to no others: these are
-/// copies of the program's values, which what comes after sees.
+/// A kernel writes only to arguments that its schema declares as written, "Tensor(a!) x": these are copies of the
+/// program's values, and later nodes see them.
 template <class Custom, class Portable = portable>
 struct portable_with : Portable {
   static_assert(portable_kernels::are_complete(Custom::operators),
@@ -171,7 +171,7 @@ struct portable_with : Portable {
 
 template <>
 struct detail::TableOf<portable> {
-  static const BackendTable table;  // made in the library
+  static const BackendTable table;  // defined in the library
 };
 
 }  // namespace davit

@@ -11,15 +11,15 @@
 
 namespace davit {
 
-/// A static module behind C functions, as `davit embed --c` writes them: statuses are ints, 0 or a Fault's bits, which
-/// `davit explain` takes. `Module` has an external_arena; a model must be given one before it runs.
+/// A static module behind C functions, as `davit embed --c` writes them. Their status is an int: 0, or the bits of a
+/// Fault, which `davit explain` decodes. `Module` has an external_arena, which init must set before a run.
 template <class Module>
 class c_model {
  public:
   constexpr c_model() noexcept = default;
 
-  /// Gives the model the memory of its runs, and its state the initial value. Errors: out_of_memory, invalid_argument:
-  /// the memory is less than arena_bytes, or not aligned to static_alignment.
+  /// Sets the memory of the model's runs, and gives its state the initial value. Errors: out_of_memory,
+  /// invalid_argument: the memory is less than arena_bytes, or not aligned to static_alignment.
   [[nodiscard]] int init(void* arena, std::size_t bytes) noexcept {
     arena_ = {static_cast<std::byte*>(arena), arena == nullptr ? 0 : bytes};
     module_.reset();
@@ -27,7 +27,7 @@ class c_model {
   }
   /// Gives the state its initial value.
   void reset() noexcept { module_.reset(); }
-  /// Runs method M, or the program itself, on its dims, if it has any, and spans of its tensors. Errors: those of
+  /// Runs method M, or the program's only one, with its dims, if it has any, and its tensors as spans. Errors: those of
   /// forward; invalid_argument: a null pointer.
   template <class M, class... Tensors>
   [[nodiscard]] int call(Tensors... tensors) noexcept {

@@ -10,11 +10,11 @@
 
 namespace davit::detail {
 
-/// The kernels of what is no backend's: values that control flow hands on, and the model's assertions.
+/// Kernels outside the backends: moves of control flow's values, and the model's assertions.
 struct control_flow {
   static constexpr std::string_view name = "control flow";
 
-  /// Elements from one value to another.
+  /// Copies the elements of one value to another.
   struct move {
     struct Params {
       std::int32_t count;
@@ -50,7 +50,7 @@ struct control_flow {
       move::run({p.inner}, to + (p.last != 0 ? p.last - *at : *at) * p.inner, from);
     }
   };
-  /// What the model asserts.
+  /// Checks an assertion of the model.
   struct check {
     struct Params {};
     template <class T>
@@ -59,7 +59,7 @@ struct control_flow {
     }
   };
   using Kernels = kernel_list<move, slice, stack, check>;
-  static constexpr std::uint8_t marker = 255;  ///< the backend of steps that are no calls
+  static constexpr std::uint8_t marker = 255;  ///< the backend index of control steps
 };
 
 }  // namespace davit::detail

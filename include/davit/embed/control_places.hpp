@@ -12,15 +12,15 @@
 
 namespace davit::detail {
 
-/// What control flow changes about where values lie: how long they live in loops, and which moves between them are
-/// needless. `Planner` knows places, lifetimes and what is an alias of what.
+/// The effect of control flow on memory planning: lifetimes across loops, and moves that can be dropped. `Planner`
+/// knows places, lifetimes and aliases.
 template <class Planner>
 class ControlPlaces {
  public:
   constexpr explicit ControlPlaces(Planner& planner) : planner_(planner), tables_(planner.plan_.selected.tables) {}
 
-  /// Before lifetimes are known: a value that a loop carries moves straight into its place, unless it lies where
-  /// another one's place is.
+  /// Before lifetimes are known: replaces the two moves of a loop-carried value through a temporary by one, unless the
+  /// value is in another carried value's block.
   constexpr void drop_detours() {
     Table<std::uint8_t> is_carried(planner_.root_.size());
     for (StaticStep& step : tables_.steps)
@@ -42,7 +42,8 @@ class ControlPlaces {
     }
   }
 
-  /// What a loop reads of before lives to its end; what it makes for after, from its beginning.
+  /// Extends lifetimes over loops: a value from before a loop that the loop reads lives to the loop's end, and a value
+  /// that the loop makes for later steps lives from the loop's beginning.
   constexpr void stretch() {
     Table<std::uint32_t> begins;
     for (std::uint32_t s = 0; s < tables_.steps.size(); ++s) {
@@ -61,9 +62,9 @@ class ControlPlaces {
     }
   }
 
-  /// A value that dies as it moves into another one's place is computed there, if nothing else is there before.
+  /// A value that dies in a move to another block is computed in that block, if the block is free until then.
   constexpr void merge() {
-    Table<std::uint32_t> sides;  // where the sides of the branches that are open begin
+    Table<std::uint32_t> sides;  // the first step of the current side of each open branch
     for (std::uint32_t s = 0; s < tables_.steps.size(); ++s) {
       StaticStep& step = tables_.steps[s];
       if (step.control == StaticControl::branch) sides.push_back(s);
@@ -94,7 +95,7 @@ class ControlPlaces {
   [[nodiscard]] constexpr StepOperand& from(const StaticStep& step) noexcept {
     return tables_.operands[step.operands.first + 1];
   }
-  /// True if the move is one of those at the end of a branch's side.
+  /// True if the move ends a side of a branch.
   [[nodiscard]] constexpr bool ends_side(std::uint32_t s) noexcept {
     while (s < tables_.steps.size() &&
            (is_move(tables_.steps[s]) || tables_.steps[s].control == StaticControl::nothing))

@@ -11,11 +11,11 @@
 
 namespace davit::detail {
 
-/// Writes the steps of one node of control flow, or of an assertion: as a backend does, last to first. `Selector`
-/// visits the nodes of sub-graphs.
+/// Writes the steps of a control-flow node or an assertion, last to first, as backends do. `Selector` visits the nodes
+/// of sub-graphs.
 ///
-/// A branch's results move into the node's outputs. What a loop carries lives in the node's outputs from before the
-/// loop on, which the bodies read; rows that a scan makes move into their place as they are made. Source:
+/// A branch's results are moved to the node's outputs. The values that a loop carries live in the node's outputs from
+/// before the loop on, where its bodies read them; a scan's rows are moved to their place as they are made. Source:
 /// torch._higher_order_ops: cond, while_loop, map and generic_scan.
 template <class Selector>
 class ControlSteps {
@@ -32,7 +32,7 @@ class ControlSteps {
   [[nodiscard]] static constexpr bool is_control_flow(const StaticGraph& graph, NodeId n) noexcept {
     return graph.target(n).starts_with("higher_order.");
   }
-  /// Marks what control flow reads: backends may not keep it in a form of their own.
+  /// Marks the operands of control flow: backends must not keep them in a form of their own.
   static constexpr void pin(const StaticGraph& graph, Table<std::uint8_t>& is_output) {
     for (std::uint32_t g = 1; g < graph.graph_count; ++g)
       for (std::uint32_t i = 0; i < graph.graphs[g].outputs; ++i)
@@ -42,7 +42,7 @@ class ControlSteps {
         graph.for_each_value(graph.arguments[graph.nodes[n].first_input + i], [&](ValueId v) { is_output[v] = 1; });
   }
 
-  /// Writes the node's steps; a reason if they cannot be written.
+  /// Writes the node's steps; returns a reason if they cannot be written.
   constexpr const char* write() {
     if (is("higher_order.cond") && node_.inputs >= 4) return cond();
     if (is("higher_order.while_loop") && node_.inputs >= 3) return while_loop();
@@ -52,7 +52,7 @@ class ControlSteps {
     if (is_static_assertion(node_.target)) return assertion();
     return "static programs do not run this control flow";
   }
-  /// Nobody needs the node: nor what is in its sub-graphs.
+  /// Marks a dead control-flow node and everything in its sub-graphs.
   constexpr void leave_out() {
     for (std::uint32_t i = 0; i < node_.inputs; ++i)
       if (argument(i).kind == ArgumentKind::graph) leave_out(body(i));
@@ -106,7 +106,7 @@ class ControlSteps {
     }
   }
 
-  /// Steps that stand together, in the order in which they run.
+  /// Writes a group of steps in the order in which they run.
   template <class Write>
   constexpr void group(Write write) {
     const auto first = static_cast<std::uint32_t>(tables_.steps.size());
@@ -134,7 +134,7 @@ class ControlSteps {
   constexpr const char* assertion() {
     if (node_.inputs == 0 || !argument(0).is_value() || value(argument(0).value()).numel != 1 ||
         value(argument(0).value()).dtype == ScalarType::undefined)
-      return "what it asserts is no tensor of one element";
+      return "it asserts a value that is not a tensor of one element";
     group([&] { step<control_flow::check>({}).in(argument(0).value()); });
     return nullptr;
   }
@@ -155,7 +155,7 @@ class ControlSteps {
         if (is_needed(out[k])) move(out[k], result(side, k).value());
     };
     const StaticArgument& predicate = argument(0);
-    if (is_number(predicate)) {  // known now
+    if (is_number(predicate)) {  // a constant condition
       const int chosen = predicate.payload != 0 ? 0 : 1;
       group([&] { moves(sides[chosen]); });
       visit(sides[chosen]);
@@ -177,18 +177,19 @@ class ControlSteps {
     return nullptr;
   }
 
-  /// Why a loop cannot carry its values, which begin as the items of argument `list`.
+  /// Returns the reason why a loop cannot carry its values, whose initial values are the items of argument `list`; else
+  /// nullptr.
   constexpr const char* carries(const Table<ValueId>& out, std::uint32_t list, Body body, std::uint32_t carried) const {
     for (std::uint32_t k = 0; k < carried; ++k)
       if (!same_type(item(list, k), out[k]) || !same_type(result(body, k), out[k]))
-        return "what it carries is no tensor, or changes its sizes: a static program's are known when it is compiled";
+        return "a carried value is not a tensor, or changes its sizes, which are fixed in a static program";
     return nullptr;
   }
   constexpr void begin_carried(const Table<ValueId>& out, std::uint32_t list, std::uint32_t carried) {
     for (std::uint32_t k = 0; k < carried; ++k) move(out[k], item(list, k).value());
   }
-  /// New values move into their places by way of temporaries: one may be what another place holds. The planner drops
-  /// those that are needless.
+  /// Moves new values to their places through temporaries, because one may be the current value of another place. The
+  /// planner drops needless moves.
   constexpr void end_carried(const Table<ValueId>& out, Body body, std::uint32_t carried) {
     Table<std::uint32_t> aside;
     for (std::uint32_t k = 0; k < carried && carried > 1; ++k) {
@@ -232,7 +233,7 @@ class ControlSteps {
     return nullptr;
   }
 
-  /// map and scan: the arguments that are what it carries (0: nothing) and what it takes slices of.
+  /// map and scan: the arguments of carried values (0: none) and of sliced tensors.
   constexpr const char* rounds(std::uint32_t initial, std::uint32_t sliced, std::int64_t dim, bool reverse) {
     const Body round = body(0);
     if (round == nullptr) return "its sub-graph does not fit, or is called elsewhere too";
@@ -244,11 +245,11 @@ class ControlSteps {
     std::int64_t count = -1;
     Table<control_flow::slice::Params> rows;
     for (std::uint32_t k = 0; k < slices; ++k) {
-      if (!item(sliced, k).is_value()) return "what it runs over is no tensor";
+      if (!item(sliced, k).is_value()) return "it runs over a value that is not a tensor";
       const StaticValue& whole = value(item(sliced, k).value());
       const StaticValue& row = value(input(round, carried + k));
       const std::int64_t d = dim < 0 ? dim + whole.rank : dim;
-      if (d < 0 || d >= whole.rank) return "what it runs over has no such dimension";
+      if (d < 0 || d >= whole.rank) return "it runs over a dimension that the tensor does not have";
       const std::int64_t length = graph_.sizes[whole.first_size + static_cast<std::size_t>(d)];
       if (count < 0) count = length;
       if (length != count || count == 0) return "the tensors it runs over have different lengths, or none";

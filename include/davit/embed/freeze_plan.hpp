@@ -18,17 +18,17 @@
 
 namespace davit {
 
-/// How long the tables of a frozen plan are.
+/// The sizes of a frozen plan's tables.
 struct PlanSizes {
-  // Zeros are written out, see StatePools::counts.
+  // explicit zeros, see StatePools::counts
   std::size_t steps = 0, operands = 0, params = 0, ports = 0, copies = 0, i8 = 0, i16 = 0, i32 = 0, f32 = 0, blocks = 0,
               problem = 0;
-  std::size_t width = 0;     ///< operands a step has at most
-  std::size_t controls = 0;  ///< steps that are no calls
+  std::size_t width = 0;     ///< the most operands of a step
+  std::size_t controls = 0;  ///< control steps
   std::uint32_t arena_bytes = 0, constant_bytes = 0;
   StatePools state{};
 
-  /// True if everything fits where `room` does.
+  /// True if each size is at most `room`'s.
   [[nodiscard]] constexpr bool fits(const PlanSizes& room) const noexcept {
     return steps <= room.steps && operands <= room.operands && params <= room.params && ports <= room.ports &&
            copies <= room.copies && i8 <= room.i8 && i16 <= room.i16 && i32 <= room.i32 && f32 <= room.f32 &&
@@ -36,18 +36,18 @@ struct PlanSizes {
   }
 };
 
-/// An operand as one number, which makes a cheap template argument. Never 0.
+/// An operand as one number, a cheap template argument. Never 0.
 [[nodiscard]] constexpr std::uint64_t operand_code(const StaticOperand& o) noexcept {
   return static_cast<std::uint64_t>(o.offset) << 32 | (static_cast<std::uint64_t>(o.place) + 0) << 16 |
          static_cast<std::uint64_t>(o.dtype) << 8 | 2u | o.writable;
 }
 
-/// Kernel numbers from here on are StaticControl.
+/// Kernel numbers from here on stand for a StaticControl.
 inline constexpr std::uint32_t control_kernels = std::uint32_t{detail::control_flow::marker} << 16;
 
 /// A step of a frozen plan.
 struct FrozenStep {
-  std::uint32_t kernel = 0;  ///< backend << 16 | index in its Kernels; StaticControl, above control_kernels: no call
+  std::uint32_t kernel = 0;  ///< backend << 16 | index in its Kernels; from control_kernels on a StaticControl
   std::uint32_t first_operand = 0;
   std::uint32_t operand_count = 0;
   std::uint32_t first_param = 0;
@@ -55,13 +55,13 @@ struct FrozenStep {
   NodeId node = no_id;
 };
 
-/// A plan as arrays. Those of a first run have more room than they need.
+/// A plan as arrays. The arrays of a first planning run have room to spare.
 template <PlanSizes n, std::size_t Nodes, std::size_t Inputs, bool HasBytes = false>
 struct FrozenPlan {
   PlanSizes sizes;
   FrozenStep steps[n.steps + 1];
   std::uint64_t codes[n.operands + 1];
-  std::uint32_t bytes[HasBytes ? n.operands + 1 : 1];  ///< per operand, for backends that maintain a cache
+  std::uint32_t bytes[HasBytes ? n.operands + 1 : 1];  ///< per operand, for cache-maintaining backends
   std::int32_t params[n.params + 1];
   StaticPort ports[n.ports + 1];
   StaticCopy copies[n.copies + 1];
@@ -76,7 +76,7 @@ struct FrozenPlan {
   std::uint8_t is_read[Inputs + 1];
 };
 
-/// What the code of the steps is generated from: per step, the numbers that are its template arguments.
+/// The template arguments of the steps' code, per step.
 template <std::size_t Steps, std::size_t Width, std::size_t Jumps>
 struct StepRows {
   static constexpr std::size_t width = Width;
@@ -85,9 +85,9 @@ struct StepRows {
   std::uint32_t params[Steps + 1];
   std::uint32_t counts[Steps + 1];
   NodeId nodes[Steps + 1];
-  std::uint32_t like[Steps + 1];  ///< the first step, among itself and those shortly before, that does just the same
-  std::uint64_t codes[Steps * Width + 1];  ///< of step i from i * Width; 0 behind the last
-  std::uint32_t jumps[Jumps + 1];  ///< per step, if there is control flow: of a branch's and a loop's parts the next
+  std::uint32_t like[Steps + 1];           ///< the first equal step among itself and some steps before
+  std::uint64_t codes[Steps * Width + 1];  ///< of step i from i * Width; 0 behind the last operand
+  std::uint32_t jumps[Jumps + 1];          ///< with control flow, per step of a branch or loop: its next part
 
   [[nodiscard]] constexpr StaticControl control(std::size_t step) const noexcept {
     return kernels[step] < control_kernels ? StaticControl::none
@@ -109,7 +109,7 @@ struct StepRows {
         open.back() = i;
     }
   }
-  /// Finds `like[step]`; the steps before have theirs.
+  /// Finds `like[step]`, after those of all earlier steps.
   constexpr void compare(std::size_t step) noexcept {
     like[step] = static_cast<std::uint32_t>(step);
     for (std::size_t i = step; i-- > 0 && i + 8 >= step;) {
@@ -129,7 +129,7 @@ constexpr void append_text(std::vector<char>& out, std::string_view text) {
   out.insert(out.end(), text.begin(), text.end());
 }
 
-/// A list of everything that keeps a plan from being made; empty if it can be.
+/// Lists all reasons why a plan cannot be made; empty if it can.
 template <class... Bs>
 constexpr std::vector<char> problems_of(const PlannedProgram& plan, const StaticGraph& graph) {
   constexpr std::array<std::string_view, sizeof...(Bs)> names{std::string_view(Bs::name)...};
@@ -163,7 +163,7 @@ constexpr std::vector<char> problems_of(const PlannedProgram& plan, const Static
   return out;
 }
 
-/// The parameters of kernel K from how they are encoded, as int32.
+/// The parameters of kernel K, decoded from int32.
 template <class K>
 constexpr typename K::Params params_from(const std::int32_t* from) {
   using Params = typename K::Params;
@@ -186,7 +186,7 @@ constexpr void copy_to(T* to, const Table<T>& from) noexcept {
   for (const T* const end = source + from.size(); source != end; ++source) *to++ = *source;
 }
 
-/// The bytes of an operand that is a value or a temporary; 0 of others.
+/// The bytes of an operand that is a value or a temporary; 0 for others.
 constexpr std::uint32_t operand_bytes(const StepTables& t, const StaticGraph& graph, const StepOperand& o) noexcept {
   std::int64_t count = 0;
   if (o.kind == StepOperand::Kind::output || o.kind == StepOperand::Kind::input) count = graph.values[o.id].numel;
@@ -194,7 +194,7 @@ constexpr std::uint32_t operand_bytes(const StepTables& t, const StaticGraph& gr
   return static_cast<std::uint32_t>(count) * static_cast<std::uint32_t>(size_of(o.dtype));
 }
 
-/// The index of a kernel in its backend's list; `Kernels::size` if it is not there.
+/// The index of a kernel in its backend's list; `Kernels::size` if it is missing.
 template <class... Bs>
 constexpr std::uint16_t kernel_index(std::uint8_t backend, KernelId id) noexcept {
   std::uint16_t found = 0;
@@ -210,7 +210,7 @@ constexpr std::uint16_t kernel_index(std::uint8_t backend, KernelId id) noexcept
 }  // namespace detail
 
 /// The plan of a program on these backends (their static faces), with inputs and outputs in the arena or not. Planning
-/// runs once if the plan fits the room that the program's size suggests, else twice.
+/// runs once if the plan fits the estimated sizes, else twice.
 template <class P, bool InArena, class... Bs>
 struct planned_for {
   static constexpr StaticGraph graph = P::tables.view();
@@ -246,7 +246,7 @@ struct planned_for {
     n.state = p.state;
     return n;
   }
-  /// A guess of what plans need.
+  /// An estimate of the plan's sizes.
   static constexpr PlanSizes room = [] {
     PlanSizes n{};
     std::size_t numbers = 64;
@@ -337,7 +337,7 @@ struct planned_for {
     return r;
   }();
 
-  /// The numbers of that type that backends computed; objects of their own, so that an image holds those that are read.
+  /// A table of numbers that backends computed, one object per type, so that an image holds only those that are read.
   template <class T>
   [[nodiscard]] static constexpr const T* table() noexcept {
     if constexpr (std::is_same_v<T, std::int8_t>)
@@ -350,7 +350,7 @@ struct planned_for {
       return f32_table.data();
   }
 
-  /// The parameters of kernel K that begin at that word.
+  /// The parameters of kernel K from that word on.
   template <class K, std::uint32_t First>
   static constexpr typename K::Params params = detail::params_from<K>(frozen.params + First);
 

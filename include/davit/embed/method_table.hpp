@@ -17,7 +17,7 @@
 
 namespace davit::detail {
 
-/// The call of a program of one method.
+/// The functions of a program with one method.
 template <class Module, class P>
 struct ForwardCall {
   /// Runs the program: static_module::call.
@@ -34,7 +34,7 @@ struct ForwardCall {
 template <class Module>
 struct NoCalls {};
 
-/// The methods of a program, and a base of modules that has a function for each.
+/// The methods of a program, and the base of modules with a function for each.
 template <class P>
 struct MethodsOf {
   using methods = static_methods<P>;
@@ -55,7 +55,7 @@ struct MethodsOf<P> {
   using calls = typename P::template calls<Module>;
 };
 
-/// What a module's methods need together.
+/// The joint requirements of a module's methods.
 template <class Methods, class Settings>
 struct MethodTable;
 template <class... Ms, class Settings>
@@ -70,7 +70,7 @@ struct MethodTable<static_methods<Ms...>, Settings> {
   static constexpr std::size_t arena_bytes = std::max({static_method<Ms, Settings>::arena_bytes...});
   static constexpr std::size_t table_bytes = (static_method<Ms, Settings>::table_bytes + ...);
   static constexpr std::size_t step_count = (static_method<Ms, Settings>::step_count + ...);
-  /// Of the constants that a method reads, those of the program once. O(constants^2) if there are several methods.
+  /// Bytes of constants that methods read; the program's count once. O(constants^2) for several methods.
   static constexpr std::size_t weight_bytes = [] {
     if constexpr (count == 1) return static_method<First, Settings>::weight_bytes;
     DistinctConstants seen;
@@ -80,10 +80,10 @@ struct MethodTable<static_methods<Ms...>, Settings> {
     return bytes;
   }();
 
-  /// Whether a device carries out a step of one, behind the CPU's cache too.
+  /// True if a device runs a step of some method; and if one works behind the CPU's cache.
   static constexpr bool has_device = (static_method<Ms, Settings>::has_device || ...);
   static constexpr bool maintains_cache = (static_method<Ms, Settings>::maintains_cache || ...);
-  /// The tensors of the method that takes most.
+  /// The most tensors of a method.
   static constexpr std::size_t most_arguments = std::max({static_method<Ms, Settings>::argument_count...});
   template <class M>
   static consteval std::uint32_t index_of() {
@@ -98,7 +98,7 @@ struct MethodTable<static_methods<Ms...>, Settings> {
     (void)((index == index_of<Ms>() && (visit.template operator()<Ms>(), true)) || ...);
   }
 
-  /// The calls that the methods before M make, if all of them are made once.
+  /// The number of kernel calls of the methods before M, each made once.
   template <class M>
   static consteval std::uint32_t calls_before() {
     std::size_t calls = 0;

@@ -13,10 +13,10 @@
 
 namespace davit::detail {
 
-/// Finds where values lie. Blocks are numbered: values, then temporaries.
+/// Assigns values their places. Blocks are numbered: first values, then temporaries.
 class PlacePlanner {
  public:
-  /// With `in_arena` user inputs and outputs are blocks of the arena, else the caller's.
+  /// With `in_arena` user inputs and outputs are blocks of the arena, else the caller's tensors.
   constexpr PlacePlanner(const StaticGraph& graph, const StaticInput* inputs, const StaticOutput* outputs,
                          bool in_arena, PlannedProgram& plan)
       : graph_(graph),
@@ -137,7 +137,7 @@ class PlacePlanner {
     }
   }
 
-  /// User outputs become forward's arguments; one that nothing else claims is computed in the caller's memory.
+  /// User outputs become forward's arguments; an output without another place is computed in the caller's memory.
   constexpr void find_outputs(std::uint32_t steps) {
     for (std::uint32_t i = 0; i < graph_.output_count; ++i) {
       const ValueId v = graph_.outputs[i];
@@ -165,7 +165,7 @@ class PlacePlanner {
       }
     }
   }
-  /// A new block for a value that is moved when the steps have run.
+  /// A new block for a copy of a value after the last step.
   constexpr std::uint32_t staged(ValueId v, std::uint32_t steps) {
     const auto block = static_cast<std::uint32_t>(root_.size());
     staged_.push_back(v);
@@ -175,7 +175,7 @@ class PlacePlanner {
     touch(block, steps);
     return block;
   }
-  /// A new value that lies where another write-back may write is moved aside first.
+  /// Records a write-back; a new value that another write-back may overwrite is first moved to a temporary block.
   constexpr void mutate(ValueId v, std::uint32_t input, std::uint32_t steps) {
     const ValueId target = graph_.inputs[input];
     const StaticOperand to = mutated(target);
@@ -196,7 +196,7 @@ class PlacePlanner {
       if (outputs_[i].role == StaticOutputRole::mutation && graph_.inputs[outputs_[i].target] == v) return true;
     return false;
   }
-  /// Where the new value of that graph input goes.
+  /// The destination of that graph input's new value.
   [[nodiscard]] constexpr StaticOperand mutated(ValueId input) noexcept {
     StaticOperand to = place_[input];
     to.writable = 1;
@@ -204,7 +204,7 @@ class PlacePlanner {
     return to;
   }
 
-  /// Outputs move into inputs that die at their step, where the step allows it.
+  /// Places outputs in inputs that die at the same step, if the step allows it.
   constexpr void reuse_inputs() {
     const StaticStep* step = plan_.selected.tables.steps.data();
     const auto steps = static_cast<std::uint32_t>(plan_.selected.tables.steps.size());
@@ -293,7 +293,7 @@ class PlacePlanner {
     return a.place == b.place && a.offset == b.offset;
   }
 
-  /// Adds up the constants that a step or a copy reads.
+  /// Adds up the bytes of constants that a step or a copy reads.
   constexpr void count_constants() {
     plan_.is_read = Table<std::uint8_t>(graph_.input_count);
     for (std::uint32_t i = 0; i < graph_.input_count; ++i) {
@@ -307,7 +307,7 @@ class PlacePlanner {
   struct Pending {
     ValueId value = no_id;
     StaticOperand to{};
-    std::uint32_t to_block = no_id;  ///< instead of `to`: a block of the arena
+    std::uint32_t to_block = no_id;  ///< a block of the arena in place of `to`
     std::uint32_t count = 0;
     std::uint32_t temporary = no_id;
   };
@@ -322,7 +322,7 @@ class PlacePlanner {
   Table<StaticOperand> place_;
   Table<Lifetime> life_;
   std::vector<ValueId> staged_;
-  std::vector<std::uint32_t> port_blocks_;  ///< per port: its block, if tensors lie in the arena
+  std::vector<std::uint32_t> port_blocks_;  ///< per port: its block, if tensors are in the arena
   std::vector<Pending> copies_;
   std::vector<Pending> mutations_;
 };

@@ -11,12 +11,12 @@
 
 namespace davit {
 
-/// Blocks of a static program's arena lie at multiples of this many bytes.
+/// The alignment in bytes of blocks in a static program's arena.
 inline constexpr std::size_t static_alignment = 16;
-/// Where a backend maintains a cache, nothing else lies within so many bytes' blocks of a module's own arena.
+/// The cache line of cache-maintaining backends: blocks of a module's own arena do not share one with other data.
 inline constexpr std::size_t static_cache_line = 64;
 
-/// Where a value of a static program lies when the program runs.
+/// The place of a static program's value at run time.
 enum class StaticPlace : std::uint8_t {
   nowhere,
   arena,     ///< `offset` bytes into the arena
@@ -41,21 +41,21 @@ struct StaticOperand {
 struct StaticPort {
   ValueId value = no_id;
   std::uint8_t is_output = 0;
-  std::uint8_t is_mutated = 0;  ///< an input that forward writes back
-  std::uint32_t offset = 0;     ///< bytes into the arena, if tensors lie there
+  std::uint8_t is_mutated = 0;  ///< an input that forward overwrites
+  std::uint32_t offset = 0;     ///< bytes into the arena, if tensors are there
 };
 
-/// Elements that move when all steps have run.
+/// A copy after the last step.
 struct StaticCopy {
   StaticOperand from;
   StaticOperand to;
   std::uint32_t count = 0;
 };
 
-/// How many elements of each type the state has.
+/// The elements of the state, per type.
 struct StatePools {
-  /// By state_pool. The zeros are written out: g++ 12 takes two template arguments for one if the members that were
-  /// ever written have equal values, whichever they are: states of four floats and of four integers had one set of
+  /// By state_pool. The zeros are explicit: g++ 12 takes two template arguments for equal if the members that were ever
+  /// written have equal values, whichever members these are, so that states of four floats and of four integers shared
   /// functions.
   std::array<std::uint32_t, 8> counts{0, 0, 0, 0, 0, 0, 0, 0};
 
@@ -66,7 +66,7 @@ struct StatePools {
     return sum;
   }
 };
-/// The pool of that type; 8 if state cannot have it.
+/// The pool of that type; 8 for types that state cannot have.
 [[nodiscard]] constexpr std::size_t state_pool(ScalarType type) noexcept {
   constexpr std::array types{ScalarType::float32, ScalarType::float64, ScalarType::int8,  ScalarType::uint8,
                              ScalarType::int16,   ScalarType::int32,   ScalarType::int64, ScalarType::bool_};
@@ -75,7 +75,7 @@ struct StatePools {
   return i;
 }
 
-/// Everything about a static program that its code is generated from. Source of all offsets: one run of the planner.
+/// The input of code generation for a static program. All offsets come from one planning run.
 struct PlannedProgram {
   SelectedSteps selected;
   Table<StaticOperand> operands;      ///< per row of the steps' operand table
@@ -83,11 +83,11 @@ struct PlannedProgram {
   Table<StaticCopy> copies;           ///< user outputs first, then mutations
   Table<Lifetime> lifetimes;          ///< of the arena's blocks
   Table<std::uint32_t> offsets;       ///< of the arena's blocks
-  Table<std::uint32_t> state_offset;  ///< per graph input: element in the state of its type; no_id if it is no state
-  Table<std::uint8_t> is_read;        ///< per graph input: whether it is a constant that steps or copies read
+  Table<std::uint32_t> state_offset;  ///< per graph input: element in the state of its type, or no_id
+  Table<std::uint8_t> is_read;        ///< per graph input: 1 for a constant that steps or copies read
   StatePools state;
   std::uint32_t arena_bytes = 0;
-  std::uint32_t constant_bytes = 0;  ///< of these constants
+  std::uint32_t constant_bytes = 0;  ///< bytes of these constants
 };
 
 }  // namespace davit

@@ -17,14 +17,14 @@ struct ReportText {
 
 namespace detail {
 
-/// Clang shows no more than some 32 characters of a template argument.
+/// Clang shows only about 32 characters of a template argument.
 #if defined(__clang__)
 inline constexpr std::size_t report_part = 31;
 #else
 inline constexpr std::size_t report_part = 100000;
 #endif
 
-/// Where the part that begins at `first` ends: after a blank if one is near.
+/// The end of the part that begins at `first`: behind a blank if one is near.
 constexpr std::size_t part_end(std::string_view text, std::size_t first) noexcept {
   if (text.size() - first <= report_part) return text.size();
   for (std::size_t end = first + report_part; end > first + report_part / 2; --end)
@@ -39,7 +39,7 @@ consteval auto text_part() {
   return part;
 }
 
-/// `Report` of the text, cut into parts that the compiler shows whole; without arguments if the text is empty.
+/// `Report` of the text, in parts that the compiler shows whole; without arguments for an empty text.
 template <template <auto...> class Report, auto text, std::size_t First = 0, auto... Parts>
 consteval auto in_parts() {
   if constexpr (First == text.size()) {

@@ -13,31 +13,31 @@
 
 namespace davit {
 
-/// What a run of a static_module that waits for a device is doing.
+/// The state of a static_module's run that uses a device.
 enum class RunState : std::uint8_t {
   idle,     ///< no run was started
-  running,  ///< the CPU computes: in another `step`
+  running,  ///< the CPU computes, in another `step`
   waiting,  ///< the device computes
-  done,     ///< the run has ended, and its outputs are there
-  failed,   ///< the run has ended by an error
+  done,     ///< the run has ended, and its outputs are valid
+  failed,   ///< the run has ended with an error
 };
 
 namespace detail {
 
-/// Where a run is.
+/// The position of a run.
 struct RunProgress {
-  std::uint32_t at = 0;  ///< the row of the command that the device has, or the next to run
+  std::uint32_t at = 0;  ///< row of the device's current command, or the next row to run
   RunState state = RunState::idle;
   Fault fault{};
 };
 
-/// Which kernels of a list are a device's.
+/// Flags the kernels of a list that run on a device.
 template <class List>
 inline constexpr std::array<bool, 1> device_kernels{};
 template <class... Ks>
 inline constexpr std::array<bool, sizeof...(Ks) + 1> device_kernels<kernel_list<Ks...>>{DeviceKernel<Ks>..., false};
 
-/// Whether a kernel of these faces is a device's.
+/// True if some kernel of these faces runs on a device.
 template <class StaticBackends>
 inline constexpr bool have_devices = false;
 template <class... StaticBackends>
@@ -50,7 +50,7 @@ inline constexpr bool have_devices<std::tuple<StaticBackends...>> = [] {
   return any;
 }();
 
-/// Whether each row of a plan is a command for a device.
+/// Flags the rows of a plan that are commands for a device.
 template <class Planned, class StaticBackends, bool = have_devices<StaticBackends>>
 struct DeviceRows {
   static constexpr bool any = false;
@@ -68,7 +68,7 @@ struct DeviceRows<Planned, StaticBackends, true> {
     };
     [&]<std::size_t... B>(std::index_sequence<B...>) {
       (mark.template operator()<B>(), ...);
-    }(std::make_index_sequence<std::tuple_size_v<StaticBackends> - 1>{});  // the last is control flow's
+    }(std::make_index_sequence<std::tuple_size_v<StaticBackends> - 1>{});  // the last face is control flow's
     return all;
   }();
   static constexpr bool any = [] {
@@ -78,8 +78,8 @@ struct DeviceRows<Planned, StaticBackends, true> {
   }();
 };
 
-/// The code of a program's steps as one that stops at commands for a device and goes on when they are done. What it
-/// must know to go on is a row's number: all else, loops' counters too, is in memory.
+/// The code of a program's steps that stops at commands for a device, and continues when they are done. A row's number
+/// is all that it needs to continue: everything else, also loop counters, is in memory.
 template <class P, class Planned, class StaticBackends, class Policies, class Memory, class Hook,
           std::uint32_t first_call = 0>
 struct DeviceCode : StepCode<P, Planned, StaticBackends, Policies, Memory, Hook, first_call> {
@@ -87,7 +87,7 @@ struct DeviceCode : StepCode<P, Planned, StaticBackends, Policies, Memory, Hook,
   using Rows = typename Code::Rows;
   static constexpr std::uint32_t count = Planned::sizes.steps;
 
-  /// Goes on with a run that is not at an end: until it is, or waits. Answers at once if the device is not done yet.
+  /// Continues an unfinished run until it ends or waits. Returns at once if the device is not done yet.
   static constexpr void advance(Memory& memory, RunProgress& p) {
     if (p.state == RunState::waiting) {
       bool done = false;
@@ -99,14 +99,14 @@ struct DeviceCode : StepCode<P, Planned, StaticBackends, Policies, Memory, Hook,
         (void)((p.at == entries[E] ? (block<entries[E]>(memory, p), true) : false) || ...);
       }(std::make_index_sequence<entry_count>{});
   }
-  /// Lets the backend whose command is under way sleep.
+  /// Lets the backend of the current command sleep.
   static constexpr void wait(const RunProgress& p) {
     at_device(p.at, []<std::uint32_t I>() {
       if constexpr (requires { BackendType<I>::wait(); })
         if (!Kernel<I>::done()) BackendType<I>::wait();
     });
   }
-  /// True if the device has carried out the command that a waiting run is at.
+  /// True if the device has finished a waiting run's command.
   static constexpr bool is_done(const RunProgress& p) {
     bool done = false;
     at_device(p.at, [&]<std::uint32_t I>() { done = Kernel<I>::done(); });
@@ -135,7 +135,7 @@ struct DeviceCode : StepCode<P, Planned, StaticBackends, Policies, Memory, Hook,
     }
     return i;
   }
-  /// Where a run goes on behind row `i`, a control's or a command: there, or at the other place.
+  /// The row after row `i` (a control or a command), and its alternative.
   static constexpr std::array<std::uint32_t, 2> next(std::uint32_t i) {
     if constexpr (Planned::sizes.controls == 0) {
       return {i + 1, i + 1};
@@ -192,7 +192,7 @@ struct DeviceCode : StepCode<P, Planned, StaticBackends, Policies, Memory, Hook,
 
   static constexpr void fail(RunProgress& p) noexcept { p.state = RunState::failed; }
 
-  /// Runs from row `First` until the run waits, fails, ends or goes on elsewhere.
+  /// Runs from row `First` until the run waits, fails, ends or jumps.
   template <std::uint32_t First>
   static constexpr void block(Memory& memory, RunProgress& p) {
     constexpr std::uint32_t at = end_of_calls<First>();
@@ -209,7 +209,7 @@ struct DeviceCode : StepCode<P, Planned, StaticBackends, Policies, Memory, Hook,
       p.at = goes_on<at>(memory) ? to[0] : to[1];
     }
   }
-  /// Which way a control goes.
+  /// Evaluates the direction of a control.
   template <std::uint32_t I>
   static constexpr bool goes_on(Memory& memory) {
     constexpr auto& r = Planned::rows;
@@ -232,7 +232,7 @@ struct DeviceCode : StepCode<P, Planned, StaticBackends, Policies, Memory, Hook,
   template <std::uint32_t I>
   static constexpr std::int32_t rounds = Planned::frozen.params[Planned::rows.params[I]];
 
-  /// Calls `call(params, pointers...)` with what the command of row I gets.
+  /// Calls `call(params, pointers...)` with the arguments of row I's command.
   template <std::uint32_t I, class Call>
   static constexpr auto with_operands(Memory& memory, Call&& call) {
     constexpr auto& r = Planned::rows;
@@ -241,7 +241,8 @@ struct DeviceCode : StepCode<P, Planned, StaticBackends, Policies, Memory, Hook,
                   Code::template pointer_of<r.codes[I * Rows::width + O]>(memory)...);
     }(std::make_index_sequence<r.counts[I]>{});
   }
-  /// Calls the backend's clean (of what it can have in its cache) or invalidate (of what the device writes).
+  /// Calls the backend's clean (for memory that the CPU may have cached) or invalidate (for memory that the device
+  /// writes).
   template <std::uint32_t I, bool Invalidate>
   static constexpr void maintain_cache(Memory& memory) {
     if constexpr (MaintainsCache<BackendType<I>>)
@@ -283,7 +284,7 @@ struct DeviceCode : StepCode<P, Planned, StaticBackends, Policies, Memory, Hook,
     p.at = I;
     p.state = RunState::waiting;
   }
-  /// False if the device is not done.
+  /// Finishes a command; false if the device is not done.
   template <std::uint32_t I>
   static constexpr bool finish(Memory& memory, RunProgress& p) {
     if (!Kernel<I>::done()) return false;

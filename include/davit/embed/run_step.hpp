@@ -29,7 +29,7 @@ template <class... Ks>
 struct TableOf<kernel_list<Ks...>> {
   using type = KernelTable<std::index_sequence_for<Ks...>, Ks...>;
 };
-/// A class, so that the compiler looks through the table once per kernel.
+/// A class, so that the compiler searches the table once per kernel.
 template <class List, std::size_t I>
 struct KernelAt {
   using type = typename decltype(kernel_of<I>(std::declval<const typename TableOf<List>::type&>()))::type;
@@ -37,11 +37,11 @@ struct KernelAt {
 template <class List, std::size_t I>
 using kernel_at = typename KernelAt<List, I>::type;
 
-/// What a kernel's run answers: void or ErrorCode.
+/// The result of a kernel's run: void or ErrorCode.
 template <class K, class... Ts>
 using run_result = decltype(K::run(std::declval<const typename K::Params&>(), std::declval<Ts>()...));
 
-/// One copy of a kernel's code for all steps with these pointer types.
+/// A kernel's code, shared by all steps with these pointer types.
 template <class K, class... Ts>
 [[gnu::noinline]] constexpr run_result<K, Ts...> call_shared(const typename K::Params& params, Ts... pointers) {
   return K::run(params, pointers...);
@@ -55,7 +55,7 @@ template <class K, class... Ts>
     return call_shared<K, Ts...>(params, pointers...);
   }
 }
-/// A copy of a kernel's code of its own, which knows the parameters.
+/// A kernel's code for constant parameters.
 template <class K, auto params, class... Ts>
 [[gnu::always_inline]] constexpr ErrorCode call_special(Ts... pointers) {
   if constexpr (std::is_void_v<run_result<K, Ts...>>) {
@@ -76,15 +76,15 @@ template <class K, auto params, class... Ts>
 /// The code of a program's steps. StaticBackends are the backends' static faces, Policies their policies; a hook counts
 /// calls from `first_call` on.
 ///
-/// Compile time per node: what a step is stands in plain arrays of numbers, a step is one function (equal steps share
-/// it), what does not depend on the program stands outside, and calls are generated in chunks.
+/// To save compile time, steps are plain arrays of numbers, a step is one function (equal steps share it), code that
+/// does not depend on the program is outside, and calls are generated in chunks.
 template <class P, class Planned, class StaticBackends, class Policies, class Memory, class Hook = void,
           std::uint32_t first_call = 0>
 struct StepCode {
   using Rows = decltype(Planned::rows);
   static constexpr std::size_t chunk = 32;
 
-  /// The pointer that an operand stands for, by the two halves of its operand_code.
+  /// The pointer of an operand, from the two halves of its operand_code.
   template <std::uint32_t Kind>
   [[nodiscard, gnu::always_inline]] static constexpr auto pointer(Memory& memory, std::uint32_t offset) noexcept {
     constexpr auto place = static_cast<StaticPlace>(Kind >> 16 & 0xff);
@@ -110,7 +110,7 @@ struct StepCode {
     return pointer<static_cast<std::uint32_t>(Code)>(memory, static_cast<std::uint32_t>(Code >> 32));
   }
 
-  /// Plans of several sizes as one (SizedPlan): what differs is looked up by `memory.size`.
+  /// True for plans of several sizes (SizedPlan): numbers that differ are looked up by `memory.size`.
   static constexpr bool has_sizes = requires { Planned::template offset<0, 0>(0); };
   /// Operand O of step I.
   template <std::uint32_t I, std::size_t O>
@@ -122,8 +122,7 @@ struct StepCode {
       return pointer_of<code>(memory);
   }
 
-  /// The step of that row; steps that do the same share one. Operands are written out, which costs less compile time
-  /// than a pack.
+  /// The function of that row; equal steps share one. Operands are spelled out, which compiles faster than a pack.
   template <std::uint32_t I>
   [[gnu::always_inline]] static constexpr ErrorCode run_row(Memory& memory) {
     constexpr auto& r = Planned::rows;
@@ -182,7 +181,7 @@ struct StepCode {
     for (std::uint32_t i = 0; i < I; ++i) calls += Planned::rows.control(i) == StaticControl::none ? 1 : 0;
     return calls;
   }
-  /// Step I, between the hook's functions.
+  /// Runs step I, between the hook's functions.
   template <std::uint32_t I>
   [[gnu::always_inline]] static constexpr bool step(Memory& memory, Fault& fault) {
     constexpr auto& r = Planned::rows;
@@ -207,7 +206,7 @@ struct StepCode {
       return (step<First + I>(memory, fault) && ...);
     }
   }
-  /// Up to `chunk` steps as one function, so that the compiler's time per step stays the same.
+  /// Runs up to `chunk` steps in one function, so that the compiler's time per step stays constant.
   template <std::size_t First, std::size_t Count>
   [[gnu::noinline]] static constexpr bool run_chunk(Memory& memory, Fault& fault) {
     return steps<First>(memory, fault, std::make_index_sequence<Count>{});
@@ -231,7 +230,7 @@ struct StepCode {
     }
   }
 
-  /// Steps that are all calls.
+  /// Runs steps that are all calls.
   template <std::size_t First, std::size_t Count>
   [[gnu::always_inline]] static constexpr bool run_calls(Memory& memory, Fault& fault) {
     if constexpr (Count <= chunk)
@@ -243,7 +242,7 @@ struct StepCode {
       }(std::make_index_sequence<(Count + chunk - 1) / chunk>{});
   }
 
-  /// The first step from `First` on that is no call; `Last` if all are.
+  /// The first control step from `First` on; `Last` if there is none.
   template <std::uint32_t First, std::uint32_t Last>
   static consteval std::uint32_t next_control() {
     std::uint32_t i = First;
@@ -255,7 +254,7 @@ struct StepCode {
   [[nodiscard, gnu::always_inline]] static constexpr bool truth(Memory& memory) {
     return *operand<I, 0>(memory) != 0;
   }
-  /// Steps with control flow among them.
+  /// Runs steps with control flow among them.
   template <std::uint32_t First, std::uint32_t Last>
   static constexpr bool run_region(Memory& memory, Fault& fault) {
     constexpr auto& r = Planned::rows;

@@ -13,31 +13,30 @@
 
 namespace davit {
 
-/// A node that no backend takes, and why not: one reason per backend.
+/// A node that no backend takes, with one reason per backend.
 struct OrphanNode {
   NodeId node = no_id;
   std::vector<const char*> reasons;  ///< nullptr: the backend took it
 };
 
-/// What becomes of a static program's nodes: who computes each, and by which steps, in the order of execution.
+/// The backend of each node of a static program, and all steps in the order of execution.
 struct SelectedSteps {
   StepTables tables;
   Table<std::uint8_t> backend_of;  ///< per node
   std::vector<OrphanNode> orphans;
-  std::vector<NodeId> unwritten;  ///< nodes of which the backend left a used output unwritten
+  std::vector<NodeId> unwritten;  ///< nodes with a used output that their backend did not write
 };
 
 namespace detail {
 
-/// True if no output of the node has an element: there is nothing to compute, and kernels need not know of such
-/// tensors.
+/// True if no output of the node has an element: there is nothing to compute, and kernels need not handle such tensors.
 [[nodiscard]] constexpr bool is_empty(const StaticGraph& graph, NodeId n) {
   bool empty = graph.nodes[n].outputs != 0;
   graph.for_each_output(n, [&](ValueId v) { empty = empty && graph.values[v].numel == 0; });
   return empty;
 }
 
-/// Why `B` does not take the node by itself, or nullptr if it does.
+/// The reason why `B` does not take the node by itself, or nullptr.
 template <class B>
 constexpr const char* refusal(const EmbedNode& node, StepTables& trial) {
   if constexpr (requires {
@@ -61,7 +60,7 @@ constexpr const char* refusal(const EmbedNode& node, StepTables& trial) {
   }
 }
 
-/// Hands nodes to backends and collects what they write.
+/// Distributes nodes to backends and collects their steps.
 template <class... Bs>
 class StepSelector {
  public:
@@ -108,7 +107,7 @@ class StepSelector {
  private:
   friend ControlSteps<StepSelector>;
 
-  /// Writes what is needed of these nodes, from the last to the first.
+  /// Writes the live nodes of a range, from the last to the first.
   constexpr void visit(NodeId first, std::uint32_t count) {
     for (NodeId n = first + count; n-- > first;) {
       if (nodes_[n].outputs == 0 && is_static_assertion(nodes_[n].target))
@@ -123,7 +122,7 @@ class StepSelector {
         selected_.backend_of[n] = EmbedGraph::unassigned;
     }
   }
-  /// Control flow and assertions are nobody's.
+  /// Control flow and assertions belong to no backend.
   constexpr void control_of(NodeId n, bool needed) {
     selected_.backend_of[n] = EmbedGraph::unassigned;
     ControlSteps<StepSelector> control(*this, n);
@@ -140,7 +139,8 @@ class StepSelector {
     return {graph_, inputs_, is_output_.data(), backend_of.data(), self};
   }
 
-  /// Each live node goes to the first backend that takes it. A single backend has them all and is asked when it writes.
+  /// Gives each live node to the first backend that takes it. A single backend gets all of them, and refuses when it
+  /// writes.
   constexpr void hand_out(std::uint32_t nodes) {
     for (NodeId n = 0; n < nodes; ++n) {
       std::uint8_t index = 0;
@@ -152,7 +152,7 @@ class StepSelector {
   constexpr const char* ask(NodeId n) {
     return refusal<B>(EmbedNode{tried_, n}, trial_);
   }
-  /// True if nobody reads an output of the node.
+  /// True if no output of the node is read.
   [[nodiscard]] constexpr bool is_dead(NodeId n) const {
     bool dead = true;
     graph_.for_each_output(n, [&](ValueId v) { dead = dead && graph_.values[v].users == 0; });
@@ -162,7 +162,7 @@ class StepSelector {
     selected_.backend_of[n] = EmbedGraph::unassigned;
     graph_.for_each_output(n, [&](ValueId v) { selected_.tables.needs[v] = StepTables::written; });
   }
-  /// True if one of the node's outputs is in that state.
+  /// True if one of the node's outputs has that state.
   [[nodiscard]] constexpr bool has_output(NodeId n, StepTables::Need state) const {
     const std::uint8_t* const needs = selected_.tables.needs.data();
     const StaticArgument* a = arguments_ + nodes_[n].first_output;
@@ -203,7 +203,7 @@ class StepSelector {
       graph_.for_each_value(arguments_[nodes_[n].first_input + i], [&](ValueId v) { selected_.tables.need(v); });
   }
 
-  /// Nodes were visited last to first.
+  /// Reverses the steps, as nodes were visited last to first.
   constexpr void put_in_order() {
     StepTables& tables = selected_.tables;
     Table<StaticStep> ordered;
@@ -219,16 +219,16 @@ class StepSelector {
   const StaticArgument* arguments_;
   Table<std::uint8_t> is_output_;
   Table<std::uint8_t> unassigned_;
-  std::array<EmbedGraph, sizeof...(Bs)> own_{};  // as each backend sees the graph when it writes,
-  EmbedGraph tried_{};                           // and as all do while nodes are being handed out
+  std::array<EmbedGraph, sizeof...(Bs)> own_{};  // the graph for each backend's writing
+  EmbedGraph tried_{};                           // the graph for all backends' refusals
   StepTables trial_;
   SelectedSteps selected_;
 };
 
 }  // namespace detail
 
-/// Hands the live nodes out to the backends, each to the first that takes it, and collects their steps. One row of
-/// `inputs` and `outputs` per graph input and output. O(nodes + edges) calls of the backends.
+/// Gives each live node to the first backend that takes it, and collects the backends' steps. One row of `inputs` and
+/// `outputs` per graph input and output. O(nodes + edges) calls of the backends.
 template <class... Bs>
 [[nodiscard]] constexpr SelectedSteps select_steps(const StaticGraph& graph, const StaticInput* inputs,
                                                    const StaticOutput* outputs) {

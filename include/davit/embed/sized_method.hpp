@@ -25,13 +25,13 @@ namespace davit {
 
 namespace detail {
 
-/// The memory of a run of one of several sizes.
+/// The memory of a run in one of several sizes.
 template <class Memory>
 struct SizedMemory : Memory {
-  std::uint32_t size;  ///< its number among those of the same code
+  std::uint32_t size;  ///< its index among the sizes with the same code
 };
 
-/// The sizes of a method: which are the same code, and what a call's tensors have at least in each.
+/// The sizes of a method, grouped by code, and the least sizes of a call's tensors.
 template <class Sizes, class Settings>
 struct SizeTable;
 template <class... Ps, class Settings>
@@ -44,14 +44,14 @@ struct SizeTable<static_sizes<Ps...>, Settings> {
   static constexpr std::size_t ports = Planned<Largest>::sizes.ports;
 
   static constexpr std::array<PlanView, count> plans{view_of_plan<Ps, Planned<Ps>>()...};
-  /// Per size, the first that is the same code.
+  /// Per size, the first size with the same code.
   static constexpr std::array<std::uint32_t, count> code_of = [] {
     std::array<std::uint32_t, count> all{};
     for (std::uint32_t i = 0; i < count; ++i)
       while (!same_code(plans[all[i]], plans[i])) ++all[i];
     return all;
   }();
-  /// Per size, its number among those of the same code.
+  /// Per size, its index among the sizes with the same code.
   static constexpr std::array<std::uint32_t, count> place_of = [] {
     std::array<std::uint32_t, count> all{};
     for (std::uint32_t i = 0; i < count; ++i)
@@ -71,7 +71,7 @@ struct SizeTable<static_sizes<Ps...>, Settings> {
       if (code_of[i] == First) all[k++] = i;
     return all;
   }();
-  /// These as one plan.
+  /// The joint plan of these sizes.
   template <std::uint32_t First>
   static consteval auto plan_of() {
     return []<std::size_t... I>(std::index_sequence<I...>) {
@@ -96,13 +96,13 @@ struct SizeTable<static_sizes<Ps...>, Settings> {
     }(std::make_integer_sequence<std::uint32_t, count>{});
   }
 
-  /// Per size, how many elements the tensor of port I has, and the most of them.
+  /// Per size, the number of elements of port I's tensor, and their maximum.
   template <std::size_t I>
   static constexpr std::array<std::uint32_t, count> elements_of{
       static_cast<std::uint32_t>(Planned<Ps>::graph.values[Planned<Ps>::frozen.ports[I].value].numel)...};
   template <std::size_t I>
   static constexpr std::uint32_t most_elements = *std::max_element(elements_of<I>.begin(), elements_of<I>.end());
-  /// Per size, the numbers of the symbols.
+  /// Per size, the values of the symbols.
   static constexpr std::array<std::remove_const_t<decltype(Largest::symbols)>, count> symbols{Ps::symbols...};
   static constexpr bool are_told_apart = [] {
     for (std::uint32_t i = 0; i < count; ++i)
@@ -127,8 +127,8 @@ struct SizeTable<static_sizes<Ps...>, Settings> {
 
 }  // namespace detail
 
-/// One method of a static_module whose sizes come with the call: its memory is enough for each of them, and sizes that
-/// differ in numbers alone share their code, which looks these up.
+/// A method of a static_module whose sizes come with the call: its memory is enough for each of them. Sizes whose plans
+/// differ in numbers alone share code, which looks these up.
 template <HasStaticSizes P, class Settings>
 class static_method<P, Settings> {
   template <class List>
@@ -164,7 +164,7 @@ class static_method<P, Settings> {
   using program = P;
   static constexpr std::size_t arena_bytes = All::arena_bytes;
   static constexpr std::size_t step_count = All::step_count;
-  /// Bytes of what the backends computed from constants, and of the numbers that differ from size to size.
+  /// Bytes of values that the backends computed from constants, and of numbers that differ between sizes.
   static constexpr std::size_t table_bytes = Sizes::table_bytes();
   static constexpr std::size_t weight_bytes = [] {
     detail::DistinctConstants seen;
@@ -193,9 +193,8 @@ class static_method<P, Settings> {
     Largest::template reset<Row>(state);
   }
 
-  /// Runs the size of these dims, in an arena of arena_bytes; of each tensor the elements that it has in that size,
-  /// from the first on. Errors: invalid_shape: there is no such size, or a tensor has fewer elements. O(sizes) to find
-  /// it.
+  /// Runs the size of these dims, in an arena of arena_bytes, on the leading elements of each tensor. Errors:
+  /// invalid_shape: the size does not exist, or a tensor has too few elements. O(sizes) for the search.
   template <class, std::uint32_t first_call, class State, class Dims, class... Arguments>
   static constexpr Status run(std::byte* arena, State& state, Dims& dims, Arguments&... arguments) noexcept {
     using Memory = detail::SizedMemory<RunMemory<State, Sizes::ports>>;
@@ -255,7 +254,7 @@ class static_method<P, Settings> {
                   "davit: an argument of forward is const, but forward writes it (an output, or an input that the "
                   "program mutates)");
   }
-  /// True if each tensor has the elements that it has in that size.
+  /// True if each tensor has enough elements for that size.
   template <std::size_t... I, class... Arguments>
   [[gnu::always_inline]] static constexpr bool are_enough(std::uint32_t size, std::index_sequence<I...>,
                                                           const Arguments&... arguments) noexcept {
@@ -264,7 +263,7 @@ class static_method<P, Settings> {
   template <std::size_t I, class A>
   [[gnu::always_inline]] static constexpr bool is_enough(std::uint32_t size, const A& argument) noexcept {
     if constexpr (argument_shape<A>.known && argument_shape<A>.sizes[0] >= Sizes::template most_elements<I>)
-      return true;  // for every size
+      return true;  // enough for every size
     return std::size(argument) >= Sizes::template elements_of<I>[size];
   }
   template <class... As, std::size_t... I>

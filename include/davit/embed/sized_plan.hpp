@@ -17,7 +17,7 @@
 
 namespace davit::detail {
 
-/// The plan of one size, whatever its type: what is compared with those of other sizes.
+/// The plan of one size, type-erased for comparisons.
 struct PlanView {
   const FrozenStep* steps;
   std::size_t step_count;
@@ -39,7 +39,7 @@ template <class P, class Planned>
           f.copies, Planned::sizes.copies, P::inputs.data(), P::inputs.size()};
 }
 
-/// True if the two plans are the same code but for numbers: of parameters, and of where operands lie.
+/// True if two plans have the same code, up to numbers: parameters and operands' offsets.
 [[nodiscard]] constexpr bool same_code(const PlanView& a, const PlanView& b) noexcept {
   const auto same_kind = [](std::uint64_t x, std::uint64_t y) {
     return static_cast<std::uint32_t>(x) == static_cast<std::uint32_t>(y);
@@ -62,23 +62,23 @@ template <class P, class Planned>
   return true;
 }
 
-/// A number of a plan that differs from size to size, and its column: what it is for each.
+/// A number of a plan that differs between sizes, and its column of values.
 struct SizedNumber {
-  std::uint32_t at = 0;  ///< which int32 of the step's parameters
+  std::uint32_t at = 0;  ///< index of the int32 in the step's parameters
   std::uint32_t column = 0;
 };
-/// What plans of the same code differ in.
+/// The differences of plans with the same code.
 struct PlanDifferences {
-  static constexpr std::uint32_t none = no_id;  ///< no column: the same for all
-  std::vector<Range> params_of;                 ///< per step, into `sized_params`
+  static constexpr std::uint32_t none = no_id;  ///< the same for all sizes
+  std::vector<Range> params_of;                 ///< per step: rows of `sized_params`
   std::vector<SizedNumber> sized_params;
-  std::vector<std::uint32_t> offsets;  ///< per step and operand, of `width` each: the column
+  std::vector<std::uint32_t> offsets;  ///< per step and operand, of `width` each: a column
   std::vector<std::uint32_t> copies;   ///< per copy: from, to, count
-  std::vector<std::int32_t> columns;   ///< one after the other, a number per plan each
+  std::vector<std::int32_t> columns;   ///< columns, one after the other: a number per plan
 
   constexpr PlanDifferences(const std::vector<PlanView>& plans,
                             const std::vector<std::array<std::uint32_t, 4>>& table_bases, std::size_t width) {
-    // constant evaluation pays for every call: plain loops, and numbers that are all the same make no list
+    // constant evaluation pays for every call: plain loops, and equal numbers without a list
     const PlanView& one = plans[0];
     const std::size_t count = plans.size();
     std::vector<std::int32_t> numbers;
@@ -124,7 +124,7 @@ struct PlanDifferences {
   }
 
  private:
-  /// The column of these numbers, which others may have too.
+  /// Interns a column of per-size values; equal columns are shared.
   [[nodiscard]] constexpr std::uint32_t column_of(const std::int32_t* numbers, std::size_t count) {
     const std::int32_t* known = columns.data();
     const std::size_t columns_count = columns.size() / count;
@@ -138,11 +138,11 @@ struct PlanDifferences {
   }
 };
 
-/// A table of numbers that backends computed, of several plans: each once.
+/// The merged table of numbers that backends computed for several plans, each once.
 template <class T>
 struct JoinedTable {
   std::vector<T> all;
-  std::vector<std::uint32_t> bases;  ///< per plan, where its own begins
+  std::vector<std::uint32_t> bases;  ///< per plan: the index of its first number
 
   constexpr void add(const T* own, std::size_t count) {
     for (const std::uint32_t base : bases)
@@ -159,8 +159,8 @@ struct JoinedTable {
   }
 };
 
-/// The plans of sizes that are the same code, as one that StepCode takes: the first one's rows, and columns of what
-/// differs. Programs are StaticPrograms, each with its planned_for. O(sizes * (steps * operands + parameters)).
+/// The plans of several sizes with the same code as one plan for StepCode: the rows of the first, and columns of the
+/// differences. Programs are StaticPrograms, each with its planned_for. O(sizes * (steps * operands + parameters)).
 template <class Programs, class Plans>
 struct SizedPlan;
 template <class... Ps, class... Planned>
@@ -172,7 +172,8 @@ struct SizedPlan<std::tuple<Ps...>, std::tuple<Planned...>> {
   static constexpr const auto& frozen = One::frozen;
   static constexpr auto rows = [] {
     auto all = One::rows;
-    for (std::uint32_t i = 0; i < sizes.steps; ++i) all.like[i] = i;  // what is alike in one size may differ in another
+    for (std::uint32_t i = 0; i < sizes.steps; ++i)
+      all.like[i] = i;  // steps that are equal in one size may differ in another
     return all;
   }();
   template <class K, std::uint32_t First>
@@ -194,7 +195,7 @@ struct SizedPlan<std::tuple<Ps...>, std::tuple<Planned...>> {
   }
   template <std::size_t T>
   static constexpr std::size_t joined_size = join<T>().all.size();
-  /// Per plan, where its tables begin in the joined ones.
+  /// Per plan, the beginning of its tables in the merged ones.
   template <std::size_t T>
   static constexpr std::array<std::uint32_t, count> bases_of = [] {
     const auto table = join<T>();
@@ -241,7 +242,7 @@ struct SizedPlan<std::tuple<Ps...>, std::tuple<Planned...>> {
   }();
   template <std::uint32_t Column>
   static constexpr std::array<std::int32_t, count> column =
-      numbers.columns[Column];  // an image holds those that are read
+      numbers.columns[Column];  // an image holds only columns that are read
   template <std::uint32_t I>
   static constexpr auto params_of_first = [] {
     std::array<std::int32_t, frozen.steps[I].param_count> encoded{};
@@ -257,13 +258,13 @@ struct SizedPlan<std::tuple<Ps...>, std::tuple<Planned...>> {
   [[nodiscard]] static constexpr const T* table() noexcept {
     return joined_table<PlanDifferences::table_number(scalar_type_of<T>)>.data();
   }
-  /// Where operand O of step I lies in that size.
+  /// The offset of operand O of step I in that size.
   template <std::uint32_t I, std::size_t O>
   [[nodiscard, gnu::always_inline]] static constexpr std::uint32_t offset(std::uint32_t size) noexcept {
     return number<numbers.offsets[I * One::rows.width + O]>(
         size, static_cast<std::uint32_t>(One::rows.codes[I * One::rows.width + O] >> 32));
   }
-  /// Of copy I: where it comes from (0), where it goes (1), how many elements it has (2).
+  /// A number of copy I: source (0), destination (1), elements (2).
   template <std::size_t I, std::size_t What>
   [[nodiscard, gnu::always_inline]] static constexpr std::uint32_t copy_number(std::uint32_t size) noexcept {
     constexpr StaticCopy c = frozen.copies[I];
@@ -279,7 +280,7 @@ struct SizedPlan<std::tuple<Ps...>, std::tuple<Planned...>> {
       return params_from<K>(encoded.data());
     }
   }
-  /// The first parameter of step I in that size: the rounds of a loop.
+  /// The first parameter of step I in that size: a loop's iterations.
   template <std::uint32_t I>
   [[nodiscard, gnu::always_inline]] static constexpr std::int32_t first_param_in(std::uint32_t size) noexcept {
     return encoded_params_in<I>(size)[0];

@@ -15,7 +15,7 @@ namespace davit {
 
 inline constexpr std::size_t max_static_rank = 8;
 
-/// What a type that is passed to a static module's forward says of its tensor: element type, and a flat count or sizes.
+/// The shape in the type of an argument of a static module's forward: element type, and a flat count or sizes.
 struct ArgumentShape {
   ScalarType dtype = ScalarType::undefined;
   bool writable = false;
@@ -31,7 +31,7 @@ namespace detail {
 template <class T>
 concept HasScalarType = requires { ScalarTypeOf<std::remove_const_t<T>>::value; };
 
-/// True for a type whose elements lie elsewhere: they stay when it ends.
+/// True for a type with elements elsewhere, which outlive it.
 template <class A>
 inline constexpr bool is_view = false;
 template <class T, std::size_t N>
@@ -116,11 +116,11 @@ template <class T, std::size_t N>
 
 }  // namespace detail
 
-/// The shape of an argument of type A (a std::span of fixed extent, an array, nested arrays, or a StaticTensor).
+/// The shape of an argument of type A: a std::span of fixed extent, an array, nested arrays, or a StaticTensor.
 template <class A>
 inline constexpr ArgumentShape argument_shape = [] {
   ArgumentShape shape = detail::ArrayShape<std::remove_reference_t<A>>::shape;
-  if (shape.is_flat && shape.rank == 0) shape.known = false;  // a number is no tensor
+  if (shape.is_flat && shape.rank == 0) shape.known = false;  // a number is not a tensor
   return shape;
 }();
 

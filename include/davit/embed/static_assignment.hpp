@@ -13,7 +13,7 @@
 
 namespace davit::detail {
 
-/// Who computes the nodes of a planned program, for those who ask: see static_module.
+/// The backends and partitions of a planned program's nodes: see static_module.
 template <class Planned>
 struct StaticAssignment {
   static constexpr auto backend_of = [] {

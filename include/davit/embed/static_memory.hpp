@@ -63,7 +63,7 @@ struct ElementOf<ScalarType::bfloat16> {
 template <ScalarType type>
 using element_of = typename detail::ElementOf<type>::type;
 
-/// Elements of a state, of one type; takes no room if there are none.
+/// Elements of a state, of one type; empty for N = 0.
 template <class T, std::uint32_t N>
 struct StatePool {
   std::array<T, N> elements{};
@@ -108,13 +108,13 @@ struct StaticState {
   }
 };
 
-/// An arena in constant evaluation, where bytes have no other type than their own: one per element type, all laid out
-/// alike.
+/// An arena in constant evaluation, where bytes cannot be reinterpreted: one per element type, all with the same
+/// offsets.
 class TypedArena {
  public:
   constexpr explicit TypedArena(std::size_t bytes) noexcept : bytes_(bytes) {}
 
-  /// The elements from that byte on.
+  /// Returns the elements from that byte on.
   template <class T>
   [[nodiscard]] constexpr T* at(std::uint32_t offset) {
     Table<T>& pool = std::get<Table<T>>(pools_);

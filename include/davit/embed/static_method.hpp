@@ -22,7 +22,7 @@
 
 namespace davit {
 
-/// The compiler's message for nodes that no backend takes: `Nodes` lists each as "name = operator (backend: reason,
+/// The compiler's message about nodes that no backend takes: `Nodes` lists each as "name = operator (backend: reason,
 /// ...)".
 template <auto... Nodes>
 struct these_nodes_have_no_backend {
@@ -33,17 +33,17 @@ struct these_nodes_have_no_backend {
                 "name a backend that takes them, `portable` for most");
 };
 
-/// What is wrong with an argument of a static module's function.
+/// The mistake in an argument of a static module's function.
 enum class ArgumentFault : std::uint8_t { no_tensor, dtype, constant, rank, sizes };
 
 namespace detail {
-/// The first argument of a template, as what it is.
+/// The first argument of a template, with its own type.
 template <auto First, auto...>
 inline constexpr auto first_of = First;
 }  // namespace detail
 
-/// The compiler's message for an argument that does not fit: after the fault which one it is, what it must be and what
-/// it is, "argument 0, input 'x': float32[1, 64] (64 elements) is wanted, float32[65] is given".
+/// The compiler's message about an argument that does not fit. After the fault it says which argument, what the program
+/// needs and what it got: "argument 0, input 'x': float32[1, 64] (64 elements) is wanted, float32[65] is given".
 template <auto... Argument>
 struct this_argument_does_not_fit {
   static constexpr ArgumentFault fault = detail::first_of<Argument...>;
@@ -63,7 +63,7 @@ struct this_argument_does_not_fit {
   static constexpr bool none = false;
 };
 
-/// One method of a static_module: what the compiler knows of it, and its code. `Settings` are the module's.
+/// One method of a static_module: its facts at compile time, and its code. `Settings` are the module's.
 template <class P, class Settings>
 class static_method {
   static_assert(StaticProgram<P>,
@@ -85,36 +85,36 @@ class static_method {
  public:
   using program = P;
   static constexpr std::size_t arena_bytes = Planned::sizes.arena_bytes;
-  /// Bytes of what the backends computed from constants (folded biases, multipliers).
+  /// Bytes of values that the backends computed from constants (folded biases, multipliers).
   static constexpr std::size_t table_bytes =
       Planned::sizes.i8 + 2 * Planned::sizes.i16 + 4 * (Planned::sizes.i32 + Planned::sizes.f32);
   /// Bytes of constants that the method reads: the program's, and the backends' tables.
   static constexpr std::size_t weight_bytes = Planned::sizes.constant_bytes + table_bytes;
-  /// How many kernel calls a run makes, if all of them are made once.
+  /// The kernel calls of a run, each counted once.
   static constexpr std::size_t step_count = Planned::sizes.steps - Planned::sizes.controls;
-  /// The state that it uses, its own or the module's first elements.
+  /// The method's state: its own, or the first elements of the module's.
   static constexpr StatePools state_pools = Planned::sizes.state;
-  // Functions, so that programs that do not ask do not wait for the answers.
+  // functions, so that programs that do not call them save compile time
   [[nodiscard]] static consteval const auto& backend_of() { return detail::StaticAssignment<Planned>::backend_of; }
   [[nodiscard]] static consteval const auto& partition_of() { return detail::StaticAssignment<Planned>::partition_of; }
   [[nodiscard]] static consteval const auto& operators() { return detail::StaticAssignment<Planned>::operators; }
 
-  /// Tensors that a call takes.
+  /// The number of tensors of a call.
   static constexpr std::size_t argument_count = Settings::has_tensors ? 0 : Planned::sizes.ports;
 
-  /// True if a device carries out a step.
+  /// True if a device runs a step.
   static constexpr bool has_device = detail::DeviceRows<Planned, typename Settings::StaticBackends>::any;
-  /// True if a device of its reads and writes memory behind the CPU's cache.
+  /// True if such a device reads and writes memory behind the CPU's cache.
   static constexpr bool maintains_cache = Planned::has_bytes;
 
-  /// The memory of a run in `arena`, on tensors whose types are checked.
+  /// The memory of a run in `arena`, on tensors with checked types.
   template <class Memory, class State, class... Arguments>
   [[nodiscard, gnu::always_inline]] static constexpr Memory memory_of(typename Memory::Arena arena, State& state,
                                                                       Arguments&... arguments) {
     check<Arguments...>(std::make_index_sequence<argument_count>{});
     return Memory{arena, &state, {detail::first_element(arguments)...}};
   }
-  /// The steps as code that runs to its end, and as code that stops where a device has a command.
+  /// The code of the steps: to the end, or with stops at a device's commands.
   template <class Memory, std::uint32_t first_call>
   using Code = detail::StepCode<P, Planned, typename Settings::StaticBackends, typename Settings::Policies, Memory,
                                 typename Settings::Hook, first_call>;
@@ -122,7 +122,7 @@ class static_method {
   using DeviceCode = detail::DeviceCode<P, Planned, typename Settings::StaticBackends, typename Settings::Policies,
                                         Memory, typename Settings::Hook, first_call>;
 
-  /// Runs the steps in an arena of arena_bytes; waits for devices.
+  /// Runs the steps in an arena of arena_bytes, and waits for devices.
   template <class Memory, std::uint32_t first_call, class State, class... Arguments>
   static constexpr Status run(std::byte* arena, State& state, Arguments&... arguments) noexcept {
     Fault fault;
@@ -146,7 +146,7 @@ class static_method {
       if (Planned::frozen.is_read[i] != 0) visit(P::inputs[i].data);
   }
 
-  /// Of each input that is state, in order.
+  /// The number of inputs that are state, and their rows, in order.
   static constexpr std::size_t state_count = [] {
     std::size_t count = 0;
     for (const StaticInput& input : P::inputs) count += input.role == StaticRole::state ? 1 : 0;
@@ -177,7 +177,7 @@ class static_method {
     }
   }
 
-  /// Where user input (output) I lies in an arena at `base`, with tensors_in_arena.
+  /// User input (output) I in an arena at `base`, with tensors_in_arena.
   template <std::size_t I, bool is_output>
   [[nodiscard]] static auto tensor(std::byte* base) noexcept {
     constexpr std::size_t at = port_of(I, is_output);
@@ -233,7 +233,7 @@ class static_method {
     if (!shape.is_flat && shape.rank != value.rank) return static_cast<int>(ArgumentFault::rank);
     return fits(shape, value) ? -1 : static_cast<int>(ArgumentFault::sizes);
   }
-  /// What this_argument_does_not_fit says.
+  /// The text of this_argument_does_not_fit.
   template <std::size_t I, class A>
   static consteval auto argument_text() {
     const StaticPort port = Planned::frozen.ports[I];
@@ -281,7 +281,7 @@ class static_method {
   }
   static constexpr bool fits(const ArgumentShape& shape, const StaticValue& value) noexcept {
     if (shape.is_flat) return shape.sizes[0] == value.numel;
-    if (shape.rank != value.rank) return true;  // said already
+    if (shape.rank != value.rank) return true;  // reported already
     for (std::size_t d = 0; d < value.rank; ++d)
       if (shape.sizes[d] != Planned::graph.sizes[value.first_size + d]) return false;
     return true;

@@ -21,15 +21,14 @@ namespace davit {
 /// A program lowered by the compiler onto the first of `Backends` that takes each node.
 ///
 /// Partitioning, the backends' preprocess and memory planning run in constant evaluation; `forward` (see call) is
-/// straight code over one arena. No heap, no registry. Runs on a device, on a host, and in static_assert. Before the
-/// backends may stand `external_arena`, `tensors_in_arena` and `step_hook<H>`. Control flow (cond, while_loop, scan,
-/// map) is code of the same kind, its values are in the same arena; a loop that depends on data runs as long as its
-/// condition says.
+/// straight code over one arena. No heap, no registry. Runs on a device, on a host, and in static_assert.
+/// `external_arena`, `tensors_in_arena` and `step_hook<H>` may precede the backends. Control flow (cond, while_loop,
+/// scan, map) is such code too, with its values in the same arena; a data-dependent loop runs while its condition
+/// holds.
 ///
 /// A program of several methods (`davit embed prefill=FILE decode=FILE --name P`) has a function for each instead of
 /// forward, `module.prefill(...)`, `module.decode(...)`, that takes what forward would. They share the state, by the
-/// names of the model's buffers, and the arena, which is as large as the largest of theirs: none of them runs while
-/// another does.
+/// names of the model's buffers, and an arena that is enough for each: they must not run at the same time.
 template <class P, class... Backends>
 class static_module : public detail::MethodsOf<P>::template calls<static_module<P, Backends...>> {
   using Settings = detail::StaticSettings<Backends...>;
@@ -50,7 +49,7 @@ class static_module : public detail::MethodsOf<P>::template calls<static_module<
   using State = StaticState<Methods::State::pools>;
   static constexpr bool has_initial_state =
       detail::have_initial_value(Methods::State::rows.data(), Methods::State::rows.size());
-  /// Of method M's runs; with a device of all methods' runs.
+  /// The memory of method M's runs; with a device that of all methods' runs.
   template <class M>
   using Memory =
       RunMemory<State, Methods::has_device ? Methods::most_arguments : static_method<M, Settings>::argument_count>;
@@ -71,30 +70,30 @@ class static_module : public detail::MethodsOf<P>::template calls<static_module<
   /// The program's name, and those of the backends, in order.
   static constexpr std::string_view name = P::name;
   static constexpr std::array<std::string_view, Settings::backend_count> backends = Settings::names();
-  /// Bytes of the arena: what intermediate values and scratch need at most (and with tensors_in_arena, inputs and
-  /// outputs).
+  /// Bytes of the arena: the peak of intermediate values and scratch (and, with tensors_in_arena, inputs and outputs).
   static constexpr std::size_t arena_bytes = Methods::arena_bytes;
   /// Bytes of mutable state (buffers).
   static constexpr std::size_t state_bytes = Methods::State::pools.bytes();
-  /// True if a device carries out a step of the program: then there are start (forward_start), step and done.
+  /// True if a device runs a step of the program: then there are start (forward_start), step and done.
   static constexpr bool has_device = Methods::has_device;
-  /// All the memory that a module writes: arena (its own or the caller's) and state (and, with a device, where a run
-  /// is).
+  /// All memory that a module writes: arena (its own or the caller's), state, and, with a device, the position of a
+  /// run.
   static constexpr std::size_t ram_bytes =
       arena_bytes + state_bytes +
       (has_device ? sizeof(detail::RunProgress) + sizeof(Memory<typename Methods::First>) : 0);
-  /// Bytes of what the backends computed from constants (folded biases, multipliers).
+  /// Bytes of values that the backends computed from constants (folded biases, multipliers).
   static constexpr std::size_t table_bytes = Methods::table_bytes;
-  /// Bytes of constants that forward or another method reads: the program's, and the backends' tables.
+  /// Bytes of constants that the methods read: the program's, and the backends' tables.
   static constexpr std::size_t weight_bytes = Methods::weight_bytes;
-  /// How many kernel calls a forward, or all methods together make, if all of them are made once.
+  /// The kernel calls of a forward, or of all methods together, each counted once.
   static constexpr std::size_t step_count = Methods::step_count;
-  // Functions, so that programs that do not ask do not wait for the answers.
-  /// Per node (its debug handle), the index of the backend that it was given to; 255 if it is never computed.
+  // functions, so that programs that do not call them save compile time
+  /// Per node (its debug handle), the index of its backend; 255 if it is never computed.
   [[nodiscard]] static consteval const auto& backend_of() { return only::backend_of(); }
-  /// The partition of each node: nodes that follow one another on a backend share one; no_id for those never computed.
+  /// The partition of each node: consecutive nodes of one backend share a partition; no_id for nodes that are never
+  /// computed.
   [[nodiscard]] static consteval const auto& partition_of() { return only::partition_of(); }
-  /// The operators of the nodes that backends were given, sorted, each once.
+  /// The operators of the backends' nodes, sorted, each once.
   [[nodiscard]] static consteval const auto& operators() { return only::operators(); }
 
   constexpr static_module() noexcept = default;
@@ -102,8 +101,8 @@ class static_module : public detail::MethodsOf<P>::template calls<static_module<
   /// Runs method M, one of P::methods or P itself, as `module.forward(...)` or the method's own function does: with
   /// external_arena the arena, then user inputs in order, then user outputs in order, each a std::span of fixed extent,
   /// an array, nested arrays of the tensor's sizes or a StaticTensor. Another dtype, rank or extent does not compile.
-  /// Arguments must not overlap. An arena is a static_arena, or std::bytes whose number is checked when compiling if it
-  /// is known then. Errors: the code of the kernel that failed and its node's number as debug handle; state is then
+  /// Arguments must not overlap. An arena is a static_arena, or std::bytes, whose number is checked at compile time if
+  /// it is known. Errors: the code of the kernel that failed and its node's number as debug handle; state is then
   /// unchanged. out_of_memory, invalid_argument: the arena is too small, or not aligned to static_alignment.
   template <class M, class... Arguments>
   constexpr Status call(Arguments&&... arguments) noexcept {
@@ -115,12 +114,11 @@ class static_module : public detail::MethodsOf<P>::template calls<static_module<
     return dispatch<M, false>(arguments...);
   }
 
-  /// @name Runs during which the CPU may do something else: of modules with a device. See "Devices" in
+  /// @name Asynchronous runs of modules with a device, during which the CPU is free. See "Devices" in
   /// davit/backend/embed_contract.hpp for what interrupts may call.
-  /// @{
-  /// Begins a run of method M, as `module.forward_start(...)` does, with the arguments of call, which must stay until
-  /// it has ended, and returns when the device has its first command (or the run has ended). The module must not be
-  /// moved meanwhile. Errors: those of call; not_available: a run is under way.
+  /// @{ Begins a run of method M, as `module.forward_start(...)` does, and returns when the device has its first
+  /// command (or the run has ended). The arguments are those of call; they must live, and the module must not move,
+  /// until the run has ended. Errors: those of call; not_available: a run is under way.
   template <class M, class... Arguments>
   constexpr Status start(Arguments&&... arguments) noexcept {
     static_assert(has_device, "davit: no step of this static_module is a device's: call forward");
@@ -133,8 +131,8 @@ class static_module : public detail::MethodsOf<P>::template calls<static_module<
     if constexpr (has_device) return dispatch<M, true>(arguments...);
     return {};
   }
-  /// Goes on with the run if the device is done: until it has a command and is not done with it, or the end. O(1) if it
-  /// is not.
+  /// Continues the run if the device is done, up to its next unfinished command or the end. O(1) if the device is not
+  /// done.
   RunState step() noexcept {
     static_assert(has_device, "davit: no step of this static_module is a device's: call forward");
     if constexpr (has_device) {
@@ -143,13 +141,13 @@ class static_module : public detail::MethodsOf<P>::template calls<static_module<
     }
     return RunState::idle;
   }
-  /// True if no run is under way: none was started, or it has ended.
+  /// True if no run is active: none was started, or it has ended.
   [[nodiscard]] bool done() const noexcept {
     static_assert(has_device, "davit: no step of this static_module is a device's: call forward");
     if constexpr (has_device) return !is_busy();
     return true;
   }
-  /// How the last run ended, if it has: a failed one's error, with its node's number as debug handle.
+  /// The result of the last run, if it has ended: the error of a failed one, with its node's number as debug handle.
   [[nodiscard]] Status status() const noexcept {
     static_assert(has_device, "davit: no step of this static_module is a device's: call forward");
     if constexpr (has_device)
@@ -159,16 +157,17 @@ class static_module : public detail::MethodsOf<P>::template calls<static_module<
   }
   /// @}
 
-  /// Gives the state of all methods its initial value; not while a run is under way.
+  /// Gives the state of all methods its initial value. Not during a run.
   constexpr void reset() noexcept { Methods::reset(state_); }
-  /// The arena, for those who want to look at its use.
+  /// The arena, for measurements of its use.
   [[nodiscard]] std::span<std::byte, arena_bytes> arena() noexcept {
     static_assert(Settings::owns_arena, "davit: the arena is the caller's");
     return std::span<std::byte, arena_bytes>(arena_.bytes, arena_bytes);
   }
 
-  /// @name With tensors_in_arena: where user input or output I, of method M if there are several, lies, as a std::span
-  /// of its elements. See tensors_in_arena for when they may be written and read. With external_arena, in that arena.
+  /// @name With tensors_in_arena: user input or output I, of method M if there are several, as a std::span of its
+  /// elements. See tensors_in_arena for the times when they may be written and read. With external_arena, in that
+  /// arena.
   /// @{
   template <std::size_t I, class... Arena>
   [[nodiscard]] auto input(Arena&&... arena) noexcept {
@@ -198,7 +197,7 @@ class static_module : public detail::MethodsOf<P>::template calls<static_module<
   using only = OnlyMethod<typename Methods::First>;
   template <int>
   struct Nothing {};
-  /// The bytes have no value before a run, and a module can still be constinit: a global one needs no static
+  /// The bytes are uninitialized before a run, and a module can still be constinit: a global one needs no static
   /// constructor.
   union OwnArena {
     constexpr OwnArena() noexcept : none() {}
@@ -208,16 +207,17 @@ class static_module : public detail::MethodsOf<P>::template calls<static_module<
                 ? static_cache_line
                 : static_alignment) std::byte bytes[arena_bytes == 0 ? 1 : (arena_bytes + line - 1) / line * line];
   };
-  /// A run that is under way.
+  /// An active run.
   template <int>
   struct Run {
-    std::uint8_t state = static_cast<std::uint8_t>(RunState::idle);  ///< what others may see
+    std::uint8_t state =
+        static_cast<std::uint8_t>(RunState::idle);  ///< the state that other threads and interrupts see
     std::uint32_t method = 0;
     detail::RunProgress progress{};
     Memory<typename Methods::First> memory{static_cast<std::byte*>(nullptr), nullptr, {}};
   };
 
-  /// How many arguments a call of method M has.
+  /// The number of arguments of a call of method M.
   template <class M>
   static constexpr std::size_t expected = method<M>::argument_count + (Settings::owns_arena ? 0 : 1);
   template <class M, bool Starts, class... Arguments>
@@ -256,8 +256,8 @@ class static_module : public detail::MethodsOf<P>::template calls<static_module<
     const auto state = static_cast<RunState>(__atomic_load_n(&run_.state, __ATOMIC_ACQUIRE));
     return state == RunState::running || state == RunState::waiting;
   }
-  /// Goes on with a run whose `state` says that somebody does. A device that is done before `state` says that the run
-  /// waits may have had its interrupt already: its step has met this one.
+  /// Continues a run whose `state` is claimed by this call. A device that finishes before `state` becomes waiting may
+  /// have raised its interrupt already, whose step then found the run claimed; hence the loop.
   RunState advance() noexcept {
     while (true) {
       RunState state{};
@@ -265,7 +265,7 @@ class static_module : public detail::MethodsOf<P>::template calls<static_module<
       Methods::at(run_.method, [&]<class M>() {
         using Steps = typename method<M>::template DeviceCode<Memory<M>, first_call<M>>;
         Steps::advance(run_.memory, run_.progress);
-        state = run_.progress.state;  // another step may come at once
+        state = run_.progress.state;  // another step may follow at once
         __atomic_store_n(&run_.state, static_cast<std::uint8_t>(state), __ATOMIC_RELEASE);
         waits = state == RunState::waiting && !Steps::is_done(run_.progress);
       });
@@ -273,7 +273,7 @@ class static_module : public detail::MethodsOf<P>::template calls<static_module<
       if (const RunState other = take(); other != RunState::waiting) return other;
     }
   }
-  /// Makes a waiting run a running one; answers what it was.
+  /// Changes a waiting run to a running one; returns the previous state.
   RunState take() noexcept {
     auto seen = static_cast<std::uint8_t>(RunState::waiting);
     (void)__atomic_compare_exchange_n(&run_.state, &seen, static_cast<std::uint8_t>(RunState::running), false,
@@ -304,7 +304,7 @@ class static_module : public detail::MethodsOf<P>::template calls<static_module<
     return {};
   }
 
-  /// Where the arena with the tensors begins.
+  /// The beginning of the arena with the tensors.
   template <class... Arena>
   [[nodiscard]] std::byte* base(Arena&... arena) noexcept {
     static_assert(Settings::has_tensors,

@@ -7,8 +7,8 @@
 
 namespace davit {
 
-/// Selects steps and plans memory, with user inputs and outputs in the arena or the caller's. O(nodes + edges), and
-/// O(blocks^2) for up to 256 blocks of the arena.
+/// Selects steps and plans memory, with user inputs and outputs in the arena or in the caller's memory. O(nodes +
+/// edges), and O(blocks^2) for up to 256 blocks of the arena.
 template <class... Bs>
 [[nodiscard]] constexpr PlannedProgram plan_static(const StaticGraph& graph, const StaticInput* inputs,
                                                    const StaticOutput* outputs, bool tensors_in_arena = false) {

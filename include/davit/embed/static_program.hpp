@@ -14,8 +14,8 @@
 
 namespace davit {
 
-/// A program that is a type: its tables are constants of it. `davit embed` writes such types; small ones can be written
-/// by hand on `static_program_of`. One row of `inputs` per graph input, one of `outputs` per graph output; sizes are
+/// A program as a type: its tables are static members. `davit embed` writes such types; small ones can be written by
+/// hand on `static_program_of`. One row of `inputs` per graph input, one of `outputs` per graph output; sizes are
 /// numbers. If an input's data lies in the blob there is also `static const std::byte* weights() noexcept`, aligned to
 /// 16 bytes.
 template <class P>
@@ -28,41 +28,39 @@ concept StaticProgram = requires {
   { P::outputs[0] } -> std::convertible_to<StaticOutput>;
 };
 
-/// The methods of a program of several: each a StaticProgram, over one state and one blob of weights.
+/// The methods of a program with several: each is a StaticProgram, and all share one state and one blob of weights.
 ///
 ///     struct counter {
 ///       static constexpr std::string_view name = "counter";
 ///       using methods = davit::static_methods<add, read>;  // shared_state(0, ...) stands for the same state in both
 ///     };
 ///
-/// Their calls are `module.call<add>(...)`; davit embed also writes `template <class Module> struct calls`, which a
-/// module derives from, with a function for each.
+/// Calls are `module.call<add>(...)`; davit embed also writes `template <class Module> struct calls`, a base of the
+/// module with a function for each.
 template <class... Methods>
 struct static_methods {
   static constexpr std::size_t count = sizeof...(Methods);
 };
 
-/// A program of several methods.
+/// A program with several methods.
 template <class P>
 concept HasStaticMethods = requires { typename P::methods; };
 
-/// A method whose sizes come with the call: the StaticProgram of each size that there may be, over one state and one
-/// blob. Each has `static constexpr std::array<std::int64_t, N> symbols`, the numbers of the symbols that its sizes
-/// follow from.
+/// A method whose sizes come with the call: a StaticProgram for each allowed size, over one state and one blob. Each
+/// has `static constexpr std::array<std::int64_t, N> symbols`, the values of the symbols that determine its sizes.
 ///
 ///     struct tagger {
 ///       static constexpr std::string_view name = "tagger";
 ///       using sizes = davit::static_sizes<tagger_of<1>, tagger_of<2>, tagger_of<3>>;
 ///     };
 ///
-/// A call says which one is meant: `module.forward(davit::with_dims(2), x, y)`. `davit embed --dim s0=1..3` writes such
-/// a type.
+/// A call selects one: `module.forward(davit::with_dims(2), x, y)`. `davit embed --dim s0=1..3` writes such a type.
 template <class... Programs>
 struct static_sizes {
   static constexpr std::size_t count = sizeof...(Programs);
 };
 
-/// The numbers of a method's symbols, in the order of the --dim options that gave each of them several.
+/// The values of a method's symbols, in the order of the --dim options with several values.
 template <std::size_t N>
 struct StaticDims {
   std::array<std::int64_t, N> numbers;
@@ -72,14 +70,13 @@ template <std::convertible_to<std::int64_t>... Numbers>
   return {{static_cast<std::int64_t>(numbers)...}};
 }
 
-/// A method of several sizes.
+/// A method with several sizes.
 template <class P>
 concept HasStaticSizes = requires { typename P::sizes; };
 
 namespace detail {
 
-/// True if the data of a constant or a state has just the elements that the graph's value has, padded as its layout
-/// says.
+/// True if the data of a constant or a state has exactly the elements of the graph's value, padded by its layout.
 [[nodiscard]] constexpr bool data_fits(const StaticGraph& graph, const StaticInput& input, ValueId v) noexcept {
   if (input.role != StaticRole::constant && input.role != StaticRole::state) return true;
   if (v == no_id || v >= graph.value_count) return false;
@@ -92,13 +89,13 @@ namespace detail {
   return value.rank >= 2 && input.data.count == value.numel / outputs * ((outputs + 7) / 8 * 8);
 }
 
-/// True if a value's elements are what its sizes multiply to, and not too many for a plan.
+/// True if a value's number of elements is the product of its sizes, and not too large for a plan.
 [[nodiscard]] constexpr bool sizes_fit(const StaticGraph& graph, const StaticValue& value) noexcept {
   return value.numel == checked_numel({graph.sizes + value.first_size, value.rank}, INT32_MAX / 16);
 }
 
-/// The first graph input of a static program whose data does not fit it, the first value whose sizes do not; no_id if
-/// all do.
+/// The first graph input of a static program with data of the wrong size, or the first value with inconsistent sizes;
+/// no_id if there is none.
 template <class P>
 [[nodiscard]] consteval std::uint32_t input_with_wrong_data() {
   constexpr StaticGraph graph = P::tables.view();
@@ -158,7 +155,7 @@ struct FrozenRows {
 }  // namespace detail
 
 /// The graph that `make`, a constexpr function, builds with a GraphBuilder, as a static program whose inputs and
-/// outputs are all the caller's. Derive from it and hide `inputs` or `outputs` where that is not so:
+/// outputs all belong to the caller. To change that, derive from it and hide `inputs` or `outputs`:
 ///
 ///     struct scaled : davit::static_program_of<make_scaled> {
 ///       static constexpr std::string_view name = "scaled";

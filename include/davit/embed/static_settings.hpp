@@ -17,30 +17,26 @@
 
 namespace davit {
 
-/// @name Options of a static_module. They stand before the backends: static_module<P, external_arena, portable>.
+/// @name Options of a static_module. They precede the backends: static_module<P, external_arena, portable>.
 /// @{
 
-/// The arena is the caller's: `forward(arena, inputs..., outputs...)`. The module itself holds the state alone.
+/// The arena is the caller's: `forward(arena, inputs..., outputs...)`. The module itself holds only the state.
 ///
-/// Several modules may be given the same arena, of `max_arena<A, B, ...>` bytes, if none of them runs while another
-/// does.
+/// Several modules may share an arena of `max_arena<A, B, ...>` bytes if they do not run at the same time.
 struct external_arena {};
 
-/// Inputs and outputs lie in the arena: `module.input<0>()`, `module.output<0>()` say where, and forward takes none.
+/// Inputs and outputs are in the arena: `module.input<0>()`, `module.output<0>()`; forward takes none.
 ///
-/// An input is valid from when the caller has written it until forward begins, which lets intermediate values have its
-/// memory: write every input before every run. Outputs are valid from the end of a run until an input is written, or
-/// whatever else uses the arena. Inputs that the program mutates hold their new value after the run. Not for constant
-/// evaluation.
+/// forward reuses the inputs' memory for intermediate values: write every input before every run. Outputs are valid
+/// from the end of a run until an input, or anything else in the arena, is written. Inputs that the program mutates
+/// hold their new value after the run. Not for constant evaluation.
 struct tensors_in_arena {};
 
-/// `Hook::before(step)` and `Hook::after(step)`, static functions, are called around each step with a `StepInfo`; the
-/// functions that it does not have cost nothing. Not called in constant evaluation, nor for what is copied after the
-/// steps.
+/// `Hook::before(step)` and `Hook::after(step)`, static functions, are called around each step with a `StepInfo`; a
+/// missing function costs nothing. Not called in constant evaluation, nor for the copies after the steps.
 ///
-///     struct cycles {                                                    // of each step, by a Cortex-M's cycle
-///     counter
-///       static inline std::uint32_t begin, of[Model::step_count];       // count them with a module that has no hook
+///     struct cycles {  // of each step, by a Cortex-M's cycle counter
+///       static inline std::uint32_t begin, of[Model::step_count];  // Model: the module without a hook
 ///       static void before(const davit::StepInfo&) { begin = DWT->CYCCNT; }
 ///       static void after(const davit::StepInfo& step) { of[step.index] += DWT->CYCCNT - begin; }
 ///     };
@@ -49,21 +45,21 @@ template <class Hook>
 struct step_hook {};
 /// @}
 
-/// What a step_hook is told of a step.
+/// The description of a step for a step_hook.
 struct StepInfo {
   std::uint32_t index =
       0;                ///< below step_count, in the order of execution but for loops and branches; method by method
-  NodeId node = no_id;  ///< whose outputs it computes: the debug handle of its errors
+  NodeId node = no_id;  ///< the node whose outputs it computes, the debug handle of its errors
   const char* target = "";  ///< the node's operator
 };
 
-/// Memory for a static_module's arena, aligned as it must be.
+/// Memory for a static_module's arena, with its alignment.
 template <std::size_t Bytes>
 struct alignas(static_alignment) static_arena {
   std::array<std::byte, Bytes> bytes;
 };
 
-/// The arena that is enough for each of these static modules.
+/// An arena that is large enough for each of these static modules.
 template <class... Modules>
 inline constexpr std::size_t max_arena = std::max({std::size_t{0}, Modules::arena_bytes...});
 
@@ -71,21 +67,21 @@ struct portable;
 
 namespace detail {
 
-/// Options and backends of a static_module, told apart.
+/// Separates the options of a static_module from its backends.
 template <class... Backends>
 struct StaticSettings {
   static constexpr bool owns_arena = true;
-  static constexpr bool has_tensors = false;  ///< inputs and outputs lie in the arena
+  static constexpr bool has_tensors = false;  ///< inputs and outputs are in the arena
   using Hook = void;
 
   static constexpr std::size_t backend_count = sizeof...(Backends);
   static constexpr bool are_backends = (StaticBackend<typename static_backend_of<Backends>::type> && ...);
-  /// Whether davit::portable is among them without the header of what it does in static programs.
+  /// True if davit::portable is a backend, but its header for static programs is not included.
   template <class BackendType>
   static constexpr bool lacks_header = std::is_same_v<BackendType, portable> && !StaticBackend<BackendType>;
   static constexpr bool lacks_portable = (lacks_header<typename static_backend_of<Backends>::type> || ...);
   using StaticBackends =
-      std::tuple<typename static_backend_of<Backends>::type..., control_flow>;  // the last is no backend's
+      std::tuple<typename static_backend_of<Backends>::type..., control_flow>;  // control flow comes last
   using Policies = std::tuple<typename static_backend_of<Backends>::policy..., for_size>;
   /// Made<P, InArena, backends' faces...>.
   template <template <class, bool, class...> class Made, class P, bool InArena>
@@ -108,12 +104,12 @@ struct StaticSettings<step_hook<H>, Rest...> : StaticSettings<Rest...> {
   using Hook = H;
 };
 
-/// The bytes of an arena that a caller gives; `is_aligned` if its type says so.
+/// A caller's arena; `is_aligned` if its type guarantees the alignment.
 template <std::size_t Extent, bool is_aligned>
 struct GivenArena {
   static constexpr std::size_t extent = Extent;
   std::span<std::byte, Extent> bytes;
-  /// What is wrong with it, if not everything is known when compiling.
+  /// Checks size and alignment at run time, where the type does not guarantee them.
   [[nodiscard]] ErrorCode check(std::size_t needed) const noexcept {
     if (Extent == std::dynamic_extent && bytes.size() < needed) return ErrorCode::out_of_memory;
     if (!is_aligned && reinterpret_cast<std::uintptr_t>(bytes.data()) % static_alignment != 0)

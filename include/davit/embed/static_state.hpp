@@ -16,7 +16,7 @@ namespace davit {
 /// A graph input of a static program that is state.
 struct StaticStateRow {
   std::uint32_t input = no_id;
-  std::uint32_t first = 0;  ///< element of the state of its type
+  std::uint32_t first = 0;  ///< element in the state of its type
   std::uint32_t count = 0;
   ScalarType dtype = ScalarType::undefined;
   ConstantData data{};  ///< its initial value
@@ -24,7 +24,7 @@ struct StaticStateRow {
 
 namespace detail {
 
-/// True if both are nothing, the same place in the blob or the same array.
+/// True if both have no data, or the same place in the blob, or the same array.
 [[nodiscard]] constexpr bool same_data(const ConstantData& a, const ConstantData& b) noexcept {
   if (a.place != b.place) return false;
   if (a.place == ConstantData::Place::none) return true;
@@ -45,7 +45,7 @@ namespace detail {
 /// Constants, each once.
 class DistinctConstants {
  public:
-  /// The bytes that it adds: 0 if it was there. O(constants).
+  /// Returns the bytes that it adds: 0 if it was added before. O(constants).
   constexpr std::size_t add(const ConstantData& data) {
     for (const ConstantData& other : seen_)
       if (same_data(data, other)) return 0;
@@ -57,14 +57,14 @@ class DistinctConstants {
   std::vector<ConstantData> seen_;
 };
 
-/// True if the two rows are the same state or have no element in common.
+/// True if two rows are the same state, or have no element in common.
 [[nodiscard]] constexpr bool agree(const StaticStateRow& a, const StaticStateRow& b) noexcept {
   if (a.dtype != b.dtype || a.count == 0 || b.count == 0 || a.first + a.count <= b.first ||
       b.first + b.count <= a.first)
     return true;
   return a.first == b.first && a.count == b.count && same_data(a.data, b.data);
 }
-/// True if all rows do. O(rows^2).
+/// True if all pairs of rows agree. O(rows^2).
 [[nodiscard]] constexpr bool agree(const StaticStateRow* rows, std::size_t count) noexcept {
   for (std::size_t i = 0; i < count; ++i)
     for (std::size_t j = 0; j < i; ++j)
@@ -84,8 +84,8 @@ class DistinctConstants {
   return false;
 }
 
-/// The state of static methods (static_method<...>) that share it, and its rows in their order. What does not depend on
-/// the methods stands outside, which the compiler is quicker with.
+/// The joint state of static methods (static_method<...>), and its rows in their order. Code that does not depend on
+/// the methods is outside, which compiles faster.
 template <class... Methods>
 struct SharedStaticState {
   static constexpr StatePools pools = [] {

@@ -14,8 +14,8 @@
 #include "davit/kernels/vector_math.hpp"
 #include "davit/kernels/vectors.hpp"
 
-/// Functors of elementwise operators with two operands or more, over float, double and int64. Integers are modulo 2^64,
-/// and what is stored of them is what the operator gives in fewer bits.
+/// Functors of elementwise operators with two operands or more, over float, double and int64. Integers are modulo 2^64;
+/// a narrower dtype stores their low bits.
 namespace davit::kernels {
 
 template <class T>
@@ -39,7 +39,7 @@ template <class T>
   else
     return a * b;
 }
-/// The larger of two; NaN prevails, the first of equals counts.
+/// The larger of two; NaN wins, and of equal numbers the first.
 template <class T>
 [[nodiscard, gnu::always_inline]] constexpr T nan_max(T a, T b) noexcept {
   if constexpr (std::is_floating_point_v<T>)
@@ -52,7 +52,7 @@ template <class T>
     if (a != a) return a;
   return b != b || b < a ? b : a;
 }
-/// The nearest in [low, high]; NaN prevails.
+/// The nearest number in [low, high]; NaN stays NaN.
 template <FloatVector V>
 [[gnu::always_inline]] inline void nan_clamp(const V& v, float low, float high, V& to) noexcept {
   // g++ takes conditions of more than one comparison apart, element by element
@@ -96,7 +96,7 @@ struct AddScaled {
     to = a + factor * b;
   }
 };
-/// The same where the product is rounded, too, to the dtype of 16 bits whose number is number 1.
+/// a + b * number 0, with the product rounded to the 16-bit dtype in number 1.
 template <class T>
 struct AddRoundedProduct {
   T factor;
@@ -107,7 +107,7 @@ struct AddRoundedProduct {
     return wrap_add(a, static_cast<T>(rounded_to(type, static_cast<double>(wrap_mul(factor, b)))));
   }
 };
-/// Of sums of 16 bits with a factor, so many elements of a row at a time are rounded once; what is left of the row is
+/// Sums of 16 bits with a factor round this many elements of a row at a time only once; the remainder of the row is
 /// also rounded after the product. Source: vectorized_loop of ATen's Loops.h, with AVX2 and AVX-512.
 inline constexpr std::int64_t rounded_once = 32;
 template <class T>
@@ -127,7 +127,7 @@ struct Divide {
   }
 };
 
-/// What integers do when the divisor is zero: the call fails.
+/// Division of integers by zero, which fails the call.
 class Divisor {
  public:
   constexpr explicit Divisor(Parameters& p) noexcept : code_(&p.code) {}
@@ -143,7 +143,7 @@ class Divisor {
   ErrorCode* code_;
 };
 
-/// Division rounding towards minus infinity, as Python's //. Source: c10::div_floor_floating and div_floor_integer.
+/// Division rounding towards minus infinity, as Python's `//`. Source: c10::div_floor_floating and div_floor_integer.
 template <class T>
 struct FloorDivide : Divisor {
   using Divisor::Divisor;
@@ -174,7 +174,7 @@ struct TruncDivide : Divisor {
     }
   }
 };
-/// C's remainder: the sign of the dividend.
+/// C's remainder, with the sign of the dividend.
 template <class T>
 struct Fmod : Divisor {
   using Divisor::Divisor;
@@ -185,7 +185,7 @@ struct Fmod : Divisor {
       return is_zero(b) || b == -1 ? 0 : a % b;
   }
 };
-/// Python's remainder: the sign of the divisor.
+/// Python's remainder, with the sign of the divisor.
 template <class T>
 struct Remainder : Fmod<T> {
   using Fmod<T>::Fmod;
@@ -211,8 +211,7 @@ struct Power {
     }
   }
 };
-/// The first operand to the power of integer 0, which is small, by products. Source: pow_tensor_scalar_optimized_kernel
-/// in ATen.
+/// The first operand to a small power, integer 0, by products. Source: pow_tensor_scalar_optimized_kernel in ATen.
 template <class T>
 struct SmallPower {
   std::int64_t factors;
@@ -263,7 +262,7 @@ struct CopySign {
   constexpr T operator()(T a, T b) const noexcept { return std::copysign(a, b); }
 };
 
-/// The first operand where it is above 0, and times the second elsewhere.
+/// a > 0 ? a : a * b.
 template <class T>
 struct Prelu {
   constexpr T operator()(T a, T b) const noexcept { return a > 0 ? a : a * b; }
@@ -309,7 +308,7 @@ struct BitXor {
   constexpr T operator()(T a, T b) const noexcept { return a ^ b; }
 };
 
-/// The greatest common divisor, which is not negative; that of the most negative number and itself or 0 wraps.
+/// The greatest common divisor, which is not negative; gcd(INT64_MIN, INT64_MIN or 0) wraps.
 template <class T>
 struct Gcd {
   T operator()(T a, T b) const noexcept {
@@ -325,7 +324,7 @@ struct Gcd {
   }
 };
 
-/// Shifts as torch's: nothing is left of what is shifted by a negative number or by all bits. Number 0: the bits.
+/// Shifts as torch's: by a negative number, or by all bits, nothing is left. Number 0: the bits of the dtype.
 template <class T>
 struct ShiftLeft {
   T bits;
@@ -385,14 +384,14 @@ struct SelectBits {
                                          std::int64_t n) noexcept {
     for (std::int64_t i = 0; i < n; ++i) {
       const auto mask = static_cast<Bits>(
-          Bits{} - static_cast<Bits>(condition[i] != 0));  // no branch: conditions are hard to foretell
+          Bits{} - static_cast<Bits>(condition[i] != 0));  // without branches: conditions are unpredictable
       to[i] = static_cast<Bits>(b[i] ^ ((a[i] ^ b[i]) & mask));
     }
   }
 };
 }  // namespace detail
 
-/// condition ? a : b of elements of one width; the condition's bytes are the first operand.
+/// condition ? a : b for elements of one width; the first operand holds the condition's bytes.
 template <class Bits>
 void select_loop(const void* const* in, void* out, std::int64_t n, Parameters&) {
   run_widest<detail::SelectBits>(static_cast<const std::uint8_t*>(in[0]), static_cast<const Bits*>(in[1]),

@@ -6,15 +6,15 @@
 #include <cstddef>
 #include <limits>
 
-/// Bessel functions of orders 0 and 1, and Airy's Ai. Where one oscillates behind its series, its phase is rounded to T
-/// as PyTorch's kernels round theirs: at 1e6 a float32 phase is wrong by 0.03, and so are their values. Source: ATen's
-/// Math.h for what zeros, infinities and negative numbers give.
+/// Bessel functions of orders 0 and 1, and Airy's Ai. For oscillating functions, the phase behind the series is rounded
+/// to T as in PyTorch's kernels: at 1e6 a float32 phase is off by 0.03, and so are the values. Source: ATen's Math.h
+/// for the values at zeros, infinities and negative numbers.
 namespace davit::kernels::detail {
 
 inline constexpr double euler_gamma = 0.57721566490153286061;
 inline constexpr double quarter_pi = 0.78539816339744830962;
 
-/// exp(-|x|) I_n(x), n 0 or 1: the power series, whose terms are positive, to 30; Hankel's series behind it.
+/// exp(-|x|) I_n(x), n 0 or 1: the power series, with positive terms, up to 30; Hankel's series above.
 [[nodiscard]] inline double scaled_bessel_i(int n, double x) noexcept {
   const double a = std::fabs(x);
   double sum = 1, term = 1;
@@ -30,14 +30,14 @@ inline constexpr double quarter_pi = 0.78539816339744830962;
   }
   return n == 1 && x < 0 ? -sum : sum;
 }
-/// I_n(x): infinite where exp(|x|) is too large for T.
+/// I_n(x); infinite if exp(|x|) overflows T.
 template <class T>
 [[nodiscard]] T bessel_i(int n, T x) noexcept {
   return std::exp(std::fabs(x)) * static_cast<T>(scaled_bessel_i(n, static_cast<double>(x)));
 }
 
 /// exp(x) K_v(x), 0 <= v <= 1, x > 0, by the trapezoidal rule on the integral of exp(-x (cosh(t) - 1)) cosh(v t): its
-/// error falls exponentially with the steps, of which about 13 to 60 matter where x >= 1.
+/// error falls exponentially with the number of steps; about 13 to 60 matter for x >= 1.
 [[nodiscard]] inline double scaled_bessel_k(double v, double x) noexcept {
   const double h = x < 32 ? 0.125 : 0.7 / std::sqrt(x);
   double sum = 0.5;
@@ -80,8 +80,8 @@ template <class T>
   }
   return sums;
 }
-/// J_n(x) and Y_n(x), n 0 or 1, for 0 < x < 25: their power series to 5; Miller's backward recurrence of J and
-/// Neumann's series of Y in it behind them.
+/// J_n(x) and Y_n(x), n 0 or 1, for 0 < x < 25: their power series up to 5; above, Miller's backward recurrence for J
+/// and Neumann's series in J for Y.
 [[nodiscard]] inline std::array<double, 2> small_bessel_jy(int n, double x) noexcept {
   const double log = std::log(x / 2) + euler_gamma, q = x * x / 4, two_over_pi = 0.5 / quarter_pi;
   if (x <= 5) {
@@ -142,7 +142,7 @@ template <class T>
   return x == 0 ? T{1} : std::sin(x) / x;
 }
 
-/// Ai(x) for -9 < x <= 1: Taylor's series of y'' = x y, from 0 in steps of at most 1.
+/// Ai(x) for -9 < x <= 1: the Taylor series of y'' = x y, from 0 in steps of at most 1.
 [[nodiscard]] inline double small_airy(double x) noexcept {
   double at = 0, y = 0.35502805388781723926, slope = -0.25881940379280679841;
   while (at != x) {
@@ -163,7 +163,7 @@ template <class T>
   }
   return y;
 }
-/// Ai(x): by its own series, by K of order 1/3 where x is large, by the asymptotic series where it oscillates.
+/// Ai(x): by its own series, by K of order 1/3 for large x, by the asymptotic series where it oscillates.
 template <class T>
 [[nodiscard]] T airy_ai(T x) noexcept {
   if (std::isnan(x) || std::isinf(x)) return std::numeric_limits<T>::quiet_NaN();

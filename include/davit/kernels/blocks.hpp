@@ -15,23 +15,23 @@
 
 namespace davit::kernels {
 
-/// Elements of a block on the stack, and its bytes: elements have at most 8.
+/// Elements of a block on the stack, and its bytes for elements of up to 8 bytes.
 inline constexpr std::int64_t block_length = 512;
 struct Block {
   alignas(64) std::array<std::byte, static_cast<std::size_t>(block_length) * 8> bytes;
 };
 
-/// Where to gather what is converted into `own`, so that no step of the conversion reads what it writes.
+/// Where to gather elements for a conversion into `own`, so that no step of it overwrites its own input.
 [[nodiscard]] inline std::byte* block_before(const Conversion& conversion, Block& own, Block& scratch) noexcept {
   return (conversion.count % 2 == 0 ? own : scratch).bytes.data();
 }
 
-/// Reads an operand of a walk from its first element to its last, as contiguous blocks of what it is converted to.
+/// Reads an operand of a walk in order, as contiguous blocks in the target type of its conversion.
 ///
-/// Elements that lie contiguous and need no conversion are used where they are; one that is repeated is converted once.
+/// Contiguous elements without a conversion are used in place; a repeated element is converted once.
 class BlockReader {
  public:
-  /// `element` is the bytes of an element in memory.
+  /// `element`: the bytes of an element in memory.
   [[gnu::noinline]] void start(const Walk& walk, std::size_t operand, const void* data, std::size_t element,
                                const Conversion& conversion) noexcept {
     walk_ = &walk;
@@ -50,16 +50,16 @@ class BlockReader {
     repeated_ = nullptr;
     for (std::size_t d = 1; d < walk.rank; ++d) index_[d] = 0;
   }
-  /// Whether blocks are used where they lie, as long as they stay in a row.
+  /// True if blocks are used in place while they stay within a row.
   [[nodiscard]] bool in_place() const noexcept {
     return conversion_.count == 0 && step_ == static_cast<std::int64_t>(element_);
   }
 
-  /// The first element.
+  /// Returns the first element.
   [[nodiscard]] const void* first(Block& own, Block& scratch) const noexcept {
     return converted(row_, 1, own, scratch);
   }
-  /// The next n elements. More than block_length must lie in one row, in place.
+  /// Returns the next n elements. More than block_length must be in one row, in place.
   [[nodiscard, gnu::noinline]] const void* next(std::int64_t n, Block& own, Block& scratch) noexcept {
     const std::byte* from = row_ + at_ * step_;
     if (n <= inner_ - at_) {
@@ -85,12 +85,12 @@ class BlockReader {
   Conversion conversion_;
   std::int64_t inner_;
   std::int64_t step_;
-  std::int64_t at_;            ///< elements of the row that were read
-  const std::byte* repeated_;  ///< the element that fills the own block
+  std::int64_t at_;            ///< elements of the row read so far
+  const std::byte* repeated_;  ///< the repeated element in the own block
   std::int64_t repeated_count_ = 0;
   std::array<std::int64_t, Walk::max_dims> index_;
 
-  /// Gathers n elements of several rows.
+  /// Gathers n elements, possibly of several rows.
   void gather(std::int64_t n, std::byte* to) noexcept {
     const auto element = static_cast<std::int64_t>(element_);
     while (n > 0) {
@@ -126,7 +126,7 @@ class BlockReader {
 };
 
 /// Converts the elements of one tensor into another of the same sizes; strides are in elements, and the two must not
-/// overlap unless they are the same. False if a dtype is no real number's. O(elements).
+/// overlap unless they are the same. False for dtypes that are not real. O(elements).
 [[nodiscard, gnu::noinline]] inline bool convert_elements(std::span<const std::int64_t> sizes, const void* from,
                                                           ScalarType from_type,
                                                           std::span<const std::int64_t> from_strides, void* to,

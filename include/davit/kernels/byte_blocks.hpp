@@ -10,7 +10,7 @@
 #include "davit/kernels/quantize.hpp"
 #include "davit/kernels/vectors.hpp"
 
-/// Sums of products of numbers of 16 bits, and the bytes that they become: the inner loops of convolutions of bytes.
+/// Inner loops of convolutions of bytes: sums of products of 16-bit numbers, and their conversion to bytes.
 #if DAVIT_TARGET_X86_64 && __STDC_HOSTED__
 #define DAVIT_BYTE_CONVOLUTION 1
 #else
@@ -19,9 +19,8 @@
 
 namespace davit::kernels {
 
-/// What the sums become: the byte quantized(sum * scale + bias), with a scale and a bias for each channel, in one
-/// product by scale * inverse. The lists are as long as `padded_channels` says. No sum may become a number beyond 32
-/// bits (`sums_fit`).
+/// The conversion of sums to bytes: quantized(sum * scale + bias), with a scale and a bias per channel, in one product
+/// by scale * inverse. The lists have `padded_channels` elements. No sum may exceed 32 bits after scaling (`sums_fit`).
 struct ByteResult {
   const float* scales = nullptr;
   const float* biases = nullptr;
@@ -39,11 +38,11 @@ struct ByteResult {
 
 namespace detail {
 
-inline constexpr std::int64_t byte_block = 16;  // channels of the result that are computed together
+inline constexpr std::int64_t byte_block = 16;  // output channels computed together
 
 #if DAVIT_BYTE_CONVOLUTION
 
-/// True if this CPU adds products to sums in one instruction, on vectors of 512 bits.
+/// True if this CPU adds products to sums in one instruction on 512-bit vectors (AVX512_VNNI).
 [[nodiscard]] inline bool has_wide_byte_products() noexcept {
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
@@ -53,16 +52,17 @@ inline constexpr std::int64_t byte_block = 16;  // channels of the result that a
 using ByteInts = Vector<std::int32_t, 32>;
 using BytePairs = Vector<std::int16_t, 32>;
 
-/// What makes bytes of the sums of a block of channels.
+/// The conversion of the sums of a block of channels to bytes.
 struct ByteStore {
   std::int64_t channels;      // of the block
-  std::int64_t all_channels;  // from pixel to pixel
+  std::int64_t all_channels;  // between pixels
   Vector<float, 32> scales[2], biases[2];
-  BytePairs low, high, zero_point;  // the bounds from the zero point; the zero point so that its bytes have a sign
-  Vector<std::int8_t, 32> sign;     // what takes it away
-  ByteInts order;                   // of four channels at a time
+  BytePairs low, high, zero_point;  // bounds relative to the zero point; the zero point for signed bytes
+  Vector<std::int8_t, 32> sign;     // restores unsigned bytes
+  ByteInts order;                   // order of four channels at a time
 };
-/// Sums of a depthwise convolution are those of channels 0 to 3 and 8 to 11, and of the others.
+/// Reads the scales of a block. A depthwise convolution keeps the sums of channels 0 to 3 and 8 to 11 in one vector,
+/// the others in a second.
 [[gnu::target("avx2,fma"), gnu::always_inline]] inline void read_store(const ByteResult& result, std::int64_t first,
                                                                        bool depthwise, ByteStore& store) noexcept {
   using Floats = Vector<float, 32>;
@@ -73,19 +73,19 @@ struct ByteStore {
     to[0] = depthwise ? __builtin_shufflevector(one, other, 0, 1, 2, 3, 8, 9, 10, 11) : one;
     to[1] = depthwise ? __builtin_shufflevector(one, other, 4, 5, 6, 7, 12, 13, 14, 15) : other;
   }
-  const std::int32_t middle = range.high > 127 ? 128 : 0;  // bytes without a sign
+  const std::int32_t middle = range.high > 127 ? 128 : 0;  // unsigned bytes
   store.low = static_cast<std::int16_t>(range.low - range.zero_point) + BytePairs{};
   store.high = static_cast<std::int16_t>(range.high - range.zero_point) + BytePairs{};
   store.zero_point = static_cast<std::int16_t>(range.zero_point - middle) + BytePairs{};
   store.sign = static_cast<std::int8_t>(-middle) + Vector<std::int8_t, 32>{};
   store.order = depthwise ? ByteInts{0, 1, 4, 5, 2, 3, 6, 7} : ByteInts{0, 4, 1, 5, 2, 6, 3, 7};
 }
-/// The bytes of a pixel as numbers of 16 bits, in an order of their own. What these do not hold is cut, and beyond the
-/// bounds either way.
+/// The bytes of a pixel as 16-bit numbers in their own order. Saturation to 16 bits is harmless: such numbers exceed
+/// the bounds anyway.
 [[gnu::target("avx2,fma"), gnu::always_inline]] inline void round_sums(const ByteInts& first, const ByteInts& second,
                                                                        const ByteStore& s, BytePairs& out) noexcept {
   using Floats = Vector<float, 32>;
-  // the same rounding however it is compiled
+  // an intrinsic: rounds the same way in every build
   const auto low = __builtin_ia32_cvtps2dq256(
       __builtin_ia32_vfmaddps256(__builtin_convertvector(first, Floats), s.scales[0], s.biases[0]));
   const auto high = __builtin_ia32_cvtps2dq256(
@@ -95,7 +95,7 @@ struct ByteStore {
   x = x > s.high ? s.high : x;
   out = x + s.zero_point;
 }
-/// Stores the bytes of some pixels, whose sums lie in two vectors each; those of either dtype are the same bits.
+/// Stores the bytes of some pixels, with sums in two vectors each; both byte dtypes have the same bits.
 template <int Pixels>
 [[gnu::target("avx2,fma"), gnu::always_inline]] inline void store_bytes(const ByteInts (&first)[Pixels],
                                                                         const ByteInts (&second)[Pixels],
@@ -123,16 +123,16 @@ template <int Pixels>
 
 /// A block of channels of some pixels.
 struct ByteBlock {
-  std::int64_t runs, pairs;  // stretches of the source that a pixel is made of, and products of two numbers in each
+  std::int64_t runs, pairs;  // stretches of the source per pixel, and pairs of products in each
   const std::int16_t* source;
-  const std::int64_t* pixels;       // where each begins
-  const std::int64_t* run_offsets;  // from there
+  const std::int64_t* pixels;       // offset of each pixel
+  const std::int64_t* run_offsets;  // offsets of the stretches in a pixel
   const std::int16_t* weights;
   ByteStore store;
   std::uint8_t* to;
 };
-/// Makes the bytes of the pixels from `first` on, `Pixels` at a time, and 8 * `Vectors` channels. Answers where fewer
-/// are left.
+/// Computes the bytes of pixels from `first` on, `Pixels` at a time, for 8 * `Vectors` channels. Returns the first
+/// pixel left over.
 template <int Pixels, int Vectors>
 [[gnu::target("avx2,fma")]] inline std::int64_t multiply_bytes(const ByteBlock& block, std::int64_t first,
                                                                std::int64_t end) noexcept {
@@ -165,7 +165,7 @@ template <int Pixels, int Vectors>
   return first;
 }
 
-/// Adds to each sum two products of numbers that lie in a pair.
+/// Adds the two products of a pair of 16-bit numbers to each sum.
 [[gnu::target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl,avx512vnni"), gnu::always_inline]] inline void add_products(
     const Vector<std::int32_t, 64>& x, const Vector<std::int32_t, 64>& y, Vector<std::int32_t, 64>& sums) noexcept {
 #if defined(__clang__)
@@ -174,7 +174,7 @@ template <int Pixels, int Vectors>
   sums = __builtin_ia32_vpdpwssd_v16si(sums, x, y);
 #endif
 }
-/// What `multiply_bytes` makes of 16 channels, on vectors of 512 bits, for so many blocks that follow one another.
+/// `multiply_bytes` for 16 channels per block on 512-bit vectors, for so many consecutive blocks.
 template <int Pixels, int Blocks>
 [[gnu::target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]] inline std::int64_t multiply_bytes_wide(
     const ByteBlock (&blocks)[Blocks], std::int64_t first, std::int64_t end) noexcept {
@@ -219,12 +219,12 @@ template <int Pixels, int Blocks>
   return first;
 }
 
-/// What `multiply_bytes` makes of 16 channels, each by itself.
+/// `multiply_bytes` for 16 channels of a depthwise convolution.
 template <int Pixels>
 [[gnu::target("avx2,fma")]] inline std::int64_t multiply_bytes_depthwise(const ByteBlock& block, std::int64_t first,
                                                                          std::int64_t end) noexcept {
   for (; first + Pixels <= end; first += Pixels) {
-    ByteInts low[Pixels], high[Pixels];  // channels 0 to 3 and 8 to 11, the others
+    ByteInts low[Pixels], high[Pixels];  // sums of channels 0 to 3 and 8 to 11, and of the others
     const std::int16_t* x[Pixels];
 #pragma GCC unroll 8
     for (int p = 0; p < Pixels; ++p) {

@@ -11,20 +11,20 @@
 #include "davit/kernels/quantize.hpp"
 #include "davit/kernels/thread_team.hpp"
 
-/// Convolutions of bytes in integers, exact to the last sum, where the CPU multiplies pairs of 16 bits (AVX2; faster,
-/// where it adds them up in the same instruction, on 512 bits). Images lie with their channels innermost.
+/// Convolutions of bytes with exact integer sums, on CPUs that multiply pairs of 16-bit numbers (AVX2; faster with
+/// AVX512_VNNI, which adds the products in the same instruction). Images are channels_last.
 namespace davit::kernels {
 
-/// The sizes of a convolution. A product with a matrix is one of images of one pixel.
+/// The sizes of a convolution. A matrix product is a convolution of images of one pixel.
 struct ByteConvolution {
   std::int64_t images = 1, height = 1, width = 1, channels = 1;  ///< of the source
   std::int64_t out_height = 1, out_width = 1, out_channels = 1;
   std::int64_t kernel_height = 1, kernel_width = 1, stride_height = 1, stride_width = 1, dilation_height = 1,
                dilation_width = 1;
-  std::int64_t top = 0, left = 0;  ///< padding before; behind, whatever the sizes of the result need
-  bool depthwise = false;          ///< each channel by itself; else all of them make each
+  std::int64_t top = 0, left = 0;  ///< padding before; the padding behind follows from the result's sizes
+  bool depthwise = false;          ///< one filter per channel; else each filter reads all channels
 
-  /// Products that are added up.
+  /// The number of products per sum.
   [[nodiscard]] std::int64_t terms() const noexcept {
     return kernel_height * kernel_width * (depthwise ? 1 : channels);
   }
@@ -34,7 +34,7 @@ struct ByteConvolution {
   }
 };
 
-/// False for sizes that no image has: the work of a thread would take more than 64 MB, or cannot be counted.
+/// False for sizes beyond any image: a thread's work space would exceed 64 MB, or overflow.
 [[nodiscard]] inline bool is_countable(const ByteConvolution& c) noexcept {
   constexpr std::int64_t most = 1 << 24;
   for (const std::int64_t size :
@@ -48,7 +48,7 @@ struct ByteConvolution {
   return window <= most && line <= most && line * c.channels <= most && window * line * c.channels <= most;
 }
 
-/// True if no sum of a channel's products becomes a number beyond 32 bits.
+/// True if no scaled sum of a channel's products can exceed 32 bits.
 [[nodiscard]] inline bool sums_fit(const ByteConvolution& c, float scale, float bias, const ByteRange& range) noexcept {
   constexpr double most = 2147483000.0;
   const double sum = 255.0 * 128.0 * static_cast<double>(c.terms());
@@ -59,14 +59,14 @@ struct ByteConvolution {
 
 namespace detail {
 
-/// How a convolution goes over the memory: the source of some lines of the result, as numbers of 16 bits around zero,
-/// padded.
+/// The traversal of a convolution's memory: the source of some lines of the result, padded, as 16-bit numbers around
+/// zero.
 struct BytePlan {
   ByteConvolution c;
   std::int64_t line = 0;  // elements of a line
-  std::int64_t runs = 0;  // stretches of the source that a pixel is made of, and how many elements each has
+  std::int64_t runs = 0;  // stretches of the source per pixel, and the elements of each
   std::int64_t run = 0;
-  std::int64_t rows = 0;  // of the result, at once: a stripe
+  std::int64_t rows = 0;  // lines of the result in a stripe
 
   explicit BytePlan(const ByteConvolution& convolution) noexcept : c(convolution) {
     if (c.is_pointwise()) {  // every pixel is a line
@@ -74,29 +74,29 @@ struct BytePlan {
       c.images = c.width = c.out_width = 1;
     }
     line = ((c.out_width - 1) * c.stride_width + (c.kernel_width - 1) * c.dilation_width + 1) * c.channels;
-    const bool whole = c.dilation_width == 1 && !c.depthwise;  // a line of the window lies in one piece
+    const bool whole = c.dilation_width == 1 && !c.depthwise;  // a line of the window is contiguous
     runs = whole ? c.kernel_height : c.kernel_height * c.kernel_width;
     run = whole ? c.kernel_width * c.channels : c.channels;
-    constexpr std::int64_t elements = 48 << 10;  // with the weights of a block within a cache of the second level
+    constexpr std::int64_t elements = 48 << 10;  // fits a second-level cache together with a block's weights
     rows = std::clamp<std::int64_t>((elements / line - window_lines()) / c.stride_height + 1, 1, c.out_height);
   }
   [[nodiscard]] std::int64_t window_lines() const noexcept { return (c.kernel_height - 1) * c.dilation_height + 1; }
   [[nodiscard]] std::int64_t pairs() const noexcept { return c.depthwise ? (runs + 1) / 2 : (run + 1) / 2; }
-  /// Where a run begins, from the first element of the pixel's window.
+  /// The offset of a stretch from the first element of the pixel's window.
   [[nodiscard]] std::int64_t run_offset(std::int64_t r) const noexcept {
     if (runs == c.kernel_height) return r * c.dilation_height * line;
     return r / c.kernel_width * c.dilation_height * line + r % c.kernel_width * c.dilation_width * c.channels;
   }
-  /// Weights of one block of channels.
+  /// The weights of one block of channels.
   [[nodiscard]] std::int64_t block_weights(std::int64_t channels) const noexcept {
     return c.depthwise ? pairs() * 2 * byte_block : runs * pairs() * 2 * (channels > 8 ? 16 : 8);
   }
-  /// Numbers of a stripe; what is read behind the last is multiplied by zero.
+  /// Elements of a stripe, with slack: elements read behind the last are multiplied by zero.
   [[nodiscard]] std::int64_t stripe_elements() const noexcept {
     return (((rows - 1) * c.stride_height + window_lines()) * line + 3 * byte_block) / byte_block * byte_block;
   }
   [[nodiscard]] std::int64_t work_of_thread()
-      const noexcept {  // in bytes: the numbers, then where each pixel begins, then the runs
+      const noexcept {  // in bytes: elements, offsets of pixels, offsets of stretches
     const std::int64_t bytes = stripe_elements() * 2 + (rows * c.out_width + runs + 1) * 8;
     return (bytes + 63) / 64 * 64;
   }
@@ -104,19 +104,18 @@ struct BytePlan {
 
 }  // namespace detail
 
-/// Numbers in each list of a ByteResult: those behind the channels' are not looked at.
+/// The length of the lists of a ByteResult; elements behind the channels' are ignored.
 [[nodiscard]] inline std::int64_t padded_channels(const ByteConvolution& c) noexcept {
   return (c.out_channels + 15) / 16 * 16;
 }
 
-/// Elements that `pack_bytes` writes.
+/// Elements of the result of `pack_bytes`.
 [[nodiscard]] inline std::int64_t packed_bytes_size(const ByteConvolution& c) noexcept {
   const detail::BytePlan plan(c);
   const std::int64_t blocks = c.out_channels / detail::byte_block, rest = c.out_channels % detail::byte_block;
   return blocks * plan.block_weights(detail::byte_block) + (rest == 0 ? 0 : plan.block_weights(rest));
 }
-/// Weights (out_channels, channels or 1, kernel_height, kernel_width) in the order that `convolve_bytes` takes them.
-/// O(size).
+/// Reorders weights (out_channels, channels or 1, kernel_height, kernel_width) for `convolve_bytes`. O(size).
 inline void pack_bytes(const ByteConvolution& c, const std::int8_t* weights, std::int16_t* to) noexcept {
   const detail::BytePlan plan(c);
   const std::int64_t window = c.kernel_height * c.kernel_width, depth = c.depthwise ? 1 : c.channels;
@@ -144,7 +143,7 @@ inline void pack_bytes(const ByteConvolution& c, const std::int8_t* weights, std
   }
 }
 
-/// Bytes of work space for `convolve_bytes`, on all threads of the team.
+/// Bytes of work space of `convolve_bytes`, for all threads of the team.
 [[nodiscard]] inline std::int64_t convolve_bytes_work(const ByteConvolution& c) noexcept {
   return detail::BytePlan(c).work_of_thread() * team_size();
 }
@@ -153,7 +152,7 @@ inline void pack_bytes(const ByteConvolution& c, const std::int8_t* weights, std
 
 namespace detail {
 
-/// Numbers around zero: what a byte stands for, in steps of its scale.
+/// Converts bytes to numbers around zero, in steps of their scale.
 template <class From>
 [[gnu::target("avx2,fma")]] inline void widen_bytes(const From* from, std::int64_t n, std::int16_t zero_point,
                                                     std::int16_t* to) noexcept {
@@ -166,7 +165,7 @@ template <class From>
   for (; i < n; ++i) to[i] = static_cast<std::int16_t>(from[i] - zero_point);
 }
 
-/// The source of `rows` lines of the result from `y`.
+/// Converts the source of `rows` lines of the result from `y` on.
 template <class From>
 void widen_stripe(const BytePlan& plan, const From* image, std::int64_t y, std::int64_t rows, std::int16_t zero_point,
                   std::int16_t* to) noexcept {
@@ -187,7 +186,8 @@ void widen_stripe(const BytePlan& plan, const From* image, std::int64_t y, std::
   }
 }
 
-/// The bytes of the pixels from `first` on, of some whole blocks of channels, as many at a time as registers allow.
+/// Computes the bytes of pixels from `first` on, for some whole blocks of channels, as many at a time as registers
+/// allow.
 template <int Blocks>
 [[gnu::target("avx2,fma")]] inline void multiply_all_wide(const ByteBlock (&blocks)[Blocks],
                                                           std::int64_t count) noexcept {
@@ -196,7 +196,7 @@ template <int Blocks>
   multiply_bytes_wide<1>(blocks, p, count);
 }
 
-/// Some lines of the result, from its numbers.
+/// Computes some lines of the result from converted elements.
 [[gnu::target("avx2,fma")]] inline void convolve_stripe(const BytePlan& plan, const std::int16_t* source,
                                                         const std::int64_t* pixels, std::int64_t count,
                                                         const std::int64_t* run_offsets, const std::int16_t* weights,
@@ -238,8 +238,8 @@ template <int Blocks>
 
 }  // namespace detail
 
-/// Convolves images of bytes, `zero_point` standing for zero, with weights that were packed. Sums are exact, on any
-/// number of threads, if `sums_fit`. `work` lies at a multiple of 64; `to` are the bytes of either dtype.
+/// Convolves images of bytes with packed weights; `zero_point` is the byte of zero. Sums are exact, for any number of
+/// threads, if `sums_fit`. `work` is aligned to 64 bytes; `to` receives bytes of either dtype.
 template <class From>
 void convolve_bytes(const ByteConvolution& c, const From* source, std::int32_t zero_point, const std::int16_t* weights,
                     const ByteResult& result, std::byte* work, std::uint8_t* to) noexcept {

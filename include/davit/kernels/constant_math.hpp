@@ -6,7 +6,7 @@
 
 #include "davit/core/target.hpp"
 
-/// Functions of <cmath> for float and double, in constant evaluation too.
+/// Functions of <cmath> for float and double that also run in constant evaluation.
 namespace davit::kernels {
 
 namespace detail {
@@ -84,7 +84,7 @@ template <class T>
     return std::log(v);
   }
 }
-/// On Arm the instruction alone: std::sqrt also sets errno.
+/// On Arm only the instruction: std::sqrt also sets errno.
 template <class T>
 [[nodiscard, gnu::always_inline]] constexpr T sqrt(T v) noexcept {
   if consteval {

@@ -20,14 +20,14 @@ inline constexpr bool is_reduced_float = std::is_same_v<T, Half> || std::is_same
 
 namespace detail {
 
-/// Whether floats become elements of To by way of int32: of uint8 they do by int64. Source:
+/// True if floats are converted to To by way of int32; uint8 goes by way of int64. Source:
 /// c10::static_cast_with_inter_type.
 template <class To>
 inline constexpr bool comes_by_int32 = sizeof(To) < 8 && (std::is_signed_v<To> || sizeof(To) == 2);
 
-/// A float without its fraction, of which To takes the low bits. In C++ a conversion of NaN, or of more than the type
-/// holds, is undefined: the result is x86's, as torch's is: INT_MIN or INT64_MIN; of uint64 also x + 2^63 where 2^63 is
-/// the most, else 0.
+/// The integer part of a float, of which To keeps the low bits. In C++ the conversion of NaN and of numbers out of
+/// range is undefined; the result here is x86's, as is torch's: INT_MIN or INT64_MIN; for uint64 also x + 2^63 up to
+/// 2^63, else 0.
 template <class To, class From>
 [[nodiscard]] constexpr std::int64_t whole_part(From value) noexcept {
   const auto wide = [](From v) {
@@ -43,7 +43,7 @@ template <class To, class From>
   }
 }
 
-/// Stands for int64 elements that elements of To are made of, as `whole_part` says.
+/// Tags int64 elements that are converted to To as `whole_part` says.
 template <class To>
 struct WholeOf {
   using Element = To;
@@ -73,12 +73,12 @@ template <class To, class From>
   }
 }
 
-/// The types that operators compute in. Integers are computed in 64 bits and cut to their width when they are stored,
-/// which gives what their own arithmetic modulo 2^n gives; bools are 0 and 1.
+/// The compute types of operators. Integers are computed in 64 bits and truncated when stored, which equals arithmetic
+/// modulo 2^n; bools are 0 and 1.
 enum class Compute : std::uint8_t { none, float32, float64, int64 };
 
-/// What arithmetic on a dtype is computed in; none for complex, float8 and unsigned ones of more than 8 bits, for which
-/// torch has no arithmetic either.
+/// The compute type of arithmetic on a dtype; none for complex, float8 and unsigned dtypes of more than 8 bits, for
+/// which torch has no arithmetic either.
 [[nodiscard]] constexpr Compute compute_of(ScalarType type) noexcept {
   switch (type) {
     case ScalarType::float32:
@@ -109,7 +109,7 @@ using ConvertBlock = void (*)(const void* from, void* to, std::int64_t n) noexce
 
 namespace detail {
 
-/// Bools in memory may hold any byte.
+/// A bool in memory may be any byte.
 template <class T>
 using Stored =
     std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, std::conditional_t<is_whole_of<T>, std::int64_t, T>>;
@@ -118,8 +118,8 @@ template <class From, class To>
 inline constexpr bool is_float_and_double = (std::is_same_v<From, double> && std::is_same_v<To, float>) ||
                                             (std::is_same_v<From, float> && std::is_same_v<To, double>);
 
-/// Whether a conversion is compiled for wider vectors: half_vectors.hpp has those between half types and float, and the
-/// compilers make those of integers to int64, back, and to float.
+/// True if a conversion is compiled for wider vectors: half_vectors.hpp has those between half types and float, and
+/// compilers vectorize those of integers to int64, back, and to float.
 template <class From, class To>
 [[nodiscard]] consteval bool converts_on_vectors() noexcept {
   if (is_whole_of<To>) return false;
@@ -172,7 +172,7 @@ void convert_block(const void* from, void* to, std::int64_t n) noexcept {
     ConvertBlockOf<From, To>::template run<vector_bytes>(source, target, n);
 }
 
-/// The place of a real dtype in tables; 13 for any other.
+/// The index of a real dtype in tables; 13 for others.
 [[nodiscard]] constexpr std::size_t place_of(ScalarType type) noexcept {
   switch (type) {
     case ScalarType::float32: return 0;
@@ -201,8 +201,8 @@ inline constexpr std::array<ConvertBlock, no_place> loaders{
     convert_block<std::uint16_t, C>, convert_block<std::uint32_t, C>, convert_block<std::uint64_t, C>,
     convert_block<bool, C>};
 
-/// From what a dtype is computed in; the integers of a width share theirs. uint16 and wider are stored as integers,
-/// too.
+/// Storers from the compute type of a dtype; integers of one width share theirs. uint16 and wider are stored as
+/// integers, too.
 inline constexpr std::array<ConvertBlock, no_place> storers{convert_block<float, float>,
                                                             convert_block<double, double>,
                                                             convert_block<float, Half>,
@@ -217,12 +217,12 @@ inline constexpr std::array<ConvertBlock, no_place> storers{convert_block<float,
                                                             convert_block<std::int64_t, std::int64_t>,
                                                             convert_block<std::int64_t, bool>};
 
-/// From floats into the int64 elements that those of a whole dtype are made of.
+/// Converts floats to the int64 elements from which a dtype's elements are truncated.
 template <class To>
 inline constexpr std::array<ConvertBlock, 4> whole_loaders{
     convert_block<float, WholeOf<To>>, convert_block<double, WholeOf<To>>, convert_block<Half, WholeOf<To>>,
     convert_block<BFloat16, WholeOf<To>>};
-/// The loader from a dtype into int64, for what is stored as `to` afterwards.
+/// The loader from a dtype into int64 for a later store as `to`.
 [[nodiscard]] inline ConvertBlock whole_loader(ScalarType from, ScalarType to) noexcept {
   const std::size_t place = place_of(from);
   if (place < 4) {
@@ -250,28 +250,27 @@ inline constexpr std::array<ConvertBlock, 4> whole_loaders{
 
 }  // namespace detail
 
-/// Whether elements of a dtype are real numbers that can be converted.
+/// True for dtypes of real numbers, which can be converted.
 [[nodiscard]] constexpr bool is_real(ScalarType type) noexcept { return detail::place_of(type) != detail::no_place; }
 
-/// Whether elements are copied as they are by what moves them: those of real and of complex dtypes.
+/// True for dtypes whose elements can be copied bit by bit: real and complex ones.
 [[nodiscard]] constexpr bool is_movable(ScalarType type) noexcept {
   return is_real(type) || type == ScalarType::complex64 || type == ScalarType::complex128;
 }
 
-/// The steps that turn elements of one dtype into another's, or into what that dtype is computed in. No step: they are
-/// the same.
+/// The steps of a conversion from one dtype to another, or to its compute type. No steps: both are the same.
 ///
-/// Each dtype has a loader into float, double, int64 or bool, and a storer out of the one it is computed in, so that
-/// there are 65 loops for the 169 pairs, and none per operator.
+/// Each dtype has loaders into float, double, int64 and bool, and a storer from its compute type: 65 loops for 169
+/// pairs, and none per operator.
 class Conversion {
  public:
-  /// `ok` is false for dtypes that are not real numbers.
+  /// `ok` is false for dtypes that are not real.
   [[nodiscard, gnu::noinline]] static Conversion between(ScalarType from, ScalarType to) noexcept {
     Conversion c;
     c.begin(from, to);
     return c;
   }
-  /// As a tensor of dtype `as` would hold the elements, in what that dtype is computed in.
+  /// The conversion to the compute type of `as`, rounded as a tensor of dtype `as` would be.
   [[nodiscard, gnu::noinline]] static Conversion into_compute(ScalarType from, ScalarType as) noexcept {
     Conversion c;
     c.begin(from, as);
@@ -283,10 +282,10 @@ class Conversion {
 
   bool ok = true;
   std::uint8_t count = 0;
-  std::size_t element = 0;  ///< bytes of what comes out
+  std::size_t element = 0;  ///< bytes of a resulting element
   std::array<ConvertBlock, 3> steps{};
 
-  /// Runs all steps. `from` is not changed; `to` and `scratch` are two blocks of n of the widest elements.
+  /// Runs all steps. `from` is not changed; `to` and `scratch` are blocks of n of the widest elements.
   [[gnu::noinline]] void run(const void* from, void* to, void* scratch, std::int64_t n) const noexcept {
     for (std::size_t k = 0; k < count; ++k) {
       void* target = (count - 1 - k) % 2 == 0 ? to : scratch;
@@ -296,7 +295,7 @@ class Conversion {
   }
 
  private:
-  /// The type of 8 bytes, or float, in which all elements of a dtype are loaded.
+  /// The type, float or one of 8 bytes, that holds all elements of a dtype.
   [[nodiscard]] static constexpr ScalarType wide(ScalarType type) noexcept {
     switch (type) {
       case ScalarType::float32:

@@ -20,11 +20,11 @@
 
 namespace davit::kernels {
 
-/// An operator's loop over n elements of its operands, which are contiguous; `out` is no operand's memory, unless that
+/// An operator's loop over n contiguous elements of its operands; `out` may be an operand's memory only if that
 /// operand's elements are as wide.
 using BlockLoop = void (*)(const void* const* in, void* out, std::int64_t n, Parameters& parameters);
 
-/// The loops of an operator for the types it computes in; nullptr where it has none.
+/// The loops of an operator per compute type; nullptr: none.
 struct Loops {
   BlockLoop float32 = nullptr;
   BlockLoop float64 = nullptr;
@@ -42,7 +42,7 @@ struct Loops {
 };
 
 namespace detail {
-/// Whether a functor takes vectors as well.
+/// True if a functor also takes vectors.
 template <class F, std::size_t Arity>
 inline constexpr bool takes_vectors = false;
 template <class F>
@@ -51,9 +51,9 @@ template <class F>
 inline constexpr bool takes_vectors<F, 2> =
     std::is_invocable_v<const F&, const Vector<float>&, const Vector<float>&, Vector<float>&>;
 
-/// The loop of a functor that takes vectors, over n elements; what is left of them fills a vector with others, or of
-/// two operands goes through shorter vectors and one by one. An operand whose step is 0, not 1, is the start of a
-/// vector of equal numbers.
+/// The loop of a functor that takes vectors, over n elements. The remainder fills a vector with other elements or, with
+/// two operands, takes shorter vectors and single elements. An operand with step 0 instead of 1 points to a vector of
+/// equal numbers.
 template <class F, std::size_t Arity>
 struct VectorLoop {
   template <std::size_t Bytes>
@@ -96,7 +96,7 @@ struct VectorLoop {
   }
 };
 
-/// The loop of two operands, of which one that does not step is one number.
+/// The loop of two operands; an operand with step 0 is one number.
 template <class F>
 struct PairLoop {
   template <std::size_t Bytes>
@@ -104,7 +104,7 @@ struct PairLoop {
                                          float* to, std::int64_t n) {
     constexpr Vector<float, Bytes> zeros{};
     const Vector<float, Bytes> numbers[2]{(a_steps ? 0 : *a) - zeros,
-                                          (b_steps ? 0 : *b) - zeros};  // which keeps the sign of a zero
+                                          (b_steps ? 0 : *b) - zeros};  // keeps the sign of a zero
     if (!a_steps) a = reinterpret_cast<const float*>(&numbers[0]);
     if (!b_steps) b = reinterpret_cast<const float*>(&numbers[1]);
     VectorLoop<F, 2>::template run<Bytes>(f, a, std::int64_t{a_steps}, b, std::int64_t{b_steps}, to, n);
@@ -112,7 +112,7 @@ struct PairLoop {
 };
 }  // namespace detail
 
-/// to[i] = f(a[i], b[i]) for a functor that takes vectors; an operand that does not step is one number. O(n).
+/// to[i] = f(a[i], b[i]) for a functor that takes vectors; an operand with step 0 is one number. O(n).
 template <class F>
 void map_pairs(const F& f, const float* a, bool a_steps, const float* b, bool b_steps, float* to, std::int64_t n) {
   run_widest<detail::PairLoop<F>>(&f, a, a_steps, b, b_steps, to, n);
@@ -140,15 +140,15 @@ struct PairWalk {
 };
 }  // namespace detail
 
-/// The same along a collapsed walk of `to`, a and b, whose strides are in elements. O(elements).
+/// to = f(a, b) along a collapsed walk, with strides in elements. O(elements).
 template <class F>
 void map_pairs(const F& f, const Walk& walk, const float* a, const float* b, float* to) {
   run_widest<detail::PairWalk<F>>(&f, &walk, a, b, to);
 }
 
 namespace detail {
-/// The loop of a functor of `Arity` operands of type T with results of type R. A functor with parameters is made from
-/// them.
+/// The loop of a functor of `Arity` operands of type T with results of type R. A functor with parameters is constructed
+/// from them.
 template <class F, std::size_t Arity, class T, class R>
 void block_loop(const void* const* in, void* out, std::int64_t n, Parameters& parameters) {
   const F f = [&] {
@@ -195,23 +195,24 @@ inline constexpr Loops float_loops{float32_loop<F, Arity>, detail::block_loop<F<
 template <template <class> class F, std::size_t Arity>
 inline constexpr Loops integer_loops{nullptr, nullptr,
                                      detail::block_loop<F<std::int64_t>, Arity, std::int64_t, std::int64_t>};
-/// With results that are bools.
+/// The loops of a functor template over the compute types, with bool results.
 template <template <class> class F, std::size_t Arity>
 inline constexpr Loops truth_loops{detail::block_loop<F<float>, Arity, float, bool>,
                                    detail::block_loop<F<double>, Arity, double, bool>,
                                    detail::block_loop<F<std::int64_t>, Arity, std::int64_t, bool>};
 
-/// An operand of an elementwise operator: a tensor that broadcasts to the result, and what its elements become.
+/// An operand of an elementwise operator: a tensor that broadcasts to the result, and its conversion.
 struct Operand {
   const TensorView* tensor;
   Conversion conversion;
 };
 
-/// What the elements that a thread computes are a multiple of.
+/// A thread's share of elements is a multiple of this.
 inline constexpr std::int64_t elements_of_thread = 1024;
 
 namespace detail {
-/// Whether the loop can run over all elements at once, where the operands lie. Notes whether the second is one element.
+/// True if the loop can run over all elements at once, in place. Sets second_is_number if the second operand is one
+/// element.
 [[nodiscard, gnu::noinline]] inline bool lie_as_needed(std::span<const Operand> operands, std::int64_t count,
                                                        const Conversion& store, Parameters& parameters) noexcept {
   bool ready = store.count == 0;
@@ -224,8 +225,8 @@ namespace detail {
   }
   return ready;
 }
-/// Calls share(run) where run(part, f) calls f with the parameters, on several threads with ones of its own; those of
-/// the operator learn what they met.
+/// Calls share(run), where run(part, f) calls f with a thread's own copy of the parameters; error codes are merged into
+/// the operator's.
 template <class F>
 void with_own_parameters(Parameters& parameters, F&& share) {
   if (current_team == nullptr) return share([&](std::size_t, auto&& f) { f(parameters); });
@@ -238,7 +239,7 @@ void with_own_parameters(Parameters& parameters, F&& share) {
   for (const ErrorCode code : codes)
     if (code != ErrorCode::ok) parameters.code = code;
 }
-/// Runs the loop over all elements where they lie, on the threads of the team where that is worth it.
+/// Runs the loop over all elements in place, on the threads of the team if that pays.
 [[gnu::noinline]] inline void run_in_place(std::span<const Operand> operands, const TensorView& out, std::int64_t count,
                                            BlockLoop loop, Parameters& parameters) noexcept {
   const auto run = [&](std::int64_t first, std::int64_t end, Parameters& own) {
@@ -264,8 +265,8 @@ namespace detail {
 inline constexpr std::int64_t tile_rows = 16;
 inline constexpr std::int64_t tile_columns = block_length / tile_rows;
 
-/// The dimension along which an operand's elements are neighbours where that is not the innermost: its rows would take
-/// a line of the cache for each element. 0 if there is none.
+/// The dimension with adjacent elements of an operand, if that is not the innermost: a row would read a cache line per
+/// element. 0 if there is none.
 [[nodiscard]] inline std::size_t tiled_dimension(const Walk& walk, std::span<const Operand> operands) noexcept {
   if (walk.sizes[0] < tile_columns) return 0;
   for (std::size_t k = 0; k < operands.size(); ++k)
@@ -274,7 +275,7 @@ inline constexpr std::int64_t tile_columns = block_length / tile_rows;
         return d;
   return 0;
 }
-/// Where each operand begins, and then the output.
+/// The first element of each operand, and then of the output.
 using Starts = std::array<std::byte*, Walk::max_operands>;
 /// map_blocks by tiles of the two innermost dimensions.
 [[gnu::noinline]] inline void map_tiles(const Walk& walk, std::span<const Operand> operands, const Starts& starts,
@@ -321,11 +322,11 @@ using Starts = std::array<std::byte*, Walk::max_operands>;
 }
 }  // namespace detail
 
-/// Rows shorter than this are not worth a call of the loop each: blocks are gathered from several.
+/// Shorter rows are not worth a call of the loop each: blocks gather several.
 inline constexpr std::int64_t short_row = 64;
 
 namespace detail {
-/// map_blocks by rows, or blocks of several.
+/// map_blocks by rows, or by blocks of several rows.
 [[gnu::noinline]] inline void map_rows(const Walk& walk, bool by_rows, std::span<const Operand> operands,
                                        const Starts& starts, const TensorView& out, const Conversion& store,
                                        BlockLoop loop, Parameters& parameters) noexcept {
@@ -336,7 +337,7 @@ namespace detail {
   bool in_place = store.count == 0;
   for (std::size_t n = 0; n < operands.size(); ++n) {
     readers[n].start(walk, n, starts[n], size_of(operands[n].tensor->dtype), operands[n].conversion);
-    if (parameters.second_is_number && n == 1) continue;  // its value fills the block whatever its length
+    if (parameters.second_is_number && n == 1) continue;  // its value fills the block for any length
     in_place = in_place && readers[n].in_place();
   }
   const std::int64_t row = by_rows ? walk.sizes[0] : walk.count;
@@ -365,8 +366,8 @@ namespace detail {
 }
 }  // namespace detail
 
-/// out[i] = loop(operands[i]...) over broadcast operands; `out` is contiguous, `store` converts what the loop writes.
-/// Operands that need neither conversion nor gathering are read where they lie. O(elements of out).
+/// out[i] = loop(operands[i]...) over broadcast operands; `out` is contiguous, `store` converts the loop's results.
+/// Operands without conversion and gathering are read in place. O(elements of out).
 [[gnu::noinline]] inline void map_blocks(std::span<const Operand> operands, const TensorView& out,
                                          const Conversion& store, BlockLoop loop, Parameters& parameters) noexcept {
   const std::int64_t count = out.numel();

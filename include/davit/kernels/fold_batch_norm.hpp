@@ -6,7 +6,7 @@
 
 namespace davit::kernels {
 
-/// What a batch norm knows of each channel when it does not train. `scale` and `shift` may be null: 1 and 0.
+/// The numbers per channel of a batch norm in evaluation. `scale` and `shift` may be null: 1 and 0.
 struct BatchNormChannels {
   const float* mean = nullptr;
   const float* variance = nullptr;
@@ -15,8 +15,8 @@ struct BatchNormChannels {
   double epsilon = 0;
 };
 
-/// Turns the weights of a convolution or product into those of the same with the batch norm that follows it, in double:
-/// weight * s and (bias - mean) * s + shift, with s = scale / sqrt(variance + epsilon).
+/// Folds a batch norm into the weights of the convolution or product before it, in double: weight * s and (bias - mean)
+/// * s + shift, with s = scale / sqrt(variance + epsilon).
 ///
 /// `weight` is [channels, each], `bias` is [channels]. O(weights). Source: torch.nn.utils.fusion.fuse_conv_bn_weights.
 inline void fold_batch_norm(const BatchNormChannels& norm, std::size_t channels, std::size_t each, float* weight,

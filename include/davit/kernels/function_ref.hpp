@@ -7,8 +7,8 @@
 
 namespace davit::kernels {
 
-/// A callable that somebody else owns, for calls that are made once per block or row: what takes one is compiled once
-/// for all callers.
+/// A reference to a callable, for calls once per block or row: a function that takes one is compiled once for all
+/// callers.
 template <class Signature>
 class FunctionRef;
 

@@ -12,10 +12,10 @@
 
 /// Functors of elementwise operators with one operand.
 ///
-/// Values are PyTorch's on a CPU without its own accelerator libraries: where vectors and single elements differ, or a
-/// tensor's layout decides, the plain ATen kernel is right. This holds for all kernels, in constant folding and static
-/// programs too; a backend whose library differs falls back (finite_guard.hpp). One exception: gelu of infinity, which
-/// every build of PyTorch computes by oneDNN as NaN (see Gelu).
+/// Values are PyTorch's on a CPU without its accelerator libraries: where PyTorch's vectors and single elements differ,
+/// or a tensor's layout decides, the plain ATen kernel is the reference. This holds for all kernels, in constant
+/// folding and static programs too; a backend whose library differs falls back (finite_guard.hpp). One exception: gelu
+/// of infinity, which every build of PyTorch computes by oneDNN as NaN (see Gelu).
 namespace davit::kernels {
 
 template <class T>
@@ -63,7 +63,7 @@ struct Ceil {
   [[gnu::always_inline]] void operator()(const V& v, V& to) const noexcept {
     V r;
     vector_round(v, r);
-    detail::take_sign<V>(r < v ? r + 1.0f : r, v, to);  // of what is above -1: -0
+    detail::take_sign<V>(r < v ? r + 1.0f : r, v, to);  // above -1 the result is -0
   }
 };
 template <class T>
@@ -76,7 +76,7 @@ struct Floor {
     to = r > v ? r - 1.0f : r;
   }
 };
-/// To the nearest integer, halves to even.
+/// Rounds to the nearest integer, halves to even.
 template <class T>
 struct Round {
   constexpr T operator()(T v) const noexcept { return std::nearbyint(v); }
@@ -96,7 +96,7 @@ struct Trunc {
     detail::take_sign<V>(r > a ? r - 1.0f : r, v, to);
   }
 };
-/// The bits of integer 0 flipped: 1 for bools, all for others.
+/// Flips the bits of integer 0: bit 0 for bools, all bits for others.
 template <class T>
 struct BitNot {
   T mask;
@@ -120,7 +120,7 @@ struct IsInf {
       return false;
   }
 };
-/// The nearest in [number 0, number 1].
+/// The nearest number in [number 0, number 1].
 template <class T>
 struct Hardtanh {
   T low;
@@ -206,7 +206,7 @@ template <class T>
 struct Log10 {
   constexpr T operator()(T v) const noexcept { return std::log10(v); }
 };
-/// As torch's vector code has it: infinite near the end of the range. Source: Sleef_log1p.
+/// As torch's vector code: infinite near the end of the range. Source: Sleef_log1p.
 template <class T>
 struct Log1p {
   constexpr T operator()(T v) const noexcept {
@@ -335,7 +335,7 @@ struct Hardswish {
     to = v * to / 6.0f;
   }
 };
-/// v, or v * number 0 where it is negative.
+/// v < 0 ? v * number 0 : v.
 template <class T>
 struct LeakyRelu {
   T slope;
@@ -346,7 +346,7 @@ struct LeakyRelu {
     to = v > 0 ? v : v * slope;
   }
 };
-/// Numbers 0, 1 and 2: alpha, scale and input_scale.
+/// elu with numbers 0, 1 and 2: alpha, scale and input_scale.
 template <class T>
 struct Elu {
   T alpha;
@@ -377,8 +377,8 @@ struct GeluTanh {
     to = 0.5f * v * (1.0f + to);
   }
 };
-/// Integer 0: whether the top of the range overflows, as in oneDNN's formula, through which torch runs dense float32
-/// and bfloat16.
+/// Integer 0: nonzero if the top of the range overflows, as in oneDNN's formula, which torch uses for dense float32 and
+/// bfloat16.
 template <class T>
 struct Gelu {
   std::int32_t overflows;

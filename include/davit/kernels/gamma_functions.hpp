@@ -7,11 +7,11 @@
 
 #include "davit/kernels/special_functions.hpp"
 
-/// The zeta function of Hurwitz, polygamma, and the incomplete gamma functions.
-/// Source: ATen's Math.h for what zeros, infinities and numbers outside of the domain give.
+/// The zeta function of Hurwitz, polygamma, and the incomplete gamma functions. Source: ATen's Math.h for the values at
+/// zeros, infinities and numbers outside the domain.
 namespace davit::kernels::detail {
 
-/// The sum of (q + k)^-x over k >= 0, for x > 1, by Euler's and Maclaurin's formula behind the first terms: those to 9.
+/// The sum of (q + k)^-x over k >= 0, for x > 1: the first terms up to 9, then the Euler-Maclaurin formula.
 [[nodiscard]] inline double zeta_sum(double x, double q) noexcept {
   constexpr double tiny = 1e-17;
   double sum = std::pow(q, -x), at = q, term = 0;
@@ -45,8 +45,8 @@ namespace davit::kernels::detail {
   }
   return sum;
 }
-/// zeta(x, q). Where q < 0, which only whole x take, the terms below 0 are added one by one, or if they are many, are
-/// those of two sums over positive numbers. O(min(-q, 10000)).
+/// zeta(x, q). For q < 0, where x must be whole, terms below 0 are added one by one or, if they are many, by two sums
+/// over positive numbers. O(min(-q, 10000)).
 [[nodiscard]] inline double hurwitz_zeta(double x, double q) noexcept {
   if (x == 1) return std::numeric_limits<double>::infinity();
   if (x < 1) return std::numeric_limits<double>::quiet_NaN();
@@ -57,7 +57,7 @@ namespace davit::kernels::detail {
   const double below = zeta_sum(x, floor + 1 - q) - zeta_sum(x, 1 - q);
   return zeta_sum(x, q - floor) + (std::fmod(x, 2) == 0 ? below : -below);
 }
-/// The derivative n of digamma.
+/// The n-th derivative of digamma.
 template <class T>
 [[nodiscard]] T polygamma(std::int64_t n, T x) noexcept {
   const auto wide = static_cast<double>(x);
@@ -66,7 +66,7 @@ template <class T>
     if (std::isinf(x) && x > 0) return 0;
     if (!(x < T{0.5})) return static_cast<T>(hurwitz_zeta(2, wide));
     const auto sine =
-        static_cast<double>(std::sin(static_cast<T>(pi) * x));  // not quite 0 at whole numbers, as torch's
+        static_cast<double>(std::sin(static_cast<T>(pi) * x));  // not quite 0 at whole numbers, as in torch
     return static_cast<T>(pi * pi / (sine * sine) - hurwitz_zeta(2, 1 - wide));
   }
   const auto order = static_cast<double>(n);
@@ -80,8 +80,7 @@ template <class T>
   const double d = (x - a) / a, r = 1 / (a * a);
   return std::exp(a * (std::log1p(d) - d) - (1.0 / 12 - r * (1.0 / 360 - r / 1260)) / a) / std::sqrt(2 * pi * a);
 }
-/// P(a, x), or Q(a, x) if `upper`, for a large a, by Temme's uniform expansion of which two terms are left out: 1e-13
-/// at 1e6.
+/// P(a, x), or Q(a, x) if `upper`, for a large a, by Temme's uniform expansion without two of its terms: 1e-13 at 1e6.
 [[nodiscard]] inline double large_incomplete_gamma(double a, double x, bool upper) noexcept {
   const double d = (x - a) / a, half_square = d - std::log1p(d);
   const double eta = std::copysign(std::sqrt(2 * std::fmax(half_square, 0.0)), d);
@@ -91,13 +90,13 @@ template <class T>
   const double tail = eta * std::sqrt(a / 2);
   return upper ? 0.5 * std::erfc(tail) + rest : 0.5 * std::erfc(-tail) - rest;
 }
-/// P(a, x) by its power series. O(sqrt(a)) terms, or fewer.
+/// P(a, x) by its power series. O(sqrt(a)) terms at most.
 [[nodiscard]] inline double lower_gamma_series(double a, double x) noexcept {
   double sum = 1, term = 1;
   for (double n = 1; term > 1e-17 * sum; ++n) sum += term *= x / (a + n);
   return sum * gamma_density(a, x);
 }
-/// Q(a, x) by its continued fraction, x > a, from the front. Source: W. J. Lentz's method.
+/// Q(a, x) by its continued fraction, x > a, evaluated forwards. Source: W. J. Lentz's method.
 [[nodiscard]] inline double upper_gamma_fraction(double a, double x) noexcept {
   double b = x + 1 - a, c = b, d = 0, value = b;
   for (double n = 1; n < 1e5; ++n) {
@@ -110,7 +109,7 @@ template <class T>
   }
   return gamma_density(a, x) * a / value;
 }
-/// Q(a, x), x <= 1.1, without the cancellation of 1 - P where a is small.
+/// Q(a, x), x <= 1.1, without the cancellation of 1 - P for small a.
 [[nodiscard]] inline double upper_gamma_series(double a, double x) noexcept {
   const double log = a * std::log(x) - log_gamma(a + 1);
   double sum = 0, term = 1;

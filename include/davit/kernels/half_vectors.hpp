@@ -9,8 +9,8 @@
 #include "davit/core/target.hpp"
 #include "davit/kernels/vectors.hpp"
 
-/// Elements of float16 and bfloat16 as vectors of float, by integer arithmetic, which every instruction set has, or by
-/// ARM64's own instructions; exactly what Half and BFloat16 convert to.
+/// Converts vectors of float16 and bfloat16 to float and back, by integer arithmetic, which every instruction set has,
+/// or by ARM64's own instructions; the results are exactly those of Half and BFloat16.
 namespace davit::kernels {
 
 namespace detail {
@@ -24,7 +24,7 @@ template <std::size_t Bytes>
 }
 }  // namespace detail
 
-/// Widens as many halves as a vector of `Bytes` bytes has floats.
+/// Widens halves to the floats of a vector of `Bytes` bytes.
 template <std::size_t Bytes>
 [[gnu::always_inline]] inline void widen(const Half* from, float* to) noexcept {
   using Words = detail::WordsOf<Bytes>;
@@ -35,7 +35,7 @@ template <std::size_t Bytes>
   if constexpr (Bytes == 16) {
     Floats floats;
     asm("fcvtl %0.4s, %1.4h" : "=w"(floats) : "w"(halves));
-    // the instruction makes signalling NaN quiet
+    // the instruction makes a signalling NaN quiet
     const auto kept = __builtin_bit_cast(Words, floats == floats) | word << 13 | ~0x00400000u;
     vector_at<Bytes>(to) = __builtin_bit_cast(Floats, __builtin_bit_cast(Words, floats) & kept);
     return;
@@ -56,7 +56,7 @@ template <std::size_t Bytes>
       __builtin_convertvector((vector_at<Bytes / 2>(reinterpret_cast<const std::uint16_t*>(from))), Words);
   vector_at<Bytes>(to) = __builtin_bit_cast(Vector<float, Bytes>, word << 16);
 }
-/// Narrows the floats of a vector, to the nearest, halves to even; NaN to the NaN that torch writes.
+/// Narrows the floats of a vector to the nearest half, ties to even; NaN becomes torch's NaN.
 template <std::size_t Bytes>
 [[gnu::always_inline]] inline void narrow(const float* from, Half* to) noexcept {
   using Words = detail::WordsOf<Bytes>;
@@ -64,7 +64,7 @@ template <std::size_t Bytes>
   const auto word = __builtin_bit_cast(Words, value);
 #if DAVIT_TARGET_ARM64
   if constexpr (Bytes == 16) {
-    Words quiet;  // the instruction would keep the bits of NaN
+    Words quiet;  // the instruction would keep a NaN's bits
     take_where(value != value, (word & 0x80000000u) | 0x7fc00000u, word, quiet);
     Vector<std::uint16_t, 8> halves;
     asm("fcvtn %0.4h, %1.4s" : "=w"(halves) : "w"(quiet));

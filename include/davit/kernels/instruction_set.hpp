@@ -7,16 +7,16 @@
 
 #include "davit/kernels/vectors.hpp"
 
-/// Kernels that are compiled for several instruction sets, of which the CPU's widest is taken when they run.
+/// Kernels that are compiled for several instruction sets; the CPU's widest one is chosen at run time.
 ///
 /// A kernel is a type with `template <std::size_t Bytes> static R run(arguments)`, always inlined, on vectors of
-/// `Bytes` bytes. `run_widest<Kernel>(arguments)` calls it in a function that is compiled for the instruction set that
-/// has such vectors. What the kernel calls is always inlined, too, or it is compiled for the translation unit's target
-/// and may not see vectors.
+/// `Bytes` bytes. `run_widest<Kernel>(arguments)` calls it in a function that is compiled for the instruction set with
+/// such vectors. Functions that the kernel calls must be always inlined too; others are compiled for the translation
+/// unit's target and must not take vectors.
 ///
 /// AVX2 and AVX-512 come with fused multiply-add, so that results differ from one machine to another in their last
-/// places. With DAVIT_ONE_INSTRUCTION_SET defined in every file, kernels run as they are compiled: the same bits on
-/// every machine, where the C library's functions give them.
+/// places. With DAVIT_ONE_INSTRUCTION_SET defined in every file, kernels use the target of the compiler's options: the
+/// same bits on every machine, as far as the C library's functions agree.
 #if defined(__x86_64__) && __STDC_HOSTED__ && !defined(DAVIT_ONE_INSTRUCTION_SET) && !defined(__AVX512F__)
 #define DAVIT_WIDER_VECTORS 1
 #else
@@ -25,14 +25,14 @@
 
 namespace davit::kernels {
 
-/// True if kernels run as they are compiled.
+/// True if kernels use the target of the compiler's options.
 #if defined(DAVIT_ONE_INSTRUCTION_SET)
 inline constexpr bool one_instruction_set = true;
 #else
 inline constexpr bool one_instruction_set = false;
 #endif
 
-/// Bytes of the vectors that `run_widest` uses.
+/// The bytes of `run_widest`'s vectors.
 [[nodiscard]] inline std::size_t widest_vectors() noexcept {
 #if DAVIT_WIDER_VECTORS
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
@@ -43,7 +43,7 @@ inline constexpr bool one_instruction_set = false;
   return vector_bytes;
 }
 
-/// Calls Kernel::run<Bytes>(arguments), which this CPU must be able to run.
+/// Calls Kernel::run<Bytes>(arguments); this CPU must have such vectors.
 #if DAVIT_WIDER_VECTORS
 template <class Kernel, std::size_t Bytes, class... Arguments>
   requires(Bytes == 64)
@@ -62,7 +62,7 @@ auto run_on(Arguments... arguments) {
   return Kernel::template run<vector_bytes>(arguments...);
 }
 
-/// Calls Kernel::run on the widest vectors that the CPU has.
+/// Calls Kernel::run with the CPU's widest vectors.
 template <class Kernel, class... Arguments>
 auto run_widest(Arguments... arguments) {
 #if DAVIT_WIDER_VECTORS
@@ -74,7 +74,7 @@ auto run_widest(Arguments... arguments) {
   return run_on<Kernel, vector_bytes>(arguments...);
 }
 
-/// The same for kernels on type T, of which only those on float are compiled for other instruction sets.
+/// run_widest for kernels on type T; only those on float are compiled for other instruction sets.
 template <class T>
 inline constexpr bool has_wider_kernels = std::is_same_v<T, float>;
 template <class T, class Kernel, class... Arguments>
@@ -84,7 +84,7 @@ auto run_widest_for(Arguments... arguments) {
   else
     return run_on<Kernel, vector_bytes>(arguments...);
 }
-/// Elements of T in the vectors that `run_widest_for<T>` uses.
+/// Elements of T in `run_widest_for<T>`'s vectors.
 template <class T>
 [[nodiscard]] inline std::int64_t widest_lanes() noexcept {
   return static_cast<std::int64_t>((has_wider_kernels<T> ? widest_vectors() : vector_bytes) / sizeof(T));

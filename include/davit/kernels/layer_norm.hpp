@@ -11,7 +11,7 @@ namespace davit::kernels {
 
 namespace detail {
 
-/// y[i] = (x[i] - mean) * factor * weight[i] + bias[i] from `i` on; weight and bias may be nullptr.
+/// y[i] = (x[i] - mean) * factor * weight[i] + bias[i], from `i` on; weight and bias may be nullptr.
 template <std::size_t Bytes, class C, class N>
 [[gnu::always_inline]] constexpr void normalize_row(const C* x, N i, N n, C mean, C factor, const C* weight,
                                                     const C* bias, C* y) noexcept {
@@ -37,9 +37,9 @@ template <std::size_t Bytes, class C, class N>
 
 }  // namespace detail
 
-/// Rows of `length` elements, each y = (x - mean) / sqrt(variance + eps) * weight + bias of its own mean and variance,
-/// which are summed in type Sum. Weight and bias may be nullptr, so may be where the means and 1 / deviations go; `y`
-/// may be `x`. O(rows * length). Source: at::native_layer_norm.
+/// Normalizes rows of `length` elements: y = (x - mean) / sqrt(variance + eps) * weight + bias with the row's mean and
+/// variance, summed in type Sum. Weight, bias and the destinations of means and 1 / deviations may be nullptr; `y` may
+/// be `x`. O(rows * length). Source: at::native_layer_norm.
 template <class Sum>
 struct LayerNormRows {
   template <std::size_t Bytes, class C, class N>
@@ -67,9 +67,9 @@ struct ScaleAndShift {
   }
 };
 
-/// A group of channels, each a plane of `plane` elements: y = (x - mean) / sqrt(variance + eps) * weight + bias of the
-/// group's own mean and variance, which are summed in double. Weight and bias may be nullptr, so may be where the mean
-/// and 1 / the deviation go; `y` may be `x`. O(channels * plane). Source: at::native_group_norm.
+/// Normalizes a group of channels, each a plane of `plane` elements: y = (x - mean) / sqrt(variance + eps) * weight +
+/// bias with the group's mean and variance, summed in double. Weight, bias and the destinations of the mean and 1 /
+/// deviation may be nullptr; `y` may be `x`. O(channels * plane). Source: at::native_group_norm.
 struct GroupNorm {
   template <std::size_t Bytes, class C>
   [[gnu::always_inline]] static void run(std::int64_t channels, std::int64_t plane, double eps, const C* x,

@@ -26,7 +26,7 @@ using davit::move_row;
   std::size_t d = walk.rank - 1;
   for (std::size_t k = 0; k + 1 < walk.rank; ++k)
     if (walk.sizes[d] < team_size() && walk.sizes[k] > walk.sizes[d]) d = k;
-  constexpr std::int64_t tile = 64;  // a thread's are whole tiles, and whole lines of the cache
+  constexpr std::int64_t tile = 64;  // threads get whole tiles, and whole cache lines
   walk_in_parallel(walk, d, walk.sizes[d] < 4 * tile ? 1 : tile, 8, [&](std::size_t, const WalkPart& part) {
     move_elements(element, part.walk, static_cast<const std::byte*>(from) + part.at[0],
                   static_cast<std::byte*>(to) + part.at[1]);
@@ -43,11 +43,12 @@ inline void move_in_parallel(const TensorView& from, const TensorView& to) noexc
   move_in_parallel(size_of(from.dtype), from.sizes(), from.data, from.strides(), to.data, to.strides());
 }
 
-/// Places that a row of int64 indices names: of index i, `index * stride + i * step` bytes from the first.
+/// The elements that a row of int64 indices selects: for index i of position p, `index * stride + p * step` bytes from
+/// the first.
 struct IndexedRow {
   const std::byte* index;
   std::int64_t index_step;  ///< bytes
-  std::int64_t limit;       ///< indices outside [0, limit) name nothing
+  std::int64_t limit;       ///< indices outside [0, limit) are faults
   std::int64_t stride;
   std::int64_t step;
 };
@@ -73,8 +74,8 @@ template <std::size_t Bytes, bool Gathers>
 }
 }  // namespace detail
 
-/// Moves elements of up to 8 bytes from the places that indices name to a row, or (not `gathers`) from a row to these
-/// places, of several to one the last. False if an index is outside; the others are moved. O(n).
+/// Copies elements of up to 8 bytes from the indexed places to a row, or (not `gathers`) from a row to the indexed
+/// places, where the last of several wins. False if an index is outside; the other elements are copied. O(n).
 [[nodiscard, gnu::noinline]] inline bool move_indexed(std::size_t element, bool gathers, const IndexedRow& row,
                                                       std::byte* indexed, std::byte* other, std::int64_t other_step,
                                                       std::int64_t n) noexcept {
@@ -108,7 +109,7 @@ void fill_row(const void* value, std::byte* to, std::int64_t n) noexcept {
 }
 }  // namespace detail
 
-/// Fills n elements of 1, 2, 4, 8 or 16 bytes with the one at `value`, which may be the first of them. O(n).
+/// Fills n elements of 1, 2, 4, 8 or 16 bytes with the element at `value`, which may be the first of them. O(n).
 [[gnu::noinline]] inline void fill_row(std::size_t element, const void* value, void* to, std::int64_t n) noexcept {
   auto* const first = static_cast<std::byte*>(to);
   if (n <= 0) return;

@@ -7,8 +7,8 @@
 
 namespace davit::kernels {
 
-/// a * b + c, in one rounding where that is as fast, wherever the compiler moves it: what it fuses by itself depends on
-/// the loop around.
+/// a * b + c, with one rounding where the target has a fast instruction, in every context: the compiler's own fusing
+/// depends on the loop.
 template <class T>
 [[nodiscard, gnu::always_inline]] constexpr T multiply_add(T a, T b, T c) noexcept {
   if !consteval {
@@ -22,8 +22,8 @@ template <class T>
   return a * b + c;
 }
 
-/// Keeps g++ -O3 from vectorising the loop whose sum this is: it would multiply in vectors and add one by one, and so
-/// round products that it fuses with the sum everywhere else.
+/// Keeps g++ -O3 from vectorizing a loop with this sum: it would multiply in vectors and add one by one, and so round
+/// products that it fuses with the sum elsewhere.
 template <class T>
 [[gnu::always_inline]] inline void sum_in_order([[maybe_unused]] T& sum) noexcept {
 #if defined(__clang__)

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <limits>
 
-/// The orthogonal polynomials of torch.special, of whole degrees, computed in T; 0 for a degree below 0.
-/// Source: ATen's Math.h, which says where a recurrence gives way to a cosine and what the ends of the interval give.
+/// The orthogonal polynomials of torch.special, of whole degrees, computed in T; 0 for negative degrees. Source: ATen's
+/// Math.h, for the switch from recurrence to cosine and the values at the interval's ends.
 namespace davit::kernels {
 
 enum class Polynomial : std::uint8_t {
@@ -22,7 +22,7 @@ enum class Polynomial : std::uint8_t {
 
 namespace detail {
 
-/// The four kinds of Chebyshev. All have p(k + 1) = 2 x p(k) - p(k - 1) and begin with 1; they differ in the second.
+/// The four kinds of Chebyshev polynomials: p(0) = 1 and p(k + 1) = 2 x p(k) - p(k - 1); they differ in p(1).
 template <class T>
 [[nodiscard]] T chebyshev(Polynomial kind, T x, std::int64_t n, std::int64_t longest) noexcept {
   if (n < 0) return 0;
@@ -52,7 +52,7 @@ template <class T>
   }
   return now;
 }
-/// Those whose recurrence has coefficients of the degree.
+/// The polynomials whose recurrence coefficients depend on the degree.
 template <class T>
 [[nodiscard]] T by_degree(Polynomial kind, T x, std::int64_t n) noexcept {
   if (n < 0) return 0;
@@ -78,7 +78,7 @@ template <class T>
 
 }  // namespace detail
 
-/// The polynomial of degree n at x, or for a `shifted` one at 2 x - 1. O(n) where no cosine gives it.
+/// The polynomial of degree n at x, or at 2 x - 1 if `shifted`. O(n), or O(1) by a cosine.
 template <class T>
 [[nodiscard]] T polynomial(Polynomial kind, T x, T degree, bool shifted) noexcept {
   if (!(std::fabs(degree) < static_cast<T>(9e18))) return 0;

@@ -10,12 +10,12 @@
 
 namespace davit::kernels {
 
-/// What an operator's loop takes beside its blocks, and what it reports. Numbers stand in both forms.
+/// The parameters of an operator's loop beside its blocks, and its result code. Numbers are stored in both forms.
 struct Parameters {
   std::array<double, 4> reals{};
   std::array<std::int64_t, 4> integers{};
   ErrorCode code = ErrorCode::ok;
-  bool second_is_number = false;  ///< of two operands the second is one element, for all of the first
+  bool second_is_number = false;  ///< the second operand is one element, for all of the first
 
   template <class T>
   [[nodiscard]] constexpr T number(std::size_t i) const noexcept {

@@ -10,10 +10,10 @@
 #include "davit/kernels/convert.hpp"
 #include "davit/kernels/vectors.hpp"
 
-/// Floats to bytes and back by one scale and one zero point. Byte: std::int8_t or std::uint8_t.
+/// Converts floats to bytes and back with one scale and one zero point. Byte: std::int8_t or std::uint8_t.
 namespace davit::kernels {
 
-/// Steps of 1 / inverse from the zero point, and the bytes that may be made.
+/// The numbers of a quantization: 1 / scale (`inverse`), the zero point, and the range of bytes.
 struct ByteRange {
   float inverse = 1;
   std::int32_t zero_point = 0;
@@ -21,13 +21,13 @@ struct ByteRange {
   std::int32_t high = 127;
 };
 
-/// True for numbers that a float holds, with all between them and all their differences.
+/// True if a float holds all integers from low to high, and their differences.
 [[nodiscard]] constexpr bool is_exact(std::int64_t low, std::int64_t high, std::int64_t zero_point) noexcept {
   constexpr std::int64_t most = 1 << 20;
   return low >= -most && high <= most && low <= high && zero_point >= -most && zero_point <= most;
 }
 
-/// round(x * inverse) + zero point, between low and high; a NaN is 0, as its conversion is.
+/// round(x * inverse) + zero point, between low and high; a NaN becomes the byte 0.
 /// Source: quantized_decomposed.quantize_per_tensor.
 template <class Byte>
 [[nodiscard, gnu::always_inline]] inline Byte quantized(float x, const ByteRange& range) noexcept {
@@ -36,8 +36,8 @@ template <class Byte>
   return convert<Byte>(v < low ? low : v > high ? high : v);
 }
 
-/// The same of a vector. The bounds come before the rounding, which they do not change: they are whole numbers; and no
-/// compiler makes one operation of the product and what is added to it, which would round once less.
+/// quantized() for a vector. The bounds, whole numbers, come before the rounding, which they do not affect; that keeps
+/// compilers from fusing the product with the sum, which would skip a rounding.
 template <std::size_t Bytes, class Byte>
 [[gnu::always_inline]] inline void quantize_vector(const Vector<float, Bytes>& x, Byte* out,
                                                    const ByteRange& range) noexcept {
@@ -76,7 +76,7 @@ template <std::size_t Bytes, class Byte>
 [[gnu::always_inline]] inline void dequantize_vector(const Byte* x, const ByteScale& s,
                                                      Vector<float, Bytes>& out) noexcept {
   using Narrow = Vector<Byte, Bytes / sizeof(float)>;
-  using Shorts = Vector<std::int16_t, Bytes / 2>;  // in two steps, of which g++ 12 has instructions
+  using Shorts = Vector<std::int16_t, Bytes / 2>;  // in two steps, for which g++ 12 has instructions
   using Ints = Vector<std::int32_t, Bytes>;
   Narrow bytes;
   std::memcpy(&bytes, x, sizeof bytes);
@@ -104,8 +104,8 @@ struct Dequantize {
   }
 };
 
-/// out[i] = quantized(dequantized(a[i]) + dequantized(b[i])): a sum of two quantized tensors. Block by block through
-/// memory, or compilers make one operation of a product and the sum, which rounds once less than PyTorch.
+/// out[i] = quantized(dequantized(a[i]) + dequantized(b[i])): the sum of two quantized tensors. Blocks go through
+/// memory, or compilers would fuse a product with the sum and skip a rounding of PyTorch's.
 struct AddQuantized {
   template <std::size_t Bytes, class Byte>
   [[gnu::always_inline]] static void run(const Byte* a, const Byte* b, Byte* out, std::int64_t n, const ByteScale* sa,

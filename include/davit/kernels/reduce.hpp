@@ -15,13 +15,13 @@
 
 namespace davit::kernels {
 
-/// A tensor's groups of elements, each of which is reduced to one.
+/// A tensor's groups of elements, each reduced to one.
 class Groups {
  public:
   static constexpr std::size_t most_at_once = AccumulatedColumns::most;
 
-  /// `kept` are the dimensions that name a group, `reduced` those inside; strides are in elements. Unless `in_order`, a
-  /// group's elements come as they lie.
+  /// `kept`: dimensions that index a group; `reduced`: dimensions inside a group; strides are in elements. Unless
+  /// `in_order`, a group's elements come in memory order.
   Groups(const TensorView& x, std::span<const std::int64_t> kept, std::span<const std::int64_t> kept_strides,
          std::span<const std::int64_t> reduced, std::span<const std::int64_t> reduced_strides,
          bool in_order = true) noexcept
@@ -32,14 +32,14 @@ class Groups {
     inner_.collapse();
     const auto bytes = static_cast<std::int64_t>(element_);
     const bool few = inner_.count <= most_gathered;
-    // windows that overlap lie side by side, too: those that are long and few are quicker as rows
+    // overlapping windows are adjacent, too: if they are long and few, rows are faster
     const bool side_by_side =
         outer_.strides[0][0] == bytes && (few || inner_.strides[0][0] != bytes || outer_.sizes[0] >= columns_of_a_part);
     in_columns_ = inner_.count > 1 && outer_.sizes[0] >= fewest_columns && (few || side_by_side);
   }
 
-  /// Calls each(first element, groups) for all groups in order, most_at_once at a time where their elements lie side by
-  /// side, or are few, and `loop` can take them, otherwise one.
+  /// Calls each(first element, groups) for all groups in order: most_at_once groups at a time if their elements are
+  /// adjacent, or few, and `loop` can take columns; else one.
   template <class F>
   void for_each(const ReduceLoop& loop, F&& each) const {
     if (outer_.count == 0) return;
@@ -52,7 +52,7 @@ class Groups {
       }
     });
   }
-  /// Calls f(groups, how many come before them) for stretches of the groups in order, on the threads of the team.
+  /// Calls f(groups, number of earlier groups) for stretches of the groups in order, on the threads of the team.
   template <class F>
   void in_parallel(F&& f) const {
     if (outer_.count == 0) return;
@@ -65,8 +65,8 @@ class Groups {
                        f(own, part.before);
                      });
   }
-  /// Works the elements of as many groups as `for_each` gave, converted, into what is accumulated of as many; the loop
-  /// is that of what they are converted to.
+  /// Reduces one group (or the batch of groups of `for_each`) into its accumulators, after conversion; `loop` is the
+  /// loop of the converted type.
   [[gnu::noinline]] void reduce(const std::byte* first, const Conversion& conversion, const ReduceLoop& loop,
                                 AccumulatedColumns& so_far) const {
     if (inner_.count == 0) return;
@@ -79,8 +79,8 @@ class Groups {
  private:
   static constexpr std::int64_t fewest_columns = 8;
   static constexpr std::int64_t columns_of_a_part = 64;  ///< threads share groups in multiples of it
-  static constexpr std::int64_t most_gathered = 32;      ///< elements of a group that is gathered into a column
-  static constexpr std::int64_t shortest_row = 64;       ///< that is read where it lies
+  static constexpr std::int64_t most_gathered = 32;  ///< the most elements of a group that is gathered into a column
+  static constexpr std::int64_t shortest_row = 64;   ///< the shortest row that is read in place
   const std::byte* data_;
   std::size_t element_;
   Walk outer_;
@@ -138,10 +138,10 @@ class Groups {
   }
 };
 
-/// Writes what groups were reduced to one after another into a contiguous tensor, converted by blocks.
+/// Writes the results of groups, one after the other, to a contiguous tensor, converted by blocks.
 class ResultWriter {
  public:
-  /// From element `first` on. `integers`: what was accumulated in integers, else in double.
+  /// Begins at element `first`. `integers`: results are accumulated in integers, else in double.
   ResultWriter(const TensorView& out, bool integers, std::int64_t first) noexcept
       : to_(static_cast<std::byte*>(out.data) + static_cast<std::size_t>(first) * size_of(out.dtype)),
         store_(Conversion::between(integers ? ScalarType::int64 : ScalarType::float64, out.dtype)),
@@ -155,7 +155,7 @@ class ResultWriter {
     else
       push(results.real.data(), static_cast<std::size_t>(results.count));
   }
-  /// n of what was accumulated, at most AccumulatedColumns::most.
+  /// Writes n results, at most AccumulatedColumns::most.
   template <class T>
   void push(const T* results, std::size_t n) noexcept {
     static_assert(sizeof(T) == sizeof(std::uint64_t));

@@ -14,16 +14,16 @@
 #include "davit/kernels/row_moments.hpp"
 #include "davit/kernels/vectors.hpp"
 
-/// Reductions of rows, and of columns that lie side by side.
+/// Reductions of rows, and of adjacent columns.
 namespace davit::kernels {
 
-/// What a reduction knows of the elements that it has seen.
+/// The accumulator of a reduction.
 struct Accumulated {
   double real = 0;            ///< of floats
   std::int64_t integer = 0;   ///< of integers, modulo 2^64
-  double center = 0;          ///< what deviations are taken from
-  std::int64_t seen = 0;      ///< elements before these, for extremes
-  std::int64_t found_at = 0;  ///< which of all elements the extreme is
+  double center = 0;          ///< the mean to subtract for deviations
+  std::int64_t seen = 0;      ///< elements before these, for indices of extremes
+  std::int64_t found_at = 0;  ///< index of the extreme among all elements
 
   template <class T>
   [[nodiscard]] auto& of() noexcept {
@@ -34,7 +34,7 @@ struct Accumulated {
   }
 };
 
-/// The same of several groups at a time, whose elements are columns.
+/// The accumulators of several groups, whose elements are columns.
 struct AccumulatedColumns {
   static constexpr std::size_t most = 256;
   alignas(64) std::array<double, most> real{};
@@ -44,16 +44,16 @@ struct AccumulatedColumns {
   std::int64_t seen = 0;
   std::int64_t count = 0;
 
-  /// Begins with n groups, of which nothing was seen; centers and places stay as they are.
+  /// Begins n groups; centers and indices stay.
   void start(std::size_t n) noexcept {
     seen = 0;
     count = static_cast<std::int64_t>(n);
   }
-  /// The same where a value is accumulated, of floats or of integers.
+  /// Begins n groups with a value, for floats or for integers.
   void start(std::size_t n, double value) noexcept {
     start(n);
     if (value == 0)
-      std::memset(real.data(), 0, n * sizeof value);  // std::fill_n stores them one by one
+      std::memset(real.data(), 0, n * sizeof value);  // std::fill_n stores elements one by one
     else
       std::fill_n(real.begin(), n, value);
   }
@@ -61,7 +61,7 @@ struct AccumulatedColumns {
     start(n);
     std::fill_n(integer.begin(), n, value);
   }
-  /// Divides what is accumulated of floats: by a multiplication, a unit of the last place off at times, or exactly.
+  /// Divides accumulated floats: by a multiplication, which may be off by a unit in the last place, or exactly.
   inline void divide(double divisor, bool exact) noexcept;
   [[nodiscard]] Accumulated first() const noexcept { return {real[0], integer[0], center[0], seen, found_at[0]}; }
   void set_first(const Accumulated& group) noexcept {
@@ -81,13 +81,13 @@ struct AccumulatedColumns {
 
 /// A reduction of elements of one type.
 struct ReduceLoop {
-  /// Works n elements that lie side by side into what is accumulated.
+  /// Reduces n adjacent elements into the accumulator.
   void (*row)(const std::byte* from, std::int64_t n, Accumulated& so_far) = nullptr;
-  /// Works n rows, `step` bytes apart, of one element of each column into what is accumulated.
+  /// Reduces n rows, `step` bytes apart, of one element per column into the accumulators.
   void (*columns)(const std::byte* from, std::int64_t step, std::int64_t n, AccumulatedColumns& so_far) = nullptr;
 };
 
-/// The loops of a reduction over elements of these types, as in `Loops`.
+/// The loops of a reduction per element type, as in `Loops`.
 struct ReduceLoops {
   ReduceLoop float32;
   ReduceLoop float64;
@@ -96,11 +96,11 @@ struct ReduceLoops {
 
 namespace detail {
 
-/// What elements are accumulated in.
+/// The accumulator's type for elements of T.
 template <class T>
 using AccumulatedIn = std::conditional_t<std::is_integral_v<T>, std::int64_t, double>;
 
-/// Adds the elements of a vector to two vectors of as many doubles.
+/// Adds the elements of a float vector to two vectors of doubles.
 template <std::size_t Bytes>
 [[gnu::always_inline]] inline void add_halves(const Vector<float, Bytes>& v, Vector<double, Bytes>* sums) noexcept {
   for (std::size_t half = 0; half < 2; ++half) {
@@ -110,7 +110,7 @@ template <std::size_t Bytes>
   }
 }
 
-/// F of all, one after another.
+/// Folds all elements with F, one after the other.
 template <template <class> class F, class T>
 void fold_row(const std::byte* from, std::int64_t n, Accumulated& so_far) {
   using A = AccumulatedIn<T>;
@@ -119,7 +119,7 @@ void fold_row(const std::byte* from, std::int64_t n, Accumulated& so_far) {
   for (std::int64_t i = 0; i < n; ++i) result = F<A>{}(result, static_cast<A>(x[i]));
   so_far.of<T>() = result;
 }
-/// Floats that are added in float before the sum is added to a double: as precise as PyTorch's sums in cascade, and
+/// Floats that are added in float before their sum is added to a double: as precise as PyTorch's cascade sums, and
 /// twice as fast as sums in double.
 inline constexpr std::int64_t floats_in_a_sum = 8;
 
@@ -137,7 +137,7 @@ struct PowerSum {
   }
 
  private:
-  static constexpr std::int64_t columns = 32;  ///< on vectors of every width, so that each rounds the same sums
+  static constexpr std::int64_t columns = 32;  ///< the same for vectors of every width, so that the sums round alike
   static constexpr std::int64_t block = columns * floats_in_a_sum;
 
   template <std::size_t Bytes>
@@ -164,7 +164,7 @@ void power_row(const std::byte* from, std::int64_t n, Accumulated& so_far) {
 }
 
 enum class ColumnWork : std::uint8_t { sum, product, squared_deviation };
-/// Adds, multiplies, or adds squared deviations from the centers, row by row; integers modulo 2^64.
+/// Adds, multiplies, or adds squared deviations from the centers, row by row; integers are modulo 2^64.
 template <ColumnWork Work, class T>
 struct FoldColumns {
   template <std::size_t Bytes>
@@ -197,7 +197,7 @@ struct FoldColumns {
   }
 
  private:
-  /// The columns of so many vectors of floats from `first` on.
+  /// Reduces the columns of `Vectors` vectors of floats from `first` on.
   template <std::size_t Bytes, std::int64_t Vectors>
   [[gnu::always_inline]] static void float_strip(const std::byte* from, std::int64_t step, std::int64_t n,
                                                  AccumulatedColumns& to, std::int64_t first) noexcept {
@@ -223,7 +223,7 @@ struct FoldColumns {
 #pragma GCC unroll 8
     for (std::int64_t k = 0; k < 2 * Vectors; ++k) vector_at<Bytes>(so_far + k * lane) = sums[k];
   }
-  /// The columns of so many vectors from `first` on, whose results stay in registers.
+  /// Reduces the columns of `Vectors` vectors from `first` on, with results in registers.
   template <std::size_t Bytes, std::int64_t Vectors>
   [[gnu::always_inline]] static void strip(const std::byte* from, std::int64_t step, std::int64_t n,
                                            AccumulatedColumns& to, std::int64_t first) noexcept {
@@ -273,10 +273,10 @@ struct ScaleColumns {
   }
 };
 
-/// How many elements, or rows, are counted in them at once.
+/// The most elements, or rows, whose indices are counted in one go.
 inline constexpr std::int64_t most_places = std::int64_t{1} << 30;
 
-/// Where the largest (or smallest) of a row is, the first of equals; a NaN if there is one.
+/// The index of the largest (or smallest) element of a row, the first of equal ones, or of a NaN.
 template <bool Largest>
 struct RowExtreme {
   template <std::size_t Bytes, class T>
@@ -286,7 +286,7 @@ struct RowExtreme {
     if constexpr (walks_vectors<Bytes>) {
       constexpr std::int64_t lane = lanes<T, Bytes>;
       for (const std::int64_t end = n / (4 * lane) * (4 * lane); i < end;
-           i += 4 * lane) {  // finds the four vectors that hold it
+           i += 4 * lane) {  // finds the four vectors with the element
         Vector<PlaceOf<T>, Bytes> found{};
         for (std::int64_t k = 0; k < 4; ++k) {
           const Vector<T, Bytes> v = vector_at<Bytes>(x + i + k * lane);
@@ -302,7 +302,7 @@ struct RowExtreme {
     return i;
   }
 };
-/// The largest (or smallest) of a row; a NaN if there is one.
+/// The largest (or smallest) element of a row, or a NaN.
 template <bool Largest>
 struct RowExtremeValue {
   template <std::size_t Bytes, class T>
@@ -310,7 +310,7 @@ struct RowExtremeValue {
     return extreme_of<Largest, Bytes>(x, n, std::int64_t{1});
   }
 };
-/// The largest (or smallest) element and, with `Places`, where it is; NaN wins, the first of equals counts.
+/// The largest (or smallest) element and, with `Places`, its index; NaN wins, and of equal elements the first.
 template <class T, bool Largest, bool Places>
 void extreme_row(const std::byte* from, std::int64_t n, Accumulated& so_far) {
   const auto* const x = reinterpret_cast<const T*>(from);
@@ -318,7 +318,7 @@ void extreme_row(const std::byte* from, std::int64_t n, Accumulated& so_far) {
   const auto wins = [&](T v) {
     return so_far.seen == 0 || (best == best && (v != v || (Largest ? v > best : v < best)));
   };
-  using Wide = std::conditional_t<std::is_same_v<T, double>, T, float>;  // for int64 too
+  using Wide = std::conditional_t<std::is_same_v<T, double>, T, float>;  // also for int64
   if constexpr (Places) {
     const std::int64_t place = run_widest_for<Wide, RowExtreme<Largest>>(x, n);
     if (wins(x[place])) {
@@ -358,7 +358,7 @@ struct ExtremeColumns {
   }
 
  private:
-  /// The columns of so many vectors from `first` on, which stay in registers.
+  /// Reduces the columns of `Vectors` vectors from `first` on, in registers.
   template <std::size_t Bytes, std::int64_t Vectors>
   [[gnu::always_inline]] static void strip(const std::byte* from, std::int64_t step, std::int64_t n,
                                            AccumulatedColumns& to, std::int64_t first) noexcept {
@@ -372,7 +372,7 @@ struct ExtremeColumns {
     using Wide = Vector<A, Bytes>;
     using Narrow = Vector<T, part>;
     V best[Vectors];
-    P place[Vectors];  // the row, or -1
+    P place[Vectors];  // the row's index, or -1
     alignas(64) T values[Vectors * lane];
     if (to.seen == 0)
       std::memcpy(values, reinterpret_cast<const T*>(from) + first, sizeof values);
@@ -414,7 +414,7 @@ void extreme_columns(const std::byte* from, std::int64_t step, std::int64_t n, A
   }
 }
 
-/// Whether any element's bits but `integer`, a float's sign, are set; found_at is 1 then.
+/// Sets found_at to 1 if an element has a bit other than those of `integer`, a float's sign.
 template <class Bits>
 void any_row(const std::byte* from, std::int64_t n, Accumulated& so_far) {
   const auto counted = static_cast<Bits>(~so_far.integer);
@@ -425,7 +425,7 @@ void any_row(const std::byte* from, std::int64_t n, Accumulated& so_far) {
   }
 }
 
-/// The same of columns.
+/// any_row per column.
 template <class Bits>
 void any_columns(const std::byte* from, std::int64_t step, std::int64_t n, AccumulatedColumns& so_far) {
   alignas(64) std::array<Bits, AccumulatedColumns::most> any{};
@@ -459,7 +459,7 @@ inline void AccumulatedColumns::divide(double divisor, bool exact) noexcept {
     run_widest_for<float, detail::ScaleColumns<false>>(this, 1 / divisor);
 }
 
-/// Sums, products, the largest or the smallest (with `Places` and where they are), and sums of squared deviations.
+/// Sums, products, largest or smallest elements (with `Places` also their indices), and sums of squared deviations.
 /// Floats are accumulated in double (sums of float32 first in eights), integers in wrapping 64 bits.
 inline constexpr ReduceLoops sum_loops{
     detail::sum_loop<float>,

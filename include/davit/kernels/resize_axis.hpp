@@ -6,10 +6,10 @@
 
 namespace davit::kernels {
 
-/// One of the axes an image is resized along.
+/// An axis along which an image is resized.
 struct ResizeAxis {
   std::int64_t in = 0, out = 0;
-  double factor = 0;  ///< the scale factor that was given, or 0
+  double factor = 0;  ///< the given scale factor, or 0
 
   /// Input elements per output element. Source: area_pixel_compute_scale of ATen's UpSample.h.
   template <class R>
@@ -17,8 +17,8 @@ struct ResizeAxis {
     if (align_corners) return out > 1 ? static_cast<R>(in - 1) / static_cast<R>(out - 1) : R{};
     return factor > 0 ? static_cast<R>(1.0 / factor) : static_cast<R>(in) / static_cast<R>(out);
   }
-  /// The input element nearest to output element `at`; whole factors of 1 and 2 prevail over the factor that was given.
-  /// Source: nearest_idx of ATen's UpSample.h.
+  /// The input element nearest to output element `at`; exact ratios of 1 and 2 override the given factor. Source:
+  /// nearest_idx of ATen's UpSample.h.
   template <class R>
   [[nodiscard]] constexpr std::int64_t nearest(std::int64_t at) const noexcept {
     if (out == in) return at;
@@ -26,8 +26,8 @@ struct ResizeAxis {
     const R place = static_cast<R>(at) * step<R>(false);
     return place < static_cast<R>(in) ? std::min(static_cast<std::int64_t>(place), in - 1) : in - 1;
   }
-  /// The input element whose centre is nearest to that of output element `at`. Source: HelperInterpNearestExact of
-  /// ATen's UpSampleKernel.cpp, whose product and difference are rounded once.
+  /// The input element whose centre is nearest to the centre of output element `at`. Source: HelperInterpNearestExact
+  /// of ATen's UpSampleKernel.cpp, whose product and difference are rounded once.
   template <class R>
   [[nodiscard]] constexpr std::int64_t nearest_exact(std::int64_t at) const noexcept {
     const R centre = static_cast<R>((static_cast<double>(at) + 0.5) * static_cast<double>(step<R>(false)) - 0.5);
@@ -36,7 +36,7 @@ struct ResizeAxis {
   }
 };
 
-/// The two input elements an output element lies between, and their weights.
+/// The two input elements around an output element, and their weights.
 template <class C>
 struct LinearTap {
   std::int64_t first, second;
@@ -57,10 +57,10 @@ struct LinearTap {
   constexpr explicit LinearTap(std::int64_t at) noexcept : first(at), second(at), of_first(1), of_second(0) {}
 };
 
-/// How many neighbours an output element is a weighted sum of, and by which function of their distance.
+/// The number of neighbours in an output element's weighted sum, and the function of their distance.
 struct ResizeFilter {
   bool cubic = false;   ///< Keys' function, else a triangle
-  bool smooth = false;  ///< antialiasing: wider where the image shrinks
+  bool smooth = false;  ///< antialiasing: wider for shrinking images
 
   /// Source: the filters of HelperInterpLinear and HelperInterpCubic of ATen's UpSampleKernel.cpp.
   template <class C>
@@ -73,8 +73,8 @@ struct ResizeFilter {
   }
 };
 
-/// The taps of one axis: for each output element some input elements and their weights. Elements beyond the ends are
-/// those at the ends. Only they are read, so that a NaN or an infinity stays with its neighbours.
+/// The taps of one axis: some input elements per output element, with weights. Elements beyond the ends are clamped.
+/// Only taps are read, so that a NaN or an infinity stays with its neighbours.
 template <class C>
 class ResizeTaps {
  public:
@@ -86,13 +86,13 @@ class ResizeTaps {
         reach_(filter.cubic ? C{2} : C{1}) {
     if (filter.smooth && step_ > 1) reach_ *= step_;
   }
-  /// The most taps of an element; more than `limit` are `limit`.
+  /// The largest number of taps of an element, at most `limit`.
   [[nodiscard]] constexpr std::int64_t most(std::int64_t limit) const noexcept {
     if (!filter_.smooth) return filter_.cubic ? 4 : 2;
     return reach_ < static_cast<C>(axis_.in) ? std::min(2 * (static_cast<std::int64_t>(reach_) + 1) + 1, limit)
                                              : std::min(axis_.in, limit);
   }
-  /// Writes the taps of output element i; returns how many there are. Source: compute_indices_weights of ATen's
+  /// Writes the taps of output element i; returns their number. Source: compute_indices_weights of ATen's
   /// UpSampleKernel.cpp.
   constexpr std::int64_t write(std::int64_t i, std::int64_t most, std::int64_t* elements, C* weights) const noexcept {
     const auto at = static_cast<C>(i);
@@ -124,7 +124,7 @@ class ResizeTaps {
   }
 
  private:
-  /// At least -1, at most the size of the axis, which a NaN is too.
+  /// Rounds down to the range from -1 to the axis's size, to which NaN also goes.
   [[nodiscard]] constexpr std::int64_t floor(C v) const noexcept {
     if (!(v < static_cast<C>(axis_.in))) return axis_.in;
     if (v < -1) return -1;

@@ -12,7 +12,7 @@
 
 namespace davit::kernels {
 
-/// Mean and population variance, and what normalisation multiplies with: 1 / sqrt(variance + eps).
+/// Mean and population variance, and the factor of a normalization: 1 / sqrt(variance + eps).
 template <class Sum = double>
 struct Moments {
   Sum mean = 0;
@@ -40,8 +40,8 @@ template <bool Largest, class C, std::size_t Bytes>
     return extreme;
   }
 }
-/// The largest (or smallest) of `count` elements, at least one, that lie `step` apart; a NaN if there is one. Of zeros
-/// either.
+/// The largest (or smallest) of `count` elements, at least one, `step` apart; a NaN if there is one. Of zeros of both
+/// signs either.
 template <bool Largest, std::size_t Bytes, class C, class N>
 [[nodiscard, gnu::always_inline]] constexpr C extreme_of(const C* x, N count, N step) noexcept {
   C extreme = x[0];
@@ -69,7 +69,7 @@ template <bool Largest, std::size_t Bytes, class C, class N>
         for (i = lane; i + 4 * lane <= count; i += 4 * lane)
           for (int k = 0; k < 4; ++k) work(most[k], i + k * lane);
         for (; i + lane <= count; i += lane) work(most[0], i);
-        if (i < count) work(most[0], count - lane);  // some of them again
+        if (i < count) work(most[0], count - lane);  // repeats some elements
         i = count;
         for (const V& some : most) most[0] = (Largest ? some > most[0] : some < most[0]) ? some : most[0];
         extreme = extreme_lane<Largest, C, Bytes>(most[0]);
@@ -82,7 +82,7 @@ template <bool Largest, std::size_t Bytes, class C, class N>
   return extreme;
 }
 
-/// The sum of (x[i] - from) ** Power, in type Sum with partial sums; in float in order where vectors are short.
+/// The sum of (x[i] - from) ** Power in type Sum, with partial sums; for short vectors in float and in order.
 template <int Power, std::size_t Bytes, class Sum, class C, class N>
 [[nodiscard, gnu::always_inline]] constexpr Sum sum_of_powers(const C* x, N n, Sum from) noexcept {
   Sum sum = 0;
@@ -112,8 +112,8 @@ template <int Power, std::size_t Bytes, class Sum, class C, class N>
 
 }  // namespace detail
 
-/// The moments of `parts` arrays of `n` elements that lie `step` apart, summed in type Sum on vectors of `Bytes` bytes;
-/// mean 0 and variance NaN for no elements.
+/// The moments of `parts` arrays of `n` elements, `step` apart, summed in type Sum on vectors of `Bytes` bytes; mean 0
+/// and variance NaN if there are no elements.
 template <std::size_t Bytes, class Sum = double, class C, class N>
 [[nodiscard, gnu::always_inline]] constexpr Moments<Sum> moments_on(const C* x, N n, N parts, N step) noexcept {
   const auto count = static_cast<Sum>(n * parts);

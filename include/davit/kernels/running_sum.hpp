@@ -12,7 +12,7 @@
 namespace davit::kernels {
 
 namespace detail {
-/// Adds n numbers to `sum`, one after another, and writes each result.
+/// Adds n numbers to `sum`, one after another, and writes each intermediate sum.
 using RunningSumLoop = void (*)(Accumulated& sum, const std::byte* from, std::int64_t from_step, std::byte* to,
                                 std::int64_t to_step, std::int64_t n);
 template <class T>
@@ -28,9 +28,9 @@ void running_sum_loop(Accumulated& so_far, const std::byte* from, std::int64_t f
 }
 }  // namespace detail
 
-/// Sums of all elements so far along one dimension: of each line of `length` elements, whose first ones `lines` walks
-/// in x and in `out`. Floats are added in double, integers modulo 2^64, as the result is one. False if a dtype is no
-/// real number's. O(elements).
+/// Running sums along one dimension: `lines` walks over the first elements of lines of `length` elements in x and in
+/// `out`. Floats are added in double, integers modulo 2^64, by the result's dtype. False for dtypes that are not real.
+/// O(elements).
 [[nodiscard]] inline bool running_sums(const Walk& lines, std::int64_t length, const TensorView& x,
                                        std::int64_t from_stride, const TensorView& out,
                                        std::int64_t to_stride) noexcept {

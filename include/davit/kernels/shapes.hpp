@@ -12,7 +12,7 @@
 
 namespace davit::kernels {
 
-/// Sizes and strides on the stack, for outputs being worked out.
+/// Sizes and strides on the stack, for the computation of outputs.
 struct Sizes {
   std::array<std::int64_t, max_rank> values{};
   std::size_t rank = 0;
@@ -32,7 +32,7 @@ struct Sizes {
   constexpr operator std::span<const std::int64_t>() const noexcept { return span(); }
 };
 
-/// The sizes that a and b broadcast to; false if they do not.
+/// Computes the broadcast sizes of a and b; false if there are none.
 [[nodiscard, gnu::noinline]] constexpr bool broadcast(std::span<const std::int64_t> a, std::span<const std::int64_t> b,
                                                       Sizes& out) noexcept {
   const std::size_t rank = a.size() > b.size() ? a.size() : b.size();
@@ -48,8 +48,7 @@ struct Sizes {
   return true;
 }
 
-/// The strides with which a tensor walks `sizes` when broadcast to them (0 in broadcast dimensions). `sizes` must be
-/// what the tensor broadcasts to.
+/// The strides of a tensor when broadcast to `sizes` (0 in broadcast dimensions), which it must broadcast to.
 [[nodiscard, gnu::noinline]] constexpr Sizes broadcast_strides(const TensorView& t,
                                                                std::span<const std::int64_t> sizes) noexcept {
   Sizes strides;
@@ -71,10 +70,10 @@ struct Sizes {
   walk.collapse();
   return walk;
 }
-/// Calls f(offset_0, ..., offset_{N-1}) for each place of a walk in order.
+/// Calls f(offset_0, ..., offset_{N-1}) for each position of a walk in order.
 ///
-/// Every `f` is a loop nest of its own: for what is asked of each element once, such as positions. Elements that are
-/// moved, converted or computed go in blocks (walk.hpp).
+/// Each `f` instantiates its own loop nest: use it only for cheap work done once per element, such as offsets. Move,
+/// convert and compute elements in blocks (walk.hpp).
 template <std::size_t N, class F>
 void for_each_index(const Walk& walk, F&& f) {
   if (walk.count == 0) return;
@@ -87,7 +86,7 @@ void for_each_index(const Walk& walk, F&& f) {
     }
   });
 }
-/// The same for each index of `sizes` in row-major order; strides are in elements.
+/// Calls f for each index of `sizes` in row-major order; strides are in elements.
 template <std::size_t N, class F>
 void for_each_index(std::span<const std::int64_t> sizes, const std::array<Sizes, N>& strides, F&& f) {
   for_each_index<N>(walk_over(sizes, strides), f);

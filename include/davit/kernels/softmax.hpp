@@ -39,8 +39,8 @@ template <std::size_t Bytes, class C, class N, class F>
 
 }  // namespace detail
 
-/// y = softmax(x) of `count` elements that lie `step` apart, summed in type Sum; `y` may be `x`. A NaN makes all of
-/// them NaN; with `safe` set, minus infinities alone give zeros. O(count). Source: at::_softmax and at::_safe_softmax.
+/// y = softmax(x) for `count` elements, `step` apart, summed in type Sum; `y` may be `x`. A NaN makes all of them NaN;
+/// with `safe`, a line of minus infinities gives zeros. O(count). Source: at::_softmax and at::_safe_softmax.
 template <class Sum>
 struct SoftmaxLine {
   template <std::size_t Bytes, class C, class N>
@@ -56,7 +56,7 @@ struct SoftmaxLine {
   }
 };
 
-/// y = log(softmax(x)), likewise: x - largest - log(the sum of exp(x - largest)). Source: at::_log_softmax.
+/// y = log(softmax(x)) = x - largest - log(sum of exp(x - largest)). Source: at::_log_softmax.
 template <class Sum>
 struct LogSoftmaxLine {
   template <std::size_t Bytes, class C, class N>
@@ -71,20 +71,20 @@ struct LogSoftmaxLine {
           for (N n; i < count; i += n) {
             n = std::min<N>(256, count - i);
             exp_shifted_on<Sum, Bytes>(x + i, largest, part, n, N{1});
-            sum += detail::sum_of_powers<1, Bytes, Sum>(part, n,
-                                                        Sum{});  // where Sum is double, small ones count beside a 1
+            sum +=
+                detail::sum_of_powers<1, Bytes, Sum>(part, n, Sum{});  // a double also counts small powers beside a 1
           }
         }
     }
     for (; i < count; ++i) sum += static_cast<Sum>(exp(x[i * step] - largest));
     const auto shift = static_cast<C>(log(sum));
-    // in this order, or -0 stays -0
+    // in this order, which keeps -0
     detail::map_line<Bytes>(x, count, step, y,
                             [=](auto& v) __attribute__((always_inline)) { v = v - largest - shift; });
   }
 };
 
-/// A line's kernel along the middle of (outer, count, inner).
+/// Runs a line's kernel along the middle dimension of (outer, count, inner).
 template <class Line>
 struct MiddleLines {
   template <std::size_t Bytes, class C, class N, class... More>
@@ -94,8 +94,8 @@ struct MiddleLines {
   }
 };
 
-/// SoftmaxLine, or with `Log` LogSoftmaxLine, along the middle of (outer, count, inner) where inner is not 1: of float,
-/// on as many lines at once as vectors have lanes.
+/// SoftmaxLine, or with `Log` LogSoftmaxLine, along the middle dimension of (outer, count, inner) with inner > 1: for
+/// float, on as many lines at once as vectors have lanes.
 template <class Sum, bool Log = false>
 struct SoftmaxAcross {
   template <std::size_t Bytes, class C, class N>
@@ -105,7 +105,7 @@ struct SoftmaxAcross {
       if constexpr (walks_vectors<Bytes> && std::is_same_v<C, float>) {
         constexpr auto lane = static_cast<N>(lanes<C, Bytes>);
         for (; i + 4 * lane <= inner; i += 4 * lane)
-          columns<Bytes, 4>(x + i, count, inner, y + i, safe);  // 64 bytes of a row would not do for the caches
+          columns<Bytes, 4>(x + i, count, inner, y + i, safe);  // 64 bytes per row would waste the caches
         for (; i + lane <= inner; i += lane) columns<Bytes, 1>(x + i, count, inner, y + i, safe);
       }
       for (; i < inner; ++i) {
@@ -132,7 +132,7 @@ struct SoftmaxAcross {
       }
     const V none = V{} - std::numeric_limits<C>::infinity();
     if (safe)
-      for (V& each : most) each = each == none ? V{} : each;  // then their powers are 0
+      for (V& each : most) each = each == none ? V{} : each;  // makes their powers 0
     Sum sums[K * lane] = {};
     V partial[K] = {};
     for (N r = 0; r < count; ++r) {
@@ -142,13 +142,13 @@ struct SoftmaxAcross {
         if constexpr (!Log) vector_at<Bytes>(y + r * step + k * lane) = e;
         partial[k] += e;
       }
-      if (!Log && r % 256 != 255 && r + 1 != count) continue;  // for the logarithm small ones count beside a 1
+      if (!Log && r % 256 != 255 && r + 1 != count) continue;  // the logarithm needs small powers beside a 1
       for (int k = 0; k < K; ++k) {
         for (N j = 0; j < lane; ++j) sums[k * lane + j] += static_cast<Sum>(partial[k][j]);
         partial[k] = V{};
       }
     }
-    V last[K] = {};  // what is taken away, or multiplied with
+    V last[K] = {};  // subtrahends, or factors
     for (int k = 0; k < K; ++k)
       for (N j = 0; j < lane; ++j) {
         const Sum sum = sums[k * lane + j];
@@ -165,8 +165,8 @@ struct SoftmaxAcross {
   }
 };
 
-/// Softmax, or its logarithm, along the middle of (outer, count, inner), by the CPU's widest vectors; `safe` as in
-/// SoftmaxLine. O(elements).
+/// Softmax, or its logarithm, along the middle dimension of (outer, count, inner), with the CPU's widest vectors;
+/// `safe` as in SoftmaxLine. O(elements).
 template <class C>
 void softmax_lines(const C* x, std::int64_t outer, std::int64_t count, std::int64_t inner, C* y, bool logarithm,
                    bool safe) {

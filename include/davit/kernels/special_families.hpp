@@ -10,8 +10,8 @@
 #include "davit/kernels/orthogonal_polynomials.hpp"
 #include "davit/kernels/parameters.hpp"
 
-/// The special functions of which programs use few: one functor for those of a number, and one for those of two, so
-/// that they share a loop for each type.
+/// Special functions that few programs use: one functor for all of one number, and one for all of two, so that they
+/// share a loop per type.
 namespace davit::kernels {
 
 enum class Special : std::uint8_t {
@@ -32,7 +32,7 @@ enum class Special : std::uint8_t {
 };
 enum class SpecialPair : std::uint8_t { zeta, igamma, igammac, nextafter, polynomial };
 
-/// A function of one number: integer 0 says which, integer 1 the order of polygamma.
+/// A function of one number: integer 0 selects it, integer 1 is the order of polygamma.
 template <class T>
 struct SpecialFunction {
   explicit constexpr SpecialFunction(Parameters& p) noexcept
@@ -61,7 +61,7 @@ struct SpecialFunction {
 };
 
 namespace detail {
-/// The next number of 8 (bfloat16) or 11 (float16) bits from a towards b; both are such numbers.
+/// The next number of 8 (bfloat16) or 11 (float16) significant bits from a towards b; both are such numbers.
 template <class T>
 [[nodiscard]] T next_half(T a, T b, bool bfloat) noexcept {
   if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<T>::quiet_NaN();
@@ -79,8 +79,8 @@ template <class T>
 }
 }  // namespace detail
 
-/// A function of two numbers: integer 0 says which, integer 1 the polynomial or the bits of nextafter's dtype where it
-/// is none of C++ (16 for float16, 8 for bfloat16), integer 2 whether the polynomial is shifted.
+/// A function of two numbers: integer 0 selects it; integer 1 selects the polynomial, or is nextafter's dtype if C++
+/// lacks it (16 for float16, 8 for bfloat16); integer 2: a shifted polynomial.
 template <class T>
 struct SpecialPairFunction {
   explicit constexpr SpecialPairFunction(Parameters& p) noexcept

@@ -7,7 +7,7 @@
 
 #include "davit/kernels/bessel_functions.hpp"
 
-/// Functors of the special functions of torch.special; computed in double.
+/// Functors of the special functions of torch.special, computed in double.
 namespace davit::kernels {
 
 namespace detail {
@@ -36,8 +36,8 @@ inline constexpr double pi = 3.14159265358979323846;
   }
   return x;
 }
-/// The x below which a share p of the normal distribution lies: from its asymptotic form or the inverse error function,
-/// then Halley's method on erfc, whose relative error is small wherever p is.
+/// The p-quantile of the normal distribution: from its asymptotic form or the inverse error function, then Halley's
+/// method on erfc, whose relative error is small for every p.
 [[nodiscard]] inline double normal_quantile(double p) noexcept {
   if (!(p > 0 && p < 1))
     return p == 0 || p == 1 ? (p - 0.5) * std::numeric_limits<double>::infinity()
@@ -51,8 +51,8 @@ inline constexpr double pi = 3.14159265358979323846;
   }
   return x;
 }
-/// By the recurrence to 10 and the asymptotic series; reflected below 0, by the fraction of x, which is exact. Source:
-/// calc_digamma of ATen.
+/// By the recurrence up to 10 and the asymptotic series; below 0 by reflection with the fraction of x, which is exact.
+/// Source: calc_digamma of ATen.
 [[nodiscard]] inline double digamma(double x) noexcept {
   if (x == 0) return std::copysign(std::numeric_limits<double>::infinity(), -x);
   if (x < 0)
@@ -63,7 +63,7 @@ inline constexpr double pi = 3.14159265358979323846;
   const double r = 1 / (x * x);
   return sum + std::log(x) - 0.5 / x - r * (1.0 / 12 - r * (1.0 / 120 - r * (1.0 / 252 - r * (1.0 / 240 - r / 132))));
 }
-/// std::lgamma, which in glibc writes to a variable that all threads share.
+/// std::lgamma without glibc's write to a variable that all threads share.
 [[nodiscard]] inline double log_gamma(double x) noexcept {
 #if defined(__GLIBC__)
   int sign = 0;

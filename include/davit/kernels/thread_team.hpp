@@ -11,20 +11,19 @@
 
 namespace davit::kernels {
 
-/// Threads that compute kernels together with the one that owns them. They wait for some tenths of a millisecond for
-/// the next work, and sleep then.
+/// Threads that compute kernels together with their owner's thread. They spin for some tenths of a millisecond for the
+/// next work, then sleep.
 class ThreadTeam {
  public:
   static constexpr std::size_t most = 64;
 
-  /// Elements' operations that are worth waking a thread for.
+  /// The operations that are worth waking a thread.
   static constexpr double worth_a_thread = 1 << 17;
 
-  /// Of `count` threads, the owner's included, `most` at most; of fewer if the system gives no more, of one where C++
-  /// has no threads.
+  /// A team of `count` threads with the owner's, at most `most`; fewer if the system gives fewer, one where C++ has no
+  /// threads.
   explicit ThreadTeam(std::size_t count, double work_for_a_thread = worth_a_thread);
-  /// Calls work(part) for each part of [0, count), on `threads` that something else keeps; returns when all have
-  /// returned.
+  /// Calls work(part) for each part of [0, count) on `threads` of another owner; returns when all calls have.
   using Runner = void (*)(void* threads, std::size_t count, FunctionRef<void(std::size_t part)> work);
   ThreadTeam(std::size_t count, Runner runner, void* threads = nullptr) noexcept;
   ThreadTeam(const ThreadTeam&) = delete;
@@ -36,9 +35,9 @@ class ThreadTeam {
     return runner_ == runner && threads_ == threads;
   }
   [[nodiscard]] double work_for_a_thread() const noexcept { return work_for_a_thread_; }
-  /// Calls work(part) for each part of [0, parts), 1 to size(), and returns when all have: a thread takes another's
-  /// part, too, so that what that does not come to do is not waited for. From the owner's thread alone; `work` must not
-  /// throw.
+  /// Calls work(part) for each part of [0, parts), parts from 1 to size(), and returns when all calls have. Threads
+  /// also take parts that another thread has not begun, so that none waits for a late one. Call it from the owner's
+  /// thread alone; `work` must not throw.
   void run(std::size_t parts, FunctionRef<void(std::size_t part)> work) noexcept;
 
  private:
@@ -50,19 +49,19 @@ class ThreadTeam {
   double work_for_a_thread_;
 };
 
-/// The team of the kernels that this thread runs now; nullptr: they run on this thread alone.
+/// The team of this thread's kernels; nullptr: they run on this thread alone.
 inline constinit thread_local ThreadTeam* current_team = nullptr;
 
-/// The team of so many threads, or as many as the machine has CPUs, that this thread owns until it ends, one for all
-/// who ask; nullptr for one thread, or where C++ has no threads. A child of fork gets new ones.
+/// Returns the team of `count` threads (at most one per CPU) that this thread owns until it ends, one for all callers;
+/// nullptr for one thread, or where C++ has no threads. A child of fork gets a new one.
 [[nodiscard]] ThreadTeam* team_of_this_thread(std::size_t count);
 
-/// From here on team_of_this_thread answers with these threads if it is asked for so many, and keeps them until others
-/// are lent: a library's threads spin for their next work, and would take turns with a team of davit's on the same
-/// CPUs, some milliseconds each. Answers as team_of_this_thread does then.
+/// Makes team_of_this_thread(count) return a team on these threads from now on, and keeps them until others are lent: a
+/// library's threads spin for their next work, and would alternate with davit's on the same CPUs, some milliseconds
+/// each. Returns that team.
 ThreadTeam* lend_team(std::size_t count, ThreadTeam::Runner runner, std::shared_ptr<void> threads = nullptr);
 
-/// Lets this thread's kernels use a team (nullptr: none) as long as it lives.
+/// Makes a team (nullptr: none) this thread's team for the scope.
 class TeamScope {
  public:
   explicit TeamScope(ThreadTeam* team) noexcept : before_(current_team) { current_team = team; }
@@ -74,34 +73,34 @@ class TeamScope {
   ThreadTeam* before_;
 };
 
-/// The product of counts, as in_parallel takes it.
+/// The product of counts, for in_parallel.
 [[nodiscard]] constexpr double operations(auto... counts) noexcept { return (1.0 * ... * static_cast<double>(counts)); }
 
-/// Threads that in_parallel uses now, at most.
+/// The most threads of in_parallel now.
 [[nodiscard]] inline std::int64_t team_size() noexcept {
   return current_team == nullptr ? 1 : static_cast<std::int64_t>(current_team->size());
 }
 
 /// Calls f(part, first, end) for stretches of [0, count) that begin at multiples of `step`, on the threads of the team;
-/// at once for all where there is none or `work`, the operations of the whole, is not worth it. `part` is below
-/// team_size(). What is computed may not depend on where the stretches begin.
+/// for all at once without a team, or if `work`, the operations of the whole, is not worth it. `part` is below
+/// team_size(). Results must not depend on the stretches.
 void in_parallel(std::int64_t count, std::int64_t step, double work,
                  FunctionRef<void(std::size_t part, std::int64_t first, std::int64_t end)> f) noexcept;
 
-/// How threads share entries whose own work can be shared as well: whole entries, each thread with work space of its
-/// own, where that keeps all busy or an entry is not worth several threads; else one entry after the other.
+/// How threads share entries whose own work can be shared, too: whole entries, each thread with its own work space, if
+/// that keeps all busy or an entry is not worth several threads; else one entry after the other.
 class EntrySharing {
  public:
-  /// `each`: the operations of an entry.
+  /// `each`: operations per entry.
   EntrySharing(std::int64_t entries, double each) noexcept
       : entries_(entries),
         each_(each),
         whole_(current_team != nullptr && entries > 1 &&
                (entries % team_size() == 0 || entries >= 4 * team_size() ||
                 each < 2 * current_team->work_for_a_thread())) {}
-  /// How many work spaces there have to be.
+  /// The number of work spaces.
   [[nodiscard]] std::int64_t spaces() const noexcept { return whole_ ? team_size() : 1; }
-  /// What computes an entry.
+  /// The team that computes an entry.
   [[nodiscard]] TeamScope team_of_entry() const noexcept { return TeamScope(whole_ ? nullptr : current_team); }
   /// Calls f(work space, entry) for every entry.
   template <class F>

@@ -10,17 +10,17 @@
 #include "davit/kernels/constant_math.hpp"
 #include "davit/kernels/vectors.hpp"
 
-/// Functions on vectors of float, to a few units in the last place; the result is written to `to`.
+/// Functions on vectors of float, accurate to a few units in the last place; the result is written to `to`.
 namespace davit::kernels {
 
-/// Below it exp is subnormal, and 0 in a softmax, as in those of oneDNN and XNNPACK.
+/// Below it exp is subnormal, and 0 in a softmax, as in oneDNN's and XNNPACK's.
 inline constexpr float exp_floor = -87.33654f;
 
 namespace detail {
 template <FloatVector V>
 using IntsOf = Vector<std::int32_t, sizeof(V)>;
 
-/// The elements' magnitudes, and magnitudes with the signs of another vector.
+/// Absolute values, and absolute values with the signs of another vector.
 template <FloatVector V>
 [[gnu::always_inline]] inline void take_magnitude(const V& x, V& to) noexcept {
   to = __builtin_bit_cast(V, __builtin_bit_cast(IntsOf<V>, x) & 0x7fffffff);
@@ -31,7 +31,7 @@ template <FloatVector V>
                                  (__builtin_bit_cast(IntsOf<V>, sign) & static_cast<std::int32_t>(0x80000000u)));
 }
 
-/// exp(r) for |r| of at most log(2) / 2.
+/// exp(r) for |r| <= log(2) / 2.
 template <FloatVector V>
 [[gnu::always_inline]] inline void exp_series(const V& r, V& p) noexcept {
   p = r * (1.0f / 5040) + 1.0f / 720;
@@ -42,7 +42,7 @@ template <FloatVector V>
   p = p * r + 1.0f;
   p = p * r + 1.0f;
 }
-/// The integers nearest to x * factor, of magnitudes below 2^22.
+/// The integers nearest to x * factor, for magnitudes below 2^22.
 template <FloatVector V>
 [[gnu::always_inline]] inline void take_nearest(const V& x, float factor, IntsOf<V>& n, V& whole) noexcept {
   constexpr float round = 12582912.0f;  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
@@ -62,7 +62,7 @@ template <FloatVector V>
 [[gnu::always_inline]] inline void scale_by_power(V& x, const IntsOf<V>& n) noexcept {
   x *= __builtin_bit_cast(V, (n + 127) << 23);
 }
-/// exp of elements of at most 88; below exp_floor it is 0. NaN stays NaN.
+/// exp for elements up to 88; 0 below exp_floor. NaN stays NaN.
 template <FloatVector V>
 [[gnu::always_inline]] inline void exp_of_small(const V& x, V& to) noexcept {
   IntsOf<V> n;
@@ -80,7 +80,7 @@ template <class T>
 }
 }  // namespace detail
 
-/// p * 2^n, also where the power itself is too large or too small.
+/// p * 2^n, also if 2^n overflows or underflows.
 template <FloatVector V>
 [[gnu::always_inline]] inline void vector_scaled(const V& p, const detail::IntsOf<V>& n, V& to) noexcept {
   const detail::IntsOf<V> half = n >> 1;
@@ -102,7 +102,7 @@ template <FloatVector V>
   vector_scaled(e, n, to);
 }
 
-/// 2 to the power of each element, likewise.
+/// 2^x of each element, with the same method.
 template <FloatVector V>
 [[gnu::always_inline]] inline void vector_exp2(const V& x, V& to) noexcept {
   V bounded = x < -151.0f ? V{} - 151.0f : x;
@@ -126,7 +126,7 @@ template <FloatVector V>
   p = p * x + 1.0f / 24;
   p = p * x + 1.0f / 6;
   p = p * x + 0.5f;
-  to = a < 0.35f ? x * (1.0f + x * p) : e - 1.0f;  // -0 stays -0
+  to = a < 0.35f ? x * (1.0f + x * p) : e - 1.0f;  // keeps -0
 }
 
 /// 1 / (1 + exp(-x)).
@@ -137,7 +137,7 @@ template <FloatVector V>
   to = 1.0f / (1.0f + e);
 }
 
-/// Method: 1 - 2 / (exp(2 |x|) + 1), and a polynomial below 0.625.
+/// tanh. Method: 1 - 2 / (exp(2 |x|) + 1), and a polynomial below 0.625.
 template <FloatVector V>
 [[gnu::always_inline]] inline void vector_tanh(const V& x, V& to) noexcept {
   V a, e;
@@ -152,7 +152,7 @@ template <FloatVector V>
   detail::take_sign<V>(a < 0.625f ? a + a * s * p : 1.0f - 2.0f / (e + 1.0f), x, to);
 }
 
-/// Method: 1 - exp(h(|x|)), h and the function near 0 by polynomials, fitted to the least error.
+/// erf. Method: 1 - exp(h(|x|)); h, and the function near 0, are polynomials of minimal error.
 template <FloatVector V>
 [[gnu::always_inline]] inline void vector_erf(const V& x, V& to) noexcept {
   V magnitude, e;
@@ -178,7 +178,7 @@ template <FloatVector V>
 [[gnu::always_inline]] inline void vector_sqrt(const V& x, V& to) noexcept {
 #if defined(__clang__)
   to = __builtin_elementwise_sqrt(x);
-#elif DAVIT_TARGET_X86_64  // std::sqrt, which also sets errno, is not made a vector
+#elif DAVIT_TARGET_X86_64  // std::sqrt also sets errno, and is not vectorized
   if constexpr (sizeof(V) == 64)
     asm("vsqrtps %1, %0" : "=v"(to) : "v"(x));
   else if constexpr (sizeof(V) == 32 || vector_bytes > 16)
@@ -196,10 +196,10 @@ template <FloatVector V>
 #endif
 }
 
-/// To the nearest integer, halves to even.
+/// Rounds to the nearest integer, halves to even.
 template <FloatVector V>
 [[gnu::always_inline]] inline void vector_round(const V& x, V& to) noexcept {
-  constexpr float whole = 8388608.0f;  // from here on all are integers
+  constexpr float whole = 8388608.0f;  // from here on all floats are integers
   V a;
   detail::take_magnitude(x, a);
   const V rounded = (a + whole) - whole;
@@ -210,7 +210,7 @@ template <FloatVector V>
 template <FloatVector V>
 [[gnu::always_inline]] inline void vector_log(const V& x, V& to) noexcept {
   using Ints = detail::IntsOf<V>;
-  constexpr std::int32_t root = 0x3f3504f3;  // sqrt(1/2): m lies between it and sqrt(2)
+  constexpr std::int32_t root = 0x3f3504f3;  // sqrt(1/2): m is between it and sqrt(2)
   const auto small = x < 1.17549435e-38f;
   const Ints lowered = __builtin_bit_cast(Ints, small) & 23;
   const Ints bits = __builtin_bit_cast(Ints, small ? x * 8388608.0f : x);
@@ -229,13 +229,13 @@ template <FloatVector V>
   take_where((x >= 0.0f), result, V{} + __builtin_nanf(""), to);
 }
 
-/// log(1 + x), exact near 0; infinite where std::log1p is near the end of the range, as Sleef_log1p, which torch calls.
+/// log(1 + x), exact near 0; infinite near the end of std::log1p's range, as torch's Sleef_log1p.
 template <FloatVector V>
 [[gnu::always_inline]] inline void vector_log1p(const V& x, V& to) noexcept {
   const V u = x + 1.0f;
   V result;
   vector_log(u, result);
-  const V lost = (x - (u - 1.0f)) / u;  // what rounding took from u
+  const V lost = (x - (u - 1.0f)) / u;  // the part of u that rounding lost
   const V corrected = result + lost;
   const auto matters = (x > -1.0f) & (x < 16777216.0f);
   take_where(matters, corrected, result, result);
@@ -244,13 +244,13 @@ template <FloatVector V>
 }
 
 namespace detail {
-/// What vectors are not for: magnitudes whose period would take more digits.
+/// For magnitudes whose reduction needs more digits, element by element.
 template <bool Cosine>
 [[gnu::noinline, gnu::cold]] inline void sines_of_large(const float* x, float* to, std::int64_t n) noexcept {
   for (std::int64_t i = 0; i < n; ++i) to[i] = Cosine ? std::cos(x[i]) : std::sin(x[i]);
 }
-/// The sine or the cosine, to an ulp of 1. Method: of x less the nearest multiple of pi / 2, which is taken away in
-/// three parts, their series.
+/// The sine or the cosine, to an ulp of 1. Method: x minus the nearest multiple of pi / 2, subtracted in three parts,
+/// then their series.
 template <bool Cosine, FloatVector V>
 [[gnu::always_inline]] inline void vector_sine(const V& x, V& to) noexcept {
   V a;
@@ -274,7 +274,7 @@ template <bool Cosine, FloatVector V>
   s = s * z + 1.0f / 120;
   s = s * z + -1.0f / 6;
   s = s * z * r + r;
-  take_where(z == 0.0f, r, s, s);  // -0 stays -0
+  take_where(z == 0.0f, r, s, s);  // keeps -0
   V c = z * (-1.0f / 3628800) + 1.0f / 40320;
   c = c * z + -1.0f / 720;
   c = c * z + 1.0f / 24;
@@ -294,8 +294,8 @@ template <FloatVector V>
   detail::vector_sine<true>(x, to);
 }
 
-/// y[i * step] = exp(x[i * step] - shift), of float 0 where that is subnormal, and their sum; on vectors of `Bytes`
-/// bytes where the elements lie side by side. `y` may be `x`. For shift >= every x; NaN stays NaN. O(n).
+/// y[i * step] = exp(x[i * step] - shift), 0 for float if that is subnormal, and the sum; on vectors of `Bytes` bytes
+/// if the elements are adjacent. `y` may be `x`. For shift >= every x; NaN stays NaN. O(n).
 template <class Sum, std::size_t Bytes, class T, class N>
 [[gnu::always_inline]] constexpr Sum exp_shifted_on(const T* x, T shift, T* y, N n, N step) noexcept {
   Sum sum = 0;

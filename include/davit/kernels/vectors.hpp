@@ -6,12 +6,12 @@
 #include <cstring>
 #include <type_traits>
 
-/// Vectors as GCC and clang provide them. Functions on them are always inlined: they are then compiled for the
-/// instruction set of the function that they are used in (instruction_set.hpp). They return none: what calls of such
-/// functions would do depends on the instruction set, of which g++ warns even if there are no calls.
+/// Vectors of GCC and clang. Functions on them are always inlined, so that they are compiled for the instruction set of
+/// the function that uses them (instruction_set.hpp). They do not return vectors: the calling convention would depend
+/// on the instruction set, and g++ warns of that even if there are no calls.
 namespace davit::kernels {
 
-/// Bytes of a vector register of the target the translation unit is compiled for.
+/// Bytes of a vector register of the translation unit's target.
 #if defined(__AVX512F__)
 inline constexpr std::size_t vector_bytes = 64;
 #elif defined(__AVX__)
@@ -31,11 +31,11 @@ inline constexpr bool compares_vectors = false;
 inline constexpr bool compares_vectors = true;
 #endif
 
-/// Whether kernels use vectors of `Bytes` bytes that they compare.
+/// True if kernels use vectors of `Bytes` bytes, with comparisons.
 template <std::size_t Bytes>
 inline constexpr bool walks_vectors = compares_vectors && Bytes >= 16;
 
-/// A vector of `Bytes` bytes of `T`; arithmetic is element by element.
+/// A vector of `Bytes` bytes of `T`, with elementwise arithmetic.
 template <class T, std::size_t Bytes>
 struct VectorOf {
   typedef T type __attribute__((vector_size(Bytes)));
@@ -44,17 +44,17 @@ struct VectorOf {
 template <class T, std::size_t Bytes = vector_bytes>
 using Vector = typename VectorOf<T, Bytes>::type;
 
-/// Vectors of float, of any size.
+/// Vectors of float of any size.
 template <class V>
 concept FloatVector = !std::is_class_v<V> && sizeof(V) > sizeof(float) && std::is_same_v<V, Vector<float, sizeof(V)>>;
 
 template <class T, std::size_t Bytes = vector_bytes>
 inline constexpr std::int64_t lanes = static_cast<std::int64_t>(Bytes / sizeof(T));
-/// Integers as wide as elements of T, which count them.
+/// Integers as wide as elements of T, for counting them.
 template <class T>
 using PlaceOf = std::conditional_t<sizeof(T) == sizeof(std::int32_t), std::int32_t, std::int64_t>;
 
-/// The elements at any address as a vector, to be read or written.
+/// Elements at any address as a vector, to be read or written.
 template <class T, std::size_t Bytes>
 struct VectorAt {
   typedef T type __attribute__((vector_size(Bytes), aligned(alignof(T)), may_alias));
@@ -66,26 +66,26 @@ template <std::size_t Bytes = vector_bytes, class T>
   else
     return *reinterpret_cast<typename VectorAt<T, Bytes>::type*>(elements);
 }
-/// Makes a comparison's result bits like any others, before it is combined with that of another: g++ 12 would take such
-/// conditions apart, element by element of 64 bytes.
+/// Turns a comparison's result into plain bits before it is combined with another's: g++ 12 would split such conditions
+/// of 64 bytes element by element.
 template <class Mask>
 [[gnu::always_inline]] inline void keep_bits([[maybe_unused]] Mask& mask) noexcept {
 #if defined(__x86_64__) && !defined(__clang__)
   asm("" : "+x"(mask));
 #endif
 }
-/// The elements of `a` where `mask`, of a comparison, is set, and of `b` elsewhere, written to `to`. Bit by bit: of two
-/// comparisons that make one choice g++ 12 makes a branch per element of 64 bytes.
+/// to = mask ? a : b, for the mask of a comparison, bit by bit: for a choice between two comparisons of 64 bytes g++ 12
+/// would branch per element.
 template <class Mask, class V>
 [[gnu::always_inline]] inline void take_where(const Mask& mask, const V& a, const V& b, V& to) noexcept {
   to = __builtin_bit_cast(V, (__builtin_bit_cast(Mask, a) & mask) | (__builtin_bit_cast(Mask, b) & ~mask));
 }
-/// The elements of `v` that are NaN, and those of `other` where they are not, written to `to`.
+/// to = isnan(v) ? v : other.
 template <class V>
 [[gnu::always_inline]] inline void take_nan(const V& v, const V& other, V& to) noexcept {
   take_where(v != v, v, other, to);
 }
-/// The sum of the elements, in order of pairs.
+/// The sum of the elements, pairwise.
 template <class T, std::size_t Bytes = vector_bytes>
 [[nodiscard, gnu::always_inline]] inline T sum_of(const Vector<T, Bytes>& v) noexcept {
   if constexpr (Bytes > 16) {

@@ -14,13 +14,12 @@ namespace davit::kernels {
 /// A part of a walk.
 struct WalkPart {
   const Walk& walk;
-  std::array<std::int64_t, Walk::max_operands>
-      at;               ///< where it begins, in bytes from where the whole does, for each operand
-  std::int64_t before;  ///< elements that come before it, if it was cut along the outermost dimension
+  std::array<std::int64_t, Walk::max_operands> at;  ///< its offset in the whole, in bytes, per operand
+  std::int64_t before;                              ///< elements before it, if the outermost dimension was cut
 };
 
 /// Calls f(number, part) for stretches of dimension d that begin at multiples of `step`, on the threads of the team, as
-/// in_parallel does; `each` is the operations for one element.
+/// in_parallel; `each`: operations per element.
 [[gnu::noinline]] inline void walk_in_parallel(const Walk& walk, std::size_t d, std::int64_t step, double each,
                                                FunctionRef<void(std::size_t number, const WalkPart& part)> f) noexcept {
   in_parallel(walk.sizes[d], step, operations(walk.count, each),
@@ -34,7 +33,7 @@ struct WalkPart {
                 f(number, part);
               });
 }
-/// The same along the outermost dimension, so that the stretches are in the walk's order.
+/// walk_in_parallel along the outermost dimension, so that the stretches are in the walk's order.
 inline void walk_in_parallel(const Walk& walk, std::int64_t step, double each,
                              FunctionRef<void(std::size_t number, const WalkPart& part)> f) noexcept {
   walk_in_parallel(walk, walk.rank - 1, step, each, f);

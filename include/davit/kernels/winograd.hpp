@@ -10,21 +10,21 @@
 #include "davit/kernels/vectors.hpp"
 #include "davit/kernels/winograd_weights.hpp"
 
-/// Winograd's algorithm for convolutions of 3 x 3 on every pixel: squares of outputs from products of matrices, one per
-/// number of a transformed square of inputs. It takes 1 / 2.25 of the products for squares of 2 x 2 outputs, 1 / 4 for
+/// Winograd's algorithm for convolutions of 3 x 3 with stride 1: squares of outputs from matrix products, one per
+/// element of a transformed square of inputs. It needs 1 / 2.25 of the products for squares of 2 x 2 outputs, 1 / 4 for
 /// 4 x 4. Infinities become NaN. Source: Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks".
 namespace davit::kernels {
 
 namespace detail {
 
-/// What a convolution reads and writes; `sum` lies as `made`.
+/// The operands and the result of a convolution; `sum` has the layout of `made`.
 struct WinogradOperands {
   const float *source, *packed, *bias, *sum;
   float* made;
   bool relu;
 };
 
-/// Squares `first` to `end`, at most `together`.
+/// Convolves squares `first` to `end`, at most `together`.
 template <std::int64_t Out>
 struct WinogradTiles {
   static constexpr std::int64_t in = Out + 2;

@@ -4,36 +4,36 @@
 #include <algorithm>
 #include <cstdint>
 
-/// Winograd's algorithm for convolutions of 3 x 3 on every pixel: sizes, and weights as it takes them.
-/// Source: Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks".
+/// Winograd's algorithm for convolutions of 3 x 3 with stride 1: sizes, and the form of its weights. Source: Lavin and
+/// Gray, "Fast Algorithms for Convolutional Neural Networks".
 namespace davit::kernels {
 
-/// Channels lie in blocks of so many.
+/// The channels of a block.
 inline constexpr std::int64_t winograd_block = 16;
 
-/// How far things lie apart, in elements: images, blocks of channels, rows and pixels. The channels of a block lie side
-/// by side.
+/// The strides of an image in elements: images, blocks of channels, rows and pixels. The channels of a block are
+/// adjacent.
 struct BlockedImage {
   std::int64_t image = 0, block = 0, row = 0, pixel = 0;
 };
 
-/// Channels are whole blocks. What is above, left, below and right of the source is zero.
+/// Channels are whole blocks. Pixels outside the source are zero.
 struct WinogradConvolution {
   std::int64_t images = 0, channels = 0, height = 0, width = 0;
   std::int64_t out_channels = 0, out_height = 0, out_width = 0;
   std::int64_t top = 0, left = 0;
   BlockedImage source, made;
 
-  /// Squares of 4 x 4 where images are large; on small ones more of their outputs would lie outside, and their weights
-  /// take more time to read.
+  /// Squares of 4 x 4 for large images; on small ones more outputs would be outside the image, and the larger weights
+  /// take longer to read.
   [[nodiscard]] constexpr std::int64_t tile() const noexcept { return out_height * out_width >= 400 ? 4 : 2; }
-  /// Numbers of a square.
+  /// Elements of a transformed square.
   [[nodiscard]] constexpr std::int64_t products() const noexcept { return (tile() + 2) * (tile() + 2); }
   [[nodiscard]] constexpr std::int64_t tiles_across() const noexcept { return (out_width + tile() - 1) / tile(); }
   [[nodiscard]] constexpr std::int64_t tiles() const noexcept {
     return images * tiles_across() * ((out_height + tile() - 1) / tile());
   }
-  /// Squares that are computed together: their transforms fit a cache near the core.
+  /// Squares that are computed together: their transforms fit an inner cache.
   [[nodiscard]] constexpr std::int64_t together() const noexcept {
     constexpr std::int64_t room = 160 * 1024;
     return std::clamp<std::int64_t>(room / ((channels + out_channels) * products()) / 8 * 8, 16, 64);
@@ -48,7 +48,7 @@ struct WinogradConvolution {
 
 namespace detail {
 
-/// Transforms along one dimension. Input: `from` at multiples of `step`; result: at multiples of `to_step`.
+/// Transforms along one dimension, from `from` at multiples of `step` to multiples of `to_step`.
 template <std::int64_t Out>
 struct WinogradTile;
 

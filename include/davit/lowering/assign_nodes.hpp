@@ -24,12 +24,12 @@ namespace davit {
 
 namespace detail {
 
-/// The error of a partitioner that was given an index that no backend has.
+/// Makes the error for a backend index that the list does not have.
 [[nodiscard]] Error no_such_backend(BackendTables backends, Name where, std::uint32_t index);
-/// The error of a partitioner that was given a name that no backend has.
+/// Makes the error for a backend name that the list does not have.
 [[nodiscard]] Error no_such_backend(BackendTables backends, Name where, std::string_view name);
 
-/// A plain answer as that of a list's partitioner.
+/// Converts a PartitionResult to the Partitioning of a list.
 template <class List>
 [[nodiscard]] Result<Partitioning<List>> partitioning_of(Result<PartitionResult> answer) {
   if (!answer) return error_of(std::move(answer));

@@ -13,7 +13,7 @@
 
 namespace davit {
 
-/// How a CapabilityPartitioner chooses.
+/// Options of a CapabilityPartitioner.
 struct CapabilityOptions {
   std::vector<std::uint32_t>
       order{};                ///< backends by preference, as indices of the list; empty: all, in the list's order
@@ -21,22 +21,22 @@ struct CapabilityOptions {
   std::size_t max_partitions = SIZE_MAX;  ///< per backend but the last: the largest groups are kept
   bool only_available = false;            ///< pass over backends that are not available on this machine
   bool fallbacks = true;                  ///< name the backends after a partition's own as its fallbacks
-  /// Whether a group is worth its backend's while: false sends it to the next one. Null: yes.
+  /// Returns true if a group gains by running on the backend; false sends it to the next one. Null: always true.
   bool (*worthwhile)(GraphModuleView graph, std::span<const NodeId> nodes, std::uint32_t backend) = nullptr;
 };
 
-/// What a CapabilityPartitioner does, for any list of backends.
+/// Implements CapabilityPartitioner for any list of backends.
 [[nodiscard]] Result<PartitionResult> partition_by_capability(BackendTables backends, const CapabilityOptions& options,
                                                               const Method& method);
 
-/// Gives every node to the first backend that takes it, and joins neighbours to few large partitions.
+/// Gives every node to the first backend that takes it, and merges neighbours into few large partitions.
 ///
-/// Where that backend and later ones estimate what a region costs (EstimatesOffloadCost), the one with the least gets
-/// it, and both estimates are among the answer's candidates. A region that computes nothing (only_moves), or that its
-/// backend says it gains nothing by (JudgesRegions), goes to the next backend, if there is one that takes all of it. A
-/// backend without `refuses` takes everything. Control flow stays with the lowered program; nodes of its sub-graphs are
-/// partitioned like others. Why a backend refused a node is in the answer. O(backends * (nodes + edges)), and the
-/// estimates of every pair of backends that make some. Source:
+/// Where that backend and later ones estimate the cost of a region (EstimatesOffloadCost), the region goes to the
+/// backend with the lowest estimate, and the result's candidates list both estimates. A region that only moves data
+/// (only_moves), or that its backend declines (JudgesRegions), goes to the next backend that takes the whole region, if
+/// there is one. A backend without `refuses` takes everything. Control flow stays with the lowered program; nodes of
+/// its sub-graphs are partitioned too. The result holds the reason of every refusal. O(backends * (nodes + edges)),
+/// plus one estimate for each pair of estimating backends. Source:
 /// torch.fx.passes.infra.partitioner.CapabilityBasedPartitioner, in linear time and without mutual dependencies.
 template <class List>
 class CapabilityPartitioner {

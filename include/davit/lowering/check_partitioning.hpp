@@ -15,7 +15,7 @@ namespace davit {
 
 namespace detail {
 
-/// Collects what a partitioning does against the rules.
+/// Collects the violations of a partitioning.
 class PartitionChecker {
  public:
   constexpr PartitionChecker(const ProgramTables& program, const PartitionTags& tags)
@@ -74,7 +74,7 @@ class PartitionChecker {
     }
   }
 
-  /// Tagged inputs: only what the program holds, and only if every user carries the same tag.
+  /// Only parameters, buffers and constants may be tagged, and every user must carry the same tag.
   constexpr void inputs() {
     if (tags_.values.empty()) return;
     const auto tag_of = [&](ValueId v) { return v < tags_.values.size() ? tags_.values[v] : no_id; };
@@ -108,15 +108,15 @@ class PartitionChecker {
 
 }  // namespace detail
 
-/// Everything a partitioning does against the rules: a tagged output or user input, a constant whose users carry
-/// another tag, a tag without a delegation, a node in two tags, a tagged control-flow node, a tag in two graphs.
-/// O(nodes + edges). Source: executorch.exir.lowered_backend_module.create_submodule_from_nodes and
-/// executorch.exir.backend.backend_api.
+/// Lists every violation of a partitioning: a tagged output or user input, a constant whose users carry another tag, a
+/// tag without a delegation, a node in two tags, a tagged control-flow node, a tag in two graphs. O(nodes + edges).
+/// Source: executorch.exir.lowered_backend_module.create_submodule_from_nodes and executorch.exir.backend.backend_api.
 [[nodiscard]] constexpr std::vector<Error> check_partitioning(const ProgramTables& program, const PartitionTags& tags) {
   return detail::PartitionChecker(program, tags).run();
 }
 
-/// The error for a cycle of partitions: it lists the way round. Source: torch.fx.passes.utils.fuser_utils.
+/// Makes the error for a cycle of partitions, which lists the nodes along the cycle. Source:
+/// torch.fx.passes.utils.fuser_utils.
 [[nodiscard]] constexpr Error cycle_error(GraphModuleView graph, const PartitionTags& tags, const QuotientGraph& q,
                                           std::span<const std::uint32_t> cycle) {
   const auto label = [&](std::uint32_t v) {

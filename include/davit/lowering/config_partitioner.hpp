@@ -13,15 +13,15 @@
 
 namespace davit {
 
-/// The lines of a ConfigPartitioner, whatever its list.
+/// The parsed lines of a ConfigPartitioner, for any list of backends.
 struct PartitionConfig {
   struct Rule {
     Name pattern;
     std::uint32_t backend = 0;  ///< index of the list
-    std::size_t line = 0;       ///< from 1; 0: not from a text
+    std::size_t line = 0;       ///< 1-based; 0: not read from a text
   };
   std::vector<Rule> rules{};
-  Name source{};  ///< of the lines, for errors
+  Name source{};  ///< name of the text, for errors
 
   /// See ConfigPartitioner.
   [[nodiscard]] static Result<PartitionConfig> parse(BackendTables backends, std::string_view text,
@@ -32,8 +32,7 @@ struct PartitionConfig {
 /// Gives nodes to the backends that a table names: lines "pattern = backend".
 ///
 /// A pattern is a glob (see matches_glob) over node names and operator targets, such as "linear_3" or "aten.conv*"; the
-/// first line that matches a node decides. Empty lines, and what follows a `#`, are passed over. O(lines * nodes +
-/// edges).
+/// first line that matches a node decides. Empty lines and comments (`# ...`) are skipped. O(lines * nodes + edges).
 template <class List>
 class ConfigPartitioner {
  public:
@@ -43,7 +42,7 @@ class ConfigPartitioner {
   ConfigPartitioner() = default;
   explicit ConfigPartitioner(std::vector<Rule> rules) : config_{.rules = std::move(rules)} {}
 
-  /// Reads a table; `source` names it in errors. Errors: corrupt_data for a line that is none, not_found for a backend
+  /// Reads a table; `source` names it in errors. Errors: corrupt_data for a malformed line, not_found for a backend
   /// that the list does not have; each with the line.
   [[nodiscard]] static Result<ConfigPartitioner> parse(std::string_view text, std::string_view source = "config") {
     Result<PartitionConfig> config = PartitionConfig::parse(List::tables(), text, source);
@@ -53,7 +52,8 @@ class ConfigPartitioner {
     return out;
   }
 
-  /// Errors: not_found for a line that matches no node of the method; out_of_range for a backend that does not exist.
+  /// Errors: not_found for a line without a matching node in the method; out_of_range for a backend that does not
+  /// exist.
   [[nodiscard]] Result<Partitioning<List>> partition(const Method& method) const {
     return detail::partitioning_of<List>(config_.partition(List::tables(), method));
   }

@@ -9,14 +9,14 @@
 
 namespace davit {
 
-/// What becomes of a parameter, buffer or constant that several partitions use.
+/// How lowering places a parameter, buffer or constant that several partitions use.
 enum class SharedConstants : std::uint8_t {
   share,      ///< the partitions' programs view one storage
   duplicate,  ///< each partition has a copy of its own
   refuse,     ///< lowering fails
 };
 
-/// Where a parameter, buffer or constant of the program went.
+/// The placement of one parameter, buffer or constant of the program.
 struct ConstantPlacement {
   enum class Fate : std::uint8_t { kept, moved, shared, duplicated };
   Name target;

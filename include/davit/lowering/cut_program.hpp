@@ -16,7 +16,7 @@
 
 namespace davit {
 
-/// What a value is where it is passed: a tensor, a symbolic number, a custom object.
+/// Makes the argument for a value that crosses a call: a tensor, a symbolic number or a custom object.
 [[nodiscard]] UserArgument user_argument(GraphModuleView graph, ValueId v);
 
 /// Cuts a program along its partitions: a program per tag, and the parent that calls them.
@@ -29,29 +29,28 @@ class ProgramCutter {
   ProgramCutter(const ExportedProgram& program, const PartitionTags& tags, const QuotientGraph& quotient,
                 std::span<const std::uint32_t> order, SharedConstants shared);
 
-  /// The constants of the program and where they go; those that nothing uses are left out. In the signature's order.
+  /// Returns the placement of each used constant, in the signature's order.
   [[nodiscard]] const std::vector<ConstantPlacement>& placements() const noexcept { return placements_; }
 
-  /// The program of one partition: constants and mutated buffers that are its own, then what it is passed as user
-  /// inputs.
+  /// Makes the program of one partition: its own constants and mutated buffers, then its call operands as user inputs.
   [[nodiscard]] ExportedProgram submodule(TagId tag);
 
-  /// The program that calls the submodules; every submodule must have been cut before. Each graph keeps its number.
+  /// Makes the program that calls the submodules. Every submodule must have been cut before. Graph ids stay the same.
   [[nodiscard]] ExportedProgram parent();
 
  private:
   static constexpr TagId many = no_id - 1;     ///< several partitions
-  static constexpr TagId outside = no_id - 2;  ///< the parent, perhaps among others
+  static constexpr TagId outside = no_id - 2;  ///< the parent, perhaps beside partitions
 
   struct Call {
-    std::vector<ValueId> inputs;  ///< tokens, then what is passed
+    std::vector<ValueId> inputs;  ///< tokens, then the other operands
     std::vector<ValueId> outputs;
   };
 
   void index_tensors();
   void index_ranges();
 
-  /// Finds who uses each input of the root graph and which values leave their partition.
+  /// Finds the users of each input of the root graph, and the values that leave their partition.
   void follow_inputs();
 
   void find_gradients();
@@ -64,11 +63,11 @@ class ProgramCutter {
   void place_constants();
   [[nodiscard]] static std::size_t tensor_bytes(const Tensor& tensor) noexcept;
 
-  /// True if the partitions that use an input hold it themselves.
+  /// True if the partitions that use an input hold it as their own constant or buffer.
   [[nodiscard]] bool moves(std::uint32_t spec) const noexcept;
   [[nodiscard]] bool mutation_moves(std::size_t output) const noexcept { return state_of_output_[output] != no_id; }
-  /// The parent still needs an input if something outside the partitions does, if it is passed to them, or if an output
-  /// is its gradient.
+  /// True if the parent still needs an input: a node outside the partitions uses it, it is passed to a partition, or an
+  /// output is its gradient.
   [[nodiscard]] bool stays(std::uint32_t spec) const noexcept;
   [[nodiscard]] TagId tag_of(ValueId v) const noexcept;
   [[nodiscard]] bool is_inside(ValueId v, TagId tag) const noexcept { return tag_of(v) == tag; }
@@ -87,10 +86,10 @@ class ProgramCutter {
 
   [[nodiscard]] ExportedProgram empty_program() const;
 
-  /// Moves tokens to the front, otherwise keeping the order; answers how many there are.
+  /// Moves tokens to the front and keeps the order otherwise. Returns the number of tokens.
   [[nodiscard]] std::size_t tokens_first(std::vector<ValueId>& values) const;
 
-  /// Adds an attribute of the program: its tensor or object goes into the submodule.
+  /// Adds a parameter, buffer, constant or custom object to the submodule.
   void add_attribute(ExportedProgram& out, std::uint32_t spec);
   void add_tensor(ExportedProgram& out, std::uint32_t spec, bool copy);
   /// Adds an input that is passed at each call.
@@ -100,7 +99,7 @@ class ProgramCutter {
 
   void parent_inputs(ExportedProgram& out, GraphId g);
   void call_delegate(TagId tag, NodeId first);
-  /// The vertices, those of graph 0 first, in the given order within a graph.
+  /// Returns the vertices graph by graph, graph 0 first, in the given order within a graph.
   [[nodiscard]] std::vector<std::uint32_t> order_by_graph() const;
 
   const ExportedProgram& program_;
@@ -112,21 +111,21 @@ class ProgramCutter {
   std::vector<std::uint32_t> vertex_of_tag_;
   std::vector<std::uint32_t> spec_of_value_;
   std::vector<std::uint8_t> escapes_;
-  std::vector<std::uint32_t> output_of_;  ///< per value: its first place among the outputs of its graph
+  std::vector<std::uint32_t> output_of_;  ///< per value: the first index among its graph's outputs
   std::vector<Call> calls_;
   std::vector<TensorEntry> tensors_;
   std::vector<InputRole> roles_;
-  std::vector<TagId> owner_;          ///< per input spec: the one partition that uses it, many, outside, or no_id
+  std::vector<TagId> owner_;          ///< per input spec: its only partition, or many, outside, no_id
   std::vector<std::uint32_t> users_;  ///< per input spec: partitions that use it
   std::vector<TagId> last_user_;
-  std::vector<std::uint32_t> mutation_of_;      ///< per input spec: the output that is its new value
+  std::vector<std::uint32_t> mutation_of_;      ///< per input spec: the output with its new value
   std::vector<std::uint8_t> has_gradient_;      ///< per input spec
-  std::vector<std::uint32_t> state_of_output_;  ///< per output: the input spec it moves into a partition with
+  std::vector<std::uint32_t> state_of_output_;  ///< per output: the input spec that takes it into a partition
   std::vector<std::uint32_t> outputs_of_tag_;   ///< first row of moved_outputs_ per tag
   std::vector<std::uint32_t> moved_outputs_;
   std::vector<ConstantPlacement> placements_;
-  std::vector<TagId> seen_;            ///< per value: the partition whose inputs were last found to hold it
-  std::vector<std::uint32_t> ranges_;  ///< per expression: the constraint of that symbol
+  std::vector<TagId> seen_;            ///< per value: the last partition that was found to take it
+  std::vector<std::uint32_t> ranges_;  ///< per expression: its range constraint
   GraphCopier copier_;
 };
 

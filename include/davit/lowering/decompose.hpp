@@ -12,30 +12,28 @@
 
 namespace davit {
 
-/// What a decomposition leaves whole.
+/// Says which composites a decomposition keeps whole.
 struct DecomposeOptions {
-  /// Composites that one of these takes stay. One that the last of several takes alone is taken apart nevertheless if
-  /// the others take the parts, but for recurrent layers, which would be a dozen nodes per step. None: everything is
-  /// taken apart.
+  /// Composites that one of these backends takes stay whole. A composite that only the last of several backends takes
+  /// is decomposed if the others take its parts, except recurrent layers, whose parts are a dozen nodes per step.
+  /// Empty: every composite is decomposed.
   BackendTables backends{};
-  std::vector<std::uint32_t> order{};  ///< those of them that count, by preference; empty: all, in their order
-  /// Beside these: composites for which it answers true stay.
+  std::vector<std::uint32_t> order{};  ///< indices of the backends that count, by preference; empty: all
+  /// Composites for which this returns true stay whole too.
   bool (*keeps)(GraphModuleView graph, NodeId node) = nullptr;
-  /// Nothing but the composites for which it answers true is taken apart, whoever takes them whole; null: there is no
-  /// such choice.
+  /// Only composites for which this returns true are decomposed, whatever backends take; null: no such restriction.
   bool (*only)(GraphModuleView graph, NodeId node) = nullptr;
 };
 
-/// Replaces composite operators by what they are made of (the rules of ops/), and opens the operators that only wrap
-/// a graph: wrap_with_autocast, wrap_with_set_grad_enabled and the like. Sub-graphs too.
+/// Replaces composite operators by their decompositions (the rules of ops/), and inlines operators that only wrap a
+/// graph (wrap_with_autocast, wrap_with_set_grad_enabled), in sub-graphs too.
 ///
-/// The signature and what users see stay: names, dtypes and sizes of inputs and outputs. New nodes have the metadata of
-/// the node that they are parts of. A composite whose rule does not fit its arguments stays. Deterministic; doing it
-/// twice changes nothing. The program must be verified. O(nodes + what is emitted). Source:
-/// torch.export.ExportedProgram.run_decompositions.
+/// The signature stays, with names, dtypes and sizes of inputs and outputs. New nodes copy the metadata of the
+/// decomposed node. A composite whose rule does not fit its arguments stays. Deterministic and idempotent. The program
+/// must be verified. O(nodes + emitted nodes). Source: torch.export.ExportedProgram.run_decompositions.
 [[nodiscard]] ExportedProgram run_decompositions(const ExportedProgram& program, const DecomposeOptions& options = {});
 
-/// The same; nothing if there is nothing to do. Then it costs a look at each node.
+/// As run_decompositions, but returns nothing if no node changes, after one scan of the nodes.
 [[nodiscard]] std::optional<ExportedProgram> decomposed(const ExportedProgram& program,
                                                         const DecomposeOptions& options = {});
 

@@ -19,13 +19,12 @@ constexpr void for_each_producer(GraphModuleView graph, NodeId node, Visit&& vis
     });
 }
 
-/// Which nodes must come before which: the one relation that grouping, the search for cycles, cutting and scheduling
-/// follow.
+/// The order that nodes must keep: the one relation behind grouping, the search for cycles, cutting and scheduling.
 ///
-/// A node needs the nodes that define what it reads (tokens of effects are values like others). Where operators write
-/// in place, a node that reads memory needs the one that wrote it last, and a node that writes it needs those that read
-/// it since, and the last that wrote it; what may lie in one memory counts as one. Order edges lead from later to
-/// earlier nodes of one graph; there are at most as many as reads and writes.
+/// A node needs the nodes that define its operands (effect tokens are values too). Where operators write in place, a
+/// node that reads memory needs its last writer, and a node that writes memory needs its last writer and all readers
+/// since then. Values that may share a storage count as one memory. Order edges lead from later to earlier nodes of one
+/// graph; there are at most as many as reads and writes.
 class Dependencies {
  public:
   /// O(nodes + edges); where nothing is written in place, a scan of the nodes.
@@ -33,7 +32,7 @@ class Dependencies {
     if (writes_in_place(graph)) follow_memory();
   }
 
-  /// Calls `visit(NodeId)` for each node that `node` needs, once per reason.
+  /// Calls `visit(NodeId)` for each node that `node` needs, once for each reason.
   template <class Visit>
   constexpr void for_each(NodeId node, Visit&& visit) const {
     for_each_producer(graph_, node, visit);
@@ -42,7 +41,7 @@ class Dependencies {
   }
 
  private:
-  /// What was done to one memory so far: the last write, and a list of the reads since.
+  /// The accesses to one memory so far: the last write, and the list of reads since.
   struct Memory {
     NodeId writer = no_id;
     std::uint32_t reads = no_id;  ///< row of reads
@@ -82,7 +81,7 @@ class Dependencies {
   }
 
   GraphModuleView graph_;
-  std::vector<std::uint32_t> first_;  ///< per node, and one more; empty: there are no order edges
+  std::vector<std::uint32_t> first_;  ///< per node, and one more; empty: no order edges
   std::vector<NodeId> needs_;
 };
 

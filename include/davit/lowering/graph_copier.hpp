@@ -11,8 +11,8 @@
 
 namespace davit {
 
-/// Copies rows of one graph module's tables into another that it builds, each at most once per module. Copying a row
-/// costs O(what it refers to).
+/// Copies rows of one graph module's tables into another that it builds, each at most once per module. O(operands) for
+/// each row.
 class GraphCopier {
  public:
   explicit GraphCopier(GraphModuleView graph)
@@ -24,20 +24,20 @@ class GraphCopier {
         new_metadata_(graph.metadata.size()),
         metadata_stamp_(graph.metadata.size(), 0) {}
 
-  GraphBuilder builder;                ///< of the module that is being made
-  std::vector<ExprId> used_symbols{};  ///< of the old graph, in the order in which they were copied
+  GraphBuilder builder;                ///< of the module under construction
+  std::vector<ExprId> used_symbols{};  ///< of the old graph, in the order of their copies
 
   /// Begins another module.
   void begin();
   [[nodiscard]] bool is_copied(ValueId v) const noexcept { return value_stamp_[v] == stamp_; }
   /// The value in the new module, which must be copied.
   [[nodiscard]] ValueId new_value(ValueId v) const noexcept { return new_value_[v]; }
-  /// The value in the new module, copied now if it was not.
+  /// Returns the value in the new module, and copies it first if necessary.
   [[nodiscard]] ValueId value(ValueId v) { return is_copied(v) ? new_value_[v] : copy_value(v); }
-  /// Copies a value, anew if there is a copy, under its own name or another.
+  /// Copies a value, also if it has a copy, under its own name or another.
   ValueId copy_value(ValueId v) { return copy_value(v, graph_.str(graph_.values[v].name)); }
   ValueId copy_value(ValueId v, std::string_view name);
-  /// What follows uses a value of the new module for `v`.
+  /// Later uses of `v` refer to `made`, a value of the new module.
   void replace(ValueId v, ValueId made) noexcept {
     new_value_[v] = made;
     value_stamp_[v] = stamp_;

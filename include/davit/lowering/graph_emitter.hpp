@@ -18,12 +18,12 @@
 
 namespace davit {
 
-/// An argument before it is in a table: a literal, a value, or a list. A size that no value stands for carries its
+/// An argument before it is in a table: a literal, a value, or a list. A symbolic size without a value carries its
 /// expression.
 struct Item {
   Argument argument{};
-  ExprId expr = no_id;      ///< of an int that is an expression's example
-  std::string_view text{};  ///< of a string that is not in the tables; it outlives the pass
+  ExprId expr = no_id;      ///< of an int that is the example value of an expression
+  std::string_view text{};  ///< of a string that is not in the tables; it must outlive the pass
   std::vector<Item> items{};
 
   [[nodiscard]] bool is(ArgumentKind kind) const noexcept { return argument.kind == kind; }
@@ -46,22 +46,22 @@ struct NamedItem {
   Item item;
 };
 
-/// What a program says of a tensor value; without strides it is contiguous.
+/// The metadata of a tensor value; without strides it is contiguous.
 struct TensorMeta {
   ScalarType dtype = ScalarType::undefined;
   std::vector<Dim> sizes{};
   std::vector<Dim> strides{};
 };
 
-/// Appends nodes to a copy of a program's tables, which keep what they had: ids stay valid. What was appended last can
-/// be taken back. `finish` leaves out what is not needed any more.
+/// Appends nodes to a copy of a program's tables. Old rows and ids stay valid, and the last rows can be rolled back.
+/// `finish` removes unused rows.
 class GraphEmitter {
  public:
   explicit GraphEmitter(const GraphModule& from);
 
-  GraphId graph = root_graph;      ///< where nodes go; the graphs must be gone through in order
+  GraphId graph = root_graph;      ///< the graph that receives nodes; ascending
   std::uint32_t metadata = no_id;  ///< of the nodes
-  const char* fault = nullptr;     ///< why what was asked for cannot be emitted; stays until it is cleared
+  const char* fault = nullptr;     ///< why a request cannot be emitted; stays set until it is cleared
 
   [[nodiscard]] GraphModuleView view() noexcept { return tables_.module().view(); }
   [[nodiscard]] GraphModule& module() noexcept { return tables_.module(); }
@@ -77,26 +77,26 @@ class GraphEmitter {
       for (NodeId n = nodes.first; n < nodes.first + nodes.count; ++n) each(n);
     }
   }
-  /// Appends a node as it is, in the current graph. `kept`: even if nothing needs it.
+  /// Appends a node to the current graph. `kept`: it stays even if its results are unused.
   NodeId append(const Node& node, bool kept = true);
 
   struct Mark {
     std::size_t dims, exprs, values, arguments, nodes;
   };
   [[nodiscard]] Mark mark() noexcept;
-  /// Forgets all that was appended since; no older row refers to it.
+  /// Removes the rows appended since the mark; no older row refers to them.
   void roll_back(const Mark& mark);
 
-  /// @name Sizes. Numbers are folded; the rest becomes expressions with examples. Overflow is a fault.
+  /// @name Sizes. Numbers are folded, symbolic sizes become expressions with example values. Overflow sets the fault.
   [[nodiscard]] Dim arithmetic(ExprOp op, Dim a, Dim b);
   [[nodiscard]] Dim dim(const Item& item);
   [[nodiscard]] Item item(Dim dim);
   [[nodiscard]] Dim product(std::span<const Dim> dims);
   [[nodiscard]] std::span<const Dim> sizes(ValueId v) { return view().dims_of(module().values[v].sizes); }
 
-  /// An argument in the tables, without a name.
+  /// Adds an argument to the tables, without a name.
   [[nodiscard]] Argument argument(const Item& item);
-  /// What an argument of the tables says.
+  /// Reads an argument of the tables.
   [[nodiscard]] Item read(const Argument& argument);
   [[nodiscard]] std::string_view text(const Item& item) noexcept {
     return item.text.empty() ? view().string(item.argument) : item.text;
@@ -105,45 +105,45 @@ class GraphEmitter {
   [[nodiscard]] Text intern(std::string_view text) { return tables_.intern(text); }
   /// Gives a value a new name.
   void rename(ValueId v, std::string_view base) { module().values[v].name = new_name(base); }
-  /// A value of the current graph, under a new name.
+  /// Adds a value to the current graph, under a new name.
   [[nodiscard]] ValueId declare(Value value, std::string_view base);
   [[nodiscard]] ValueId declare(const TensorMeta& meta, std::string_view base);
 
-  /// Nodes that may be emitted, and 256 for each that there was: a few bytes of a file may ask for any number. More are
-  /// a fault.
+  /// Limit of emitted nodes, raised by 256 for each node of the program: a few bytes of a file may ask for any number.
+  /// More set the fault.
   std::size_t most_nodes = std::size_t{1} << 16;
 
-  /// Appends a call of an operator; answers its result, or the list of its results.
+  /// Appends a call of an operator. Returns its result, or the list of its results.
   [[nodiscard]] Item call(std::string_view target, std::span<const NamedItem> inputs,
                           std::span<const TensorMeta> outputs, bool many);
-  /// Appends arithmetic on symbolic numbers, a size for one; answers what the same has answered before in this graph.
+  /// Appends arithmetic on symbolic numbers, such as a size. Returns the value of an equal earlier call in this graph.
   [[nodiscard]] Item symbolic(std::string_view target, std::span<const NamedItem> inputs, ValueKind kind, Dim result);
 
-  /// The tables with the nodes appended since the constructor in place of the old ones, without emitted nodes that
-  /// nothing needs, values that nothing defines, and graphs that nothing calls. A node in place of an old one also has
-  /// the metadata of the old nodes before it that went with it, up to max_merged. O(size of the tables).
+  /// Returns the tables with the appended nodes in place of the old ones, without unused emitted nodes, undefined
+  /// values and uncalled graphs. A node that replaces several old ones also has their metadata, up to max_merged.
+  /// O(size of the tables).
   [[nodiscard]] GraphModule finish();
 
  private:
   [[nodiscard]] Text new_name(std::string_view base) {
     return tables_.text(concat("d", prefix_, "_", base, "_", names_++));
   }
-  /// What tells arithmetic on symbolic numbers apart; empty for other nodes.
+  /// The key of arithmetic on symbolic numbers; empty for other nodes.
   [[nodiscard]] std::string symbolic_key(const Node& node);
-  /// Says which old nodes went into each new one: `out` gets rows of metadata, and the new nodes' rows. `used`: per
-  /// value, if what is left uses it.
+  /// Records the old nodes behind each new node as rows of metadata in `out`. `used`: per value, whether a remaining
+  /// node uses it.
   void merge_metadata(std::span<const std::uint8_t> used, std::span<const std::uint8_t> needed, GraphModule& out);
   [[nodiscard]] bool is_original(NodeId n) const noexcept { return kept_[n - old_nodes_] != 0; }
 
   GraphBuilder tables_;
-  std::vector<ValueId> ints_;                                             ///< symbolic ones, in the order of their ids
-  std::map<std::string, ValueId> symbols_;                                ///< of the current graph, by their keys
-  std::vector<std::map<std::string, ValueId>::iterator> newest_symbols_;  ///< in the order they were emitted
+  std::vector<ValueId> ints_;                                             ///< symbolic ints, by ascending id
+  std::map<std::string, ValueId> symbols_;                                ///< of the current graph, by key
+  std::vector<std::map<std::string, ValueId>::iterator> newest_symbols_;  ///< in the order of their emission
   std::size_t old_nodes_ = 0;
-  std::size_t made_ = 0;      ///< nodes emitted, also those that were taken back
+  std::size_t made_ = 0;      ///< emitted nodes, with those rolled back
   std::uint64_t prefix_ = 0;  ///< new names begin with "d<prefix>_"
   std::uint64_t names_ = 0;
-  std::vector<std::uint8_t> kept_;  ///< per new node: it is needed even if nothing uses its outputs
+  std::vector<std::uint8_t> kept_;  ///< per new node: it stays even if its results are unused
 };
 
 }  // namespace davit

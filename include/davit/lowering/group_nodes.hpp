@@ -12,7 +12,7 @@
 
 namespace davit {
 
-/// A group per node: dense numbers, no_id for nodes that stay alone; and the class that each group's nodes share.
+/// A group per node (dense numbers; no_id for nodes that stay alone), and the class of each group.
 struct NodeGroups {
   std::vector<std::uint32_t> group_of_node;
   std::vector<std::uint32_t> class_of_group;
@@ -23,10 +23,10 @@ struct NodeGroups {
 
 namespace detail {
 
-/// Merges groups of one class as long as no path leaves one and comes back to the other.
+/// Merges groups of one class unless a path leads from one group through others to the other.
 ///
-/// A merge of two vertices between which only a direct edge leads keeps an acyclic graph acyclic. The search for
-/// another path gives up after `budget` edges and then leaves the groups apart, so that the whole is linear.
+/// Merging two vertices that are connected by direct edges alone keeps the graph acyclic. The search for another path
+/// stops after `budget` edges and keeps the groups apart, so that the whole pass is linear.
 class GroupMerger {
  public:
   static constexpr int budget = 256;
@@ -59,7 +59,7 @@ class GroupMerger {
   }
 
  private:
-  /// True if a path with a third vertex on it leads from `from` to `to`, or if that is too far to tell.
+  /// True if a path with a third vertex leads from `from` to `to`, or if the budget ends the search.
   [[nodiscard]] constexpr bool reaches(std::uint32_t from, std::uint32_t to) {
     int left = budget;
     pending_.assign(1, to);
@@ -99,8 +99,8 @@ class GroupMerger {
   std::uint32_t stamp_ = no_id;
 };
 
-/// Raises the levels of vertices that are made of constants alone to that of their first user: no group passes another
-/// what that could make itself. Nothing where the view does not know constants.
+/// Raises the level of vertices that depend on constants alone to the level of their first user, so that no group
+/// passes another a value that it could compute itself. Does nothing where the view does not know constants.
 constexpr void follow_users(GraphModuleView graph, const QuotientGraph& fixed, std::span<const std::uint32_t> order,
                             std::span<const std::uint32_t> vertex_class, std::vector<std::uint32_t>& level) {
   if (graph.constant == nullptr) return;
@@ -124,19 +124,20 @@ constexpr void follow_users(GraphModuleView graph, const QuotientGraph& fixed, s
 
 }  // namespace detail
 
-/// Joins nodes of one class (such as: taken by one backend) to few large groups whose quotient graph has no cycle.
+/// Groups nodes of one class (nodes of one backend, for example) into few large groups whose quotient graph has no
+/// cycle.
 ///
-/// `class_of_node` holds a class below `classes`, or no_id for a node that stays alone. Nodes that `fixed` already
-/// put together count as one that stays alone (empty: none). Groups never span two graphs. The groups of one class are
-/// the levels of the program: a node's level is the largest number of changes of class on a way to it; neighbouring
-/// groups are then merged where no path leaves and re-enters. What is made of constants alone joins its first user.
-/// Deterministic, O(nodes + edges). Better than torch.fx's CapabilityBasedPartitioner, which is quadratic and proposes
-/// groups that depend on each other.
+/// `class_of_node` holds a class below `classes`, or no_id for a node that stays alone. Nodes with one entry in `fixed`
+/// count as one node that stays alone (empty: none). Groups never span two graphs. Nodes of one class and level form a
+/// group; a node's level is the largest number of class changes on a path to it. Neighbouring groups are then merged
+/// where no path leaves and re-enters. Nodes that depend on constants alone join their first user. Deterministic,
+/// O(nodes + edges). Better than torch.fx's CapabilityBasedPartitioner, which is quadratic and proposes groups that
+/// depend on each other.
 [[nodiscard]] constexpr NodeGroups group_nodes(GraphModuleView graph, std::span<const std::uint32_t> class_of_node,
                                                std::uint32_t classes, const QuotientGraph& fixed,
                                                std::span<const std::uint32_t> order) {
   const auto graphs = static_cast<std::uint32_t>(graph.graphs.size());
-  const auto class_of = [&](std::uint32_t v) {  // a class of its own in every graph
+  const auto class_of = [&](std::uint32_t v) {  // graphs do not share classes
     const NodeId n = fixed.nodes_of(v)[0];
     return class_of_node[n] == no_id ? no_id : class_of_node[n] * graphs + graph.nodes[n].graph;
   };
@@ -175,7 +176,7 @@ constexpr void follow_users(GraphModuleView graph, const QuotientGraph& fixed, s
     group_of_vertex[v] = group_of_class[c];
   }
   const auto count = static_cast<std::uint32_t>(class_of_group.size());
-  // nodes that stay alone but were fixed together must not come apart: give each such vertex a group behind the others
+  // nodes that `fixed` joins must stay together: each such vertex becomes a group behind the others
   std::vector<std::uint32_t> group_of_node(graph.nodes.size(), 0);
   std::uint32_t all = count;
   for (std::uint32_t v = 0; v < fixed.size; ++v) {

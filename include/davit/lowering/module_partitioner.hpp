@@ -13,7 +13,7 @@
 
 namespace davit {
 
-/// The backend for the nodes of a module.
+/// The backend of a module's nodes.
 struct ModuleRule {
   Name module;
   std::uint32_t backend = 0;  ///< index of the list
@@ -26,11 +26,11 @@ namespace detail {
 
 }  // namespace detail
 
-/// Gives the nodes of modules to backends: those whose nn_module_stack holds the module's path, such as
-/// "encoder.layers.0", or one below it. The rule with the longest path decides; an empty path is the whole model.
+/// Gives the nodes of modules to backends. A rule matches nodes whose nn_module_stack holds the module's path, such as
+/// "encoder.layers.0", or a path below it. The rule with the longest path decides; an empty path is the whole model.
 ///
-/// Errors: not_found for a module without nodes; out_of_range for a backend that the list does not have.
-/// O(nodes + edges + rules * distinct stacks).
+/// Errors: not_found for a module without nodes; out_of_range for a backend that the list does not have. O(nodes +
+/// edges + rules * distinct stacks).
 template <class List>
 struct ModulePartitioner {
   using Backends = List;

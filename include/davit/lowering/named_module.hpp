@@ -21,15 +21,15 @@
 
 namespace davit {
 
-/// A lowered program, with a session, whose method names are known when compiling: `module["forward"_s](x, h)`.
-/// A name that is not among `Keys` does not compile.
+/// A lowered program with a session and compile-time method names: `module["forward"_s](x, h)`. A name that is not
+/// among `Keys` does not compile.
 template <class B, class... Keys>
 class NamedModule {
  public:
   explicit NamedModule(Session session) : session_(std::move(session)) {}
 
-  /// The method of that name: a callable from what Session::run takes to Result<Outputs>. It refers to the module,
-  /// which must stay where it is as long.
+  /// Returns the method of that name, a callable with the arguments of Session::run that returns Result<Outputs>. It
+  /// refers to the module, which must outlive it and not move.
   template <class Key>
   [[nodiscard]] auto operator[](Key) {
     check_key<Key>();
@@ -40,7 +40,7 @@ class NamedModule {
     };
   }
 
-  /// The method of that name for tensors of static size, as `typed<std::tuple<Outs...>(Ins...)>("forward"_s)`.
+  /// Returns the method of that name for tensors of static sizes: `typed<std::tuple<Outs...>(Ins...)>("forward"_s)`.
   template <class Signature, class Key>
   [[nodiscard]] Result<TypedMethod<B, Signature>> typed(Key) const {
     check_key<Key>();
@@ -67,8 +67,8 @@ class NamedModule {
   Session session_;
 };
 
-/// Lowers the methods that a Hana map names, `make_map(make_pair("forward"_s, spec), ...)`, onto backend B.
-/// Errors as to_backend(methods, specs).
+/// Lowers the methods in the keys of a Hana map, `make_map(make_pair("forward"_s, spec), ...)`, onto backend B. Errors
+/// as to_backend(methods, specs).
 template <class B, class Map>
   requires(boost::hana::is_a<boost::hana::map_tag, Map>())
 [[nodiscard]] auto to_backend(std::span<const ProgramMethod> methods, const Map& specs,
@@ -85,9 +85,9 @@ template <class B, class Map>
     return Result<Module>(Module(std::move(*session)));
   });
 }
-/// Lowers the methods of these names, `"forward"_s` and more, with the backend's default compile spec.
+/// Lowers the methods of these names, `"forward"_s, ...`, with the backend's default compile spec.
 template <class B, char... method, class... More>
-  requires(sizeof...(method) > 0)  // {} is a compile spec
+  requires(sizeof...(method) > 0)  // without names, {} would be a compile spec
 [[nodiscard]] auto to_backend(std::span<const ProgramMethod> methods, boost::hana::string<method...> name,
                               More... more) {
   detail::check_target<B>();
@@ -96,7 +96,7 @@ template <class B, char... method, class... More>
   return to_backend<B>(
       methods, boost::hana::make_map(boost::hana::make_pair(name, spec), boost::hana::make_pair(more, spec)...));
 }
-/// @name The same for a program of one method, "forward".
+/// @name Lowering of a program of one method, "forward".
 /// @{
 template <class B, class Map>
   requires(boost::hana::is_a<boost::hana::map_tag, Map>())

@@ -17,19 +17,19 @@
 
 namespace davit {
 
-/// The number of a tag: which partition a node belongs to.
+/// Identifies a tag, that is, a partition.
 using TagId = std::uint32_t;
 
-/// Which nodes, and which inputs of graphs, belong together: side tables beside a program that stays as it is.
+/// The partition of each node, and of graph inputs: side tables of an unchanged program.
 ///
-/// Only nodes are tagged as a rule. Parameters, buffers and constants follow the nodes that use them; tagging one says
-/// that all its users must be in that partition. User inputs and graph outputs cannot be tagged.
+/// Usually only nodes are tagged. Parameters, buffers and constants follow the nodes that use them; a tag on one
+/// requires that all its users are in that partition. User inputs and graph outputs cannot be tagged.
 struct PartitionTags {
-  std::vector<TagId> nodes;   ///< per node; no_id: none
+  std::vector<TagId> nodes;   ///< per node; no_id: untagged
   std::vector<TagId> values;  ///< per value, for graph inputs; may be empty
   std::vector<Name> names;    ///< per tag
-  /// @name What was tagged against the rules; to_backend reports it.
-  std::vector<std::pair<NodeId, TagId>> conflicts;  ///< nodes that were tagged a second time, otherwise
+  /// @name Violations, which to_backend reports.
+  std::vector<std::pair<NodeId, TagId>> conflicts;  ///< nodes that were tagged twice, differently
   std::vector<std::pair<GraphId, TagId>> outputs;   ///< graphs whose output was tagged
 
   constexpr PartitionTags() = default;
@@ -49,27 +49,27 @@ struct PartitionTags {
   constexpr void tag_output(GraphId graph, TagId tag) { outputs.emplace_back(graph, tag); }
 };
 
-/// Why a backend did not take a node.
+/// The reason why a backend refused a node.
 struct NodeRefusal {
   NodeId node = no_id;
   std::uint32_t backend = 0;
   std::string_view reason;
 };
 
-/// One tag's destination.
+/// The backend of one tag.
 struct Delegation {
   std::uint32_t backend = 0;
-  BackendObject spec{};                    ///< the backend's CompileSpec; null: its default
-  std::vector<std::uint32_t> fallbacks{};  ///< backends to try, in order, where the first is not available
+  BackendObject spec{};                    ///< the backend's CompileSpec; null: the default
+  std::vector<std::uint32_t> fallbacks{};  ///< backends to try, in order, if the first is not available
 };
 
-/// What a partitioner answers: tags, a destination per tag, and why nodes were not taken. Backends are indices of a
+/// The result of a partitioner: tags, a delegation per tag, and the reasons of refusals. Backends are indices of a
 /// list. Source: executorch.exir.backend.partitioner.PartitionResult.
 struct PartitionResult {
   PartitionTags tags;
   std::vector<Delegation> delegations;  ///< per tag
   std::vector<NodeRefusal> refusals;
-  std::vector<CostCandidate> candidates;  ///< for the report; of a partitioner that goes by costs
+  std::vector<CostCandidate> candidates;  ///< for the report, from partitioners that compare costs
 
   PartitionResult() = default;
   explicit PartitionResult(GraphModuleView graph) : tags(graph) {}
@@ -92,7 +92,7 @@ struct Partitioning : PartitionResult {
   explicit Partitioning(PartitionResult result) : PartitionResult(std::move(result)) {}
 
   using PartitionResult::add;
-  /// Adds a tag for a backend of the list, compiled by a spec of its own. O(1).
+  /// Adds a tag for a backend of the list, with a compile spec. O(1).
   TagId add(Name name, DelegationSpec<List> spec, std::vector<std::uint32_t> fallbacks = {}) {
     const auto backend = static_cast<std::uint32_t>(spec.index());
     BackendObject object = std::visit(
@@ -105,9 +105,9 @@ struct Partitioning : PartitionResult {
   }
 };
 
-/// Decides which nodes go where. It sees the program, and cannot change it. One that uses some backends of its list, or
-/// prefers them in another order, says so: `preference()` answers their indices, none for the list as it is; then
-/// composite operators are kept whole for these alone. Source: executorch.exir.backend.partitioner.Partitioner.
+/// Assigns nodes to backends. It cannot change the program. A partitioner that uses only some backends of its list, or
+/// in another order, has `preference()`, which returns their indices (empty: the whole list); composite operators are
+/// then kept whole for these backends alone. Source: executorch.exir.backend.partitioner.Partitioner.
 template <class P>
 concept Partitioner = requires(const P& partitioner, const Method& method) {
   typename P::Backends;

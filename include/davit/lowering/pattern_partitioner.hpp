@@ -11,7 +11,7 @@
 
 namespace davit {
 
-/// The backend for a chain of operators.
+/// The backend of a chain of operators.
 struct PatternRule {
   std::vector<Name> targets;
   std::uint32_t backend = 0;  ///< index of the list
@@ -24,11 +24,11 @@ namespace detail {
 
 /// Gives chains of operators to backends, such as {"aten.convolution.default", "aten.relu.default"}.
 ///
-/// A chain is a run of nodes with these targets in which each node but the last has one user, the next; none of its
-/// values leaves the chain. Chains do not overlap: earlier patterns come first, then earlier nodes; a chain goes to its
-/// backend as a whole or, if that refuses one of its nodes, not at all. Name a longer pattern before its own beginning.
-/// Errors: invalid_argument for a pattern without operators; out_of_range for a backend that the list does not have.
-/// O(patterns * nodes * length + edges). Source: torch.fx.passes.utils.matcher_utils, for linear patterns.
+/// A chain is a sequence of nodes with these targets; the next node is the only user of each but the last. Chains do
+/// not overlap: earlier patterns come first, then earlier nodes. A chain goes to its backend whole, or not at all if
+/// the backend refuses a node. List a longer pattern before its prefix. Errors: invalid_argument for a pattern without
+/// operators; out_of_range for a backend that the list does not have. O(patterns * nodes * length + edges). Source:
+/// torch.fx.passes.utils.matcher_utils, for linear patterns.
 template <class List>
 struct PatternPartitioner {
   using Backends = List;

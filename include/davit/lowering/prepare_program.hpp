@@ -11,19 +11,19 @@
 
 namespace davit {
 
-/// A program as partitioners and static programs see it: functional, simplified, recurrent layers whole, and composite
-/// operators taken apart that none of `options` takes whole; nothing if the program is so already. `validate`: what
-/// verify says of the program, before and after, is an error. O(nodes + edges).
+/// Prepares a program for partitioners and static programs: functional, simplified, with whole recurrent layers, and
+/// with composites decomposed that no backend of `options` takes whole. Returns nothing if the program is so already.
+/// `validate`: violations that verify finds, before and after, are errors. O(nodes + edges).
 [[nodiscard]] Result<std::optional<ExportedProgram>> prepare_program(const ExportedProgram& program,
                                                                      const DecomposeOptions& options,
                                                                      bool validate = true);
 
 namespace detail {
 
-/// One error of several: the first, which lists the others.
+/// Makes one error of several: the first, which lists the others.
 [[nodiscard]] Error all_of(std::vector<Error> violations);
-/// What verify says of a program, if it shall be asked. `calls`: also of its calls, which is asked once: those that
-/// lowering makes are as the schemas say.
+/// Calls verify if `validate`. `calls`: also checks calls against schemas, which happens once: lowering itself makes
+/// valid calls.
 [[nodiscard]] Result<void> sound(const ExportedProgram& program, bool validate, bool calls = false);
 
 }  // namespace detail

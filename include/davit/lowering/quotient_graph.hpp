@@ -10,8 +10,8 @@
 
 namespace davit {
 
-/// The graph that is left when each group of nodes becomes one vertex. Rows are compressed: the nodes of vertex v are
-/// `nodes[first_node[v] .. first_node[v + 1])`, likewise the vertices it needs; an edge may stand there several times.
+/// The graph in which each group of nodes is one vertex. Rows are compressed: the nodes of vertex v are
+/// `nodes[first_node[v] .. first_node[v + 1])`, and likewise for the vertices that it needs; edges may repeat.
 struct QuotientGraph {
   std::uint32_t size = 0;
   std::vector<std::uint32_t> vertex_of_node;
@@ -29,8 +29,8 @@ struct QuotientGraph {
 };
 
 /// Contracts groups: nodes with the same entry in `group_of_node` become one vertex, nodes with no_id one each.
-/// Vertices are numbered by their first node; a vertex needs others as its nodes do (see Dependencies). O(nodes +
-/// edges).
+/// Vertices are numbered by their first node; a vertex needs the vertices that its nodes need (see Dependencies).
+/// O(nodes + edges).
 [[nodiscard]] constexpr QuotientGraph contract(GraphModuleView graph, std::span<const std::uint32_t> group_of_node,
                                                std::uint32_t groups) {
   QuotientGraph q;
@@ -72,13 +72,14 @@ struct QuotientGraph {
   return q;
 }
 
-/// Vertices in an order in which each comes after all it needs, or a cycle.
+/// A topological order of the vertices, or a cycle.
 struct VertexOrder {
   std::vector<std::uint32_t> order;
-  std::vector<std::uint32_t> cycle;  ///< if not empty: vertices, each of which needs the next; the last needs the first
+  std::vector<std::uint32_t> cycle;  ///< vertices of a cycle: each needs the next, the last needs the first
 };
 
-/// Orders the vertices; among those that are free to choose, by first node. O(vertices + edges), no recursion.
+/// Orders the vertices; of several possible ones the one with the first node comes first. O(vertices + edges), no
+/// recursion.
 [[nodiscard]] constexpr VertexOrder topological_order(const QuotientGraph& q) {
   enum : std::uint8_t { fresh, open, done };
   VertexOrder out;

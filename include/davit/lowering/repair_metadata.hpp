@@ -9,21 +9,21 @@
 
 namespace davit {
 
-/// True for an operator that is a whole recurrent layer.
+/// True for lstm, gru and rnn operators, which are whole recurrent layers.
 [[nodiscard]] constexpr bool is_recurrent_layer(std::string_view target) noexcept {
   return target == "aten.gru.input" || target == "aten.lstm.input" || target == "aten.rnn_relu.input" ||
          target == "aten.rnn_tanh.input";
 }
 
-/// A program whose values have the sizes, and dtypes, that running it gives, where torch.export records others:
-/// torch 2.6 says (layers, 1, batch, hidden) of the last states of an LSTM, which are (layers, batch, hidden), and as
-/// many rows of a recurrent layer as its example had, where those that it takes depend on the call; and that places and
-/// counts of unique are of the dtype of its elements. So of all that follows from them.
+/// Repairs recorded sizes and dtypes that differ from those at run time, and those of all values computed from them.
+/// torch 2.6 records the last states of an LSTM with sizes (layers, 1, batch, hidden) instead of (layers, batch,
+/// hidden), the output of a recurrent layer with as many steps as its example had, even if their number is symbolic,
+/// and the index outputs of `unique` with the element dtype.
 ///
-/// Nothing if the program says what is right, or is not as the operators' schemas say. Where the sizes of a result
-/// cannot be told from the arguments they stay as they are. The program must be verified. O(size of the program).
-/// Source: torch._decomp.decompositions.one_layer_lstm, which torch uses for the sizes, beside aten.lstm.input, which
-/// runs; torch._subclasses.fake_impls._unique.
+/// Returns nothing if the metadata is right, or if calls do not fit the operators' schemas. Sizes of a result that do
+/// not follow from the arguments stay. The program must be verified. O(size of the program). Source:
+/// torch._decomp.decompositions.one_layer_lstm, from which torch takes the sizes, while aten.lstm.input runs;
+/// torch._subclasses.fake_impls._unique.
 [[nodiscard]] std::optional<ExportedProgram> with_repaired_metadata(const ExportedProgram& program);
 
 }  // namespace davit

@@ -16,24 +16,27 @@
 
 namespace davit {
 
-/// Carries out rules: texts that say what a composite operator is made of. Emits the nodes as it goes.
+/// Evaluates rules, the texts that decompose composite operators, and emits their nodes.
 ///
-///     "aten.softplus.default(self, beta=1, threshold=20)^: t = self * beta; where(t > threshold, self, log1p(exp(t)) /
-///     beta)" "aten.clip.default = aten.clamp.default"
+///     "aten.clip.default = aten.clamp.default"
+///     "aten.softplus.default(self, beta=1, threshold=20)^:
+///          t = self * beta; where(t > threshold, self, log1p(exp(t)) / beta)"
 ///
-/// A rule is a list of assignments and a result, separated by ';'. Arithmetic on tensors, symbolic sizes and numbers is
-/// written alike; numbers are folded. Sizes are equal if their examples are, as torch's guards say; which is larger is
-/// decided by their ranges alone: a rule that asks more does not fit. `c ? a : b` evaluates one of both; `[i in list:
-/// x]` maps; `fold(a: start; i in list: x)` folds, `scan(...)` so lists every `a` but the first; `l[i]`, `l[a:b]` index
-/// lists; `out` is the sizes of the operator's output. `f(x, name=y)` is a function of the language
-/// (detail/rule_functions.hpp), another rule, or an operator of aten
-/// ("sum.dim_IntList", ".default" is implied), whose output's dtype and sizes follow from its arguments or are given:
-/// `sizes=`, `as=`. Behind the parameters: '^' float16 and bfloat16 are computed in float32; '!', after it, the
-/// operator is one of core ATen, and stays where nobody says what backends take. Unknown names are faults of the
-/// emitter.
+/// A rule is a list of assignments and a result, separated by ';'.
+/// - Arithmetic is the same for tensors, symbolic sizes and numbers; numbers are folded. `==` compares the examples of
+///   sizes, as torch's guards do; `<` uses their ranges alone, and a rule whose comparison they leave open does not
+///   fit.
+/// - `c ? a : b` evaluates one branch; `[i in list: x]` maps; `fold(a: start; i in list: x)` folds;
+///   `scan(a: start; i in list: x)` lists every `a` but the first; `l[i]`, `l[a:b]` index lists.
+/// - `out` is the sizes of the operator's output.
+/// - `f(x, name=y)` is a function of the language (detail/rule_functions.hpp), another rule, or an aten operator
+///   ("sum.dim_IntList"; ".default" is implied). dtype and sizes of an operator's output follow from its arguments, or
+///   are given by `sizes=` and `as=`.
+/// - Behind the parameters: '^' computes float16 and bfloat16 in float32; '!', after it, marks operators of core ATen,
+///   which stay whole unless the options name backends. Unknown names set the emitter's fault.
 class RuleEvaluator {
  public:
-  /// `ranges`: of the program's symbols; one that is not there may be any number.
+  /// `ranges`: of the program's symbols; a symbol without a range may be any number.
   explicit RuleEvaluator(GraphEmitter& emitter, std::span<const RangeConstraint> ranges = {}) : emit(emitter) {
     for (const RangeConstraint& range : ranges)
       ranges_[range.symbol.view()] = {range.min ? static_cast<double>(*range.min) : -unbounded,
@@ -41,12 +44,12 @@ class RuleEvaluator {
   }
 
   GraphEmitter& emit;
-  std::vector<TensorMeta> outputs{};  ///< of the operator that is being decomposed
-  /// Whether an operator that a rule names and that has a rule itself stays whole, asked of its node, and whether it is
-  /// one of core ATen ('!'); null: only those of core do.
+  std::vector<TensorMeta> outputs{};  ///< of the operator under decomposition
+  /// Returns true if an operator with a rule that another rule names stays whole, given its node and whether it is of
+  /// core ATen ('!'); null: only core operators stay.
   bool (*keeps)(const void* options, GraphModuleView graph, NodeId node, bool is_core) = nullptr;
   const void* options = nullptr;  ///< of `keeps`
-  bool has_widened = false;       ///< a rule with '^' made float32 of an argument since this was set to false
+  bool has_widened = false;       ///< a rule with '^' has widened an argument to float32 since the last reset
 
   /// Evaluates a rule for these arguments.
   [[nodiscard]] Item run(std::string_view row, std::vector<NamedItem> arguments);
@@ -57,14 +60,14 @@ class RuleEvaluator {
     std::string_view target;
     std::vector<NamedItem> arguments;
   };
-  /// Evaluates the arguments of a call that is written in the language ("elu(x, alpha / scale)"), with these names.
+  /// Evaluates the arguments of a call in the rule language ("elu(x, alpha / scale)"), with these names bound.
   [[nodiscard]] Call read_call(std::string_view text, std::span<const std::pair<std::string_view, Item>> names);
   [[nodiscard]] Item fail(const char* why) noexcept {
     if (emit.fault == nullptr) emit.fault = why;
     return {};
   }
 
-  // -- what the functions of the language ask ---------------------------------------------------------------------
+  // -- queries for the functions of the language --------------------------------------------------------------------
   [[nodiscard]] bool is_tensor(const Item& item) {
     return item.is_value() && emit.module().values[item.value()].kind == ValueKind::tensor;
   }
@@ -74,14 +77,14 @@ class RuleEvaluator {
   [[nodiscard]] std::int64_t rank(const Item& tensor) {
     return is_tensor(tensor) ? emit.module().values[tensor.value()].sizes.count : 0;
   }
-  /// An int, or the example of a symbolic one.
+  /// Returns an int, or the example of a symbolic one.
   [[nodiscard]] std::int64_t integer(const Item& item) { return emit.dim(item).value; }
   [[nodiscard]] double number(const Item& item);
   [[nodiscard]] bool truth(const Item& item);
   [[nodiscard]] bool equal(const Item& a, const Item& b);
-  /// Whether a < b, or a <= b, at run time; nothing if sizes tell only then.
+  /// Returns whether a < b, or a <= b, at run time; nothing if it depends on the symbols.
   [[nodiscard]] std::optional<bool> less(const Item& a, const Item& b, bool or_equal);
-  /// The smaller or the larger of two: one of them, or a new symbolic number.
+  /// Returns the smaller or the larger of two: one of them, or a new symbolic number.
   [[nodiscard]] Item extreme(const Item& a, const Item& b, bool largest);
   /// Size d of a tensor: a number, or the value of a new sym_size node.
   [[nodiscard]] Item size(const Item& tensor, std::int64_t d);
@@ -91,7 +94,7 @@ class RuleEvaluator {
 
  private:
   static constexpr double unbounded = std::numeric_limits<double>::infinity();
-  /// What a number may be at run time.
+  /// The range of a number at run time.
   struct Bounds {
     double low = -unbounded, high = unbounded;
   };
@@ -101,7 +104,7 @@ class RuleEvaluator {
            (item.is_value() && emit.module().values[item.value()].kind == ValueKind::sym_float);
   }
   [[nodiscard]] Bounds bounds(const Item& item);
-  /// The same of an expression; `most`: how many of its parts are looked at.
+  /// The range of an expression; `most` limits the visited sub-expressions.
   [[nodiscard]] Bounds bounds(ExprId id, int& most);
   [[nodiscard]] Item call_operator(std::string_view target, std::string_view schema, std::vector<NamedItem> arguments);
 

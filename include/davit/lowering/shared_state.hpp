@@ -19,7 +19,8 @@
 
 namespace davit::detail {
 
-/// The parameters, buffers and constants that a program changes, sorted. The program must be verified. O(n log n).
+/// Returns the parameters, buffers and constants that a program changes, sorted. The program must be verified. O(n log
+/// n).
 [[nodiscard]] inline std::vector<Name> changed_attributes(const ExportedProgram& program) {
   std::vector<Name> changed = written_in_place(program);
   for (const OutputSpec& spec : program.signature.output_specs)
@@ -29,8 +30,8 @@ namespace davit::detail {
   return changed;
 }
 
-/// An error if a tensor that a program changes shares memory with one of another name that it reads: as state each
-/// would be a copy of its own. The program must be verified. O(n log n).
+/// Returns an error if a tensor that a program changes shares memory with another tensor that it reads: as state they
+/// would be separate copies. The program must be verified. O(n log n).
 [[nodiscard]] inline Result<void> check_shared_storage(const ExportedProgram& program) {
   struct Attribute {
     MemoryRange place;
@@ -98,9 +99,9 @@ struct StateHolder {
   return std::memcmp(at[0], at[1], x.nbytes()) == 0;
 }
 
-/// State is shared by name: a tensor that one method changes is one tensor, with one initial value, for all that hold
-/// it. `names`: of what is changed, in any order. Errors: unsupported_argument where two methods have it with other
-/// element types, sizes or initial values. O(names * methods + bytes of state).
+/// Checks state that is shared by name: a tensor that one method changes is one tensor, with one initial value, in all
+/// methods that have it. `names`: the changed tensors, in any order. Errors: unsupported_argument if dtype, sizes or
+/// initial value differ between two methods. O(names * methods + bytes of state).
 [[nodiscard]] inline Result<void> check_same_state(std::span<const StateHolder> methods, std::vector<Name> names) {
   std::ranges::sort(names);
   names.erase(std::ranges::unique(names).begin(), names.end());
@@ -122,7 +123,7 @@ struct StateHolder {
       if (name == nullptr) continue;
       const auto at = std::ranges::lower_bound(names, *name);
       const Tensor* const tensor = at == names.end() || !(*at == *name) ? nullptr : tensors.find(*name);
-      if (tensor == nullptr) continue;  // an error where it is used
+      if (tensor == nullptr) continue;  // its use reports the error
       Owner& first = owners[static_cast<std::size_t>(at - names.begin())];
       const Owner own{&method, tensor};
       if (first.tensor == nullptr) first = own;
@@ -144,7 +145,7 @@ struct StateHolder {
   return {};
 }
 
-/// The state of programs that are lowered together: what one of them changes is state for all that hold it (see
+/// The state of programs that are lowered together: a tensor that one of them changes is state of all that have it (see
 /// check_same_state).
 class SharedState {
  public:
@@ -158,7 +159,7 @@ class SharedState {
     std::ranges::sort(changed_);
   }
   [[nodiscard]] const std::vector<Name>& names() const noexcept { return changed_; }
-  /// The program itself, or a copy of it in `own` whose signature names the state that its outputs do not.
+  /// Returns the program, or a copy in `own` whose signature also names state that only other programs change.
   [[nodiscard]] const ExportedProgram* mark(const ExportedProgram& program, ExportedProgram& own) const {
     if (changed_.empty()) return &program;
     std::vector<Name> unlisted;

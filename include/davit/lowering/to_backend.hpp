@@ -16,7 +16,7 @@
 
 namespace davit {
 
-/// A method's name and how its backend shall compile it.
+/// A method's name and the compile spec of its backend.
 template <class B>
 struct MethodCompileSpec {
   Name method;
@@ -32,7 +32,7 @@ struct MethodPartitioner {
 
 namespace detail {
 
-/// Asserts that B is a backend; of a type that was meant as a partitioner, that it is one.
+/// Asserts that B is a backend, or, for a type meant as a partitioner, that it is a partitioner.
 template <class B>
 consteval void check_target() {
   constexpr bool is_list = requires { B::tables(); };
@@ -54,7 +54,7 @@ consteval bool check_backends(BackendList<Bs...>*) {
   return (check_backend<Bs>() && ...);
 }
 
-/// Asserts that a CompileSpec can be made of nothing.
+/// Asserts that a CompileSpec is default-constructible.
 template <class B>
 consteval void check_default_spec() {
   if constexpr (Backend<B>)
@@ -62,7 +62,7 @@ consteval void check_default_spec() {
                   "davit: this backend's CompileSpec has no default; pass one: davit::to_backend<B>(program, spec)");
 }
 
-/// The partitioner behind a function; it must outlive the call.
+/// Type-erases a partitioner; it must outlive the call.
 template <Partitioner P>
 [[nodiscard]] PartitionCall partition_call(const Name& method, const P& partitioner) {
   PartitionCall call{method, &partitioner, [](const void* self, const Method& each) -> Result<PartitionResult> {
@@ -74,7 +74,7 @@ template <Partitioner P>
   return call;
 }
 
-/// The methods that `specs` name, each as a whole on the one backend of `backends`.
+/// Lowers the methods that `specs` name, each as a whole onto the one backend of `backends`.
 [[nodiscard]] Result<LoweredProgram> lower_whole(BackendTables backends, std::span<const ProgramMethod> methods,
                                                  std::span<const std::pair<Name, BackendObject>> specs,
                                                  Diagnostics* diagnostics);
@@ -82,18 +82,18 @@ template <Partitioner P>
 [[nodiscard]] Result<LoweredProgram> lower_whole(BackendTables backends, const ExportedProgram& program,
                                                  BackendObject spec, Diagnostics* diagnostics);
 
-/// A Result of a program, which is no program yet.
+/// A Result of a program, which must be unwrapped first.
 template <class T>
 concept ProgramResult = std::same_as<std::remove_cvref_t<T>, Result<ExportedProgram>>;
 
 }  // namespace detail
 
-/// Lowers the methods named in `specs` onto backend B: the partitioning of everything onto `BackendList<B>`. The
-/// programs stay untouched. Control flow is carried out by the lowered program.
+/// Lowers the methods named in `specs` onto backend B: every node goes to `BackendList<B>`. The programs stay
+/// unchanged. The lowered program runs control flow.
 ///
 /// If B is not available here, lowering succeeds with a warning: the program can be saved, and runs where it is loaded
-/// with B available. Errors: not_found, what verify, preprocess and compile report. O(nodes) beside the backend's own
-/// work. Source: torch::jit::detail::codegen_backend_module.
+/// with B available. Errors: not_found, and the errors of verify, preprocess and compile. O(nodes), plus the backend's
+/// own work. Source: torch::jit::detail::codegen_backend_module.
 template <class B>
 [[nodiscard]] Result<LoweredProgram> to_backend(std::span<const ProgramMethod> methods,
                                                 std::span<const MethodCompileSpec<B>> specs,
@@ -171,7 +171,7 @@ template <Partitioner P>
   return to_backend(program, P{});
 }
 
-/// @name Not of a Result: it may hold an Error. These say so, and do not compile.
+/// @name Overloads for a Result, which may hold an Error: they do not compile, and their message says why.
 /// @{
 template <class B, detail::ProgramResult R, class... Rest>
 Result<LoweredProgram> to_backend(const R&, const Rest&...) {

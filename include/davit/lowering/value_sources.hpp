@@ -12,11 +12,11 @@
 
 namespace davit {
 
-/// Where a value comes from, as a partition sees it.
+/// The source of a value, as a partition sees it.
 enum class ValueSource : std::uint8_t {
-  passed,    ///< a user input, or what a node made
+  passed,    ///< a user input, or the result of a node
   constant,  ///< a parameter, buffer, constant or object that the program does not change
-  state,     ///< one that it changes
+  state,     ///< a parameter, buffer or constant that it changes
 };
 
 /// The source of every value. O(values + specs log specs).
@@ -41,8 +41,8 @@ enum class ValueSource : std::uint8_t {
   return sources;
 }
 
-/// Notes where the values that a node makes come from; true if from constants alone, so that they can be computed when
-/// the program is lowered. `sources` grows to all of the graph's values. O(values of the node).
+/// Records the sources of a node's values; returns true if the node depends on constants alone, so that lowering can
+/// compute it. `sources` grows to all values of the graph. O(values of the node).
 [[nodiscard]] constexpr bool note_source(GraphModuleView graph, const Node& node, std::vector<ValueSource>& sources) {
   if (sources.size() < graph.values.size()) sources.resize(graph.values.size(), ValueSource::passed);
   bool constant = true;
@@ -54,8 +54,8 @@ enum class ValueSource : std::uint8_t {
   return constant;
 }
 
-/// 1 per value that is a constant or made of constants alone, else 0: what GraphModuleView::constant points at, as
-/// backends are asked about regions. O(values + edges + specs log specs).
+/// Returns 1 per value that depends on constants alone, else 0: the table behind GraphModuleView::constant, for
+/// backends that judge regions. O(values + edges + specs log specs).
 [[nodiscard]] constexpr std::vector<std::uint8_t> constant_values(const ProgramTables& program) {
   std::vector<ValueSource> sources = value_sources(program);
   for (const Node& node : program.view().nodes) (void)note_source(program.view(), node, sources);

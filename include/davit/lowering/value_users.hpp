@@ -10,11 +10,11 @@
 
 namespace davit {
 
-/// The nodes that read each value, ascending, one entry per mention. Rows are compressed.
+/// The nodes that read each value, ascending, one entry per use. Rows are compressed.
 struct ValueUsers {
   std::vector<std::uint32_t> first;  ///< per value, and one more
   std::vector<NodeId> nodes;
-  std::vector<std::uint8_t> is_output;  ///< per value: its graph answers it
+  std::vector<std::uint8_t> is_output;  ///< per value: its graph returns it
 
   [[nodiscard]] constexpr std::span<const NodeId> of(ValueId v) const noexcept {
     return std::span(nodes).subspan(first[v], first[v + 1] - first[v]);

@@ -18,32 +18,31 @@
 #include "davit/testing/detail/session_laws.hpp"
 #include "davit/testing/detail/tracer_laws.hpp"
 
-// The laws of a backend. A type that has the functions of the contract is a backend only if it keeps them too:
+// The laws of a backend. A type with the functions of the contract is a backend only if it also keeps these laws:
 //
-//  available    is_available() answers the same while the machine stays the same.
-//  lowers       the program given is one the backend takes; what `refuses` takes and what preprocess takes agree.
-//  costs        offload_cost is a finite number of nanoseconds, none below zero, and the same for the same region.
-//  pure         preprocess leaves the program as it was, and makes the same bytes from the same method and spec.
+//  available    is_available() returns the same as long as the machine does not change.
+//  lowers       the backend takes the given program; preprocess takes every node that `refuses` accepts.
+//  costs        offload_cost is a finite number of nanoseconds, not negative, and the same for the same region.
+//  pure         preprocess does not change the program, and makes the same bytes from the same method and spec.
 //  compile      compile is a function of processed and spec: two handles give the same results.
 //  functional   execute is a function of handle and inputs: the same inputs give the same outputs, now and later.
-//  inputs       execute leaves its inputs as they were (mutations are outputs; the session writes them back).
-//  strides      inputs of other strides give the same results, but for rounding.
-//  outputs      as many outputs as the program declares, of its kinds, dtypes and sizes.
-//  destination  an output that comes with a destination is filled or replaced; the result is the same. Nothing is
-//  written
-//               behind a destination that is smaller than the output (a damaged file may say so).
+//  inputs       execute does not change its inputs (mutations are outputs; the session writes them back).
+//  strides      inputs of other strides give the same results, up to rounding.
+//  outputs      outputs have the program's declared number, kinds, dtypes and sizes.
+//  destination  an output with a destination is written there or replaced, with the same result. Nothing is written
+//               behind a destination that is smaller than the output (a damaged file may declare one).
 //  checked      inputs of wrong number, kind, dtype or rank are an Error before execute, and do no harm.
-//  sessions     sessions of one program do not see each other.
-//  saved        load(save(processed)) gives the same results and the same bytes; the debug map is not needed.
+//  sessions     sessions of one program do not affect each other.
+//  saved        load(save(processed)) gives the same results and the same bytes, without the debug map.
 //  damaged      truncated bytes give a handle, or an Error with a code and a sentence; never a crash.
-//  handles      every debug handle in an event is known to the map; begin and end come in pairs.
+//  handles      the debug map knows every debug handle in an event; begin and end come in pairs.
 //  tracer       a tracer changes no result.
 
 namespace davit::testing {
 
 namespace detail {
 
-/// available: whether the backend can be checked at all.
+/// available: if it is false, the other laws cannot be checked.
 template <Backend B>
 [[nodiscard]] bool check_available(LawCase<B>& c) {
   if (B::is_available() != B::is_available()) c.broken("available", "two calls of is_available() differ");
@@ -52,7 +51,7 @@ template <Backend B>
   return false;
 }
 
-/// lowers: what refuses() takes is what preprocess takes.
+/// lowers: preprocess takes every node that refuses() accepts.
 template <Backend B>
 void check_selection(LawCase<B>& c, bool lowers) {
   if constexpr (SelectsNodes<B>) {
@@ -64,7 +63,7 @@ void check_selection(LawCase<B>& c, bool lowers) {
   }
 }
 
-/// costs: offload_cost of the whole program is a number of nanoseconds, and the same when asked again.
+/// costs: offload_cost of the whole program is a number of nanoseconds, and the same in a second call.
 template <Backend B>
 void check_costs(LawCase<B>& c) {
   if constexpr (EstimatesOffloadCost<B>) {
@@ -75,12 +74,12 @@ void check_costs(LawCase<B>& c) {
     std::vector<NodeId> nodes(graph.nodes.size());
     std::iota(nodes.begin(), nodes.end(), NodeId{0});
     const double ns = B::offload_cost(graph, nodes);
-    if (!(ns >= 0) || !std::isfinite(ns)) c.broken("costs", "offload_cost() is no number of nanoseconds");
+    if (!(ns >= 0) || !std::isfinite(ns)) c.broken("costs", "offload_cost() is not a number of nanoseconds");
     if (ns != B::offload_cost(graph, nodes)) c.broken("costs", "two calls of offload_cost() differ");
   }
 }
 
-/// pure: preprocess leaves the program as it was.
+/// pure: preprocess does not change the program.
 template <Backend B>
 void check_purity(LawCase<B>& c) {
   const GraphModule before = c.program.graph_module;
@@ -92,7 +91,7 @@ void check_purity(LawCase<B>& c) {
     c.broken("pure", "preprocess changed the program");
 }
 
-/// Checks all laws of B; the violations stand in `c`.
+/// Checks all laws of B; `c` collects the violations.
 template <Backend B>
 void check_laws(LawCase<B>& c) {
   if (!check_available(c)) return;
@@ -113,9 +112,8 @@ void check_laws(LawCase<B>& c) {
 
 }  // namespace detail
 
-/// Checks the laws of backend B on a program with one method, called with each of the samples in turn. Returns what did
-/// not hold; an empty list is what you want. Choose programs that together use all the backend can do.
-/// Cost: about ten runs of each sample.
+/// Checks the laws of backend B on a program with one method, for each of the samples. Returns the violations; empty if
+/// all laws hold. Choose programs that together use all features of the backend. Cost: about ten runs of each sample.
 template <Backend B>
 [[nodiscard]] std::vector<LawViolation> check_backend_laws(const ExportedProgram& program,
                                                            const typename B::CompileSpec& spec,
@@ -125,7 +123,7 @@ template <Backend B>
   return std::move(c.violations);
 }
 
-/// The same; calls `report(law, what)` for each violation. True if all laws hold.
+/// check_backend with a callback: calls `report(law, what)` for each violation. True if all laws hold.
 template <Backend B, class Report>
 bool check_backend_laws(const ExportedProgram& program, const typename B::CompileSpec& spec,
                         std::span<const SampleInputs> samples, Report&& report) {

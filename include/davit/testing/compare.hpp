@@ -19,13 +19,13 @@
 
 namespace davit::testing {
 
-/// How close an output must be to the recorded one: |a - b| <= atol + rtol * |b|; both 0 means exact. NaN equals NaN.
-/// Source: torch.allclose with equal_nan.
+/// The allowed difference of an output from the recorded one: |a - b| <= atol + rtol * |b|; both 0: exact. NaN equals
+/// NaN. Source: torch.allclose with equal_nan.
 struct Tolerance {
   double rtol = 0;
   double atol = 0;
 };
-/// What is compared: values, only dtype and shape, or the values in any order.
+/// The kind of comparison: values, only dtype and shape, or values in any order.
 enum class Check : std::uint8_t { close, shape_dtype, permutation };
 
 namespace detail {
@@ -37,7 +37,7 @@ namespace detail {
   return std::fabs(a - b) <= t.atol + t.rtol * std::fabs(b);
 }
 
-/// What an element is compared as: integers stay exact, all other types become double.
+/// Converts an element for a comparison: integers stay exact, all other types become double.
 template <class T>
 [[nodiscard]] constexpr auto comparable(T value) noexcept {
   if constexpr (std::is_integral_v<T>) {
@@ -63,7 +63,7 @@ template <std::integral T>
   return text + "]";
 }
 
-/// The index of the element that is the `flat`-th in row-major order.
+/// The index of the `flat`-th element in row-major order, as text.
 [[nodiscard]] inline std::string index_text(std::span<const std::int64_t> sizes, std::size_t flat) {
   std::vector<std::int64_t> index(sizes.size());
   for (std::size_t d = sizes.size(); d-- > 0; flat /= static_cast<std::size_t>(sizes[d]))
@@ -106,7 +106,7 @@ template <class T>
   std::ranges::sort(a, before);
   std::ranges::sort(b, before);
   const auto same = [](double x, double y) { return is_close(x, y, {}); };
-  return std::ranges::equal(a, b, same) ? std::string() : "it is no permutation of the recorded values";
+  return std::ranges::equal(a, b, same) ? std::string() : "it is not a permutation of the recorded values";
 }
 
 template <class T>
@@ -121,9 +121,9 @@ template <class T>
 
 }  // namespace detail
 
-/// Compares a tensor with the recorded one; answers what differs, or nothing.
+/// Compares a tensor with the recorded one; returns a sentence about the difference, or an empty string.
 ///
-/// The parts of complex numbers are compared one by one, as if they were a last dimension. O(elements).
+/// Complex numbers are compared part by part, as if the parts were a last dimension. O(elements).
 [[nodiscard]] inline std::string compare(const TensorView& actual, const TensorView& recorded, Tolerance tolerance,
                                          Check check = Check::close) {
   if (actual.dtype != recorded.dtype)
@@ -149,13 +149,13 @@ template <class T>
     case ScalarType::uint16: return detail::compare_as<std::uint16_t>(a, b, tolerance, check);
     case ScalarType::uint32: return detail::compare_as<std::uint32_t>(a, b, tolerance, check);
     case ScalarType::uint64: return detail::compare_as<std::uint64_t>(a, b, tolerance, check);
-    case ScalarType::bool_:  // as bytes: what a backend wrote there may be no bool
+    case ScalarType::bool_:  // as bytes: a backend may have written another byte than 0 or 1
       return detail::compare_as<std::uint8_t>(a, b, {}, check);
     default: return detail::compare_as<std::uint8_t>(a, b, tolerance, check);
   }
 }
 
-/// Compares any value with the recorded one; kinds must agree.
+/// Compares any value with the recorded one; the kinds must agree.
 [[nodiscard]] inline std::string compare(const EValue& actual, const EValue& recorded, Tolerance tolerance,
                                          Check check = Check::close) {
   if (actual.tag() != recorded.tag())

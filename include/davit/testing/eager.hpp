@@ -26,13 +26,11 @@
 
 namespace davit::testing {
 
-/// Runs a program as it is written: node by node, in program order, each storage owned and shared by those that view
-/// it.
+/// Runs a program literally: node by node, in program order; each storage is shared by its views.
 ///
-/// There is no partition, no plan, no fusion, no rewriting and no memory that is used twice: this is what every lowered
-/// program is judged by. Each node is carried out alone, by the first of `kernels` that takes it. An in-place operator
-/// is the operator without the underscore and a copy into `self`. Slow: everything is copied. Source:
-/// torch.fx.Interpreter.
+/// There is no partition, no plan, no fusion, no rewriting and no reuse of memory: it is the reference for every
+/// lowered program. Each node runs alone, on the first of `kernels` that takes it. An in-place operator is the operator
+/// without the underscore, followed by a copy into `self`. Slow: everything is copied. Source: torch.fx.Interpreter.
 class EagerProgram {
  public:
   /// The program must be verified, and outlive this.
@@ -44,23 +42,23 @@ class EagerProgram {
           state_.push_back({*name, copy_of(*tensor)});
   }
 
-  /// A value as it was when a node had made it.
+  /// A value as it was right after its node.
   struct Made {
     ValueId id = 0;
     EagerValue value;
   };
-  /// Keeps copies of all that nodes make from now on, in the order of the run; null: no longer.
+  /// From now on copies all results of nodes to `made`, in the order of the run; null ends that.
   void record(std::vector<Made>* made) noexcept { record_ = made; }
-  /// From now on all float32 and float64 that runs are given and that nodes make are off by a few units of the last
-  /// place of a float32: another run tells how far rounding alone carries. Small integers stay what they are.
+  /// From now on perturbs all float32 and float64 inputs and results by a few units in the last place of a float32: a
+  /// run then shows the influence of rounding alone. Small integers stay.
   void round_at_random(std::uint64_t seed) { rounding_.emplace(seed); }
-  /// Whether a run that rounded at random met finite numbers so large that a sum of a few of their products is
-  /// infinite, NaN or finite by the order of its terms: above 2^60 in float32, 2^508 in float64.
+  /// True if a perturbed run met finite numbers so large that a sum of a few products is infinite, NaN or finite
+  /// depending on the order of its terms: above 2^60 in float32, 2^508 in float64.
   [[nodiscard]] bool met_large_numbers() const noexcept { return rounding_ && rounding_->met_large_numbers(); }
 
-  /// All outputs of the program in its own order. Inputs that the export fixed may be left out, all of them. Inputs
-  /// that the program changes are changed after a successful run; a failed one leaves them and the state alone. Errors:
-  /// unsupported_operator; what the kernels report; out_of_range.
+  /// Returns all outputs of the program in its own order. Inputs with exported values may be left out, all of them
+  /// together. Inputs that the program changes are changed by a successful run only, as is the state. Errors:
+  /// unsupported_operator; the kernels' errors; out_of_range.
   [[nodiscard]] Result<std::vector<EagerValue>> run(std::span<const EValue> user_inputs) {
     values_.assign(graph_.values.size(), {});
     std::vector<NamedTensor> state;
@@ -117,18 +115,18 @@ class EagerProgram {
     return outputs;
   }
 
-  /// Where the outputs of the last run may lie, as they do in torch.
+  /// The storages that outputs of the last run may use, as in torch.
   [[nodiscard]] const OutputStorages& storages() const noexcept { return storages_; }
 
-  /// Parameters, buffers and constants, as the runs so far left them, by name.
+  /// Parameters, buffers and constants after the runs so far, by name.
   [[nodiscard]] std::span<const NamedTensor> state() const noexcept { return state_; }
 
  private:
-  /// A node that is carried out alone.
+  /// A node that runs alone.
   struct Step {
     NodeCall call;
     std::vector<ValueId> inputs;
-    std::vector<ValueId> outputs;  ///< no_id for one that nobody names
+    std::vector<ValueId> outputs;  ///< no_id for an output without a name
     bool writes_self = false;
   };
 
@@ -240,7 +238,7 @@ class EagerProgram {
     return std::unexpected(wrong(n, "this kind of control flow is unknown"));
   }
 
-  /// The body over the rows of `sliced` along `dim`; what it makes beyond `carried` is stacked in a new first
+  /// Runs the body over the rows of `sliced` along `dim`; its results beyond `carried` are stacked in a new first
   /// dimension.
   [[nodiscard]] Result<void> scan(NodeId n, GraphId body, std::vector<EagerValue> carried,
                                   const std::vector<EagerValue>& sliced, const std::vector<EagerValue>& rest,
@@ -292,7 +290,7 @@ class EagerProgram {
 
   [[nodiscard]] bool is_token(ValueId v) const noexcept { return graph_.values[v].kind == ValueKind::token; }
 
-  /// A program of one node on the first backend that takes it; null if none does.
+  /// Compiles a program of one node on the first backend that takes it; null if none does.
   [[nodiscard]] Result<std::unique_ptr<Step>> compile(NodeId n, std::string_view target) const {
     OneNode one = one_node(program_.graph_module, n, target);
     Result<std::optional<NodeCall>> call = NodeCall::make(ExportedProgram(std::move(one.tables)), kernels_);
@@ -322,7 +320,7 @@ class EagerProgram {
     return (steps_[n] = std::move(*step)).get();
   }
 
-  /// A tensor that a kernel answered: a view of the input that it lies in, or a copy.
+  /// Keeps a kernel's result: as a view of the input that holds it, or as a copy.
   [[nodiscard]] EagerValue kept(const EValue& made, const Step& step) const {
     const TensorView* tensor = made.tensor_if();
     if (tensor == nullptr) return {made};
@@ -332,7 +330,7 @@ class EagerProgram {
     return {.tensor = copy_of(*tensor)};
   }
 
-  /// True for what answers its first argument itself: dropout only where it does not train.
+  /// True for nodes that return their first argument itself; dropout only in evaluation.
   [[nodiscard]] bool is_identity(NodeId n) const {
     const std::span<const Argument> given = graph_.inputs(graph_.nodes[n]);
     if (std::ranges::find(identities, graph_.target(graph_.nodes[n])) == identities.end() || given.empty())
@@ -362,7 +360,7 @@ class EagerProgram {
       const std::optional<Tensor>& self = values_[step.inputs[0]].tensor;
       if (made.empty() || !made[0].tensor || !self || self->dtype != made[0].tensor->dtype ||
           self->sizes != made[0].tensor->sizes)
-        return std::unexpected(wrong(n, "what it writes does not fit the tensor that it is written to"));
+        return std::unexpected(wrong(n, "its result does not fit the tensor that it writes"));
       copy_tensor(copy_of(*made[0].tensor).view(), self->view());
       made[0].tensor = *self;
     }

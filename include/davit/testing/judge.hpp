@@ -21,14 +21,14 @@
 
 namespace davit::testing {
 
-/// How a lowered program is judged.
+/// Options of judge.
 struct JudgeOptions {
   std::uint64_t runs = 3;
-  Tolerance tolerance{1e-4, 1e-5};  ///< of what is no more than rounding in an eager run either
-  bool feed_back = true;            ///< outputs of a run are passed to the next one
-  std::uint64_t seed = 0;           ///< of what is fed back
-  /// Makes a backend of the list fail at its call number `call` from now; 0: never. Then every run is made to fail at
-  /// each call in turn (of many, at the first 50) before it is judged, and nothing is fed back. Null: no run may fail.
+  Tolerance tolerance{1e-4, 1e-5};  ///< of differences that an eager run's rounding does not explain
+  bool feed_back = true;            ///< outputs of a run are inputs of the next one
+  std::uint64_t seed = 0;           ///< of the fed-back outputs
+  /// Makes a backend of the list fail at its `call`-th call from now; 0: never. Every run is then made to fail at each
+  /// call in turn (the first 50) before it is judged, and nothing is fed back. Null: no run may fail.
   void (*fail_at)(std::uint64_t call) = nullptr;
 };
 
@@ -43,7 +43,7 @@ namespace detail {
   return a.dtype == b.dtype && std::ranges::equal(a.sizes(), b.sizes());
 }
 
-/// True if two indices may name the same element: what was expanded, or unfolded to windows that overlap.
+/// True if two indices may name one element, as in an expanded tensor or in overlapping windows of unfold.
 [[nodiscard]] inline bool may_overlap_itself(const TensorView& t) {
   if (t.numel() == 0) return false;
   std::vector<std::pair<std::int64_t, std::int64_t>> dims;  // stride, size
@@ -58,7 +58,7 @@ namespace detail {
   return false;
 }
 
-/// Eager runs that each round otherwise, by seeds that follow each other.
+/// Eager runs with different perturbations, with consecutive seeds.
 [[nodiscard]] inline std::vector<EagerProgram> rounding_programs(const ExportedProgram& program, BackendTables kernels,
                                                                  std::uint64_t seed, std::size_t count) {
   std::vector<EagerProgram> out;
@@ -66,14 +66,14 @@ namespace detail {
   return out;
 }
 
-/// The truths that are expected; those of `actual` where a run that rounds otherwise gives the same.
+/// The expected bools; `actual`'s bool where a perturbed run gives that one.
 [[nodiscard]] inline Tensor possible_truths(const TensorView& actual, const TensorView& expected,
                                             std::span<const EValue> rounded) {
   Tensor out = contiguous(expected);
   const Tensor answered = contiguous(actual);
   const auto bytes = [](const Tensor& t) {
     return t.view().as<std::uint8_t>();
-  };  // what a backend wrote there may be no bool
+  };  // a backend may have written another byte than 0 or 1
   for (const EValue& each : rounded) {
     if (!each.is_tensor() || !same_type(each.tensor(), expected)) continue;
     const Tensor other = contiguous(each.tensor());
@@ -83,9 +83,10 @@ namespace detail {
   return out;
 }
 
-/// How a value differs from that of an eager run, if it does. Beside eager runs that round at random (`rounding`, and
-/// what they give) what differs may be eight times as far off as one of them is, a truth what it is in one of them, and
-/// where one meets numbers whose sums overflow by the order of their terms, dtype and shape are compared only.
+/// Describes how a value differs from an eager run's, or returns an empty string. Perturbed eager runs (`rounding`,
+/// with their results) widen the tolerance: the value may be eight times as far off as one of them, and a bool may be
+/// as in one of them. If one met numbers whose sums overflow depending on the order of terms, only dtype and shape are
+/// compared.
 [[nodiscard]] inline std::string difference(const EValue& actual, const EValue& expected,
                                             std::span<const EValue> rounded, std::span<const EagerProgram> rounding,
                                             Tolerance tolerance) {
@@ -93,15 +94,15 @@ namespace detail {
   for (const EValue& each : rounded) gap = std::max(gap, numeric_gap(each, expected).absolute);
   tolerance.atol += 8 * gap;
   const bool large = std::ranges::any_of(rounding, &EagerProgram::met_large_numbers);
-  const bool anything = large || std::isinf(tolerance.atol);  // it divides by what is 0 or next to it
+  const bool anything = large || std::isinf(tolerance.atol);  // it divides by a number near 0
   const bool truths = actual.is_tensor() && expected.is_tensor() && expected.tensor().dtype == ScalarType::bool_ &&
                       same_type(actual.tensor(), expected.tensor());
   const Tensor possible = truths ? possible_truths(actual.tensor(), expected.tensor(), rounded) : Tensor{};
   return compare(actual, truths ? EValue(possible) : expected, tolerance, anything ? Check::shape_dtype : Check::close);
 }
 
-/// Where an output lies that lies elsewhere in the eager run's program: a tensor of the caller's, a buffer, another
-/// output. Empty if none does.
+/// Describes an output that uses the memory of a caller's tensor, a buffer or another output, unlike in the eager run;
+/// empty if there is none.
 [[nodiscard]] inline std::string misplaced(const EagerProgram& eager, std::span<const EValue> outputs,
                                            std::span<const EValue> inputs, std::span<const Tensor> own,
                                            std::span<const NamedTensor> state) {
@@ -124,8 +125,8 @@ namespace detail {
   return {};
 }
 
-/// Overwrites and frees the caller's tensors that no output may show. What `outputs` and the mutations of buffers hold
-/// must not follow; a sentence if it does.
+/// Overwrites and frees the caller's tensors that no output may use. `outputs` and the mutated buffers must stay the
+/// same; returns a sentence if they do not.
 [[nodiscard]] inline std::string seal(const EagerProgram& eager, const Outputs& outputs, std::span<const EValue> inputs,
                                       std::vector<Tensor>& own, std::span<const NamedTensor> state) {
   std::vector<EValue> seen(outputs.all().begin(), outputs.all().end());
@@ -135,19 +136,19 @@ namespace detail {
   const Snapshot before(seen);
   std::vector<Tensor> gone;
   for (std::size_t i = 0; i < own.size(); ++i) {
-    bool shown = own[i].numel() == 0 ||
-                 inputs[i].tensor().data != own[i].view().data;  // the latter: an output of the run before
+    bool shown =
+        own[i].numel() == 0 || inputs[i].tensor().data != own[i].view().data;  // or an output of the previous run
     for (std::size_t k = 0; k < outputs.all().size() && !shown; ++k) shown = eager.storages().may_lie_in_input(k, i);
     if (shown) continue;
     std::ranges::fill(std::span(own[i].storage.writable(), own[i].storage.size()), std::byte{0x5a});
     gone.push_back(std::exchange(own[i], Tensor{}));
   }
-  if (Snapshot(seen) != before) return "what it answered changes when the caller's tensors are overwritten";
+  if (Snapshot(seen) != before) return "an output changes when the caller's tensors are overwritten";
   gone.clear();
-  return Snapshot(seen) == before ? "" : "what it answered changes when the caller's tensors are freed";
+  return Snapshot(seen) == before ? "" : "an output changes when the caller's tensors are freed";
 }
 
-/// judge(), beside so many eager runs that round at random.
+/// judge(), with that many perturbed eager runs.
 [[nodiscard]] inline std::string judge_once(const RandomProgram& random_program, const LoweredProgram& lowered,
                                             BackendTables kernels, const JudgeOptions& options, std::size_t roundings) {
   const ExportedProgram& program = random_program.program();
@@ -166,7 +167,7 @@ namespace detail {
   std::vector<EagerValue> last;
   std::vector<std::vector<EagerValue>> rounded(roundings), last_rounded(roundings);
   std::vector<EValue> answered;
-  std::vector<std::vector<Tensor>> given;  // answers may be views of them
+  std::vector<std::vector<Tensor>> given;  // results may be views of these
   given.reserve(options.runs);
   Random random(options.seed + 1);
   for (std::uint64_t run = 0; run < options.runs; ++run) {
@@ -182,11 +183,11 @@ namespace detail {
     for (std::size_t i = 0; i < own.size(); ++i) {
       inputs.emplace_back(own[i].view());
       if (!options.feed_back || options.fail_at != nullptr || last.empty() || random.one_in(2)) continue;
-      const std::size_t k = random.below(last.size());  // an output is fed back where it lies
+      const std::size_t k = random.below(last.size());  // an output is fed back without a copy
       if (!last[k].tensor || !detail::same_type(last[k].tensor->view(), own[i].view())) continue;
-      // an input that another input or the state shares memory with would change while the program runs, as in torch
-      // what was expanded or overlaps itself cannot be written, or is written in several places at once; whether an
-      // answer still is depends on the backend
+      // not fed back: outputs that overlap themselves, as expanded ones, because a write would change several elements
+      // or fail, depending on the backend; and outputs that share memory with another input or the state, because they
+      // would change during the run, as in torch
       if (detail::may_overlap_itself(answered[k].tensor()) || detail::may_overlap_itself(last[k].tensor->view()))
         continue;
       if (sees_storage && !(answered[k].tensor().is_contiguous() && last[k].tensor->view().is_contiguous()))
@@ -260,19 +261,18 @@ namespace detail {
 
 }  // namespace detail
 
-/// Runs a lowered program several times beside an eager run of the program that it was made from, and compares all
-/// outputs, all inputs that it may have changed, and the state. Then what was passed is overwritten and freed, unless
-/// the eager run answers it, and the outputs must be as they were; nor may one lie in state or in another one where the
-/// eager run's does not. From the second run on, outputs of the run before are passed as inputs where they fit: the
-/// session's own, as they lie. Empty if all is the same, else a sentence.
+/// Runs a lowered program several times beside an eager run of its original, and compares all outputs, all changed
+/// inputs, and the state. Then the inputs are overwritten and freed, unless the eager run returns them, and the outputs
+/// must stay the same; nor may an output share memory with state or another output unless the eager run's does. From
+/// the second run on, fitting outputs of the previous run are inputs: the session's own tensors, without copies. Empty
+/// if all is equal, else a sentence.
 ///
-/// Where the reference itself would be as far off if it rounded otherwise (numbers that cancel out), that is no
-/// difference; nor is what numbers near the end of their range become.
+/// A difference that the reference itself shows when its rounding is perturbed (cancellation) does not count; nor do
+/// the effects of numbers near the end of their range.
 [[nodiscard]] inline std::string judge(const RandomProgram& random_program, const LoweredProgram& lowered,
                                        BackendTables kernels, const JudgeOptions& options = {}) {
   std::string differs = detail::judge_once(random_program, lowered, kernels, options, 0);
-  // which of two equal numbers is the larger, and which way the middle between two steps is rounded, rounding tells
-  // once in a while
+  // rounding sometimes decides which of two equal numbers is the larger, and in which direction a tie is rounded
   if (!differs.empty()) differs = detail::judge_once(random_program, lowered, kernels, options, 32);
   return differs;
 }

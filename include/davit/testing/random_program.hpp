@@ -16,10 +16,10 @@
 
 namespace davit::testing {
 
-/// A verified program made at random, of the kinds that torch.export writes: views, in-place writes of intermediates,
-/// buffers and inputs (training IR) or mutations in the signature (core IR), several outputs, lists, symbolic sizes,
-/// control flow, NaN and infinities in the data, tensors without elements, integers and bools, effects, layers of
-/// networks, quantized ones, bfloat16 and float16.
+/// A verified random program with the features of torch.export's: views, in-place writes to intermediates, buffers and
+/// inputs (training IR) or mutations in the signature (core IR), several outputs, lists, symbolic sizes, control flow,
+/// NaN and infinities in the data, empty tensors, integers and bools, effects, network layers, quantized layers,
+/// bfloat16 and float16.
 class RandomProgram : RandomQuantized {
  public:
   explicit RandomProgram(const ProgramRecipe& recipe) : RandomQuantized(recipe) {
@@ -48,7 +48,7 @@ class RandomProgram : RandomQuantized {
 
   [[nodiscard]] const ExportedProgram& program() const noexcept { return program_; }
 
-  /// User inputs for run number `run`: data, and sizes where they are symbolic, differ from run to run.
+  /// User inputs for run `run`: data and symbolic sizes differ from run to run.
   [[nodiscard]] std::vector<Tensor> user_inputs(std::uint64_t run) const {
     Random random(run * 77 + 5);
     const std::int64_t batch = 1 + static_cast<std::int64_t>(random.below(8));
@@ -126,7 +126,7 @@ class RandomProgram : RandomQuantized {
     }
     b_.end_graph(std::span<const Argument>(values));
   }
-  /// A value that a node made, if there is one.
+  /// Some node's result, if there is one.
   [[nodiscard]] Known like_any() {
     const auto made = some_of_all([&](const Known& k) { return !is_given(k); });
     return made ? *made : some_value();
@@ -187,7 +187,7 @@ class RandomProgram : RandomQuantized {
   void compare() {
     const Known x = some_float();
     const Known mask =
-        emit("aten.gt.Scalar", {v(x), b_.real(0.26)}, x.sizes, ScalarType::bool_);  // no mean of a softmax
+        emit("aten.gt.Scalar", {v(x), b_.real(0.26)}, x.sizes, ScalarType::bool_);  // a softmax has no mean
     const auto y = some([&](const Known& k) { return same(k.sizes, x.sizes); });
     keep(emit("aten.where.self", {v(mask), v(x), v(y ? *y : x)}, x.sizes));
     if (random_.one_in(2)) keep(mask);
@@ -254,7 +254,7 @@ class RandomProgram : RandomQuantized {
     out.fixed = x.fixed;
     keep(std::move(out));
   }
-  /// What answers x as it is.
+  /// Calls an operator that returns x itself.
   Known itself(const Known& x) {
     const std::size_t which = x.key % (identities.size() + 1);
     if (which == identities.size() || x.dtype != ScalarType::float32)
@@ -296,15 +296,15 @@ class RandomProgram : RandomQuantized {
     keep(a);
     keep(c);
   }
-  /// In-place operators, on whatever may be written.
+  /// Writes in place to any writable value.
   void write() {
     if (Random(step_ ^ 0x2545f491u).one_in(4))
-      return fill_fresh();  // the other steps are what they were before there was this one
+      return fill_fresh();  // keeps the other steps as they were before this one was added
     auto x = some_of_all([](const Known& k) { return !k.overlaps && !k.fixed; });
     if (!x) return binary();
     if (is_given(*x) && random_.one_in(2) &&
         std::ranges::all_of(x->sizes, [](const Dim& d) { return d.is_static() && d.value > 0; })) {
-      // a write that stays one: functionalization leaves those through as_strided
+      // stays an in-place write: functionalization does not rewrite writes through as_strided
       std::vector<Argument> sizes, strides(x->sizes.size());
       std::int64_t stride = 1;
       for (std::size_t d = x->sizes.size(); d-- > 0; stride *= x->sizes[d].value) strides[d] = i(stride);
@@ -331,7 +331,7 @@ class RandomProgram : RandomQuantized {
     keep(std::move(out));
   }
 
-  /// A sub-graph that takes values like those of `operands`.
+  /// A sub-graph with inputs like `operands`.
   template <class Body>
   GraphId branch(std::span<const Known> operands, Body&& body) {
     const GraphId id = b_.begin_graph(fresh("branch"));
@@ -346,7 +346,7 @@ class RandomProgram : RandomQuantized {
     b_.end_graph(std::span<const Argument>(out));
     return id;
   }
-  /// A running sum of rows, and something of each.
+  /// A running sum of rows, and a result per row.
   void scan() {
     const auto x =
         some([](const Known& k) { return !k.sizes.empty() && k.sizes[0].is_static() && k.sizes[0].value > 0; });
@@ -405,7 +405,7 @@ class RandomProgram : RandomQuantized {
     const Known out{.id = declare(fresh("while"), x.sizes),
                     .sizes = x.sizes,
                     .overlaps = x.overlaps,
-                    .fixed = x.fixed};  // x itself, of no turns
+                    .fixed = x.fixed};  // zero iterations return x itself
     const Argument in[] = {b_.subgraph(go_on), b_.subgraph(body), b_.tensors({count.id, x.id}), b_.tensors({y.id})};
     const Argument made[] = {v(last), v(out)};
     b_.node("higher_order.while_loop", in, made);

@@ -18,7 +18,7 @@ struct Threaded {
 
 }  // namespace
 
-TEST_CASE("a compile spec says the threads of a run, else the backend's default, which is 1 until it is set") {
+TEST_CASE("the threads of a run are the compile spec's, else the backend's default, which is 1 until it is set") {
   CHECK(threads_of<Threaded>({}) == 1);
   for (const auto& [asked, set] : {std::pair{4u, 4u}, {0u, 1u}, {5000u, 1024u}}) {
     set_default_threads<Threaded>(asked);

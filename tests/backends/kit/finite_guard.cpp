@@ -23,7 +23,7 @@ namespace {
 constexpr float infinity = std::numeric_limits<float>::infinity();
 constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
 
-/// The names of the values that are to be looked at, separated by spaces.
+/// The names of the checked values, separated by spaces.
 [[nodiscard]] std::string checked(const ExportedProgram& program, bool products_lose = false) {
   const auto lowered = to_backend<portable>(program, portable::CompileSpec{});
   if (!lowered) return to_string(lowered.error());
@@ -43,7 +43,7 @@ constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
 
 }  // namespace
 
-TEST_CASE_TEMPLATE("ordinary numbers are finite and not too large, wherever they stand", T, float, BFloat16) {
+TEST_CASE_TEMPLATE("numbers pass a check if they are finite and not too large, at any position", T, float, BFloat16) {
   for (const std::size_t count : {1u, 15u, 16u, 17u, 40u})
     for (const float odd : {not_a_number, -not_a_number, infinity, -infinity, 1.1e9f, -3e38f})
       for (std::size_t at = 0; at < count; ++at) {
@@ -55,14 +55,14 @@ TEST_CASE_TEMPLATE("ordinary numbers are finite and not too large, wherever they
   CHECK(all_pass_guard(static_cast<const T*>(nullptr), 0));
 }
 
-TEST_CASE("what is looked at: inputs of operators that lose NaN, results that may overflow, nothing else") {
+TEST_CASE("checked values: inputs of operators that lose NaN, results that may overflow, and no others") {
   {
     Net n;
     const auto x = n.input("x", {4, 8});
     CHECK(checked(n.finish({n.relu("y", binary(n, "aten.add.Tensor", "sum", x, x), {4, 8})})) == "x");
   }
   {
-    Net n;  // nothing loses NaN
+    Net n;  // no operator loses NaN
     const auto x = n.input("x", {4, 8});
     CHECK(checked(n.finish({unary(n, "aten.tanh.default", "y", binary(n, "aten.add.Tensor", "sum", x, x))})) == "");
   }
@@ -73,14 +73,14 @@ TEST_CASE("what is looked at: inputs of operators that lose NaN, results that ma
     CHECK(checked(n.finish({n.relu("r", binary(n, "aten.div.Tensor", "q", x, y), {4, 8})})) == "q");
   }
   {
-    Net n;  // 1e9 to the fifth power overflows; a NaN in x is one there, too
+    Net n;  // 1e9 to the fifth power overflows; a NaN in x stays one, too
     const auto x = n.input("x", {4, 8});
     const auto square = binary(n, "aten.mul.Tensor", "square", x, x);
     const auto fourth = binary(n, "aten.mul.Tensor", "fourth", square, square);
     CHECK(checked(n.finish({n.relu("r", binary(n, "aten.mul.Tensor", "fifth", fourth, x), {4, 8})})) == "fifth");
   }
   {
-    Net n;  // a mask goes into softmax unseen: what comes out of it is looked at
+    Net n;  // a mask reaches softmax unchecked; softmax's result is checked
     const auto x = n.input("x", {4, 8});
     const auto scores = binary(n, "aten.add.Tensor", "scores", x, n.input("mask", {4, 8}));
     const auto weights =
@@ -89,7 +89,7 @@ TEST_CASE("what is looked at: inputs of operators that lose NaN, results that ma
     CHECK(checked(n.finish({n.relu("r", weights, {4, 8})})) == "weights");
   }
   {
-    Net n;  // no larger than its operand, or a slope times that
+    Net n;  // no larger than its operand, or than that times a slope
     const auto x = n.input("x", {4, 8});
     const auto made =
         n.op("aten._prelu_kernel.default", "p", {4, 8}, {{"self", n.v(x)}, {"weight", n.v(n.input("slope", {8}))}});
@@ -107,7 +107,7 @@ TEST_CASE("what is looked at: inputs of operators that lose NaN, results that ma
     CHECK(checked(n.finish({x})) == "x");
   }
   {
-    Net n;  // weights are looked at when compiling
+    Net n;  // weights are checked at compile time
     const auto x = n.input("x", {1, 4, 5, 5});
     const auto c = n.conv("c", x, n.weight("w", {6, 4, 3, 3}), {1, 6, 3, 3});
     CHECK(checked(n.finish({n.relu("r", c, {1, 6, 3, 3})})) == "x");
@@ -122,7 +122,7 @@ TEST_CASE("what is looked at: inputs of operators that lose NaN, results that ma
   }
 }
 
-TEST_CASE("the operands of each operator that loses NaN are looked at, also where it stands alone") {
+TEST_CASE("the operands of each operator that loses NaN are checked, also if it is the only one") {
   const auto alone = [](std::string_view target, std::initializer_list<Net::Named> more = {}) {
     Net n;
     std::vector<Net::Named> arguments{{"self", n.v(n.input("x", {4, 8}))}};
@@ -221,8 +221,7 @@ TEST_CASE("a convolution that may overflow is looked at before its batch norm, w
 }
 
 TEST_CASE(
-    "deep in a network, what a convolution takes is looked at, not what it gives to a norm and a relu in one "
-    "primitive") {
+    "deep in a network a convolution's operand is checked, not its result before a norm and a relu in one primitive") {
   Net n;
   ValueId x = n.input("x", {1, 4, 5, 5});
   for (int i = 0; i < 12; ++i) {
@@ -233,7 +232,7 @@ TEST_CASE(
   CHECK(checked(n.finish({x})) == "x r4 r9");
 }
 
-TEST_CASE("what becomes an integer or a bool is not looked at: it is finite whatever it was made of") {
+TEST_CASE("results that are integers or bools are not checked: they are finite for any operands") {
   const auto program = [](bool as_integers) {
     Net n;
     const ValueId x = n.input("x", {4, 8}), y = n.input("y", {4, 8});
@@ -256,7 +255,7 @@ TEST_CASE("what becomes an integer or a bool is not looked at: it is finite what
   CHECK(checked(program(true)) == "");
 }
 
-TEST_CASE("integers may be larger than what is looked at: their products with floats are, before they overflow") {
+TEST_CASE("integers may exceed the check's limit: their products with floats are checked before they overflow") {
   Net n;
   const ValueId x = n.input("x", {4, 8});
   n.draft.program.signature.input_specs.push_back(UserInputSpec{TensorArgument{Name::own("whole")}});
@@ -266,7 +265,7 @@ TEST_CASE("integers may be larger than what is looked at: their products with fl
   CHECK(checked(n.finish({unary(n, "aten.relu.default", "r", twice)})) == "twice");
 }
 
-TEST_CASE("what is converted from a dtype that nobody looks at may be anything") {
+TEST_CASE("a float converted from an unchecked dtype may have any value") {
   for (const ScalarType wide : {ScalarType::float64, ScalarType::float16}) {
     Net n;
     n.draft.program.signature.input_specs.push_back(UserInputSpec{TensorArgument{Name::own("wide")}});

@@ -17,7 +17,7 @@ using Steps = QuantizedNet::Steps;
 
 namespace {
 
-/// A program, its constants by value, and its node that makes a value.
+/// A program, its constants by value, and the node that makes a value.
 struct Read {
   ExportedProgram program;
   std::vector<const Tensor*> constants;
@@ -48,7 +48,8 @@ TEST_CASE("a quantize is read with the bounds before it") {
   const auto x = n.input("x", sizes);
   const auto relu = n.relu("r", x, sizes);
   const auto q = n.quantize("q", relu, sizes, {0.5, 10});
-  const auto none = n.quantize("none", support::clamp(n, "c", x, sizes, 90, 99), sizes, {0.5, 10});  // nothing is left
+  const auto none =
+      n.quantize("none", support::clamp(n, "c", x, sizes, 90, 99), sizes, {0.5, 10});  // the bounds exclude every byte
   const auto fine = n.quantize("fine", x, sizes, {1e-35, 0});
   const Read read(n.finish({q, none, fine}));
   read.with_patterns([&](const Int8Patterns& patterns) {
@@ -106,8 +107,8 @@ TEST_CASE("products have constant weights around zero, a bias of ordinary number
     CHECK(product->parameters.unit(2) == 0.25f * weights.scale_numbers.as<float>()->data()[2]);
     CHECK_FALSE(patterns.product(*to, x, x, false, bias));       // no constant
     CHECK_FALSE(patterns.product(*to, x, w, true, bias));        // not transposed
-    CHECK_FALSE(patterns.product(*to, w, w, false, no_id));      // by several scales
-    CHECK_FALSE(patterns.product(*to, x, w, false, to->value));  // a bias that is computed
+    CHECK_FALSE(patterns.product(*to, w, w, false, no_id));      // several scales
+    CHECK_FALSE(patterns.product(*to, x, w, false, to->value));  // a computed bias
     kernels::ByteConvolution c{.channels = 4, .out_channels = 4, .kernel_height = 3, .kernel_width = 3};
     CHECK(patterns.sums_fit(c, product->parameters, bias));
     std::array<float, 32> channels{};

@@ -13,7 +13,7 @@ using support::Net;
 
 namespace {
 
-/// Why the only node of a program is not taken; empty if it is.
+/// The reason why the only node of a program is refused; empty if it is taken.
 template <class Build>
 std::string refusal(Build&& build) {
   Net n;
@@ -32,11 +32,11 @@ std::string unary(std::string_view target, ScalarType made = ScalarType::float32
 
 }  // namespace
 
-TEST_CASE("operators whose facts say what they make run as portable's kernels, whole composites too") {
+TEST_CASE("operators with complete facts run as portable's kernels, whole composites too") {
   CHECK(unary("aten.sin.default") == "");
   CHECK(unary("aten.isnan.default", ScalarType::bool_) == "");
   CHECK(unary("aten._to_copy.default", ScalarType::int64) == "");
-  CHECK(unary("aten.std.default") == "");  // a composite without facts, which portable has whole
+  CHECK(unary("aten.std.default") == "");  // a composite without facts, which portable takes whole
   CHECK(unary("aten.hardswish.default") == "");
   CHECK(refusal([](Net& n) {
           return n.op("aten.gather.default", "y", {2, 3},
@@ -44,7 +44,7 @@ TEST_CASE("operators whose facts say what they make run as portable's kernels, w
         }) == "");
 }
 
-TEST_CASE("a change of dtype computes, where the same operator could answer a view") {
+TEST_CASE("a change of dtype computes, where the same operator could return a view") {
   CHECK(unary("aten.to.dtype") == "a view in a form that the library does not have");
   CHECK(unary("aten.to.dtype", ScalarType::int64) == "");
   CHECK(unary("aten.view.dtype", ScalarType::int32) == "a view in a form that the library does not have");

@@ -15,7 +15,7 @@
 using namespace davit;
 using support::Net;
 
-TEST_CASE("a partition runs on portable's kernels, in no more memory than it may take") {
+TEST_CASE("a partition runs on portable's kernels, within its memory limit") {
   Net n;
   const auto x = n.input("x", {4, 8});
   const auto a = n.op("aten.exp.default", "a", {4, 8}, {{"self", n.v(x)}});

@@ -16,7 +16,7 @@ using support::Net;
 
 namespace {
 
-/// What a partitioner asks about `count` nodes from `first` on.
+/// Calls `ask` as a partitioner does, about `count` nodes from `first` on.
 template <class Ask>
 auto asked(const ExportedProgram& program, std::size_t first, std::size_t count, Ask&& ask) {
   GraphModuleView graph = program.view();
@@ -27,13 +27,13 @@ auto asked(const ExportedProgram& program, std::size_t first, std::size_t count,
   std::iota(nodes.begin(), nodes.end(), static_cast<NodeId>(first));
   return ask(graph, std::span<const NodeId>(nodes));
 }
-/// Whether the nodes of a program pay the border of the region that they are.
+/// True if the nodes of a program pay the border of their region.
 bool pays(const ExportedProgram& program, const LibraryRates& rates, std::size_t first, std::size_t count) {
   return asked(program, first, count, [&](GraphModuleView graph, std::span<const NodeId> nodes) {
     return pays_its_border(graph, nodes, rates);
   });
 }
-/// What they are estimated to take.
+/// The estimated time of the nodes.
 double estimate(const ExportedProgram& program, const LibrarySpeed& speed, std::size_t first, std::size_t count) {
   return asked(program, first, count,
                [&](GraphModuleView graph, std::span<const NodeId> nodes) { return estimated_ns(graph, nodes, speed); });
@@ -41,7 +41,7 @@ double estimate(const ExportedProgram& program, const LibrarySpeed& speed, std::
 
 }  // namespace
 
-TEST_CASE("products are worth a library's while, and what it says; other operators are not") {
+TEST_CASE("products are worth a library, and the operators that it names; others are not") {
   support::Net n;
   const auto x = n.input("x", {2, 3});
   const auto view = n.op("aten.view.default", "view", {3, 2}, {{"self", n.v(x)}, {"size", n.ints({3, 2})}});
@@ -55,7 +55,7 @@ TEST_CASE("products are worth a library's while, and what it says; other operato
   CHECK(!is_worth_a_library(program.view(), 3, {"own", "tanh"}));
 }
 
-TEST_CASE("a node's work: what kind it is of, and how many multiplications") {
+TEST_CASE("a node's work: its kind, and its multiplications") {
   Net n;
   const auto x = n.input("x", {2, 16, 10, 12}), rows = n.input("rows", {6, 20});
   const auto dense = n.conv("dense", x, n.weight("w0", {32, 16, 3, 3}), {2, 32, 10, 12}, 1, 1);
@@ -96,26 +96,26 @@ TEST_CASE("a node's work: what kind it is of, and how many multiplications") {
   CHECK(!is_worth_a_library(program.view(), support::find_node(program.view(), "transposed")));
 }
 
-TEST_CASE("a region pays its border if its work earns more than what enters and leaves costs") {
+TEST_CASE("a region pays its border if its work saves more than its border costs") {
   Net n;
   const auto w = n.weight("w", {64, 64, 1, 1}, 0.1), v = n.weight("v", {64, 1, 3, 3}, 0.1);
   const auto x =
-      n.input("x", {1, 64, 32, 32});  // 65,536 elements; a pointwise convolution has 64 multiplications of each
+      n.input("x", {1, 64, 32, 32});  // 65,536 elements; a pointwise convolution has 64 multiplications per element
   const auto a = n.conv("a", x, w, {1, 64, 32, 32});
   const auto b = n.conv("b", a, w, {1, 64, 32, 32});
   const auto c = n.conv("c", b, v, {1, 64, 32, 32}, 1, 1, 64);
   const ExportedProgram program = n.finish({n.relu("y", c, {1, 64, 32, 32})});
   const LibraryRates rates{.convolution = 40, .depthwise_convolution = 9};
-  CHECK_FALSE(pays(program, rates, 0, 1));  // 1.6 of 2, and 0.25 are not noticed
+  CHECK_FALSE(pays(program, rates, 0, 1));  // 1.6 of 2, and 0.25 are below the threshold
   CHECK(pays(program, rates, 0, 2));        // 3.2 of 2
   CHECK(pays(program, {.convolution = 35}, 0, 1));
   CHECK_FALSE(pays(program, rates, 2, 2));  // 1 of 2
-  CHECK(pays(program, rates, 3, 1));        // which lays nothing out
+  CHECK(pays(program, rates, 3, 1));        // which reorders nothing
   CHECK_FALSE(pays(program, {.convolution = 40, .copies_all = true}, 3, 1));
   CHECK_FALSE(pays(program, {.convolution = -40}, 0, 2));
   CHECK_FALSE(pays(program, {}, 0, 4));
 
-  Net m;  // what is used outside leaves; a weight is no part of the border unless it is given
+  Net m;  // values with users outside leave the region; a weight crosses its border only if it is passed
   const auto x2 = m.input("x", {1, 64, 32, 32}), given = m.input("given", {1024, 64, 1, 1});
   const auto a2 = m.conv("a", x2, m.weight("w", {1024, 64, 1, 1}, 0.1), {1, 1024, 32, 32});
   const auto b2 = m.conv("b", a2, m.weight("v", {64, 1024, 1, 1}, 0.1), {1, 64, 32, 32});
@@ -127,7 +127,7 @@ TEST_CASE("a region pays its border if its work earns more than what enters and 
   CHECK(pays(branches, {.convolution = once / (65536 + wide + 65536 - 16000)}, 2, 1));
   CHECK_FALSE(pays(branches, {.convolution = once / (65536 + wide + 65536 - 17000)}, 2, 1));
 
-  Net places;  // what nothing uses does not leave
+  Net places;  // unused values do not leave
   const auto x4 = places.input("x", {1, 16, 32, 32});
   const auto pooled =
       places.many("aten.max_pool2d_with_indices.default", {{"pooled", {1, 16, 32, 32}}, {"at", {1, 16, 32, 32}}},
@@ -139,7 +139,7 @@ TEST_CASE("a region pays its border if its work earns more than what enters and 
   CHECK(pays(unused, {.pooling = 16384.0 * 9 / 17000}, 0, 1));
   CHECK_FALSE(pays(unused, {.pooling = 16384.0 * 9 / 16000}, 0, 1));
 
-  Net few;  // some microseconds are not worth another partition
+  Net few;  // some microseconds do not pay for another partition
   const auto x3 = few.input("x", {1, 8, 16, 16});
   const ExportedProgram small = few.finish({few.conv("y", x3, few.weight("w", {8, 1, 3, 3}), {1, 8, 16, 16}, 1, 1, 8)});
   CHECK(pays(small, {}, 0, 1));
@@ -163,7 +163,7 @@ TEST_CASE("work of other dtypes is not judged") {
   CHECK_FALSE(pays(quantized, {.product = -1, .copies_all = true}, 1, 1));
 }
 
-TEST_CASE("an estimate: the multiplications of full vectors of channels, by what computes them") {
+TEST_CASE("an estimate: the multiplications of full vectors of channels, by kind") {
   Net n;
   const auto x = n.input("x", {1, 24, 10, 10}), z = n.input("z", {1, 16, 8, 8}), rgb = n.input("rgb", {1, 3, 10, 10});
   const auto full = n.conv("full", x, n.weight("w0", {32, 24, 3, 3}), {1, 32, 10, 10}, 1, 1);
@@ -189,7 +189,7 @@ TEST_CASE("an estimate: the multiplications of full vectors of channels, by what
   CHECK(ns("grouped", blocks) == doctest::Approx(24 * 100 * 4 * 9 / 10.0 * 2));
   CHECK(ns("few", blocks) == doctest::Approx(16 * 100 * 32 * 9 / 10.0));
   CHECK(ns("few", {.few_filters = 5, .channel_block = 16}) == doctest::Approx(4 * 100 * 24 * 9 / 5.0));
-  CHECK(ns("colours", blocks) == doctest::Approx(16 * 100 * 3 * 9 / 10.0));  // no vectors of channels
+  CHECK(ns("colours", blocks) == doctest::Approx(16 * 100 * 3 * 9 / 10.0));  // no full vectors of channels
   CHECK(ns("full", {.node_ns = 7, .multiplications = 1e30}) == doctest::Approx(7));
 }
 
@@ -222,7 +222,7 @@ TEST_CASE("an estimate: products by their rows, poolings, averages, and operator
   CHECK(ns("linear", free, 5) == doctest::Approx(3 + 3 + 3 + 3 + 32));  // and without a call of its own
 }
 
-TEST_CASE("an estimate: what enters and leaves, and images that are laid out anew inside") {
+TEST_CASE("an estimate: values that cross the border, and images that are reordered inside") {
   Net n;
   const auto x = n.input("x", {1, 16, 10, 10});
   const auto a = n.conv("a", x, n.weight("w0", {32, 16, 1, 1}), {1, 32, 10, 10});
@@ -238,13 +238,13 @@ TEST_CASE("an estimate: what enters and leaves, and images that are laid out ane
   const LibrarySpeed border{.border_ns = 2};
   CHECK(ns(border, 0, 4) == doctest::Approx((1600 + 640) * 2));
   CHECK(ns(border, 0, 1) == doctest::Approx((1600 + 3200) * 2));
-  CHECK(ns(border, 2, 1) == doctest::Approx((2560 + 2560) * 2 / 3.0));  // no image is laid out
+  CHECK(ns(border, 2, 1) == doctest::Approx((2560 + 2560) * 2 / 3.0));  // no image is reordered
   CHECK(ns({.layout_ns = 1, .border_ns = 2}, 0, 4) == doctest::Approx((1600 + 640) * 2 + 3200 + 2560));
   CHECK(ns({.moved_ns = 1}, 0, 4) == doctest::Approx(2560));
-  CHECK(ns({.element_ns = 1, .fused_ns = 9}, 0, 4) == doctest::Approx(2560));  // a slice lies between
+  CHECK(ns({.element_ns = 1, .fused_ns = 9}, 0, 4) == doctest::Approx(2560));  // a slice is between them
   CHECK(ns({}, 0, 4) == doctest::Approx(0));
 
-  Net two;  // a part of a batch is no plain row of numbers
+  Net two;  // a part of a batch is strided
   const auto y = two.input("y", {2, 8, 10});
   const auto part = two.op("aten.slice.Tensor", "part", {2, 8, 6},
                            {{"self", two.v(y)}, {"dim", two.i(2)}, {"start", two.i(0)}, {"end", two.i(6)}});
@@ -257,7 +257,7 @@ TEST_CASE("an estimate: what enters and leaves, and images that are laid out ane
   CHECK(estimate(batch, parts, 0, 3) == doctest::Approx(96 * 7 + 96 * 5));
   CHECK(estimate(batch, parts, 1, 2) == doctest::Approx(96));  // whose parts come from outside
 
-  Net half;  // some channels of an image lie apart
+  Net half;  // some channels of an image are strided
   const auto z = half.input("z", {1, 16, 10});
   const auto made = half.op("aten.conv1d.default", "made", {1, 32, 10},
                             {{"input", half.v(z)}, {"weight", half.v(half.weight("w", {32, 16, 1}))}});

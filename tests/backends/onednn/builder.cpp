@@ -41,7 +41,7 @@ struct Building {
 
 }  // namespace
 
-TEST_CASE("a value lies where it was placed, in the sizes that the graph says") {
+TEST_CASE("a value has the place that it was given, in the graph's sizes") {
   Building on;
   CHECK_THROWS_AS((void)on.builder.place_of(on.x), dnnl::error);
   CHECK_THROWS_AS(on.builder.place(on.x, on.builder.add_scratch(plain({2, 4}, DataType::f32))), dnnl::error);
@@ -58,7 +58,7 @@ TEST_CASE("constants are reordered at once, in a trial not at all") {
   place_constant(on.builder, on.x, on.columns, {1, 4, 2, 5, 3, 6});
   const Place made = on.builder.row_major(on.builder.place_of(on.x));
   CHECK(numbers_at(on.builder, made) == std::vector<float>{1, 2, 3, 4, 5, 6});
-  CHECK(on.builder.row_major(on.builder.place_of(on.x)).storage == made.storage);  // once
+  CHECK(on.builder.row_major(on.builder.place_of(on.x)).storage == made.storage);  // made once
   CHECK(on.code.steps.empty());
   Building trial(true);
   place_constant(trial.builder, trial.x, trial.columns, {1, 4, 2, 5, 3, 6});
@@ -81,13 +81,13 @@ TEST_CASE("a lazy constant is made where it is needed, and not at all where it i
   const Place turned = on.builder.reordered(lazy, on.columns);
   CHECK(made == 1);
   CHECK(numbers_at(on.builder, turned) == std::vector<float>{2, 8, 4, 10, 6, 12});
-  CHECK(on.code.constants[on.code.storages[lazy.storage].index].size() == 0);  // nobody needs it so
+  CHECK(on.code.constants[on.code.storages[lazy.storage].index].size() == 0);  // unused in this form
   CHECK(numbers_at(on.builder, lazy) == std::vector<float>{2, 4, 6, 8, 10, 12});
   CHECK(made == 2);
   on.builder.place(on.y, on.builder.lazy_constant(on.builder.place_of(on.x), on.rows, twice, {.number = 2}));
   on.builder.begin_step(no_debug_handle, "aten.relu.default", 1);
   on.builder.copy(on.builder.place_of(on.y), on.builder.add_scratch(on.rows));
-  CHECK(made == 2);  // what was made before
+  CHECK(made == 2);  // the earlier constant
   CHECK(on.code.constants[on.code.storages[on.builder.place_of(on.y).storage].index].size() == 24);
 }
 
@@ -116,11 +116,11 @@ TEST_CASE("no step where only the strides of dimensions of size 1 differ, or siz
   CHECK(on.builder.viewed(on.builder.place_of(on.x), {3, 2}).md == plain({3, 2}, DataType::f32));
   CHECK(on.code.steps.empty());
   on.builder.place(on.y, on.builder.add_scratch(on.columns));
-  CHECK(on.builder.viewed(on.builder.place_of(on.y), {6}).md == plain({6}, DataType::f32));  // moves elements
+  CHECK(on.builder.viewed(on.builder.place_of(on.y), {6}).md == plain({6}, DataType::f32));  // reorders elements
   CHECK(on.code.steps.size() == 1);
 }
 
-TEST_CASE("the last use of what lies alone in its scratch") {
+TEST_CASE("the last use of a value that is alone in its scratch") {
   Building on;
   const Place scratch = on.builder.add_scratch(on.rows);
   on.builder.place(on.x, scratch);
@@ -136,7 +136,7 @@ TEST_CASE("the last use of what lies alone in its scratch") {
   const Place larger = on.builder.add_scratch(plain({4, 3}, DataType::f32));
   on.builder.place(on.z, onednn_ops::sliced(larger, 0, 0, 2, 1));
   on.builder.expect_use(on.z);
-  CHECK_FALSE(on.builder.is_last_use(on.z));  // not all that lies there
+  CHECK_FALSE(on.builder.is_last_use(on.z));  // not the only value in it
   Building given;
   place_input(given.builder, given.x);
   given.builder.expect_use(given.x);
@@ -144,7 +144,7 @@ TEST_CASE("the last use of what lies alone in its scratch") {
   const Place turned = given.builder.reordered(given.builder.place_of(given.x), given.columns);
   given.builder.place(given.y, turned);
   given.builder.expect_use(given.y);
-  CHECK_FALSE(given.builder.is_last_use(given.y));  // who needs the input so gets this again
+  CHECK_FALSE(given.builder.is_last_use(given.y));  // another user of the input takes this cached reorder
 }
 
 TEST_CASE("a block becomes part of another once") {
@@ -160,19 +160,19 @@ TEST_CASE("a block becomes part of another once") {
   CHECK(on.builder.block_of(part) == std::pair(whole.storage, std::size_t{24}));
   CHECK_FALSE(on.builder.is_free_scratch(part.storage));
   CHECK(on.builder.is_free_scratch(whole.storage));
-  CHECK_FALSE(on.builder.is_last_use(on.x));  // it belongs to the whole
+  CHECK_FALSE(on.builder.is_last_use(on.x));  // it is a part of the whole
   place_input(on.builder, on.y);
   CHECK_FALSE(on.builder.is_free_scratch(on.builder.place_of(on.y).storage));
 }
 
-TEST_CASE("an output has scratch of its own in row-major order: else it is copied there") {
+TEST_CASE("an output has its own scratch in row-major order, or is copied there") {
   Building on;
   const Place scratch = on.builder.add_scratch(on.rows);
   on.builder.place(on.x, scratch);
   CHECK(on.builder.claim_output(on.x, 0) == scratch.storage);
   CHECK(on.code.storages[scratch.storage].output == 0);
   CHECK(on.code.steps.empty());
-  const std::uint32_t again = on.builder.claim_output(on.x, 1);  // taken
+  const std::uint32_t again = on.builder.claim_output(on.x, 1);  // taken already
   CHECK(again != scratch.storage);
   CHECK(on.code.storages[again].output == 1);
   CHECK(on.code.steps.size() == 1);

@@ -9,16 +9,16 @@
 #include "davit/backends/onednn/op_table.hpp"
 #include "support/net.hpp"
 
-/// What the tests of the backend's parts share.
+/// Helpers of the tests of the backend's parts.
 namespace onednn_check {
 
-/// A node in oneDNN's terms, or why it is refused ("" if it is not). The library is not asked.
+/// A node in oneDNN's terms, or the reason why it is refused ("" if it is not). The library is not asked.
 struct Described {
   std::string why;
   davit::onednn_ops::Operation op;
 };
 
-/// The last node of a program; `why` is what the row of its operator says, if it has one.
+/// Describes the last node of a program; `why` is the refusal of its operator's row, if there is a row.
 [[nodiscard]] inline Described described(const davit::ExportedProgram& program) {
   Described made;
   const auto last = static_cast<davit::NodeId>(program.view().nodes.size() - 1);
@@ -48,14 +48,14 @@ template <class MakeNode>
   return list;
 }
 
-/// Makes a value a constant that lies in memory as the numbers come.
+/// Makes a value a constant with the given numbers in memory order.
 inline void place_constant(davit::onednn_ops::Builder& b, davit::ValueId v, const davit::onednn_ops::MemoryDesc& md,
                            const std::vector<float>& numbers) {
   const davit::onednn_ops::Place place = b.add_constant(md);
   std::copy(numbers.begin(), numbers.end(), reinterpret_cast<float*>(b.constant_data(place)));
   b.place(v, place);
 }
-/// In row-major order.
+/// Makes a value a row-major constant.
 inline void place_constant(davit::onednn_ops::Builder& b, davit::ValueId v, const std::vector<float>& numbers) {
   place_constant(b, v, davit::onednn_ops::plain_of(b.graph(), v), numbers);
 }
@@ -64,7 +64,7 @@ inline void place_input(davit::onednn_ops::Builder& b, davit::ValueId v) {
   const davit::onednn_ops::MemoryDesc md = davit::onednn_ops::plain_of(b.graph(), v);
   b.place(v, {md, b.add_storage(davit::onednn_ops::StorageKind::input, md.get_size())});
 }
-/// The numbers of a constant, in the order they lie in.
+/// The numbers of a constant, in memory order.
 [[nodiscard]] inline std::vector<float> numbers_at(davit::onednn_ops::Builder& b,
                                                    const davit::onednn_ops::Place& place) {
   const auto* first = reinterpret_cast<const float*>(b.constant_data(place));

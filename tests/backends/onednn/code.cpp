@@ -9,7 +9,7 @@
 
 using namespace davit;
 
-TEST_CASE("a place lies in the block that has no parent, as far from its start as all offsets on the way say") {
+TEST_CASE("a place is in the root block, at the sum of all offsets on the way") {
   onednn_ops::Code code;
   code.storages = {{.bytes = 512},
                    {.parent = 0, .parent_offset = 128, .bytes = 128},

@@ -26,7 +26,7 @@ namespace {
   return op;
 }
 
-/// True if the layouts asked for are these; any, where the library has no wide vectors.
+/// True if these layouts are requested; always true if the library has no wide vectors.
 [[nodiscard]] bool asks_for(const Operation& op, const MemoryDesc& from, const Dims& source, Tag source_tag,
                             const Dims& destination, Tag tag) {
   const auto as = [](const Dims& dims, Tag t) {
@@ -38,7 +38,7 @@ namespace {
 
 }  // namespace
 
-TEST_CASE("what Winograd's algorithm is asked for") {
+TEST_CASE("convolutions that suit Winograd's algorithm") {
   CHECK(suits_winograd(square(3), {1, 64, 16, 16}, {1, 64, 16, 16}));
   CHECK(suits_winograd(square(3), {1, 64, 5, 13}, {1, 64, 5, 13}));
   CHECK_FALSE(suits_winograd(square(3), {1, 64, 8, 8}, {1, 64, 8, 8}));
@@ -57,11 +57,11 @@ TEST_CASE("layouts that convolutions ask for where vectors are wide") {
   const auto image = [](std::int64_t channels, std::int64_t size) { return Dims{1, channels, size, size}; };
   const auto rows = [](const Dims& dims) { return onednn_ops::plain(dims, DataType::f32); };
   const auto last = [](const Dims& dims) { return MemoryDesc(dims, dnnl::memory::data_type::f32, Tag::acdb); };
-  // large images are blocked, whatever they come in
+  // large images are blocked, whatever their layout before
   const Dims large = image(64, 56);
   CHECK(asks_for(square(3), rows(large), large, Tag::aBcd16b, large, Tag::aBcd16b));
   CHECK(asks_for(square(3), last(large), large, Tag::aBcd16b, large, Tag::aBcd16b));
-  // many channels on small images lie last; few stay as they came
+  // many channels on small images are innermost; few keep their layout
   const Dims many = image(256, 7);
   const Dims few = image(64, 7);
   CHECK(asks_for(square(3), rows(many), many, Tag::acdb, many, Tag::acdb));
@@ -70,7 +70,7 @@ TEST_CASE("layouts that convolutions ask for where vectors are wide") {
   CHECK(asks_for(square(1), last(few), few, Tag::acdb, few, Tag::acdb));
   CHECK(asks_for(square(3, 2), rows(image(256, 14)), image(256, 14), Tag::acdb, many, Tag::acdb));
   CHECK(asks_for(square(3, 2), rows(image(256, 28)), image(256, 28), Tag::aBcd16b, image(256, 14), Tag::aBcd16b));
-  // depthwise ones do not change what they get
+  // depthwise convolutions keep the layout of their operand
   CHECK(asks_for(square(3, 1, 256), rows(many), many, Tag::aBcd16b, many, Tag::aBcd16b));
   CHECK(asks_for(square(3, 1, 256), last(many), many, Tag::acdb, many, Tag::acdb));
   // the three channels of a picture are not blocked
@@ -88,7 +88,7 @@ TEST_CASE("where the library chooses itself: few channels, groups, other ranks")
   CHECK(chooses(square(3), {1, 64, 56}, {1, 64, 56}));
 }
 
-TEST_CASE("images that davit's own kernel for 3 x 3 takes, and where their channels lie") {
+TEST_CASE("images for davit's own 3 x 3 kernel, and the layout of their channels") {
   Operation op = square(3);
   op.pad_left = op.pad_right = {1, 1};
   const auto md = [](const Dims& dims, Tag tag) { return MemoryDesc(dims, DataType::f32, tag); };
@@ -112,7 +112,7 @@ TEST_CASE("images that davit's own kernel for 3 x 3 takes, and where their chann
   CHECK_FALSE(onednn_ops::blocked_image(md({2, 24, 12, 10}, Tag::acdb)));
   const bool here = onednn_ops::has_wide_vectors() && kernels::widest_vectors() == 64;
   CHECK(takes(md(dims, Tag::aBcd16b), md(dims, Tag::acdb)) == here);
-  CHECK_FALSE(takes(md(dims, Tag::aBcd16b), md({2, 32, 11, 10}, Tag::acdb)));  // contradicts itself
+  CHECK_FALSE(takes(md(dims, Tag::aBcd16b), md({2, 32, 11, 10}, Tag::acdb)));  // inconsistent
   op.strides = {2, 2};
   CHECK_FALSE(takes(md(dims, Tag::aBcd16b), md({2, 32, 12, 10}, Tag::acdb)));
 }

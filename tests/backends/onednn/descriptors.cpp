@@ -19,14 +19,14 @@ using onednn_ops::primitive_attr;
 
 namespace {
 
-/// Where element `i` in row-major order lies.
+/// The offset of element `i` in row-major order.
 [[nodiscard]] std::size_t place_of(std::int64_t i, const Dims& dims, const Dims& strides) {
   std::int64_t at = 0;
   for (std::size_t d = dims.size(); d-- > 0; i /= dims[d]) at += i % dims[d] * strides[d];
   return static_cast<std::size_t>(at);
 }
 
-/// Copies a tensor, and compares what lies there and between its elements.
+/// Copies a tensor, and compares its elements and the gaps between them.
 [[nodiscard]] bool copies(const Dims& dims, const Dims& from, const Dims& to) {
   primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
@@ -34,7 +34,7 @@ namespace {
                    made = onednn_ops::strided(dims, to, DataType::f32);
   const auto pd = onednn_ops::reorder_descriptor(attributes, source, made);
   if (!pd) return false;
-  constexpr float untouched = std::numeric_limits<float>::quiet_NaN();  // a sum with nothing of it would give a NaN
+  constexpr float untouched = std::numeric_limits<float>::quiet_NaN();  // a sum with 0 times it would give a NaN
   std::vector<float> x(source.get_size() / sizeof(float)), y(made.get_size() / sizeof(float), untouched), expected = y;
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
   const std::int64_t count = onednn_ops::count_of(dims);
@@ -50,7 +50,7 @@ namespace {
 }  // namespace
 
 TEST_CASE("a copy writes the elements, and nothing between them") {
-  CHECK(copies({1, 2, 1, 8}, {32, 16, 16, 1}, {32, 16, 16, 1}));  // a half of rows, put into halves
+  CHECK(copies({1, 2, 1, 8}, {32, 16, 16, 1}, {32, 16, 16, 1}));  // half rows into half rows
   std::mt19937 numbers(5);
   const auto random = [&](unsigned low, unsigned high) {
     return static_cast<std::int64_t>(low + numbers() % (high - low + 1));

@@ -42,7 +42,7 @@ TEST_CASE("bounds of hardtanh and clamp") {
   CHECK(clip("aten.clamp.default", real(2), real(1)).why == "the bounds cross");
   const auto nan = real(std::numeric_limits<double>::quiet_NaN());
   CHECK(clip("aten.clamp.default", nan, real(1)).why == "the bounds cross");
-  const auto alone = clip("aten.clamp.default", nan, {}).op.functions;  // a lone NaN bounds nothing
+  const auto alone = clip("aten.clamp.default", nan, {}).op.functions;  // a lone NaN is no bound
   REQUIRE(alone.size() == 1);
   CHECK(alone[0].alpha == -inf);
   CHECK(alone[0].beta == inf);
@@ -95,7 +95,7 @@ TEST_CASE("a second operand that is a number is a function of the first") {
   CHECK(is_linear(with("aten.mul.Scalar", 4), 4, 0));
   CHECK(is_linear(with("aten.div.Scalar", 4), 0.25, 0));
   CHECK(is_linear(with("aten.div.Scalar", -0.5), -2, 0));
-  const auto by_three = with("aten.div.Scalar", 3);  // whose reciprocal is none
+  const auto by_three = with("aten.div.Scalar", 3);  // its reciprocal is not exact
   CHECK(by_three.why == "");
   CHECK(by_three.op.kind == OpKind::binary);
   CHECK(by_three.op.algorithm == dnnl::algorithm::binary_div);
@@ -119,7 +119,8 @@ TEST_CASE("operands that are broadcast: the second may be, and the first where t
   CHECK(straight.op.inputs == std::vector<ValueId>{0, 1});
   CHECK(with("aten.add.Tensor", {3}, {2, 3}, {2, 3}).op.inputs == std::vector<ValueId>{1, 0});
   CHECK(with("aten.minimum.default", {}, {2}, {2}).op.inputs == std::vector<ValueId>{1, 0});
-  CHECK(with("aten.sub.Tensor", {3}, {2, 3}, {2, 3}).op.inputs == std::vector<ValueId>{0, 1});  // the first is repeated
+  CHECK(with("aten.sub.Tensor", {3}, {2, 3}, {2, 3}).op.inputs ==
+        std::vector<ValueId>{0, 1});  // the first operand is copied
   CHECK(with("aten.add.Tensor", {2, 1}, {3}, {2, 3}).why == "");
   CHECK(with("aten.add.Tensor", {2, 3}, {2}, {2, 3}).why == "the operands do not broadcast to the output");
   CHECK(with("aten.add.Tensor", {2, 3}, {1, 2, 3}, {2, 3}).why == "the operands do not broadcast to the output");

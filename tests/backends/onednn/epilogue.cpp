@@ -23,8 +23,8 @@ using support::Net;
 
 namespace {
 
-/// A base whose result `start` has these sizes, an operand of the operation that makes `sum` of it, and one of the next
-/// that makes `next`.
+/// A base with a result `start` of these sizes, an operand of the operation that makes `sum` from it, and one of the
+/// next, which makes `next`.
 struct Tailed {
   Net net;
   ValueId start, other, sum, another, next;
@@ -56,7 +56,7 @@ struct Tailed {
   }
 };
 
-/// The kinds of a epilogue's post-operations.
+/// The kinds of an epilogue's post-ops.
 [[nodiscard]] std::vector<dnnl::primitive::kind> kinds(const std::optional<Epilogue>& epilogue) {
   std::vector<dnnl::primitive::kind> list;
   const dnnl::post_ops ops = epilogue->attributes.get_post_ops();
@@ -81,7 +81,7 @@ TEST_CASE("a chain begins with its base, or the norm that goes into it, and ends
   CHECK(ChainView{.base = &base, .norm = &norm, .epilogue = epilogue}.result() == 3);
 }
 
-TEST_CASE("a sum goes over the operand that nobody needs any more") {
+TEST_CASE("a sum overwrites the operand without later uses") {
   Tailed t({2, 4}, {2, 4});
   t.place_scratch(t.other);
   const std::optional<Epilogue> epilogue = t.epilogue({&t.first}, {2, 4});
@@ -153,7 +153,7 @@ TEST_CASE("one function with two sets of parameters is no epilogue for oneDNN 2,
   CHECK(t.epilogue({&own}, {2, 4}).has_value() == !onednn_ops::faults.repeated_functions);
 }
 
-TEST_CASE("operands of a matrix product whose rows lie in several dimensions") {
+TEST_CASE("operands of a matrix product with rows in several dimensions") {
   const auto operand = [](support::Sizes sizes) -> std::optional<Dims> {
     Tailed t({2, 3, 4}, sizes);
     onednn_check::place_input(t.builder, t.other);

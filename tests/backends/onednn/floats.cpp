@@ -50,7 +50,7 @@ TEST_CASE("a value of another dtype is float32 where it is needed so, a constant
   }
 }
 
-TEST_CASE("what the library converts while it reorders is left as it lies") {
+TEST_CASE("values that the library converts in a reorder keep their layout") {
   if (!onednn_ops::has_wide_vectors()) return;
   Net net;
   const ValueId x = net.input("x", {2, 3});

@@ -90,7 +90,7 @@ TEST_CASE("a missing bias is 0, a missing gamma 1, a missing beta 0") {
   CHECK(numbers_at(p.builder, bias) == std::vector<float>{-0.5, 2});
 }
 
-TEST_CASE("weights that lie in another order are read in row-major order") {
+TEST_CASE("weights in another layout are read in row-major order") {
   FoldedPair p;
   place_constant(p.builder, p.weight, onednn_ops::strided({2, 2, 1, 1}, {1, 2, 1, 1}, onednn_ops::DataType::f32),
                  {1, 3, 2, 4});
@@ -100,7 +100,7 @@ TEST_CASE("weights that lie in another order are read in row-major order") {
   CHECK(numbers_at(p.builder, weight) == std::vector<float>{2, 4, 9, 12});
 }
 
-TEST_CASE("what cannot be folded") {
+TEST_CASE("norms that cannot be folded") {
   FoldedPair all;
   place_constant(all.builder, all.weight, {1, 2, 3, 4});
   place_constant(all.builder, all.bias, {5, 6});

@@ -16,7 +16,7 @@ using support::Net;
 
 namespace {
 
-/// The chains of a program: each its operations' numbers, in the order they run.
+/// The chains of a program: the numbers of each chain's operations, in the order in which they run.
 [[nodiscard]] std::string chains_of(const ExportedProgram& program, std::vector<Operation>& operations,
                                     bool folds = true) {
   operations = onednn_check::operations(program.view());
@@ -45,7 +45,7 @@ namespace {
 
 }  // namespace
 
-TEST_CASE("a convolution takes what follows it, a norm only where it folds") {
+TEST_CASE("a convolution takes the operators behind it, a norm only if it folds") {
   const auto program = [](bool output_too) {
     Net n;
     const auto x = n.input("x", {1, 16, 6, 6});
@@ -65,7 +65,7 @@ TEST_CASE("a norm that comes later than at once is no part of the weights") {
   CHECK(chains_of(n.finish({n.norm("n", r, {1, 16, 6, 6})})) == "0+1 2");
 }
 
-TEST_CASE("a norm takes a relu, and nothing else") {
+TEST_CASE("a norm takes a relu, and no other operator") {
   const auto program = [](std::string_view target) {
     Net n;
     const auto r =
@@ -110,7 +110,7 @@ TEST_CASE("a view joins a matrix product, but no convolution") {
   Net c;
   const auto image = pixel(c, "c", c.input("x", {1, 16, 6, 6}));
   CHECK(chains_of(c.finish({c.op("aten.view.default", "v", {16, 36}, {{"self", c.v(image)}})})) == "0 1");
-  Net eltwise;  // which takes nothing
+  Net eltwise;  // it takes no epilogue
   const auto r = eltwise.relu("r", eltwise.input("x", {2}), {2});
   CHECK(chains_of(eltwise.finish({eltwise.relu("s", r, {2})})) == "0 1");
 }

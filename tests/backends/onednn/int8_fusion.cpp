@@ -36,11 +36,11 @@ using support::quantized_convolution;
 namespace {
 
 using onednn_ops::has_int8_primitives;
-/// True if those or davit's own kernels compute products of bytes on this CPU.
+/// True if oneDNN or davit's own kernels compute products of bytes on this CPU.
 [[nodiscard]] bool has_int8_products() { return has_int8_primitives() || kernels::can_convolve_bytes(); }
 
-/// The kinds of a program's operations once they are joined: c(onvert), k(ernel), P(roduct), S(um), p(ool), v(iew),
-/// e(ltwise), o(ther).
+/// The kinds of a program's fused operations: c(onvert), k(ernel), P(roduct), S(um), p(ool), v(iew), e(ltwise),
+/// o(ther).
 [[nodiscard]] std::string joined(const ExportedProgram& program) {
   std::vector<Operation> operations = onednn_check::operations(program.view());
   REQUIRE(!operations.empty());
@@ -65,7 +65,7 @@ using onednn_ops::has_int8_primitives;
   return text;
 }
 
-/// Outputs of a run with the net's inputs.
+/// The outputs of a run with the net's inputs.
 [[nodiscard]] support::Outputs outputs(const ExportedProgram& program, const std::vector<EValue>& inputs) {
   return support::outputs_of(program, CapabilityPartitioner<BackendList<onednn>>(), inputs);
 }
@@ -83,20 +83,20 @@ TEST_CASE("a convolution between bytes is one operation, with the activation aft
     CHECK(joined(program) == "cP");
     check_close(program, n.sample());
   }
-  for (const After& after : {After(), support::after::relu, support::after::relu6}) {  // to bytes without a sign
+  for (const After& after : {After(), support::after::relu, support::after::relu6}) {  // to uint8
     QuantizedNet n;
     const ExportedProgram program = quantized_convolution(n, after, {0.05, 130, ScalarType::uint8});
     CHECK(joined(program) == "cP");
     check_close(program, n.sample());
   }
-  // in other steps before than after
+  // other scales behind than before
   QuantizedNet n;
   const ExportedProgram program = quantized_convolution(n, support::after::clamped_bytes({0.04, 7}));
   CHECK(joined(program) == "cPcec");
   check_close(program, n.sample());
 }
 
-TEST_CASE("what would be another result stays in float") {
+TEST_CASE("operators that would give another result stay in float") {
   for (const auto& [after, to] :
        {std::pair(support::after::tanh, Steps{0.01, 0}), std::pair(support::after::twice, Steps{0.05, 7}),
         std::pair(After(), Steps{1e-35, 0})}) {
@@ -164,7 +164,7 @@ TEST_CASE("sums, maxima, views and products of matrices keep their bytes") {
   check_close(program, n.sample());
 }
 
-TEST_CASE("an activation between what moves bytes and the next bytes is not lost") {
+TEST_CASE("an activation between a move of bytes and the next bytes is not lost") {
   QuantizedNet n;
   const Steps same{0.013, -5};
   const auto in = n.through_bytes("in", n.input("x", {1, 4, 6, 6}), {1, 4, 6, 6}, same);
@@ -230,7 +230,7 @@ TEST_CASE("random nets of bytes: padding, strides, groups, zero points, values w
     std::size_t layer = 0;
     const ExportedProgram program = support::random_quantized_net(n, seed, layer);
     INFO("seed " << seed);
-    check_close(program, n.sample(), layer == 0 ? 1 : 8);  // a step is carried further by the layers after it
+    check_close(program, n.sample(), layer == 0 ? 1 : 8);  // later layers amplify a difference of one step
   }
 }
 

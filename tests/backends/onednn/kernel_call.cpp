@@ -68,7 +68,7 @@ TEST_CASE("lookups, comparisons and choices run inside a partition: integers go 
           doctest::Approx(should->all()[0].tensor().as<float>()[i]).epsilon(1e-5));
     CHECK(is->all()[1].tensor().as<bool>()[i] == should->all()[1].tensor().as<bool>()[i]);
   }
-  // what the kernel refuses is portable's to tell
+  // portable reports the kernel's refusal
   const auto outside = run(*session, {0, 7, 3, 3, 1});
   REQUIRE_FALSE(outside);
   CHECK(outside.error().code == run(*expected, {0, 7, 3, 3, 1}).error().code);
@@ -92,7 +92,7 @@ TEST_CASE("a lookup of constants that the kernel refuses is an error of the run,
   CHECK_FALSE(session->run(0, n.sample()));
 }
 
-TEST_CASE("what is made of constants and of a size is made for each size") {
+TEST_CASE("results of constants and a size are computed for each size") {
   Net n;
   const ValueId places = n.draft.parameter("places", programs::tensor({4}, {0, 1, 2, 3}));
   const ValueId ones = n.draft.parameter("ones", programs::tensor({4}, {1, 1, 1, 1}));
@@ -124,7 +124,7 @@ TEST_CASE("what is made of constants and of a size is made for each size") {
   }
 }
 
-TEST_CASE("what is made of a size alone, integers and logarithms of zero among it, is computed once for a size") {
+TEST_CASE("results of a size alone, integers and logarithms of zero among them, are computed once per size") {
   Net n;
   GraphBuilder& b = n.draft.b;
   const ExprId s0 = b.symbol("s0");
@@ -145,7 +145,7 @@ TEST_CASE("what is made of a size alone, integers and logarithms of zero among i
   const Argument as_integers = called("dtype", GraphBuilder::scalar_type(ScalarType::int64));
   const ValueId real = node(n, "aten._to_copy.default", {n.v(twice), as_floats}, floats("real"));
   const ValueId half = node(n, "aten.div.Tensor", {n.v(real), GraphBuilder::real(4)}, floats("half"));
-  const ValueId log = node(n, "aten.log.default", {n.v(half)}, floats("log"));  // of 0 at first
+  const ValueId log = node(n, "aten.log.default", {n.v(half)}, floats("log"));  // first of 0
   const ValueId whole = node(n, "aten._to_copy.default", {n.v(log), as_integers}, integers("whole"));
   const ValueId least = node(n, "aten.minimum.default", {n.v(whole), n.v(twice)}, integers("least"));
   const ValueId clamped = node(n, "aten.clamp.default", {n.v(least), n.i(-9)}, integers("clamped"));

@@ -70,7 +70,7 @@ TEST_CASE("slices begin further on; a selection has a dimension less, at least o
   CHECK(dims_of(one.md) == Dims{1});
 }
 
-TEST_CASE("where parts of a concatenation lie, if each is in one piece") {
+TEST_CASE("the places of parts in a concatenation, if each is contiguous") {
   const auto image = [](std::int64_t batch, std::int64_t channels, Tag tag) {
     return MemoryDesc({batch, channels, 2, 3}, dnnl::memory::data_type::f32, tag);
   };

@@ -19,7 +19,7 @@ TEST_CASE("strides of row-major order") {
   CHECK(onednn_ops::count_of({}) == 1);
 }
 
-TEST_CASE("what lies in row-major order") {
+TEST_CASE("row-major layouts") {
   CHECK(is_row_major(onednn_ops::plain({2, 3, 4}, DataType::f32)));
   CHECK_FALSE(is_row_major(strided({2, 3}, {1, 2}, DataType::f32)));
   CHECK_FALSE(is_row_major(strided({2, 3}, {4, 1}, DataType::f32)));  // gaps

@@ -93,7 +93,7 @@ TEST_CASE("slices and selections") {
   CHECK(select(0, {2}).why == "the output does not fit");
 }
 
-TEST_CASE("a split's outputs lie one after the other") {
+TEST_CASE("a split's outputs are adjacent") {
   const auto split = [](std::initializer_list<std::int64_t> counts) {
     support::Draft d;
     const ValueId x = d.user("x", {2, 6});

@@ -39,7 +39,7 @@ TEST_CASE("batch norms with running statistics only") {
   CHECK(norm(GraphBuilder::boolean(false), {3}, false).why == "batch_norm: the running statistics must be given");
 }
 
-TEST_CASE("what normalizes has the sizes of its input, whatever a program says") {
+TEST_CASE("a normalization has its input's sizes, whatever a program declares") {
   const auto why = [](support::Sizes sizes) {
     return drafted([&](Net& n) {
              return n.op("aten.layer_norm.default", "y", sizes,
@@ -52,7 +52,7 @@ TEST_CASE("what normalizes has the sizes of its input, whatever a program says")
   CHECK(why({2, 4, 1}) == "the sizes of input and output differ");
 }
 
-TEST_CASE("layer norms: sizes from the end, statistics that nobody uses") {
+TEST_CASE("layer norms: sizes from the end, unused statistics") {
   const auto norm = [](std::initializer_list<std::int64_t> normalized, support::Sizes weight) {
     return drafted([&](Net& n) {
       const auto x = n.input("x", {2, 3, 4});

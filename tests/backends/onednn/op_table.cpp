@@ -15,7 +15,7 @@ using support::Net;
 static_assert(find_op("aten.relu.default") != nullptr && find_op("aten.relu.default")->name == "aten.relu.default");
 static_assert(find_op("aten.relu") == nullptr && find_op("") == nullptr && find_op("zzz") == nullptr);
 
-TEST_CASE("every row of the table is found by its name, at run time too, and no name stands there twice") {
+TEST_CASE("every row of the table is found by its name, at run time too, and no name is there twice") {
   for (const onednn_ops::OpRow& row : onednn_ops::op_table) {
     CAPTURE(row.name);
     CHECK(find_op(row.name) == &row);
@@ -25,7 +25,7 @@ TEST_CASE("every row of the table is found by its name, at run time too, and no 
   CHECK(find_op("aten.view.default ") == nullptr);
 }
 
-TEST_CASE("what oneDNN takes portable takes too: there is always a backend to fall back on") {
+TEST_CASE("portable takes every operator that oneDNN takes: there is always a backend to fall back on") {
   for (const onednn_ops::OpRow& row : onednn_ops::op_table) {
     CAPTURE(row.name);
     CHECK(portable_kernels::find_op(row.name) != nullptr);
@@ -43,7 +43,7 @@ TEST_CASE("operators that are as exact as torch's elsewhere only run on portable
   CHECK_FALSE(onednn_ops::runs_as_kernel("aten.tanh.default"));
 }
 
-TEST_CASE("what a row does not describe runs on portable's kernel, but for products and views") {
+TEST_CASE("operators without a row run on portable's kernels, except products and views") {
   const auto sum = drafted([](Net& n) {
     const auto x = n.input("x", {2});
     return n.op("aten.add.Tensor", "y", {2}, {{"self", n.v(x)}, {"other", n.v(x)}, {"alpha", n.i(2)}});
@@ -65,7 +65,7 @@ TEST_CASE("what a row does not describe runs on portable's kernel, but for produ
   CHECK(integers.why == "a tensor is neither float32, bfloat16 nor float16");
 }
 
-TEST_CASE("what no operator may have") {
+TEST_CASE("tensors that no operator may have") {
   support::Draft effect;
   const ValueId token = effect.token("token");
   const auto [next, sum] = effect.effect("next", "sum", token, effect.user("x", {2}), 1.0);
@@ -92,7 +92,7 @@ TEST_CASE("what no operator may have") {
   CHECK(described(number.finish()).why == "its output is no tensor");
 }
 
-TEST_CASE("what takes any dtype takes no complex numbers: portable's kernels of that name do not") {
+TEST_CASE("operators of any dtype take no complex numbers: portable's kernels of that name do not") {
   const auto with = [](ScalarType dtype) {
     return drafted([&](Net& n) {
       const auto x = n.input("x", {2}), mask = n.input("mask", {2});

@@ -25,7 +25,7 @@ SharedBytes bytes_of(unsigned char value) {
 
 }  // namespace
 
-TEST_CASE("what is made of equal bytes in the same layout is made once, wherever they lie") {
+TEST_CASE("constants from equal bytes in the same layout are made once, wherever the bytes are") {
   PackedConstants packed;
   int made = 0;
   const auto make = [&] {
@@ -67,7 +67,7 @@ TEST_CASE("what is made of equal bytes in the same layout is made once, wherever
   CHECK(made == 14);
 }
 
-TEST_CASE("what was made goes with the last that has it, and may outlive who made it") {
+TEST_CASE("a packed constant is freed with its last user, and may outlive its maker") {
   std::optional<PackedConstants> packed(std::in_place);
   int made = 0;
   const auto make = [&] {

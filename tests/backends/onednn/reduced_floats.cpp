@@ -178,7 +178,7 @@ TEST_CASE("a residual block in bfloat16 or float16 is one partition") {
   }
 }
 
-TEST_CASE("NaN and infinities of bfloat16 are what they are in PyTorch") {
+TEST_CASE("NaN and infinities of bfloat16 are PyTorch's") {
   Net n;
   const auto x = n.input("x", {1, 16, 4, 4});
   const auto w = n.weight("w", {16, 16, 3, 3}, 0.2);
@@ -194,7 +194,7 @@ TEST_CASE("NaN and infinities of bfloat16 are what they are in PyTorch") {
   }
 }
 
-TEST_CASE("of an odd number of terms, what lies behind the last is no term") {
+TEST_CASE("of an odd number of terms, the element behind the last is not a term") {
   const auto check = [](const ExportedProgram& program, const std::vector<EValue>& sample) {
     Halved halved(program, sample);
     const std::int64_t count = halved.inputs[0].numel();
@@ -226,7 +226,7 @@ TEST_CASE("of an odd number of terms, what lies behind the last is no term") {
   }
 }
 
-TEST_CASE("a matrix that lies with gaps is multiplied") {
+TEST_CASE("a matrix with gaps is multiplied") {
   Net n;
   const auto x = n.input("x", {1, 2, 4});
   const auto a = n.input("a", {2, 2});

@@ -14,7 +14,7 @@ using support::Net;
 
 namespace {
 
-/// Why oneDNN refuses the last node of a program; "" if it takes it.
+/// The reason why oneDNN refuses the last node of a program; "" if it takes it.
 [[nodiscard]] std::string reason(const ExportedProgram& program) {
   const char* why = onednn_ops::refuses(program.view(), static_cast<NodeId>(program.view().nodes.size() - 1));
   return why == nullptr ? "" : why;
@@ -22,7 +22,7 @@ namespace {
 
 }  // namespace
 
-TEST_CASE("what is refused, and why") {
+TEST_CASE("refusals and their reasons") {
   const auto unary = [](std::string_view target, std::initializer_list<Net::Named> more = {}) {
     Net n;
     const auto x = n.input("x", {2, 3});
@@ -40,7 +40,7 @@ TEST_CASE("what is refused, and why") {
   CHECK(unary("aten.elu.default", {{"scale", GraphBuilder::real(2)}}) == "");
   CHECK(unary("aten.permute.default") == "a permutation needs one entry per dimension of the tensor");
   CHECK(unary("aten.softmax.int", {{"dim", GraphBuilder::boolean(true)}, {"nosuch", {}}}) ==
-        "oneDNN has no primitive for it");  // nor does the kernel take such arguments
+        "oneDNN has no primitive for it");  // the kernel refuses such arguments, too
   Net used;
   const auto x = used.input("x", {1, 3, 4, 4});
   const auto pool = used.many("aten.max_pool2d_with_indices.default", {{"y", {1, 3, 2, 2}}, {"i", {1, 3, 2, 2}}},
@@ -56,7 +56,7 @@ TEST_CASE("what is refused, and why") {
   CHECK(reason(programs::binary("aten.add.Tensor", {0})) == "a tensor has no elements");
 }
 
-TEST_CASE("what can be described is refused where the library has no primitive, each time it is asked") {
+TEST_CASE("a node with a description is refused if the library has no primitive, each time it is asked") {
   const auto product = [](std::int64_t batch) {
     Net n;
     const auto a = n.input("a", {2, 3, 4});
@@ -69,7 +69,7 @@ TEST_CASE("what can be described is refused where the library has no primitive, 
   }
 }
 
-TEST_CASE("answers are kept by all that a primitive depends on") {
+TEST_CASE("answers are kept by all properties that a primitive depends on") {
   const auto key = [](auto&& draft) {
     Net n;
     (void)draft(n);

@@ -16,7 +16,7 @@
 
 using namespace davit;
 
-TEST_CASE("sizes may change from run to run, to none and back, beyond what is kept") {
+TEST_CASE("sizes may change from run to run, to zero and back, beyond the kept workspaces") {
   const auto lowered = to_backend<onednn>(support::tanh_of_any_size());
   REQUIRE(lowered);
   REQUIRE(lowered->methods()[0].delegates.size() == 1);
@@ -75,7 +75,7 @@ TEST_CASE("averages over a whole image of any size, and over parts of one, which
   }
 }
 
-TEST_CASE("sizes that do not fit together are an error of the run, whatever the program says of them") {
+TEST_CASE("inconsistent sizes are an error of the run, whatever the program declares") {
   for (const std::int64_t example : {3, 10}) {
     support::Draft d;
     const ExprId columns = d.b.symbol("s0");

@@ -27,7 +27,7 @@ using onednn_ops::is_sound;
 using onednn_ops::MemoryDesc;
 using onednn_ops::primitive_attr;
 
-TEST_CASE("what AMX's convolutions do wrong is known by their sizes") {
+TEST_CASE("the faults of AMX's convolutions are known by their sizes") {
   // images of three tiles of pixels
   const auto pointwise = [](std::int64_t height, std::int64_t width) {
     return ConvolutionSizes{
@@ -47,7 +47,7 @@ TEST_CASE("what AMX's convolutions do wrong is known by their sizes") {
   odd.weight[1] = odd.source[1] = 3;
   CHECK_FALSE(is_sound("jit_bf16_1x1:avx512_core_bf16", odd));
   CHECK(is_sound("jit_int8:avx512_core_vnni", pointwise(6, 6)));
-  // rows that a zero point pads
+  // rows padded with a zero point
   const auto padded = [](Dims kernel, Dims left, std::int64_t made_height, std::int64_t made_width,
                          bool zero_point = true) {
     return ConvolutionSizes{{1, 64, 8, 40},
@@ -60,12 +60,12 @@ TEST_CASE("what AMX's convolutions do wrong is known by their sizes") {
   };
   constexpr auto amx = "jit:avx512_core_amx_int8";
   CHECK_FALSE(is_sound(amx, padded({3, 1}, {1, 0}, 8, 40)));
-  CHECK_FALSE(is_sound(amx, padded({3, 3}, {0, 0}, 7, 38)));  // padded below alone
+  CHECK_FALSE(is_sound(amx, padded({3, 3}, {0, 0}, 7, 38)));  // padded below only
   CHECK(is_sound(amx, padded({3, 1}, {1, 0}, 8, 40, false)));
   CHECK(is_sound(amx, padded({3, 3}, {1, 1}, 8, 40)));
   CHECK(is_sound(amx, padded({3, 3}, {1, 0}, 8, 39)));  // padded on the right
   CHECK(is_sound(amx, padded({3, 3}, {0, 0}, 6, 38)));
-  // windows with rows between them
+  // windows with skipped rows between them
   const auto apart = [](std::int64_t stride, std::int64_t dilate, std::int64_t kernel) {
     return ConvolutionSizes{{1, 64, 15, 15},  {64, 64, kernel, 3}, {1, 64, 5, 5},
                             {stride, stride}, {dilate, dilate},    {0, 0}};
@@ -101,7 +101,7 @@ TEST_CASE("a post-operation with a tensor of the destination's sizes is seen") {
 
 namespace {
 
-/// Bytes of a tensor, with others behind them that nobody should touch.
+/// Bytes of a tensor, followed by guard bytes.
 class Guarded {
  public:
   explicit Guarded(const MemoryDesc& md) : md_(md), bytes_(md.get_size() + margin, untouched) {}
@@ -127,8 +127,8 @@ struct Random {
   }
 };
 
-/// A convolution of random sizes by the implementation that davit takes and by another one, which uses no AMX; how many
-/// numbers differ, or -1 if something behind a tensor was written. Sets `name`.
+/// Computes a convolution of random sizes with davit's implementation and with another one without AMX; returns the
+/// number of different elements, or -1 if bytes behind a tensor were written. Sets `name`.
 [[nodiscard]] std::int64_t differences(std::uint32_t seed, bool bytes, std::string& name) {
   Random r{std::mt19937(seed)};
   const Dims kernel{r.of({1, 1, 3}), r.of({1, 1, 3})}, strides = r(0, 2) != 0 ? Dims{1, 1} : Dims{2, 2},
@@ -163,7 +163,7 @@ struct Random {
                                                            dilates, left, right);
   if (!pd) return 0;
   name = pd.impl_info_str();
-  if (bytes ? !onednn_ops::adds_exactly(pd) : onednn_ops::is_reference(pd)) return 0;  // davit takes no such
+  if (bytes ? !onednn_ops::adds_exactly(pd) : onednn_ops::is_reference(pd)) return 0;  // davit does not take it
   const auto other = onednn_ops::make_descriptor_if<dnnl::convolution_forward>(
       [&](std::string_view by) {
         return by != name && (by.ends_with("_vnni") || by == "jit_bf16:avx512_core_bf16" || by.starts_with("ref"));
@@ -222,7 +222,7 @@ struct Random {
 
 }  // namespace
 
-TEST_CASE("implementations that are said to be sound compute what others do, and write nothing else") {
+TEST_CASE("implementations that count as sound compute what others do, and write nothing else") {
   for (const bool bytes : {true, false})
     for (std::uint32_t seed = 0; seed < 60; ++seed) {
       std::string name;

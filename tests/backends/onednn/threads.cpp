@@ -15,17 +15,17 @@ using namespace davit;
 using onednn_ops::OpenMp;
 using onednn_ops::ThreadScope;
 
-TEST_CASE("a scope says how many threads primitives use, and restores what was before") {
-  REQUIRE(onednn_ops::library_works());  // which loads its OpenMP runtime, if it has one
+TEST_CASE("a scope sets the number of the primitives' threads, and restores the earlier one") {
+  REQUIRE(onednn_ops::library_works());  // loads its OpenMP runtime, if it has one
   const OpenMp& omp = OpenMp::loaded();
   if (omp.max_threads == nullptr || omp.set_threads == nullptr) {
-    ThreadScope scope(3);  // then it does nothing
+    ThreadScope scope(3);  // without one it does nothing
     scope.use(2);
     return;
   }
   const int machine = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   const int before = omp.max_threads();
-  omp.set_threads(7);  // more than the machine may have: only the scope has a limit
+  omp.set_threads(7);  // more than the machine's: only the scope has a limit
   {
     ThreadScope scope(1);
     CHECK(omp.max_threads() == 1);

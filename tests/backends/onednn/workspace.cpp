@@ -16,8 +16,8 @@ using onednn_ops::Workspace;
 
 namespace {
 
-/// Three blocks of scratch, each alive with its neighbour only: the last is output 0. Then one part of the second, one
-/// input and one constant.
+/// Three blocks of scratch, each alive together with its neighbours only; the last is output 0. Then one part of the
+/// second, one input and one constant.
 [[nodiscard]] Code chain_of_blocks() {
   Code code;
   code.storages = {{.bytes = 4096, .first = 0, .last = 1},
@@ -33,14 +33,14 @@ namespace {
   return code;
 }
 
-/// How far a storage lies from the start of the scratch; huge if before it.
+/// The offset of a storage in the scratch; huge if it is before it.
 [[nodiscard]] std::size_t distance(const Workspace& ws, std::uint32_t storage, const std::byte* scratch) {
   return reinterpret_cast<std::uintptr_t>(ws.address(storage)) - reinterpret_cast<std::uintptr_t>(scratch);
 }
 
 }  // namespace
 
-TEST_CASE("blocks of scratch share memory where their lives allow it; a given output takes none") {
+TEST_CASE("blocks of scratch share memory if their lifetimes allow it; an output with a destination takes none") {
   const Code code = chain_of_blocks();
   Workspace ws;
   const EValue nothing[1] = {};
@@ -86,7 +86,7 @@ TEST_CASE("a destination that is not contiguous is not given") {
   CHECK_FALSE(ws.is_given(0));
 }
 
-TEST_CASE("memory objects follow their storage, at their own offset; what is written as zeros has none") {
+TEST_CASE("memory objects follow their storage, at their own offset; a place of zeros has none") {
   Code code;
   const onednn_ops::MemoryDesc md = onednn_ops::plain({16}, onednn_ops::DataType::f32);
   code.storages = {{.bytes = 256, .first = 0, .last = 2}, {.parent = 0, .parent_offset = 128, .bytes = 128}};

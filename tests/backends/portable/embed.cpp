@@ -23,7 +23,7 @@ constexpr auto i32 = ScalarType::int32;
 constexpr auto b8 = ScalarType::bool_;
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
-/// Elementwise operators that promote, broadcast, compare and choose.
+/// Elementwise operators that promote, broadcast, compare and select.
 constexpr GraphModule make_mapped() {
   GraphBuilder b;
   b.begin_graph();
@@ -76,7 +76,7 @@ constexpr GraphModule make_mapped() {
 constexpr BothWays<make_mapped>::Inputs mapped_inputs{
     {0.5f, -1, nan, 0, 3, -0.125f}, {-4, 7, 2}, {3, -2}, {true, false, true, true, false, false}};
 
-/// Functions of <cmath>, which are near.
+/// Functions of <cmath>, which differ slightly.
 constexpr GraphModule make_functions() {
   GraphBuilder b;
   b.begin_graph();
@@ -98,7 +98,7 @@ constexpr GraphModule make_functions() {
 }
 constexpr BothWays<make_functions>::Inputs function_inputs{{-2.5f, -0.5f, 0, 0.25f, 1, 1.5f, 3.75f, nan}};
 
-/// What picks and puts elements by index tensors, and writes parts.
+/// Operators that gather and scatter by index tensors, and that write parts.
 constexpr GraphModule make_index() {
   GraphBuilder b;
   b.begin_graph();
@@ -139,7 +139,7 @@ constexpr BothWays<make_index>::Inputs index_inputs{{1, 2, 3, 4, 5, 6, 7, 8, 9, 
                                                     {0, 1, 2, 0, 2, 0, 1, 1},
                                                     {-1, -2, -3, -4, -5, -6, -7, -8}};
 
-/// Reductions, scans and orders.
+/// Reductions, scans and sorting.
 constexpr GraphModule make_fold() {
   GraphBuilder b;
   b.begin_graph();
@@ -162,7 +162,7 @@ constexpr BothWays<make_fold>::Inputs fold_inputs{{0.5f, -1, 2, 0.5f, 3, 1, 4, -
                                                   {5, -3, 2, 2, 9, 1, 8, -7, 3, 9},
                                                   {true, false, true, true, false, false, false, false, false, false}};
 
-/// Layers over other than two dimensions, transposed, and norms.
+/// Layers over one or three dimensions, transposed ones, and norms.
 constexpr GraphModule make_layers() {
   GraphBuilder b;
   b.begin_graph();
@@ -259,7 +259,7 @@ constexpr bool runs_when_compiled(const typename Both::Inputs& inputs) {
 static_assert(runs_when_compiled<BothWays<make_index>>(index_inputs));
 static_assert(runs_when_compiled<BothWays<make_fold>>(fold_inputs));
 
-/// Why the only call of a graph of two inputs is not taken; "" if it is.
+/// The reason why the only call of a graph with two inputs is refused; "" if it is taken.
 constexpr std::string_view refusal(GraphBuilder&& b) {
   const GraphModule module = std::move(b).finish();
   const StaticGraphRows rows(module.view());
@@ -271,7 +271,7 @@ constexpr std::string_view refusal(GraphBuilder&& b) {
   const char* const why = davit::detail::refusal<portable_static>(EmbedNode{graph, 0}, trial);
   return why == nullptr ? "" : why;
 }
-/// Why y, (4) for an index and else (2, 4), is not put into x (3, 4).
+/// The reason why y, (4) for an index and else (2, 4), cannot be put into x (3, 4).
 constexpr std::string_view refusal(std::string_view target, std::string_view number, std::int64_t dim,
                                    std::int64_t start, std::int64_t end) {
   GraphBuilder b;
@@ -287,7 +287,7 @@ constexpr std::string_view refusal(std::string_view target, std::string_view num
                       "z", f32, {3, 4})});
   return refusal(std::move(b));
 }
-/// Why bytes (3, 4) are not dequantized by 4 scales along a dimension.
+/// The reason why bytes (3, 4) cannot be dequantized by 4 scales along a dimension.
 constexpr std::string_view scales_refusal(std::int64_t axis) {
   GraphBuilder b;
   b.begin_graph();
@@ -321,17 +321,17 @@ static_assert(refuses_parts_outside());
 
 }  // namespace
 
-TEST_CASE("static programs give what portable gives at run time: elementwise operators on any type") {
+TEST_CASE("static programs equal portable at run time: elementwise operators on any type") {
   CHECK(BothWays<make_mapped>::differences(mapped_inputs) == "");
   CHECK(BothWays<make_functions>::differences(function_inputs, 1e-6) == "");
 }
-TEST_CASE("static programs give what portable gives at run time: elements by index, parts, padding") {
+TEST_CASE("static programs equal portable at run time: elements by index, parts, padding") {
   CHECK(BothWays<make_index>::differences(index_inputs) == "");
 }
-TEST_CASE("static programs give what portable gives at run time: reductions and scans") {
+TEST_CASE("static programs equal portable at run time: reductions and scans") {
   CHECK(BothWays<make_fold>::differences(fold_inputs, 1e-6) == "");
 }
-TEST_CASE("static programs give what portable gives at run time: layers of any number of dimensions") {
+TEST_CASE("static programs equal portable at run time: layers of any number of dimensions") {
   CHECK(BothWays<make_layers>::differences(layer_inputs, 1e-6) == "");
 }
 

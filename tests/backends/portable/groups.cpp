@@ -31,7 +31,7 @@ struct Case {
   Net net;
   ExportedProgram program{};
 
-  /// Calls an operator; its outputs, which are of this dtype.
+  /// Calls an operator; returns its outputs, of this dtype.
   ValueId call(std::string_view target, std::initializer_list<Net::Named> arguments, support::Sizes sizes,
                ScalarType dtype = ScalarType::float32, ScalarType second = ScalarType::undefined) {
     GraphBuilder& b = net.draft.b;
@@ -55,7 +55,7 @@ struct Case {
   std::size_t count_ = 0;
 };
 
-/// What a program returns on a backend, saved and loaded, in bytes.
+/// The bytes that a program returns on a backend, after saving and loading.
 template <class Portable>
 std::vector<std::byte> run(const Case& c) {
   const auto lowered = to_backend<Portable>(c.program);
@@ -71,7 +71,7 @@ std::vector<std::byte> run(const Case& c) {
   return {first, first + made.nbytes()};
 }
 
-/// The group alone runs the program as portable does; without it the nodes that it has are refused, and it is named.
+/// The group alone runs the program as portable does; without it its nodes are refused with the group's name.
 template <class Group>
 void check(const Case& c, bool same = true) {
   const std::string_view name = name_of(Group::group);
@@ -104,7 +104,7 @@ struct Own {
       {{{"own.negated.default", negated}, "own.negated.default(Tensor x) -> Tensor"}}};
 };
 
-/// digamma(gt(x, 0.25)): of special_functions and of integers.
+/// digamma(gt(x, 0.25)): of special_functions and integers.
 ExportedProgram of_two_groups() {
   Case c;
   const ValueId x = c.net.input("x", {2, 4});
@@ -223,7 +223,7 @@ TEST_CASE("an operator of a group that is not there is an Error that names it an
             .contains("aten.gt.Scalar (its kernel is in davit::ops::integers, a group that this portable_of does not "
                       "name)"));
   CHECK(to_string(lowered.error()).contains(fix));
-  // the same of a package that portable was lowered for
+  // also for a package that was lowered for portable
   const auto package = support::saved(*to_backend<portable>(of_two_groups()));
   const auto loaded = support::loaded<portable_of<ops::float_inference>>(package);
   REQUIRE(!loaded);
@@ -257,7 +257,7 @@ TEST_CASE("an operator on complex numbers names their group, and says so if it t
         "the portable kernel of this operator takes no complex numbers");
 }
 
-TEST_CASE("portable_of stands in a list beside other backends, with threads, a spec and operators of a user's") {
+TEST_CASE("portable_of works in a list with other backends, with threads, a spec and a user's operators") {
   Case c;
   const ValueId x = c.net.input("x", {2, 4});
   const ValueId y = c.call("own.negated.default", {{"x", Net::v(x)}}, {2, 4});

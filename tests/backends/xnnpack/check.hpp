@@ -8,18 +8,18 @@
 #include "davit/testing/compare.hpp"
 #include "support/net_programs.hpp"
 
-/// What the tests of the backend's parts ask of the whole; defined beside its own tests.
+/// Helpers of the tests of the backend's parts; they are defined beside the backend's own tests.
 namespace xnnpack_check {
 
-/// What differs between XNNPACK's outputs and portable's, and which laws are broken; empty if all is well.
+/// Describes differences of XNNPACK's outputs from portable's, and broken laws; empty if there are none.
 [[nodiscard]] std::string faults(const davit::ExportedProgram& program, const std::vector<davit::EValue>& sample,
                                  davit::testing::Tolerance tolerance = {1e-4, 1e-5}, bool int8_kernels = false);
 
-/// The outputs of a program, as tensors of their own; none if it does not run.
+/// The outputs of a program, copied; empty if it does not run.
 [[nodiscard]] std::vector<davit::Tensor> outputs(const davit::ExportedProgram& program,
                                                  const std::vector<davit::EValue>& sample, bool int8_kernels = false);
 
-/// The steps a program becomes.
+/// The steps of a program.
 [[nodiscard]] inline std::vector<davit::xnnpack_parts::Op> steps(const davit::ExportedProgram& program,
                                                                  bool int8_kernels = false) {
   davit::DebugMap map;
@@ -35,7 +35,7 @@ namespace xnnpack_check {
   return ops;
 }
 
-/// Why the last node of a program is refused; "" if it is taken.
+/// The reason why the last node of a program is refused; "" if it is taken.
 [[nodiscard]] inline std::string reason(const davit::ExportedProgram& program) {
   const auto last = static_cast<davit::NodeId>(program.view().nodes.size() - 1);
   const char* why = davit::xnnpack_parts::refuses(program.view(), last);

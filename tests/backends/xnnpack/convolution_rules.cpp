@@ -50,7 +50,7 @@ struct Transposed {
   std::int64_t stride = 1, pad = 0, output_pad = 0, dilation = 1, groups = 1;
 };
 
-/// Of a weight (in, out / groups, spatial).
+/// A transposed convolution with a weight (in, out / groups, spatial).
 ValueId transposed(Net& n, ValueId x, ValueId w, ValueId bias, support::Sizes sizes, const Transposed& t) {
   const auto all = [&](std::int64_t number) { return sizes.size() == 3 ? n.ints({number}) : n.ints({number, number}); };
   return n.op("aten.convolution.default", "up", sizes,
@@ -90,7 +90,7 @@ TEST_CASE("transposed convolutions: strides, paddings, dilation, groups, images 
   check_transposed({2, 8, 7}, {8, 5, 4}, {2, 5, 14}, {.stride = 2, .pad = 1});
 }
 
-TEST_CASE("a batch norm goes into the weights of a transposed convolution; a padding before it does not") {
+TEST_CASE("a batch norm is folded into the weights of a transposed convolution; a padding before it is not") {
   Net n;
   const auto x = n.input("x", {1, 6, 5, 4});
   const auto padded = n.op("aten.constant_pad_nd.default", "p", {1, 6, 6, 5},

@@ -19,7 +19,7 @@ namespace {
   return dims;
 }
 
-/// What NHWC images become in other sizes; a rank of 0 if that takes a copy.
+/// The order of NHWC images viewed in other sizes; a rank of 0 if that takes a copy.
 [[nodiscard]] constexpr DimOrder view_of_image(std::initializer_list<std::int64_t> from,
                                                std::initializer_list<std::int64_t> to) {
   const std::vector<Dim> a = sizes(from);
@@ -34,9 +34,9 @@ static_assert(DimOrder::channels_last(1) == DimOrder::row_major(1));
 static_assert(same_order(sizes({2, 1, 3, 4}), DimOrder::channels_last(4), DimOrder::row_major(4)));
 static_assert(!same_order(sizes({2, 5, 3, 4}), DimOrder::channels_last(4), DimOrder::row_major(4)));
 static_assert(!same_order(sizes({2, 1}), DimOrder::channels_last(4),
-                          DimOrder::channels_last(4)));  // of another number of sizes
+                          DimOrder::channels_last(4)));  // of another rank
 static_assert(!xnnpack_parts::detail::order_of_view(sizes({2, 1}), DimOrder::row_major(3), sizes({2})));
-// height and width join: they lie one after the other; channels and height do not
+// height and width merge: they are adjacent; channels and height are not
 static_assert(view_of_image({2, 8, 3, 4}, {2, 8, 12}) == DimOrder{.dim = {0, 2, 1}, .rank = 3});
 static_assert(view_of_image({2, 8, 3, 4}, {2, 24, 4}).rank == 0);
 static_assert(view_of_image({2, 8, 3, 4}, {2, 2, 4, 3, 4}) == DimOrder{.dim = {0, 3, 4, 1, 2}, .rank = 5});

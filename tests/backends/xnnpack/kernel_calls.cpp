@@ -24,7 +24,7 @@ using xnnpack_check::real;
 
 namespace {
 
-/// x through one function of one argument.
+/// A function of x alone.
 [[nodiscard]] ExportedProgram unary(Net& n, std::string_view target, std::initializer_list<Net::Named> more = {}) {
   const auto x = n.input("x", {3, 37});
   std::vector<Argument> in{n.v(x)};
@@ -39,7 +39,7 @@ namespace {
   return n.finish({y});
 }
 
-/// faults() of a program of a net, which is built before its sample is taken.
+/// faults() of a net's program; `build` runs before the sample is taken.
 template <class Build>
 [[nodiscard]] std::string faults_of(Build&& build) {
   Net n;
@@ -47,7 +47,7 @@ template <class Build>
   return faults(program, n.sample());
 }
 
-/// The output of a function of one argument on these numbers.
+/// The output of a unary function for these numbers.
 [[nodiscard]] std::vector<float> outputs_of(std::string_view target, std::vector<float> values) {
   Net n;
   const auto size = static_cast<std::int64_t>(values.size());
@@ -111,7 +111,7 @@ TEST_CASE("NaN stays NaN through functions of one and two arguments") {
   CHECK(outputs_of("aten.sigmoid.default", {infinity, -infinity, 3e38f, -3e38f}) == std::vector<float>{1, 0, 1, 0});
 }
 
-TEST_CASE("the sum of a residual block keeps NaN between its bounds, in vectors and in what is left of them") {
+TEST_CASE("the clamped sum of a residual block keeps NaN, in vectors and in their remainder") {
   for (const std::int64_t size : {1, 5, 40}) {
     CAPTURE(size);
     Net n;
@@ -137,7 +137,7 @@ using xnnpack_parts::Op;
 
 namespace {
 
-/// A group norm of the input; of no parameters where they are no_id.
+/// A group norm of the input; parameters are left out if they are no_id.
 ValueId group_norm(Net& n, ValueId x, ValueId weight, ValueId bias, support::Sizes sizes, std::int64_t groups) {
   const std::int64_t batch = sizes.begin()[0], channels = sizes.begin()[1];
   std::int64_t plane = 1;
@@ -195,7 +195,7 @@ TEST_CASE("group norms: of few and many channels, images, lines, volumes and vec
         "");
 }
 
-TEST_CASE("a group norm between convolutions takes planes of their images") {
+TEST_CASE("a group norm between convolutions reads planes of their images") {
   Net n;
   const auto x = n.input("x", {1, 8, 6, 6});
   const auto first = n.conv("c1", x, n.weight("w1", {16, 8, 3, 3}, 0.2), {1, 16, 6, 6}, 1, 1);
@@ -217,7 +217,7 @@ TEST_CASE("random nets of bytes are portable's to the last bit") {
     QuantizedNet n;
     std::size_t layer = 0;
     const ExportedProgram program = support::random_quantized_net(n, seed, layer);
-    const std::vector<Op> ops = steps(program);  // none of what has bytes without a sign, which is refused
+    const std::vector<Op> ops = steps(program);  // no step on uint8, which is refused
     INFO("seed " << seed);
     joined += static_cast<std::size_t>(std::ranges::count(ops, Op::kernel));
     if (ops.empty()) continue;
@@ -247,7 +247,7 @@ TEST_CASE("rows, lines and sums of bytes stay bytes") {
   const ExportedProgram program = n.finish({n.quantize("out", line, {3, 12, 6}, {0.2, 0}), sum});
   const std::vector<Op> ops = steps(program);
   if (kernels::can_convolve_bytes())
-    CHECK(std::ranges::count(ops, Op::kernel) == 6);  // two inputs become bytes, and one result floats
+    CHECK(std::ranges::count(ops, Op::kernel) == 6);  // two inputs become bytes, and one result becomes floats
   CHECK(faults(program, n.sample(), {0, 0}) == "");
 }
 

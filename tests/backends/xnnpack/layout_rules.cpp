@@ -33,7 +33,7 @@ TEST_CASE("parts of a concatenation are made in their places") {
         std::vector{Op::copy, Op::convolution, Op::convolution, Op::max_pool, Op::kernel, Op::copy, Op::copy});
 }
 
-TEST_CASE("functions of one number read parts of a concatenation where they lie") {
+TEST_CASE("functions of one number read parts of a concatenation in place") {
   for (const std::string_view target :
        {"aten.silu.default", "aten.hardswish.default", "aten.relu.default", "aten.leaky_relu.default"}) {
     CAPTURE(target);
@@ -51,7 +51,7 @@ TEST_CASE("functions of one number read parts of a concatenation where they lie"
   }
 }
 
-TEST_CASE("concatenations of anything else: constants, inputs, the same value twice, other dimensions") {
+TEST_CASE("other concatenations: of constants, inputs, the same value twice, along other dimensions") {
   Net n;
   const auto k = n.weight("k", {2, 1, 4, 4});
   const auto w = n.weight("w", {3, 2, 1, 1});
@@ -64,7 +64,7 @@ TEST_CASE("concatenations of anything else: constants, inputs, the same value tw
   CHECK(faults(n.finish({channels, rows}), n.sample()) == "");
 }
 
-TEST_CASE("a part whose sizes of one lie inside, as a softmax along them leaves it") {
+TEST_CASE("a part with innermost dimensions of size 1, as a softmax along them makes it") {
   Net n;
   const auto x = n.input("x", {4, 4, 1, 1});
   const auto p = n.op("aten._softmax.default", "p", {4, 4, 1, 1},
@@ -75,7 +75,7 @@ TEST_CASE("a part whose sizes of one lie inside, as a softmax along them leaves 
   CHECK(faults(n.finish({n.op("aten.neg.default", "neg", {4, 4, 1, 1}, {{"self", n.v(x)}}), cat}), n.sample()) == "");
 }
 
-TEST_CASE("a part of one channel whose average asks for an order in which channels lie outside") {
+TEST_CASE("a part of one channel, whose average requests an order with the channels outside") {
   Net n;
   const auto w = n.weight("w", {1, 2, 1, 1});
   const auto x = n.input("x", {1, 2, 3, 2});
@@ -87,7 +87,7 @@ TEST_CASE("a part of one channel whose average asks for an order in which channe
   CHECK(faults(n.finish({e, cat, mean}), n.sample()) == "");
 }
 
-TEST_CASE("views of images: no copy where the elements already lie so") {
+TEST_CASE("views of images: no copy if the elements have the order already") {
   Net n;
   const auto w = n.weight("w", {8, 3, 2, 2});
   const auto x = n.input("x", {1, 3, 4, 4});

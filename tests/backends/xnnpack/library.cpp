@@ -17,9 +17,9 @@ static_assert(library::is_known);
 
 namespace {
 
-std::vector<int> calls;  ///< what the functions below were called with
+std::vector<int> calls;  ///< the arguments of calls of the functions below
 
-/// A pooling's functions as a version without reshape has them.
+/// A pooling's functions in a version without reshape.
 struct Early {
   static xnn_status create(int window, std::size_t channels, std::size_t, std::size_t, float, float, std::uint32_t,
                            xnn_operator_t*) {
@@ -31,7 +31,7 @@ struct Early {
     return xnn_status_success;
   }
 };
-/// The same of a version with it, whose operators want `wanted` bytes.
+/// A pooling's functions in a version with reshape, whose operators request `wanted` bytes.
 struct Late {
   static inline std::size_t wanted = 0, alignment = 64;
   static xnn_status create(int window, float, float, std::uint32_t, xnn_operator_t*) {
@@ -51,7 +51,7 @@ struct Late {
     return xnn_status_success;
   }
 };
-/// Of a version with caches.
+/// The functions of a version with caches.
 struct Cached {
   static xnn_status create(int size, std::uint32_t, void* code, void* weights, xnn_operator_t*) {
     calls = {size, code == nullptr && weights == nullptr ? 1 : 0};
@@ -61,7 +61,7 @@ struct Cached {
 
 }  // namespace
 
-TEST_CASE("functions are called with the arguments that they take") {
+TEST_CASE("functions are called with the arguments of their version") {
   constexpr library::Pixels pixels{5, 5, 5};
   constexpr std::uint32_t no_flags = 0;
   const float* in = nullptr;
@@ -77,7 +77,7 @@ TEST_CASE("functions are called with the arguments that they take") {
   CHECK(calls == std::vector{4, 1});
 }
 
-TEST_CASE("sizes are told once, and working memory lies where the operator asks") {
+TEST_CASE("sizes are set once, and working memory is where the operator requests it") {
   constexpr library::Pixels pixels{5, 5, 5};
   const float* in = nullptr;
   float* out = nullptr;

@@ -19,7 +19,7 @@ using namespace davit;
 using support::Net;
 using xnnpack_check::reason;
 
-TEST_CASE("what XNNPACK takes portable takes too: there is always a backend to fall back on") {
+TEST_CASE("portable takes every operator that XNNPACK takes: there is always a backend to fall back on") {
   for (const xnnpack_parts::Rule& rule : xnnpack_parts::op_table) {
     CAPTURE(rule.target);
     CHECK(portable_kernels::find_op(rule.target) != nullptr);
@@ -33,12 +33,12 @@ TEST_CASE("a clamp that says it changes sizes is not done with the node before, 
     const ExportedProgram program = n.finish({n.relu("y", n.add("sum", x, x, {2, 3}), sizes)});
     const bool fits = sizes.size() == 2 && sizes.begin()[1] == 3;
     const auto kernels = std::ranges::count(xnnpack_check::steps(program), xnnpack_parts::Op::kernel);
-    CHECK(kernels == (sizes.size() == 1 ? 0 : fits ? 1 : 2));  // a result of fewer dimensions is refused
+    CHECK(kernels == (sizes.size() == 1 ? 0 : fits ? 1 : 2));  // a result of lower rank is refused
     CHECK(xnnpack_check::outputs(program, n.sample()).empty() == !fits);
   }
 }
 
-TEST_CASE("bytes and what they stand for have one size: else the run fails, as portable's does") {
+TEST_CASE("bytes and their dequantized values have one size: else the run fails, as portable's does") {
   const auto runs = [](support::Sizes quantized, support::Sizes sizes) {
     support::QuantizedNet n;
     const auto x = n.input("x", {2, 3});
@@ -51,7 +51,7 @@ TEST_CASE("bytes and what they stand for have one size: else the run fails, as p
   CHECK(runs({2, 3}, {2, 3}));
 }
 
-TEST_CASE("a result that nobody uses, of another rank than the program says, does not matter") {
+TEST_CASE("an unused result with another rank than declared does not matter") {
   Net n;
   const auto x = n.input("x", {2, 3, 4});
   (void)n.op("aten.mean.dim", "m", {2, 3, 4}, {{"self", n.v(x)}, {"dim", n.ints({1, 2})}});
@@ -84,7 +84,7 @@ TEST_CASE("a kernel that refuses its operands leaves it to portable to say why")
   CHECK(run(2));
 }
 
-TEST_CASE("what is refused, and why") {
+TEST_CASE("refusals and their reasons") {
   {
     Net n;
     const auto x = n.input("x", {1, 2, 3, 3, 3});

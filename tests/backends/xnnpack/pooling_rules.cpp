@@ -47,8 +47,7 @@ TEST_CASE("pools: rounding up, averages, adaptive, global, and means over any di
 }
 
 TEST_CASE(
-    "a max pool whose stride is beyond its window is left to others, an average is not: not every version of "
-    "XNNPACK has it") {
+    "a max pool with a stride beyond its window is refused, an average is not: not every version of XNNPACK has it") {
   for (const bool maximum : {true, false}) {
     Net n;
     const auto x = n.input("x", {2, 3, 5, 7});
@@ -70,7 +69,7 @@ TEST_CASE("means between bounds, of rows and of columns that do not fill a vecto
   CHECK(faults(n.finish({n.relu("a", planes, {2, 70}), n.relu("b", rows, {2, 70, 3})}), n.sample()) == "");
 }
 
-TEST_CASE("dilated max pools whose windows reach into the padding") {
+TEST_CASE("dilated max pools with windows that reach into the padding") {
   const auto pool = [](std::initializer_list<std::int64_t> kernel, std::initializer_list<std::int64_t> padding,
                        std::initializer_list<std::int64_t> dilation, support::Sizes in, support::Sizes out,
                        bool leaves) {

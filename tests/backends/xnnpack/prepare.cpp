@@ -34,8 +34,7 @@ TEST_CASE("sizes that the inputs do not tell are found by the kernels that run t
     return a;
   };
   d.program.signature.input_specs.push_back(UserInputSpec{TensorArgument{Name::own("x")}});
-  const ValueId x =
-      rows("x", part(4), 2, 4);  // as a part of a program sees it: of these rows, s0 is one of four numbers
+  const ValueId x = rows("x", part(4), 2, 4);  // as a part of a program has it: s0 is one of four numbers of these rows
   d.b.input(GraphBuilder::value(x));
   const ValueId y = d.like(x, "y"), z = rows("z", part(2), 4, 2);
   const Argument of_x[] = {named("self", GraphBuilder::value(x))}, to_y = GraphBuilder::value(y);

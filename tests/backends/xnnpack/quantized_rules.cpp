@@ -35,9 +35,9 @@ template <class BiasOf>
   return n.finish({pool});
 }
 
-/// A bias between the numbers that XNNPACK's int8 arithmetic has.
+/// A bias between the steps of XNNPACK's int8 arithmetic.
 [[nodiscard]] Tensor any_bias(const Tensor&) { return Net::numbers({8}, 1, 0, 5); }
-/// A bias of whole products of the input's scale and the weight's.
+/// A bias of whole multiples of the input's scale times the weight's.
 [[nodiscard]] Tensor whole_bias(const Tensor& scales) {
   Tensor bias = Tensor::zeros(ScalarType::float32, std::array<std::int64_t, 1>{8});
   for (std::int64_t c = 0; c < 8; ++c)
@@ -47,7 +47,7 @@ template <class BiasOf>
 
 }  // namespace
 
-TEST_CASE("int8 programs give torch's int8 results; what only moves or is compared stays int8") {
+TEST_CASE("int8 programs give torch's int8 results; moves and comparisons stay int8") {
   QuantizedNet n;
   const ExportedProgram program = quantized_block(n, any_bias);
   CHECK(faults(program, n.sample(), {0, 0}) == "");
@@ -106,7 +106,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("what is quantized may lie in a concatenation") {
+TEST_CASE("a quantized value may be in a concatenation") {
   QuantizedNet n;
   const auto w = n.weight("w", {3, 2, 1, 1});
   const auto c = n.relu("r", n.Net::conv("c", n.input("x", {2, 2, 4, 4}), w, {2, 3, 4, 4}), {2, 3, 4, 4});
@@ -127,7 +127,7 @@ TEST_CASE("near the middle of two bytes it is PyTorch's that is made: the recipr
   CHECK(faults(program, {EValue(input.view())}, {0, 0}) == "");
 }
 
-TEST_CASE("a NaN becomes the byte that PyTorch makes of it") {
+TEST_CASE("a NaN becomes PyTorch's byte") {
   QuantizedNet n;
   const auto x = n.input("x", {2, 8});
   const ExportedProgram program = n.finish({n.through_bytes("q", x, {2, 8}, {0.05, 3})});

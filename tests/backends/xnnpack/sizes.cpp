@@ -13,7 +13,7 @@ using xnnpack_parts::SymbolSizes;
 
 namespace {
 
-/// Expressions of the size s0, each written anew: a part of a program sees some of them.
+/// Expressions of the size s0, each written separately: a part of a program has some of them.
 struct Expressions {
   GraphBuilder b;
   [[nodiscard]] ExprId number(std::int64_t n) { return b.expr({.value = n}); }
@@ -22,7 +22,7 @@ struct Expressions {
   [[nodiscard]] ExprId even() { return b.expr({.op = ExprOp::mul, .a = number(2), .b = half()}); }
 };
 
-/// What is known of `asked` where `told` has this value.
+/// The value of `asked`, if known, for a value of `told`.
 [[nodiscard]] std::optional<std::int64_t> value_of(const GraphModule& module, ExprId told, std::int64_t value,
                                                    ExprId asked) {
   SymbolSizes sizes(module.exprs, {module.text.data(), module.text.size()});
@@ -35,7 +35,7 @@ struct Expressions {
 
 }  // namespace
 
-TEST_CASE("what an input says of a whole expression tells others that have the same in them") {
+TEST_CASE("the value of an input's expression determines other expressions with the same terms") {
   Expressions e;
   e.b.begin_graph();
   const ExprId wide = e.of(ExprOp::add, e.even(), 4), narrow = e.of(ExprOp::add, e.even(), 2), half = e.half(),

@@ -42,7 +42,7 @@ TEST_CASE("a C header has the sizes and element types as macros") {
             "std::span<const float, 6>(t0, 6), std::span<davit::Half, 1>(reinterpret_cast<davit::Half*>(t1), 1)"));
 }
 
-TEST_CASE("names that C does not take, or that are the same to it, are changed") {
+TEST_CASE("names that C does not allow, or that are equal in C, are changed") {
   const formats::EmbedCText text("m", "m",
                                  {{.tensors = {{"restrict", ScalarType::int8, {1}, false},
                                                {"X*/ y", ScalarType::int8, {1}, false},
@@ -59,7 +59,7 @@ TEST_CASE("methods are functions, with macros of their own, over one state") {
                                  16, true);
   const std::string header = text.header(), source = text.source();
   CHECK(has(header, "/* go reads it */\n#define M_GO_X_Y_TYPE int8_t\n"));
-  CHECK(has(header, "/* go_x writes it */\n#define M_GO_X_Y_2_TYPE int8_t\n"));  // not the other's
+  CHECK(has(header, "/* go_x writes it */\n#define M_GO_X_Y_2_TYPE int8_t\n"));  // not the other method's
   CHECK(has(header, "int m_go(const int8_t* x_y);\nint m_go_x(int8_t* y_2);\n"));
   CHECK(has(header, "void m_reset(void);"));
   CHECK(has(source, "void m_reset(void) { davit_model.reset(); }"));

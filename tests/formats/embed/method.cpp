@@ -30,7 +30,7 @@ using namespace davit;
 using Four = std::array<float, 4>;
 using Steps = std::array<std::int64_t, 1>;
 
-/// The methods of cases/embed/tracker.hpp: `stream` changes the level and counts, `read` looks at both.
+/// The methods of cases/embed/tracker.hpp: `stream` changes the level and counts, `read` reads both.
 struct Tracker {
   ExportedProgram stream, read;
   std::array<ProgramMethod, 2> methods{{{"stream", &stream}, {"read", &read}}};
@@ -66,7 +66,7 @@ TEST_CASE("methods over one state give the results of a session") {
                                   CapabilityPartitioner<BackendList<portable>>{});
   REQUIRE_MESSAGE(lowered.has_value(), (lowered ? std::string() : to_string(lowered.error())));
   static Module module;
-  for (int round = 0; round < 2; ++round) {  // the second from the initial values again
+  for (int round = 0; round < 2; ++round) {  // the second round begins with the initial values again
     Session session = *Session::make(*lowered);
     module.reset();
     for (int i = 0; i < 6; ++i) {
@@ -96,7 +96,7 @@ TEST_CASE("methods over one state give the results of a session") {
   }
 }
 
-TEST_CASE("the carried header is what the methods are embedded as, with equal weights once") {
+TEST_CASE("the carried header equals the embedded methods, with equal weights once") {
   const Tracker methods;
   const auto embedded = formats::embed_program(methods.methods, {.name = "tracker", .weights_as_array = true});
   REQUIRE_MESSAGE(embedded.has_value(), (embedded ? std::string() : to_string(embedded.error())));

@@ -12,7 +12,7 @@
 
 using namespace davit;
 
-TEST_CASE("an error lists all nodes that no backend takes, and why") {
+TEST_CASE("an error lists all nodes without a backend, and why") {
   GraphBuilder b;
   b.begin_graph();
   const ValueId x = b.input("x", ScalarType::float32, {4});

@@ -23,7 +23,7 @@ std::string refused(const ExportedProgram& program) {
   return made ? "" : std::string(made.error().where.view()) + ": " + std::string(made.error().what.view());
 }
 
-/// x[0:2] of a tensor, declared with these sizes and type.
+/// x[0:2], declared with these sizes and type.
 ExportedProgram slice(std::initializer_list<std::int64_t> from, std::initializer_list<std::int64_t> declared,
                       ScalarType dtype = ScalarType::float32) {
   GraphBuilder b;
@@ -50,7 +50,7 @@ TEST_CASE(
         "node 0 (aten.slice.Tensor): 'y' is larger than static programs take");
 }
 
-TEST_CASE("what is larger than declared is not computed") {
+TEST_CASE("a result larger than declared is not computed") {
   GraphBuilder b;
   b.begin_graph();
   const ValueId x = b.input("x", ScalarType::float32, {1, 1, 2, 2});
@@ -70,7 +70,7 @@ TEST_CASE("operands that do not fit each other are refused") {
   CHECK(refused(programs::user_program(std::move(b).finish())).starts_with("node 0 (aten.mul.Tensor): "));
 }
 
-TEST_CASE("what depends on data is no reason to refuse: a matrix of zeros has no inverse") {
+TEST_CASE("dependence on data is no reason to refuse: a matrix of zeros has no inverse") {
   GraphBuilder b;
   b.begin_graph();
   const ValueId x = b.input("x", ScalarType::float32, {2, 2});

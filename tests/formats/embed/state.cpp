@@ -19,7 +19,7 @@ namespace {
 using namespace davit;
 using formats::EmbedState;
 
-/// A method that adds its input to a buffer, or reads the buffer alone.
+/// A method that adds its input to a buffer, or only reads the buffer.
 ExportedProgram adder(std::string_view buffer, ScalarType dtype, std::initializer_list<std::int64_t> sizes, float first,
                       bool changes) {
   GraphBuilder b;
@@ -80,11 +80,11 @@ TEST_CASE("state of one name is the same in all methods") {
     CHECK(text_of(state_of(zeros, adder("cache.k", f32, {3}, 1, changes))) ==
           "state cache.k: methods 'go' and 'look' share it by name, and have other initial values for it");
   }
-  // nobody changes it: constants
+  // constants, which no method changes
   CHECK(state_of(adder("c", f32, {3}, 0, false), adder("c", f32, {3}, 1, false)).has_value());
 }
 
-TEST_CASE("the error reaches who embeds") {
+TEST_CASE("the error reaches the caller of embed") {
   const ExportedProgram a = adder("s", f32, {3}, 0, true), b = adder("s", f32, {3}, 1, false);
   const std::array<ProgramMethod, 2> methods{{{"go", &a}, {"look", &b}}};
   const auto refused = formats::embed_program(methods, {.name = "p"});

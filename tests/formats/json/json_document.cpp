@@ -43,7 +43,7 @@ TEST_CASE("numbers are read exactly") {
   CHECK(number("-Infinity") < -1e308);
 }
 
-TEST_CASE("nothing stands behind a NUL") {
+TEST_CASE("a NUL ends the text") {
   for (const std::string_view text : {std::string_view("{}\0", 3), std::string_view("[1] \0 {}", 8),
                                       std::string_view("1\0"
                                                        "2",
@@ -78,7 +78,7 @@ TEST_CASE("text that is no JSON is an error") {
     CHECK_MESSAGE(!parse_json(text), text);
 }
 
-TEST_CASE("nesting takes no stack") {
+TEST_CASE("nesting takes no stack space") {
   const std::uint32_t depth = 1000000;
   CHECK(parse_json(std::string(depth, '[') + std::string(depth, ']'), "json", {.max_depth = depth}));
   CHECK(!parse_json(std::string(depth, '['), "json", {.max_depth = depth}));

@@ -14,7 +14,7 @@ using namespace davit::formats;
 
 static_assert(std::input_iterator<JsonArray::Iterator> && std::input_iterator<JsonObject::Iterator>);
 
-TEST_CASE("iterators step over what an element holds") {
+TEST_CASE("iterators visit the contents of an element") {
   const auto document = parse_json(R"({"a": [1, [2, 3], {"x": 4}], "b": {}, "c": 5})");
   REQUIRE(document);
   const Result<JsonObject> object = document->root().object();

@@ -14,7 +14,7 @@ using namespace davit;
 
 namespace {
 
-/// A program whose one wrapped graph has a linear layer, what follows from it in there, and out here.
+/// A program with one wrapped graph: a linear layer, and operators on its result inside and outside.
 struct Program {
   support::Draft d;
   ValueId linear = 0, sum = 0, loss = 0, given = 0, twice = 0, cast = 0, norm = 0, apart = 0;
@@ -56,7 +56,7 @@ struct Program {
 
 }  // namespace
 
-TEST_CASE("what autocast computes in a lower precision, and what follows from it, is recorded as float32 and is not") {
+TEST_CASE("values that autocast computes in a lower precision, and their results, have it though recorded as float32") {
   Program p("cpu");
   ExportedProgram program = p.d.finish();
   formats::correct_autocast_dtypes(program);

@@ -42,7 +42,7 @@ void check_refused(const ExportedProgram& program, ErrorCode code, std::string_v
 
 }  // namespace
 
-TEST_CASE("what the signature names must be there") {
+TEST_CASE("targets of the signature must exist") {
   CHECK(check_targets(program()).has_value());
   ExportedProgram broken = program();
   broken.state_dict.clear();
@@ -57,7 +57,7 @@ TEST_CASE("what the signature names must be there") {
   check_refused(broken, ErrorCode::not_found, "signature, input 2", "CUSTOM_OBJ 'o' is not in the file");
 }
 
-TEST_CASE("weights must be what the graph works with") {
+TEST_CASE("weights must fit the graph") {
   ExportedProgram broken = program();
   broken.state_dict[0] = weight("w", ScalarType::float64, {2, 3});
   check_refused(broken, ErrorCode::corrupt_data, "signature, input 0, 'w'",

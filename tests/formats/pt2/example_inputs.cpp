@@ -104,7 +104,7 @@ TEST_CASE("registered containers are taken apart without their classes") {
     CHECK(std::get<std::int64_t>(values[i]) == static_cast<std::int64_t>(i) + 1);
 }
 
-TEST_CASE("what the specification does not describe, or no plain value is, is refused") {
+TEST_CASE("inputs that the specification does not describe, or that are not plain values, are refused") {
   check_refused(tuple({tuple({integer(1)}), "}"}), call_spec(leaf + ", " + leaf), "not what the specification");
   check_refused(tuple({tuple({integer(1)}), "}"}), call_spec(""), "not what the specification");
   check_refused(tuple({")", dict({text("b"), integer(5)})}), call_spec("", R"(["a"])", leaf),

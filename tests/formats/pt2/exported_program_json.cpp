@@ -40,7 +40,7 @@ void check_refused(const std::string& text, std::string_view where, ErrorCode co
 
 }  // namespace
 
-TEST_CASE("a program is read, all of it") {
+TEST_CASE("a program is read completely") {
   ProgramText text;
   text.calls = R"({"fqn": "", "signature": {"inputs": [], "outputs": [], "in_spec": "[1, {}]", "out_spec":
                    "[1, {\"type\": \"builtins.dict\", \"context\": \"[\\\"y\\\"]\", \"children_spec\": [{\"type\": null, \"context\": null, \"children_spec\": []}]}]",
@@ -113,7 +113,7 @@ TEST_CASE("a bound beyond 64 bits is none") {
   CHECK(bounds(R"({"min_val": -9223372036854775808, "max_val": 9223372036854775807})").max == INT64_MAX);
 }
 
-TEST_CASE("the dialect comes from verifiers, or from what older torch wrote") {
+TEST_CASE("the dialect comes from verifiers, or from older torch's field") {
   const auto dialect = [](std::string_view line) {
     return read(replaced(ProgramText().text(), R"("verifiers": ["ATEN"])", line))->dialect;
   };

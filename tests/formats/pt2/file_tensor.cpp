@@ -68,7 +68,7 @@ TEST_CASE("an empty tensor outside its storage loses its offset") {
   CHECK(tensor.storage_offset == 0);
 }
 
-TEST_CASE("storages are shared, and copied where elements cannot lie there") {
+TEST_CASE("storages are shared, and copied if they are misaligned") {
   const SharedBytes file = bytes_of("0123456789abcdef0123456789abcdef");
   FileStorages storages;
   int reads = 0;

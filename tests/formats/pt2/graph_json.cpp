@@ -155,7 +155,7 @@ TEST_CASE("arguments keep whether they were passed by keyword") {
   CHECK(inputs[2].keyword == 0);
 }
 
-TEST_CASE("a scan that does not say its direction goes over dimension 0, forwards") {
+TEST_CASE("a scan without a direction goes over dimension 0, forwards") {
   const auto operands = [](const std::string& behind) {
     GraphText graph = one_add();
     GraphText body = one_add();

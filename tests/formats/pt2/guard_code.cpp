@@ -27,7 +27,7 @@ struct Reader {
   Guards guards{};
   GuardReader reader{program, guards};
 
-  /// As it is printed, or why it is not read: "byte 3: ...".
+  /// Prints the read guards, or the reason of a refusal: "byte 3: ...".
   std::string read(const std::string& text) {
     const std::size_t before = guards.nodes.size();
     const Result<void> done = reader.read(text);
@@ -58,7 +58,7 @@ bool is_answer(const GuardNumber& number, const std::string& answer) {
                                  : std::fabs(number.real - expected) <= 1e-14 * std::fabs(expected);
 }
 
-/// A printed guard with the paths of inputs for their names.
+/// Replaces the names of a printed guard by paths of inputs.
 std::string by_path(const std::string& printed) {
   std::string out;
   for (std::size_t at = 0; at < printed.size();) {
@@ -100,7 +100,7 @@ TEST_CASE("guards have the values that Python gives them") {
     const GuardNumber number = value(r.guards);
     errors += number.is_number() ? 0 : 1;
     CHECK_MESSAGE(is_answer(number, answer), answer_of(number), " ", to_string(number));
-    // what is printed means the same
+    // a printed guard has the same meaning
     ProgramTables named = guard_program::make();
     const std::string printed = by_path(print_guard(r.guards, 0, guard_names(named), 5000));
     Guards again;
@@ -138,7 +138,7 @@ TEST_CASE("an input is found by each of its paths") {
     CHECK(r.read(std::string(path) + " > 1") == "n > 1");
 }
 
-TEST_CASE("what cannot be read is refused with its place") {
+TEST_CASE("unreadable guards are refused with their place") {
   Reader r;
   CHECK(r.read("") == "byte 0: the guard ends early");
   CHECK(r.read("1 +") == "byte 3: the guard ends early");

@@ -10,7 +10,7 @@ using namespace davit::formats::detail;
 
 namespace {
 
-/// An operator that another begins with stands behind it: "<=" before "<".
+/// An operator that begins with another one precedes it: "<=" before "<".
 constexpr bool longer_ones_come_first() {
   for (std::size_t i = 0; i < guard_operators.size(); ++i)
     for (std::size_t k = 0; k < i; ++k)
@@ -30,7 +30,7 @@ static_assert(arities_fit());
 
 }  // namespace
 
-TEST_CASE("the words of guards are found and take what their operators take") {
+TEST_CASE("the words of guards are found and have their operators' operands") {
   CHECK(longer_ones_come_first());
   CHECK(arities_fit());
 }

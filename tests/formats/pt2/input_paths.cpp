@@ -45,7 +45,7 @@ TEST_CASE("variable arguments have the name that forward gives them, and no othe
   CHECK(!paths.find("xs", Steps{"2"}));
   CHECK(paths.find("opts", Steps{"z", "k", "1"}) == 7);
   CHECK(!paths.find("others", Steps{"z", "k", "1"}));
-  CHECK(paths.find("args", Steps{"1"}) == 1);  // the positional ones
+  CHECK(paths.find("args", Steps{"1"}) == 1);  // the positional arguments
 }
 
 TEST_CASE("of two arguments of one name the variable one is asked by number") {
@@ -75,7 +75,7 @@ TEST_CASE("without a call's form the placeholders' names are left") {
   CHECK(!paths.find("args", Steps{"0"}));
 }
 
-TEST_CASE("an argument that is called args is what it is") {
+TEST_CASE("an argument with the name args is an ordinary argument") {
   ProgramTables program = guard_program::make();
   program.module_call_graph[0].forward_arg_names[0] = "args";
   CHECK(InputPaths(program).find("args", Steps{}) == 0);

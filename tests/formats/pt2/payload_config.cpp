@@ -21,7 +21,7 @@ std::string entry(std::string_view name, std::string_view path, const std::strin
          "}";
 }
 
-/// Reads a configuration against an archive with a storage of six floats, an empty one, and a pickled tensor.
+/// Reads a configuration with an archive that has a storage of six floats, an empty one, and a pickled tensor.
 Result<TorchDict> read(const std::string& entries) {
   using namespace pickle_text;
   const std::string pickled =

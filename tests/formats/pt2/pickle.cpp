@@ -147,7 +147,7 @@ TEST_CASE("damaged pickles are refused") {
 }
 
 TEST_CASE("bombs stay small") {
-  // Lists of ten references to the list before: 10 to the power of 40 leaves, if anything unfolded them.
+  // lists of ten references to the previous list: 10^40 leaves, if they were unfolded
   std::string laughs = "]q\x00"s;
   for (char i = 0; i < 40; ++i) {
     laughs += ']';

@@ -24,7 +24,7 @@ TEST_CASE("values are made once and named by id") {
   CHECK(stack.top() == PickleStack::true_id);
   CHECK(std::move(stack).take_values().size() == 5);
 }
-TEST_CASE("a mark hides what is below it") {
+TEST_CASE("a mark hides the items below it") {
   PickleStream in(bytes_of("opcodes"), "data.pkl");
   PickleStack stack(in, 100);
   REQUIRE(stack.push(PickleStack::none_id));
@@ -42,7 +42,7 @@ TEST_CASE("a mark hides what is below it") {
   CHECK(stack.size() == 1);
   CHECK_FALSE(stack.pop_mark(first));
 }
-TEST_CASE("the memo gives back what it was given, and grows no larger than the pickle") {
+TEST_CASE("the memo returns the stored items, and grows no larger than the pickle") {
   PickleStream in(bytes_of("opcodes"), "data.pkl");
   PickleStack stack(in, 100);
   CHECK_FALSE(stack.memoize(0));

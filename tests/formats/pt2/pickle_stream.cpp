@@ -28,7 +28,7 @@ TEST_CASE("numbers, characters and lines are read in order") {
   CHECK(in.skip(3));
   CHECK(!in.failure());
 }
-TEST_CASE("what ends too early is an error with the byte of its opcode") {
+TEST_CASE("a truncated stream is an error with the byte of its opcode") {
   PickleStream in(bytes_of("abc"), "data.pkl");
   std::uint64_t number = 0;
   std::string_view text;

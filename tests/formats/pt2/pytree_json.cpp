@@ -28,7 +28,7 @@ const std::string leaf = R"({"type": null, "context": null, "children_spec": []}
 
 }  // namespace
 
-TEST_CASE("leaves in dicts and dataclasses are named by what leads to them") {
+TEST_CASE("leaves in dicts and dataclasses are named by their path") {
   const std::string pair = node("builtins.tuple", R"("null")", two(leaf, leaf));
   CHECK(names(node("builtins.dict", R"("[\"logits\", \"past\"]")", two(leaf, pair))) ==
         std::vector<Name>{"logits", "past.0", "past.1"});
@@ -51,15 +51,15 @@ TEST_CASE("where no key leads, there is no name") {
   CHECK(names(node("builtins.dict", R"("[]")", "")).empty());
 }
 
-TEST_CASE("what is no specification names nothing") {
+TEST_CASE("malformed specifications name nothing") {
   for (const std::string_view text : {"", "[", "7", "{}", "[1]", "[1, {}]", "[1, 2]", R"([1, {"type": null}])",
                                       R"([1, {"type": "t", "context": "null", "children_spec": 3}])"})
     CHECK_MESSAGE(pytree_names(text).empty(), text);
-  // one child too many, keys that are no keys
+  // one child too many, invalid keys
   CHECK(names(node("builtins.dict", R"("[\"a\"]")", two(leaf, leaf))) == std::vector<Name>{"", ""});
   CHECK(names(node("builtins.dict", R"("[null]")", leaf)) == std::vector<Name>{""});
   CHECK(names(node("builtins.dict", R"("[18446744073709551615]")", leaf)).size() == 1);
-  // a long way to each of many leaves would make much of little
+  // a long path to each of many leaves would be a large result of a small file
   const std::string key = R"("[\")" + std::string(300, 'k') + R"(\"]")";
   CHECK(names(node("builtins.dict", key, leaf)).empty());
 }

@@ -7,7 +7,7 @@
 
 using namespace davit;
 
-TEST_CASE("quotients of integers are floats, and what is computed from them, whatever is recorded") {
+TEST_CASE("quotients of integers, and values computed from them, are floats, whatever is recorded") {
   support::Draft d;
   const std::int64_t four[] = {4};
   const auto value = [&](std::string_view name, ScalarType dtype) { return d.b.tensor(name, dtype, four); };

@@ -98,7 +98,7 @@ TEST_CASE("symbols and texts are stored once") {
   CHECK(r.builder.module().exprs.size() == size);
 }
 
-TEST_CASE("expressions compute what torch meant") {
+TEST_CASE("expressions evaluate as in torch") {
   Reader r;
   const ExprId s0 = r.id("Symbol('s0', positive=True, integer=True)");
   const ExprId e = r.id("FloorDiv(Mul(Integer(2), Symbol('s0', positive=True, integer=True)), Integer(3))");
@@ -108,7 +108,7 @@ TEST_CASE("expressions compute what torch meant") {
   CHECK(values.value(e) == 6);
 }
 
-TEST_CASE("what is no expression is refused") {
+TEST_CASE("malformed expressions are refused") {
   Reader r;
   CHECK(r.read("") == "error: expected a number or a function");
   CHECK(r.read("Add(") == "error: expected a number or a function");

@@ -10,7 +10,7 @@ using namespace davit;
 using formats::detail::sympy_functions;
 using formats::detail::SympyFunction;
 
-TEST_CASE("functions are sorted by name, each once, and those of any arity can be folded from the left") {
+TEST_CASE("functions are sorted by name, each once, and variadic ones can be folded from the left") {
   CHECK(std::ranges::is_sorted(sympy_functions, {}, &SympyFunction::name));
   CHECK(std::ranges::adjacent_find(sympy_functions, {}, &SympyFunction::name) == sympy_functions.end());
   constexpr std::array folded{ExprOp::add, ExprOp::mul,         ExprOp::max,

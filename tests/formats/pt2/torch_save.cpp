@@ -57,7 +57,7 @@ TEST_CASE("script objects keep their class and state") {
   CHECK(text_of(dict->objects[0].state) == tuple({"K\x07", text("__torch__.ns.Foo")}));
 }
 
-TEST_CASE("what is no such dictionary is refused") {
+TEST_CASE("other pickles are refused") {
   check_refused(saved("N"), "not a dictionary");
   check_refused(saved("]"), "not a dictionary");
   check_refused(with_storage(dict({"K\x01", one(0)})), "a key is not text");

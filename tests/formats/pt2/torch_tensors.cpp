@@ -70,7 +70,7 @@ TEST_CASE("every storage class has its element type") {
   check_refused(read(tensor(storage("UntypedStorage", "0", 1), 0, {1}, {1})), "are not supported");
 }
 
-TEST_CASE("what is no tensor is refused") {
+TEST_CASE("other objects are refused") {
   check_refused(read("N"), "not a tensor");
   check_refused(read("NNR"), "not a tensor");
   check_refused(read(call("os", "system", tuple({text("ls")}))), "'os' 'system'", ErrorCode::unsupported_argument);

@@ -18,7 +18,7 @@ Result<SharedBytes> inflated(std::string_view deflated, std::uint64_t size) {
 
 }  // namespace
 
-TEST_CASE("a deflate stream gives what went in") {
+TEST_CASE("a deflate stream gives its original bytes") {
   std::string content;
   for (int i = 0; i < 10000; ++i) content += std::to_string(i * i);
   const auto bytes = inflated(ZipFile::deflated(content), content.size());

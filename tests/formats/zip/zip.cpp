@@ -29,7 +29,7 @@ void check_refused(const ZipFile& file, std::string_view what, ZipOptions option
   CHECK(archive.error().what.view().find(what) != std::string_view::npos);
 }
 
-/// Calls check(archive) with what can be opened of a text of which a bit is changed.
+/// Calls check(archive) with each archive that can be opened after one bit is changed.
 template <class Check>
 void for_each_change(const std::string& text, Check&& check) {
   for (std::size_t i = 0; i < text.size(); ++i)
@@ -76,7 +76,7 @@ TEST_CASE("archives of torch, with ZIP64 records and data descriptors, are read"
 TEST_CASE("the ZIP64 records of an archive in a member are not the archive's own") {
   const auto number = &ZipFile::number;
   const std::string name = "inner";
-  const std::uint64_t content = 30 + name.size();  // where it lies in the archive
+  const std::uint64_t content = 30 + name.size();  // the offset in the archive
   const std::string record = "PK\6\6" + number(44, 8) + number(45, 2) + number(45, 2) + number(0, 4) + number(0, 4) +
                              number(7, 8) + number(7, 8) + number(70, 8) + number(0, 8);
   ZipFile file;
@@ -105,8 +105,8 @@ TEST_CASE("an archive may have a comment, the longest and one that looks like th
   CHECK(archive->members().size() == 2);
 }
 
-TEST_CASE("members of 2 GB, and those behind, have their numbers in 64 bits") {
-  // sizes of a, and the place of b, stand in the extra field
+TEST_CASE("members of 2 GB, and the members behind, have 64-bit numbers") {
+  // the sizes of a, and the offset of b, are in the extra field
   ZipFile file;
   file.add("a", "aaaa").add("b", "bbb");
   const auto with = [&](std::string_view extra_a, std::string_view extra_b) {
@@ -144,7 +144,7 @@ TEST_CASE("members of 2 GB, and those behind, have their numbers in 64 bits") {
   refused(sizes(4, 5), offset(place), "two different sizes");
   refused(sizes(1000, 1000), offset(place), "beyond the end");
   refused(sizes(~std::uint64_t{0}, ~std::uint64_t{0}), offset(place), "beyond the end");
-  refused(sizes(4, 4), offset(0), "header that is missing");  // a's
+  refused(sizes(4, 4), offset(0), "header that is missing");  // of a
   refused(sizes(4, 4), offset(place + 1), "header that is missing");
   refused(sizes(4, 4), offset(~std::uint64_t{0} - 3), "header that is missing");
   refused(sizes(4, 4), "", "header that is missing");
@@ -153,7 +153,7 @@ TEST_CASE("members of 2 GB, and those behind, have their numbers in 64 bits") {
   });
 }
 
-TEST_CASE("what is damaged is refused") {
+TEST_CASE("damaged archives are refused") {
   check_refused(ZipFile(two()).add("b/second", "again"), "is there twice");
   ZipFile file = two();
   file.members[0].flags = 1;
@@ -191,7 +191,7 @@ TEST_CASE("deflated members cannot claim more than they hold, nor inflate withou
   REQUIRE(!second);
   CHECK(second.error().what == "it inflates to an implausible size");
   Limits limits;
-  limits.max_inflated_bytes = std::uint64_t{3} << 20;  // what one member takes
+  limits.max_inflated_bytes = std::uint64_t{3} << 20;  // the need of one member
   ZipArchive exact = opened(bomb, {.limits = limits});
   CHECK(exact.read("1").has_value());
   CHECK(!exact.read("2"));
@@ -200,7 +200,7 @@ TEST_CASE("deflated members cannot claim more than they hold, nor inflate withou
 }
 
 TEST_CASE("members cannot share bytes") {
-  // One directory entry points at the data of another: the classic bomb of overlapping files.
+  // one directory entry points at the data of another: a zip bomb of overlapping files
   ZipFile file;
   file.add("a", "aaaaaaaa").add("a", "aaaaaaaa");
   std::string text = file.text();

@@ -9,7 +9,7 @@
 
 using namespace davit::formats::detail;
 
-TEST_CASE("what is hidden reads as zeros") {
+TEST_CASE("hidden bytes read as zeros") {
   const std::string text = "abcdef";
   davit::formats::detail::ZipStream stream{.bytes = std::as_bytes(std::span(text)), .hidden = 3};
   std::string read(5, '?');

@@ -19,8 +19,8 @@ std::string mistake_in(std::string_view pattern) {
   const char* const mistake = detail::parse_pattern(row).mistake;
   return mistake == nullptr ? "" : mistake;
 }
-/// Whether a pattern fits the last node of a program; every value is used once, hidden, and a constant if it is named
-/// w.
+/// True if a pattern fits the last node of a program; every value has one use and is no output, and is a constant if it
+/// is named w.
 bool fits(const ExportedProgram& program, std::string_view text) {
   const PatternRow row{.pattern = text};
   const detail::Pattern pattern = detail::parse_pattern(row);
@@ -56,9 +56,9 @@ TEST_CASE("a pattern with a mistake says which") {
   CHECK(mistake_in("mul.Tensor(x, sigmoid(x)) => silu(x)") == "");
   CHECK(mistake_in("x => silu(x)") == "a pattern is operator(terms) => call");
   CHECK(mistake_in("mul.Tensor(x, no_operator(x)) => x") == "a pattern names an operator without a schema");
-  CHECK(mistake_in("exp(x, 2, 3) => x") == "a pattern passes what an operator does not take");
+  CHECK(mistake_in("exp(x, 2, 3) => x") == "a pattern passes an argument that the operator does not have");
   CHECK(mistake_in("exp(x") == "a call is not closed");
-  CHECK(mistake_in("exp(x) x") == "a pattern goes on after its call");
+  CHECK(mistake_in("exp(x) x") == "a pattern has text after its call");
 }
 
 TEST_CASE("operands of an operator that commutes fit in both orders, and of others in one") {

@@ -56,4 +56,4 @@ static_assert(check_numbers());
 
 TEST_CASE("an operator's row by its target") { CHECK(check_rows()); }
 
-TEST_CASE("numbers that may be left out, and what is no number") { CHECK(check_numbers()); }
+TEST_CASE("optional numbers, and arguments that are not numbers") { CHECK(check_numbers()); }

@@ -50,7 +50,7 @@ TEST_CASE("functions of two operands, one of which may be a number") { CHECK(che
 
 TEST_CASE("operands that are not known are refused") { CHECK(check_hostile()); }
 
-TEST_CASE("operands stand where their schemas say") {
+TEST_CASE("operands are in the places of their schemas") {
   for (const operators::BinaryOperator& op : operators::binary_operators) {
     CHECK(one_call::stands_there(op.target, {"self", 0}));
     CHECK(one_call::stands_there(op.target, {"other", 1}));

@@ -50,7 +50,7 @@ TEST_CASE("activations that keep bounds") { CHECK(check_bounds()); }
 
 TEST_CASE("bounds that are not known are refused") { CHECK(check_hostile()); }
 
-TEST_CASE("bounds stand where their schemas say") {
+TEST_CASE("bounds are in the places of their schemas") {
   for (const operators::ClampOperator& op : operators::clamp_operators) {
     if (op.low_name == nullptr) continue;
     CHECK(one_call::stands_there(op.target, {op.low_name, 1}));

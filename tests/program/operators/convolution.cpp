@@ -118,7 +118,7 @@ TEST_CASE("a convolution's defaults, lists of one, words and aliases") {
   CHECK(check_aliases());
 }
 
-TEST_CASE("a convolution that cannot be is told why") { CHECK(check_hostile()); }
+TEST_CASE("impossible convolutions are refused with a reason") { CHECK(check_hostile()); }
 
 TEST_CASE("convolutions have their arguments where their schemas say") {
   for (const operators::ConvolutionOperator& op : operators::convolution_operators) {

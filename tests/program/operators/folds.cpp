@@ -200,7 +200,8 @@ static_assert(check_producers());
 
 TEST_CASE("an element of a list has no producer that folds into its use") { CHECK(check_producers()); }
 
-TEST_CASE("a padding with zeros goes into a convolution that alone reads it, unless it pads batch or channels") {
+TEST_CASE(
+    "a padding with zeros is folded into the convolution that is its only user, unless it pads batch or channels") {
   CHECK(check_paddings());
 }
 

@@ -55,7 +55,7 @@ static_assert(check_hostile());
 
 TEST_CASE("matrix products by their forms") { CHECK(check_forms()); }
 
-TEST_CASE("matrix products that cannot be are told why") { CHECK(check_hostile()); }
+TEST_CASE("impossible matrix products are refused with a reason") { CHECK(check_hostile()); }
 
 TEST_CASE("matrix products have their arguments where their schemas say") {
   for (const operators::MatmulOperator& op : operators::matmul_operators) {

@@ -199,7 +199,7 @@ TEST_CASE("orders of dimensions") {
 
 TEST_CASE("slices and selections begin within their dimension") { CHECK(check_slices()); }
 
-TEST_CASE("the parts of a split lie behind one another, as long as they say") { CHECK(check_parts()); }
+TEST_CASE("the parts of a split follow each other, with their given lengths") { CHECK(check_parts()); }
 
 TEST_CASE("padding: the last dimension first") { CHECK(check_pads()); }
 
@@ -226,7 +226,7 @@ TEST_CASE("operators that keep the order of the elements") {
   CHECK(!keeps("aten.dropout.default", true));
 }
 
-TEST_CASE("what moves elements has its arguments where the schemas say") {
+TEST_CASE("movement operators have their arguments in the places of the schemas") {
   for (const operators::PermutationOperator& op : operators::permutation_operators) {
     CHECK(one_call::stands_there(op.target, {"self", 0}));
     if (op.form == operators::PermutationForm::list) CHECK(one_call::stands_there(op.target, {"dims", 1}));

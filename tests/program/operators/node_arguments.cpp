@@ -63,7 +63,7 @@ TEST_CASE("lists of ints") {
   CHECK_FALSE(in.ints({"real", 9}, out));
 }
 
-TEST_CASE("sizes, and what a symbolic one is") {
+TEST_CASE("sizes, and the example of a symbolic one") {
   support::Draft d;
   const ValueId x = d.user("x", {2, 3});
   const ValueId y = d.user("y", d.b.symbol("s0"));

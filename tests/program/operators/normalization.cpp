@@ -118,7 +118,7 @@ static_assert(check_group_norm());
 
 TEST_CASE("batch norms and their variants") { CHECK(check_batch_norm()); }
 
-TEST_CASE("batch norms that cannot be are told why") { CHECK(check_hostile_batch_norm()); }
+TEST_CASE("impossible batch norms are refused with a reason") { CHECK(check_hostile_batch_norm()); }
 
 TEST_CASE("layer norms: the last sizes, which the parameters have") { CHECK(check_layer_norm()); }
 

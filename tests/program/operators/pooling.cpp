@@ -118,7 +118,7 @@ TEST_CASE("poolings: strides are the kernel's size unless they are given") { CHE
 
 TEST_CASE("sizes of pooled planes, and how far the last window reaches") { CHECK(check_sizes()); }
 
-TEST_CASE("poolings that cannot be are told why") { CHECK(check_hostile()); }
+TEST_CASE("impossible poolings are refused with a reason") { CHECK(check_hostile()); }
 
 TEST_CASE("adaptive averages") { CHECK(check_adaptive()); }
 

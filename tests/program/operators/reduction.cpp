@@ -64,7 +64,7 @@ static_assert(check_hostile());
 
 TEST_CASE("reductions: lists of dimensions, one, and all") { CHECK(check()); }
 
-TEST_CASE("reductions that cannot be are told why") { CHECK(check_hostile()); }
+TEST_CASE("impossible reductions are refused with a reason") { CHECK(check_hostile()); }
 
 TEST_CASE("reductions have their arguments where their schemas say") {
   for (const operators::ReductionOperator& op : operators::reduction_operators) {

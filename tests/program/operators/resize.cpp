@@ -83,7 +83,7 @@ static_assert(check_hostile());
 
 TEST_CASE("resizes by sizes and by factors") { CHECK(check()); }
 
-TEST_CASE("resizes that cannot be are told why") { CHECK(check_hostile()); }
+TEST_CASE("impossible resizes are refused with a reason") { CHECK(check_hostile()); }
 
 TEST_CASE("resizes have their arguments where their schemas say") {
   for (const operators::ResizeOperator& op : operators::resize_operators) {

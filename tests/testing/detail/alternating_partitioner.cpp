@@ -38,7 +38,9 @@ TEST_CASE("nodes are dealt out in turn: in a chain every value crosses a border"
   CHECK(some->delegations[2].backend == 2);
 }
 
-TEST_CASE("who refuses a node leaves it to the next; what all refuse goes to the one whose turn it is") {
+TEST_CASE(
+    "a node that a backend refuses goes to the next one; a node that all refuse goes to the backend whose turn it "
+    "was") {
   const Toys toys;
   const ExportedProgram program = chain(4);
   const auto backends_of = [&] {
@@ -54,7 +56,7 @@ TEST_CASE("who refuses a node leaves it to the next; what all refuse goes to the
   CHECK(backends_of() == std::vector<std::uint32_t>{0, 1, 0, 1});
 }
 
-TEST_CASE("a program dealt out computes what it computed") {
+TEST_CASE("a program dealt out gives the same results") {
   const Toys toys;
   const auto lowered = to_backend(chain(7), testing::AlternatingPartitioner<Two>{});
   REQUIRE(lowered);

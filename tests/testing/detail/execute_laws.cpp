@@ -17,7 +17,7 @@ namespace {
 struct ChangesInput {
   static void after(std::span<const EValue> in, std::span<EValue>, auto&) { in[0].tensor().as<float>()[0] += 1; }
 };
-struct IgnoresDestination {  // fills a destination with something else
+struct IgnoresDestination {  // fills a destination with wrong bytes
   static void after(std::span<const EValue>, std::span<EValue> out, auto& context) {
     if (out[0].tensor().data != context.workspace().results[0].view().data) out[0].tensor().as<float>()[0] = -1;
   }
@@ -63,4 +63,4 @@ TEST_CASE("execute must not write behind a destination") {
   testing::check_backend_laws<writes_behind>(program, {}, samples, note);
   CHECK(text == "destination");
 }
-TEST_CASE("execute must do without what a session keeps") { CHECK(broken_laws<needs_a_report>() == "functional"); }
+TEST_CASE("execute must work without a session's report") { CHECK(broken_laws<needs_a_report>() == "functional"); }

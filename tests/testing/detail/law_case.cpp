@@ -12,7 +12,7 @@
 using namespace davit;
 using namespace davit::testing;
 
-TEST_CASE("a case remembers what a fresh session answers, and tells another answer") {
+TEST_CASE("a case keeps a fresh session's results, and reports a different result") {
   const ExportedProgram program = programs::add();
   const compiler_demo::CompileSpec spec;
   const Tensor x = programs::scalar(3);

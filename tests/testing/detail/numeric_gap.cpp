@@ -38,14 +38,14 @@ TEST_CASE("the largest absolute and the largest relative gap, wherever they are"
   CHECK(gap({}, {}).absolute == 0);
 }
 
-TEST_CASE("what is not finite is no gap only against itself") {
+TEST_CASE("NaN and infinities have no gap only against themselves") {
   CHECK(gap({not_a_number, infinity, -infinity}, {not_a_number, infinity, -infinity}).absolute == 0);
   for (const double other : {1.0, infinity, -infinity}) CHECK(gap({not_a_number}, {other}).absolute == infinity);
   CHECK(gap({1}, {infinity}).relative == infinity);
   CHECK(gap({infinity}, {-infinity}).absolute == infinity);
 }
 
-TEST_CASE("integers are compared exactly, whatever their size") {
+TEST_CASE("integers of any size are compared exactly") {
   const auto a = tensor_of<std::int64_t>(ScalarType::int64, {INT64_MAX, INT64_MIN});
   const auto b = tensor_of<std::int64_t>(ScalarType::int64, {INT64_MAX - 1, INT64_MIN});
   CHECK(numeric_gap(a.view(), b.view()).absolute == 1);

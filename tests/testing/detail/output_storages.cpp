@@ -10,7 +10,7 @@
 
 using namespace davit;
 
-TEST_CASE("OutputStorages: says in which storages an output may lie") {
+TEST_CASE("OutputStorages: the storages that an output may use") {
   support::Draft d;
   const ValueId b = d.buffer("b", programs::tensor({2}, {1, 2})), x = d.user("x", {2}), y = d.user("y", {2});
   d.mutate_buffer("b", y);
@@ -21,7 +21,7 @@ TEST_CASE("OutputStorages: says in which storages an output may lie") {
   const Tensor one = programs::tensor({2}, {1, 2}), two = programs::tensor({2}, {3, 4});
   const EValue inputs[] = {one, two};
   REQUIRE(eager.run(inputs));
-  // 0: the mutation, 1: view, 2 and 3: made, 4: b as it was, 5: y, which by torch is the buffer
+  // 0: the mutation, 1: a view, 2 and 3: new values, 4: b before the write, 5: y, which in torch is the buffer
   CHECK(eager.storages().may_lie_in_state(0, "b"));
   CHECK_FALSE(eager.storages().may_lie_in_input(0, 1));
   CHECK(eager.storages().may_lie_in_input(1, 0));

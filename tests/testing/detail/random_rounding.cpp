@@ -12,7 +12,7 @@
 
 using namespace davit;
 
-TEST_CASE("random rounding: fractions are off by little, small integers and what is not finite stay") {
+TEST_CASE("random rounding: fractions are slightly off, small integers, NaN and infinities stay") {
   testing::RandomRounding rounding(7);
   const Tensor x = programs::tensor({4}, {3, 0.3f, -5, INFINITY});
   bool moved = false;
@@ -31,8 +31,7 @@ TEST_CASE("random rounding: fractions are off by little, small integers and what
   CHECK(rounding.met_large_numbers());
 }
 
-TEST_CASE_TEMPLATE("random rounding: a number of 16 bits is off by two units at most, whatever it is", T, BFloat16,
-                   Half) {
+TEST_CASE_TEMPLATE("random rounding: any 16-bit number is off by at most two units", T, BFloat16, Half) {
   testing::RandomRounding rounding(7);
   const float unit = std::is_same_v<T, Half> ? 0x1p-9f : 0x1p-6f;
   bool up = false, down = false, same = false;
@@ -49,7 +48,7 @@ TEST_CASE_TEMPLATE("random rounding: a number of 16 bits is off by two units at 
   CHECK(!rounding.met_large_numbers());
 }
 
-TEST_CASE("random rounding: the sign of a zero that was chosen, and what is left of gelu far below 0") {
+TEST_CASE("random rounding: the sign of a chosen zero, and the remainder of gelu far below 0") {
   testing::RandomRounding rounding(7);
   bool minus = false, plus = false;
   float least = 1, most = -1;

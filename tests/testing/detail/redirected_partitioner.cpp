@@ -46,7 +46,7 @@ TEST_CASE("the cut is the same, the backend is the one asked for") {
   CHECK(support::run(session, {2}) == support::run(other, {2}));
 }
 
-TEST_CASE("what the other partitioner reports, and a backend that does not exist, are errors") {
+TEST_CASE("errors of the other partitioner, and a backend that does not exist, are errors") {
   const ExportedProgram program = sample();
   const Method method{"forward", &program};
   const testing::RedirectedPartitioner<ConfigPartitioner<Two>> unmatched{ConfigPartitioner<Two>({{"nosuch", 0}}), 0};

@@ -13,7 +13,7 @@ using namespace davit;
 using support::Net;
 
 TEST_CASE("numbers are rounded to bfloat16 or float16; integers stay") {
-  std::vector<float> numbers{1, 1.00390625f, 1.01f, -2};  // the second is halfway, to even
+  std::vector<float> numbers{1, 1.00390625f, 1.01f, -2};  // the second is a tie, rounded to even
   Tensor t = Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{2, 2});
   for (std::size_t i = 0; i < 4; ++i) t.view().as<float>()[i] = numbers[i];
   const Tensor half = testing::as_reduced(t, ScalarType::bfloat16);

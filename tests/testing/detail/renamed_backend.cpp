@@ -22,7 +22,7 @@ static_assert(std::is_same_v<Second, testing::renamed_backend<compiler_demo, "se
 static_assert(Backend<Second> && SelectsNodes<Second> && Prepares<Second> && SavesProcessed<Second>);
 }  // namespace
 
-TEST_CASE("a renamed backend does what the first does, under its own name") {
+TEST_CASE("a renamed backend computes the same, under its own name") {
   const auto lowered = to_backend<Second>(programs::add());
   REQUIRE(lowered);
   Session session = *Session::make(*lowered);

@@ -19,14 +19,14 @@ struct saves_wrong : compiler_demo {
   }
 };
 
-/// Refuses short bytes, and does not say why.
+/// Refuses truncated bytes without a reason.
 struct refuses_silently : compiler_demo {
   static Result<Processed> load(std::span<const std::byte> bytes) {
     if (bytes.size() < 20) return std::unexpected(Error{.code = ErrorCode::corrupt_data});
     return compiler_demo::load(bytes);
   }
 };
-/// The same in compile, which sees the tokens cut.
+/// The same in compile, which sees truncated tokens.
 struct fails_without_code : compiler_demo {
   static Result<Handle> compile(const Processed& processed, const CompileSpec& spec) {
     auto handle = compiler_demo::compile(processed, spec);
@@ -37,7 +37,7 @@ struct fails_without_code : compiler_demo {
 
 }  // namespace
 
-TEST_CASE("what is loaded must do what was saved") { CHECK(contains(broken_laws<saves_wrong>(), "saved")); }
+TEST_CASE("a loaded program must behave as the saved one") { CHECK(contains(broken_laws<saves_wrong>(), "saved")); }
 TEST_CASE("damaged bytes must be refused with a code and a sentence") {
   CHECK(broken_laws<refuses_silently>() == "damaged");
   CHECK(broken_laws<fails_without_code>() == "damaged");

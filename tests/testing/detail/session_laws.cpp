@@ -27,13 +27,13 @@ struct compiles_once : compiler_demo {
     return compiler_demo::compile(processed, spec);
   }
 };
-struct Drifts {  // a result that depends on the calls before
+struct Drifts {  // a result that depends on earlier calls
   static inline float calls = 0;
   static void after(std::span<const EValue>, std::span<EValue> out, auto&) {
     out[0].tensor().as<float>()[0] += ++calls;
   }
 };
-struct SharesResult {  // all sessions answer with the same memory
+struct SharesResult {  // all sessions return the same memory
   static void after(std::span<const EValue>, std::span<EValue> out, auto&) {
     static float shared = 0;
     shared = *out[0].tensor().as<float>();
@@ -50,6 +50,6 @@ TEST_CASE("compile must be a function of its arguments") {
 TEST_CASE("results must not depend on the calls before") {
   CHECK(contains(broken_laws<executes<Drifts>>(), "functional"));
 }
-TEST_CASE("sessions must not share what they answer with") {
+TEST_CASE("sessions must not share their results' memory") {
   CHECK(broken_laws<executes<SharesResult>>() == "sessions");
 }

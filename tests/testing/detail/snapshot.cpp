@@ -31,13 +31,13 @@ TEST_CASE("values of other kinds, or other bits, differ") {
   for (const EValue& a : values)
     for (const EValue& b : values) CHECK((of(a) == of(b)) == (&a == &b));
 }
-TEST_CASE("what follows a list is not part of it") {
+TEST_CASE("elements behind a list are not part of it") {
   const EValue numbers[] = {EValue(1), EValue(2)};
   const EValue one_inside[] = {EValue(std::span(numbers, 1)), EValue(2)};
   const EValue both_inside[] = {EValue(std::span<const EValue>(numbers))};
   CHECK(Snapshot(one_inside) != Snapshot(both_inside));
 }
-TEST_CASE("tensors are compared by dtype, sizes and elements, whatever their strides") {
+TEST_CASE("tensors are compared by dtype, sizes and elements, for any strides") {
   std::array<float, 4> rows{1, 2, 3, 4};
   std::array<float, 4> columns{1, 3, 2, 4};
   constexpr std::array<std::int64_t, 2> sizes{2, 2}, row_major{2, 1}, column_major{1, 2};
@@ -49,7 +49,7 @@ TEST_CASE("tensors are compared by dtype, sizes and elements, whatever their str
   rows[3] = 5;
   CHECK(first != of(TensorView{rows.data(), sizes.data(), row_major.data(), 2, ScalarType::float32}));
 }
-TEST_CASE("a snapshot keeps what values were") {
+TEST_CASE("a snapshot keeps old values") {
   float number = 1;
   const EValue value = TensorView{&number, nullptr, nullptr, 0, ScalarType::float32};
   const Snapshot before = of(value);

@@ -46,7 +46,7 @@ namespace onednn_ops {
 }
 
 namespace detail {
-/// Calls f for each number of a convolution, in one order.
+/// Calls f for each number of a convolution, in a fixed order.
 template <class Convolution, class F>
 void for_each_number(Convolution& c, F&& f) {
   for (auto* number :
@@ -106,8 +106,8 @@ void bind_input(const Code& code, Workspace& ws, const InputPort& port, const EV
   ws.set_address(code, port.storage, copy);
 }
 
-/// What is no primitive. `met`: something that is not ordinary was met, or a kernel refuses: portable says what is
-/// wrong.
+/// Runs a step that is not a primitive. `met` is set if a check finds a large or non-finite value, or a kernel refuses;
+/// portable then reports the error.
 [[nodiscard]] dnnl_status_t run_own_step(const Code& code, Workspace& ws, const Step& step, bool& met) noexcept {
   if (step.kind == StepKind::kernel) {
     kernels::ThreadTeam team(

@@ -64,7 +64,7 @@ bool onednn::is_available() noexcept {
 
 namespace onednn_ops {
 
-/// The value whose bytes davit's own kernels multiply on this CPU, as portable does; or that portable pools. no_id for
+/// The source whose bytes davit's own kernels multiply on this CPU, as portable does, or that portable pools; no_id for
 /// other nodes.
 [[nodiscard]] ValueId source_of_kernels(GraphModuleView graph, NodeId n) noexcept {
   const operators::NodeArguments call(graph, n);
@@ -78,9 +78,8 @@ namespace onednn_ops {
   if (!operators::read_pool(call, pool)) return pool.input;
   return operators::read_adaptive_pool(call, adaptive) ? no_id : adaptive.input;
 }
-/// True for a node of an int8 program that runs in a partition of portable as it runs here: the library has no
-/// primitives for products of bytes on this CPU, davit's kernels compute them, and what else is done between them is
-/// little. O(arguments).
+/// True for a node of an int8 program that runs the same way on portable: the library has no primitives for products of
+/// bytes on this CPU, davit's kernels compute them, and the other operators between them are cheap. O(arguments).
 [[nodiscard]] bool is_portables_as_well(GraphModuleView graph, NodeId n) noexcept {
   static const bool by_kernels = !has_int8_primitives() && kernels::can_convolve_bytes();
   const ValueId source = by_kernels ? source_of_kernels(graph, n) : no_id;
@@ -90,7 +89,7 @@ namespace onednn_ops {
       bytes.quantizes || bytes.scales != no_id)
     return false;
   const std::span<const Dim> dims =
-      graph.dims_of(graph.values[source].sizes);  // portable has to know all but the batch
+      graph.dims_of(graph.values[source].sizes);  // portable needs all sizes except the batch
   return dims.size() > 1 && std::ranges::all_of(dims.subspan(1), [](const Dim& d) { return d.is_static(); });
 }
 
@@ -203,7 +202,7 @@ Result<onednn::CompileSpec> onednn::load_spec(std::span<const std::byte> bytes) 
     return std::unexpected(Error{.code = ErrorCode::corrupt_data,
                                  .backend = name,
                                  .where = "compile spec",
-                                 .what = "it holds no number of threads, or not what arithmetic may be used",
+                                 .what = "it lacks the number of threads, or the kinds of arithmetic",
                                  .fix = "save the program again"});
   return spec;
 }

@@ -28,7 +28,7 @@ namespace davit {
 
 namespace portable_kernels {
 
-/// What the graph returns for one of its outputs.
+/// The value of one of the graph's outputs.
 [[nodiscard]] EValue result_of(const Code& code, const RunState& ws, const Argument& a) {
   switch (a.kind) {
     case ArgumentKind::value: return ws.slots[code.slot_of_value[a.value()]];
@@ -39,7 +39,7 @@ namespace portable_kernels {
     default: return {};
   }
 }
-/// Scratch lies elsewhere than in the last run.
+/// Updates addresses after the scratch has moved since the last run.
 void move_scratch(const Code& code, RunState& ws, std::byte* scratch) noexcept {
   ws.scratch = scratch;
   for (std::size_t i = 0; i < code.planned_slots.size(); ++i) {
@@ -58,7 +58,7 @@ void move_scratch(const Code& code, RunState& ws, std::byte* scratch) noexcept {
   return text;
 }
 
-/// What a user's kernel made that the program does not declare; empty if it made what it should.
+/// Describes a result of a user's kernel that contradicts the program; empty if there is none.
 [[nodiscard]] Name wrong_result(const Code& code, const RunState& ws, const Step& step) {
   const GraphModuleView graph = code.body->graph.view();
   for (std::uint32_t i = 0; i < step.slots_out.count; ++i) {
@@ -104,7 +104,7 @@ Result<portable::Processed> portable::preprocess_with(const portable_kernels::Op
   Name missing;
   DebugHandle first = no_debug_handle;
   std::size_t count = 0;
-  bool has_foreign = false;  // an operator of somebody's own
+  bool has_foreign = false;  // a user's operator
   for (NodeId id = 0; id < graph.nodes.size(); ++id) {
     const char* reason = refuses_with(set, graph, id);
     if (reason == nullptr) continue;
@@ -113,7 +113,7 @@ Result<portable::Processed> portable::preprocess_with(const portable_kernels::Op
     const std::string_view target = called_operator(graph, graph.nodes[id]);
     has_foreign = has_foreign || !(target.starts_with("aten.") || target.starts_with("higher_order."));
     missing = concat(missing, "\n  ", target, " (", reason, ")");
-    if (count > 1 && graph.nodes[id].metadata < graph.metadata.size())  // the first one's source is the error's own
+    if (count > 1 && graph.nodes[id].metadata < graph.metadata.size())  // the first node's source is the error's own
       missing =
           concat(missing, "\n", source_with_caret(graph.str(graph.metadata[graph.nodes[id].metadata].stack_trace)));
   }
@@ -187,8 +187,8 @@ Result<std::size_t> portable::prepare(const Handle& handle, std::span<const EVal
       at += 2 * rank;
     }
     ws.symbols = SymbolValues(graph.exprs);
-    (void)kernels::team_of_this_thread(h.threads);  // now, rather than in the first run
-    workspace.state = std::move(made);              // whole, or not at all
+    (void)kernels::team_of_this_thread(h.threads);  // now instead of in the first run
+    workspace.state = std::move(made);              // only if everything succeeded
   }
   portable_kernels::RunState& ws = *workspace.state;
   ws.symbols.reset();
@@ -216,7 +216,7 @@ Result<std::size_t> portable::prepare(const Handle& handle, std::span<const EVal
     const ValueId id = h.value_of_slot[h.planned_slots[i]];
     const bool is_given = ws.given[h.planned_slots[i]] != 0;
     std::size_t bytes = 0;
-    bool is_known = false;  // else the sizes depend on data: placed while running
+    bool is_known = false;  // else data-dependent: placed during the run
     if (id != no_id && (is_given || h.takes_none[i] == 0) && graph.values[id].kind == ValueKind::tensor) {
       kernels::Sizes sizes;
       is_known = true;

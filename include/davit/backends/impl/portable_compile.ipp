@@ -37,8 +37,7 @@ namespace portable_kernels {
                .fix = "the node does not fit its operator's schema: export the program again"};
 }
 
-/// The slot of a step's first tensor argument, in the order of its schema, whatever order the file names them in;
-/// no_id: it has none.
+/// The slot of a step's first tensor argument, in the order of the schema, whatever the file's order; no_id: none.
 [[nodiscard]] std::uint32_t first_tensor(const Code& code, const Step& step) noexcept {
   const ArgumentTable::Slot* first = nullptr;
   for (std::uint32_t i = step.slots_in.first; i < step.slots_in.first + step.slots_in.count; ++i) {
@@ -48,9 +47,9 @@ namespace portable_kernels {
   return first == nullptr ? no_id : first->slot;
 }
 
-/// as_strided's storage_offset counts from the start of the storage: lets the step take the value that the storage was
-/// made for, behind all views, and count from there. False if that value begins inside its storage and the offset is
-/// symbolic. Source: at::native::as_strided_tensorimpl.
+/// as_strided's storage_offset counts from the start of the storage: replaces the step's operand by the owner of the
+/// storage, so that it counts from there. False if the owner begins inside its storage and the offset is symbolic.
+/// Source: at::native::as_strided_tensorimpl.
 [[nodiscard]] bool count_from_storage(Code& code, const Step& step, GraphModuleView graph) noexcept {
   EValue& offset = code.arguments.arguments[step.arguments.first + 3];
   ArgumentTable::Slot* self = nullptr;
@@ -59,7 +58,7 @@ namespace portable_kernels {
     if (code.arguments.slots[i].argument == step.arguments.first) self = &code.arguments.slots[i];
     symbolic = symbolic || code.arguments.slots[i].argument == step.arguments.first + 3;
   }
-  if (self == nullptr || (offset.is_none() && !symbolic)) return true;  // from self's own first element
+  if (self == nullptr || (offset.is_none() && !symbolic)) return true;  // the default: self's own first element
   ValueId v = code.value_of_slot[self->slot];
   for (NodeId n = graph.values[v].producer; n != no_id; n = graph.values[v].producer) {
     const OperatorCall call = operator_call(graph, graph.nodes[n]);
@@ -75,7 +74,7 @@ namespace portable_kernels {
   return true;
 }
 
-/// Makes the code of a program's body.
+/// Makes the Code of a program's body.
 class CodeBuilder {
  public:
   CodeBuilder(const OpSet& set, const ProgramBody& body, Code& code)
@@ -122,16 +121,16 @@ class CodeBuilder {
   }
 
  private:
-  /// The row of a node without effects that no user's kernel and no step on bytes computes; else nullptr.
+  /// The row of a node that is pure and that neither a user's kernel nor a step on bytes computes; else nullptr.
   [[nodiscard]] const OpRow* free_row(NodeId n) noexcept {
     const OperatorCall call = operator_call(graph_, graph_.nodes[n]);
     return set_.is_own(call.target) || call.token != nullptr || int8_.is_absorbed(n) || int8_.step_of(n) != nullptr
                ? nullptr
                : find_op(set_, graph_, n, call.target).row;
   }
-  /// The step that is made.
+  /// The index of the next step.
   [[nodiscard]] std::uint32_t now() const noexcept { return static_cast<std::uint32_t>(code_.steps.size()); }
-  /// A slot that step `by` defines, or nothing within the graph.
+  /// Returns a new slot that step `by` defines.
   std::uint32_t define(ValueId value, std::uint32_t by) {
     const auto slot = static_cast<std::uint32_t>(code_.value_of_slot.size());
     code_.value_of_slot.push_back(value);
@@ -143,7 +142,7 @@ class CodeBuilder {
     first_def_.push_back(by);
     return slot;
   }
-  /// Calls use(slot) for the values of an argument; false if one is not defined.
+  /// Calls use(slot) for the values of an argument; false if one is undefined.
   template <class Use>
   [[nodiscard]] bool read(const Argument& argument, Use&& use) {
     bool defined = true;
@@ -159,7 +158,7 @@ class CodeBuilder {
     return std::unexpected(mismatch(graph_, graph_.nodes[id], body_.handles[id], std::move(what)));
   }
 
-  /// Says that there is no kernel, and which groups of operators have those of the program.
+  /// Makes the error for a missing kernel, with the groups of operators that the program needs.
   [[nodiscard]] std::unexpected<Error> lacking(NodeId id, OperatorGroup group) const {
     if (group == OperatorGroup::of_family || set_.has(group)) return wrong(id, "no portable kernel for this operator");
     Error error = mismatch(graph_, graph_.nodes[id], body_.handles[id],
@@ -169,10 +168,10 @@ class CodeBuilder {
     return std::unexpected(std::move(error));
   }
 
-  /// Uses a slot in the step that is made.
+  /// Marks a slot as used by the next step.
   void use(std::uint32_t slot) { last_use_[storage_[slot]] = now(); }
 
-  /// Appends the call of a node, which makes the outputs of another, or its own.
+  /// Appends the call of a node, which defines the outputs of node `makes`.
   [[nodiscard]] Result<void> add(NodeId id, NodeId makes) {
     OperatorCall call = operator_call(graph_, graph_.nodes[id]);
     const OperatorCall functional = functional_call(graph_, call);
@@ -184,7 +183,7 @@ class CodeBuilder {
     const std::size_t first_list = code_.arguments.lists.size();
     std::vector<Written> written;
     if (is_functional && !add_copies(id, call, written))
-      return wrong(id, "its results are not what its operator writes");
+      return wrong(id, "its results are not the arguments that its operator writes");
     Step step{.kernel = row->kernel, .op = row->name, .handle = body_.handles[id], .is_own = set_.is_own(call.target)};
     step.arguments = {static_cast<std::uint32_t>(code_.arguments.arguments.size()),
                       static_cast<std::uint32_t>(schema_.parameters.size())};
@@ -205,7 +204,7 @@ class CodeBuilder {
     if (is_functional) call.outputs = call.outputs.first(schema_.returns);
     if (!add_outputs(step, makes == id ? call : operator_call(graph_, graph_.nodes[makes])))
       return wrong(makes, "an output is defined twice");
-    // A view keeps its base alive, and so does what the base may itself copy into: both live until either's last use.
+    // A view keeps its base alive, and so do values that the base may alias: both live until either's last use.
     if (row->aliasing != Aliasing::none)
       if (const std::uint32_t self = first_tensor(code_, step); self != no_id)
         for (std::uint32_t s = step.slots_out.first; s < code_.value_of_slot.size(); ++s) {
@@ -220,13 +219,13 @@ class CodeBuilder {
     updates_.push_back(row->updates ? 1 : 0);
     return {};
   }
-  /// A copy of an argument for a kernel that writes to it.
+  /// The copy of an argument that a kernel writes to.
   struct Written {
     std::uint32_t parameter;
-    std::uint32_t item;  ///< of a list
+    std::uint32_t item;  ///< index in a list
     std::uint32_t slot;
   };
-  /// Copies each argument that an operator writes, as a result of the call; false if its results are not these.
+  /// Copies each argument that an operator writes, as a result of the call; false if the call has other results.
   [[nodiscard]] bool add_copies(NodeId id, OperatorCall& call, std::vector<Written>& written) {
     std::size_t next = std::max<std::size_t>(schema_.returns, 1);
     const auto copy = [&](const Argument& from, const Argument& to, std::uint32_t parameter, std::uint32_t item) {
@@ -239,7 +238,7 @@ class CodeBuilder {
       const std::uint32_t slot = code_.slot_of_value[from.value()];
       const auto argument = static_cast<std::uint32_t>(table.arguments.size());
       const auto first = static_cast<std::uint32_t>(table.slots.size());
-      table.arguments.resize(argument + 2);  // without a memory format
+      table.arguments.resize(argument + 2);  // no memory format
       table.slots.push_back({argument, slot & 0x3fffffffu, 1, 0});
       use(slot);
       const std::uint32_t made = define(to.value(), now());
@@ -269,7 +268,7 @@ class CodeBuilder {
     }
     return next == call.outputs.size();
   }
-  /// Lets a step, with lists from `first_list` on, take the copies in place of what they were made of.
+  /// Replaces operands of a step, with lists from `first_list` on, by their copies.
   void take_copies(const Step& step, std::span<const Written> written, std::size_t first_list) {
     ArgumentTable& table = code_.arguments;
     std::vector<std::uint32_t> instead(table.arguments.size() - step.arguments.first,
@@ -285,7 +284,7 @@ class CodeBuilder {
       if (const std::uint32_t copy = instead[slot.argument - step.arguments.first]; copy != no_id)
         slot.slot = copy & 0x3fffffffu;
   }
-  /// Defines what a call makes; false if that is defined already.
+  /// Defines the results of a call; false if a result is defined already.
   [[nodiscard]] bool add_outputs(Step& step, const OperatorCall& call) {
     step.slots_out.first = static_cast<std::uint32_t>(code_.value_of_slot.size());
     bool fresh = true;
@@ -302,12 +301,12 @@ class CodeBuilder {
     step.slots_out.count = static_cast<std::uint32_t>(code_.value_of_slot.size()) - step.slots_out.first;
     return fresh;
   }
-  /// Appends a convolution in place of the last node of what follows it.
+  /// Appends a convolution with its epilogue in place of the epilogue's last node.
   [[nodiscard]] Result<void> add(EpilogueStep& joined, NodeId last) {
     if (Result<void> added = add(joined.convolution, last); !added) return added;
     code_.steps.back().epilogue = static_cast<std::uint32_t>(code_.tails.size());
     code_.tails.push_back(joined.epilogue);
-    code_.packed.push_back(std::move(joined.numbers));  // its elements stay where they are
+    code_.packed.push_back(std::move(joined.numbers));  // its elements do not move
     return {};
   }
   /// Appends a step on bytes in place of a quantize.
@@ -332,7 +331,7 @@ class CodeBuilder {
     if (!joined.is_sum())
       for (Tensor& constant : joined.constants) {
         to.arguments.emplace_back(constant.view());
-        code_.packed.push_back(std::move(constant));  // its sizes and elements stay where they are
+        code_.packed.push_back(std::move(constant));  // its sizes and elements do not move
       }
     for (const EValue& number : joined.numbers()) to.arguments.push_back(number);
     step.arguments.count = static_cast<std::uint32_t>(to.arguments.size()) - step.arguments.first;
@@ -343,8 +342,8 @@ class CodeBuilder {
     return {};
   }
 
-  /// The input whose memory the step may write its output into: the last that reads it, and nothing else that it reads
-  /// lies there.
+  /// The input in whose memory the step may write its output: no later step reads it, and the step reads no other value
+  /// in that memory.
   [[nodiscard]] std::uint32_t updated_input(std::span<const std::uint32_t> input_of, std::uint32_t step) const {
     const std::uint32_t self = updates_[step] != 0 ? first_tensor(code_, code_.steps[step]) : no_id;
     if (self == no_id || storage_[self] != self || last_use_[self] != step) return no_id;
@@ -354,7 +353,7 @@ class CodeBuilder {
       reads += storage_[code_.arguments.slots[in.first + k].slot] == self ? 1 : 0;
     return reads == 1 ? input_of[self] : no_id;
   }
-  /// What results, and what steps make for others, need of memory.
+  /// Records the memory of results and of temporary values.
   void place_results() {
     std::vector<std::uint32_t> input_of(code_.value_of_slot.size(), no_id);
     for (std::uint32_t k = 0; k < code_.input_slots.size(); ++k)
@@ -384,11 +383,11 @@ class CodeBuilder {
   Int8Plan int8_;
   EpiloguePlan tails_;
   OperatorSchema schema_;
-  std::vector<std::uint32_t> storage_;    ///< per slot: the slot whose storage it may view
-  std::vector<std::uint8_t> takes_none_;  ///< per slot: 1 if it is a view, whatever the run
-  std::vector<std::uint8_t> is_whole_;    ///< per slot: 1 if it has all elements of that storage, in order
-  std::vector<std::uint32_t> first_def_;  ///< per slot: the step that makes it; no_id for none
-  std::vector<std::uint32_t> last_use_;   ///< per slot: the last step that reads it, or the storage behind it
+  std::vector<std::uint32_t> storage_;    ///< per slot: the owner of the storage that it may view
+  std::vector<std::uint8_t> takes_none_;  ///< per slot: 1 if it is always a view
+  std::vector<std::uint8_t> is_whole_;    ///< per slot: 1 if it has all elements of its storage, in order
+  std::vector<std::uint32_t> first_def_;  ///< per slot: the step that defines it, or no_id
+  std::vector<std::uint32_t> last_use_;   ///< per slot: the last step that reads it or its storage
   std::vector<std::uint8_t> updates_;     ///< per step: 1 if its operator updates its first argument
 };
 

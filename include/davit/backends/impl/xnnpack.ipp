@@ -33,7 +33,7 @@ Result<std::size_t> xnnpack::prepare(const Handle& handle, std::span<const EValu
 
 namespace xnnpack_parts {
 
-/// Whether the tensors that have to be ordinary are.
+/// True if the guarded inputs are finite and below the limit.
 [[nodiscard]] bool inputs_pass_guard(const Plan& plan, std::span<const EValue> inputs) noexcept {
   for (std::size_t i = 0; i < plan.checked_inputs.size(); ++i) {
     const TensorView* const x = plan.checked_inputs[i] != 0 ? inputs[i].tensor_if() : nullptr;
@@ -50,7 +50,7 @@ namespace xnnpack_parts {
   }
   return true;
 }
-/// Whether what a step looks at is ordinary, if that is what it does.
+/// True for a step that is not a check, or whose operand is finite and below the limit.
 [[nodiscard]] bool passes_guard(const Plan& plan, const Workspace& ws, const Step& step) noexcept {
   return step.op != Op::check_values ||
          all_pass_guard(reinterpret_cast<const float*>(address(plan, ws, step.in)), extent_of(plan, ws, step.in).count);
@@ -78,7 +78,7 @@ Status xnnpack::run(const Handle& handle, std::span<const EValue> inputs, std::s
         xnnpack_parts::Engine::make(plan, code.body->handles, code.pool);
     return made ? *std::move(made) : nullptr;
   });
-  // what davit's kernels compute runs on the pool's threads, here and in the list's other partitions
+  // davit's own kernels run on the pool's threads, here and in the list's other partitions
   const kernels::TeamScope team(
       code.pool == nullptr
           ? nullptr
@@ -94,7 +94,7 @@ Status xnnpack::run(const Handle& handle, std::span<const EValue> inputs, std::s
     if (traced) events.begin_op(at, graph.target(graph.nodes[node]));
     const bool done = turn.engine->run(plan, ws, i);
     if (traced) events.end_op(at, graph.target(graph.nodes[node]));
-    if (!done && plan.steps[i].op == xnnpack_parts::Op::kernel)  // what a kernel refuses is portable's to tell
+    if (!done && plan.steps[i].op == xnnpack_parts::Op::kernel)  // portable reports a kernel's refusal
       return ws.exact.run(code.body, inputs, outputs, max_memory, events, workspace.why);
     if (!done) return fail(ErrorCode::failed, at, "XNNPACK does not run this operator on these sizes");
   }

@@ -29,13 +29,12 @@
 #include "davit/program/operators/pooling.hpp"
 #include "davit/program/uses.hpp"
 
-/// Where a library of primitives loses NaN and infinities, and what to look at so that this is noticed.
+/// Finds the values to check where a library of primitives loses NaN and infinities.
 ///
 /// Libraries compute relu as a maximum that drops a NaN, mix neighbours in Winograd's algorithm, and so on. That
-/// matters only where a number is not finite, which is rare. So a backend looks at few values while it runs a
-/// partition: at inputs, and at results that may be infinite though what they are made of is not. Where it finds
-/// something it runs the partition again, on kernels that are exact (ExactRun). From the magnitudes that were looked at
-/// follows that all others are finite.
+/// matters only for numbers that are not finite, which are rare. So a backend checks few values while it runs a
+/// partition: inputs, and results that may be infinite though their operands are not. If a check fails, it repeats the
+/// partition on exact kernels (ExactRun). The bounds on the checked magnitudes prove that all other values are finite.
 namespace davit {
 
 enum class ValueCheck : std::uint8_t {
@@ -43,7 +42,7 @@ enum class ValueCheck : std::uint8_t {
   finite,  ///< no magnitude above largest_checked
 };
 
-/// What passes for an ordinary number: products and sums of some of these do not overflow.
+/// The largest magnitude that passes a check: products and sums of some such numbers do not overflow.
 inline constexpr float largest_checked = 1e9f;
 
 namespace detail {
@@ -53,10 +52,11 @@ struct AllPassGuard {
     using Bits = kernels::Vector<std::int32_t, Bytes>;
     constexpr auto limit = std::bit_cast<std::int32_t>(largest_checked);
     constexpr std::int64_t width = kernels::lanes<float, Bytes>;
-    const auto excess = [x](std::int64_t at, Bits& to) __attribute__((always_inline)) {  // its sign bits
-      const kernels::Vector<float, Bytes> v = kernels::vector_at<Bytes>(x + at);
-      to |= limit - (__builtin_bit_cast(Bits, v) & INT32_MAX);
-    };
+    const auto excess = [x](std::int64_t at, Bits& to)
+                            __attribute__((always_inline)) {  // sets the sign bit of each excess
+                              const kernels::Vector<float, Bytes> v = kernels::vector_at<Bytes>(x + at);
+                              to |= limit - (__builtin_bit_cast(Bits, v) & INT32_MAX);
+                            };
     Bits above{}, more{};
     std::int64_t i = 0;
     for (; i + 2 * width <= n; i += 2 * width) {
@@ -72,12 +72,12 @@ struct AllPassGuard {
 };
 }  // namespace detail
 
-/// True if no magnitude is above largest_checked: no NaN either. O(n).
+/// True if no magnitude is above largest_checked, and there is no NaN. O(n).
 [[nodiscard]] inline bool all_pass_guard(const float* x, std::int64_t n) noexcept {
   return kernels::run_widest<detail::AllPassGuard>(x, n);
 }
 
-/// The same of bfloat16.
+/// all_pass_guard for bfloat16.
 [[nodiscard, gnu::noinline]] inline bool all_pass_guard(const BFloat16* x, std::int64_t n) noexcept {
   constexpr std::uint16_t limit = BFloat16(largest_checked).bits;
   std::uint16_t most = 0;
@@ -87,7 +87,7 @@ struct AllPassGuard {
 
 namespace detail {
 
-/// A float32 or bfloat16 tensor in row-major order, as float32; without storage if there is no memory. O(elements).
+/// Converts a float32 or bfloat16 tensor to row-major float32; without storage if there is no memory. O(elements).
 [[nodiscard]] inline Tensor dense_floats(const Tensor& tensor) {
   Tensor copy = contiguous(tensor.view());
   if (copy.storage.empty() || tensor.dtype == ScalarType::float32) return copy;
@@ -96,7 +96,7 @@ namespace detail {
   return floats;
 }
 
-/// The largest sum of magnitudes of a row; rows are along all dimensions but the first. O(elements).
+/// The largest sum of magnitudes of a row; a row spans all dimensions but the first. O(elements).
 [[nodiscard]] inline double largest_row(const Tensor& weight) noexcept {
   const std::int64_t rows = weight.sizes.empty() ? 1 : std::max<std::int64_t>(weight.sizes[0], 1);
   const std::int64_t width = weight.numel() / rows;
@@ -110,7 +110,7 @@ namespace detail {
   return static_cast<double>(most);
 }
 
-/// True for a padding with -infinity that one max pool alone takes, none of whose windows lies in it whole. O(1).
+/// True for a padding with -infinity whose only user is a max pool without a window inside the padding. O(1).
 [[nodiscard]] inline bool only_bounds_pool(const GraphModuleView g, const Uses& uses, NodeId n) {
   operators::PadView pad;
   if (operators::read_pad(operators::NodeArguments(g, n), pad) || pad.value != -std::numeric_limits<double>::infinity())
@@ -134,24 +134,24 @@ namespace detail {
 
 }  // namespace detail
 
-/// Which values of a graph are to be looked at, so that no operator that loses NaN or infinities meets any. Of softmax
-/// that is what it makes: its operand may hold infinities, as masks do. `products_lose`: products of matrices and batch
-/// norms lose them, too; operators that `runs_as_kernel` names run on portable's kernels, which lose none.
+/// Finds the values of a graph to check, so that no operator that loses NaN or infinities meets any. Of softmax the
+/// result is checked: its operand may hold infinities, as masks do. `products_lose`: products of matrices and batch
+/// norms lose them, too. Operators for which `runs_as_kernel` is true run on portable's kernels, which lose none.
 /// O(nodes + elements of constants).
 [[nodiscard]] inline std::vector<ValueCheck> find_value_checks(
     const ProgramBody& body, bool products_lose, bool (*runs_as_kernel)(std::string_view target) = nullptr) {
   const GraphModuleView g = body.graph.view();
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  constexpr double largest = 1e37;  // of what need not be looked at
-  constexpr double room = 1e31;     // of a product, behind which more follows in the same primitive
+  constexpr double largest = 1e37;  // the bound of unchecked values
+  constexpr double room = 1e31;     // the bound of a product with an epilogue
   std::vector<const Tensor*> constant_of(g.values.size(), nullptr);
   std::vector<double> limit(g.values.size(), largest_checked);
   std::vector<std::uint8_t> grown(g.values.size(), 0);
   std::vector<std::uint8_t> not_negative(g.values.size(), 0);
   const Uses uses(g);
   std::vector<std::uint8_t> convolved(g.values.size(),
-                                      0);  // whose batch norm may go into weights: that hides infinities
-  std::deque<Tensor> dense;                // of constants that are not, and show no element twice; and of bfloat16
+                                      0);  // fused batch norms: in the weights they would hide infinities
+  std::deque<Tensor> dense;                // row-major float32 copies of other constants
   constexpr double largest_byte = 256;
   const auto is_byte = [&](ValueId v) {
     return g.values[v].dtype == ScalarType::int8 || g.values[v].dtype == ScalarType::uint8;
@@ -193,7 +193,7 @@ namespace detail {
     }
     grown[input.value()] = most > largest;
   }
-  const auto size = [&](ValueId v, std::size_t from_end) {  // a large one where it is symbolic
+  const auto size = [&](ValueId v, std::size_t from_end) {  // symbolic sizes count as large
     const std::span<const Dim> dims = g.dims_of(g.values[v].sizes);
     if (dims.size() <= from_end) return 1.0;
     const Dim& dim = dims[dims.size() - 1 - from_end];
@@ -208,13 +208,13 @@ namespace detail {
     const Node& node = g.nodes[n];
     const OperatorFacts& facts = functional_facts_of(g.target(node));
     std::vector<ValueId> operands;
-    double most = 0;  // of operands and numbers
+    double most = 0;  // the bound of operands and numbers
     double sum = 0;
     double product = 1;
     double numbers = 1;
     double exponent = 2;
     bool flag = false;
-    bool infinite = false;  // a number is not finite
+    bool infinite = false;  // some number is not finite
     const auto add = [&](double x) { most = std::max(most, x), sum += x, product *= x; };
     for (const Argument& a : g.inputs(node)) {
       if (a.kind == ArgumentKind::float_ || a.kind == ArgumentKind::int_) {
@@ -271,7 +271,7 @@ namespace detail {
         if (made > room && otherwise <= largest && limit[operands[first]] > largest_checked &&
             g.values[operands[first]].producer != no_id &&
             count(operands[first]) <=
-                2 * count(out)) {  // what it takes is looked at, not what it gives: that stays inside of a primitive
+                2 * count(out)) {  // checks its operands instead of its result, which stays inside a primitive
           grown[operands[first]] = 1;
           limit[operands[first]] = largest_checked;
           made = otherwise;
@@ -337,7 +337,7 @@ namespace detail {
                          facts.range == RangeBound::batch_norm;
     const bool by_kernel = runs_as_kernel != nullptr && runs_as_kernel(operator_call(g, node).target);
     bool needs = !by_kernel && (!facts.keeps_nonfinite || (products_lose && product));
-    bool exact = true;  // it makes integers and bools alone, by portable's kernels: they are finite
+    bool exact = true;  // portable's kernels make its results: all integers or bools
     for (const Argument& a : g.outputs(node))
       g.for_each_value(a, [&](ValueId v) { exact = exact && !is_float(v) && !is_byte(v); });
     if (exact) continue;
@@ -365,14 +365,14 @@ namespace detail {
   return checks;
 }
 
-/// True if the numbers of a constant float32 tensor are ordinary, and those that lie between them.
+/// True if the numbers of a constant float32 tensor, and all numbers between them, pass the check.
 [[nodiscard]] inline bool passes_guard(const Tensor& constant) {
   const MemoryRange all = memory_range(constant.view());
   return all_pass_guard(reinterpret_cast<const float*>(all.begin),
                         (all.end - all.begin) / static_cast<std::ptrdiff_t>(sizeof(float)));
 }
 
-/// True if a constant that is to be looked at is not ordinary: then no run is.
+/// True if a constant fails its check: then every run does.
 [[nodiscard]] inline bool constants_are_lost(const ProgramBody& body, const std::vector<ValueCheck>& checks) {
   const GraphModuleView g = body.graph.view();
   std::size_t i = 0;

@@ -19,28 +19,27 @@
 #include "davit/program/operators/quantization.hpp"
 #include "davit/program/same_sizes.hpp"
 
-/// What PT2E writes around an operator, dequantize before it and quantize after it, for backends that compute it on
-/// bytes.
+/// dequantize, an operator, quantize, as PT2E writes them, for backends that compute the operator on bytes.
 namespace davit {
 
 /// The tensor of a value that is a constant of the partition, or nullptr.
 using ConstantOf = kernels::FunctionRef<const Tensor*(ValueId)>;
 
-/// What the bytes of a product or a sum stand for.
+/// Scales and ranges of a product or a sum of bytes.
 struct Int8Parameters {
   kernels::ByteScale source{};
-  kernels::ByteScale other{};          ///< of a sum: the second operand
-  std::vector<float> weight_scales{};  ///< of a product: one, or one per channel of the result
+  kernels::ByteScale other{};          ///< of a sum: of the second operand
+  std::vector<float> weight_scales{};  ///< of a product: one, or one per channel
   kernels::ByteRange range{};          ///< of the result
 
-  /// What a step of a product's sums stands for.
+  /// The real value of one step of a product's int32 sums.
   [[nodiscard]] float unit(std::size_t channel) const noexcept {
     return source.scale * weight_scales[weight_scales.size() == 1 ? 0 : channel];
   }
 };
 
-/// Fills in the lists of a kernels::ByteResult, scales then biases, for a product: `bias` is a number per channel, or
-/// nullptr for zeros.
+/// Fills in the lists of a kernels::ByteResult for a product, scales then biases: `bias` has a number per channel;
+/// nullptr: zeros.
 inline void fill_channels(const kernels::ByteConvolution& c, const Int8Parameters& q, const float* bias, float* to) {
   const auto padded = static_cast<std::size_t>(kernels::padded_channels(c));
   std::fill_n(to, 2 * padded, 0.0f);
@@ -50,33 +49,33 @@ inline void fill_channels(const kernels::ByteConvolution& c, const Int8Parameter
   }
 }
 
-/// A quantize to bytes by one scale, with the bounds before it.
+/// A quantize to bytes with one scale, and the clamps before it.
 struct Int8Result {
   operators::QuantizationView quantize;
   ValueId bytes = no_id;
-  ValueId value = no_id;  ///< what the bounds are of
+  ValueId value = no_id;  ///< the value before the clamps
   kernels::ByteRange range;
 
   [[nodiscard]] bool is_bounded() const noexcept { return value != quantize.input; }
 };
 
-/// An operator between dequantize and quantize, on the bytes.
+/// An operator between dequantize and quantize, on bytes.
 struct Int8Operation {
   ValueId first = no_id;   ///< the source, or the first operand
   ValueId second = no_id;  ///< the weights, or the second operand
   Int8Parameters parameters;
 };
 
-/// Reads them in a program's calls.
+/// Finds Int8Results and Int8Operations in a program's calls.
 class Int8Patterns {
  public:
   using View = operators::QuantizationView;
 
-  /// What it is given must outlive it.
+  /// The arguments must outlive it.
   Int8Patterns(const operators::ProgramCalls& calls, ConstantOf constant_of)
       : calls_(calls), constant_of_(constant_of) {}
 
-  /// The quantize at `node`; nothing for another node, or one whose numbers float arithmetic does not have.
+  /// The quantize at `node`; nothing for other nodes, and for numbers that float arithmetic cannot hold.
   [[nodiscard]] std::optional<Int8Result> result_of(NodeId node) const {
     Int8Result made;
     const operators::NodeArguments call = calls_.call(node);
@@ -95,20 +94,20 @@ class Int8Patterns {
                   static_cast<std::int32_t>(bounded.low), static_cast<std::int32_t>(bounded.high)};
     return made;
   }
-  /// How a value was dequantized from bytes by one scale.
+  /// The dequantize from bytes, with one scale, that makes a value.
   [[nodiscard]] std::optional<View> bytes_of(ValueId v) const {
     View view;
     return v != no_id && is_float(v) && operators::read_dequantized(calls_, v, false, view) && fits(view, view.input)
                ? std::optional(view)
                : std::nullopt;
   }
-  /// True if both sides mean the same by a byte, so that nothing is rounded between them.
+  /// True if both sides have the same scale, zero point and dtype, so that no rounding lies between them.
   [[nodiscard]] bool is_same(const View& from, const Int8Result& to) const noexcept {
     const std::int64_t least = least_of(to.bytes);
     return from.scale == to.quantize.scale && from.zero_point == to.quantize.zero_point &&
            least_of(from.input) == least && to.quantize.low == least && to.quantize.high == least + 255;
   }
-  /// The sum of two tensors of the result's sizes and dtype.
+  /// Reads the sum of two tensors with the result's sizes and dtype.
   [[nodiscard]] std::optional<Int8Operation> sum(const Int8Result& to, ValueId a, ValueId b) const {
     const std::optional<View> first = bytes_of(a), second = bytes_of(b);
     for (const std::optional<View>* x : {&first, &second})
@@ -118,8 +117,9 @@ class Int8Patterns {
     return Int8Operation{
         first->input, second->input, {.source = scale_of(*first), .other = scale_of(*second), .range = to.range}};
   }
-  /// The product of a source with constant weights, by a scale for each of their first dimension or one; `permuted`:
-  /// they are a matrix that is transposed after they were dequantized. The bias is no_id or ordinary float32 constants.
+  /// Reads the product of a source with constant weights, with one scale or one per index of the first dimension.
+  /// `permuted`: the weights are a matrix that is transposed after its dequantize. The bias is no_id or finite float32
+  /// constants.
   [[nodiscard]] std::optional<Int8Operation> product(const Int8Result& to, ValueId source, ValueId weights,
                                                      bool permuted, ValueId bias) const {
     const std::optional<View> x = bytes_of(source);
@@ -140,7 +140,7 @@ class Int8Patterns {
         return {};
     return made;
   }
-  /// True if `convolve_bytes` may compute such a product: no sum overflows.
+  /// True if `convolve_bytes` may compute the product: no sum overflows.
   [[nodiscard]] bool sums_fit(const kernels::ByteConvolution& c, const Int8Parameters& q, ValueId bias) const {
     const Tensor* const b = bias == no_id ? nullptr : constant_of_(bias);
     const auto channels = static_cast<std::size_t>(c.out_channels);
@@ -155,11 +155,11 @@ class Int8Patterns {
 
  private:
   [[nodiscard]] bool is_float(ValueId v) const noexcept { return calls_.graph.values[v].dtype == ScalarType::float32; }
-  /// The least of a dtype of bytes; the largest is 255 above.
+  /// The smallest value of a byte dtype; the largest is 255 above.
   [[nodiscard]] std::int64_t least_of(ValueId v) const noexcept {
     return calls_.graph.values[v].dtype == ScalarType::int8 ? -128 : 0;
   }
-  /// True for bytes, and numbers that float arithmetic can have.
+  /// True for bytes with scale and zero point that float arithmetic can hold.
   [[nodiscard]] bool fits(const View& view, ValueId bytes) const noexcept {
     const ScalarType type = calls_.graph.values[bytes].dtype;
     const std::int64_t least = least_of(bytes);
@@ -173,7 +173,7 @@ class Int8Patterns {
   [[nodiscard]] static kernels::ByteScale scale_of(const View& view) noexcept {
     return {static_cast<float>(view.scale), static_cast<float>(view.zero_point)};
   }
-  /// int8 constants that stand for numbers around zero, with one scale or one for each index of the first dimension.
+  /// Reads the scales of int8 constants with zero point 0: one, or one per index of the first dimension.
   [[nodiscard]] bool read_scales(const View& view, std::vector<float>& scales) const {
     const Tensor* const w = constant_of_(view.input);
     if (w == nullptr || w->dtype != ScalarType::int8 || w->sizes.empty()) return false;

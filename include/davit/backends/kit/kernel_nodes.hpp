@@ -15,13 +15,13 @@
 #include "davit/program/operator_call.hpp"
 #include "davit/program/operators/node_arguments.hpp"
 
-/// Nodes that a library's partition holds as calls of portable's kernels, so that it does not end where the library
-/// lacks an operator.
+/// Nodes that a library's partition runs on portable's kernels, so that it need not end at an operator that the library
+/// lacks.
 namespace davit {
 
 namespace detail {
 
-/// True if a node can only answer a view of its argument. `to` computes where the dtype changes.
+/// True if a node can only return a view of its argument. `to` computes if the dtype changes.
 [[nodiscard]] inline bool returns_view(const OperatorFacts& facts, const operators::NodeArguments& in) noexcept {
   if (facts.view == ViewKind::none) return false;
   const ValueId x = in.value({"self", 0}), made = in.output();
@@ -31,10 +31,10 @@ namespace detail {
 
 }  // namespace detail
 
-/// nullptr if a library's partition takes the node as a call of portable's kernel, else why not. Facts of the operator
-/// decide: they know how its results follow from its arguments (ShapeRule, RangeBound); it writes no argument, draws no
-/// random number, is no view and no product. A composite is taken whole if portable has it whole.
-/// O(arguments).
+/// Returns nullptr if a library's partition takes the node as a call of portable's kernel, else the reason.
+/// OperatorFacts decide: the result's shape and bound follow from the arguments (ShapeRule, RangeBound), and the
+/// operator writes no argument, draws no random number, and is neither a view nor a product. A composite is taken whole
+/// if portable takes it whole. O(arguments).
 [[nodiscard]] inline const char* refuses_as_kernel(GraphModuleView graph, NodeId node) {
   const operators::NodeArguments in(graph, node);
   const std::string_view target = in.call().target;
@@ -56,8 +56,8 @@ namespace detail {
   return nullptr;
 }
 
-/// True for an operator each of whose results is made of the elements at its place, so that tensors may lie in any one
-/// order. No parameter names dimensions: `softmax(x, dim)` is not elementwise. O(parameters).
+/// True for an operator whose results depend, at each index, on the operands' elements at that index, so that tensors
+/// may have any one layout. No parameter names dimensions: `softmax(x, dim)` is not elementwise. O(parameters).
 [[nodiscard]] inline bool is_elementwise(GraphModuleView graph, NodeId node) {
   const OperatorCall call = operator_call(graph, graph.nodes[node]);
   std::size_t tensors = 0;
@@ -80,7 +80,7 @@ namespace detail {
   return call.outputs.size() == 1;
 }
 
-/// True for sums, means, maxima and the like over dimensions.
+/// True for reductions over dimensions: sum, mean, amax and the like.
 [[nodiscard]] constexpr bool is_reduction(std::string_view target) noexcept {
   const ShapeRule rule = facts_of(target).shape;
   return rule == ShapeRule::reduced || rule == ShapeRule::summed || rule == ShapeRule::reduced_to_bool ||

@@ -18,17 +18,17 @@
 
 namespace davit {
 
-/// Whether programs of backend B whose compile spec does not say so may lose NaN and infinities.
+/// True if programs of backend B may lose NaN and infinities by default, where their compile spec does not say.
 template <class B>
 inline constinit std::atomic<bool> default_fast_math{false};
 
-/// Runs a partition of another backend on portable's kernels: what a library does that loses NaN and infinities falls
-/// back on where it has met some (finite_guard.hpp). Compiled when it is first needed, kept by a session; takes heap
-/// memory then.
+/// Runs a partition of another backend on portable's kernels: the fallback of a library that loses NaN and infinities,
+/// for runs that hold some (finite_guard.hpp). A session compiles it when it is first needed, which takes heap memory,
+/// and keeps it.
 class ExactRun {
  public:
-  /// Writes the outputs as the backend's own execute does. Its scratch is at most `max_memory` bytes; `why` is what
-  /// went wrong.
+  /// Writes the outputs as the backend's own execute does. Its scratch is at most `max_memory` bytes; `why` receives
+  /// the reason of a failure.
   [[nodiscard]] Status run(const std::shared_ptr<const ProgramBody>& body, std::span<const EValue> inputs,
                            std::span<EValue> outputs, std::uint64_t max_memory, RunEvents events, Name& why) {
     const auto fail = [&](Error&& error) {

@@ -20,15 +20,15 @@
 
 namespace davit {
 
-/// True for convolutions and products of matrices.
+/// True for convolutions and matrix products.
 [[nodiscard]] constexpr bool is_product(const OperatorFacts& facts) noexcept {
   return facts.range == RangeBound::products || facts.range == RangeBound::convolution ||
          facts.range == RangeBound::linear || facts.range == RangeBound::bias_first;
 }
 
-/// True for a convolution that is not transposed or a product of matrices, or an operator whose name, without namespace
-/// and overload, is among `more`. A library of kernels gains nothing by a region without any: portable computes the
-/// rest as fast, and each border has its price. O(1).
+/// True for a convolution that is not transposed, a matrix product, or an operator whose name, without namespace and
+/// overload, is among `more`. A library gains nothing by a region without any: portable computes other operators as
+/// fast, and each border has its price. O(1).
 [[nodiscard]] inline bool is_worth_a_library(GraphModuleView graph, NodeId n,
                                              std::initializer_list<std::string_view> more = {}) noexcept {
   const std::string_view target = graph.target(graph.nodes[n]);
@@ -39,25 +39,27 @@ namespace davit {
   return operators::read_convolution(operators::NodeArguments(graph, n), convolution) || !convolution.transposed;
 }
 
-/// What a node's time goes into.
+/// The kinds of work with a rate of their own.
 enum class WorkKind : std::uint8_t {
   other,
   convolution,
-  convolution_of_few,  ///< channels a group
-  convolution_to_few,  ///< filters a group
+  convolution_of_few,  ///< few channels per group
+  convolution_to_few,  ///< few filters per group
   depthwise_convolution,
-  product,  ///< of matrices
+  product,  ///< matrix product
   pooling,
 };
 
-/// A node's work: multiplications, of a pooling elements of its windows. Symbolic sizes count as their examples.
+/// The work of a node: multiplications, or, for a pooling, elements of its windows. Symbolic sizes count as their
+/// examples.
 struct NodeWork {
   WorkKind kind = WorkKind::other;
   double amount = 0;
 };
 
-/// How many multiplications of a kind are done that much sooner by a library than by portable's kernels as one element
-/// costs that enters or leaves a region; 0: as soon; negative: later. Measured, see benchmarks/operators.
+/// Break-even points: multiplications per element crossing the border at which offloading a kind of work pays, as the
+/// number that the library saves in the time of one crossing; 0: the library is as fast as portable; negative: slower.
+/// Measured by benchmarks/operators.
 struct LibraryRates {
   double convolution = 0;
   double convolution_of_few = 0;
@@ -66,7 +68,7 @@ struct LibraryRates {
   double product = 0;
   double pooling = 0;
   bool copies_all =
-      false;  ///< values have their price at the border of any region, not of convolutions and poolings alone
+      false;  ///< elements cross at a price at every region's border, not only at convolutions and poolings
 
   [[nodiscard]] constexpr double of(WorkKind kind) const noexcept {
     switch (kind) {
@@ -132,7 +134,7 @@ namespace detail {
 
 namespace detail {
 
-/// The values that nodes read, sorted, each as often as they do.
+/// The values that nodes read, sorted, with one entry per use.
 [[nodiscard]] inline std::vector<ValueId> values_read(GraphModuleView graph, std::span<const NodeId> nodes) {
   std::vector<ValueId> read;
   for (const NodeId n : nodes)
@@ -142,7 +144,7 @@ namespace detail {
   return read;
 }
 
-/// Elements of the tensors, of more than one dimension, that enter or leave a region.
+/// Elements of tensors of more than one dimension that enter or leave a region.
 [[nodiscard]] inline double border_elements(GraphModuleView graph, std::span<const NodeId> nodes) {
   const std::vector<ValueId> read = values_read(graph, nodes);
   double border = 0;
@@ -166,10 +168,10 @@ namespace detail {
 
 }  // namespace detail
 
-/// False if a library loses at the region's border what it gains inside, and more than a little (`noticed` elements).
-/// Regions with work of other dtypes, or with quantized values, are not judged. `nodes` ascend. The view should know
-/// uses and constants, as a partitioner's does: else what a node of the region uses does not leave it, and every input
-/// of the graph enters it. O(n log n) in the region's arguments.
+/// False if a library loses more at the region's border than it gains inside, by at least `noticed` elements. Regions
+/// with work of other dtypes, or with quantized values, are not judged: true. `nodes` ascend. The view should know uses
+/// and constants, as a partitioner's does: without uses no value that the region uses counts as leaving it, and without
+/// constants every graph input counts as entering it. O(n log n) in the region's arguments.
 [[nodiscard]] inline bool pays_its_border(GraphModuleView graph, std::span<const NodeId> nodes,
                                           const LibraryRates& rates) {
   constexpr double noticed = 16384;
@@ -187,34 +189,34 @@ namespace detail {
   return earned + noticed >= detail::border_elements(graph, nodes);
 }
 
-/// How fast a library computes float32 on one thread: what estimated_ns adds up. Rates are a nanosecond's. Measured on
-/// chains of two and of six equal layers, on an AMD EPYC with 512-bit vectors: the difference is the layers' time, the
-/// rest the border's; other CPUs change the rates of both libraries alike.
+/// The speed of a library for float32 on one thread, for estimated_ns. Rates are per nanosecond. Measured on chains of
+/// two and of six equal layers, on an AMD EPYC with 512-bit vectors: the difference is the layers' time, the remainder
+/// the border's; other CPUs change the rates of both libraries alike.
 struct LibrarySpeed {
-  double node_ns = 0;          ///< to call a kernel
-  double multiplications = 1;  ///< of convolutions and products whose channels fill vectors
-  double winograd = 0;         ///< of windows of 3 x 3 on 16 channels to 32 or more; 0: like others
+  double node_ns = 0;          ///< of one kernel call
+  double multiplications = 1;  ///< of convolutions and products with full vectors of channels
+  double winograd = 0;         ///< of 3 x 3 windows, from 16 channels to 32 or more; 0: as others
   double depthwise = 1;
   double transposed = 1;
-  double few_filters = 0;          ///< of windows to less than 8 filters; 0: as many as fill a vector
-  std::int64_t channel_block = 1;  ///< channels of an image are computed in multiples of it
-  std::int64_t filter_block = 1;   ///< the same of filters
+  double few_filters = 0;          ///< of windows to fewer than 8 filters; 0: as a full vector of filters
+  std::int64_t channel_block = 1;  ///< channels of an image are rounded up to a multiple
+  std::int64_t filter_block = 1;   ///< filters are rounded up to a multiple
   double idle_rows = 0;            ///< a product of r rows, or pixels, takes the time of r + idle_rows
   double pooled = 1;               ///< elements of windows
   double averaged = 1;             ///< elements of a mean over images
-  double element_ns = 0;           ///< of an elementwise result
-  double strided_ns = 0;           ///< more for one of a part of a batch
-  double split_ns = 0;             ///< more for one of some channels of an image
-  double fused_ns = 0;             ///< of one right behind a convolution or product
-  double moved_ns = 0;             ///< an element that is sliced, padded or copied
-  double layout_ns = 0;            ///< an element of an image that is laid out anew for views and copies; 0: none is
-  double batch_layout_ns = 0;      ///< the same of a batch of several
-  double border_ns = 0;            ///< an element of an image that enters or leaves the region
+  double element_ns = 0;           ///< per element of an elementwise result
+  double strided_ns = 0;           ///< extra, per element of a part of a batch
+  double split_ns = 0;             ///< extra, per element of some channels of an image
+  double fused_ns = 0;             ///< per element, right behind a convolution or product
+  double moved_ns = 0;             ///< per element of a slice, padding or copy
+  double layout_ns = 0;            ///< per element of an image that views and copies reorder; 0: no reorder
+  double batch_layout_ns = 0;      ///< the same for a batch of several images
+  double border_ns = 0;            ///< per element of an image that crosses the region's border
 };
 
 namespace detail {
 
-/// `count` of `block`s, for how many of them full blocks are computed.
+/// Rounds `count` up to a multiple of `block`.
 [[nodiscard]] inline double filled(double count, std::int64_t block) noexcept {
   return std::ceil(count / static_cast<double>(block)) * static_cast<double>(block);
 }
@@ -240,13 +242,13 @@ namespace detail {
          (1 + speed.idle_rows / std::max(pixels, 1.0));
 }
 
-/// True for averages over whole images, and operators that are one.
+/// True for means over whole images, and for adaptive poolings that equal one.
 [[nodiscard]] inline bool is_average(std::string_view target) noexcept {
   return target.starts_with("aten.mean.") || target.starts_with("aten.adaptive_avg_pool") ||
          target.starts_with("aten._adaptive_avg_pool") || target.starts_with("aten.sum.");
 }
 
-/// Adds up what the nodes of a region take.
+/// Adds up the time of a region's nodes.
 class CostEstimate {
  public:
   CostEstimate(GraphModuleView graph, std::span<const NodeId> nodes, const LibrarySpeed& speed)
@@ -254,13 +256,13 @@ class CostEstimate {
 
   [[nodiscard]] double run() {
     for (std::size_t i = 0; i < nodes_.size(); ++i) ns_ += node_ns(i);
-    // rows of matrices lie in libraries as they do outside, and are copied at most
+    // libraries keep rows of matrices in row-major order: at most a copy
     return ns_ + border_elements(graph_, nodes_) * speed_.border_ns * (images_ ? 1 : 1.0 / 3);
   }
 
  private:
-  /// How a node's results lie: as rows, as the library lays images out, right behind a product or not, or as some
-  /// channels of such an image.
+  /// The layout of a node's results: rows, an image in the library's layout, either right behind a product, or some
+  /// channels of an image.
   enum class Form : std::uint8_t { rows, image, product, image_product, split };
   [[nodiscard]] static bool is_image(Form f) noexcept { return f == Form::image || f == Form::image_product; }
   [[nodiscard]] static bool is_product(Form f) noexcept { return f == Form::product || f == Form::image_product; }
@@ -330,22 +332,22 @@ class CostEstimate {
            results * (speed_.element_ns + (strided ? speed_.strided_ns : 0) + (split ? speed_.split_ns : 0));
   }
 
-  /// What it costs to lay an image out anew inside the region: for a view or copy, or behind one.
+  /// The cost of reordering an image inside the region, for a view or copy or behind it.
   [[nodiscard]] double laid_out_ns(ValueId v) const {
     const double ns = extent(graph_, v, 0) > 1 ? speed_.batch_layout_ns : speed_.layout_ns;
     return ns == 0 ? 0 : speed_.node_ns + element_count(graph_, v) * ns;
   }
-  /// The same for an operand of a convolution; nothing if it lies as an image, or comes from outside.
+  /// The cost of reordering a convolution's operand; 0 if it has an image's layout or enters the region.
   [[nodiscard]] double lay_out(ValueId input) const {
     const std::size_t at = index_of(graph_.values[input].producer);
     return at == nodes_.size() || is_image(form_[at]) ? 0 : laid_out_ns(input);
   }
-  /// True for what a view of the region shows.
+  /// True for a view that the region computes.
   [[nodiscard]] bool is_part(ValueId v) const noexcept {
     const std::size_t at = v == no_id ? nodes_.size() : index_of(graph_.values[v].producer);
     return at != nodes_.size() && only_moves(graph_.target(graph_.nodes[nodes_[at]]));
   }
-  /// The place of a node among the region's; as many as there are for others. O(log n).
+  /// The index of a node in the region; the number of nodes if it is outside. O(log n).
   [[nodiscard]] std::size_t index_of(NodeId maker) const noexcept {
     const auto at = maker == no_id ? nodes_.end() : std::ranges::lower_bound(nodes_, maker);
     return at == nodes_.end() || *at != maker ? nodes_.size() : static_cast<std::size_t>(at - nodes_.begin());
@@ -361,10 +363,10 @@ class CostEstimate {
 
 }  // namespace detail
 
-/// The offload cost of a region: nanoseconds that a run of its nodes takes in a library, with what enters and leaves
-/// (EstimatesOffloadCost). To choose between libraries: what all compute at the same rate is a guess. Symbolic sizes
-/// count as their examples. `nodes` ascend; the view should know uses and constants. O(n log n) in the region's
-/// arguments.
+/// Estimates the offload cost of a region (EstimatesOffloadCost): nanoseconds of a run in a library, with the crossings
+/// of its border. It serves to choose between libraries: operators that all libraries compute at one rate get a guess.
+/// Symbolic sizes count as their examples. `nodes` ascend; the view should know uses and constants. O(n log n) in the
+/// region's arguments.
 [[nodiscard]] inline double estimated_ns(GraphModuleView graph, std::span<const NodeId> nodes,
                                          const LibrarySpeed& speed) {
   return detail::CostEstimate(graph, nodes, speed).run();

@@ -9,7 +9,7 @@
 
 namespace davit {
 
-/// The sizes and numbers of a call's inputs: what plans and code are made for.
+/// The sizes and numbers of a call's inputs, the key of plans and codes.
 using ShapeKey = std::vector<std::int64_t>;
 
 /// Writes the key of a call. O(sizes).

@@ -21,11 +21,10 @@
 
 namespace davit::onednn_ops {
 
-/// Collects the steps of a partition: knows where every value lies, inserts reorders, keeps count of what is still
-/// needed.
+/// Collects the steps of a partition: tracks the place of every value, inserts reorders, and counts the remaining uses.
 ///
-/// A trial builder makes no primitives and reads no constants: it only finds out whether the library has what is
-/// needed. Functions throw dnnl::error where it has not.
+/// A trial builder makes no primitives and reads no constants: it only finds out whether the library has the
+/// primitives. Functions throw dnnl::error if it has not.
 class Builder {
  public:
   struct Role {
@@ -33,7 +32,7 @@ class Builder {
     Place place;
   };
 
-  /// `partition`: of PackedConstants, if other codes are made of the same partition; else 0.
+  /// `partition`: a PackedConstants number, if the partition has several codes; else 0.
   Builder(GraphModuleView graph, Code& code, bool trial, std::uint64_t partition = 0)
       : graph_(graph), code_(code), partition_(partition), trial_(trial), uses_(graph.values.size(), 0) {
     attributes_.set_scratchpad_mode(dnnl::scratchpad_mode::user);
@@ -45,9 +44,9 @@ class Builder {
   [[nodiscard]] Dims sizes(ValueId v) const { return sizes_of(graph_, v); }
   [[nodiscard]] DataType type(ValueId v) const noexcept { return data_type_of(graph_.values[v].dtype); }
 
-  /// Says how often a value will be used; before the first of these uses.
+  /// Adds to the number of uses of a value, before the first use.
   void expect_use(ValueId v, std::uint32_t times = 1) noexcept { uses_[v] += times; }
-  /// What the steps from here on belong to. `threads`: as the library was told.
+  /// Sets the handle and name of the following steps. `threads`: as set in the library.
   void begin_step(DebugHandle handle, std::string_view name, int threads) noexcept {
     handle_ = handle;
     name_ = name;
@@ -56,7 +55,7 @@ class Builder {
 
   [[nodiscard]] int threads() const noexcept { return threads_; }  ///< of the step
 
-  // -- places ------------------------------------------------------------------------------------------------------
+  // -- places --------------------------------------------------------------------------------------------------------
 
   [[nodiscard]] std::uint32_t add_storage(StorageKind kind, std::size_t bytes, std::uint32_t index = 0) {
     code_.storages.push_back({.kind = kind, .index = index, .bytes = bytes});
@@ -66,7 +65,7 @@ class Builder {
   [[nodiscard]] Place add_scratch(const MemoryDesc& md) {
     return {md, add_storage(StorageKind::scratch, md.get_size())};
   }
-  /// New constant bytes, zeroed. Throws dnnl::error if there is no memory.
+  /// Allocates constant bytes, zeroed. Throws dnnl::error if there is no memory.
   [[nodiscard]] Place add_constant(const MemoryDesc& md) {
     return add_constant(md, filled(md, [](std::byte*) {}));
   }
@@ -77,13 +76,13 @@ class Builder {
                         static_cast<std::uint32_t>(code_.constants.size() - 1)),
             offset};
   }
-  /// A number as a tensor of one element that is broadcast to `rank` dimensions.
+  /// Makes a tensor of one element, broadcast to `rank` dimensions.
   [[nodiscard]] Place number(float x, std::size_t rank) {
     const MemoryDesc md = plain(Dims(rank, 1), DataType::f32);
     return trial_ ? add_scratch(md)
                   : add_constant(md, filled(md, [x](std::byte* to) { std::memcpy(to, &x, sizeof x); }));
   }
-  /// New constant bytes in the layout `md`, filled by `fill(bytes)`; or what another code filled so from the same
+  /// Makes a constant in the layout `md` with `fill(bytes)`, or shares the one that another code made so from the same
   /// constants.
   template <class Fill>
   [[nodiscard]] Place derived_constant(const Place& from, const MemoryDesc& md, Fill&& fill,
@@ -92,8 +91,8 @@ class Builder {
     return add_constant(md, PackedConstants::of_process().get({source, from.offset, others, from.md, md},
                                                               [&] { return filled(md, fill); }));
   }
-  /// The same for what the node says too, which other partitions do not know, of several constants. `literals`: what
-  /// depends on the sizes that a code is made for.
+  /// As above, for a constant that depends on several constants, and on the node, which other partitions do not know.
+  /// `literals`: inputs of `fill` that depend on the sizes of a code.
   template <class Fill>
   [[nodiscard]] Place node_constant(std::span<const Place> from, const MemoryDesc& md, NodeId node, Fill&& fill,
                                     std::vector<std::uint64_t> literals = {}) {
@@ -106,8 +105,8 @@ class Builder {
     }
     return derived_constant(from[0], md, fill, others);
   }
-  /// A constant that `fill(bytes)` makes of another one, in the layout `md`; only if it is needed so, and not in
-  /// another layout. What `fill` does is told by `others`: nothing there means a copy.
+  /// Makes a constant in the layout `md` from another one with `fill(bytes)`, but only if it is used in that layout.
+  /// `others`: the other inputs of `fill`; none: `fill` copies.
   [[nodiscard]] Place lazy_constant(const Place& from, const MemoryDesc& md, std::function<void(std::byte*)> fill,
                                     const PackedConstants::Others& others) {
     const Place made = add_constant(md, {});
@@ -115,8 +114,8 @@ class Builder {
     lazy_.emplace(made.storage, Lazy{from, md, std::move(fill), others});
     return made;
   }
-  /// New constant bytes in the layout `md`, which `pack(from, to)` makes of a constant's: of a lazy one, too, which is
-  /// not kept.
+  /// Makes a constant in the layout `md` with `pack(from, to)` from another one. A lazy `from` is made for the call
+  /// only.
   template <class Pack>
   [[nodiscard]] Place packed_constant(const Place& from, const MemoryDesc& md, Pack&& pack) {
     const auto lazy = lazy_.find(from.storage);
@@ -145,17 +144,17 @@ class Builder {
     return code_.constants[code_.storages[place.storage].index].writable() + place.offset;
   }
 
-  /// The same, with a share in them.
+  /// Returns the bytes of a constant, shared.
   [[nodiscard]] SharedBytes constant_bytes(const Place& place) {
     make(place.storage);
     return code_.constants[code_.storages[place.storage].index].part(place.offset, place.md.get_size());
   }
 
-  /// Says where a value lies, and views it there in the sizes that the graph says. Throws dnnl::error if it has another
-  /// number of elements.
+  /// Records the place of a value, viewed in the graph's sizes. Throws dnnl::error if the place has another number of
+  /// elements.
   void place(ValueId v, const Place& where) {
     const Dims dims = sizes(v);
-    if (data_type_of(graph_.values[v].dtype) == DataType::undef) {  // bytes, for a kernel
+    if (data_type_of(graph_.values[v].dtype) == DataType::undef) {  // a dtype for kernels alone: bytes
       places_[v] = where;
       residents_[where.storage].push_back(v);
       return;
@@ -171,11 +170,11 @@ class Builder {
       throw dnnl::error(dnnl_invalid_arguments, "a value is used before it is made");
     return at->second;
   }
-  /// One use of the value is done with.
+  /// Counts down the uses of the value.
   void release(ValueId v) noexcept { --uses_[v]; }
 
-  /// True if nobody but the next step needs what lies in the storage of `v`, and `v` is all that lies there. What a
-  /// remembered reorder made may be needed again.
+  /// True if only the next step reads the storage of `v`, and `v` is the only value in it. A cached reorder may have
+  /// further uses.
   [[nodiscard]] bool is_last_use(ValueId v) const {
     const Place& p = place_of(v);
     const Storage& s = code_.storages[p.storage];
@@ -186,10 +185,10 @@ class Builder {
            std::ranges::none_of(reorders_, [&](const Reorder& r) { return r.to.storage == p.storage; });
   }
 
-  // -- reorders ----------------------------------------------------------------------------------------------------
+  // -- reorders ------------------------------------------------------------------------------------------------------
 
-  /// The place in another layout of the same sizes: a reorder if it differs, now for constants and at each run for
-  /// others.
+  /// Returns the place in another layout of the same sizes. If the layout differs, a constant is reordered now, another
+  /// value at each run.
   [[nodiscard]] Place reordered(const Place& from, const MemoryDesc& md) {
     if (from.md == md) return from;
     if (is_row_major(from.md) && is_row_major(md) && type_of(from.md) == type_of(md))
@@ -200,23 +199,23 @@ class Builder {
     const dnnl::reorder::primitive_desc pd = reorder_descriptor(attributes_, from.md, md);
     if (!pd) throw dnnl::error(dnnl_unimplemented, "no reorder between these layouts");
     const Place to = is_constant(from) && !trial_ ? reorder_constant(pd, from, md) : reorder_later(pd, from, md);
-    // what lies in scratch may be overwritten later: only constants and inputs are remembered
+    // only reorders of constants and inputs are cached: later steps may overwrite scratch
     if (code_.storages[from.storage].kind != StorageKind::scratch) reorders_.push_back({from, to});
     return to;
   }
-  /// The place in row-major order.
+  /// Returns the place in row-major order.
   [[nodiscard]] Place row_major(const Place& from) {
     return is_row_major(from.md) ? from : reordered(from, plain(dims_of(from.md), type_of(from.md)));
   }
-  /// In these sizes, which hold as many elements; a reorder first if that cannot be said otherwise.
+  /// Returns the place in other sizes of as many elements, with a reorder first if the layout does not allow a view.
   [[nodiscard]] Place viewed(const Place& from, const Dims& dims) {
     if (std::optional<Place> direct = attempt([&] { return reshaped(from, dims); })) return *direct;
     return *reshaped(row_major(from), dims);
   }
-  /// A weight, a bias or a statistic: in row-major order, in these sizes.
+  /// Returns the place of a weight, a bias or a statistic: in row-major order, in these sizes.
   [[nodiscard]] Place parameter(ValueId v, const Dims& dims) { return viewed(row_major(place_of(v)), dims); }
 
-  // -- steps -------------------------------------------------------------------------------------------------------
+  // -- steps ---------------------------------------------------------------------------------------------------------
 
   template <class P, class PrimitiveDesc>
   void add_step(const PrimitiveDesc& pd, std::initializer_list<Role> roles, std::span<const Role> more = {}) {
@@ -228,13 +227,13 @@ class Builder {
     const auto count = static_cast<std::uint32_t>(code_.arguments.size()) - first;
     code_.steps.push_back({trial_ ? dnnl::primitive() : P(pd), {first, count}, handle_, name_, threads_});
   }
-  /// Zeros in a whole storage.
+  /// Writes zeros to a whole storage.
   void add_zeros(const Place& to) {
     const auto first = static_cast<std::uint32_t>(code_.arguments.size());
     add_argument({0, to});
     code_.steps.push_back({{}, {first, 1}, handle_, name_, threads_, StepKind::zeros});
   }
-  /// Copies a place in row-major order to another, repeating dimensions of one.
+  /// Copies a place in row-major order to another, broadcasting dimensions of size 1.
   void add_broadcast(const Place& from, const Place& to) {
     const auto first = static_cast<std::uint32_t>(code_.arguments.size());
     add_argument({0, from});
@@ -249,7 +248,7 @@ class Builder {
     code_.steps.push_back(
         {{}, {first, 2}, handle_, name_, threads_, StepKind::broadcast, at, static_cast<std::int64_t>(sizes.size())});
   }
-  /// A call of one of portable's kernels; all places are in row-major order.
+  /// Calls one of portable's kernels; all places are in row-major order.
   void add_kernel(KernelStep step, std::span<const Place> operands, std::span<const Place> results) {
     const auto first = static_cast<std::uint32_t>(code_.arguments.size());
     for (const Place& operand : operands) add_argument({0, operand});
@@ -263,37 +262,38 @@ class Builder {
                            static_cast<std::int64_t>(code_.kernels.size())});
     code_.kernels.push_back(std::move(step));
   }
-  /// Per value of the graph its number in the list, until the next call; of others whatever it was before.
+  /// Returns a table of values by id: the index in the list. Entries of other values are undefined; valid until the
+  /// next call.
   [[nodiscard]] std::span<const std::uint32_t> numbered(std::span<const ValueId> list) {
     numbers_.resize(graph_.values.size());
     for (std::uint32_t i = 0; i < list.size(); ++i) numbers_[list[i]] = i;
     return numbers_;
   }
-  /// Looks at what lies in a place, which must have no gaps.
+  /// Checks the values of a place without gaps.
   void add_check(const Place& at) {
     const auto first = static_cast<std::uint32_t>(code_.arguments.size());
     add_argument({0, at});
     code_.steps.push_back({{}, {first, 1}, handle_, "check", threads_, StepKind::check_values});
   }
 
-  /// The block without parent that a place lies in, and how far from its start.
+  /// Returns the root block of a place, and the offset from its start.
   [[nodiscard]] std::pair<std::uint32_t, std::size_t> block_of(const Place& place) const noexcept {
     return code_.root_of(place);
   }
   [[nodiscard]] std::size_t bytes_of(std::uint32_t storage) const noexcept { return code_.storages[storage].bytes; }
-  /// True for memory of the partition's own that lies in no larger block.
+  /// True for a root block in scratch.
   [[nodiscard]] bool is_free_scratch(std::uint32_t storage) const noexcept {
     const Storage& s = code_.storages[storage];
     return s.kind == StorageKind::scratch && s.parent == no_id && s.output == no_id;
   }
-  /// Makes a block part of another: what lies there is then made in its place.
+  /// Makes a block part of another: its values are then computed in that place.
   void join(std::uint32_t part, std::uint32_t whole, std::size_t offset) {
     code_.storages[part].parent = whole;
     code_.storages[part].parent_offset = offset;
     wholes_.push_back(whole);
   }
 
-  /// Makes a value an output of the delegate: in row-major order, in a storage of its own.
+  /// Makes a value an output of the delegate: in row-major order, in its own storage.
   [[nodiscard]] std::uint32_t claim_output(ValueId v, std::uint32_t output) {
     Place p = place_of(v);
     const Dims dims = sizes(v);
@@ -324,14 +324,14 @@ class Builder {
     fill(bytes.writable());
     return bytes;
   }
-  /// How a constant is made that may not be needed as it is.
+  /// The recipe of a constant that is made only if it is used.
   struct Lazy {
     Place from;
     MemoryDesc md;
     std::function<void(std::byte*)> fill;
     PackedConstants::Others others;
   };
-  /// Makes a constant now.
+  /// Makes a lazy constant now.
   void make(std::uint32_t storage) {
     const auto at = lazy_.find(storage);
     if (at == lazy_.end()) return;
@@ -384,14 +384,14 @@ class Builder {
   std::uint64_t partition_;
   bool trial_;
   dnnl::primitive_attr attributes_;
-  std::unordered_map<ValueId, Place> places_;     ///< of the values that have one: a trial looks at few of a graph
-  std::vector<std::uint32_t> uses_;               ///< per value: uses to come
-  std::vector<std::vector<ValueId>> residents_;   ///< per storage: the values that lie there
-  std::vector<std::uint32_t> wholes_;             ///< storages that have parts
+  std::unordered_map<ValueId, Place> places_;     ///< of values with a place: a trial visits few values of a graph
+  std::vector<std::uint32_t> uses_;               ///< per value: remaining uses
+  std::vector<std::vector<ValueId>> residents_;   ///< per storage: the values in it
+  std::vector<std::uint32_t> wholes_;             ///< storages with parts
   std::unordered_map<std::uint32_t, Lazy> lazy_;  ///< by storage
   std::vector<Reorder> reorders_;
   BlockPool blocks_;                    ///< of constants
-  std::vector<std::uint32_t> numbers_;  ///< of numbered
+  std::vector<std::uint32_t> numbers_;  ///< the table of numbered()
   DebugHandle handle_ = no_debug_handle;
   std::string_view name_;
   int threads_ = 0;

@@ -17,10 +17,10 @@
 
 namespace davit::onednn_ops {
 
-/// Makes the code of a partition.
+/// Compiles a partition to a Code.
 class Compiler {
  public:
-  /// `partition`: of PackedConstants, if other codes are made of the same partition; else 0.
+  /// `partition`: a PackedConstants number, if the partition has several codes; else 0.
   explicit Compiler(std::shared_ptr<const ProgramBody> body, std::uint64_t partition = 0)
       : body_(std::move(body)),
         graph_(body_->graph.view()),
@@ -30,9 +30,8 @@ class Compiler {
     code_->body = body_;
   }
 
-  /// `checks`: what is to be looked at where the code is exact, if it is known.
-  /// Errors: unsupported_operator, invalid_program, failed
-  /// with what the library says.
+  /// `checks`: the values to check, if they are known. Errors: unsupported_operator, invalid_program, failed, with the
+  /// library's message.
   [[nodiscard]] Result<std::shared_ptr<const Code>> run(const CodeOptions& options,
                                                         const std::vector<ValueCheck>* checks = nullptr) {
     options_ = options;
@@ -73,7 +72,7 @@ class Compiler {
       if (input.is_value()) defined_[input.value()] = true;
     for (std::uint32_t n = 0; n < root.nodes.count; ++n) {
       const NodeId id = root.nodes.first + n;
-      if (makes_numbers(graph_, graph_.nodes[id])) continue;  // which are known
+      if (makes_numbers(graph_, graph_.nodes[id])) continue;  // known sizes
       Operation op;
       if (const char* wrong = describe_node(graph_, id, op))
         return std::unexpected(Error{.code = ErrorCode::unsupported_operator,
@@ -94,7 +93,7 @@ class Compiler {
     return {};
   }
 
-  /// Gives every graph input that an operation uses its place.
+  /// Assigns a place to every graph input that an operation uses.
   [[nodiscard]] Result<void> place_inputs() {
     std::vector<bool> needed(graph_.values.size(), false);
     for (const Operation& op : operations_)
@@ -181,7 +180,7 @@ class Compiler {
       if (options_.exact) check_results(epilogue.empty() ? base : *epilogue.back());
     }
   }
-  /// Before the first use of inputs that are to be looked at.
+  /// Checks operands before their first use.
   void check_operands(const Operation& base, std::span<const Operation* const> epilogue) {
     builder_.begin_step(body_->handles[base.node], base.name, 1);
     const auto check_inputs = [&](const Operation& op) {
@@ -194,7 +193,7 @@ class Compiler {
   void check_results(const Operation& op) {
     for (const ValueId v : op.outputs) check(v);
   }
-  /// Looks at a value once, if that is needed.
+  /// Checks a value once, if it needs a check.
   void check(ValueId v) {
     if (checks_[v] == ValueCheck::none) return;
     checks_[v] = ValueCheck::none;
@@ -203,7 +202,7 @@ class Compiler {
     const Place looked = dense ? at : builder_.row_major(at);
     if (!builder_.is_constant(looked) || !passes_guard(looked)) builder_.add_check(looked);
   }
-  /// The same of a constant that was made when compiling.
+  /// Checks a constant at compile time.
   [[nodiscard]] bool passes_guard(const Place& constant) {
     const std::byte* const at = builder_.constant_data(constant);
     const auto look = [&](const auto* x) {
@@ -212,7 +211,7 @@ class Compiler {
     return type_of(constant.md) == DataType::bf16 ? look(reinterpret_cast<const BFloat16*>(at))
                                                   : look(reinterpret_cast<const float*>(at));
   }
-  /// What one primitive cannot take follows by itself, with what is left of the epilogue.
+  /// Operations of the epilogue that the primitive cannot take become a chain of their own.
   void emit(const Operation* base, std::span<const Operation* const> rest) {
     while (true) {
       if (Operation known; depends_on_constants(*base, known)) {
@@ -246,8 +245,8 @@ class Compiler {
     scope_->use(threads);
     builder_.begin_step(at_, op.name, threads);
   }
-  /// True for arithmetic on constants, as the sizes of a call make them: `known` is a kernel's call, which is carried
-  /// out when compiling.
+  /// True for arithmetic on constants, such as the sizes of a call: `known` is its kernel call, which runs at compile
+  /// time.
   [[nodiscard]] bool depends_on_constants(const Operation& op, Operation& known) const {
     if (op.kind != OpKind::eltwise && op.kind != OpKind::binary && op.kind != OpKind::concat) return false;
     if (!std::ranges::all_of(op.inputs, [&](ValueId v) { return v == no_id || builder_.is_constant(v); })) return false;
@@ -255,7 +254,7 @@ class Compiler {
     known.node = op.node;
     return describe_kernel(NodeArguments(graph_, op.node), known) == nullptr;
   }
-  /// True if several threads would need longer to begin and end than one for the work: some microseconds.
+  /// True if starting and joining several threads takes longer than the work on one: some microseconds.
   [[nodiscard]] bool is_small(const Operation& op) const {
     const std::int64_t elements = op.outputs.empty() ? 0 : count_of(builder_.sizes(op.outputs[0]));
     const bool product = op.kind == OpKind::convolution || op.kind == OpKind::int8_product ||
@@ -298,7 +297,7 @@ class Compiler {
     finish_storages();
     return std::shared_ptr<const Code>(std::move(code_));
   }
-  /// Room for a copy of an input, should it not be contiguous.
+  /// Reserves a copy of an input, for inputs that are not contiguous.
   void stage_input(InputPort& port) {
     const Storage own = code_->storages[port.storage];
     if (own.first == no_id) return;
@@ -306,7 +305,7 @@ class Compiler {
     code_->storages[port.copy].first = 0;
     code_->storages[port.copy].last = own.last;
   }
-  /// Lifetimes of storages that have parts cover those of their parts; outputs live to the end.
+  /// Extends the lifetimes of storages with parts over their parts' lifetimes; outputs live to the end.
   void finish_storages() {
     const auto end = static_cast<std::uint32_t>(code_->steps.size());
     for (Storage& s : code_->storages) {
@@ -329,14 +328,15 @@ class Compiler {
   Builder builder_;
   std::vector<bool> defined_;
   std::vector<Operation> operations_;
-  std::vector<Output> source_;      ///< per value that is a graph input
-  std::vector<ValueCheck> checks_;  ///< per value: what is still to be looked at
+  std::vector<Output> source_;      ///< per value: the graph input behind it
+  std::vector<ValueCheck> checks_;  ///< per value: the check that remains
   CodeOptions options_;
   DebugHandle at_ = no_debug_handle;
   ThreadScope* scope_ = nullptr;
 };
 
-/// nullptr if the library has a primitive for the operation, all operands in row-major order; else why not.
+/// Returns nullptr if the library has a primitive for the operation with all operands in row-major order; else the
+/// reason.
 [[nodiscard]] inline const char* try_operation(GraphModuleView graph, const Operation& op) {
   Code code;
   Builder builder(graph, code, true);

@@ -17,19 +17,19 @@ namespace davit::onednn_ops {
 /// on images larger than 8 x 8 (below that, the tiles' margins and the larger weights cost more than it saves), with
 /// enough channels.
 ///
-/// oneDNN 2.6 has it for 512-bit vectors, on tiles of 2 x 2 and of 4 x 4 outputs, oneDNN 3 has not; davit's own kernel
-/// computes what it answers no to, on 512-bit vectors (see can_convolve_by_tiles), and elsewhere the direct algorithm
-/// is taken. Measured there: resnet18 1.2 times as fast, squeezenet1_1 1.1 times, the largest difference to torch's
-/// outputs the same as that of the direct algorithm (3e-6 of 1.7). On a Xeon of the Sapphire Rapids generation 32 or
-/// more channels from 16 or more take 0.45 to 1.0 of the direct algorithm's time (16 to 32 on 56 x 56: 1.14), 16
-/// channels up to 1.8 times of it, and from an image's 3 channels, which are computed as 16, 3 to 8 times.
+/// oneDNN 2.6 has it for 512-bit vectors, on tiles of 2 x 2 and of 4 x 4 outputs; oneDNN 3 has it not. Where the
+/// library lacks it, davit's own kernel computes it on 512-bit vectors (see can_convolve_by_tiles); other CPUs use the
+/// direct algorithm. Measured on 512-bit vectors: resnet18 1.2 times as fast, squeezenet1_1 1.1 times, the largest
+/// difference to torch's outputs the same as that of the direct algorithm (3e-6 of 1.7). On a Xeon of the Sapphire
+/// Rapids generation 32 or more channels from 16 or more take 0.45 to 1.0 of the direct algorithm's time (16 to 32 on
+/// 56 x 56: 1.14), 16 channels up to 1.8 times of it, and a first layer of 3 channels, computed as 16, 3 to 8 times of
+/// it.
 [[nodiscard]] inline bool suits_winograd(const Operation& op, const Dims& source, const Dims& destination) {
   return op.groups == 1 && op.kernel == Dims{3, 3} && op.strides == Dims{1, 1} && op.dilates == Dims{0, 0} &&
          destination[2] * destination[3] > 64 && source[1] >= 16 && destination[1] >= 32;
 }
 
-/// How channels of an image lie that davit's own kernel takes: in blocks of 16, or side by side; nothing if they lie
-/// otherwise.
+/// The layout of an image for davit's own kernel: channels in blocks of 16, or innermost; nothing for other layouts.
 [[nodiscard]] inline std::optional<kernels::BlockedImage> blocked_image(const MemoryDesc& md) {
   const Blocking at = blocking_of(md);
   const Dims dims = dims_of(md);
@@ -39,8 +39,8 @@ namespace davit::onednn_ops {
   return kernels::BlockedImage{at.strides[0], blocked ? at.strides[1] : kernels::winograd_block, at.strides[2],
                                at.strides[3]};
 }
-/// Such a convolution by Winograd's algorithm, for davit's own kernel; nothing if it cannot take it, or the CPU has no
-/// 512-bit vectors.
+/// The arguments of davit's own Winograd kernel; nothing if it cannot take the convolution, or the CPU has no 512-bit
+/// vectors.
 [[nodiscard]] inline std::optional<kernels::WinogradConvolution> can_convolve_by_tiles(const Operation& op,
                                                                                        const MemoryDesc& source,
                                                                                        const MemoryDesc& made) {
@@ -63,20 +63,20 @@ namespace davit::onednn_ops {
                                       .made = *to};
 }
 
-/// True for a convolution in groups whose channels do not fill vectors, or the library's kernels for groups of one do
-/// not know its dimensions.
+/// True for a convolution in groups whose channels do not fill vectors, or of one channel per group in dimensions that
+/// the library's depthwise kernels lack.
 [[nodiscard]] inline bool has_small_groups(const Operation& op, std::int64_t channels, std::int64_t filters) {
   if (op.groups == 1) return false;
   if (op.groups == channels && op.groups == filters) return op.kernel.size() != 2;
   return std::min(channels, filters) < op.groups * (has_wide_vectors() ? 16 : 8);
 }
 
-/// The layouts to ask a convolution's source and destination for.
+/// The layouts to request for a convolution's source and destination.
 ///
-/// With 512-bit vectors oneDNN prefers channels last for everything. Measured on a Xeon of the Sapphire Rapids
-/// generation, blocks of 16 channels are faster where images are large (mobilenet_v2 5 %, the 64-channel stage of
-/// resnet18 2 %), and parts of a concatenation can be made in place there; channels last are faster for products with
-/// many channels on small images (the last stage of resnet18 15 %). So a network starts blocked and changes where that
+/// With 512-bit vectors oneDNN prefers channels_last for everything. Measured on a Xeon of the Sapphire Rapids
+/// generation, blocks of 16 channels are faster for large images (mobilenet_v2 5 %, the 64-channel stage of resnet18 2
+/// %), and allow parts of a concatenation to be computed in place; channels_last is faster for products with many
+/// channels on small images (the last stage of resnet18 15 %). So a network starts blocked and changes where the gain
 /// pays for the reorder.
 [[nodiscard]] inline std::pair<MemoryDesc, MemoryDesc> convolution_layouts(const Operation& op, const Place& from,
                                                                            const Dims& source, const Dims& destination,

@@ -7,13 +7,13 @@
 
 #include "davit/backends/onednn/library.hpp"
 
-/// Primitive descriptors. Each function answers an empty one where the library has no implementation.
+/// Primitive descriptors. Each function returns an empty one if the library has no implementation.
 namespace davit::onednn_ops {
 
 using dnnl::algorithm;
 using dnnl::primitive_attr;
 
-/// What `make` answers, or an empty object if the library refuses.
+/// Returns make(), or an empty object if the library refuses.
 template <class Make>
 [[nodiscard]] auto attempt(Make&& make) -> decltype(make()) {
   try {
@@ -23,7 +23,7 @@ template <class Make>
   }
 }
 
-/// The first implementation whose name `accepts`.
+/// The first implementation whose name fulfils `accepts`.
 template <class P, class Accepts, class... Args>
 [[nodiscard]] typename P::primitive_desc make_descriptor_if(Accepts&& accepts, const primitive_attr& attr,
                                                             const Args&... args) {
@@ -51,7 +51,7 @@ template <class P, class... Args>
       md, alpha, beta);
 }
 
-/// Layer or batch normalization of `md`, with the same layout for source and destination.
+/// Layer or batch normalization of `md`; source and destination share the layout.
 template <class P>
 [[nodiscard]] auto norm_descriptor(const primitive_attr& attr, const MemoryDesc& md, float epsilon,
                                    dnnl::normalization_flags flags) {
@@ -71,9 +71,8 @@ namespace detail {
 }
 }  // namespace detail
 
-/// A copy to another layout. Version 3's "jit_direct_copy" writes what lies between the elements, where there is
-/// something on both sides: a sum, of which it knows nothing, with nothing of the destination gives another
-/// implementation.
+/// A copy to another layout. The implementation "jit_direct_copy" of version 3 also writes the gaps between elements if
+/// both sides have some. A sum post-op that adds 0 times the destination excludes it.
 [[nodiscard]] inline dnnl::reorder::primitive_desc reorder_descriptor(const primitive_attr& attr,
                                                                       const MemoryDesc& from, const MemoryDesc& to) {
   const auto described = [&](const primitive_attr& with) {
@@ -91,8 +90,7 @@ namespace detail {
   return described(with_sum);
 }
 
-/// True if the library would fall back on its reference implementation, or pools by plain loops: 10 times slower and
-/// more.
+/// True if the library would use its reference implementation, or pool by plain loops: at least 10 times slower.
 template <class PrimitiveDesc>
 [[nodiscard]] bool is_reference(const PrimitiveDesc& pd) {
   const std::string_view name = pd.impl_info_str();

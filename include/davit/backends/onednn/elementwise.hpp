@@ -18,12 +18,12 @@
 #include "davit/program/operators/binary.hpp"
 #include "davit/program/operators/bounds.hpp"
 
-/// Functions of one and of two tensors, element by element.
+/// Elementwise functions of one and of two tensors.
 namespace davit::onednn_ops {
 
 namespace detail {
-/// Calls `make(md)` with the layouts to try, until the descriptor it answers is no reference implementation; answers
-/// the last one otherwise, and the layout.
+/// Calls `make(md)` with candidate layouts until it returns a descriptor that is no reference implementation. Returns
+/// that one, or else the last, with its layout.
 template <class Make>
 [[nodiscard]] auto best_of(const MemoryDesc& first, const MemoryDesc& second, Make&& make) {
   auto pd = attempt([&] { return make(first); });
@@ -50,7 +50,7 @@ namespace detail {
                                        double beta = 0) {
   return unary(in, op, {{a, static_cast<float>(alpha), static_cast<float>(beta)}});
 }
-/// A tensor divided by a number: multiplied with its reciprocal only where that is exact.
+/// A tensor divided by a number: a product with its reciprocal only if that is exact.
 [[nodiscard]] inline const char* quotient(const NodeArguments& in, Operation& op, float divisor) {
   if (!std::isnormal(divisor)) return "the divisor is out of float's range";
   int exponent = 0;
@@ -64,7 +64,7 @@ namespace detail {
   op.epsilon = divisor;
   return nullptr;
 }
-/// A number that is added, as torch adds it: rounded to the result's dtype; what multiplies or divides is not.
+/// The number of an addition as torch rounds it: to the result's dtype. Factors and divisors are not rounded.
 [[nodiscard]] inline float addend(const NodeArguments& in, double number) {
   const auto wide = static_cast<float>(number);
   return in.graph().values[in.output()].dtype == ScalarType::bfloat16 ? static_cast<float>(BFloat16(wide)) : wide;
@@ -82,10 +82,10 @@ namespace detail {
 }
 }  // namespace detail
 
-/// What eltwise_linear adds to a product, so that a zero keeps its sign.
+/// The summand of eltwise_linear for a product: a zero keeps its sign.
 inline constexpr float minus_zero = -0.0f;
 
-/// Functions of one tensor without further arguments: the row says which.
+/// Functions of one tensor without further arguments, from the row.
 [[nodiscard]] inline const char* describe_unary(const NodeArguments& in, const OpRow& row, Operation& op) {
   return detail::unary(in, op, row.algorithm, row.alpha, row.beta);
 }
@@ -104,7 +104,7 @@ inline constexpr float minus_zero = -0.0f;
   return detail::unary(in, op, algorithm::eltwise_clip, view.low, view.high);
 }
 
-/// gelu, leaky_relu, and pow for the exponents that have a primitive of their own.
+/// gelu, leaky_relu, and pow with an exponent that has a primitive.
 [[nodiscard]] inline const char* describe_activation(const NodeArguments& in, const OpRow&, Operation& op) {
   operators::ActivationView view;
   if (const Refusal wrong = operators::read_activation(in, view)) return wrong.what;
@@ -126,7 +126,7 @@ inline constexpr float minus_zero = -0.0f;
   return detail::unary(in, op, {{algorithm::eltwise_sqrt, 0, 0}, {algorithm::eltwise_pow, 1, -1}});
 }
 
-/// add, sub, mul, div, maximum and minimum of two tensors, or of a tensor and a number; a number less a tensor.
+/// add, sub, mul, div, maximum and minimum of two tensors, or of a tensor and a number; number - tensor.
 [[nodiscard]] inline const char* describe_binary(const NodeArguments& in, const OpRow&, Operation& op) {
   operators::BinaryView view;
   if (const Refusal wrong = operators::read_binary(in, view)) return wrong.what;
@@ -172,7 +172,7 @@ inline constexpr float minus_zero = -0.0f;
   return nullptr;
 }
 
-/// Functions in turn; of bfloat16 several of them are a kernel, which rounds once.
+/// Emits functions one after the other; several functions of bfloat16 are one kernel, which rounds once.
 inline void emit_eltwise(Builder& b, const Operation& op) {
   const bool is_float = b.type(op.outputs[0]) == DataType::f32;
   if (!is_float && op.functions.size() != 1 &&
@@ -194,7 +194,8 @@ inline void emit_eltwise(Builder& b, const Operation& op) {
   b.place(op.outputs[0], from);
 }
 
-/// With functions as epilogue. The second operand may be broadcast; the first is repeated if it is.
+/// Emits a binary with functions as its epilogue. The second operand may be broadcast; a broadcast first operand is
+/// copied.
 [[nodiscard]] inline bool emit_binary(Builder& b, const ChainView& chain) {
   const Operation& op = *chain.base;
   const Dims dims = b.sizes(op.outputs[0]);
@@ -214,7 +215,7 @@ inline void emit_eltwise(Builder& b, const Operation& op) {
   const DataType other_type = by_number ? DataType::f32 : type;
   MemoryDesc md = first ? first->md : plain(dims, type);
   MemoryDesc other_md = second ? second->md : plain(other_dims, other_type);
-  if (dims == other_dims) {  // both in the layout of the one that is blocked
+  if (dims == other_dims) {  // both in the blocked operand's layout
     if (first && second && blocking_of(md).is_plain() && !blocking_of(other_md).is_plain()) md = other_md;
     if (md.get_size() != plain(dims, type).get_size() && blocking_of(md).is_plain()) md = plain(dims, type);
     other_md = md;

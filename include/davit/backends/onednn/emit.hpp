@@ -17,7 +17,7 @@ namespace davit::onednn_ops {
 
 namespace detail {
 
-/// False if the library has no primitive with this epilogue.
+/// Emits a base with its epilogue; false if the library has no primitive for that.
 [[nodiscard]] inline bool emit_with_epilogue(Builder& b, const ChainView& chain) {
   const Operation& op = *chain.base;
   switch (op.kind) {
@@ -52,8 +52,8 @@ inline void release_inputs(Builder& b, const Operation& op, ValueId made_inside 
 
 }  // namespace detail
 
-/// Makes the steps of a base and as much of its epilogue as one primitive can take; answers how many operations of the
-/// epilogue that were. Throws dnnl::error if there is none even without a epilogue.
+/// Emits a base with as much of its epilogue as one primitive takes; returns the number of operations of the epilogue
+/// taken. Throws dnnl::error if there is no primitive even without an epilogue.
 inline std::size_t emit_chain(Builder& b, ChainView chain) {
   for (const std::span<const Operation* const> all = chain.epilogue;;
        chain.epilogue = all.first(chain.epilogue.size() - 1)) {

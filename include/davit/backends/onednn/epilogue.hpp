@@ -12,38 +12,37 @@
 
 namespace davit::onednn_ops {
 
-/// A chain's operations while its primitive is made: the base, a batch norm that goes into its weights, and what
-/// follows.
+/// The operations of a chain: the base, a batch norm that is folded into its weights, and the epilogue.
 struct ChainView {
   const Operation* base = nullptr;
   const Operation* norm = nullptr;
   std::span<const Operation* const> epilogue{};
 
-  /// The value that the base gives, before the epilogue.
+  /// The result of the base, before the epilogue.
   [[nodiscard]] ValueId start() const noexcept { return norm != nullptr ? norm->outputs[0] : base->outputs[0]; }
   [[nodiscard]] ValueId result() const noexcept { return epilogue.empty() ? start() : epilogue.back()->outputs[0]; }
 };
 
-/// Post-operations of a primitive, and the tensors they need.
+/// Post-ops of a primitive, and their tensors.
 struct Epilogue {
   dnnl::primitive_attr attributes;
   std::vector<Builder::Role> roles;
-  ValueId sum = no_id;                        ///< the value that the result is added to, in its place
-  const Operation* depthwise = nullptr;       ///< a depthwise convolution of the result
-  const Operation* depthwise_norm = nullptr;  ///< the batch norm after it, for its weights
+  ValueId sum = no_id;                        ///< the value that the result is added to, in place
+  const Operation* depthwise = nullptr;       ///< a depthwise convolution as a post-op
+  const Operation* depthwise_norm = nullptr;  ///< the batch norm folded into its weights
 };
 
 namespace detail {
 
-/// The operand of a post-operation in the primitive's own sizes `dims`, broadcast dimensions 1; nothing if it would
-/// have to be copied first.
+/// The operand of a post-op in the primitive's sizes `dims`, with broadcast dimensions of size 1; nothing if it needs a
+/// copy.
 [[nodiscard]] inline std::optional<Place> post_operand(const Builder& b, ValueId v, const Dims& full,
                                                        const Dims& dims) {
   const Place& place = b.place_of(v);
   Dims own = b.sizes(v);
   if (count_of(own) == count_of(dims)) return attempt([&] { return reshaped(place, dims); });
   own.insert(own.begin(), full.size() - own.size(), 1);
-  if (full != dims) {  // rows of a matrix: only one for all
+  if (full != dims) {  // rows of a matrix: only an operand that is broadcast to all rows
     if (count_of(own) != own.back()) return std::nullopt;
     own = Dims(dims.size(), 1);
     own.back() = count_of(b.sizes(v));
@@ -53,7 +52,7 @@ namespace detail {
 
 }  // namespace detail
 
-/// The epilogue as attributes of a primitive whose destination has the sizes `dims`; nothing if that cannot be said.
+/// The epilogue as attributes of a primitive whose destination has the sizes `dims`; nothing if they cannot express it.
 [[nodiscard]] inline std::optional<Epilogue> make_epilogue(Builder& b, const ChainView& chain, const Dims& dims) {
   Epilogue out;
   dnnl::post_ops ops;
@@ -96,11 +95,11 @@ namespace detail {
   return out;
 }
 
-/// Whether an implementation reads the epilogue's tensors rightly: those of the destination's sizes lie as that does,
-/// or are row-major as it is. Those that are broadcast are row-major: the library reads them so. Of these its "jit:uni"
-/// binary misreads a number per channel where the destination has no other sizes than batch and channels, but more
-/// dimensions, and writes nothing where the batch is the innermost dimension; its gemm convolution misreads all but
-/// numbers per channel where the destination is not row-major.
+/// True if an implementation reads the epilogue's tensors correctly: tensors of the destination's sizes have its
+/// layout, or are row-major as it is; broadcast tensors are row-major, as the library reads them. Of broadcast tensors
+/// its "jit:uni" binary misreads a number per channel if only batch and channels of the destination, of more than two
+/// dimensions, are larger than 1, and writes nothing if the batch is the innermost dimension; its gemm convolution
+/// misreads all but numbers per channel if the destination is not row-major.
 [[nodiscard]] inline bool operands_fit(const Epilogue& epilogue, const MemoryDesc& destination,
                                        std::string_view implementation) {
   const Dims full = dims_of(destination);
@@ -118,15 +117,15 @@ namespace detail {
     return !per_channel || dims[1] == 1 || count_of(full) != full[0] * full[1];
   });
 }
-/// Whether an implementation computes rightly in this layout: see Faults::narrow_blocks.
+/// True if an implementation is correct for this layout: see Faults::narrow_blocks.
 [[nodiscard]] inline bool layout_fits(const MemoryDesc& destination, std::string_view implementation) {
   const std::int64_t width = has_wide_vectors() ? 16 : 8;
   const Dims dims = dims_of(destination);
   const std::int64_t block = dims.size() > 1 ? blocking_of(destination).block_of(1) : 1;
   return !faults.narrow_blocks || implementation != "jit:uni" || block == 1 || block == width || dims[1] % width == 0;
 }
-/// Whether the library has a primitive with this epilogue, that is fast and right. Of bfloat16 portable's kernels are
-/// faster than what has no code for the machine.
+/// True if the library has a fast and correct primitive with this epilogue. For bfloat16, portable's kernels are faster
+/// than implementations without code for the CPU.
 template <class PrimitiveDesc>
 [[nodiscard]] bool is_usable(const PrimitiveDesc& pd, const ChainView& chain, const Epilogue& epilogue) {
   if (!pd) return false;
@@ -135,7 +134,7 @@ template <class PrimitiveDesc>
          layout_fits(pd.dst_desc(), pd.impl_info_str());
 }
 
-/// Where the primitive writes: over the value that it is added to, or to a new place.
+/// The destination of the primitive: in place of the value of a sum post-op, or a new place.
 [[nodiscard]] inline Place destination(Builder& b, const Epilogue& epilogue, const MemoryDesc& md) {
   if (epilogue.sum == no_id) return b.add_scratch(md);
   return b.reordered(

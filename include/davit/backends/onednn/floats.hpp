@@ -10,11 +10,11 @@
 #include "davit/core/evalue.hpp"
 #include "davit/core/scalar_type.hpp"
 
-/// Operands and results of primitives that compute in float32, whatever the dtype of the values.
+/// Operands and results of primitives that compute in float32, for values of any dtype.
 namespace davit::onednn_ops {
 
 namespace detail {
-/// A step of convert_kernel: `count` elements in row-major order.
+/// Adds a step of convert_kernel: `count` elements in row-major order.
 inline void add_conversion(Builder& b, const Place& from, ScalarType from_type, const Place& to, ScalarType to_type,
                            std::int64_t count) {
   const std::array numbers{EValue(static_cast<std::int64_t>(to_type))};
@@ -24,8 +24,8 @@ inline void add_conversion(Builder& b, const Place& from, ScalarType from_type, 
 }
 }  // namespace detail
 
-/// A value where it is float32, or in a layout that `reordered` makes float32 of: one that is neither float32 nor, on a
-/// CPU for which the library has code, bfloat16 is converted by a kernel. Constants are made only if they are needed
+/// The place of a value as float32, or in a layout that `reordered` converts to float32. A kernel converts dtypes other
+/// than float32 and, where the library has code for the CPU, bfloat16. Constants are converted only if they are used
 /// so.
 [[nodiscard]] inline Place floats(Builder& b, ValueId v) {
   const Place from = b.place_of(v);
@@ -45,7 +45,7 @@ inline void add_conversion(Builder& b, const Place& from, ScalarType from_type, 
   detail::add_conversion(b, rows, dtype, to, ScalarType::float32, count);
   return to;
 }
-/// In row-major order, in these sizes, of this dtype.
+/// Returns a place in row-major order, in these sizes, of this dtype.
 [[nodiscard]] inline Place in_rows(Builder& b, const Place& from, const Dims& dims, DataType type) {
   return b.reordered(b.viewed(from, dims), plain(dims, type));
 }
@@ -54,7 +54,7 @@ inline void add_conversion(Builder& b, const Place& from, ScalarType from_type, 
   return in_rows(b, floats(b, v), dims, DataType::f32);
 }
 
-/// Says where a value lies that was computed in float32, or in its own dtype: it is rounded to that.
+/// Records the place of a value that was computed in float32 or its own dtype; rounds it to its dtype.
 inline void place_floats(Builder& b, ValueId v, const Place& made) {
   const ScalarType dtype = b.graph().values[v].dtype;
   if (data_type_of(dtype) == type_of(made.md)) return b.place(v, made);

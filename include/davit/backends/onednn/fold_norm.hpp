@@ -15,7 +15,7 @@
 
 namespace davit::onednn_ops {
 
-/// True if a batch norm can become part of the weights of a convolution: all parameters of both are constants.
+/// True if a batch norm can be folded into the weights of a convolution: all parameters of both are constants.
 [[nodiscard]] inline bool folds(const Builder& b, const Operation& base, const Operation& norm) {
   if (base.kind != OpKind::convolution || b.trial()) return false;
   for (std::size_t i = 1; i < base.inputs.size(); ++i)
@@ -26,7 +26,7 @@ namespace davit::onednn_ops {
 }
 
 namespace detail {
-/// The numbers of a constant. None of them: `otherwise` each.
+/// The elements of a constant. Without a constant every element is `otherwise`.
 struct ConstantNumbers {
   SharedBytes bytes{};
   ScalarType dtype = ScalarType::float32;
@@ -42,8 +42,8 @@ struct ConstantNumbers {
 };
 }  // namespace detail
 
-/// Weight and bias of a convolution that also does the batch norm after it, as float32: rounded to the weights' dtype
-/// once, when they are laid out.
+/// Weight and bias of a convolution with the batch norm after it folded in, as float32; the layout step rounds them to
+/// the weights' dtype once.
 [[nodiscard]] inline std::pair<Place, Place> fold_norm(Builder& b, const Operation& base, const Operation& norm) {
   const Dims dims = b.sizes(base.inputs[1]);
   const auto channels = static_cast<std::size_t>(dims[0]);

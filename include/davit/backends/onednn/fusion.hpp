@@ -16,13 +16,13 @@
 
 namespace davit::onednn_ops {
 
-/// An operation, and those after it that may become part of its primitive. Indices into the list of operations.
+/// An operation, and the following ones that may become part of its primitive, as indices in the list of operations.
 struct Chain {
   std::uint32_t base = 0;
   std::vector<std::uint32_t> epilogue;
 };
 
-/// The uses of values by operations, as numbers in the list, by graph outputs, and by what is looked at.
+/// The uses of values: by operations, as their indices, by graph outputs, and by checks.
 [[nodiscard]] inline Uses uses_of(GraphModuleView graph, std::span<const Operation> operations,
                                   std::span<const ValueCheck> checks) {
   Uses uses(graph.values.size());
@@ -40,8 +40,8 @@ struct Chain {
          op.kind == OpKind::binary || op.kind == OpKind::batch_norm;
 }
 
-/// True if `op` is a depthwise convolution that a pointwise one may take into its primitive: 3 x 3, padded by 1.
-/// Source: oneDNN's guide, "Depthwise" post-ops.
+/// True if `op` is a depthwise convolution that a pointwise one may take as a post-op: 3 x 3, padded by 1. Source:
+/// oneDNN's guide, "Depthwise" post-ops.
 [[nodiscard]] inline bool joins_depthwise(GraphModuleView graph, const Operation& base, const Operation& op,
                                           ValueId v) {
   const auto all = [](const Dims& dims, std::int64_t size) {
@@ -58,7 +58,7 @@ struct Chain {
          (all(op.strides, 1) || all(op.strides, 2));
 }
 
-/// True if `op`, whose operand `v` is the base's result so far, can be carried out on it element by element.
+/// True if `op`, whose operand `v` is the chain's result so far, can be a post-op of the base.
 [[nodiscard]] inline bool joins(GraphModuleView graph, const Operation& base, const Operation& op, ValueId v) {
   if (base.kind == OpKind::batch_norm)
     return op.kind == OpKind::eltwise && base.outputs[0] == v && op.functions.size() == 1 &&
@@ -72,8 +72,8 @@ struct Chain {
   return sizes_of(graph, v) == out;
 }
 
-/// Moves a padding with zeros into the convolution that alone uses it, unless a kernel of portable's computes that by
-/// its node. Answers which operations are no longer needed.
+/// Folds a zero padding into the convolution that is its only user, unless portable's kernel computes that convolution
+/// from its node. Returns the operations that are no longer needed.
 [[nodiscard]] inline std::vector<bool> fold_pads(GraphModuleView graph, std::span<Operation> operations,
                                                  const operators::ProgramCalls& calls,
                                                  std::span<const std::uint32_t> producer) {
@@ -94,8 +94,8 @@ struct Chain {
   return gone;
 }
 
-/// Joins operations to chains, in an order in which they can run. `folds(base, norm)` says whether a batch norm can
-/// become part of a convolution's weights. Changes operations where a padding goes into a convolution. O(operations).
+/// Groups operations into chains, in an executable order. `folds(base, norm)` says whether a batch norm can be folded
+/// into a convolution's weights. Folds paddings into convolutions, which changes these operations. O(operations).
 template <class Folds>
 [[nodiscard]] std::vector<Chain> make_chains(GraphModuleView graph, std::span<Operation> operations, Folds&& folds,
                                              std::span<const ValueCheck> checks = {}) {
@@ -104,13 +104,13 @@ template <class Folds>
   for (std::uint32_t i = 0; i < operations.size(); ++i)
     for (const ValueId v : operations[i].outputs) producer[v] = i;
   std::vector<bool> gone = fold_pads(graph, operations, calls, producer);
-  std::vector<Chain> at(operations.size());  // chains by the place of their last operation
+  std::vector<Chain> at(operations.size());  // chains by the index of their last operation
   std::vector<bool> used(operations.size(), false);
   for (std::uint32_t i = 0; i < operations.size(); ++i) {
     if (gone[i]) continue;
     Chain chain{i, {}};
     ValueId v = operations[i].outputs[0];
-    const Operation* convolution = &operations[i];  // the last one of the chain, which a batch norm may follow at once
+    const Operation* convolution = &operations[i];  // the chain's last convolution, which a batch norm may follow
     bool depthwise = false;
     while (takes_epilogue(operations[i])) {
       const std::uint32_t next = calls.uses.only_user(v);

@@ -20,12 +20,12 @@
 #include "davit/kernels/byte_convolution.hpp"
 #include "davit/program/operators/quantization.hpp"
 
-/// Steps on bytes. A tensor of bytes lies as floats would: kernels that go element by element keep a layout without
-/// blocks.
+/// Steps on bytes. A tensor of bytes has the layout that its floats would have: elementwise kernels keep a layout
+/// without blocks.
 namespace davit::onednn_ops {
 
-/// Floats to bytes and back, of one scale or of one per channel: portable's kernels, if nothing of the library's takes
-/// them in.
+/// quantize and dequantize, with one scale or one per channel: portable's kernels, unless a primitive of the library
+/// takes them in.
 [[nodiscard]] inline const char* describe_quantization(const NodeArguments& in, const OpRow&, Operation& op) {
   operators::QuantizationView view;
   if (const Refusal wrong = operators::read_quantization(in, view)) return wrong.what;
@@ -41,8 +41,8 @@ namespace davit::onednn_ops {
                                                                                : "the sizes of input and output differ";
 }
 
-/// A convolution of bytes, or a product with a matrix, as a convolution of images whose channels are innermost: rows of
-/// a matrix, and lines, are images one pixel high.
+/// A convolution of bytes, or a product with a matrix, as a convolution of channels_last images: rows of a matrix, and
+/// 1d signals, are images one pixel high.
 struct Int8Product {
   Dims source, weight, destination, strides, dilates, pad_left, pad_right;
 };
@@ -70,19 +70,19 @@ struct Int8Product {
   }
   return p;
 }
-/// How bytes lie that it takes and makes, in the sizes that the graph says.
+/// The layout of its source and result, in the graph's sizes.
 [[nodiscard]] inline MemoryDesc int8_layout(GraphModuleView graph, const Operation& op, ValueId v) {
   const DataType type = data_type_of(graph.values[v].dtype);
   return op.transposed ? plain(sizes_of(graph, v), type) : channels_last(sizes_of(graph, v), type);
 }
 
-/// True for a primitive that adds products of bytes in 32 bits: without VNNI the library adds pairs of them in 16,
-/// which may be cut.
+/// True for a primitive that adds products of bytes in 32 bits: without VNNI the library adds pairs in 16 bits, which
+/// may saturate.
 [[nodiscard]] inline bool adds_exactly(const dnnl::convolution_forward::primitive_desc& pd) {
   const std::string_view name = pd ? pd.impl_info_str() : "";
   return name.find("vnni") != std::string_view::npos || name.find("amx") != std::string_view::npos;
 }
-/// True if the library has such primitives on this CPU.
+/// True if the library has exact int8 primitives on this CPU.
 [[nodiscard]] inline bool has_int8_primitives() {
   static const bool has = adds_exactly(make_descriptor<dnnl::convolution_forward>(
       primitive_attr(), dnnl::prop_kind::forward_inference, algorithm::convolution_direct,
@@ -90,14 +90,14 @@ struct Int8Product {
       channels_last({1, 16, 8, 8}, DataType::s8), Dims{1, 1}, Dims{0, 0}, Dims{0, 0}, Dims{0, 0}));
   return has;
 }
-/// How its sums of products become bytes.
+/// The scales and zero points that turn its sums into bytes.
 [[nodiscard]] inline ByteScales byte_scales_of(const Operation& op) {
   const Int8Parameters& q = *op.int8;
   ByteScales made{{}, static_cast<std::int32_t>(q.source.zero_point), q.range.zero_point};
   for (const float scale : q.weight_scales) made.factors.push_back(q.source.scale * scale * q.range.inverse);
   return made;
 }
-/// The primitive for it; empty where the library has none that adds exactly.
+/// The primitive; empty if the library has none that adds exactly.
 [[nodiscard]] inline dnnl::convolution_forward::primitive_desc int8_product_descriptor(GraphModuleView graph,
                                                                                        const Operation& op) {
   const Int8Product p = int8_product_of(graph, op);
@@ -121,7 +121,8 @@ struct Int8Product {
   return adds_exactly(pd) ? pd : dnnl::convolution_forward::primitive_desc();
 }
 
-/// The same for davit's own kernel, which runs where there is no such primitive; nothing if it cannot take it.
+/// The arguments of davit's own kernel, which runs where there is no such primitive; nothing if it cannot take the
+/// product.
 [[nodiscard]] inline std::optional<kernels::ByteConvolution> byte_convolution_of(GraphModuleView graph,
                                                                                  const Operation& op) {
   const Int8Product p = int8_product_of(graph, op);
@@ -147,7 +148,7 @@ struct Int8Product {
 
 namespace detail {
 
-/// The place, if its elements lie without gaps and blocks; else a copy with the channels innermost.
+/// Returns the place if it has neither gaps nor blocks; else a channels_last copy.
 [[nodiscard]] inline Place dense(Builder& b, const Place& from) {
   const bool as_is =
       blocking_of(from.md).is_plain() && from.md.get_size() == plain(dims_of(from.md), type_of(from.md)).get_size();
@@ -157,7 +158,7 @@ namespace detail {
   return strided(dims_of(place.md), blocking_of(place.md).strides, type);
 }
 
-/// A constant of a code's own: numbers that a primitive takes at each execution.
+/// Makes a constant of the code's own: numbers that a primitive takes at each execution.
 [[nodiscard]] inline Place numbers_argument(Builder& b, const NumbersArgument& numbers) {
   const Place made = b.add_constant(plain({numbers.count}, numbers.type));
   std::memcpy(b.constant_data(made), numbers.data, made.md.get_size());
@@ -166,7 +167,7 @@ namespace detail {
 
 }  // namespace detail
 
-/// Element by element, in the layout that the operand has.
+/// Emits an elementwise conversion, in the operand's layout.
 inline void emit_convert(Builder& b, const Operation& op) {
   const Place from = detail::dense(b, b.place_of(op.inputs[0]));
   const Place to = b.add_scratch(detail::in_layout_of(from, data_type_of(b.graph().values[op.outputs[0]].dtype)));
@@ -188,7 +189,7 @@ inline void emit_int8_sum(Builder& b, const Operation& op) {
   b.place(op.outputs[0], to);
 }
 
-/// A product by davit's own kernel.
+/// Emits a product on davit's own kernel.
 inline void emit_byte_convolution(Builder& b, const Operation& op, const kernels::ByteConvolution& c) {
   const Int8Parameters& q = *op.int8;
   const Place weight = b.row_major(b.place_of(op.inputs[1]));
@@ -228,8 +229,8 @@ inline void emit_byte_convolution(Builder& b, const Operation& op, const kernels
   b.place(op.outputs[0], to);
 }
 
-/// A convolution or a product with a matrix; the bias, in units of the products, is added before they are scaled, or in
-/// those of the result.
+/// Emits a convolution or a product with a matrix. The bias is added to the sums in units of the products, or after
+/// scaling in units of the result.
 inline void emit_int8_product(Builder& b, const Operation& op) {
   const auto pd = int8_product_descriptor(b.graph(), op);
   if (!pd) {

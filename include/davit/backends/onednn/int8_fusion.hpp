@@ -15,12 +15,12 @@
 #include "davit/program/operators/folds.hpp"
 #include "davit/program/operators/node_arguments.hpp"
 
-/// What PT2E writes around an operator, dequantize before it and quantize after it, as one operation on int8.
+/// Fuses dequantize, an operator and quantize, as PT2E writes them, to one operation on int8.
 namespace davit::onednn_ops {
 
 class Int8Fusion {
  public:
-  /// Values that are looked at (`checks`) stay as they are.
+  /// Checked values (`checks`) stay unfused.
   Int8Fusion(GraphModuleView graph, std::vector<Operation>& operations, ConstantOf constant_of,
              std::span<const ValueCheck> checks)
       : graph_(graph),
@@ -32,7 +32,7 @@ class Int8Fusion {
       for (const ValueId v : operations[i].outputs) producer_[v] = i;
   }
 
-  /// Puts int8 operations where there are fast ones; what nobody needs any more is gone. O(operations).
+  /// Fuses to int8 operations where there are fast ones; removes operations without users. O(operations).
   void run() {
     bool joined = false;
     for (Operation& op : operations_) joined = (op.kind == OpKind::convert && join(op)) || joined;
@@ -40,12 +40,12 @@ class Int8Fusion {
   }
 
  private:
-  /// The operation that makes a value for one use alone.
+  /// The operation that makes a value with a single use.
   [[nodiscard]] Operation* inner_maker(ValueId v) const {
     return calls_.is_single(v) && producer_[v] != no_id ? &operations_[producer_[v]] : nullptr;
   }
 
-  /// Makes a quantize the operation before it, on int8.
+  /// Fuses a quantize with the operation before it.
   [[nodiscard]] bool join(Operation& quantize) {
     const std::optional<Int8Result> to = patterns_.result_of(quantize.node);
     if (!to) return false;
@@ -67,7 +67,7 @@ class Int8Fusion {
     quantize = std::move(by);
     return true;
   }
-  /// The int8 operation whose bytes alone are bounded, as floats, with these bounds as its own.
+  /// The int8 operation whose result only passes through clamps, as floats: it takes over their bounds.
   [[nodiscard]] std::optional<Operation> narrower(const Int8Result& to) const {
     const auto x = patterns_.bytes_of(to.value);
     if (!x || !patterns_.is_same(*x, to) || !calls_.is_single(to.value)) return {};
@@ -87,7 +87,7 @@ class Int8Fusion {
     return on ? std::optional(operation(op, OpKind::int8_sum, {on->first, on->second}, std::move(on->parameters)))
               : std::nullopt;
   }
-  /// What only moves numbers, or takes the largest, on the bytes that stand for them.
+  /// The same operation on bytes, for data movement and maxima.
   [[nodiscard]] std::optional<Operation> on_bytes(const Operation& op, const Int8Result& to) const {
     if (op.kind != OpKind::view && (op.kind != OpKind::pool || op.algorithm != algorithm::pooling_max)) return {};
     const auto x = patterns_.bytes_of(op.inputs[0]);

@@ -13,7 +13,7 @@
 
 namespace davit::onednn_ops {
 
-/// A node as a call of portable's kernel. Without operands its result is a constant of the code.
+/// A node as a call of portable's kernel. Without operands its result becomes a constant of the code.
 [[nodiscard]] inline const char* describe_kernel(const NodeArguments& in, Operation& op) {
   const portable_kernels::OpRow* const row = portable_kernels::find_op(in.call().target);
   if (row == nullptr) return "there is no kernel for this operation";
@@ -24,7 +24,7 @@ namespace davit::onednn_ops {
     if (!output.is_value()) return "an output is no tensor";
     if (const char* const wrong = check_tensor(in.graph(), output.value())) {
       if (op.outputs.empty() || !in.uses_first_output_only()) return wrong;
-      break;  // statistics that nobody saves have no elements
+      break;  // unsaved statistics are empty
     }
     op.outputs.push_back(output.value());
   }
@@ -40,13 +40,13 @@ namespace davit::onednn_ops {
   return nullptr;
 }
 
-/// Attention of float32. That of bfloat16 is faster in parts, the library's products among them.
+/// Attention of float32. bfloat16 is faster decomposed, with the library's products.
 [[nodiscard]] inline const char* describe_attention(const NodeArguments& in, const OpRow&, Operation& op) {
   return in.output() == no_id || in.graph().values[in.output()].dtype != ScalarType::float32 ? "it is not of float32"
                                                                                              : describe_kernel(in, op);
 }
 
-/// The step of an operation, its tensors in row-major order, or in one dimension (`all_sizes`).
+/// Adds the kernel step of an operation; its tensors are in row-major order, or 1d (`all_sizes`).
 [[nodiscard]] inline KernelStep kernel_step(Builder& b, const Operation& op, const Dims* all_sizes = nullptr) {
   KernelStep step;
   if (!portable_kernels::bind_node(b.graph(), op.node, op.name, b.numbered(op.inputs), step).empty())
@@ -61,8 +61,8 @@ namespace davit::onednn_ops {
   return step;
 }
 
-/// Of the operation's tensors in row-major order. What depends on constants only is made when compiling, unless the
-/// kernel refuses it: then the run says what is wrong.
+/// Emits the kernel of an operation, with its tensors in row-major order. Constant results are computed at compile
+/// time, unless the kernel refuses: then the run reports the error.
 inline void emit_kernel(Builder& b, const Operation& op) {
   KernelStep step = kernel_step(b, op);
   std::vector<Place> operands;
@@ -72,7 +72,7 @@ inline void emit_kernel(Builder& b, const Operation& op) {
     operands.push_back(data_type_of(b.graph().values[v].dtype) == DataType::undef ? place : b.row_major(place));
     constant = constant && b.is_constant(operands.back());
   }
-  // a result that a hostile program calls huge is no constant: scratch has its limit
+  // results beyond this limit are not constants: a hostile program may call them huge, and scratch has its own limit
   std::size_t bytes = std::size_t{4} << 20;
   for (const Place& operand : operands) bytes += operand.md.get_size();
   if (constant && plain_of(b.graph(), op.outputs[0]).get_size() <= bytes) {
@@ -95,8 +95,8 @@ inline void emit_kernel(Builder& b, const Operation& op) {
   for (std::size_t i = 0; i < results.size(); ++i) b.place(op.outputs[i], results[i]);
 }
 
-/// One of portable's kernels in place of a primitive. False if the operation is more or less than its node: then
-/// nothing was emitted.
+/// Emits one of portable's kernels in place of a primitive. Returns false, and emits nothing, if the operation does not
+/// equal its node.
 [[nodiscard]] inline bool emit_instead(Builder& b, const Operation& op) {
   bool same = true;
   for (const Argument& a : operator_call(b.graph(), b.graph().nodes[op.node]).inputs)
@@ -107,7 +107,7 @@ inline void emit_kernel(Builder& b, const Operation& op) {
   emit_kernel(b, given);
   return true;
 }
-/// The same where the library has nothing but its reference implementation, which is far slower. False if it has more.
+/// emit_instead if the library has only its reference implementation, which is far slower; false if it has another.
 template <class PrimitiveDesc>
 [[nodiscard]] bool emit_instead_of_reference(Builder& b, const Operation& op, const PrimitiveDesc& pd) {
   return (!pd || is_reference(pd)) && emit_instead(b, op);

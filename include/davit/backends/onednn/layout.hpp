@@ -10,11 +10,11 @@
 #include "davit/backends/onednn/code.hpp"
 #include "davit/backends/onednn/descriptors.hpp"
 
-/// Changes of a tensor's sizes that need no copy.
+/// Changes of a tensor's sizes without a copy.
 namespace davit::onednn_ops {
 
-/// The same elements in other sizes, if they lie so that it can be said without moving any. Throws dnnl::error for
-/// another number of elements, which only a graph that contradicts itself has.
+/// The same elements in other sizes, if the layout allows it without moving any. Throws dnnl::error for another number
+/// of elements, which only an inconsistent graph has.
 [[nodiscard]] inline std::optional<Place> reshaped(const Place& place, const Dims& dims) {
   const Dims own = dims_of(place.md);
   if (count_of(own) != count_of(dims))
@@ -24,7 +24,7 @@ namespace davit::onednn_ops {
   const Blocking blocking = blocking_of(place.md);
   for (std::size_t d = 0; d < own.size(); ++d)
     if (own[d] == 1 && blocking.block_of(static_cast<std::int64_t>(d)) > 1)
-      return std::nullopt;  // 2.6 forgets that it is padded
+      return std::nullopt;  // 2.6 loses the padding
   const MemoryDesc md = place.md.reshape(dims, true);
   if (!md) return std::nullopt;
   return Place{md, place.storage, place.offset};
@@ -32,14 +32,14 @@ namespace davit::onednn_ops {
 
 /// Dimension d of the result is dimension permutation[d] of `place`.
 [[nodiscard]] inline Place permuted(const Place& place, const std::vector<int>& permutation) {
-  std::vector<int> inverse(permutation.size());  // the library's permutation says where each dimension goes
+  std::vector<int> inverse(permutation.size());  // the library's permutation maps source to destination dimensions
   for (std::size_t d = 0; d < permutation.size(); ++d)
     inverse[static_cast<std::size_t>(permutation[d])] = static_cast<int>(d);
   return {place.md.permute_axes(inverse), place.storage, place.offset};
 }
 
-/// Elements first, first + step... of one dimension of a place without blocks. For oneDNN a dimension ends a whole step
-/// after its last element: of several elements, count * step must be no more than the dimension has.
+/// Elements first, first + step... of one dimension of a place without blocks. For oneDNN a dimension must hold a whole
+/// step after its last element: with several elements, count * step must not exceed its size.
 [[nodiscard]] inline Place sliced(const Place& place, std::size_t axis, std::int64_t first, std::int64_t count,
                                   std::int64_t step) {
   Dims dims = dims_of(place.md);
@@ -49,7 +49,7 @@ namespace davit::onednn_ops {
   if (count > 1) strides[axis] *= step;
   return {strided(dims, strides, type_of(place.md)), place.storage, place.offset + offset};
 }
-/// Without a dimension of size 1, of a place without blocks.
+/// Drops a dimension of size 1 of a place without blocks.
 [[nodiscard]] inline Place without_dimension(const Place& place, std::size_t axis) {
   Dims dims = dims_of(place.md);
   Dims strides = blocking_of(place.md).strides;
@@ -62,8 +62,8 @@ namespace davit::onednn_ops {
   return {strided(dims, strides, type_of(place.md)), place.storage, place.offset};
 }
 
-/// Where part `first` of a concatenation along `axis` begins, in bytes, if it lies in one piece there, in the layout
-/// that it has by itself.
+/// The offset in bytes of part `first` of a concatenation along `axis`, if the part is contiguous in it, in the part's
+/// own layout.
 [[nodiscard]] inline std::optional<std::size_t> part_offset(const MemoryDesc& whole, const MemoryDesc& part,
                                                             std::size_t axis, std::int64_t first) {
   const Blocking w = blocking_of(whole);

@@ -18,7 +18,7 @@ namespace davit::onednn_ops {
 
 inline constexpr std::size_t most_dims = DNNL_MAX_NDIMS;
 
-/// The CPU that everything runs on; made at the first call, safe from several threads. Throws dnnl::error.
+/// The CPU engine; made at the first call, safe from several threads. Throws dnnl::error.
 [[nodiscard]] inline const dnnl::engine& cpu() {
   static const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
   return engine;
@@ -39,7 +39,7 @@ inline constexpr std::size_t most_dims = DNNL_MAX_NDIMS;
                          [](std::int64_t a, std::int64_t b) { return a * b; });
 }
 
-/// The library's name of a dtype; undef if it has none.
+/// The library's data type for a dtype; undef if it has none.
 [[nodiscard]] constexpr DataType data_type_of(ScalarType type) noexcept {
   switch (type) {
     case ScalarType::float32: return DataType::f32;
@@ -54,12 +54,12 @@ inline constexpr std::size_t most_dims = DNNL_MAX_NDIMS;
   return type == DataType::f32 || type == DataType::s32 ? 4 : type == DataType::bf16 ? 2 : 1;
 }
 
-/// Of these sizes, in whatever layout the primitive likes best.
+/// A descriptor of these sizes in the primitive's preferred layout.
 [[nodiscard]] inline MemoryDesc any(const Dims& dims, DataType type) {
   return {dims, type, dnnl::memory::format_tag::any};
 }
 
-/// With these strides, in elements.
+/// A descriptor with these strides, in elements.
 [[nodiscard]] inline MemoryDesc strided(const Dims& dims, const Dims& strides, DataType type) {
   return {dims, type, strides};
 }
@@ -69,11 +69,11 @@ inline constexpr std::size_t most_dims = DNNL_MAX_NDIMS;
   for (std::size_t d = dims.size(); d-- > 1;) strides[d - 1] = strides[d] * std::max<std::int64_t>(dims[d], 1);
   return strides;
 }
-/// In row-major order.
+/// A descriptor in row-major order.
 [[nodiscard]] inline MemoryDesc plain(const Dims& dims, DataType type) {
   return strided(dims, row_major_strides(dims), type);
 }
-/// With the channels, dimension 1, innermost.
+/// A descriptor with the channels, dimension 1, innermost.
 [[nodiscard]] inline MemoryDesc channels_last(const Dims& dims, DataType type) {
   Dims strides(dims.size(), 1);
   std::int64_t stride = dims.size() > 1 ? dims[1] : 1;
@@ -84,12 +84,12 @@ inline constexpr std::size_t most_dims = DNNL_MAX_NDIMS;
 
 /// True if the library uses 512-bit vectors.
 [[nodiscard]] inline bool has_wide_vectors() {
-  constexpr auto avx512 = static_cast<unsigned>(dnnl::cpu_isa::avx512_core);  // one bit per extension
+  constexpr auto avx512 = static_cast<unsigned>(dnnl::cpu_isa::avx512_core);  // one bit per instruction set extension
   return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & avx512) == avx512;
 }
 
-/// True if products of bfloat16 take less time than the same in float32: on CPUs that multiply pairs, but for Intel's
-/// without tiles (Sapphire Rapids), on which pairs take twice as long.
+/// True if products of bfloat16 take less time than float32: on CPUs that multiply pairs, except Intel's without tiles,
+/// on which pairs take twice as long (measured on Sapphire Rapids).
 [[nodiscard]] inline bool has_fast_bfloat16() {
 #if DAVIT_TARGET_X86_64
   const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
@@ -102,15 +102,15 @@ inline constexpr std::size_t most_dims = DNNL_MAX_NDIMS;
 #endif
 }
 
-/// How elements lie: strides of the outer dimensions, and blocks of some of them inside.
+/// A layout: strides of the outer dimensions, and inner blocks of some of them.
 struct Blocking {
   bool known = false;  ///< false for layouts that only the library understands
   Dims strides;
   Dims blocks;  ///< innermost last
-  Dims axes;    ///< which dimension each block is of
+  Dims axes;    ///< the dimension of each block
 
   [[nodiscard]] bool is_plain() const noexcept { return known && blocks.empty(); }
-  /// The number of elements of `axis` that lie in one block.
+  /// The number of elements of `axis` in one block.
   [[nodiscard]] std::int64_t block_of(std::int64_t axis) const noexcept {
     std::int64_t size = 1;
     for (std::size_t i = 0; i < blocks.size(); ++i)
@@ -125,13 +125,13 @@ struct Blocking {
   return {true, strides_of(md), std::move(blocks), std::move(axes)};
 }
 
-/// In the same layout, of another dtype; in row-major order where that cannot be said of the layout.
+/// The layout with another dtype; row-major if the layout has no such form.
 [[nodiscard]] inline MemoryDesc with_type(const MemoryDesc& md, DataType type) {
   MemoryDesc made = retyped(md, type);
   return dims_of(made) == dims_of(md) ? made : plain(dims_of(md), type);
 }
 
-/// True if the elements lie in row-major order without gaps; strides of dimensions of size 1 do not matter.
+/// True for row-major order without gaps; strides of dimensions of size 1 do not matter.
 [[nodiscard]] inline bool is_row_major(const MemoryDesc& md) {
   const Blocking b = blocking_of(md);
   if (!b.is_plain()) return false;

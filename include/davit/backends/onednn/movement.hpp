@@ -13,11 +13,11 @@
 #include "davit/backends/onednn/operands.hpp"
 #include "davit/program/operators/movement.hpp"
 
-/// Operators that only say where elements lie; most of them need no step.
+/// Operators that only rearrange elements; most need no step.
 namespace davit::onednn_ops {
 
-/// The same elements in the same order, in other sizes: view, reshape, flatten, squeeze, unsqueeze, clone, dropout that
-/// does nothing, expand that does not.
+/// The same elements in the same order, in other sizes: view, reshape, flatten, squeeze, unsqueeze, clone, dropout in
+/// evaluation, expand to the same sizes.
 [[nodiscard]] inline const char* describe_view(const NodeArguments& in, const OpRow& row, Operation& op) {
   const ValueId x = in.value({row.name == "aten.dropout.default" ? "input" : "self", 0});
   if (x == no_id) return "an operand is no tensor";
@@ -45,7 +45,7 @@ namespace davit::onednn_ops {
   return nullptr;
 }
 
-/// aten.full: a constant that is made when compiling.
+/// aten.full: a constant, made at compile time.
 [[nodiscard]] inline const char* describe_fill(const NodeArguments& in, const OpRow&, Operation& op) {
   const std::optional<double> number =
       in.find({"fill_value", 1}) == nullptr ? std::nullopt : in.number({"fill_value", 1}, 0);
@@ -95,7 +95,7 @@ namespace davit::onednn_ops {
   return fits ? nullptr : "the output does not fit";
 }
 
-/// split into sizes: those of the outputs.
+/// split with the sizes of the outputs.
 [[nodiscard]] inline const char* describe_split(const NodeArguments& in, const OpRow&, Operation& op) {
   operators::SliceView whole;
   if (const Refusal wrong = operators::read_split(in, whole)) return wrong.what;
@@ -162,7 +162,7 @@ namespace davit::onednn_ops {
 
 inline void emit_view(Builder& b, const Operation& op) { b.place(op.outputs[0], b.place_of(op.inputs[0])); }
 
-/// Repeats what broadcasts: the operand in the sizes `dims`.
+/// Broadcasts an operand to the sizes `dims`.
 [[nodiscard]] inline Place expanded(Builder& b, const Place& from, Dims own, const Dims& dims) {
   own.insert(own.begin(), dims.size() - own.size(), 1);
   const Place source = b.viewed(b.row_major(from), own);
@@ -199,8 +199,7 @@ inline void emit_slice(Builder& b, const Operation& op) {
     const bool select = dims.size() < dims_of(whole.md).size() || b.graph().values[op.outputs[i]].sizes.count == 0;
     const std::int64_t count = select ? 1 : dims[axis];
     if (count > 1 &&
-        count * op.step >
-            dims_of(whole.md)[axis]) {  // the last element has no whole step behind it: it is copied by itself
+        count * op.step > dims_of(whole.md)[axis]) {  // no whole step follows the last element: it is copied by itself
       const Place to = b.add_scratch(plain(dims, type_of(whole.md)));
       b.copy(sliced(whole, axis, op.first[i], count - 1, op.step), sliced(to, axis, 0, count - 1, 1));
       b.copy(sliced(whole, axis, op.first[i] + (count - 1) * op.step, 1, 1), sliced(to, axis, count - 1, 1, 1));
@@ -223,14 +222,14 @@ inline void emit_pad(Builder& b, const Operation& op) {
   b.place(op.outputs[0], to);
 }
 
-/// A block whose parts are all parts of a concatenation, which it can become a piece of.
+/// A block whose parts are all parts of a concatenation, and which can become a piece of it.
 struct JoinedBlock {
   std::uint32_t storage = no_id;
-  std::size_t offset = 0;  ///< in the whole
-  std::size_t bytes = 0;   ///< of the parts in it
+  std::size_t offset = 0;  ///< in the concatenation
+  std::size_t bytes = 0;   ///< of its parts
 };
-/// The blocks of parts that can be made in their places of a concatenation along `axis`. A part may lie in an earlier
-/// concatenation, of which all parts are parts of this one, as in a DenseNet.
+/// The blocks of parts that can be computed in place in a concatenation along `axis`. A part may lie in an earlier
+/// concatenation, if all parts of that are parts of this one, as in a DenseNet.
 [[nodiscard]] inline std::vector<JoinedBlock> joined_blocks(const Builder& b, std::span<const Place> parts,
                                                             const MemoryDesc& whole, std::size_t axis) {
   std::vector<JoinedBlock> blocks;
@@ -242,7 +241,7 @@ struct JoinedBlock {
     auto at = std::ranges::find(blocks, block, &JoinedBlock::storage);
     if (at == blocks.end()) at = blocks.insert(at, {block, offset ? *offset - inside : 0});
     const bool fits = offset && *offset >= inside && at->offset == *offset - inside;
-    at->bytes += fits ? part.md.get_size() : b.bytes_of(block) + 1;  // more than there are: it stays apart
+    at->bytes += fits ? part.md.get_size() : b.bytes_of(block) + 1;  // more than possible: the block stays apart
   }
   std::erase_if(blocks, [&](const JoinedBlock& block) {
     return !b.is_free_scratch(block.storage) || block.bytes != b.bytes_of(block.storage);
@@ -250,8 +249,8 @@ struct JoinedBlock {
   return blocks;
 }
 
-/// Parts that lie in one piece of the whole are made in their places; the others are copied there, which the library's
-/// concatenation does far slower than its reorders.
+/// Contiguous parts are computed in place; other parts are copied by reorders, which are far faster than the library's
+/// concat.
 inline void emit_concat(Builder& b, const Operation& op) {
   const auto axis = static_cast<std::size_t>(op.axis);
   std::vector<Place> parts;

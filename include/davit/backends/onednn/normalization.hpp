@@ -19,7 +19,7 @@
 namespace davit::onednn_ops {
 
 namespace detail {
-/// True if the output has the sizes of that operand, as what normalizes it has.
+/// True if the output has the sizes of that operand, as normalizations require.
 [[nodiscard]] inline bool keeps_sizes(const NodeArguments& in, ValueId v) {
   return in.output() != no_id && sizes_of(in.graph(), v) == sizes_of(in.graph(), in.output());
 }
@@ -38,7 +38,7 @@ namespace detail {
   return nullptr;
 }
 
-/// aten.layer_norm, and aten.native_layer_norm whose statistics nobody uses.
+/// aten.layer_norm, and aten.native_layer_norm with unused statistics.
 [[nodiscard]] inline const char* describe_layer_norm(const NodeArguments& in, const OpRow&, Operation& op) {
   operators::LayerNormView view;
   if (const Refusal wrong = operators::read_layer_norm(in, view)) return wrong.what;
@@ -52,7 +52,8 @@ namespace detail {
   return nullptr;
 }
 
-/// With a relu as epilogue, where that has code of its own: oneDNN 2.6's norms of row-major images compute it slowly.
+/// Emits a batch norm. A relu is its epilogue only in generated code ("jit"): oneDNN 2.6's norms of row-major images
+/// are slow with it.
 [[nodiscard]] inline bool emit_batch_norm(Builder& b, const ChainView& chain) {
   const Operation& op = *chain.base;
   const std::optional<Epilogue> epilogue = make_epilogue(b, chain, b.sizes(op.outputs[0]));

@@ -17,8 +17,8 @@
 
 namespace davit::onednn_ops {
 
-/// Operators that are primitives of the library, or layouts, sorted by name: the partitioner, preprocess and compile
-/// all go by it.
+/// Operators that are primitives of the library, or layouts, sorted by name: the table of the partitioner, preprocess
+/// and compile.
 inline constexpr auto op_table = std::to_array<OpRow>({
     {"aten._adaptive_avg_pool2d.default", describe_adaptive_pool},
     {"aten._adaptive_avg_pool3d.default", describe_adaptive_pool},
@@ -115,19 +115,19 @@ inline constexpr auto op_table = std::to_array<OpRow>({
 });
 static_assert(std::ranges::is_sorted(op_table, {}, &OpRow::name));
 
-/// The row of that operator, or nullptr. O(log n).
+/// Returns the row of that operator, or nullptr. O(log n).
 [[nodiscard]] constexpr const OpRow* find_op(std::string_view target) noexcept {
   const auto* row = std::ranges::lower_bound(op_table, target, {}, &OpRow::name);
   return row != op_table.end() && row->name == target ? row : nullptr;
 }
 
-/// True for operators that only portable's kernels compute here, which lose nothing.
+/// True for operators that run on portable's kernels alone, which keep NaN and infinities.
 [[nodiscard]] constexpr bool runs_as_kernel(std::string_view target) noexcept { return find_op(target) == nullptr; }
 
 /// True for operations that are primitives in that dtype; others are portable's kernels. Products of dtypes without
-/// code are computed in float32, convolutions where that pays. The library multiplies pairs of bfloat16: of an odd
-/// number of terms oneDNN 2.6 multiplies what lies behind the last of a matrix with zero, which makes NaN of an
-/// infinity there.
+/// code are computed in float32, convolutions only if that pays. The library multiplies pairs of bfloat16: for an odd
+/// number of terms oneDNN 2.6 multiplies the element behind the end of a matrix by zero, which makes NaN of an infinity
+/// there.
 [[nodiscard]] inline bool has_primitive(GraphModuleView graph, const Operation& op, ScalarType dtype) {
   const bool pairs = dtype == ScalarType::bfloat16 && has_wide_vectors();
   if (dtype == ScalarType::float32 || op.kind == OpKind::view) return true;
@@ -142,7 +142,8 @@ static_assert(std::ranges::is_sorted(op_table, {}, &OpRow::name));
   }
 }
 
-/// Reads a call of an operator that has a row: nullptr, and `op` filled, or why the row does not take it.
+/// Reads a call of an operator with a row: returns nullptr and fills `op`, or returns the reason why the row refuses
+/// it.
 [[nodiscard]] inline const char* describe_by_row(const OpRow& row, const NodeArguments& in, Operation& op) {
   ScalarType dtype = ScalarType::undefined;
   const char* wrong = nullptr;
@@ -167,8 +168,9 @@ static_assert(std::ranges::is_sorted(op_table, {}, &OpRow::name));
   return describe_kernel(in, op);
 }
 
-/// Reads a node: nullptr, and `op` filled, or why the backend does not take it. Whether the library has a primitive for
-/// it is another question. What no row takes may be a call of portable's kernel (refuses_as_kernel).
+/// Reads a node: returns nullptr and fills `op`, or returns the reason why the backend refuses it. It does not ask
+/// whether the library has the primitive. A node that no row takes may be a call of portable's kernel
+/// (refuses_as_kernel).
 [[nodiscard]] inline const char* describe_node(GraphModuleView whole, NodeId node, Operation& op) {
   const ExampleNode example(whole, node);
   if (!example.knows_uses()) return "an argument is symbolic";
@@ -184,7 +186,7 @@ static_assert(std::ranges::is_sorted(op_table, {}, &OpRow::name));
     });
   };
   for (const Argument& a : in.call().inputs) check(a);
-  check(in.call().outputs[0]);  // the others must be unused, which is the row's affair
+  check(in.call().outputs[0]);  // the row checks that other outputs are unused
   if (wrong != nullptr) return wrong;
   op.node = node;
   const Operation empty = op;

@@ -15,7 +15,7 @@ namespace davit::onednn_ops {
 using operators::NodeArguments;
 using operators::Refusal;
 
-/// Sizes as oneDNN takes them: no dimensions become one of size 1.
+/// Sizes for oneDNN: a tensor without dimensions gets one of size 1.
 [[nodiscard]] inline Dims sizes_of(GraphModuleView graph, ValueId v) {
   Dims dims;
   for (const Dim& d : graph.dims_of(graph.values[v].sizes)) dims.push_back(d.value);
@@ -23,8 +23,7 @@ using operators::Refusal;
   return dims;
 }
 
-/// How a value lies in row-major order. What is of a dtype that the library does not know is bytes: only kernels take
-/// it.
+/// The row-major descriptor of a value. A value of a dtype that the library lacks is bytes: only kernels take it.
 [[nodiscard]] inline MemoryDesc plain_of(GraphModuleView graph, ValueId v) {
   const Dims dims = sizes_of(graph, v);
   const ScalarType dtype = graph.values[v].dtype;
@@ -33,8 +32,8 @@ using operators::Refusal;
                                  : plain(dims, type);
 }
 
-/// nullptr if the value is a tensor, of any dtype, that the backend can have in memory, else why not. Of symbolic sizes
-/// the examples count: code is made for the sizes of a call.
+/// Returns nullptr for a tensor, of any dtype, that the backend can hold in memory, else the reason. Symbolic sizes
+/// count as their examples: code is compiled for the sizes of a call.
 [[nodiscard]] inline const char* check_tensor(GraphModuleView graph, ValueId v) noexcept {
   const Value& value = graph.values[v];
   if (value.kind != ValueKind::tensor) return "an operand is no tensor";
@@ -48,30 +47,30 @@ using operators::Refusal;
   }
   return nullptr;
 }
-/// True for the dtypes that the library computes in.
+/// True for the dtypes in which the library computes.
 [[nodiscard]] constexpr bool is_computed(ScalarType dtype) noexcept {
   return dtype == ScalarType::float32 || dtype == ScalarType::bfloat16 || dtype == ScalarType::float16;
 }
 
-/// The spatial numbers of a problem of `dims` spatial dimensions, as oneDNN lists them.
+/// The spatial numbers for `dims` spatial dimensions, in oneDNN's order.
 [[nodiscard]] inline Dims spatial_dims(const operators::Spatial& s, std::size_t dims) {
   return Dims(s.end() - static_cast<std::ptrdiff_t>(dims), s.end());
 }
-/// The same of dilations, which oneDNN counts from 0.
+/// Dilations, which oneDNN counts from 0.
 [[nodiscard]] inline Dims dilation_dims(const operators::Spatial& s, std::size_t dims) {
   Dims out = spatial_dims(s, dims);
   for (std::int64_t& d : out) --d;
   return out;
 }
 
-/// A row of the op table: an operator, and what reads its nodes; nullptr if it could, else why not.
+/// A row of the op table: an operator, and the reader of its nodes, which returns nullptr or the reason of a refusal.
 struct OpRow {
   std::string_view name;
   const char* (*describe)(const operators::NodeArguments& in, const OpRow& row, Operation& op);
   dnnl::algorithm algorithm = dnnl::algorithm::undef;
   float alpha = 0;
   float beta = 0;
-  bool any_dtype = false;  ///< of tensors; else they are all float32, all bfloat16 or all float16
+  bool any_dtype = false;  ///< of tensors; else they must all be float32, all bfloat16 or all float16
 };
 
 }  // namespace davit::onednn_ops

@@ -18,19 +18,19 @@ enum class OpKind : std::uint8_t {
   matmul,       ///< inputs: a, b
   pool,
   eltwise,     ///< `functions` one after the other
-  binary,      ///< inputs: two tensors, or one and no_id for the number `epsilon`
+  binary,      ///< inputs: two tensors, or one and no_id with the number `epsilon`
   batch_norm,  ///< inputs: source, mean, variance, weight or no_id, bias or no_id
   layer_norm,  ///< inputs: source, weight or no_id, bias or no_id
   concat,
   view,  ///< the same elements, in row-major order, in other sizes
   permute,
-  expand,        ///< dimensions of one, or new ones, repeated
-  resample,      ///< the spatial dimensions in other sizes
-  slice,         ///< every output a part of the input along `axis`; `first` and `step` tell which
+  expand,        ///< broadcasts: dimensions of size 1, or new ones
+  resample,      ///< other spatial sizes
+  slice,         ///< each output a part of the input along `axis`, by `first` and `step`
   pad,           ///< zeros around the input
-  fill,          ///< a constant: all elements `epsilon`
-  kernel,        ///< one of portable's, by the node's arguments
-  convert,       ///< the same, element by element: floats to bytes or back
+  fill,          ///< a constant: every element is `epsilon`
+  kernel,        ///< one of portable's kernels, with the node's arguments
+  convert,       ///< an elementwise kernel: floats to bytes or back
   int8_product,  ///< a convolution, or linear if `transposed`, of bytes; inputs: source, weight, bias or no_id
   int8_sum,
 };
@@ -42,8 +42,7 @@ struct Function {
   friend constexpr bool operator==(const Function&, const Function&) = default;
 };
 
-/// What a node does, in oneDNN's terms. Tensors are of known sizes, and float32 or bfloat16 where the kind says nothing
-/// else.
+/// A node in oneDNN's terms. Tensors have known sizes, and are float32 or bfloat16 unless the kind says otherwise.
 struct Operation {
   OpKind kind = OpKind::view;
   std::string_view name;  ///< of the operator, for traces: a view of the table
@@ -54,7 +53,7 @@ struct Operation {
   std::vector<Function> functions;
   Dims kernel;
   Dims strides;
-  Dims dilates;  ///< 0 is none
+  Dims dilates;  ///< 0: no dilation
   Dims pad_left;
   Dims pad_right;
   Dims first;                    ///< slice: per output

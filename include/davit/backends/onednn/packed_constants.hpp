@@ -19,20 +19,20 @@
 
 namespace davit::onednn_ops {
 
-/// Constants made of constants when compiling (in a primitive's layout, with a batch norm in them): made once for all
-/// codes, methods and programs that have the same numbers, and kept as long as one of them is there. Safe from several
+/// Constants computed from constants at compile time (in a primitive's layout, with a folded batch norm): computed once
+/// for all codes, methods and programs with the same numbers, and kept while one of them exists. Safe from several
 /// threads.
 class PackedConstants {
  public:
-  /// What else something was made of: other constants, of which some may be empty, and a number; or something that only
-  /// the codes of one partition know, with other constants and with what differs from one code to another.
+  /// Further inputs of a packed constant: other constants (some may be empty) and a number; or, for inputs that only
+  /// the codes of one partition know, the partition, other constants, and literals that differ between the codes.
   struct Others {
     float number = 0;
     std::uint64_t partition = 0;
     std::vector<SharedBytes> more{};
     std::vector<std::uint64_t> literals{};
   };
-  /// What something was made of and how it lies.
+  /// The inputs and the layout of a packed constant.
   struct Key {
     SharedBytes source;
     std::size_t offset = 0;
@@ -46,19 +46,19 @@ class PackedConstants {
   PackedConstants& operator=(const PackedConstants&) = delete;
   ~PackedConstants() { table_->leave(); }
 
-  /// The one of this process. Never destroyed: what it made may outlive it.
+  /// The table of this process. Never destroyed: packed constants may outlive it.
   [[nodiscard]] static PackedConstants& of_process() {
     static PackedConstants& all = *new PackedConstants;
     return all;
   }
 
-  /// A number that no other partition of this process has.
+  /// Returns a number that no other partition of this process has.
   [[nodiscard]] static std::uint64_t new_partition() noexcept {
     static std::atomic<std::uint64_t> last{0};
     return last.fetch_add(1, std::memory_order_relaxed) + 1;
   }
 
-  /// The bytes that `make()` answers, or answered before. O(bytes that they are made of) beside `make`.
+  /// Returns the bytes of `make()`, or those of an equal earlier call. O(bytes of the inputs), plus `make`.
   template <class Make>
   [[nodiscard]] SharedBytes get(const Key& key, Make&& make) {
     const std::uint64_t hash = hash_of(key);
@@ -90,7 +90,7 @@ class PackedConstants {
   }
 
   struct Table;
-  /// Owns what was made and a share of what it was made of, so that the two can be compared.
+  /// Owns the result, and a share of its inputs, for later comparisons.
   struct Entry : SharedBytes::Owner {
     Entry(Table& table_, std::uint64_t hash_, Key key_, SharedBytes bytes_)
         : Owner(&Entry::destroy), table(table_), hash(hash_), key(std::move(key_)), bytes(std::move(bytes_)) {}
@@ -115,13 +115,13 @@ class PackedConstants {
     Key key;
     SharedBytes bytes;
   };
-  /// The entries by hash; destroyed when neither they nor the object that made it are there.
+  /// The entries by hash; destroyed after both the entries and PackedConstants are gone.
   struct Table {
     [[nodiscard]] SharedBytes find(std::uint64_t hash, const Key& key) {
       const std::scoped_lock lock(mutex_);
       return find_locked(hash, key);
     }
-    /// What another thread has added meanwhile, or the new entry.
+    /// Returns the entry that another thread has added meanwhile, or the new one.
     [[nodiscard]] SharedBytes add(std::uint64_t hash, const Key& key, SharedBytes bytes) {
       const std::scoped_lock lock(mutex_);
       if (SharedBytes known = find_locked(hash, key); !known.empty()) return known;

@@ -19,7 +19,7 @@
 /// Pooling, means over images, and resizing by the nearest element.
 namespace davit::onednn_ops {
 
-/// max_pool and avg_pool over 1 to 3 dimensions, and max_pool_with_indices whose indices nobody uses.
+/// max_pool and avg_pool over 1 to 3 dimensions, and max_pool_with_indices with unused indices.
 [[nodiscard]] inline const char* describe_pool(const NodeArguments& in, const OpRow&, Operation& op) {
   operators::PoolView view;
   if (const Refusal wrong = operators::read_pool(in, view)) return wrong.what;
@@ -49,7 +49,7 @@ namespace davit::onednn_ops {
   return nullptr;
 }
 
-/// adaptive_avg_pool where every output has a window of the same size.
+/// adaptive_avg_pool whose windows all have one size.
 [[nodiscard]] inline const char* describe_adaptive_pool(const NodeArguments& in, const OpRow&, Operation& op) {
   operators::AdaptivePoolView view;
   if (const Refusal wrong = operators::read_adaptive_pool(in, view)) return wrong.what;
@@ -59,7 +59,8 @@ namespace davit::onednn_ops {
   for (std::size_t d = 3 - view.dims; d < 3; ++d) {
     const std::size_t at = d + view.dims - 1;
     std::int64_t size = in.size(view.input, at);
-    if (size < 0 && view.out[d] == 1) size = sizes_of(in.graph(), view.input)[at];  // one window holds all, of any size
+    if (size < 0 && view.out[d] == 1)
+      size = sizes_of(in.graph(), view.input)[at];  // one window over all elements, of any size
     if (view.out[d] < 1 || size % view.out[d] != 0) return "its windows differ in size";
     op.kernel.push_back(size / view.out[d]);
   }
@@ -69,15 +70,15 @@ namespace davit::onednn_ops {
   return nullptr;
 }
 
-/// The nearest element, to sizes that are multiples of the input's: there oneDNN's rule and torch's are the same.
+/// Nearest resizing to multiples of the input's sizes: there oneDNN's rule and torch's agree.
 [[nodiscard]] inline const char* describe_nearest(const NodeArguments& in, const OpRow&, Operation& op) {
   operators::ResizeView view;
   if (const Refusal wrong = operators::read_resize(in, view)) return wrong.what;
   if (in.rank(view.input) != 4 || in.rank(in.output()) != 4) return "input and output have other than four dimensions";
   const Dims from = sizes_of(in.graph(), view.input), to = sizes_of(in.graph(), in.output());
   if (from[0] != to[0] || from[1] != to[1] || to[2] % from[2] != 0 || to[3] % from[3] != 0)
-    return "the new sizes are no multiples";
-  if (to[2] > 1 << 20 || to[3] > 1 << 20) return "a size beyond 2^20";  // oneDNN makes tables of them
+    return "the new sizes are not multiples";
+  if (to[2] > 1 << 20 || to[3] > 1 << 20) return "a size beyond 2^20";  // oneDNN makes tables of these sizes
   for (std::size_t d = 0; d < 2; ++d)
     if (view.factor[d] != 0 && view.factor[d] * static_cast<double>(from[d + 2]) != static_cast<double>(to[d + 2]))
       return "the scale is not that of the sizes";
@@ -87,8 +88,8 @@ namespace davit::onednn_ops {
   return nullptr;
 }
 
-/// The mean over all dimensions behind the channels, as a pooling. Other reductions are portable's, whose sums are
-/// faster than those of oneDNN 2.6, and in double.
+/// The mean over all dimensions behind the channels, as a pooling. Other reductions are portable's: its sums are faster
+/// than oneDNN 2.6's, and in double.
 [[nodiscard]] inline const char* describe_mean(const NodeArguments& in, const OpRow&, Operation& op) {
   operators::ReductionView view;
   if (const Refusal wrong = operators::read_reduction(in, view)) return wrong.what;
@@ -102,7 +103,7 @@ namespace davit::onednn_ops {
     spatial = spatial && reduced == (d >= 2);
   }
   if (left != count_of(sizes_of(in.graph(), in.output()))) return "the output's sizes do not fit";
-  if (!spatial) return "it is no mean over images";
+  if (!spatial) return "it is not a mean over whole images";
   op.inputs = {view.input};
   op.kind = OpKind::pool;
   op.algorithm = algorithm::pooling_avg_exclude_padding;
@@ -117,7 +118,8 @@ inline void emit_pool(Builder& b, const Operation& op) {
   const bool means = op.name.starts_with("aten.mean");
   const bool apart = b.type(op.outputs[0]) == DataType::f32 && op.strides.back() > 1 &&
                      (op.strides.size() == 3 || b.sizes(op.inputs[0]).back() >= 64);
-  if ((means || apart) && is_row_major(from.md) && emit_instead(b, op)) return;  // the library's is slower there
+  if ((means || apart) && is_row_major(from.md) && emit_instead(b, op))
+    return;  // the library's primitive is slower there
   Dims dims = b.sizes(op.inputs[0]);
   for (std::size_t d = 2; d < dims.size(); ++d)
     dims[d] =
@@ -125,7 +127,7 @@ inline void emit_pool(Builder& b, const Operation& op) {
             op.strides[d - 2] +
         1;
   const DataType type = type_of(from.md);
-  const bool bytes = type == DataType::s8 || type == DataType::u8;  // whose pools have code for channels_last alone
+  const bool bytes = type == DataType::s8 || type == DataType::u8;  // byte pools have code for channels_last alone
   const auto best = [&] {
     return detail::best_of(from.md, bytes ? channels_last(dims_of(from.md), type) : plain(dims_of(from.md), type),
                            [&](const MemoryDesc& tried) {

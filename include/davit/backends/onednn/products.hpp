@@ -22,11 +22,11 @@
 #include "davit/program/operators/convolution.hpp"
 #include "davit/program/operators/matmul.hpp"
 
-/// Convolutions and products of matrices, with what follows them as their epilogue.
+/// Convolutions and matrix products, with their epilogues.
 namespace davit::onednn_ops {
 
-/// Convolutions of inputs with a batch dimension. Transposed ones are portable's, whose kernel is faster than the
-/// library's primitive.
+/// Convolutions of inputs with a batch dimension. Transposed convolutions are portable's, whose kernel is faster than
+/// the library's primitive.
 [[nodiscard]] inline const char* describe_convolution(const NodeArguments& in, const OpRow&, Operation& op) {
   operators::ConvolutionView view;
   if (const Refusal wrong = operators::read_convolution(in, view)) return wrong.what;
@@ -75,15 +75,15 @@ namespace davit::onednn_ops {
 
 namespace detail {
 
-/// True if the library multiplies matrices, of images copied apart.
+/// True if the implementation copies images into matrices and multiplies them (im2col and gemm).
 template <class PrimitiveDesc>
 [[nodiscard]] bool copies_images(const PrimitiveDesc& pd) {
   return std::string_view(pd.impl_info_str()).find("gemm") != std::string_view::npos;
 }
 
-/// True for a convolution of float32, `channels` in and `filters` out, that takes portable's kernel less time, reorders
-/// included: in small groups, or where the library multiplies matrices group by group (5 to 20 times as long); and of
-/// few filters in all, each of which the library computes as a vector of them.
+/// True for a float32 convolution of `channels` to `filters` that portable's kernel computes in less time, reorders
+/// included: in small groups, where the library multiplies matrices group by group (5 to 20 times as long), and with
+/// few filters in all, each of which the library computes as a full vector.
 template <class PrimitiveDesc>
 [[nodiscard]] bool wastes_vectors(const PrimitiveDesc& pd, const Operation& op, std::int64_t channels,
                                   std::int64_t filters) {
@@ -92,18 +92,18 @@ template <class PrimitiveDesc>
   return has_small_groups(op, channels, filters) || copies_images(pd);
 }
 
-/// The dtype to compute a product of `rows` in: float32 for what the library has no code for, and of bfloat16 where
-/// that is faster. Few rows cost what reading the matrix costs.
+/// The dtype of a product of `rows`: bfloat16 if the library has code for it and it is faster, else float32. Few rows
+/// are faster in bfloat16 everywhere: their time is that of reading the matrix.
 [[nodiscard]] inline DataType product_type(const Builder& b, ValueId made, std::int64_t rows) {
   const bool pairs = b.type(made) == DataType::bf16 && has_wide_vectors() && (rows < 16 || has_fast_bfloat16());
   return pairs ? DataType::bf16 : DataType::f32;
 }
-/// An operand of a product that is computed in `type`.
+/// The place of a product's operand, computed in `type`.
 [[nodiscard]] inline Place operand(Builder& b, ValueId v, DataType type) {
   return type == DataType::f32 ? floats(b, v) : b.place_of(v);
 }
 
-/// A convolution's weight and bias, ready for the primitive; the batch norm after it taken in.
+/// The weight and bias of a convolution for the primitive, with the batch norm after it folded in.
 [[nodiscard]] inline std::pair<Place, Place> convolution_parameters(Builder& b, const Operation& op,
                                                                     const Operation* norm, const MemoryDesc& md) {
   const Dims channels{b.sizes(op.inputs[1])[0]};
@@ -118,8 +118,8 @@ template <class PrimitiveDesc>
   return made;
 }
 
-/// What davit's own kernel does behind a convolution: it adds a tensor of the result's sizes, then bounds; nothing if
-/// the epilogue holds more.
+/// The epilogue of davit's own convolution kernel: the sum with a tensor of the result's sizes, then clamps; nothing
+/// for a longer epilogue.
 struct OwnEpilogue {
   ValueId sum = no_id;
   bool relu = false;
@@ -143,14 +143,15 @@ struct OwnEpilogue {
   }
   return epilogue;
 }
-/// A step of winograd_kernel. False, and nothing is done, if it does not take the convolution or its epilogue.
+/// Emits winograd_kernel. Returns false, and emits nothing, if it does not take the convolution or its epilogue.
 [[nodiscard]] inline bool emit_winograd(Builder& b, const ChainView& chain, const Place& from,
                                         const MemoryDesc& source_md, const MemoryDesc& made_md) {
   const Operation& op = *chain.base;
   const std::optional<kernels::WinogradConvolution> c = can_convolve_by_tiles(op, source_md, made_md);
   const std::optional<OwnEpilogue> epilogue = own_epilogue(b, chain, dims_of(made_md));
   if (!c || !epilogue || b.trial() || !b.is_constant(op.inputs[1])) return false;
-  if (b.sizes(op.inputs[1]) != Dims{c->out_channels, c->channels, 3, 3}) return false;  // a damaged file may say so
+  if (b.sizes(op.inputs[1]) != Dims{c->out_channels, c->channels, 3, 3})
+    return false;  // a damaged file may declare other sizes
   const auto [weight, bias] = convolution_parameters(b, op, chain.norm, plain(b.sizes(op.inputs[1]), DataType::f32));
   const Place packed =
       b.packed_constant(weight, plain({c->packed_size()}, DataType::f32), [&](std::byte* own, std::byte* to) {
@@ -218,7 +219,7 @@ struct OwnEpilogue {
   }
   if (!is_usable(pd, chain, *epilogue)) return false;
   if (!chain.epilogue.empty() && epilogue->depthwise == nullptr &&
-      detail::copies_images(pd)) {  // up to 40 times as long as what has no such epilogue
+      detail::copies_images(pd)) {  // up to 40 times as long as without this epilogue
     const auto bare = descriptor_with(dnnl::primitive_attr(), algorithm::convolution_direct, any(source_dims, type),
                                       any(destination_dims, type));
     if (bare && !is_reference(bare) && !detail::copies_images(bare)) return false;
@@ -242,14 +243,13 @@ struct OwnEpilogue {
 
 namespace detail {
 
-/// True for one row times a constant matrix too large for the caches near the core: it costs what reading the matrix
-/// costs.
+/// True for one row times a constant matrix too large for the inner caches: its time is that of reading the matrix.
 [[nodiscard]] inline bool is_row_times_large(std::int64_t rows, std::int64_t inner, std::int64_t columns) noexcept {
   return rows == 1 && inner * columns >= 256 * 1024;
 }
 
-/// A step of row_kernel: of one thread, 1.2 times as fast as the library's kernels on packed weights, and there are
-/// none to keep.
+/// Emits row_kernel on one thread: 1.2 times as fast as the library's kernels with packed weights, and without packed
+/// copies.
 [[nodiscard]] inline Place emit_row_kernel(Builder& b, const Place& from, const Place& weight, const Place& bias) {
   const Dims dims = dims_of(weight.md), made{1, dims[0]};
   std::vector<Place> operands{b.viewed(b.row_major(from), {1, dims[1]}), b.row_major(weight)};
@@ -262,8 +262,8 @@ namespace detail {
   return to;
 }
 
-/// The same for several threads. As a convolution of one pixel oneDNN 2.6 reads it 1.3 times as fast as its matrix
-/// product (1280 x 1000 and 512 x 1000, AVX-512). Empty if that does not apply.
+/// The primitive for that product on several threads: a convolution of one pixel, which in oneDNN 2.6 reads the matrix
+/// 1.3 times as fast as its matrix product (1280 x 1000 and 512 x 1000, AVX-512). Empty if it does not apply.
 [[nodiscard]] inline dnnl::convolution_forward::primitive_desc row_descriptor(const Epilogue& epilogue,
                                                                               std::int64_t inner, std::int64_t columns,
                                                                               bool biased) {
@@ -278,15 +278,15 @@ namespace detail {
 }
 
 /// True for a product with one matrix that portable's kernel computes in less time than the library (1.2 to 4 times,
-/// AVX-512): of a matrix that is not packed, with its columns in rows for few rows, and rows that lie on the same lines
-/// of a cache; packed or not, of long columns that fill a quarter of a vector.
+/// AVX-512): few rows times an unpacked transposed matrix, or times an unpacked matrix whose rows share cache sets;
+/// many rows times a packed matrix with four long columns, a quarter of a vector.
 [[nodiscard]] inline bool is_faster_by_kernel(const Operation& op, bool packed, std::int64_t rows, std::int64_t inner,
                                               std::int64_t columns) {
   if (packed) return columns == 4 && rows >= 16 && inner >= 256 && has_wide_vectors();
   return columns == 1 || (op.transposed ? rows <= 4 : rows <= 32 && columns % 512 == 0);
 }
 
-/// The step of row_descriptor's primitive; `weight` is [columns, inner].
+/// Emits row_descriptor's primitive; `weight` is [columns, inner].
 [[nodiscard]] inline Place emit_row(Builder& b, const dnnl::convolution_forward::primitive_desc& pd, const Place& from,
                                     const Place& weight, const Place& bias) {
   const Place source = b.reordered(b.viewed(from, dims_of(pd.src_desc())), pd.src_desc());
@@ -301,7 +301,7 @@ namespace detail {
 
 }  // namespace detail
 
-/// A batched product; matrices with a dimension of stride 1 are taken as they lie.
+/// Emits a batched product; matrices with a dimension of stride 1 are used without a reorder.
 [[nodiscard]] inline bool emit_matmul(Builder& b, const ChainView& chain) {
   const Operation& op = *chain.base;
   const Dims dims = b.sizes(op.outputs[0]);
@@ -337,7 +337,7 @@ namespace detail {
   return true;
 }
 
-/// A product with one matrix, which is packed once if it is constant.
+/// Emits a product with one matrix, which is packed once if it is constant.
 [[nodiscard]] inline bool emit_linear(Builder& b, const ChainView& chain) {
   const Operation& op = *chain.base;
   const Dims weight_dims = b.sizes(op.inputs[1]);
@@ -345,7 +345,7 @@ namespace detail {
   const std::int64_t columns = weight_dims[op.transposed ? 0 : 1];
   const Dims source_dims{count_of(b.sizes(op.inputs[0])) / inner, inner};
   const Dims destination_dims{source_dims[0], columns};
-  // a program may say of symbolic sizes what does not fit together, and the library divides by what comes of it
+  // a program may declare inconsistent symbolic sizes, and the library divides by them
   if (source_dims[0] < 1 || count_of(source_dims) != count_of(b.sizes(op.inputs[0])) ||
       count_of(destination_dims) != count_of(b.sizes(op.outputs[0])))
     throw dnnl::error(dnnl_invalid_arguments, "the rows and the matrix do not fit together");
@@ -391,7 +391,7 @@ namespace detail {
     };
     Place weight = op.transposed ? permuted(as_is, {1, 0}) : as_is;
     auto pd = type_of(weight.md) == type ? described(weight.md) : dnnl::matmul::primitive_desc();
-    if (!pd || is_reference(pd)) {  // as it lies
+    if (!pd || is_reference(pd)) {  // in the current layout
       const MemoryDesc dense = plain(dims_of(weight.md), type);
       if (auto other = described(dense); is_usable(other, chain, *epilogue)) {
         pd = std::move(other);

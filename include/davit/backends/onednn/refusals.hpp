@@ -13,7 +13,7 @@ namespace davit::onednn_ops {
 
 namespace detail {
 
-/// All that a primitive depends on, so that two operations with the same key have the same answer.
+/// All properties that a primitive depends on: operations with one key have one answer.
 [[nodiscard]] inline std::vector<std::int64_t> key_of(GraphModuleView graph, const Operation& op) {
   std::vector<std::int64_t> key{static_cast<std::int64_t>(op.kind),
                                 static_cast<std::int64_t>(op.algorithm),
@@ -45,7 +45,7 @@ namespace detail {
 
 }  // namespace detail
 
-/// True for arithmetic on sizes: it is done when code is made for the sizes of a call.
+/// True for arithmetic on sizes: it is computed when code is compiled for the sizes of a call.
 [[nodiscard]] inline bool takes_numbers(GraphModuleView graph, NodeId node) noexcept {
   const Node& n = graph.nodes[node];
   const std::string_view target = graph.target(n);
@@ -55,8 +55,8 @@ namespace detail {
   return makes_numbers(graph, n);
 }
 
-/// nullptr if the backend takes the node, else why not. Asks the library once per kind of operation and sizes. Safe
-/// from several threads.
+/// Returns nullptr if the backend takes the node, else the reason. Asks the library once for each kind of operation and
+/// sizes. Safe from several threads.
 [[nodiscard]] inline const char* refuses(GraphModuleView graph, NodeId node) {
   if (takes_numbers(graph, node)) return nullptr;
   Operation op;
@@ -66,7 +66,7 @@ namespace detail {
     op.node = example.node();
     return try_operation(example.view(), op);
   };
-  if (op.kind == OpKind::kernel) return try_it();  // whose other arguments the key does not hold
+  if (op.kind == OpKind::kernel) return try_it();  // the key lacks its other arguments
   static std::mutex mutex;
   static std::map<std::vector<std::int64_t>, const char*> answers;
   std::vector<std::int64_t> key = detail::key_of(graph, op);

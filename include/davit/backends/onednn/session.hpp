@@ -14,24 +14,23 @@
 
 namespace davit::onednn_ops {
 
-/// What a session keeps for a partition: a workspace for each code that it has used lately, and what runs the partition
-/// where the library cannot.
+/// A session's state for a partition: a workspace for each recently used code, and the fallback on exact kernels.
 class PartitionSession {
  public:
-  static constexpr std::size_t most = 8;  ///< workspaces that are kept
+  static constexpr std::size_t most = 8;  ///< workspaces kept
 
-  /// Sizes the scratch for the one code of static sizes.
+  /// Sizes the scratch for a partition of static sizes.
   [[nodiscard]] std::size_t prepare(const std::shared_ptr<const Code>& code, std::span<const EValue> outputs) {
     return use(code, outputs);
   }
-  /// The same for the code of these sizes; where there is none, portable's kernels will run.
+  /// Sizes the scratch for the code of these sizes; without a code, portable's kernels will run.
   [[nodiscard]] std::size_t prepare(Shapes& shapes, std::span<const EValue> inputs, std::span<const EValue> outputs) {
     shape_key(inputs, key_);
     for (const std::unique_ptr<Entry>& entry : entries_)
       if (entry->key == key_) return use(entry->code, outputs);
     return use(shapes.code_for(key_, inputs), outputs);
   }
-  /// True if the inputs are those that were prepared for.
+  /// True if the inputs have the prepared sizes.
   [[nodiscard]] bool fits(std::span<const EValue> inputs) {
     shape_key(inputs, key_);
     return current_ != nullptr && current_->key == key_;
@@ -53,7 +52,7 @@ class PartitionSession {
     const auto at =
         std::ranges::find_if(entries_, [&](const std::unique_ptr<Entry>& entry) { return entry->key == key_; });
     if (at != entries_.end()) {
-      std::rotate(at, at + 1, entries_.end());  // the last is the one used last
+      std::rotate(at, at + 1, entries_.end());  // the most recently used entry is last
     } else {
       if (entries_.size() == most) entries_.erase(entries_.begin());
       entries_.push_back(std::make_unique<Entry>(Entry{key_, std::move(code), {}}));

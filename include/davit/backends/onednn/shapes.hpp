@@ -18,7 +18,7 @@
 
 namespace davit::onednn_ops {
 
-/// True if the inputs are what the code reads: of its element types, ranks and sizes.
+/// True if the inputs have the element types, ranks and sizes of the code.
 [[nodiscard]] inline bool inputs_fit(const Code& code, std::span<const EValue> inputs) noexcept {
   if (inputs.size() != code.inputs.size()) return false;
   const GraphModuleView graph = code.body->graph.view();
@@ -34,17 +34,17 @@ namespace davit::onednn_ops {
   return true;
 }
 
-/// The codes of a partition whose sizes are symbolic, one for each set of sizes that it was called with; the oldest go
-/// first. Safe from several threads.
+/// The codes of a partition with symbolic sizes, one per set of sizes; the least recently used go first. Safe from
+/// several threads.
 class Shapes {
  public:
-  static constexpr std::size_t most = 32;  ///< codes that are kept
+  static constexpr std::size_t most = 32;  ///< codes kept
 
   Shapes(std::shared_ptr<const ProgramBody> body, const CodeOptions& options);
 
   [[nodiscard]] const std::shared_ptr<const ProgramBody>& body() const noexcept { return body_; }
 
-  /// The code for these inputs; null if the library has none, or the inputs are not what the partition's graph says.
+  /// The code for these inputs; null if the library has none, or if the inputs do not fit the partition's graph.
   [[nodiscard]] std::shared_ptr<const Code> code_for(const ShapeKey& key, std::span<const EValue> inputs);
 
  private:

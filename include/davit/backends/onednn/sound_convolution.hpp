@@ -7,21 +7,20 @@
 
 #include "davit/backends/onednn/descriptors.hpp"
 
-/// Convolutions by those of oneDNN's implementations that are right: some, found in version 2.6, write behind their
-/// destination, or read what nobody wrote, in sizes that are found by comparing them with its reference
+/// Convolutions on the correct implementations of oneDNN: some, found in version 2.6, write behind their destination,
+/// or read uninitialized memory. The faulty sizes were found by comparison with the reference implementation
 /// (tests/backends/onednn/sound_convolution.cpp).
 namespace davit::onednn_ops {
 
-/// What is convolved, as the library is asked for it: dimensions of images behind batch, channels and, of weights,
-/// groups.
+/// The sizes of a convolution for the library: dimensions of images behind batch, channels and, for weights, groups.
 struct ConvolutionSizes {
   Dims source, weight, destination;
-  Dims strides, dilates, pad_left;  ///< dilates: elements that are left out
+  Dims strides, dilates, pad_left;  ///< dilates: skipped elements
   bool source_zero_point = false;   ///< the source's zero is not 0
-  bool whole_operand = false;       ///< what follows it takes a tensor of the destination's sizes
+  bool whole_operand = false;       ///< its epilogue reads a tensor of the destination's sizes
 
   [[nodiscard]] std::size_t spatial() const noexcept { return strides.size(); }
-  /// The elements that a window spans.
+  /// The elements that a window spans, with dilation.
   [[nodiscard]] std::int64_t extent(std::size_t d) const noexcept {
     return (weight[weight.size() - spatial() + d] - 1) * (dilates[d] + 1) + 1;
   }
@@ -29,7 +28,7 @@ struct ConvolutionSizes {
   [[nodiscard]] bool is_padded(std::size_t d) const noexcept {
     return pad_left[d] > 0 || (destination[d + 2] - 1) * strides[d] + extent(d) - pad_left[d] > source[d + 2];
   }
-  /// True if `holds(d)` of a dimension but the last.
+  /// True if `holds(d)` for a dimension before the last.
   template <class Holds>
   [[nodiscard]] bool any_but_last(Holds&& holds) const {
     for (std::size_t d = 0; d + 1 < spatial(); ++d)
@@ -38,14 +37,13 @@ struct ConvolutionSizes {
   }
 };
 
-/// False for an implementation that does not compute a convolution of these sizes rightly. `jit_bf16_1x1` misreads odd
-/// channels; the other known ones use AMX tiles:
-/// - of volumes, bytes and `brgconv_1x1` come out wrong in many sizes;
+/// False for an implementation that is wrong for a convolution of these sizes. O(dimensions). `jit_bf16_1x1` misreads
+/// odd channels. The other known faults are in implementations with AMX tiles:
+/// - for volumes, bytes and `brgconv_1x1` are wrong in many sizes;
 /// - `jit_1x1` of bytes, or with a whole operand behind it, writes a fourth tile of pixels where an image is three of
-/// them;
+///   them;
 /// - `jit` of bytes loses count of its rows where a zero point pads them, and nothing pads their ends;
-/// - `brgconv`, `brg_conv_fwd` in version 3, takes too little of the source where windows leave out rows between them.
-/// O(dimensions).
+/// - `brgconv`, `brg_conv_fwd` in version 3, reads too few source rows if rows between windows are skipped.
 [[nodiscard]] inline bool is_sound(std::string_view implementation, const ConvolutionSizes& c) {
   if (c.spatial() == 0) return true;
   if (implementation.starts_with("jit_bf16_1x1:")) return c.weight[c.weight.size() - c.spatial() - 1] % 2 == 0;
@@ -66,7 +64,7 @@ struct ConvolutionSizes {
   return true;
 }
 
-/// True if a post-operation takes a tensor of the destination's sizes.
+/// True if a post-op reads a tensor of the destination's sizes.
 [[nodiscard]] inline bool takes_whole_operand(const primitive_attr& attributes, const MemoryDesc& destination) {
   const dnnl::post_ops ops = attributes.get_post_ops();
   for (int i = 0; i < ops.len(); ++i) {
@@ -79,8 +77,8 @@ struct ConvolutionSizes {
   return false;
 }
 
-/// The library's first sound implementation of a convolution; empty if there is none. `zero_point`: the source's zero
-/// is not 0. O(implementations).
+/// The library's first correct implementation of a convolution; empty if there is none. `zero_point`: the source's zero
+/// point is not 0. O(implementations).
 [[nodiscard]] inline dnnl::convolution_forward::primitive_desc sound_convolution_descriptor(
     algorithm how, const primitive_attr& attributes, bool zero_point, const MemoryDesc& source,
     const MemoryDesc& weight, const MemoryDesc& bias, const MemoryDesc& destination, const Dims& strides,

@@ -33,8 +33,8 @@ namespace davit::onednn_ops {
   return !outputs.empty();
 }
 
-/// The body for inputs of these sizes, every symbol a number; nothing if a size does not follow from them. Ids of
-/// values and nodes stay. O(size of the graph).
+/// The body for inputs of these sizes, with a number for every symbol; nothing if a size does not follow from them. Ids
+/// of values and nodes stay. O(size of the graph).
 [[nodiscard]] inline std::shared_ptr<const ProgramBody> specialize(const ProgramBody& body,
                                                                    std::span<const EValue> inputs) {
   auto out = std::make_shared<ProgramBody>(body);
@@ -67,7 +67,7 @@ namespace davit::onednn_ops {
   for (Dim& dim : graph.dims) {
     if (dim.is_static()) continue;
     const std::optional<std::int64_t> value = symbols.value(dim);
-    dim = {value ? *value : -1};  // a size that is needed and is not known is refused then
+    dim = {value ? *value : -1};  // an unknown size is refused where it is used
   }
   for (Argument& argument : graph.arguments) {
     if (!argument.is_value() || graph.values[argument.value()].kind != ValueKind::sym_int) continue;
@@ -80,10 +80,10 @@ namespace davit::onednn_ops {
   return out;
 }
 
-/// One node of a graph as it is for the example values of its symbols.
+/// A node of a graph with the example values of its symbols.
 class ExampleNode {
  public:
-  /// Nothing is copied if the node has no argument that is a symbolic number.
+  /// Copies nothing if no argument of the node is a symbolic number.
   ExampleNode(GraphModuleView graph, NodeId node) : view_(graph), node_(node) {
     bool symbolic = false;
     for (const Argument& a : graph.inputs(graph.nodes[node])) symbolic = symbolic || mentions_number(a);
@@ -100,7 +100,7 @@ class ExampleNode {
 
   [[nodiscard]] GraphModuleView view() const noexcept { return view_; }
   [[nodiscard]] NodeId node() const noexcept { return node_; }
-  /// True if uses of the outputs can be asked for.
+  /// True if the uses of the outputs are known.
   [[nodiscard]] bool knows_uses() const noexcept {
     return arguments_.empty() || view_.used != nullptr || made_.outputs.count == 1;
   }

@@ -13,8 +13,8 @@
 namespace davit::onednn_ops {
 
 /// The OpenMP runtime that the library was linked with, found at run time: Debian's uses libgomp, others libomp or
-/// libiomp5, which have the entry points that g++ compiles parallel regions to. Without one (oneDNN built for TBB or
-/// without threads) the functions are null and threads are the library's affair.
+/// libiomp5, which have the entry points that g++ compiles parallel regions to. Without OpenMP (oneDNN built for TBB or
+/// without threads) the functions are null, and the library manages its threads itself.
 struct OpenMp {
   int (*max_threads)() = nullptr;
   void (*set_threads)(int) = nullptr;
@@ -28,8 +28,8 @@ struct OpenMp {
   }
 };
 
-/// How many threads primitives use from here to the end of the scope, on the calling thread alone: at most as many as
-/// the machine has. 0: as it is.
+/// Sets the number of threads of primitives until the end of the scope, on the calling thread alone: at most the
+/// machine's. 0: unchanged.
 class ThreadScope {
  public:
   explicit ThreadScope(int threads) noexcept {
@@ -42,7 +42,7 @@ class ThreadScope {
   ThreadScope& operator=(const ThreadScope&) = delete;
   ~ThreadScope() { use(0); }
 
-  /// Another number from here on; 0: as it was before the scope.
+  /// Changes the number from here on; 0: the number before the scope.
   void use(int threads) noexcept {
     const int wanted = threads > 0 ? std::min(threads, most()) : before_;
     if (wanted == now_ || before_ == 0) return;
@@ -56,12 +56,12 @@ class ThreadScope {
     return threads;
   }
 
-  int before_ = 0;  ///< 0: nothing can be set
+  int before_ = 0;  ///< 0: it cannot be set
   int now_ = 0;
 };
 
-/// Runs the parts of a ThreadTeam's work on the threads that primitives run on: others would wait for those, which spin
-/// for a while after each primitive. There must be an OpenMP runtime; it may give fewer threads. Source:
+/// Runs the parts of a ThreadTeam's work on the primitives' threads: other threads would wait for these, which spin for
+/// a while after each primitive. There must be an OpenMP runtime; it may provide fewer threads. Source:
 /// kernels::ThreadTeam::Runner.
 inline void run_on_openmp(void*, std::size_t count, kernels::FunctionRef<void(std::size_t part)> work) {
   struct Parts {

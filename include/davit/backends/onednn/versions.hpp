@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-/// All that differs between versions 2 and 3 of the library: the rest of the backend is written once, for both.
-/// Source: the "Transition from v2.x to v3.x" page of oneDNN's developer guide.
+/// All differences between versions 2 and 3 of the library; the rest of the backend serves both. Source: the
+/// "Transition from v2.x to v3.x" page of oneDNN's developer guide.
 namespace davit::onednn_ops {
 
 using MemoryDesc = dnnl::memory::desc;
@@ -16,12 +16,12 @@ using DataType = dnnl::memory::data_type;
 
 inline constexpr int major_version = DNNL_VERSION_MAJOR;
 
-/// How a primitive on bytes scales its sums of products, and which bytes are zeros.
+/// The scales and zero points of a primitive on bytes.
 struct ByteScales {
   std::vector<float> factors;  ///< of the sums: one, or one per channel of the result
   std::int32_t source_zero = 0, made_zero = 0;
 };
-/// Numbers that a primitive takes at each execution.
+/// An argument of numbers that a primitive takes at each execution.
 struct NumbersArgument {
   int role;  ///< DNNL_ARG_*
   DataType type;
@@ -29,7 +29,7 @@ struct NumbersArgument {
   const void* data;
 };
 
-/// What the library does wrong, and is not given.
+/// Known faults of the library, which the backend avoids.
 struct Faults {
   bool repeated_functions =
       false;  ///< jit kernels run the second of two post-operations of one function with the first one's numbers
@@ -46,28 +46,28 @@ using Pooling = dnnl::pooling_forward;
 
 [[nodiscard]] inline DataType type_of(const MemoryDesc& md) { return md.get_data_type(); }
 [[nodiscard]] inline Dims dims_of(const MemoryDesc& md) { return md.get_dims(); }
-/// False for layouts that only the library understands.
+/// False for opaque layouts of the library.
 [[nodiscard]] inline bool has_strides(const MemoryDesc& md) {
   return md.get_format_kind() == dnnl::memory::format_kind::blocked;
 }
 [[nodiscard]] inline Dims strides_of(const MemoryDesc& md) { return md.get_strides(); }
-/// The blocks inside, innermost last, and the dimensions that they are of.
+/// The inner blocks, innermost last, and their dimensions.
 [[nodiscard]] inline std::pair<Dims, Dims> blocks_of(const MemoryDesc& md) {
   return {md.get_inner_blks(), md.get_inner_idxs()};
 }
-/// In the same layout, of another dtype; empty where that cannot be said of the layout.
+/// The layout with another dtype; empty if the layout has no such form.
 [[nodiscard]] inline MemoryDesc retyped(const MemoryDesc& md, DataType type) {
   return has_strides(md) && md.get_inner_nblks() == 0 ? MemoryDesc(md.get_dims(), type, md.get_strides())
                                                       : MemoryDesc();
 }
 
-/// What `use` answers of the descriptor of an operation.
+/// Returns use(descriptor) of an operation.
 template <class P, class Use, class... Args>
 [[nodiscard]] auto with_descriptor(const dnnl::engine& engine, const dnnl::primitive_attr& attr, Use&& use,
                                    const Args&... args) {
   return use(typename P::primitive_desc(engine, args..., attr));
 }
-/// Calls `describe` with the layouts and numbers of an operation whose source lies as its destination.
+/// Calls `describe` with the layouts and numbers of an operation whose source and destination share the layout.
 template <class Describe, class... Args>
 [[nodiscard]] auto in_one_layout(Describe&& describe, const MemoryDesc& md, const Args&... args) {
   return describe(md, md, args...);
@@ -81,21 +81,20 @@ template <class Describe, class... Args>
 inline void append_eltwise(dnnl::post_ops& ops, dnnl::algorithm a, float alpha, float beta) {
   ops.append_eltwise(a, alpha, beta);
 }
-/// A depthwise convolution of the result, of float32, with weights of its own. Source: oneDNN's guide to "Depthwise"
-/// post-ops.
+/// Appends a depthwise convolution of float32, with its own weights. Source: oneDNN's guide to "Depthwise" post-ops.
 inline void append_depthwise(dnnl::post_ops& ops, DataType bias, std::int64_t kernel, std::int64_t stride,
                              std::int64_t pad) {
   ops.append_dw(DataType::f32, bias, DataType::f32, kernel, stride, pad);
 }
 
-/// True if the bias is added to sums of products that are scaled already.
+/// True if the bias is added after the sums of products are scaled.
 inline constexpr bool bias_follows_scales = true;
 inline void set_byte_scales(dnnl::primitive_attr& attributes, const ByteScales& scales, bool grouped) {
   attributes.set_scales_mask(DNNL_ARG_WEIGHTS, scales.factors.size() == 1 ? 0 : grouped ? 3 : 1);
   if (scales.source_zero != 0) attributes.set_zero_points_mask(DNNL_ARG_SRC, 0);
   if (scales.made_zero != 0) attributes.set_zero_points_mask(DNNL_ARG_DST, 0);
 }
-/// What of them is no part of the primitive: views of `scales`.
+/// The arguments beside the primitive: views of `scales`.
 [[nodiscard]] inline std::vector<NumbersArgument> byte_scale_arguments(const ByteScales& scales) {
   std::vector<NumbersArgument> made{{DNNL_ARG_ATTR_SCALES | DNNL_ARG_WEIGHTS, DataType::f32,
                                      static_cast<std::int64_t>(scales.factors.size()), scales.factors.data()}};
@@ -133,7 +132,7 @@ using Pooling = dnnl::pooling_v2_forward;
 template <class P, class Use, class... Args>
 [[nodiscard]] auto with_descriptor(const dnnl::engine& engine, const dnnl::primitive_attr& attr, Use&& use,
                                    const Args&... args) {
-  const typename P::desc operation(args...);  // it is read again for each implementation
+  const typename P::desc operation(args...);  // each implementation reads it again
   return use(typename P::primitive_desc(operation, attr, engine));
 }
 template <class Describe, class... Args>
@@ -162,7 +161,7 @@ inline void set_byte_scales(dnnl::primitive_attr& attributes, const ByteScales& 
 }
 [[nodiscard]] inline std::vector<NumbersArgument> byte_scale_arguments(const ByteScales&) { return {}; }
 
-inline constexpr float hardswish_alpha = 0, hardswish_beta = 0;  // its factors are built in
+inline constexpr float hardswish_alpha = 0, hardswish_beta = 0;  // its factors are fixed
 
 #endif
 

@@ -15,11 +15,10 @@
 
 namespace davit::onednn_ops {
 
-/// What a session keeps for a partition: the library's memory objects and argument lists, made once, and the addresses
-/// they point at.
+/// A session's workspace for a code: the library's memory objects and argument lists, made once, and their addresses.
 class Workspace {
  public:
-  /// Sizes the scratch; `outputs` says which outputs will have a destination. Throws dnnl::error, std::bad_alloc.
+  /// Sizes the scratch; `outputs` says which outputs have a destination. Throws dnnl::error, std::bad_alloc.
   [[nodiscard]] std::size_t prepare(const Code& code, std::span<const EValue> outputs) {
     if (bases_.empty()) make_objects(code);
     std::vector<std::uint8_t> given(code.outputs.size(), 0);
@@ -58,13 +57,13 @@ class Workspace {
   }
   [[nodiscard]] portable_kernels::KernelMemory& kernel_memory() noexcept { return kernel_memory_; }
 
-  /// Points everything that lies in scratch there; nothing is done if it was there already.
+  /// Sets the address of the scratch, and of everything in it, if it changed.
   void move_scratch(const Code& code, std::byte* scratch) noexcept {
     if (scratch == scratch_) return;
     scratch_ = scratch;
     for (const auto& [storage, offset] : scratch_places_) set_address(code, storage, scratch + offset);
   }
-  /// Says where a storage lies. O(places in it) if that changed.
+  /// Sets the address of a storage. O(places in it) if it changed.
   void set_address(const Code& code, std::uint32_t storage, std::byte* address) noexcept {
     if (bases_[storage] == address) return;
     bases_[storage] = address;
@@ -73,21 +72,21 @@ class Workspace {
   }
 
  private:
-  /// True if what is made can be made there: a destination may be smaller than the graph says.
+  /// True if a made output fits its destination, which may be smaller than the graph says.
   [[nodiscard]] static bool fits(const Code& code, const Output& output, const TensorView& to) noexcept {
     const auto sizes = std::span(code.dims).subspan(output.dims.first, output.dims.count);
     return output.kind == Output::Kind::made && to.dtype == output.dtype && to.is_contiguous() &&
            std::ranges::equal(to.sizes(), sizes);
   }
-  /// Images are often a multiple of a page, and a load waits for a store to the same place of another page: tensors
-  /// that follow each other are moved apart by some cache lines (mobilenet_v2 1.5 % faster).
+  /// Images often span a multiple of a page, and a load waits for a store to the same offset of another page:
+  /// consecutive tensors are staggered by some cache lines (mobilenet_v2 1.5 % faster).
   static constexpr std::size_t stagger = 17 * 64;
 
   void make_objects(const Code& code) {
     stream_ = dnnl::stream(cpu());
     bases_.assign(code.storages.size(), nullptr);
     memories_.clear();
-    std::vector<std::uint8_t> real(code.places.size(), 0);  // zeros are written without a memory object
+    std::vector<std::uint8_t> real(code.places.size(), 0);  // zeros need no memory object
     for (const Step& step : code.steps)
       for (std::uint32_t i = 0; i < step.arguments.count; ++i)
         if (step.primitive) real[code.arguments[step.arguments.first + i].place] = 1;
@@ -107,15 +106,15 @@ class Workspace {
   dnnl::stream stream_;
   std::vector<dnnl::memory> memories_;            ///< per place
   std::vector<KernelState> kernels_;              ///< per kernel of the code
-  portable_kernels::KernelMemory kernel_memory_;  ///< which they share
-  std::vector<std::size_t> offsets_;              ///< per place: from the start of its root storage
+  portable_kernels::KernelMemory kernel_memory_;  ///< shared by the kernels
+  std::vector<std::size_t> offsets_;              ///< per place: offset in its root storage
   std::vector<dnnl_exec_arg_t> arguments_;        ///< per argument of the code
   std::vector<std::byte*> bases_;                 ///< per storage
   std::vector<std::pair<std::uint32_t, std::size_t>> scratch_places_;
   std::vector<std::uint8_t> given_;
   std::byte* scratch_ = nullptr;
   std::size_t arena_bytes_ = 0;
-  bool planned_ = false;  ///< for the outputs that are given_
+  bool planned_ = false;  ///< the scratch is planned for given_
 };
 
 }  // namespace davit::onednn_ops

@@ -26,8 +26,8 @@ struct portable;
 
 namespace detail {
 
-/// The rows of all families, sorted by the length of the operator's name and then the name; rows of one operator stay
-/// in the order of the families.
+/// The rows of all families, sorted by the length of the operator's name, then by name; rows of one operator keep the
+/// order of the families.
 template <std::size_t... N>
 [[nodiscard]] consteval auto sorted_embed_rows(const std::array<EmbedRow, N>&... families) {
   std::array<EmbedRow, (std::size_t{0} + ... + N)> rows{};
@@ -39,7 +39,7 @@ template <std::size_t... N>
   };
   (append(families), ...);
   std::array<std::size_t, rows.size()>
-      lengths{};  // counted once, and names compared by a builtin: both cost the compiler much
+      lengths{};  // counted once; a builtin compares names: both are expensive in constant evaluation
   for (std::size_t i = 0; i < order.size(); ++i) {
     order[i] = i;
     lengths[i] = __builtin_strlen(joined[i].name);
@@ -63,7 +63,7 @@ inline constexpr auto portable_rows =
                       static_lowering::reduce_rows, static_lowering::move_rows, static_lowering::index_rows,
                       static_lowering::resize_rows, static_lowering::recurrent_rows);
 
-/// The first row whose operator's name has that length or a greater one, per length.
+/// Per length, the first row with an operator's name of that length or longer.
 inline constexpr auto portable_row_of_length = [] {
   std::array<std::uint16_t, std::string_view(portable_rows.back().name).size() + 2> first{};
   std::size_t row = 0;
@@ -76,7 +76,7 @@ inline constexpr auto portable_row_of_length = [] {
 
 }  // namespace detail
 
-/// The face of the portable backend that static programs see: a table of operators, without the kernels of other types.
+/// The portable backend as static programs see it: a table of operators, without the kernels of other types.
 struct portable_static {
   static constexpr std::string_view name = "portable";
   using Kernels =
@@ -93,7 +93,7 @@ struct portable_static {
     if (length + 1 < detail::portable_row_of_length.size()) {
       const EmbedRow* row = detail::portable_rows.data() + detail::portable_row_of_length[length];
       const EmbedRow* end = detail::portable_rows.data() + detail::portable_row_of_length[length + 1];
-      while (row != end) {  // the operator's first row, written out: constant evaluation pays for every call
+      while (row != end) {  // the operator's first row, inlined: constant evaluation pays for every call
         const EmbedRow* const middle = row + (end - row) / 2;
         const int order = node.g.has_literals ? __builtin_strcmp(middle->name, target)
                                               : std::string_view(middle->name).compare(target);

@@ -11,14 +11,14 @@
 
 namespace davit {
 
-/// A group of operators as a type: satisfied by those of namespace davit::ops.
+/// Satisfied by the types of namespace davit::ops, each a group of operators.
 template <class G>
 concept OperatorGroupType = requires {
   { G::group } -> std::convertible_to<OperatorGroup>;
   { std::span<const portable_kernels::OpTable* const>(G::tables) };
 };
 
-/// The groups of operators that portable_of takes. OperatorGroup says what each has.
+/// The groups of operators for portable_of. OperatorGroup lists the operators of each.
 namespace ops {
 
 struct movement {

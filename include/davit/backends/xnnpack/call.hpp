@@ -11,7 +11,7 @@
 
 namespace davit::xnnpack_parts {
 
-/// The largest rank of a tensor the backend works on: XNNPACK's own limit.
+/// The largest rank of a tensor in the backend: XNNPACK's own limit.
 inline constexpr std::size_t max_dims = 6;
 
 /// A node's arguments by the names of its schema.
@@ -22,15 +22,15 @@ class Call {
   [[nodiscard]] constexpr GraphModuleView graph() const noexcept { return g_; }
   [[nodiscard]] constexpr NodeId id() const noexcept { return id_; }
   [[nodiscard]] constexpr std::string_view target() const noexcept { return g_.target(*node_); }
-  /// What operators::read_... reads.
+  /// The arguments for operators::read_...
   [[nodiscard]] constexpr operators::NodeArguments arguments() const noexcept { return {g_, id_}; }
-  /// nullptr if the argument is not given, or None.
+  /// Returns nullptr if the argument is omitted, or None.
   [[nodiscard]] constexpr const Argument* arg(std::string_view name) const noexcept {
     const Argument* a = g_.find_input(*node_, name);
     return a == nullptr || a->kind == ArgumentKind::none ? nullptr : a;
   }
   [[nodiscard]] constexpr bool has(std::string_view name) const noexcept { return arg(name) != nullptr; }
-  /// The value that the argument names; no_id if it is a literal, or not given.
+  /// Returns the value of the argument; no_id if it is a literal, or omitted.
   [[nodiscard]] constexpr ValueId value(std::string_view name) const noexcept {
     const Argument* a = arg(name);
     return a != nullptr && a->is_value() ? a->value() : no_id;
@@ -40,7 +40,7 @@ class Call {
     return a != nullptr && a->is_list() ? g_.args(a->items) : std::span<const Argument>{};
   }
 
-  /// The value of output `i` (lists counted by their items); no_id if there is none.
+  /// Returns the value of output `i` (list items count one by one); no_id if there is none.
   [[nodiscard]] constexpr ValueId output(std::size_t i = 0) const noexcept {
     ValueId found = no_id;
     for (const Argument& a : g_.outputs(*node_))
@@ -78,7 +78,7 @@ class Call {
   NodeId id_;
 };
 
-/// Why the backend cannot hold this value as a tensor of that dtype, or nullptr.
+/// Returns the reason why the backend cannot hold this value as a tensor of that dtype, or nullptr.
 [[nodiscard]] constexpr const char* refuses_tensor(const Call& call, ValueId v,
                                                    ScalarType dtype = ScalarType::float32) noexcept {
   if (!call.is_tensor(v)) return "an operand is not a tensor";
@@ -88,7 +88,7 @@ class Call {
   if (value.sizes.count > max_dims) return "more than 6 dimensions";
   for (const Dim& d : call.dims(v))
     if (d.is_static() && (d.value <= 0 || d.value > 1 << 24))
-      return "an empty tensor, or a dimension beyond 2^24";  // of channels XNNPACK makes buffers
+      return "an empty tensor, or a dimension beyond 2^24";  // XNNPACK allocates buffers per channel
   return nullptr;
 }
 
@@ -101,14 +101,14 @@ class Call {
     if (!same_dim(a[d], b[d])) return false;
   return true;
 }
-/// False if sizes are known to differ: of a symbolic one a run tells.
+/// False if two fixed sizes differ; symbolic sizes are compared at run time.
 [[nodiscard]] constexpr bool may_be_same(std::span<const Dim> a, std::span<const Dim> b) noexcept {
   if (a.size() != b.size()) return false;
   for (std::size_t d = 0; d < a.size(); ++d)
     if (a[d].is_static() && b[d].is_static() && a[d].value != b[d].value) return false;
   return true;
 }
-/// Why what has a result element for each of `x`'s cannot be taken, or nullptr.
+/// Returns the reason why an operator with one result element for each of `x`'s is refused, or nullptr.
 [[nodiscard]] constexpr const char* refuses_other_sizes(const Call& call, ValueId x) noexcept {
   return may_be_same(call.dims(x), call.dims(call.output())) ? nullptr : "a result of other sizes";
 }

@@ -12,7 +12,7 @@
 
 namespace davit::xnnpack_parts {
 
-/// A partition, compiled: its plan, and the engines that its sessions share.
+/// A compiled partition: its plan, and the engines that its sessions share.
 struct Code {
   Code(std::shared_ptr<const ProgramBody> b, Plan p, ThreadPool t, std::uint32_t most)
       : body(std::move(b)), plan(std::move(p)), pool(std::move(t)), turns(most) {}

@@ -13,10 +13,10 @@
 
 namespace davit::xnnpack_parts {
 
-/// Bytes that XNNPACK may read past the end of what it is given.
+/// Bytes that XNNPACK may read past the end of its operands.
 inline constexpr std::size_t slack = 64;
 
-/// A zeroed tensor with room behind its end.
+/// Makes a zeroed tensor with slack behind its end.
 [[nodiscard]] inline Tensor padded_zeros(ScalarType dtype, std::span<const std::int64_t> sizes) {
   Tensor t{.dtype = dtype, .sizes = {sizes.begin(), sizes.end()}, .strides = {}, .storage = {}};
   t.strides.resize(sizes.size());
@@ -25,7 +25,7 @@ inline constexpr std::size_t slack = 64;
   return t;
 }
 
-/// A row-major copy with room behind its end.
+/// Makes a row-major copy with slack behind its end.
 [[nodiscard]] inline Tensor padded_copy(const Tensor& from) {
   Tensor t = padded_zeros(from.dtype, from.sizes);
   if (!t.storage.empty()) copy_tensor(from.view(), t.view());
@@ -42,7 +42,7 @@ inline constexpr std::size_t slack = 64;
   return t;
 }
 
-/// The tensor under other sizes with as many elements: a view, or a copy if it is not contiguous.
+/// The tensor in other sizes of as many elements: a view, or a copy if it is not contiguous.
 [[nodiscard]] inline Tensor reshaped(const Tensor& from, std::vector<std::int64_t> sizes) {
   Tensor t = from.view().is_contiguous() ? from : padded_copy(from);
   t.sizes = std::move(sizes);
@@ -51,7 +51,7 @@ inline constexpr std::size_t slack = 64;
   return t;
 }
 
-/// An int8 constant with scales and zero points for every index of dimension `axis`, or one for all.
+/// An int8 constant with a scale and a zero point per index of dimension `axis`, or one for all.
 struct QuantizedTensor {
   Tensor integers;
   std::vector<float> scales;

@@ -16,7 +16,7 @@
 #include "davit/program/operators/movement.hpp"
 #include "davit/program/operators/normalization.hpp"
 
-/// Convolutions, the paddings before them and the batch norms behind them.
+/// Convolutions, with the paddings before and the batch norms behind them.
 namespace davit::xnnpack_parts {
 
 namespace detail {
@@ -37,7 +37,7 @@ namespace detail {
   return call.arguments().uses_first_output_only() ? nullptr : "its saved statistics are used";
 }
 
-/// Puts the parameters of a batch norm into weights; false if one is not constant.
+/// Folds a batch norm into weights; false if one of its parameters is not constant.
 [[nodiscard]] inline bool set_norm(Planner& p, const operators::BatchNormView& norm, Weights& weights) {
   const auto get = [&](ValueId v, Tensor& to) {
     if (v == no_id) return true;
@@ -51,7 +51,7 @@ namespace detail {
   return weights.has_norm;
 }
 
-/// A batch norm on its own: a depthwise convolution with a kernel of one element.
+/// A batch norm by itself: a depthwise convolution with a kernel of one element.
 inline void emit_batch_norm(Planner& p, const Call& call, const operators::BatchNormView& view) {
   const ValueId x = view.input;
   const std::int64_t channels = call.fixed(x, 1);
@@ -71,7 +71,7 @@ inline void emit_batch_norm(Planner& p, const Call& call, const operators::Batch
   p.add(step, call.id());
 }
 
-/// The window of a convolution over one or two dimensions; nothing if XNNPACK has no numbers as large.
+/// The window of a convolution over one or two dimensions; nothing if a number exceeds XNNPACK's types.
 [[nodiscard]] constexpr std::optional<Window> window_of(const operators::ConvolutionView& view) noexcept {
   constexpr std::int64_t most = 65535;
   Window w;
@@ -92,9 +92,8 @@ inline void emit_batch_norm(Planner& p, const Call& call, const operators::Batch
   return w;
 }
 
-/// True for a convolution that XNNPACK carries out as a product of matrices per group, of few channels each: it has
-/// kernels of groups of one channel for 3, 4, 9 and 25 taps. Where the sizes are known, portable's kernel computes it
-/// in place, 3 to 20 times as fast.
+/// True for a convolution that XNNPACK computes as a matrix product per group, with few channels each: its kernels for
+/// groups of one channel have 3, 4, 9 or 25 taps. For known sizes portable's kernel replaces it, 3 to 20 times as fast.
 [[nodiscard]] constexpr bool has_small_groups(const Call& call, const operators::ConvolutionView& view) noexcept {
   if (view.transposed || view.groups == 1) return false;
   const std::int64_t channels = call.fixed(view.input, 1), filters = call.fixed(view.weight, 0),
@@ -132,7 +131,7 @@ inline void emit_batch_norm(Planner& p, const Call& call, const operators::Batch
   return call.fixed(view.bias, 0) == out ? nullptr : "a bias that is not one number per channel";
 }
 
-/// True if XNNPACK carries a convolution out: it packs weights, which are constants.
+/// True if XNNPACK computes the convolution: its weights are constants, which it packs.
 [[nodiscard]] inline bool takes_weights(Planner& p, const Call& call, const operators::ConvolutionView& view) {
   return !is_by_kernel(call, view) && p.state(view.weight).constant &&
          (view.bias == no_id || p.state(view.bias).constant);
@@ -177,7 +176,7 @@ inline void emit_convolution(Planner& p, const Call& call, const operators::Conv
   p.add(step, call.id());
 }
 
-/// A padding with zeros that a convolution takes in; others are portable's.
+/// Reads a zero padding that is folded into a convolution; other paddings are portable's.
 [[nodiscard]] constexpr const char* read_pad(const Call& call, operators::PadView& view) {
   if (const operators::Refusal wrong = operators::read_pad(call.arguments(), view)) return wrong.what;
   for (const ValueId v : {view.input, call.output()})
@@ -201,7 +200,7 @@ inline void emit_pad(Planner& p, const Call& call, const operators::PadView&) {
       user != no_id && !operators::read_convolution(p.calls().call(user), convolution) && convolution.input == y &&
       !convolution.transposed && takes_weights(p, Call(p.graph(), user), convolution) &&
       operators::read_inner_padding(p.calls(), y, inner))
-    return;  // the convolution does it
+    return;  // the convolution pads
   emit_kernel(p, call, KernelOrder::rows);
 }
 

@@ -22,11 +22,11 @@ struct DeleteOperator {
 };
 using Operator = std::unique_ptr<xnn_operator, DeleteOperator>;
 
-/// An operator for some of a step's output channels, and where those lie.
+/// An operator for some of a step's output channels, and the place of these channels.
 struct OperatorPart {
   Operator op;
   std::size_t offset = 0;  ///< bytes
-  Scratch work{};          ///< which the library asks for
+  Scratch work{};          ///< requested by the library
 };
 
 [[nodiscard]] inline std::string_view name_of(xnn_status status) noexcept {
@@ -45,8 +45,8 @@ namespace detail {
 
 [[nodiscard]] constexpr std::int8_t byte(std::int32_t v) noexcept { return static_cast<std::int8_t>(v); }
 
-/// True if there is a kernel for every channel of the step's operands, and a bias if any. XNNPACK trusts them; a graph
-/// may contradict itself.
+/// True if the kernel has every channel of the step's operands, and the bias, if any, has one element per output
+/// channel. XNNPACK does not check this, and a graph may be inconsistent.
 [[nodiscard]] inline bool weights_fit(const Plan& plan, const Step& step, std::size_t kernel,
                                       std::size_t bias) noexcept {
   const Window& w = step.window;
@@ -61,11 +61,11 @@ namespace detail {
   return {channels(plan, step.in), pitch(plan, step.in), pitch(plan, step.out)};
 }
 
-/// XNNPACK goes through all weights for every few rows of the input: weights that do not stay in the cache are cut
-/// into parts that do, each for some output channels.
+/// XNNPACK reads all weights for every few rows of the input: weights larger than the cache are split into parts that
+/// fit, each for some output channels.
 inline constexpr std::size_t cached_weights = 512 * 1024;
-/// Output channels that every version computes at once, on CPUs with vectors of 512 bits: 16 in 2022, 32 in 2024. Fewer
-/// would be filled up.
+/// The number of output channels that every version computes at once on CPUs with 512-bit vectors: 16 in 2022, 32 in
+/// 2024. Fewer are padded.
 inline constexpr std::size_t whole_columns = 32;
 
 inline constexpr std::uint32_t no_flags = 0;
@@ -100,7 +100,7 @@ inline constexpr std::uint32_t no_flags = 0;
       p.integer_bias.data(), byte(q[1].zero_point), q[1].scale, byte(step.low), byte(step.high), no_flags);
 }
 
-/// A float convolution or product with constant weights.
+/// Creates a float convolution or product with constant weights.
 [[nodiscard]] inline xnn_status create_product(const Plan& plan, const Step& step, std::vector<OperatorPart>& parts) {
   const PackedWeights p = pack_float(plan.weights[step.weights], step.window.groups);
   if (!weights_fit(plan, step, p.kernel.size(), p.bias.size())) return xnn_status_invalid_parameter;
@@ -149,7 +149,7 @@ inline constexpr std::uint32_t no_flags = 0;
 
 }  // namespace detail
 
-/// Makes the operators of a step, their weights packed.
+/// Creates the operators of a step, with packed weights.
 [[nodiscard]] inline xnn_status create_operators(const Plan& plan, const Step& step, std::vector<OperatorPart>& parts) {
   if (step.op == Op::convolution || step.op == Op::transposed_convolution || step.op == Op::fully_connected)
     return detail::create_product(plan, step, parts);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// As core/definitions.hpp, for the backend `xnnpack`.
+/// Defines the symbol that tells a linker's user which file defines the backend `xnnpack`: see core/definitions.hpp.
 extern "C" const char
     davit_xnnpack_is_not_defined__include_davit_backends_xnnpack_implementation_hpp_in_one_source_file;
 namespace davit::detail {

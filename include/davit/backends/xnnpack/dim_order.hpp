@@ -11,7 +11,7 @@
 
 namespace davit::xnnpack_parts {
 
-/// The dimensions of a tensor from the outermost to the innermost in memory: {0, 2, 3, 1} is NHWC.
+/// The dimensions of a tensor from outermost to innermost in memory: {0, 2, 3, 1} is NHWC.
 struct DimOrder {
   std::array<std::uint8_t, max_dims> dim{};
   std::uint8_t rank = 0;
@@ -30,7 +30,7 @@ struct DimOrder {
   }
 };
 
-/// True if the two orders put the elements at the same places: dimensions of size 1 do not matter.
+/// True if both orders put the elements in the same places: dimensions of size 1 do not matter.
 [[nodiscard]] constexpr bool same_order(std::span<const Dim> dims, const DimOrder& a, const DimOrder& b) noexcept {
   if (a.rank != dims.size() || b.rank != dims.size()) return false;
   std::size_t i = 0;
@@ -46,13 +46,13 @@ struct DimOrder {
 
 namespace detail {
 
-/// The order of a view's dimensions, if it needs no copy: runs of old dimensions that make up runs of new ones must lie
-/// one after another in memory. Nothing if that cannot be told.
+/// The order of a view's dimensions if it needs no copy: the old dimensions that form a group of new ones must be
+/// adjacent in memory. Nothing if symbolic sizes leave that open.
 [[nodiscard]] constexpr std::optional<DimOrder> order_of_view(std::span<const Dim> from, const DimOrder& order,
                                                               std::span<const Dim> to) noexcept {
   if (order.rank != from.size()) return std::nullopt;
   const auto is_one = [](const Dim& d) { return d.is_static() && d.value == 1; };
-  std::array<std::uint8_t, max_dims> position{};  // of an old dimension in memory, those of size 1 left out
+  std::array<std::uint8_t, max_dims> position{};  // of an old dimension in memory, without those of size 1
   std::uint8_t count = 0;
   for (std::size_t p = 0; p < order.rank; ++p)
     if (const std::size_t d = order.dim[p]; d < max_dims && !is_one(from[d])) position[d] = count++;
@@ -72,7 +72,7 @@ namespace detail {
     std::int64_t old_size = 1;
     std::int64_t new_size = 1;
     std::uint8_t part = 0;
-    do {  // products of numbers only: a symbol has to match alone
+    do {  // products of fixed sizes only: a symbol must match by itself
       if (old_size <= new_size) {
         if (i == from.size() || !from[i].is_static()) return std::nullopt;
         if (!is_one(from[i]) && i != first && position[i] != position[first] + part) return std::nullopt;
@@ -90,7 +90,7 @@ namespace detail {
   for (std::size_t d = 0; d < to.size(); ++d) {
     std::size_t at = out.rank++;
     const auto before = [&](std::size_t a, std::size_t b) {
-      if (is_one(to[a]) || is_one(to[b])) return is_one(to[a]) && !is_one(to[b]);  // those outermost
+      if (is_one(to[a]) || is_one(to[b])) return is_one(to[a]) && !is_one(to[b]);  // dimensions of size 1 are outermost
       return key[a] != key[b] ? key[a] < key[b] : minor[a] < minor[b];
     };
     for (; at > 0 && before(d, out.dim[at - 1]); --at) out.dim[at] = out.dim[at - 1];

@@ -22,9 +22,9 @@
 
 namespace davit::xnnpack_parts {
 
-/// XNNPACK's operators for the steps of a plan, their weights packed, and what they were last set up for.
+/// XNNPACK's operators for the steps of a plan, with packed weights and the state of their last setup.
 ///
-/// An operator keeps its weights and its pointers in one object: one run at a time may use an engine.
+/// An operator keeps its weights and its pointers in one object, so only one run at a time may use an engine.
 class Engine {
  public:
   /// Errors: unsupported_argument if XNNPACK refuses an operator, out_of_memory.
@@ -76,7 +76,7 @@ class Engine {
   }
 
  private:
-  /// A call of one of portable's kernels, and the sizes that it was last made for.
+  /// A call of one of portable's kernels, and the sizes of its last setup.
   struct KernelSlot {
     portable_kernels::KernelStep step{};
     std::optional<portable_kernels::KernelState> state{};
@@ -93,7 +93,7 @@ class Engine {
     return slot.state->run(slot.step, kernel_memory_,
                            [&](std::size_t i) -> void* { return address(plan, ws, row.slots[i]); });
   }
-  /// Sizes and strides of a kernel's tensors. `add` of images that lie with their channels last: (n, h, w, c) to it.
+  /// Sets the sizes and strides of a kernel's tensors. `add` of channels_last images sees them as (n, h, w, c).
   static void lay_out(const Plan& plan, const Workspace& ws, const KernelRow& row, portable_kernels::KernelStep& step) {
     const DimOrder& order = plan.slots[row.slots[row.slots.size() - step.results]].order;
     step.dims.clear();
@@ -113,19 +113,19 @@ class Engine {
     }
   }
   struct State {
-    std::vector<OperatorPart> parts;  ///< mostly one
+    std::vector<OperatorPart> parts;  ///< usually one
     std::array<std::byte*, 2> at{};
     std::uint64_t generation = 0;
-    pthreadpool_t pool = nullptr;  ///< null where one thread is faster
+    pthreadpool_t pool = nullptr;  ///< null if one thread is faster
   };
-  /// Multiplications and other functions of elements that are worth waking threads for.
+  /// The multiplications or elementwise functions that are worth waking threads for.
   static constexpr std::int64_t work_for_threads = 100'000;
   [[nodiscard]] pthreadpool_t pool_for(const Plan& plan, const Workspace& ws, const Step& step) const noexcept {
     const std::int64_t in = extent_of(plan, ws, step.in).count, out = extent_of(plan, ws, step.out).count;
     std::int64_t work = 4 * std::max(in, out);
     if (step.weights != no_id) {
-      const Weights& weights =
-          plan.weights[step.weights];  // an element of a transposed convolution's input meets all of its channel's
+      const Weights& weights = plan.weights[step.weights];  // an input element of a transposed convolution meets the
+                                                            // whole kernel of its channel
       const std::int64_t each = weights.kernel.numel() / std::max<std::int64_t>(weights.kernel.sizes[0], 1);
       work = std::max(work, (weights.transposed ? in : out) * each);
     }
@@ -135,7 +135,7 @@ class Engine {
   ThreadPool pool_;
   std::vector<State> states_;
   std::vector<KernelSlot> kernels_;               ///< per row of Plan::kernels
-  portable_kernels::KernelMemory kernel_memory_;  ///< which they share
+  portable_kernels::KernelMemory kernel_memory_;  ///< shared by the kernels
 };
 
 }  // namespace davit::xnnpack_parts

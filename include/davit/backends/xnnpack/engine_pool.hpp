@@ -12,7 +12,7 @@
 
 namespace davit::xnnpack_parts {
 
-/// The engines of one compiled method: a run takes one, and gives it back.
+/// The engines of one compiled method: a run takes one and gives it back.
 class EnginePool {
  public:
   explicit EnginePool(std::uint32_t most) : most_(most) {
@@ -20,7 +20,7 @@ class EnginePool {
     free_.reserve(most);
   }
 
-  /// One engine, for as long as this lives.
+  /// Holds an engine for a run.
   class Turn {
    public:
     Turn(EnginePool& pool, Engine* taken) noexcept : engine(taken), pool_(pool) {}
@@ -39,7 +39,7 @@ class EnginePool {
     all_.push_back(std::move(engine));
   }
 
-  /// The engine that came back last. If all are in use: one more from `make`, up to the limit; else waits.
+  /// Takes the engine that came back last. If all are in use it makes one more, up to the limit, and waits beyond that.
   template <class Make>
   [[nodiscard]] Turn take(Make&& make) {
     std::unique_lock lock(mutex_);
@@ -54,7 +54,7 @@ class EnginePool {
         all_.push_back(std::move(engine));
         return {*this, made};
       }
-      most_ = static_cast<std::uint32_t>(all_.size());  // no memory for more
+      most_ = static_cast<std::uint32_t>(all_.size());  // no memory for another engine
     }
     came_back_.wait(lock, [&] { return !free_.empty(); });
     Engine* engine = free_.back();

@@ -25,17 +25,17 @@
 #include "davit/program/operator_call.hpp"
 #include "davit/program/operators/binary.hpp"
 
-/// Steps that are calls of portable's kernels.
+/// Steps that call portable's kernels.
 namespace davit::xnnpack_parts {
 
-/// In which order a kernel's operands lie, and its results are made.
+/// The order of dimensions in memory of a kernel's operands and results.
 enum class KernelOrder : std::uint8_t {
   rows,         ///< row-major
-  as_they_lie,  ///< operands in any order, results row-major
-  elementwise,  ///< all in one order, in which the kernel goes through them
+  as_they_lie,  ///< operands in any order, results in row-major
+  elementwise,  ///< all in one order, seen by the kernel as dense
 };
 
-/// The order in which tensors of a result's sizes are best combined: that of one of them, rather not row-major.
+/// The best order for an elementwise operator: that of one of its operands, preferably not row-major.
 [[nodiscard]] inline DimOrder best_order(Planner& p, std::span<const ValueId> operands, ValueId result) {
   const DimOrder plain = DimOrder::row_major(p.rank(result));
   DimOrder best = plain;
@@ -46,7 +46,7 @@ enum class KernelOrder : std::uint8_t {
   }
   return best;
 }
-/// The order of an operand's dimensions when the result has `order`.
+/// The order of an operand's dimensions for a result in `order`.
 [[nodiscard]] constexpr DimOrder order_of_operand(const DimOrder& order, std::size_t rank) noexcept {
   DimOrder out;
   const std::size_t missing = order.rank - rank;
@@ -55,7 +55,7 @@ enum class KernelOrder : std::uint8_t {
   return out;
 }
 
-/// Adds a call of the operator of a node by its kernel. Its results beyond the first are made as far as they are used.
+/// Adds a call of the node's kernel. Results beyond the first are made only if they are used.
 inline void emit_kernel(Planner& p, const Call& call, KernelOrder how) {
   const GraphModuleView graph = p.graph();
   std::vector<ValueId> operands, results;
@@ -87,7 +87,7 @@ inline void emit_kernel(Planner& p, const Call& call, KernelOrder how) {
   p.add_kernel(std::move(row), call.id());
 }
 
-/// The order in which the kernel of an operator that only portable computes takes its operands.
+/// The order of operands for a node that only portable's kernel computes.
 [[nodiscard]] inline KernelOrder kernel_order(GraphModuleView graph, NodeId node) {
   if (is_elementwise(graph, node)) return KernelOrder::elementwise;
   return is_reduction(operator_call(graph, graph.nodes[node]).target) ? KernelOrder::as_they_lie : KernelOrder::rows;
@@ -95,7 +95,7 @@ inline void emit_kernel(Planner& p, const Call& call, KernelOrder how) {
 
 namespace detail {
 
-/// (n), (n), and two numbers -> (n): their sum between bounds, NaN where one is.
+/// clamp(x (n) + y (n), low, high) -> (n), where a NaN stays NaN.
 struct BoundedSum {
   float low, high;
   [[gnu::always_inline]] float operator()(float a, float b) const noexcept {
@@ -120,7 +120,7 @@ struct BoundedSum {
 
 }  // namespace detail
 
-/// The sum of two tensors of one size, which a residual block clamps: in one pass. False if it is another node's.
+/// Fuses the sum and the clamp of a residual block to one pass. Returns false for other nodes.
 [[nodiscard]] inline bool emit_bounded_sum(Planner& p, const Call& call) {
   operators::BinaryView view;
   if (operators::read_binary(call.arguments(), view) || view.function != operators::BinaryFunction::add ||
@@ -140,7 +140,7 @@ struct BoundedSum {
   return true;
 }
 
-/// Adds a step on bytes, of fixed sizes, in place of a quantize and what it is of.
+/// Adds an int8 step, of fixed sizes, in place of a quantize and its operand.
 inline void emit_bytes(Planner& p, portable_kernels::Int8Step& joined) {
   using namespace portable_kernels;
   const ValueId made = p.calls().call(joined.quantize).output();

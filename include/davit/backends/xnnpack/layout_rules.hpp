@@ -14,7 +14,7 @@
 #include "davit/backends/xnnpack/rule.hpp"
 #include "davit/program/operators/movement.hpp"
 
-/// Operators that only say where elements lie: views, permutations, parts, repeats, concatenations; sizes as numbers.
+/// Operators that only rearrange elements: views, permutations, slices, repeats, concatenations; and sizes as numbers.
 namespace davit::xnnpack_parts {
 
 namespace detail {
@@ -54,7 +54,7 @@ inline void emit_view(Planner& p, const Call& call, const ViewOfSizes& view) {
   return call.all_fixed(x) && call.all_fixed(y) && from != to ? "another number of elements" : nullptr;
 }
 
-/// clone, alias and the like: the same elements.
+/// clone, alias and the like: they return the same elements.
 [[nodiscard]] constexpr const char* read_same(const Call& call, ViewOfSizes& view) {
   view.input = call.value("self");
   if (const char* reason = refuses_data_movement(call, view.input)) return reason;
@@ -85,7 +85,7 @@ inline void emit_expand(Planner& p, const Call& call, const ViewOfSizes& view) {
   p.alias(y, to, DimOrder::row_major(p.rank(y)));
 }
 
-/// sym_size: a number that the sizes of the inputs tell.
+/// sym_size: a number that follows from the sizes of the inputs.
 [[nodiscard]] constexpr const char* read_size(const Call& call, ViewOfSizes& view) {
   view.input = call.value("self");
   if (!call.is_tensor(view.input)) return "an operand is not a tensor";
@@ -159,7 +159,7 @@ inline void emit_permute(Planner& p, const Call& call, const operators::Permutat
   }
   return nullptr;
 }
-/// Copies what lies from `part` on along its dimension to a value that has as many dimensions, or one less.
+/// Copies the elements from `part` on, along its dimension, to a value of the same rank, or one less.
 inline void emit_slice_to(Planner& p, const Call& call, ValueId y, const operators::SliceView& part) {
   const ValueId x = part.input;
   inherit_quantization(p, x, y);
@@ -236,7 +236,7 @@ inline void emit_split(Planner& p, const Call& call, const operators::SliceView&
   }
   return call.fixed(call.output(), axis) == total ? nullptr : "sizes that do not fit";
 }
-/// Says before planning which values are parts of a concatenation of channels, so that they are made in place.
+/// Registers the parts of a concatenation of channels before planning, so that they are computed in place.
 inline void reserve_cat(Planner& p, const Call& call, const Concatenation& made) {
   const ValueId y = call.output();
   if (made.axis != 1 || p.rank(y) != 4) return;

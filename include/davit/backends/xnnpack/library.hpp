@@ -8,15 +8,15 @@
 
 #include "davit/core/scratch.hpp"
 
-/// XNNPACK's operators, alike for every version of the library. Its header has no number of the version: functions are
-/// asked which arguments they take.
+/// One interface to XNNPACK's operators for every version of the library. Its header has no version number: the
+/// argument types of its functions tell the versions apart.
 ///
 /// 2022-02 (Debian 12): create, setup(sizes, operands, threads), run. 2024-11 (Debian 13): create with caches,
-/// reshape(sizes, threads), setup(operands), run; poolings have their channels in reshape, and some operators want
+/// reshape(sizes, threads), setup(operands), run; poolings take their channels in reshape, and some operators need
 /// working memory.
 namespace davit::xnnpack_parts::library {
 
-/// The functions of an operator; one that a version does not have takes no arguments.
+/// The functions of an operator; a function that a version lacks takes no arguments.
 struct Convolution {
   static auto create(auto... a) -> decltype(xnn_create_convolution2d_nhwc_f32(a...)) {
     return xnn_create_convolution2d_nhwc_f32(a...);
@@ -39,7 +39,7 @@ struct TransposedConvolution {
     return xnn_setup_deconvolution2d_nhwc_f32(a...);
   }
 };
-/// Of int8 with a scale for each filter: qc8 in 2022, qs8_qc8w later.
+/// A convolution of int8 with a scale for each filter: qc8 in 2022, qs8_qc8w later.
 struct QuantizedConvolution {
   static auto create(auto... a) -> decltype(xnn_create_convolution2d_nhwc_qc8(a...)) {
     return xnn_create_convolution2d_nhwc_qc8(a...);
@@ -102,12 +102,12 @@ struct AveragePool {
   }
 };
 
-/// The pixels of an image: channels, and elements from one to the next of the operand and of the result.
+/// The pixels of an image: the channels, and the strides between pixels of the operand and of the result.
 struct Pixels {
   std::size_t channels = 0, in = 0, out = 0;
 };
 
-/// Creates an operator; `a`: its arguments up to the flags.
+/// Creates an operator; `a`: its arguments before the flags.
 template <class Functions, class... A>
 [[nodiscard]] xnn_status create(xnn_operator_t* op, A... a)
   requires requires { Functions::create(a..., op); } || requires { Functions::create(a..., nullptr, nullptr, op); }
@@ -132,7 +132,7 @@ namespace detail {
 
 inline constexpr std::size_t scratch_alignment = 64;
 
-/// Tells an operator its sizes: a batch, and of images their height and width.
+/// Sets the sizes of an operator: the batch, and, for images, height and width.
 template <class Functions, class... Sizes>
 [[nodiscard]] xnn_status reshape(xnn_operator_t op, const Pixels& p, Scratch& work, pthreadpool_t pool,
                                  Sizes... sizes) {
@@ -155,8 +155,8 @@ template <class Functions, class... Sizes>
 
 }  // namespace detail
 
-/// Points an operator at its operand and its result; `sizes` are new to it if `resized`. `work` is its own as long as
-/// it runs.
+/// Sets the operand and the result of an operator; `resized`: the sizes have changed. `work` belongs to the operator
+/// while it runs.
 template <class Functions, class T, class... Sizes>
 [[nodiscard]] xnn_status set_up(xnn_operator_t op, bool resized, const Pixels& p, Scratch& work, pthreadpool_t pool,
                                 const T* in, T* out, Sizes... sizes) {
@@ -182,7 +182,7 @@ inline constexpr bool is_made =
     };
 }  // namespace detail
 
-/// False for a version whose operators are made in another way.
+/// False for a version with other create functions.
 inline constexpr bool is_known = detail::is_made<xnn_operator_t>;
 
 }  // namespace davit::xnnpack_parts::library

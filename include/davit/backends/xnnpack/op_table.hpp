@@ -40,18 +40,19 @@ template <std::size_t... N>
 inline constexpr auto op_table =
     detail::sorted_rules(convolution_rules, layout_rules, matmul_rules, pooling_rules, quantized_rules);
 
-/// The row of the operator of that name, or nullptr. O(log operators).
+/// Returns the row of the operator of that name, or nullptr. O(log operators).
 [[nodiscard]] constexpr const Rule* find_rule(std::string_view target) noexcept {
   const auto* rule = std::lower_bound(op_table.begin(), op_table.end(), target,
                                       [](const Rule& a, std::string_view b) { return a.target < b; });
   return rule != op_table.end() && rule->target == target ? rule : nullptr;
 }
 
-/// True for operators that only portable's kernels compute here, which lose nothing.
+/// True for operators that run on portable's kernels alone, which keep NaN and infinities.
 [[nodiscard]] constexpr bool runs_as_kernel(std::string_view target) noexcept { return find_rule(target) == nullptr; }
 
-/// True for a call of portable's kernel that takes images in row-major order and makes others: here they would be laid
-/// out anew for it and behind it, as where a region ends. Norms and softmax stay, and what makes little of much.
+/// True for a call of portable's kernel with row-major images as operands and results: they would be reordered before
+/// and behind it, as at a region's border. Norms and softmax are taken nevertheless, and operators with much smaller
+/// results.
 [[nodiscard]] inline bool ends_images(GraphModuleView graph, NodeId node) {
   const OperatorCall call = operator_call(graph, graph.nodes[node]);
   const RangeBound range = facts_of(call.target).range;
@@ -70,9 +71,9 @@ inline constexpr auto op_table =
   return taken != 0 && made * 8 > taken;
 }
 
-/// Reads a node: nullptr, and its description, or why the backend does not take it. Nothing is in the description of a
-/// call of portable's kernel (refuses_as_kernel). O(arguments), or O(arguments of the graph) where all outputs but the
-/// first must be unused.
+/// Reads a node: returns nullptr and fills its description, or returns the reason why the backend refuses it. The
+/// description of a call of portable's kernel (refuses_as_kernel) is empty. O(arguments), or O(arguments of the graph)
+/// if all outputs but the first must be unused.
 [[nodiscard]] inline const char* describe_node(GraphModuleView graph, NodeId node, Description& description) {
   const Call call(graph, node);
   const Rule* const rule = find_rule(call.target());
@@ -98,15 +99,15 @@ inline constexpr auto op_table =
   return unfit;
 }
 
-/// nullptr if the backend takes the node, else why not.
+/// Returns nullptr if the backend takes the node, else the reason.
 [[nodiscard]] inline const char* refuses(GraphModuleView graph, NodeId node) {
   Description description;
   return describe_node(graph, node, description);
 }
 
-/// The steps of a method; what `int8_kernels` does: see Planner; `exact`: nothing that loses NaN or infinities goes
-/// unnoticed. Errors: unsupported_operator, with the node, for what `refuses` refuses; corrupt_data for constants that
-/// are not what the graph says.
+/// Makes the steps of a method. `int8_kernels`: see Planner; `exact`: check values where NaN or infinities may get
+/// lost. Errors: unsupported_operator, with the node, for nodes that `refuses` refuses; corrupt_data for constants that
+/// contradict the graph.
 [[nodiscard]] inline Result<Plan> make_plan(const ProgramBody& body, bool int8_kernels = false, bool exact = false) {
   GraphModuleView graph = body.graph.view();
   const std::vector<std::uint8_t> used = used_values(graph);

@@ -12,18 +12,18 @@
 
 namespace davit::xnnpack_parts {
 
-/// Adds rows to the tables of a plan, and keeps count of when buffers are written and read.
+/// Adds rows to the tables of a plan, and tracks the first and last use of buffers.
 class PlanBuilder {
  public:
   Plan plan;
 
-  /// A slot of a buffer of its own that belongs to no value.
+  /// Makes a slot in a new buffer, without a value.
   [[nodiscard]] std::uint32_t temporary(std::span<const Dim> sizes, const DimOrder& order,
                                         ScalarType dtype = ScalarType::float32) {
     plan.slots.push_back(fresh(sizes, order, dtype));
     return static_cast<std::uint32_t>(plan.slots.size() - 1);
   }
-  /// A slot with a dense constant that has room behind its end.
+  /// Makes a slot with a dense constant that has slack behind its end.
   [[nodiscard]] std::uint32_t constant_slot(Tensor dense, std::span<const Dim> sizes, const DimOrder& order) {
     Slot s = fresh(sizes, order, dense.dtype);
     plan.buffers.back().place = Place::constant;
@@ -56,7 +56,7 @@ class PlanBuilder {
   [[nodiscard]] bool is_input(std::uint32_t slot) noexcept { return buffer_of(slot).place == Place::input; }
 
  protected:
-  /// The next step reads or writes what lies in a slot.
+  /// Marks a slot as used by the next step.
   void read(std::uint32_t slot) {
     buffer_of(slot).last = static_cast<std::uint32_t>(plan.steps.size());
     buffer_of(slot).read = true;

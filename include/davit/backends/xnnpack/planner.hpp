@@ -21,27 +21,27 @@
 
 namespace davit::xnnpack_parts {
 
-/// What is known of a value while planning: constant, or held by slots (the same elements in different orders).
+/// A value during planning: a constant, or slots with its elements in different orders.
 struct ValueState {
   bool constant = false;
   bool packed = false;       ///< constant: the int8 tensor below, not dequantized yet
-  bool dequantized = false;  ///< slots hold int8; the value is what `quantization` makes of them
+  bool dequantized = false;  ///< slots hold int8, which `quantization` maps to the value
   Tensor tensor;             ///< constant
   QuantizedTensor weights;   ///< constant and packed
   Quantization quantization;
   std::vector<std::uint32_t> slots;
 };
 
-/// Where a value goes when it is part of a concatenation along the innermost dimension.
+/// The place of a value that is part of a concatenation along the innermost dimension.
 struct ConcatPart {
   ValueId whole = no_id;
   std::int64_t offset = 0;
 };
 
-/// Makes the steps of a plan, node by node; the rules of the op table use it.
+/// Makes the steps of a plan node by node, through the rules of the op table.
 class Planner : public PlanBuilder {
  public:
-  /// Without `int8_kernels` XNNPACK's operators compute with int8 numbers in float: only moves and maxima stay int8.
+  /// Without `int8_kernels` XNNPACK's operators compute int8 values in float: only moves and maxima stay int8.
   Planner(const ProgramBody& body, bool int8_kernels)
       : g_(body.graph.view()), body_(body), calls_{g_, Uses(g_)}, int8_kernels_(int8_kernels) {
     states_.resize(g_.values.size());
@@ -57,21 +57,22 @@ class Planner : public PlanBuilder {
   [[nodiscard]] ValueState& state(ValueId v) noexcept { return states_[v]; }
   [[nodiscard]] ConcatPart& concat_part(ValueId v) noexcept { return concat_part_[v]; }
   [[nodiscard]] bool is_done(NodeId n) const noexcept { return done_[n] != 0; }
-  /// Says that a node's arguments or its result do not fit its kernel.
+  /// Records a node whose arguments or result do not fit its kernel.
   void refuse(NodeId n) noexcept { refused_ = n; }
-  [[nodiscard]] NodeId refused() const noexcept { return refused_; }  ///< no_id: none was
-  /// Per value of the graph its number in the list, until the next call; of others whatever it was before.
+  [[nodiscard]] NodeId refused() const noexcept { return refused_; }  ///< no_id: none
+  /// Returns a table of values by id: the index in the list. Entries of other values are undefined; valid until the
+  /// next call.
   [[nodiscard]] std::span<const std::uint32_t> numbered(std::span<const ValueId> list) {
     numbers_.resize(g_.values.size());
     for (std::uint32_t i = 0; i < list.size(); ++i) numbers_[list[i]] = i;
     return numbers_;
   }
-  /// Says that another node's steps do what this node says.
+  /// Marks a node as computed by another node's steps.
   void absorb(NodeId n) noexcept { done_[n] = 1; }
 
-  /// The node that alone uses the value; no_id if there are more uses or it leaves the graph.
+  /// The only node that uses the value; no_id if there are more uses or the graph returns it.
   [[nodiscard]] NodeId only_user(ValueId v) const noexcept { return calls_.uses.only_user(v); }
-  /// Says which values are to be looked at.
+  /// Sets the values to check.
   void check_values(std::vector<ValueCheck> checks) {
     checks_ = std::move(checks);
     plan.exact = true;
@@ -80,8 +81,7 @@ class Planner : public PlanBuilder {
       plan.checked_inputs.push_back(v != no_id && checks_[v] != ValueCheck::none ? 1 : 0);
   }
   [[nodiscard]] bool is_checked(ValueId v) const noexcept { return !checks_.empty() && checks_[v] != ValueCheck::none; }
-  /// Looks at the results of a node whose steps have been added; at those that are constants, as views of some are,
-  /// now.
+  /// Checks the results of a node after its steps; constant results, such as views of constants, are checked now.
   void check_results(NodeId n) {
     for (const Argument& a : g_.outputs(g_.nodes[n]))
       g_.for_each_value(a, [&](ValueId v) {
@@ -93,11 +93,11 @@ class Planner : public PlanBuilder {
       });
   }
   [[nodiscard]] bool int8_kernels() const noexcept { return int8_kernels_; }
-  /// False if a constant is not what the graph says it is.
+  /// False if a constant contradicts the graph.
   [[nodiscard]] bool constants_fit() const noexcept { return fits_; }
   [[nodiscard]] bool used(ValueId v) const noexcept { return calls_.uses.any(v); }
 
-  /// The value as a constant float tensor; nullptr if it is none.
+  /// The value as a constant float tensor; nullptr if it is not constant.
   [[nodiscard]] const Tensor* constant(ValueId v) {
     if (v == no_id || !states_[v].constant) return nullptr;
     ValueState& k = states_[v];
@@ -108,41 +108,40 @@ class Planner : public PlanBuilder {
     return &k.tensor;
   }
 
-  /// Any slot that holds the value as it is: int8 for a dequantized one, perhaps with a pitch, perhaps the caller's
-  /// own.
+  /// Any slot that holds the value: int8 for a dequantized value, possibly with a pitch, possibly the caller's memory.
   [[nodiscard]] std::uint32_t raw(ValueId v) {
     if (states_[v].slots.empty()) add_constant(v);
     return states_[v].slots.front();
   }
-  /// A slot in memory of the plan that holds the value in float, perhaps with a pitch.
+  /// A slot in the plan's memory that holds the value in float, possibly with a pitch.
   [[nodiscard]] std::uint32_t need(ValueId v) {
     if (states_[v].dequantized) unpack(v);
     const std::uint32_t first = raw(v);
     return is_input(first) ? need_raw(v, plan.slots[first].order, true) : first;
   }
-  /// The same, dense.
+  /// As need, but dense.
   [[nodiscard]] std::uint32_t need_dense(ValueId v) {
     const std::uint32_t first = need(v);
     return plan.slots[first].pitch == 0 ? first : need(v, plan.slots[first].order);
   }
-  /// The same in that order; with `pitched` perhaps with a pitch.
+  /// As need, in that order of dimensions; `pitched` allows a pitch.
   [[nodiscard]] std::uint32_t need(ValueId v, const DimOrder& order, bool pitched = false) {
     if (states_[v].dequantized) unpack(v);
     return need_raw(v, order, pitched);
   }
-  /// The same, of int8 for a dequantized value.
+  /// As need, but int8 for a dequantized value.
   [[nodiscard]] std::uint32_t need_raw(ValueId v, const DimOrder& order, bool pitched = false) {
     (void)raw(v);
     for (const std::uint32_t s : states_[v].slots) {
       const Slot& slot = plan.slots[s];
       if (!is_input(s) && slot.pitch == 0 && same_order(dims(v), slot.order, order))
         return slot.order == order ? s : renamed(v, s, order);
-      if (pitched && slot.pitch != 0 && slot.order == order) return s;  // a pitch is of that innermost dimension
+      if (pitched && slot.pitch != 0 && slot.order == order) return s;  // the pitch is of the innermost dimension
     }
     return copy_to(v, order);
   }
 
-  /// A new slot of that order for a value that the next step writes. With `pitched` it may be a slice of a
+  /// Makes a slot of that order for a value that the next step writes. With `pitched` it may be a slice of a
   /// concatenation.
   [[nodiscard]] std::uint32_t define(ValueId v, const DimOrder& order, bool pitched = false) {
     const ConcatPart& slice = concat_part_[v];
@@ -156,19 +155,19 @@ class Planner : public PlanBuilder {
     }
     return put(v, fresh(dims(v), order, g_.values[v].dtype));
   }
-  /// The slot of the concatenation `v`, which its parts write.
+  /// The slot of the concatenation `v` as a whole.
   [[nodiscard]] std::uint32_t whole_of(ValueId v) {
     if (states_[v].slots.empty()) put(v, fresh(dims(v), DimOrder::channels_last(rank(v)), g_.values[v].dtype));
     return states_[v].slots.front();
   }
-  /// Says that `v` is what `slot` holds, under other dimensions.
+  /// Makes `v` the value of `slot`, in other dimensions.
   void alias(ValueId v, std::uint32_t slot, const DimOrder& order) {
     Slot s = plan.slots[slot];
     s.dims = add_dims(dims(v));
     s.order = order;
     put(v, s);
   }
-  /// Puts the graph's outputs where the caller wants them: row-major, each in a buffer of its own.
+  /// Writes the graph's outputs in row-major order, each in its own buffer.
   void finish() {
     const std::span<const Argument> outputs = g_.args(g_.root().outputs);
     for (std::uint32_t i = 0; i < outputs.size(); ++i) {
@@ -206,7 +205,7 @@ class Planner : public PlanBuilder {
     states_[v].slots.push_back(static_cast<std::uint32_t>(plan.slots.size() - 1));
     return states_[v].slots.back();
   }
-  /// The same memory with its dimensions of size 1 elsewhere.
+  /// The same memory with the dimensions of size 1 in other places.
   [[nodiscard]] std::uint32_t renamed(ValueId v, std::uint32_t slot, const DimOrder& order) {
     Slot s = plan.slots[slot];
     s.order = order;
@@ -233,7 +232,7 @@ class Planner : public PlanBuilder {
         constant_slot(padded_copy(tensor == nullptr ? empty : *tensor), dims(v), DimOrder::row_major(rank(v)));
     states_[v].slots.push_back(s);
   }
-  /// Turns a dequantized value into floats.
+  /// Converts a dequantized value to floats.
   void unpack(ValueId v) {
     const std::uint32_t first = states_[v].slots.front();
     const std::uint32_t from = need_raw(v, plan.slots[first].order);
@@ -242,7 +241,7 @@ class Planner : public PlanBuilder {
     states_[v].dequantized = false;
     states_[v].slots.assign(1, to);
   }
-  /// float32 of bytes, element by element.
+  /// Converts bytes to float32, elementwise.
   void add_dequantize(std::uint32_t from, std::uint32_t to, const Quantization& q, NodeId node) {
     const portable_kernels::OpRow* const op =
         portable_kernels::find_op("quantized_decomposed.dequantize_per_tensor.default");
@@ -280,8 +279,8 @@ class Planner : public PlanBuilder {
   std::vector<ConcatPart> concat_part_;
   std::vector<std::uint8_t> done_;
   operators::ProgramCalls calls_;
-  std::vector<ValueCheck> checks_;      ///< per value; empty: none
-  std::vector<std::uint32_t> numbers_;  ///< of numbered()
+  std::vector<ValueCheck> checks_;      ///< per value; empty: no checks
+  std::vector<std::uint32_t> numbers_;  ///< the table of numbered()
   NodeId refused_ = no_id;
   bool int8_kernels_;
   bool fits_ = true;

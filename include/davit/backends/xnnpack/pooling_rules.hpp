@@ -12,8 +12,8 @@ namespace davit::xnnpack_parts {
 
 namespace detail {
 
-/// The window of a pool over two dimensions, rounding up of the output size turned into padding at the end; nothing if
-/// it has one element, or XNNPACK no numbers as large.
+/// The window of a 2d pool, with padding at the end in place of a rounded-up output size; nothing for a window of one
+/// element, or if a number exceeds XNNPACK's types.
 [[nodiscard]] constexpr std::optional<Window> window_of(const Call& call, const operators::PoolView& view) noexcept {
   Window w;
   for (std::size_t d = 0; d < 2; ++d) {
@@ -42,8 +42,8 @@ namespace detail {
   return call.fixed(x, 1) < 0 ? "a symbolic number of channels" : nullptr;
 }
 
-/// True if a window may have elements in the padding whose nearest element of the image is none of its own, or lie
-/// there whole: XNNPACK takes the nearest one as soon as a dimension is dilated.
+/// True if a window may lie in the padding whole, or have elements there whose nearest image element is outside the
+/// window: with dilation XNNPACK takes the nearest image element for padding.
 [[nodiscard]] constexpr bool leaves_image(const Call& call, const operators::PoolView& view) noexcept {
   if (view.dilation[1] == 1 && view.dilation[2] == 1) return false;
   for (std::size_t d = 1; d < 3; ++d)
@@ -80,7 +80,7 @@ inline void emit_max_pool(Planner& p, const Call& call, const operators::PoolVie
   const ValueId x = view.input;
   const DimOrder order = DimOrder::channels_last(4);
   Step step{.op = Op::max_pool, .window = *window_of(call, view)};
-  if (p.state(x).dequantized) {  // the largest integer is the largest number
+  if (p.state(x).dequantized) {  // dequantize is monotonic: the largest integer is the largest number
     step.op = Op::max_pool_s8;
     step.in = p.need_raw(x, order);
     step.out = p.temporary(p.dims(call.output()), order, ScalarType::int8);
@@ -97,7 +97,7 @@ inline void emit_pool(Planner& p, const Call& call, const operators::PoolView& v
   emit_window(p, call, view.input, {.op = Op::average_pool, .window = *window_of(call, view)});
 }
 
-/// Averages over windows of equal size; over whole images it is portable's kernel.
+/// Averages over windows of equal size; portable's kernel averages whole images.
 [[nodiscard]] constexpr const char* read_adaptive(const Call& call, operators::AdaptivePoolView& view) {
   if (const operators::Refusal wrong = operators::read_adaptive_pool(call.arguments(), view)) return wrong.what;
   if (const char* reason = refuses_image(call, view.input)) return reason;

@@ -20,18 +20,18 @@ namespace davit::xnnpack_parts {
 
 namespace detail {
 
-/// Why a run cannot be prepared.
+/// The reason why a run cannot be prepared.
 struct Unfit {
   ErrorCode code = ErrorCode::invalid_shape;
   NodeId node = no_id;
   Name what;
 };
 
-/// What the inputs say of symbolic sizes.
+/// Finds the values of symbolic sizes in the inputs.
 inline void bind_symbols(GraphModuleView graph, const Plan& plan, std::span<const EValue> inputs,
                          SymbolSizes& symbols) {
   symbols = SymbolSizes(graph.exprs, graph.text);
-  for (const bool first : {true, false}) {  // plain symbols first, then expressions that can be solved
+  for (const bool first : {true, false}) {  // first plain symbols, then solvable expressions
     const auto bind = [&](ExprId expr, std::int64_t value) { symbols.bind(expr, value, first); };
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       if (plan.input_values[i] == no_id) continue;
@@ -45,8 +45,8 @@ inline void bind_symbols(GraphModuleView graph, const Plan& plan, std::span<cons
   }
 }
 
-/// The sizes of every slot; or that the inputs do not tell them, or that a tensor is empty, which XNNPACK's operators
-/// do not take.
+/// Computes the sizes of every slot. Unfit if they do not follow from the inputs, or if a tensor is empty, which
+/// XNNPACK's operators refuse.
 [[nodiscard]] inline std::optional<Unfit> find_sizes(const Plan& plan, Workspace& ws) {
   ws.is_planned = true;
   ws.sizes.assign(plan.dims.size(), 0);
@@ -74,7 +74,7 @@ inline void bind_symbols(GraphModuleView graph, const Plan& plan, std::span<cons
   return std::ranges::equal(tensor.sizes(), std::span(ws.sizes).subspan(dims.first, dims.count));
 }
 
-/// True if every slot lies within its buffer, and every constant is as large as the graph says.
+/// True if every slot lies within its buffer, and every constant has the graph's size.
 [[nodiscard]] inline bool slots_fit(const Plan& plan, const Workspace& ws) {
   for (std::uint32_t s = 0; s < plan.slots.size(); ++s) {
     const Slot& slot = plan.slots[s];
@@ -90,7 +90,7 @@ inline void bind_symbols(GraphModuleView graph, const Plan& plan, std::span<cons
   return true;
 }
 
-/// What inputs must be, and operands of each other.
+/// Checks the inputs, and the operands of each step against each other.
 [[nodiscard]] inline std::optional<Unfit> check_sizes(const Plan& plan, const Workspace& ws,
                                                       std::span<const EValue> inputs) {
   for (const Buffer& b : plan.buffers) {
@@ -107,7 +107,7 @@ inline void bind_symbols(GraphModuleView graph, const Plan& plan, std::span<cons
   return std::nullopt;
 }
 
-/// Says which outputs are written where the caller wants them.
+/// Finds the outputs that are written to a destination of the caller's.
 inline void find_given(const Plan& plan, Workspace& ws, std::span<const EValue> outputs) {
   ws.given.assign(plan.output_slots.size(), 0);
   for (std::size_t i = 0; i < outputs.size() && i < ws.given.size(); ++i) {
@@ -120,7 +120,7 @@ inline void find_given(const Plan& plan, Workspace& ws, std::span<const EValue> 
   }
 }
 
-/// Where buffers lie in scratch; answers its size in bytes.
+/// Assigns buffers their places in scratch; returns its size in bytes.
 [[nodiscard]] inline std::size_t place_buffers(const Plan& plan, Workspace& ws) {
   std::vector<Lifetime> lifetimes;
   std::vector<std::uint32_t> owners;
@@ -146,8 +146,8 @@ inline void find_given(const Plan& plan, Workspace& ws, std::span<const EValue> 
 
 }  // namespace detail
 
-/// Makes a workspace ready for runs with inputs of these sizes; answers the bytes of scratch they need.
-/// Errors: invalid_argument for another number of inputs; invalid_shape; out_of_memory. O(dims + slots + steps).
+/// Prepares a workspace for runs with inputs of these sizes; returns their bytes of scratch. Errors: invalid_argument
+/// for another number of inputs; invalid_shape; out_of_memory. O(dims + slots + steps).
 [[nodiscard]] inline Result<std::size_t> prepare_run(const Plan& plan, const ProgramBody& body,
                                                      std::span<const EValue> inputs, std::span<const EValue> outputs,
                                                      Workspace& ws) {
@@ -160,7 +160,7 @@ inline void find_given(const Plan& plan, Workspace& ws, std::span<const EValue> 
     detail::bind_symbols(body.graph.view(), plan, inputs, ws.symbols);
     unfit = detail::find_sizes(plan, ws);
   }
-  if (!unfit && !ws.is_planned) return 0;  // portable's kernels will run, which find their sizes as they go
+  if (!unfit && !ws.is_planned) return 0;  // portable's kernels will run, and find their sizes themselves
   if (!unfit) unfit = detail::check_sizes(plan, ws, inputs);
   if (unfit)
     return std::unexpected(

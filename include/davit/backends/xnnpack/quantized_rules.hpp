@@ -12,26 +12,26 @@
 #include "davit/program/operators/bounds.hpp"
 #include "davit/program/operators/quantization.hpp"
 
-/// Floats to int8 and back, and products of int8 by XNNPACK.
+/// Conversions of floats to int8 and back, and products of int8 by XNNPACK.
 namespace davit::xnnpack_parts {
 
-/// How a quantize node turns floats to int8.
+/// The float to int8 conversion of a quantize node.
 struct Quantizer {
   Quantization quantization;
-  float inverse = 1;  ///< 1 / scale, divided before it is a float, as PyTorch does
+  float inverse = 1;  ///< 1 / scale, rounded to float after the division, as in PyTorch
   std::int32_t low = -128;
   std::int32_t high = 127;
 };
 
-/// Scale and zero point as XNNPACK has them; nothing for what it cannot have.
+/// The scale and zero point for XNNPACK; nothing outside its range.
 [[nodiscard]] constexpr std::optional<Quantization> steps_of(const operators::QuantizationView& view) noexcept {
   const bool fits = view.scale >= 1e-30 && view.scale <= 1e30 && view.zero_point >= -128 && view.zero_point <= 127;
   return fits ? std::optional(Quantization{static_cast<float>(view.scale), static_cast<std::int32_t>(view.zero_point)})
               : std::nullopt;
 }
 
-/// The quantizer of a quantize_per_tensor node to int8, and bounds before it; nothing for other nodes and what XNNPACK
-/// cannot have.
+/// The quantizer of a quantize_per_tensor node to int8 and of clamps before it; nothing for other nodes and for numbers
+/// outside XNNPACK's range.
 [[nodiscard]] constexpr std::optional<Quantizer> quantizer_of(operators::QuantizationView view,
                                                               const operators::ClampView& bounds = {}) noexcept {
   if (!view.quantizes || view.scales != no_id) return std::nullopt;
@@ -42,8 +42,7 @@ struct Quantizer {
                    static_cast<std::int32_t>(view.high)};
 }
 
-/// The quantize node that alone uses `value`, perhaps behind a clamp; it and the clamp are taken in with
-/// absorb_quantizer.
+/// The quantize node that is the only user of `value`, possibly behind a clamp; absorb_quantizer fuses both.
 struct QuantizedResult {
   NodeId clamp = no_id;
   NodeId node = no_id;
@@ -74,7 +73,7 @@ inline void absorb_quantizer(Planner& planner, const QuantizedResult& result) {
 
 namespace detail {
 
-/// int8 in, weights and out: the input was dequantized, and the result is quantized and nothing else.
+/// Emits a product of int8 with int8 weights to int8: its input is dequantized, and its result is only quantized.
 [[nodiscard]] inline bool emit_quantized_weights(Planner& p, const Call& call, ValueId x, ValueId w, ValueId bias,
                                                  Step step, const DimOrder& order, bool transposed) {
   if (!p.int8_kernels() || !p.state(x).dequantized || !p.state(w).constant || !p.state(w).packed) return false;
@@ -130,7 +129,7 @@ inline void emit_quantize(Planner& p, const Call& call, const operators::Quantiz
   if (const char* reason = refuses_other_sizes(call, view.input)) return reason;
   return steps_of(view) ? nullptr : "a scale or zero point that is not a literal number of int8";
 }
-/// Makes nothing yet: those who need floats ask for them.
+/// Emits nothing: users of the floats request them.
 inline void emit_dequantize(Planner& p, const Call& call, const operators::QuantizationView& view) {
   const ValueId x = view.input;
   const Quantization q = *steps_of(view);
@@ -160,7 +159,7 @@ inline void emit_dequantize(Planner& p, const Call& call, const operators::Quant
       return "parameters that are not one number per channel";
   return nullptr;
 }
-/// Constant weights stay int8 for those who can use them so.
+/// Keeps constant weights int8 for users that take int8.
 inline void emit_dequantize_channels(Planner& p, const Call& call, const operators::QuantizationView& view) {
   const Tensor* integers = p.constant(view.input);
   const Tensor* scales = p.constant(view.scales);

@@ -19,7 +19,7 @@
 
 namespace davit::xnnpack_parts {
 
-/// A view of other sizes, or what repeats its argument.
+/// A view in other sizes, or an expand.
 struct ViewOfSizes {
   ValueId input = no_id;
 };
@@ -28,19 +28,19 @@ struct Concatenation {
   std::size_t axis = 0;
 };
 
-/// What a node says, read once: its steps are made of this. Nothing for a call of portable's kernel.
+/// The description of a node, read once, from which its steps are made. Empty for a call of portable's kernel.
 using Description =
     std::variant<std::monostate, operators::AdaptivePoolView, operators::BatchNormView, operators::ConvolutionView,
                  operators::MatmulView, operators::PadView, operators::PermutationView, operators::PoolView,
                  operators::QuantizationView, operators::SliceView, ViewOfSizes, Concatenation>;
 
-/// A row of the op table: reads a node, or says why it is not taken; makes its steps.
+/// A row of the op table: reads a node, or returns the reason of a refusal; makes its steps.
 struct Rule {
   std::string_view target;
   const char* (*read)(const Call& call, Description& description);
   void (*emit)(Planner& planner, const Call& call, const Description& description);
 };
-/// The row of an operator that is read into a `View`.
+/// The row of an operator with the description `View`.
 template <class View, const char* (*Read)(const Call& call, View& view),
           void (*Emit)(Planner& planner, const Call& call, const View& view)>
 [[nodiscard]] constexpr Rule rule(std::string_view target) noexcept {
@@ -50,13 +50,13 @@ template <class View, const char* (*Read)(const Call& call, View& view),
           }};
 }
 
-/// The bounds that a node clamps its first operand to.
+/// The bounds of a clamp of the first operand.
 struct Bounds {
   float low = -infinity;
   float high = infinity;
 };
 
-/// The bounds that a node keeps, as XNNPACK has them: the lower below the upper.
+/// The bounds of a clamp node for XNNPACK, which needs the lower one below the upper one.
 [[nodiscard]] constexpr std::optional<Bounds> bounds_of(const Call& call) noexcept {
   operators::ClampView view;
   if (operators::read_clamp(call.arguments(), view)) return std::nullopt;
@@ -64,13 +64,13 @@ struct Bounds {
   return b.low < b.high ? std::optional(b) : std::nullopt;
 }
 
-/// What a node writes once the clamps that alone use it are taken in.
+/// The result of a node together with the clamps that are its only users.
 struct Clamped {
   ValueId value = no_id;
   Bounds bounds;
 };
 
-/// Takes in the clamp that alone uses `value`, if there is one.
+/// Takes in the clamp that is the only user of `value`, if there is one.
 [[nodiscard]] inline Clamped take_clamp(Planner& planner, ValueId value) {
   Clamped out{.value = value, .bounds = {}};
   const NodeId user = planner.only_user(value);
@@ -84,7 +84,7 @@ struct Clamped {
 
 namespace detail {
 
-/// Why a value cannot be passed on as it is, or nullptr: all tensors are of one dtype.
+/// Returns the reason why a node cannot move its operands unchanged, or nullptr: all tensors must have one dtype.
 [[nodiscard]] constexpr const char* refuses_data_movement(const Call& call, ValueId x) noexcept {
   if (!call.is_tensor(x)) return "an operand is not a tensor";
   const ScalarType dtype = call.dtype(x);
@@ -95,7 +95,7 @@ namespace detail {
   return call.outputs() == 0 ? "no output" : nullptr;
 }
 
-/// Passes the constant's or the dequantized value's nature on to what is only another view of it.
+/// A view of a constant stays constant, a view of a dequantized value stays dequantized.
 inline void inherit_quantization(Planner& p, ValueId from, ValueId to) {
   p.state(to).dequantized = p.state(from).dequantized;
   p.state(to).quantization = p.state(from).quantization;

@@ -12,7 +12,7 @@
 
 namespace davit::xnnpack_parts {
 
-/// Moves elements of so many bytes, in the order in which the target's lie; strides are in elements.
+/// Copies elements of that many bytes, in the target's order; strides are in elements.
 inline void move_along(const std::byte* from, const std::array<std::int64_t, max_dims>& from_strides, std::byte* to,
                        const std::array<std::int64_t, max_dims>& to_strides, std::size_t element,
                        const Extent& sizes) noexcept {
@@ -35,7 +35,7 @@ inline void run_copy(const Plan& plan, const Workspace& ws, const Step& step) {
   std::array<std::int64_t, max_dims> walked_strides{};
   std::int64_t from_at = 0;
   std::int64_t to_at = 0;
-  const std::size_t shift = out.rank - x.rank;  // an operand with fewer dimensions is repeated along the others
+  const std::size_t shift = out.rank - x.rank;  // missing leading dimensions are broadcast
   for (std::size_t d = 0; d < walked.rank; ++d) {
     if (step.into) {
       walked_strides[d] = from_strides[d];

@@ -14,7 +14,7 @@
 
 namespace davit::xnnpack_parts {
 
-/// Says where every buffer lies in this run.
+/// Sets the address of every buffer for this run.
 inline void set_addresses(const Plan& plan, Workspace& ws, std::span<const EValue> inputs,
                           std::span<const EValue> outputs, std::byte* scratch) noexcept {
   for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
@@ -32,7 +32,7 @@ inline void set_addresses(const Plan& plan, Workspace& ws, std::span<const EValu
   }
 }
 
-/// Hands the results to the caller, after the last step.
+/// Returns the results to the caller, after the last step.
 inline void return_outputs(GraphModuleView graph, const Plan& plan, Workspace& ws, std::span<EValue> outputs) noexcept {
   const std::span<const Argument> results = graph.args(graph.root().outputs);
   for (std::size_t i = 0; i < outputs.size(); ++i) {

@@ -13,13 +13,13 @@
 
 namespace davit::xnnpack_parts {
 
-/// Points an operator at its operands, for the sizes of this run, which are other ones than before if `resized`.
+/// Sets the operands of an operator, for the sizes of this run; `resized`: the sizes have changed.
 [[nodiscard]] inline xnn_status setup_operator(const Plan& plan, const Workspace& ws, const Step& step,
                                                OperatorPart& part, bool resized, const std::array<std::byte*, 2>& at,
                                                pthreadpool_t pool) {
   const Extent x = extent_of(plan, ws, step.in);
   const auto size = [](std::int64_t n) { return static_cast<std::size_t>(n); };
-  // an image from its logical sizes: [batch, channels, (height,) width], or [batch, channels] as images of one element
+  // image sizes: [batch, channels, (height,) width], or [batch, channels] as images of one pixel
   const std::size_t batch = size(x.sizes.empty() ? 1 : x.sizes[0]);
   const std::size_t height = x.rank == 4 ? size(x.sizes[2]) : 1;
   const std::size_t width = x.rank >= 3 ? size(x.sizes[x.rank - 1]) : 1;
@@ -33,7 +33,7 @@ namespace davit::xnnpack_parts {
   constexpr const std::int8_t* bytes = nullptr;
   switch (step.op) {
     case Op::convolution:
-      // one long row instead of many images where every element is on its own
+      // elementwise: one long row instead of many images
       if (x.rank > 4) return set_up(library::Convolution{}, floats, std::size_t{1}, std::size_t{1}, size(x.rows()));
       return set_up(library::Convolution{}, floats, batch, height, width);
     case Op::transposed_convolution:

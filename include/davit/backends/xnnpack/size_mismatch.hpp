@@ -10,18 +10,18 @@
 
 namespace davit::xnnpack_parts {
 
-/// Why the sizes of a step's operands do not fit each other, or nullptr. The graph says what they are; this is for
-/// graphs that contradict themselves.
+/// Returns the reason why the sizes of a step's operands are inconsistent, or nullptr. Only inconsistent graphs fail
+/// this check.
 [[nodiscard]] inline const char* size_mismatch(const Plan& plan, const Workspace& ws, const Step& step) noexcept {
   const auto extent = [&](std::uint32_t s) { return extent_of(plan, ws, s); };
-  if (step.op == Op::kernel) return nullptr;  // which asks itself
+  if (step.op == Op::kernel) return nullptr;  // the kernel checks them itself
   const Extent out = extent(step.out);
   const Extent x = extent(step.in);
   const auto same = [](const Extent& a, const Extent& b) { return std::ranges::equal(a.sizes, b.sizes); };
   const auto window = [&](bool channels, bool transposed) {
     const auto& w = step.window;
     const std::size_t spatial = x.rank - 2;
-    if (spatial > 2) return same(x, out) ? nullptr : "images that do not fit";  // a batch norm: one element each
+    if (spatial > 2) return same(x, out) ? nullptr : "images that do not fit";  // a batch norm: one element per channel
     if (x.rank != out.rank || x.sizes[0] != out.sizes[0] || (channels && x.sizes[1] != out.sizes[1]))
       return "images that do not fit";
     for (std::size_t d = 0; d < spatial; ++d) {

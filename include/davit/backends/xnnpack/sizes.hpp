@@ -17,8 +17,8 @@ namespace davit::xnnpack_parts {
 
 /// The values of symbolic sizes for one set of inputs.
 ///
-/// Beyond SymbolValues it knows what inputs say of whole expressions: a part of a program may see s0 + s1 without s0 or
-/// s1.
+/// Unlike SymbolValues it also knows the values of whole expressions: the inputs of a partition may have the size s0 +
+/// s1, but neither s0 nor s1.
 class SymbolSizes {
  public:
   SymbolSizes() = default;
@@ -29,8 +29,7 @@ class SymbolSizes {
     symbols_.reset();
     std::ranges::fill(known_, std::uint8_t{0});
   }
-  /// Says that the expression has this value; so have others that are written alike, and so is known what it adds a
-  /// known number to or multiplies by one. O(expressions).
+  /// Sets the value of an expression, of equal expressions, and of x in x + constant and x * 1. O(expressions).
   void bind(ExprId id, std::int64_t value, bool symbols_only) noexcept {
     if (symbols_only && exprs_[id].op != ExprOp::symbol) return;
     (void)symbols_.bind(id, value);
@@ -50,7 +49,7 @@ class SymbolSizes {
       }
     }
   }
-  /// Works out what follows from what is known. O(expressions^2) where quotients of quotients are unknown.
+  /// Derives further values from the known ones. O(expressions^2) if quotients of quotients are unknown.
   void settle() noexcept {
     symbols_.settle();
     for (ExprId e = 0; e < exprs_.size(); ++e)
@@ -83,7 +82,7 @@ class SymbolSizes {
     if (e.op == ExprOp::min) set(id, std::min(a, b));
   }
 
-  /// x // (m * n) from x // m: torch writes a quotient of a quotient so.
+  /// x // m -> x // (m * n), which is torch's form of a quotient of a quotient.
   void solve_quotient(ExprId id) noexcept {
     const Expr& whole = exprs_[id];
     for (ExprId k = 0; k < exprs_.size(); ++k) {

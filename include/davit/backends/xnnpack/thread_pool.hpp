@@ -14,10 +14,10 @@
 
 namespace davit::xnnpack_parts {
 
-/// A pool of threads that operators share; null for one thread.
+/// A thread pool that operators share; null for one thread.
 using ThreadPool = std::shared_ptr<pthreadpool>;
 
-/// The process's pool of that many threads, or as many as the machine has: the same one for all who ask while it lives.
+/// Returns the process's pool of that many threads, at most the machine's: one pool for all callers while it lives.
 [[nodiscard]] inline ThreadPool thread_pool(std::size_t threads) {
   threads = std::min<std::size_t>(threads, std::max(std::thread::hardware_concurrency(), 1u));
   if (threads <= 1) return nullptr;

@@ -14,8 +14,7 @@
 
 namespace davit::xnnpack_parts {
 
-/// Weights as XNNPACK's create functions read them: [out, height, width, in] or [out, in]. Needed only while it packs
-/// them.
+/// Weights in the order of XNNPACK's create functions: [out, height, width, in] or [out, in]. Needed only for packing.
 struct PackedWeights {
   std::vector<float> kernel;
   std::vector<float> bias;
@@ -25,7 +24,7 @@ struct PackedWeights {
 };
 
 namespace detail {
-/// The kernel with its output dimension first and its input dimension last, row-major.
+/// The kernel as a row-major tensor, with its output dimension first and its input dimension last.
 [[nodiscard]] inline Tensor output_first(const Weights& w) {
   const std::size_t rank = w.kernel.sizes.size();
   std::array<std::int64_t, max_dims> order{};
@@ -43,8 +42,7 @@ namespace detail {
 }
 }  // namespace detail
 
-/// Puts the kernel of a transposed convolution, [groups, in, out, taps], into the order that XNNPACK packs: [groups,
-/// out, taps, in].
+/// Reorders the kernel of a transposed convolution, [groups, in, out, taps], to XNNPACK's [groups, out, taps, in].
 inline void turn_transposed_kernel(const float* from, std::size_t groups, std::size_t in, std::size_t out,
                                    std::size_t taps, float* to) noexcept {
   for (std::size_t g = 0; g < groups; ++g, from += in * out * taps)
@@ -53,7 +51,7 @@ inline void turn_transposed_kernel(const float* from, std::size_t groups, std::s
         for (std::size_t i = 0; i < in; ++i) *to++ = from[(i * out + o) * taps + t];
 }
 
-/// The float weights, a batch norm after them folded in. O(weights).
+/// Packs float weights, with a batch norm after them folded in. O(weights).
 [[nodiscard]] inline PackedWeights pack_float(const Weights& w, std::uint32_t groups) {
   const bool turned = w.transposed && w.kernel.sizes.size() > 2;
   const Tensor kernel = turned ? padded_copy(w.kernel) : detail::output_first(w);
@@ -86,7 +84,7 @@ inline void turn_transposed_kernel(const float* from, std::size_t groups, std::s
   return p;
 }
 
-/// The int8 weights with the bias in units of input scale times weight scale. O(weights).
+/// Packs int8 weights, with the bias in units of input scale times weight scale. O(weights).
 [[nodiscard]] inline PackedWeights pack_integers(const Weights& w, const Step& step) {
   const Tensor kernel = detail::output_first(w);
   const auto out = static_cast<std::size_t>(kernel.sizes[0]);

@@ -14,15 +14,15 @@
 
 namespace davit::formats {
 
-/// What an assertion of the model says if it does not hold, behind ": "; empty if it says nothing.
+/// The message of a model's assertion, behind ": "; empty without one.
 [[nodiscard]] inline Name assertion_text(GraphModuleView graph, const Node& node) {
   for (const Argument& a : graph.inputs(node))
     if (a.kind == ArgumentKind::string) return concat(": ", graph.string(a));
   return {};
 }
 
-/// Whether an assertion about numbers, an `aten._assert_*` or `aten.sym_constrain_range*` node, holds for these numbers
-/// of the symbolic values; nothing if it is about data.
+/// Evaluates an assertion about numbers, an `aten._assert_*` or `aten.sym_constrain_range*` node, for these values of
+/// the symbolic numbers; nothing if it is about data.
 [[nodiscard]] inline std::optional<bool> assertion_holds(GraphModuleView graph, const Node& node,
                                                          const std::vector<std::int64_t>& symbols) {
   const std::span<const Argument> in = graph.inputs(node);

@@ -16,14 +16,14 @@
 
 namespace davit::formats {
 
-/// A tensor of a C function's call.
+/// A tensor of a C function.
 struct CTensor {
-  std::string name;  ///< the model's
+  std::string name;  ///< in the model
   ScalarType dtype = ScalarType::undefined;
-  std::vector<std::int64_t> sizes;  ///< the largest
+  std::vector<std::int64_t> sizes;  ///< the largest sizes
   bool is_written = false;
 
-  /// What it is at most, with other numbers for the program's symbols too.
+  /// Widens it to a tensor for other values of the program's symbols.
   void join(const CTensor& other) {
     for (std::size_t d = 0; d < sizes.size(); ++d) sizes[d] = std::max(sizes[d], other.sizes[d]);
   }
@@ -34,27 +34,27 @@ struct CTensor {
   }
 };
 
-/// A symbol of several numbers, which come with the call.
+/// A symbol whose value comes with the call.
 struct CDim {
-  std::string symbol{};  ///< the model's
+  std::string symbol{};  ///< in the model
   std::int64_t first = 0, last = 0;
-  std::string name{};  ///< in C; EmbedCText finds it
+  std::string name{};  ///< in C; set by EmbedCText
 };
 
-/// A method that C calls.
+/// A method as a C function.
 struct CMethod {
-  std::string name{};                ///< in C++; empty: the program's only one, forward
+  std::string name{};                ///< in C++; empty: forward, the program's only method
   std::vector<CTensor> tensors{};    ///< in the order of the call
-  std::vector<std::string> names{};  ///< of the tensors in C; EmbedCText finds them
+  std::vector<std::string> names{};  ///< of the tensors in C; set by EmbedCText
   std::vector<CDim> dims{};
 
   [[nodiscard]] std::string function() const { return name.empty() ? "forward" : name; }
 };
 
-/// What `davit embed --c` writes beside a program's C++ header: C functions around a static_module on portable.
+/// The C files of `davit embed --c` beside a program's C++ header: C functions around a static_module on portable.
 class EmbedCText {
  public:
-  /// `type` is the program's C++ type, `file` the files' name.
+  /// `type`: the program's C++ type; `file`: the name of the files.
   EmbedCText(std::string type, std::string file, std::vector<CMethod> methods, std::size_t arena_bytes, bool has_state)
       : type_(std::move(type)),
         file_(std::move(file)),
@@ -74,7 +74,7 @@ class EmbedCText {
     }
   }
 
-  /// The C type of elements; nullptr if C has none of them.
+  /// Returns the C type of elements; nullptr if C has none.
   [[nodiscard]] static constexpr const char* element_type(ScalarType type) noexcept {
     switch (type) {
       case ScalarType::float32: return "float";
@@ -86,12 +86,12 @@ class EmbedCText {
       case ScalarType::int64: return "int64_t";
       case ScalarType::bool_: return "bool";
       case ScalarType::float16:
-      case ScalarType::bfloat16: return "uint16_t";  // their bits
+      case ScalarType::bfloat16: return "uint16_t";  // its bits
       default: return nullptr;
     }
   }
 
-  /// NAME.h.
+  /// The text of NAME.h.
   [[nodiscard]] std::string header() const {
     const std::string own = upper(type_);
     std::string out = "/* Written by `davit embed --c`. Compile " + file_ + "_c.cpp as C++23 and link it. */\n";
@@ -133,7 +133,7 @@ class EmbedCText {
     return out + "#endif\n";
   }
 
-  /// NAME_c.cpp.
+  /// The text of NAME_c.cpp.
   [[nodiscard]] std::string source() const {
     std::string out = "// Written by `davit embed --c`.\n#include \"" + file_ +
                       ".h\"\n\n#include <cstddef>\n#include <cstdint>\n#include <span>\n\n";
@@ -182,7 +182,7 @@ class EmbedCText {
       if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
     return out;
   }
-  /// Of a method's macros.
+  /// The prefix of a method's macros.
   [[nodiscard]] std::string prefix(const CMethod& method) const {
     return upper(type_ + "_") + (method.name.empty() ? "" : upper(method.name + "_"));
   }

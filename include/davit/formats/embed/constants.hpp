@@ -19,14 +19,14 @@
 
 namespace davit::formats {
 
-/// A constant as it stands in the header, and as what reads the header finds it: `data` points into the EmbedConstants.
+/// A constant as the header's text, and as its readers see it: `data` points into the EmbedConstants.
 struct EmbeddedConstant {
-  std::string text;  ///< the initialiser of a ConstantData
+  std::string text;  ///< the initializer of a ConstantData
   ConstantData data{};
 };
 
-/// The constants of an embedded program: what backends may read while they plan (biases, scales) as arrays in the
-/// header, the others as a blob, which costs the compiler next to nothing; equal ones are kept once.
+/// The constants of an embedded program. Constants that backends may read while planning (biases, scales) are arrays in
+/// the header; the others are a blob, which costs the compiler next to nothing. Equal constants are kept once.
 class EmbedConstants {
  public:
   /// Constants of rank 0 and 1 of up to this many bytes can be read in constant evaluation.
@@ -35,7 +35,7 @@ class EmbedConstants {
 
   explicit EmbedConstants(std::string space) : space_(std::move(space)) {}
 
-  /// The tensor's elements; `name` is what an array is called.
+  /// Adds a tensor's elements; `name`: of the array, if it becomes one.
   [[nodiscard]] EmbeddedConstant add(std::string_view name, const Tensor& tensor, WeightLayout layout) {
     std::vector<std::byte> bytes = contiguous(tensor);
     if (layout == WeightLayout::output_inner) bytes = output_inner(bytes, tensor);
@@ -43,14 +43,14 @@ class EmbedConstants {
         tensor.sizes.size() < 2 && bytes.size() <= small_bytes && !embed_text::element_type(tensor.dtype).empty();
     return in_array ? array(name, tensor.dtype, bytes) : blob(tensor.dtype, bytes);
   }
-  /// The same for a state's initial value, always an array; without text if all of it is zero.
+  /// Adds a state's initial value, always as an array; without text if all elements are zero.
   [[nodiscard]] EmbeddedConstant add_state(std::string_view name, const Tensor& tensor) {
     const std::vector<std::byte> bytes = contiguous(tensor);
     for (const std::byte b : bytes)
       if (b != std::byte{}) return array(name, tensor.dtype, bytes);
     return {};
   }
-  /// An array with the sum of each output channel of an int8 tensor; without text for any other.
+  /// Adds an array with the sum of each output channel of an int8 tensor; without text for other tensors.
   [[nodiscard]] EmbeddedConstant add_sums(std::string_view name, const Tensor& tensor) {
     if (tensor.dtype != ScalarType::int8 || tensor.sizes.size() < 2 || tensor.sizes[0] == 0) return {};
     const std::vector<std::byte> bytes = contiguous(tensor);
@@ -69,7 +69,7 @@ class EmbedConstants {
   [[nodiscard]] const std::string& arrays() const noexcept { return arrays_; }
   [[nodiscard]] const std::vector<std::byte>& blob() const noexcept { return blob_; }
 
-  /// The elements in row-major order.
+  /// Returns the elements in row-major order.
   [[nodiscard]] static std::vector<std::byte> contiguous(const Tensor& tensor) {
     Tensor copy = Tensor::zeros(tensor.dtype, tensor.sizes);
     copy_tensor(tensor.view(), copy.view());
@@ -77,7 +77,7 @@ class EmbedConstants {
     if (!bytes.empty()) std::memcpy(bytes.data(), copy.view().data, bytes.size());
     return bytes;
   }
-  /// Row-major bytes with dimension 0 made the innermost one, padded with zeros to a multiple of 8.
+  /// Moves dimension 0 of row-major bytes to the innermost position, padded with zeros to a multiple of 8.
   [[nodiscard]] static std::vector<std::byte> output_inner(const std::vector<std::byte>& bytes, const Tensor& tensor) {
     const std::size_t width = size_of(tensor.dtype);
     const auto outputs = static_cast<std::size_t>(tensor.sizes[0]);
@@ -92,7 +92,7 @@ class EmbedConstants {
   }
 
  private:
-  /// An array's name and elements.
+  /// An array's type and text, and its name.
   using Array = std::map<std::pair<ScalarType, std::string>, std::string>::value_type;
 
   [[nodiscard]] const Array& kept_array(std::string_view name, ScalarType dtype, const std::vector<std::byte>& bytes) {
@@ -100,7 +100,7 @@ class EmbedConstants {
     if (const auto at = known_arrays_.find({dtype, key}); at != known_arrays_.end()) return *at;
     std::string own(name);
     for (int i = 2; !names_.insert(own).second; ++i)
-      own = std::string(name) + "_" + std::to_string(i);  // names that differed in the model
+      own = std::string(name) + "_" + std::to_string(i);  // distinct names of the model that became equal
     embed_text::append_array(arrays_, own, dtype, bytes);
     return *known_arrays_.emplace(std::pair(dtype, std::move(key)), space_ + "::" + own).first;
   }
@@ -135,7 +135,7 @@ class EmbedConstants {
     if (is_new) {
       blob_.insert(blob_.end(), bytes.begin(), bytes.end());
       while (blob_.size() % alignment != 0 || blob_.empty())
-        blob_.push_back(std::byte{0});  // a constant without elements lies somewhere too
+        blob_.push_back(std::byte{0});  // gives a constant without elements an address too
     }
     const std::size_t count = bytes.size() / size_of(dtype);
     return {"davit::ConstantData::in_blob(" + embed_text::scalar_type(dtype) + ", " + std::to_string(count) + ", " +
@@ -146,7 +146,7 @@ class EmbedConstants {
   std::string space_;
   std::string arrays_;
   std::vector<std::byte> blob_;
-  std::set<std::string, std::less<>> names_;  ///< of arrays
+  std::set<std::string, std::less<>> names_;  ///< names of arrays
   std::map<std::pair<ScalarType, std::string>, std::string> known_arrays_;
   std::map<std::string, std::size_t> known_blobs_;
 };

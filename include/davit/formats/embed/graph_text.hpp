@@ -14,18 +14,18 @@
 
 namespace davit::formats {
 
-/// Writes the root graph of a program as StaticGraphTables: the rows that StaticGraphRows makes, with the model's names
-/// as comments. `dims` are the numbers of the graph's dims, `symbols` those of its symbolic values.
+/// Writes the root graph of a program as StaticGraphTables: the rows of StaticGraphRows, with the model's names as
+/// comments. `dims` and `symbols` are the values of the graph's dims and symbolic values.
 class EmbedGraphText {
  public:
   EmbedGraphText(GraphModuleView graph, const std::vector<std::int64_t>& dims, const std::vector<std::int64_t>& symbols)
       : graph_(graph), rows_(graph, dims, symbols) {}
 
   [[nodiscard]] StaticGraph rows() const noexcept { return rows_.view(); }
-  /// How often nodes that are not dead, and graph outputs, read the value.
+  /// The number of uses of a value by live nodes and graph outputs.
   [[nodiscard]] std::uint32_t users(ValueId v) const { return rows_.values[v].users; }
 
-  /// The text of the member `tables`. With `source_lines` each node has the line of the model above it.
+  /// Writes the member `tables`. With `source_lines`, the model's source line precedes each node.
   [[nodiscard]] std::string write(bool source_lines) const {
     const auto count = [](std::size_t n) { return std::to_string(n); };
     std::string out = "  using kind = davit::ArgumentKind;\n  using dtype = davit::ScalarType;\n";
@@ -57,7 +57,7 @@ class EmbedGraphText {
     return out + "      }}};\n";
   }
 
-  /// "relu float32 [1, 8]".
+  /// Describes a value: "relu float32 [1, 8]".
   [[nodiscard]] std::string describe(ValueId v) const {
     const StaticValue& value = rows_.values[v];
     std::string out = embed_text::comment(value.name);
@@ -70,7 +70,7 @@ class EmbedGraphText {
 
  private:
   [[nodiscard]] static std::string quoted(std::string_view text) { return "\"" + embed_text::escaped(text) + "\""; }
-  /// A number as C++ spells it: the least has no literal.
+  /// Spells a number in C++, where INT64_MIN has no literal.
   [[nodiscard]] static std::string number(std::int64_t v) { return v == INT64_MIN ? "INT64_MIN" : std::to_string(v); }
 
   template <class T>
@@ -93,7 +93,7 @@ class EmbedGraphText {
     return embed_text::scalar_type(type).substr(std::string_view("davit::ScalarType::").size()).insert(0, "dtype::");
   }
   void arguments(std::string& out) const {
-    std::vector<NodeId> begins(rows_.arguments.size() + 1, no_id);  // the node whose arguments stand from here on
+    std::vector<NodeId> begins(rows_.arguments.size() + 1, no_id);  // the node whose arguments begin here
     for (NodeId n = 0; n < rows_.nodes.size(); ++n)
       if (rows_.nodes[n].inputs + rows_.nodes[n].outputs != 0)
         begins[rows_.nodes[n].inputs != 0 ? rows_.nodes[n].first_input : rows_.nodes[n].first_output] = n;
@@ -115,7 +115,7 @@ class EmbedGraphText {
     embed_text::append_float(out, a.float_value(), "");
     return out + ")";
   }
-  /// The enumerators that rows have.
+  /// Spells an enumerator.
   [[nodiscard]] static std::string kind_name(ArgumentKind kind) {
     switch (kind) {
       case ArgumentKind::value: return "value";
@@ -140,7 +140,7 @@ class EmbedGraphText {
            names(node.first_output, node.outputs) + " = " + embed_text::comment(node.target) + "(" +
            names(node.first_input, node.inputs) + ")\n";
   }
-  /// The values that these arguments mention.
+  /// The names of the values in these arguments.
   [[nodiscard]] std::string names(std::uint32_t first, std::uint32_t count) const {
     std::string out;
     for (std::uint32_t i = first; i < first + count; ++i)

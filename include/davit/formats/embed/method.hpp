@@ -28,8 +28,8 @@
 
 namespace davit::formats {
 
-/// One method of a program as the members of a StaticProgram. Constants go to `constants`; `state` is that of all
-/// methods.
+/// Writes one method of a program as the members of a StaticProgram. It adds constants to `constants`; `state` is
+/// shared by all methods.
 class EmbedMethod {
  public:
   EmbedMethod(const ExportedProgram& program, const EmbedOptions& options, const EmbedNumbers& numbers,
@@ -44,7 +44,7 @@ class EmbedMethod {
         weights_(graph_),
         text_(graph_, numbers.dims(), numbers.symbols()) {}
 
-  /// Lists inputs and outputs. Errors: what static programs cannot have, and nodes that no backend takes.
+  /// Collects inputs and outputs. Errors: features that static programs lack, and nodes that no backend takes.
   [[nodiscard]] Result<void> run() {
     if (Result<void> checked = check_functional(); !checked) return checked;
     if (options_.kernels.size() != 0)
@@ -54,7 +54,7 @@ class EmbedMethod {
     if (options_.select == nullptr) return {};
     return check_taken(text_.rows(), options_.select(text_.rows(), inputs_.data(), outputs_.data()));
   }
-  /// The members inputs, outputs and tables; and `output_N` for an output that is a number which follows from sizes.
+  /// Writes the members inputs, outputs and tables, and `output_N` for an output that is a number computed from sizes.
   [[nodiscard]] std::string members() const {
     return "  static constexpr std::array<davit::StaticInput, " +
            std::to_string(program_.signature.input_specs.size()) + "> inputs{\n" + rows_ +
@@ -62,7 +62,7 @@ class EmbedMethod {
            std::to_string(program_.signature.output_specs.size()) + "> outputs{\n" + output_rows_ + "  };\n" +
            numbers_text_ + text_.write(options_.source_lines);
   }
-  /// "x float32 [1, 64] -> y float32 [1, 10]".
+  /// Describes the call: "x float32 [1, 64] -> y float32 [1, 10]".
   [[nodiscard]] std::string arguments() const {
     std::string in, out;
     const std::span<const Argument> inputs = graph_.args(graph_.root().inputs);
@@ -75,7 +75,7 @@ class EmbedMethod {
         out += (out.empty() ? "" : ", ") + text_.describe(outputs[i].value());
     return in + " -> " + out;
   }
-  /// The tensors of a call, and the bytes of the arena that the compiler will plan for portable.
+  /// Returns the tensors of a call, and the bytes of the arena that the compiler will plan for portable.
   [[nodiscard]] Result<std::pair<std::vector<CTensor>, std::size_t>> c_tensors() const {
     const StaticGraph graph = text_.rows();
     const PlannedProgram plan = options_.plan(graph, inputs_.data(), outputs_.data(), false);
@@ -94,7 +94,7 @@ class EmbedMethod {
   }
 
  private:
-  /// Static programs have values and no storages: what a node writes in place would be lost.
+  /// Refuses in-place writes: static programs have values, not storages.
   [[nodiscard]] Result<void> check_functional() const {
     for (NodeId n = 0; n < graph_.nodes.size(); ++n)
       if (const Node& node = graph_.nodes[n]; writes_arguments(graph_, operator_call(graph_, node)))
@@ -124,7 +124,7 @@ class EmbedMethod {
     }
     return {};
   }
-  /// True if this method gives the state a new value.
+  /// True if this method changes that state.
   [[nodiscard]] bool is_changed(const InputSpec& spec) const {
     return std::ranges::any_of(program_.signature.output_specs, [&](const OutputSpec& output) {
       const OutputKind k = kind(output);
@@ -132,7 +132,7 @@ class EmbedMethod {
              *target(output) == *target(spec);
     });
   }
-  /// The text of the input's row; the row itself is the last of inputs_.
+  /// Returns the text of an input's row, and appends the row to inputs_.
   [[nodiscard]] Result<std::string> input_row(const InputSpec& spec, ValueId v, const std::string& name,
                                               std::uint32_t users) {
     const Value& value = graph_.values[v];
@@ -178,7 +178,7 @@ class EmbedMethod {
     return row;
   }
 
-  /// The graph input that an output is the new value of.
+  /// The graph input whose new value an output is.
   [[nodiscard]] std::optional<std::size_t> mutated_input(const OutputSpec& spec) const {
     const Name* wanted = target(spec);
     for (std::size_t i = 0; i < program_.signature.input_specs.size(); ++i) {
@@ -232,7 +232,7 @@ class EmbedMethod {
     return {};
   }
 
-  /// The C++ type of a number that follows from sizes; empty if the value is none, or is not known.
+  /// The C++ type of a number that follows from sizes; empty for other values, and if the number is unknown.
   [[nodiscard]] std::string number_of(ValueId v) const {
     const ValueKind kind = graph_.values[v].kind;
     if (kind == ValueKind::sym_float) return std::isnan(std::bit_cast<double>(numbers_.symbols()[v])) ? "" : "double";
@@ -258,7 +258,7 @@ class EmbedMethod {
   EmbedWeights weights_;
   EmbedGraphText text_;
   std::string rows_, output_rows_, numbers_text_;
-  std::vector<StaticInput> inputs_;  ///< what rows_ say
+  std::vector<StaticInput> inputs_;  ///< the rows behind rows_
   std::vector<StaticOutput> outputs_;
 };
 

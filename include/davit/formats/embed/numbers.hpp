@@ -23,12 +23,12 @@
 
 namespace davit::formats {
 
-/// The sizes and symbolic values of a program that is embedded, which are numbers there.
+/// The sizes and symbolic values of a program, bound to numbers for an embedded program.
 class EmbedNumbers {
  public:
   using Symbols = std::vector<std::pair<std::string, std::int64_t>>;
 
-  /// `symbols`: what stands for the program's symbols; those that it does not have are ignored.
+  /// `symbols`: values of the program's symbols; names that the program lacks are ignored.
   EmbedNumbers(const ExportedProgram& program, Symbols symbols)
       : program_(program), graph_(program.view()), given_(std::move(symbols)) {}
 
@@ -37,26 +37,26 @@ class EmbedNumbers {
       if (e.op == ExprOp::symbol && graph_.str(e.name) == symbol) return true;
     return false;
   }
-  /// "its symbols are s0, s1".
+  /// Lists the symbols: "its symbols are s0, s1".
   [[nodiscard]] Name symbol_list() const {
     Name list;
     for (const Expr& e : graph_.exprs)
       if (e.op == ExprOp::symbol) list = concat(list, list.empty() ? "its symbols are " : ", ", graph_.str(e.name));
     return list.empty() ? Name("it has none") : list;
   }
-  /// Finds the numbers. Errors: symbols without one or out of their range, numbers of which the model asserts
-  /// otherwise, tensors that are too large. O(size of the program).
+  /// Computes the numbers. Errors: symbols without a value or out of range, failing assertions, tensors that are too
+  /// large. O(size of the program).
   [[nodiscard]] Result<void> bind() {
     if (Result<void> bound = bind_symbols(); !bound) return bound;
     return check_assertions();
   }
-  /// Whether the program's guards hold of the numbers that bind() found: tensors are contiguous, and begin where their
-  /// memory does. Errors: the first that does not. O(size of the guards).
+  /// Checks the program's guards for the numbers of bind(): tensors are contiguous, at the beginning of their memory.
+  /// Errors: the first failing guard. O(size of the guards).
   [[nodiscard]] Result<void> check_guards() const {
     const Guards& guards = program_.guards;
     if (guards.empty()) return {};
     if (!guards_fit(guards, guard_inputs(program_)))
-      return refuse_embedding("its guards", "they ask what no user input can answer", "verify the program");
+      return refuse_embedding("its guards", "they need values that no user input has", "verify the program");
     std::vector<GuardNumber> values(guards.nodes.size());
     const std::vector<std::uint32_t> inputs = user_inputs();
     for (std::size_t i = 0; i < guards.nodes.size(); ++i)
@@ -72,23 +72,23 @@ class EmbedNumbers {
     return error;
   }
   [[nodiscard]] const std::vector<std::int64_t>& dims() const noexcept { return dims_; }  ///< per dim of the graph
-  /// Per value; a float's bits, NaN if it is not known.
+  /// per value; the bits of a float, NaN if unknown
   [[nodiscard]] const std::vector<std::int64_t>& symbols() const noexcept { return symbols_; }
-  /// What the model asserts of its data, and no step checks.
+  /// The model's assertions about data that no step checks.
   [[nodiscard]] const std::vector<std::string>& unchecked() const noexcept { return unchecked_; }
   [[nodiscard]] std::span<const std::int64_t> sizes_of(const Value& value) const noexcept {
     return std::span(dims_).subspan(value.sizes.first, value.sizes.count);
   }
 
  private:
-  /// Per user input, which input of the graph it is.
+  /// Per user input, the index of the graph input.
   [[nodiscard]] std::vector<std::uint32_t> user_inputs() const {
     std::vector<std::uint32_t> all;
     for (std::uint32_t i = 0; i < program_.signature.input_specs.size(); ++i)
       if (kind(program_.signature.input_specs[i]) == InputKind::user_input) all.push_back(i);
     return all;
   }
-  /// What a leaf of a guard is of input `i`.
+  /// The value of a guard's leaf for input `i`.
   [[nodiscard]] GuardNumber leaf(const GuardNode& node, std::uint32_t i) const {
     const Argument& argument = graph_.args(graph_.root().inputs)[i];
     if (node.op == GuardOp::input && !argument.is_value()) {
@@ -117,7 +117,7 @@ class EmbedNumbers {
       default: return GuardNumber::of(std::int64_t{0});
     }
   }
-  /// Every size and symbolic number becomes a number.
+  /// Binds every size and symbolic number.
   [[nodiscard]] Result<void> bind_symbols() {
     SymbolValues values(graph_.exprs);
     for (ExprId e = 0; e < graph_.exprs.size(); ++e)
@@ -156,7 +156,7 @@ class EmbedNumbers {
           symbols_[output.value()] = std::bit_cast<std::int64_t>(computed(node));
     return {};
   }
-  /// A number that arithmetic on known ones makes, as Python has it; NaN: it is not known.
+  /// The result of arithmetic on known numbers, as in Python; NaN if it is unknown.
   [[nodiscard]] double computed(const Node& node) const {
     const std::string_view target = graph_.target(node);
     const std::span<const Argument> arguments = graph_.inputs(node);
@@ -177,7 +177,7 @@ class EmbedNumbers {
            : kind == ValueKind::sym_float ? std::bit_cast<double>(symbols_[a.value()])
                                           : unknown;
   }
-  /// A symbol that no input has depends on data: every run may give it another number.
+  /// Refuses symbols without an input: they depend on data, and may differ between runs.
   [[nodiscard]] Result<void> check_sources() const {
     const std::vector<std::uint8_t> is_given = given_by_inputs();
     for (ExprId e = 0; e < graph_.exprs.size(); ++e)
@@ -190,7 +190,7 @@ class EmbedNumbers {
     return refuse_embedding(where, concat(it, " depends on data, so that no number stands for it"),
                             "export the model without operators whose sizes depend on data");
   }
-  /// Per expression, whether inputs tell what it is.
+  /// Per expression: 1 if its value follows from the inputs.
   [[nodiscard]] std::vector<std::uint8_t> given_by_inputs() const {
     std::vector<std::uint8_t> is_given(graph_.exprs.size(), 0);
     for (const Argument& a : graph_.args(graph_.root().inputs)) {
@@ -208,18 +208,17 @@ class EmbedNumbers {
     return is_given;
   }
 
-  /// What the model asserts of numbers holds, now that they are numbers; what it asserts of data and no step
-  /// checks is listed.
+  /// Checks the model's assertions about numbers, and lists those about data that no step checks.
   [[nodiscard]] Result<void> check_assertions() {
     for (NodeId n = 0; n < graph_.nodes.size(); ++n) {
       const Node& node = graph_.nodes[n];
       const std::string_view target = graph_.target(node);
       if (!target.starts_with("aten._assert_") && !target.starts_with("aten.sym_constrain_range")) continue;
-      if (is_static_assertion(target)) continue;  // a step
+      if (is_static_assertion(target)) continue;  // becomes a step
       const std::optional<bool> holds = assertion_holds(graph_, node, symbols_);
       const Name where = concat("node ", n, " (", target, ")");
       if (holds && !*holds)
-        return refuse_embedding(where, concat("the model asserts what does not hold", assertion_text(graph_, node)),
+        return refuse_embedding(where, concat("an assertion of the model does not hold", assertion_text(graph_, node)),
                                 "give other numbers by --dim");
       if (!holds) unchecked_.push_back(std::string(concat(where, assertion_text(graph_, node)).view()));
     }

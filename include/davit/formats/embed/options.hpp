@@ -11,30 +11,30 @@
 
 namespace davit::formats {
 
-/// What a symbolic size is: a number, or one of first, first + step, ... up to last, which comes with the call.
+/// The values of a symbol: one number, or first, first + step, ... up to last, selected by the call.
 struct EmbedSymbol {
-  std::string name;  ///< "s0" of every method that has it, "decode.s0" of that method
+  std::string name;  ///< "s0" in every method that has it, "decode.s0" in that method
   std::int64_t first = 0;
   std::int64_t last = first;
   std::int64_t step = 1;
 };
 
-/// How `embed_program` writes a program.
+/// Options of `embed_program`.
 struct EmbedOptions {
   std::string name = "program";  ///< of the type and the files
   WeightLayout layout = WeightLayout::contiguous;
-  bool weights_as_array = false;  ///< the blob as a literal in the header, not as a file that the assembler includes
-  /// Of the image, for the blob: where the linker puts it (flash, or what is mapped while forward runs). Empty:
+  bool weights_as_array = false;  ///< write the blob as a literal into the header, not as a file for the assembler
+  /// The image's section for the blob (flash, or memory that is mapped while forward runs). Empty:
   /// .rodata.davit.weights.NAME. Arrays that the compiler reads stay in .rodata.
   std::string section{};
-  bool source_lines = false;  ///< the model's source lines as comments
+  bool source_lines = false;  ///< write the model's source lines as comments
   std::vector<EmbedSymbol> symbols{};
-  /// What says which sizes operators give, portable's table: nodes that are declared with others are an error. None:
-  /// nobody looks, and the program's own are believed.
+  /// Backends that compute nodes to check their declared sizes: portable. A contradiction is an error. Empty: no check,
+  /// the declared sizes count.
   BackendTables kernels{};
-  /// select_steps<Backends...>: the nodes that these refuse are an error. Null: nobody looks.
+  /// select_steps<Backends...>: nodes that these backends refuse are an error. Null: no check.
   SelectedSteps (*select)(const StaticGraph& graph, const StaticInput* inputs, const StaticOutput* outputs) = nullptr;
-  /// plan_static<portable_static>: C functions are written too, for portable, with the sizes that this plans.
+  /// plan_static<portable_static>: also write C functions, for portable, with the planned sizes. Null: none.
   PlannedProgram (*plan)(const StaticGraph& graph, const StaticInput* inputs, const StaticOutput* outputs,
                          bool tensors_in_arena) = nullptr;
 };

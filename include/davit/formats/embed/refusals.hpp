@@ -10,7 +10,7 @@
 
 namespace davit::formats {
 
-/// An error of `davit embed` about what the program has at `where`.
+/// Makes an error of `davit embed` about the program's construct at `where`.
 [[nodiscard]] inline std::unexpected<Error> refuse_embedding(std::string_view where, std::string_view what,
                                                              std::string_view fix) {
   return std::unexpected(Error{.code = ErrorCode::unsupported_argument,
@@ -20,7 +20,7 @@ namespace davit::formats {
                                .fix = Name(fix)});
 }
 
-/// Every node that is needed has a backend; the error lists all that have none, and the first backend's reason.
+/// Checks that every live node has a backend; the error lists all nodes without one, and the first backend's reason.
 /// O(nodes).
 [[nodiscard]] inline Result<void> check_taken(const StaticGraph& graph, const SelectedSteps& selected) {
   const std::size_t count = selected.orphans.size() + selected.unwritten.size();
@@ -31,7 +31,7 @@ namespace davit::formats {
     const std::string_view name = v == no_id ? std::string_view() : graph.name(v);
     list = concat(list, list.empty() ? "" : "\n", "  node ", n, ": ", name, " = ", graph.target(n), ": ", reason);
   };
-  for (std::size_t i = selected.orphans.size(); i-- > 0;) {  // from the first node on
+  for (std::size_t i = selected.orphans.size(); i-- > 0;) {  // in the order of the nodes
     const OrphanNode& orphan = selected.orphans[i];
     add(orphan.node, orphan.reasons.empty() || orphan.reasons[0] == nullptr ? "refused" : orphan.reasons[0]);
   }

@@ -21,15 +21,15 @@
 
 namespace davit::formats {
 
-/// Asks kernels that check whatever they are given which sizes and element types each node of a program gives, on
-/// operands of zeros: those that the program declares are what a static program relies on.
+/// Checks the sizes and element types that a program declares for each node, on which a static program relies: kernels
+/// with full checks compute the node on operands of zeros.
 class EmbedSizes {
  public:
-  /// `kernels`: nodes that none of these takes are not asked about.
+  /// `kernels`: the backends; nodes that none of them takes are not checked.
   EmbedSizes(const ExportedProgram& program, const EmbedNumbers& numbers, BackendTables kernels)
       : graph_(program.view()), numbers_(numbers), kernels_(kernels), copier_(graph_), last_(graph_.values.size(), 0) {}
 
-  /// Errors: the first node whose operands do not fit each other, or whose results are not what is declared. As long as
+  /// Errors: the first node with inconsistent operands, or with results other than declared. It takes about the time of
   /// an inference, without loops.
   [[nodiscard]] Result<void> check() {
     for (NodeId n = 0; n < graph_.nodes.size(); ++n)
@@ -40,7 +40,7 @@ class EmbedSizes {
  private:
   static constexpr std::int64_t most_memory = std::int64_t{1} << 28;
   static constexpr std::int64_t longest_row = 4096;
-  /// Of a tensor of equal rows the last ones: 0, ..., 0, 1; of one whose elements all lie at one place the first.
+  /// strides of a tensor of equal rows: 0, ..., 0, 1; strides of a tensor with all elements in one place: zeros
   static constexpr auto strides = [] {
     std::array<std::int64_t, 2 * max_rank> out{};
     out[max_rank - 1] = 1;
@@ -67,8 +67,7 @@ class EmbedSizes {
     if (!made) return wrong(n, made.error().what);
     if (!*made) return {};
     std::vector<EValue> in, out;
-    std::vector<Tensor>
-        declared;  // where the results are to lie: what is declared smaller than it gives is not computed
+    std::vector<Tensor> declared;  // destinations of the declared sizes: a larger result fails before it is computed
     std::int64_t bytes = 0;
     for (const ValueId v : inputs) in.push_back(operand(v));
     for (const ValueId v : outputs) {
@@ -86,7 +85,7 @@ class EmbedSizes {
     }
     return {};
   }
-  /// The node as a program.
+  /// Makes a program of the node alone.
   [[nodiscard]] ExportedProgram alone(NodeId n, std::span<const ValueId> inputs, std::span<const ValueId> outputs) {
     copier_.begin();
     copier_.builder.begin_graph();
@@ -105,7 +104,7 @@ class EmbedSizes {
     tables.graph_module = std::move(copier_.builder).finish();
     return ExportedProgram(std::move(tables));
   }
-  /// What the value is in the check: a tensor of zeros, whose rows or elements all lie at one place, or a number.
+  /// A value's operand in the check: a tensor of zeros with all rows or elements in one place, or a number.
   [[nodiscard]] EValue operand(ValueId v) {
     const Value& value = graph_.values[v];
     const std::int64_t number = numbers_.symbols()[v];
@@ -113,7 +112,7 @@ class EmbedSizes {
       case ValueKind::tensor: {
         const std::span<const std::int64_t> sizes = numbers_.sizes_of(value);
         const bool is_row =
-            !sizes.empty() && sizes.back() <= longest_row;  // complex numbers are read from rows without gaps
+            !sizes.empty() && sizes.back() <= longest_row;  // complex numbers are read from contiguous rows
         return TensorView{.data = zeros_.data(),
                           .sizes_data = sizes.data(),
                           .strides_data = strides.data() + (is_row ? max_rank - sizes.size() : max_rank),
@@ -134,9 +133,8 @@ class EmbedSizes {
   const EmbedNumbers& numbers_;
   BackendTables kernels_;
   GraphCopier copier_;
-  std::vector<NodeId> last_;  ///< per value: the last node that takes it, plus one
-  std::vector<std::int64_t> zeros_ =
-      std::vector<std::int64_t>(2 * longest_row);  ///< a row of what elements take at most
+  std::vector<NodeId> last_;  ///< per value: the last node that uses it, plus one
+  std::vector<std::int64_t> zeros_ = std::vector<std::int64_t>(2 * longest_row);  ///< the largest row of elements
 };
 
 }  // namespace davit::formats

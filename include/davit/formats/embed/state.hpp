@@ -20,12 +20,12 @@
 
 namespace davit::formats {
 
-/// The state of programs that are embedded together: the parameters and buffers, by name, that one of them changes.
-/// Each begins at an element of the state of its type.
+/// The state of programs that are embedded together: parameters and buffers, by name, that at least one of them
+/// changes. Each begins at an element of its type's state.
 class EmbedState {
  public:
-  /// Errors: methods that have a tensor of one name with other element types, sizes or initial values. O(sizes of the
-  /// signatures and of the state).
+  /// Errors: methods that have a tensor of one name with different element types, sizes or initial values. O(sizes of
+  /// the signatures and of the state).
   [[nodiscard]] static Result<EmbedState> make(std::span<const ProgramMethod> methods) {
     EmbedState state;
     for (const ProgramMethod& method : methods) {
@@ -52,7 +52,7 @@ class EmbedState {
     const Name* name = target(spec);
     return name != nullptr && kind(spec) != InputKind::custom_obj && first_.contains(text(*name));
   }
-  /// The element at which it begins.
+  /// The state's first element.
   [[nodiscard]] std::uint32_t first(const InputSpec& spec) const { return first_.find(text(*target(spec)))->second.at; }
   [[nodiscard]] bool empty() const noexcept { return first_.empty(); }
 
@@ -66,14 +66,14 @@ class EmbedState {
   [[nodiscard]] Result<void> add(const ProgramMethod& method, const InputSpec& spec) {
     if (!has(spec)) return {};
     const Tensor* tensor = method.program->tensor_named(*target(spec));
-    if (tensor == nullptr) return {};  // an error where it is listed
+    if (tensor == nullptr) return {};  // its row reports the error
     Owner& owner = first_.find(text(*target(spec)))->second;
     return owner.tensor == nullptr ? place(owner, *tensor) : Result<void>();
   }
   [[nodiscard]] Result<void> place(Owner& owner, const Tensor& tensor) {
     const std::size_t pool = state_pool(tensor.dtype);
     owner.tensor = &tensor;
-    if (pool >= counts_.size()) return {};  // an error where it is listed
+    if (pool >= counts_.size()) return {};  // its row reports the error
     const std::int64_t count = checked_numel(tensor.sizes, INT32_MAX / 16);
     if (count < 0 || counts_[pool] + count > INT32_MAX / 16)
       return refuse_embedding("the program", "its state is more than a static program can have", "");
@@ -82,7 +82,7 @@ class EmbedState {
     return {};
   }
 
-  std::map<std::string, Owner, std::less<>> first_;  ///< by name: the first method that has it
+  std::map<std::string, Owner, std::less<>> first_;  ///< by name: the first method with it
   std::array<std::int64_t, 8> counts_{};             ///< elements, by state_pool
 };
 

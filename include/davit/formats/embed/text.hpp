@@ -16,15 +16,15 @@
 
 #include "davit/core/scalar_type.hpp"
 
-/// How `davit embed` writes C++.
+/// C++ text of `davit embed`.
 namespace davit::formats::embed_text {
 
 [[nodiscard]] constexpr bool is_alphanumeric(char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/// A C++ identifier from a model's name: other characters become '_'; keywords, and the names that embedded programs
-/// have themselves, get one behind them.
+/// Makes a C++ identifier of a model's name: other characters become '_'; keywords, and the names of embedded programs'
+/// members, get a trailing '_'.
 [[nodiscard]] inline std::string identifier(std::string_view name) {
   static constexpr std::array keywords = std::to_array<std::string_view>(
       {"alignas",       "and",         "asm",          "auto",         "bool",     "break",     "case",
@@ -44,13 +44,13 @@ namespace davit::formats::embed_text {
        "linux",         "unix",        "i386",         "sizes",        "symbols",  "assert",    "NULL",
        "EOF",           "FILE",        "tm",           "timespec"});
   static constexpr std::array endings =
-      std::to_array<std::string_view>({"_t", "_MIN", "_MAX"});  // of the standard headers' names
+      std::to_array<std::string_view>({"_t", "_MIN", "_MAX"});  // from standard headers
   std::string out;
   for (const char c : name) {
     if (is_alphanumeric(c))
       out += c;
     else if (out.empty() || out.back() != '_')
-      out += '_';  // no two: such names are reserved
+      out += '_';  // not two: such names are reserved
   }
   if (out.empty() || (out.front() >= '0' && out.front() <= '9')) out.insert(0, "m_");
   if (out.front() == '_') out.insert(0, "m");
@@ -83,7 +83,7 @@ void append_float(std::string& out, T value, std::string_view suffix) {
   out += suffix;
 }
 
-/// Element `i` of contiguous elements, as a C++ expression.
+/// Appends element `i` of contiguous elements as a C++ expression.
 inline void append_element(std::string& out, ScalarType type, const std::byte* elements, std::size_t i) {
   const std::byte* at = elements + i * size_of(type);
   switch (type) {
@@ -106,7 +106,7 @@ inline void append_element(std::string& out, ScalarType type, const std::byte* e
   }
 }
 
-/// The C++ type of elements that headers can hold as arrays; empty if they cannot.
+/// Returns the C++ type of elements in a header's arrays; empty for types without arrays.
 [[nodiscard]] constexpr std::string_view element_type(ScalarType type) noexcept {
   switch (type) {
     case ScalarType::float32: return "float";
@@ -121,12 +121,12 @@ inline void append_element(std::string& out, ScalarType type, const std::byte* e
   }
 }
 
-/// `ScalarType::float32`, as C++ spells it.
+/// Spells a ScalarType: `ScalarType::float32`.
 [[nodiscard]] inline std::string scalar_type(ScalarType type) {
   return "davit::ScalarType::" + std::string(name_of(type)) + (type == ScalarType::bool_ ? "_" : "");
 }
 
-/// Appends "a, b, c" broken into lines, every item by `append(i)`.
+/// Appends "a, b, c" with line breaks, every item by `append(i)`.
 template <class Append>
 void append_list(std::string& out, std::size_t count, std::string_view indent, Append&& append) {
   std::size_t line = out.size();
@@ -143,7 +143,7 @@ void append_list(std::string& out, std::size_t count, std::string_view indent, A
   }
 }
 
-/// `inline constexpr std::array<T, N> NAME{...};` of contiguous elements.
+/// Appends `inline constexpr std::array<T, N> NAME{...};` with contiguous elements.
 inline void append_array(std::string& out, std::string_view name, ScalarType type, std::span<const std::byte> bytes) {
   const std::size_t count = bytes.size() / size_of(type);
   out += "alignas(16) inline constexpr std::array<" + std::string(element_type(type)) + ", " + std::to_string(count) +
@@ -152,7 +152,7 @@ inline void append_array(std::string& out, std::string_view name, ScalarType typ
   out += "};\n";
 }
 
-/// Bytes as string literals, a line each: the form of which a compiler reads most per second.
+/// Appends bytes as string literals, one per line: the form that compilers read fastest.
 inline void append_bytes(std::string& out, std::span<const std::byte> bytes, std::string_view indent) {
   constexpr std::size_t per_line = 32;
   for (std::size_t i = 0; i < bytes.size(); ++i) {
@@ -164,7 +164,7 @@ inline void append_bytes(std::string& out, std::span<const std::byte> bytes, std
   if (!bytes.empty()) out += "\"";
 }
 
-/// A text of the model inside a comment of one line: it cannot end it, nor continue it on the next line, and is plain
+/// A text of the model for a one-line comment: it cannot end the comment or continue it on the next line, and is plain
 /// ASCII.
 [[nodiscard]] inline std::string comment(std::string_view text) {
   std::string out;
@@ -177,7 +177,7 @@ inline void append_bytes(std::string& out, std::span<const std::byte> bytes, std
   return out;
 }
 
-/// A string literal's contents, in ASCII.
+/// Escapes the contents of a string literal, in ASCII.
 [[nodiscard]] inline std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {

@@ -12,13 +12,13 @@
 
 namespace davit::formats {
 
-/// How nodes read the values of a program that may be weights.
+/// The ways in which nodes read values that may be weights.
 class EmbedWeights {
  public:
-  /// Finds the values that every node that reads them takes as weights, perhaps through a transpose; and of these what
-  /// mm and addmm take as it is, [in, out]: only the transpose of a weight is one. Quantized weights stay as they are:
-  /// how integer kernels want them is up to the backend. From the last node to the first: what becomes of an output is
-  /// known then.
+  /// Finds values that all their readers take as weights, possibly through a transpose; and among these the ones that
+  /// mm and addmm read untransposed, [in, out], for which only the transpose is a weight. Quantized weights are left
+  /// out: their layout is up to the backend. Nodes are visited from last to first, so that an output's readers are
+  /// known.
   explicit EmbedWeights(GraphModuleView graph) {
     is_read_.assign(graph.values.size(), 0);
     weighs_.assign(graph.values.size(), 1);
@@ -47,7 +47,7 @@ class EmbedWeights {
       }
     }
   }
-  /// True if kernels that want the output channel innermost are the only readers of the value.
+  /// True if all readers of the value are kernels that prefer the output channel innermost.
   [[nodiscard]] bool allows_output_inner(ValueId v) const noexcept { return is_weight_only(v) && is_product_[v] == 0; }
 
  private:

@@ -13,7 +13,7 @@
 #include "davit/core/target.hpp"
 #include "davit/kernels/thread_team.hpp"
 
-#if defined(__cpp_lib_atomic_wait)  // a C++ library for boards without an operating system lacks this, and threads
+#if defined(__cpp_lib_atomic_wait)  // freestanding C++ libraries lack threads and this
 #include <thread>
 #define DAVIT_HAS_THREADS 1
 #else
@@ -42,17 +42,16 @@ void ThreadTeam::run(std::size_t parts, FunctionRef<void(std::size_t part)> work
 
 #else
 
-/// What the threads of a team share.
+/// The state that the threads of a team share.
 struct ThreadTeam::Shared {
-  alignas(64) std::atomic<std::uint32_t> round{0};  ///< of work that was given; odd when the team ends
-  alignas(64) std::atomic<std::uint32_t> left{0};   ///< parts that are not done
+  alignas(64) std::atomic<std::uint32_t> round{0};  ///< number of the work; odd when the team ends
+  alignas(64) std::atomic<std::uint32_t> left{0};   ///< unfinished parts
   std::atomic<std::size_t> parts{0};
-  std::array<std::atomic<std::uint32_t>, most>
-      part_of{};  ///< the round that a part is of, and one more when a thread has taken it
+  std::array<std::atomic<std::uint32_t>, most> part_of{};  ///< per part: the round, plus one when a thread has taken it
   const FunctionRef<void(std::size_t)>* work = nullptr;
   std::array<std::thread, most> threads;
 
-  /// Waits until the number is another one; a while without sleeping.
+  /// Waits until the number changes; spins before it sleeps.
   static std::uint32_t wait(const std::atomic<std::uint32_t>& number, std::uint32_t old) noexcept {
     for (int i = 0; i < 20000; ++i) {
       if (const std::uint32_t now = number.load(std::memory_order_acquire); now != old) return now;
@@ -73,8 +72,8 @@ struct ThreadTeam::Shared {
       take_parts(thread, seen);
     }
   }
-  /// Does the part of a round that is a thread's own, whose memory it may have seen before, and then those that nobody
-  /// has taken. Who has taken a part keeps the round from ending, and its work in place.
+  /// Runs the thread's own part of a round, whose memory may be in its cache, and then all parts that no thread has
+  /// taken. A taken part keeps the round from ending, and its work alive.
   void take_parts(std::size_t thread, std::uint32_t of_round) noexcept {
     const std::size_t count = parts.load(std::memory_order_relaxed);
     for (std::size_t k = 0; k < count; ++k) {
@@ -98,7 +97,7 @@ ThreadTeam::ThreadTeam(std::size_t count, double work_for_a_thread) : work_for_a
 #endif
     for (; size_ < count; ++size_) shared_->threads[size_] = std::thread(&Shared::serve, shared_.get(), size_);
 #if defined(__cpp_exceptions)
-  } catch (...) {  // those that there are
+  } catch (...) {  // fewer threads
   }
 #endif
 }
@@ -116,7 +115,7 @@ ThreadTeam::~ThreadTeam() {
   for (std::size_t i = 1; i < size_; ++i) shared_->threads[i].join();
 }
 
-/// The teams that a thread can use.
+/// The teams of a thread.
 class TeamsOfThread {
  public:
   [[nodiscard]] static TeamsOfThread& here() {
@@ -124,8 +123,7 @@ class TeamsOfThread {
     return teams;
   }
   [[nodiscard]] static std::size_t possible(std::size_t count) {
-    static const std::size_t cpus =
-        std::thread::hardware_concurrency();  // a call of the system, which takes microseconds
+    static const std::size_t cpus = std::thread::hardware_concurrency();  // a system call, which takes microseconds
     return std::min({count, ThreadTeam::most, cpus});
   }
 
@@ -134,10 +132,10 @@ class TeamsOfThread {
     if (count < 2) return nullptr;
 #if DAVIT_HAS_FORK
     if (const pid_t now = getpid();
-        now != process_) {  // a child of fork has this thread alone: what the teams wait for does not come
+        now != process_) {  // after fork the child has only this thread: waiting teams never wake
       for (std::unique_ptr<ThreadTeam>& team : own_) (void)team.release();
       lent_.reset();
-      new std::shared_ptr<void>(std::move(lent_threads_));  // never destroyed
+      new std::shared_ptr<void>(std::move(lent_threads_));  // leaked on purpose
       process_ = now;
     }
 #endif
@@ -153,7 +151,7 @@ class TeamsOfThread {
   }
 
  private:
-  std::array<std::unique_ptr<ThreadTeam>, ThreadTeam::most + 1> own_{};  ///< by what was asked for: few are
+  std::array<std::unique_ptr<ThreadTeam>, ThreadTeam::most + 1> own_{};  ///< indexed by the requested number of threads
   std::shared_ptr<void> lent_threads_;
   std::optional<ThreadTeam> lent_;
 #if DAVIT_HAS_FORK

@@ -7,9 +7,9 @@
 namespace davit::detail {
 
 /// True if each call of a known ATen operator has its arguments in the order of the schema, dimensions that its first
-/// tensor has, and tensors of ranks that the operator takes. verify does not ask that: PyTorch takes named arguments in
-/// any order, and files may record other ranks than the results have. A pass that reads arguments by position asks
-/// first. O(arguments).
+/// tensor has, and tensors of ranks that the operator takes. verify does not check this: PyTorch takes named arguments
+/// in any order, and files may record wrong ranks. A pass that reads arguments by position calls this first.
+/// O(arguments).
 [[nodiscard]] bool calls_fit_shapes(GraphModuleView graph);
 
 }  // namespace davit::detail

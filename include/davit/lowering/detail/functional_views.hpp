@@ -111,7 +111,7 @@ class FunctionalViews {
     w_.emit(target, inputs, whole, node.metadata, w_.fresh(whole).view(), w_.graph.values[whole].dtype);
     return true;
   }
-  /// The same for unfold(x) of fixed sizes: put(x, unfold(arange), y).
+  /// scatter for unfold(x) of fixed sizes: x' = put(x, unfold(arange), y).
   [[nodiscard]] bool scatter_places(const OperatorCall& call, ValueId view, ValueId whole, std::uint32_t metadata,
                                     std::vector<Argument>& inputs, std::string_view& target) {
     std::int64_t count = 1;
@@ -145,7 +145,7 @@ class FunctionalViews {
     target = "aten.put.default";
     return true;
   }
-  /// The same for views of other dtypes: view.dtype, view_as_real, real, imag.
+  /// scatter for views of another dtype: view.dtype, view_as_real, real, imag.
   [[nodiscard]] bool scatter_numbers(std::string_view call, ValueId view, ValueId whole, std::uint32_t metadata,
                                      std::vector<Argument>& inputs, std::string_view& target) {
     const ValueId part = w_.copier.new_value(view);
@@ -168,7 +168,7 @@ class FunctionalViews {
     target = "aten.complex.default";
     return true;
   }
-  /// Names argument `place` of select, slice or diagonal, if the program does not.
+  /// Names argument `place` of select, slice or diagonal if the program gives it by position.
   [[nodiscard]] Argument name_like(ViewKind kind, Argument a, std::ptrdiff_t place) {
     constexpr std::string_view names[] = {"self", "dim", "start", "end", "step"},
                                of_diagonal[] = {"self", "offset", "dim1", "dim2", ""};

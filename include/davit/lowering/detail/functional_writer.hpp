@@ -23,8 +23,8 @@
 
 namespace davit::detail {
 
-/// Writes the nodes of a functional program, and knows which values of the old one are views and how old their copies
-/// are.
+/// Writes the nodes of a functional program, and tracks which old values are views and whether their copies are
+/// outdated.
 class FunctionalWriter {
  public:
   explicit FunctionalWriter(GraphModuleView from)
@@ -32,14 +32,14 @@ class FunctionalWriter {
     for (ValueId v = 0; v < shown.size(); ++v) shown[v].base = v;
   }
 
-  /// The base that a value of the old program is a view of, and the version of the base that its copy shows.
+  /// The base of a value of the old program, and the version of the base that the value's copy shows.
   struct Shown {
-    ValueId base = no_id;    ///< itself, or the value whose storage it shows
-    ValueId parent = no_id;  ///< of a view: the value it was made from
+    ValueId base = no_id;    ///< the value itself, or the owner of its storage
+    ValueId parent = no_id;  ///< of a view: its operand
     NodeId via = no_id;      ///< of a view: the node that makes it
     ViewKind kind = ViewKind::none;
-    std::uint32_t item = 0;     ///< of a list of views: its place there
-    std::uint32_t version = 0;  ///< of a base: how often it was written; of a view: the version that its copy shows
+    std::uint32_t item = 0;     ///< of a list of views: the index in the list
+    std::uint32_t version = 0;  ///< of a base: the number of writes; of a view: the version that its copy shows
   };
 
   /// A value's sizes as an argument; symbolic ones are sym_size nodes of its copy.
@@ -67,7 +67,7 @@ class FunctionalWriter {
     return copier.builder.list(items, symbolic ? ArgumentKind::value : ArgumentKind::int_);
   }
 
-  /// Adds a node that makes the copy of `v`, under a name of its own where there is a copy already.
+  /// Adds a node that computes the copy of `v`, under a new name if a copy exists already.
   void emit(std::string_view target, std::span<const Argument> inputs, ValueId v, std::uint32_t metadata) {
     const bool again = shown[v].base != v && shown[v].kind != ViewKind::none && copier.is_copied(v);
     emit(target, inputs, v, metadata, again ? fresh(v).view() : graph.name(v), graph.values[v].dtype);
@@ -79,14 +79,14 @@ class FunctionalWriter {
     copier.builder.node(target, inputs, outputs, copier.metadata(metadata));
     ++made_;
   }
-  /// The same; a temporary copy gets a name of its own, so that a later one may have the value's.
+  /// As above; a temporary copy gets a new name, so that a later copy may have the value's own.
   void emit(std::string_view target, std::span<const Argument> inputs, ValueId v, std::uint32_t metadata,
             bool temporary) {
     temporary ? emit(target, inputs, v, metadata, fresh(v).view(), graph.values[v].dtype)
               : emit(target, inputs, v, metadata);
   }
-  /// Adds a node that makes the copies of `made` with these dtypes, and casts them to their own unless they are
-  /// temporary.
+  /// Adds a node that computes the copies of `made` with these dtypes, and casts them to their own dtypes unless they
+  /// are temporary.
   void emit(std::string_view target, std::span<const Argument> inputs, std::span<const Argument> made,
             std::span<const ScalarType> types, std::uint32_t metadata, bool temporary) {
     std::vector<Argument> outputs;
@@ -102,23 +102,23 @@ class FunctionalWriter {
     for (std::size_t i = 0; i < made.size() && !temporary; ++i)
       if (types[i] != graph.values[made[i].value()].dtype) cast(made[i].value(), metadata);
   }
-  /// The keyword that asks for a dtype.
+  /// The argument dtype=type.
   [[nodiscard]] Argument of_dtype(ScalarType type) {
     Argument dtype = named("dtype", GraphBuilder::scalar_type(type));
     dtype.keyword = 1;
     return dtype;
   }
-  /// Turns the copy of `made` into one of its own dtype.
+  /// Casts the copy of `made` to its own dtype.
   void cast(ValueId made, std::uint32_t metadata) {
     const Argument inputs[] = {named("self", GraphBuilder::value(copier.new_value(made))),
                                of_dtype(graph.values[made].dtype)};
     emit("aten._to_copy.default", inputs, made, metadata);
   }
-  /// A name that no exported value has: torch's are Python identifiers, without a point.
+  /// Makes a name that no exported value has: torch's names are Python identifiers, without a point.
   [[nodiscard]] Name fresh(ValueId v) { return concat(graph.name(v), ".", ++names_); }
   [[nodiscard]] bool within_budget() const noexcept { return made_ <= budget_; }
 
-  /// "add" of "aten.add.Tensor".
+  /// "aten.add.Tensor" -> "add".
   [[nodiscard]] static std::string_view operator_name(std::string_view target) noexcept {
     return target.substr(5, target.rfind('.') - 5);
   }
@@ -128,7 +128,8 @@ class FunctionalWriter {
   [[nodiscard]] bool has_dtype(const OperatorCall& call) const {
     return find_argument(graph, call, "dtype", no_id) != nullptr;
   }
-  /// The dtype of result `i` of an operator before it is stored in its argument; nothing if its rule is not known here.
+  /// Returns the dtype of result `i` of an operator before it is stored in its argument; nothing if the rule is
+  /// unknown.
   [[nodiscard]] std::optional<ScalarType> out_type(std::string_view target, const OperatorCall& call,
                                                    std::span<const Argument* const> written, std::size_t i) const {
     const std::string_view name = operator_name(target);
@@ -138,8 +139,8 @@ class FunctionalWriter {
     const bool tells_places = rule == ResultRule::same_and_place || rule == ResultRule::unknown_and_place;
     if (written.size() > 1 && !tells_places && name != "aminmax") return std::nullopt;
     if ((i != 0 && tells_places) || rule == ResultRule::place) return ScalarType::int64;
-    std::optional<ScalarType> whole, single;  // of tensors with dimensions, and of those without
-    bool real = false;                        // a number
+    std::optional<ScalarType> whole, single;  // promoted dtype of tensors with dimensions, and of tensors without
+    bool real = false;                        // some operand is a float number
     for (const Argument& input : call.inputs) {
       if (std::ranges::find(written, &input) != written.end() ||
           is_one_of(graph.str(input.name), {"condition", "index", "indices", "mask"}))
@@ -176,7 +177,7 @@ class FunctionalWriter {
         if (const Value& other = graph.values[input.value()]; other.sizes.count != 0 || self.sizes.count == 0)
           type =
               promote(type, name == "ldexp" && is_integral(other.dtype) ? ScalarType::float32
-                                                                        : other.dtype);  // which multiplies by a power
+                                                                        : other.dtype);  // ldexp multiplies by 2^other
     return type;
   }
 
@@ -184,7 +185,7 @@ class FunctionalWriter {
   [[nodiscard]] static bool is_known(std::string_view target) {
     return !find_operator(target).empty() || !find_decomposition(target).empty();
   }
-  /// The argument of that name, or the one without a name at that place; nullptr if there is none.
+  /// Returns the argument of that name, else the unnamed argument at that position; nullptr if there is none.
   [[nodiscard]] const Argument* argument(const OperatorCall& call, std::string_view name, std::uint32_t place) const {
     return find_argument(graph, call, name, place);
   }
@@ -222,25 +223,25 @@ class FunctionalWriter {
       return x.is_static() ? y.is_static() && x.value == y.value : x.expr == y.expr;
     });
   }
-  /// True for sizes like [1, 1, 3, 4] and [3, 4].
+  /// True if `more` has the sizes of `less` behind dimensions of size 1: [1, 1, 3, 4] and [3, 4].
   [[nodiscard]] bool only_adds_ones(ValueId more, ValueId less) const noexcept {
     const std::span<const Dim> a = graph.dims_of(graph.values[more].sizes), b = graph.dims_of(graph.values[less].sizes);
     return a.size() >= b.size() && always_same(a.last(b.size()), b) &&
            std::ranges::all_of(a.first(a.size() - b.size()),
                                [](const Dim& d) { return d.is_static() && d.value == 1; });
   }
-  /// Lets the storage of `v` stay in place: the next attempt writes it there.
+  /// Marks the storage of `v` to be written in place in the next attempt.
   [[nodiscard]] bool keep(ValueId v) noexcept {
     culprit = v;
     return false;
   }
-  /// Forgets what was written.
+  /// Resets the count of made nodes.
   void restart() noexcept { made_ = 0; }
 
   const GraphModuleView graph;
   GraphCopier copier;
   std::vector<Shown> shown;  ///< per value
-  ValueId culprit = no_id;   ///< why a form on values was not found
+  ValueId culprit = no_id;   ///< the value without a functional form
 
  private:
   std::size_t budget_;

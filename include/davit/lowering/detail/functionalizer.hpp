@@ -17,8 +17,8 @@
 
 namespace davit::detail {
 
-/// Rewrites a program without in-place operators. A storage stays in place, and new values are copied to it, if only
-/// the run tells who shares it, as_strided shows it, or a sub-graph writes to it as an operand.
+/// Rewrites a program without in-place operators. A storage is still written in place, by a copy_ of the new value, if
+/// aliases are known only at run time, as_strided views it, or a sub-graph writes to it as an operand.
 class Functionalizer {
  public:
   explicit Functionalizer(const ExportedProgram& program)
@@ -91,7 +91,7 @@ class Functionalizer {
     const ViewKind kind = view_kind(w_.graph, call);
     if (writes_arguments(w_.graph, call)) return write(n, call);
     if (call.target.starts_with("aten.as_strided.") &&
-        kind != ViewKind::none)  // it shows memory, and not what lies there
+        kind != ViewKind::none)  // as_strided reads the memory, not the current value
       if (const Argument* self = self_argument(w_.graph, call);
           self != nullptr && classes_.is_written(self->value()) && !keeps(self->value()))
         return w_.keep(self->value());
@@ -110,7 +110,7 @@ class Functionalizer {
     return true;
   }
 
-  /// A result of control flow may share storage with an operand: a loop without iterations answers its operands.
+  /// A result of control flow may alias an operand: a loop without iterations returns its operands.
   void note_control_flow(const OperatorCall& call) {
     if (std::ranges::find(call.inputs, ArgumentKind::graph, &Argument::kind) == call.inputs.end()) return;
     std::vector<ValueId> given;
@@ -125,7 +125,7 @@ class Functionalizer {
     if (!shows_storage(w_.graph, call, v) || keeps(v)) return;
     if (kind == ViewKind::maybe_shape) kind = ViewKind::shape;
     if (kind == ViewKind::maybe_same) kind = ViewKind::same;
-    if (kind == ViewKind::slice && w_.always_same_sizes(v, of)) kind = ViewKind::same;  // all of it
+    if (kind == ViewKind::slice && w_.always_same_sizes(v, of)) kind = ViewKind::same;  // the whole tensor
     if (call.target.starts_with("aten.expand") || call.target.starts_with("aten.broadcast_to."))
       kind = w_.always_same_sizes(v, of) ? ViewKind::same : w_.only_adds_ones(v, of) ? ViewKind::shape : kind;
     if (call.target == "aten.real.default" && !is_complex(w_.graph.values[of].dtype)) kind = ViewKind::same;
@@ -142,7 +142,7 @@ class Functionalizer {
     w_.graph.for_each_value(argument, [&](ValueId v) { good = good && refresh(v); });
     return good;
   }
-  /// Computes a view again if its base was written since.
+  /// Recomputes a view if its base was written since.
   [[nodiscard]] bool refresh(ValueId v) {
     const std::uint32_t version = w_.shown[w_.shown[v].base].version;
     chain_.clear();
@@ -177,7 +177,7 @@ class Functionalizer {
     return w_.within_budget() || w_.keep(v);
   }
 
-  /// add_(x, y) -> x' = add(x, y), and copy_(x, x') where x stays in place. Source: torchgen's functionalization
+  /// add_(x, y) -> x' = add(x, y), with copy_(x, x') if x is written in place. Source: torchgen's functionalization
   /// kernels.
   [[nodiscard]] bool write(NodeId n, const OperatorCall& call) {
     std::vector<const Argument*> written;
@@ -195,14 +195,14 @@ class Functionalizer {
     w_.copier.node(n);
     return true;
   }
-  /// False if the operator has no functional form (nothing is added then), or if `w_.culprit` is set.
+  /// Returns false if the operator has no functional form (nothing is added then), or if `w_.culprit` is set.
   [[nodiscard]] bool write_values(NodeId n, const OperatorCall& call, std::span<const Argument* const> written,
                                   bool kept) {
     const Node& node = w_.graph.nodes[n];
     const InPlace form = in_place(call.target);
     if (form == InPlace::no || !call.target.starts_with("aten.") || call.outputs.size() != written.size())
-      return false;                                   // no: statistics
-    for (std::size_t i = 0; i < written.size(); ++i)  // some change them
+      return false;                                   // InPlace::no: running statistics
+    for (std::size_t i = 0; i < written.size(); ++i)  // some overloads return other tensors
       if (!call.outputs[i].is_value() || !w_.is_tensor(call.outputs[i].value()) ||
           !w_.same_sizes(written[i]->value(), call.outputs[i].value()))
         return false;
@@ -261,8 +261,8 @@ class Functionalizer {
     w_.emit("aten.copy_.default", inputs, made, w_.graph.nodes[n].metadata);
     return true;
   }
-  /// copy_(to, source): `made` becomes `source` with the sizes and the dtype of `to`. It is cloned if `source` may be
-  /// written later, or a graph answers the storage of `to`. (simplify drops clones that no caller can see.)
+  /// copy_(to, source): `made` becomes `source` with the sizes and the dtype of `to`. `source` is cloned if it may be
+  /// written later, or if a graph returns the storage of `to`. (simplify drops clones that no caller can see.)
   void store_copy(ValueId source, ValueId to, ValueId made, std::uint32_t metadata) {
     const bool casts = w_.graph.values[source].dtype != w_.graph.values[made].dtype;
     const bool clones = !casts && (keeps(source) || escapes_[classes_.root(to)] != 0);
@@ -292,11 +292,13 @@ class Functionalizer {
     return w_.within_budget() || w_.keep(to);
   }
 
-  /// Adds the root graph's written inputs to outputs and signature as mutations; false if an input cannot be one.
+  /// Adds the written inputs of the root graph as mutations to outputs and signature; returns false if an input cannot
+  /// be mutated.
   [[nodiscard]] bool add_mutations(std::vector<Argument>& outputs) {
     signature_ = program_.signature;
     std::ptrdiff_t at = 0,
-                   own = static_cast<std::ptrdiff_t>(outputs.size());  // its tokens and mutations; all of its outputs
+                   own =
+                       static_cast<std::ptrdiff_t>(outputs.size());  // tokens and mutations; in sub-graphs all outputs
     for (std::size_t i = 0; i < outputs.size(); ++i) {
       OutputSpec& spec = signature_.output_specs[i];
       if (output_rank(kind(spec)) <= 1) at = static_cast<std::ptrdiff_t>(i) + 1;
@@ -314,7 +316,7 @@ class Functionalizer {
       const TensorArgument arg{
           Name::own(w_.copier.builder.module().view().name(w_.copier.new_value(inputs[i].value())))};
       const Name& name = target(spec) != nullptr ? *target(spec) : arg_name(spec);
-      if (listed.contains(name)) continue;  // the program says itself what it becomes
+      if (listed.contains(name)) continue;  // the program's signature lists this mutation already
       OutputSpec mutation = UserInputMutationSpec(arg, name);
       if (kind(spec) == InputKind::buffer) mutation = BufferMutationSpec(arg, name);
       if (kind(spec) == InputKind::parameter) mutation = ParameterMutationSpec(arg, name);
@@ -349,9 +351,9 @@ class Functionalizer {
   FunctionalViews views_;
   const ExportedProgram& program_;
   InPlaceWrites<> classes_;
-  std::vector<std::uint8_t> kept_;    ///< per class: it stays where it lies, and is written there
-  std::vector<std::uint8_t> shared_;  ///< per class: its values may lie in one storage or not, which only the run knows
-  std::vector<std::uint8_t> escapes_;  ///< per class: a graph answers one of its values
+  std::vector<std::uint8_t> kept_;     ///< per class: it is written in place
+  std::vector<std::uint8_t> shared_;   ///< per class: whether its values share a storage is known only at run time
+  std::vector<std::uint8_t> escapes_;  ///< per class: a graph returns one of its values
   std::vector<ValueId> chain_;
   ExportGraphSignature signature_;
 };

@@ -10,8 +10,8 @@
 
 namespace davit::detail {
 
-/// Appends dtype, sizes and strides of the outputs of an operator ("aten.select.int") by its ShapeRule; false if they
-/// do not follow from the arguments. A wrong argument is a fault of the emitter. O(dimensions * arguments).
+/// Appends dtype, sizes and strides of the outputs of an operator ("aten.select.int") by its ShapeRule; returns false
+/// if the arguments do not determine them. A wrong argument sets the emitter's fault. O(dimensions * arguments).
 [[nodiscard]] bool infer_outputs(RuleEvaluator& rules, std::string_view target, std::span<const NamedItem> arguments,
                                  std::vector<TensorMeta>& out);
 

@@ -21,51 +21,50 @@ namespace davit::detail {
 
 /// A recurrent layer in one direction: its unrolled steps.
 struct RecurrentDirection {
-  std::vector<RecurrentStep> steps{};  ///< in the order they are taken
+  std::vector<RecurrentStep> steps{};  ///< in time order
   bool backwards = false;
-  ValueId input = no_id;   ///< what the gates of the input are made of
-  ValueId weight = no_id;  ///< of the input
+  ValueId input = no_id;   ///< the operand of the linear that makes the gates
+  ValueId weight = no_id;  ///< of the input's linear
   ValueId bias = no_id;
-  ValueId joined = no_id;        ///< the states of all rows; no_id: nothing needs them
-  std::vector<NodeId> nodes{};   ///< what the steps are made of, in order
-  std::vector<NodeId> before{};  ///< what makes the gates of the input from it
+  ValueId joined = no_id;        ///< the joined states of all steps; no_id: not needed
+  std::vector<NodeId> nodes{};   ///< the nodes of the steps, in order
+  std::vector<NodeId> before{};  ///< the nodes between the input and its gates
 
   [[nodiscard]] const RecurrentStep& first() const noexcept { return steps.front(); }
   [[nodiscard]] const RecurrentStep& last() const noexcept { return steps.back(); }
 };
 
-/// Recurrent layers of which each reads the rows of the one before: one operator.
+/// Recurrent layers that become one operator: each layer reads the rows of the previous one.
 struct RecurrentStack {
   std::vector<const RecurrentDirection*>
-      directions{};  ///< the layers' in order, forwards and backwards in turn if there are both
+      directions{};  ///< layer by layer; forward and backward alternate if there are both
   bool both = false;
-  ValueId joined = no_id;  ///< what the last layer makes of all rows
+  ValueId joined = no_id;  ///< the last layer's states of all rows
 };
 
-/// The operator in place of a stack.
+/// The operator that replaces a stack.
 struct RecurrentOperator {
   const RecurrentStack* stack = nullptr;
-  NodeId at = no_id;      ///< it goes before this node
-  ValueId input = no_id;  ///< (batch, steps, features); no_id: the batch is not first
-  ValueId rows = no_id;   ///< the value that its first result becomes; no_id: a new one that nothing needs
+  NodeId at = no_id;      ///< the operator is emitted before this node
+  ValueId input = no_id;  ///< (batch, steps, features); no_id: the input is not batch first
+  ValueId rows = no_id;   ///< the value that the first result replaces; no_id: a new one without users
   struct End {
-    ValueId whole = no_id;                                 ///< the value that a result becomes; no_id: a new one
-    std::vector<std::pair<ValueId, std::size_t>> parts{};  ///< values that are of one layer each
+    ValueId whole = no_id;                                 ///< the value that a result replaces; no_id: a new one
+    std::vector<std::pair<ValueId, std::size_t>> parts{};  ///< values of one layer each
   };
   End state{};
   End cell{};
   std::vector<std::pair<NodeId, operators::PermutationView>>
-      turned{};  ///< permutations of the rows, as they are where the batch is first
+      turned{};  ///< permutations of rows that the operator returns batch first
 };
 
-/// A pass over a program's graphs that finds unrolled recurrent layers and writes lstm, gru or rnn in place of the
-/// steps.
+/// Finds unrolled recurrent layers in a program's graphs and replaces their steps by lstm, gru or rnn.
 class RecurrentLayers {
  public:
   RecurrentLayers(const ExportedProgram& program, const DecomposeOptions& options)
       : options_(options), from_(program.view()), reads_(from_), emit_(program.graph_module) {}
 
-  /// Nothing if there are none.
+  /// Returns nothing if there are no such layers.
   [[nodiscard]] std::optional<GraphModule> run() {
     for (const Graph& g : from_.graphs) find(g);
     if (found_.empty()) return std::nullopt;
@@ -85,7 +84,7 @@ class RecurrentLayers {
   [[nodiscard]] std::span<const Dim> sizes(ValueId v) const { return reads_.sizes(v); }
   [[nodiscard]] operators::NodeArguments of(NodeId n) const { return {from_, n}; }
   [[nodiscard]] NodeId producer(ValueId v) const { return v == no_id ? no_id : from_.values[v].producer; }
-  /// cat([a, b], dim) -> a, b, if there are `count`; none for other nodes.
+  /// cat([a, b], dim) -> a, b, if it has `count` parts; empty for other nodes.
   [[nodiscard]] std::vector<ValueId> joined_by(NodeId n, std::size_t dim, std::size_t count) const {
     std::vector<ValueId> parts;
     std::size_t along = 0;
@@ -98,7 +97,7 @@ class RecurrentLayers {
       if (items[i].is_value()) parts.push_back(items[i].value());
     return parts;
   }
-  /// view(unsqueeze(x)) -> itself, unsqueeze(x), x.
+  /// view(unsqueeze(x)) -> view(unsqueeze(x)), unsqueeze(x), x.
   [[nodiscard]] std::vector<ValueId> stages(ValueId v) const {
     std::vector<NodeId> passed;
     std::vector<ValueId> all{v};
@@ -107,10 +106,10 @@ class RecurrentLayers {
     return all;
   }
 
-  // -- what is there ------------------------------------------------------------------------------------------------
+  // -- search --------------------------------------------------------------------------------------------------------
   void find(const Graph& g) {
     std::vector<RecurrentDirection> begun;
-    std::map<ValueId, std::size_t> open;  // their places, by the state after their last step
+    std::map<ValueId, std::size_t> open;  // indices of directions, by the state after their last step
     for (NodeId n = g.nodes.first; n < g.nodes.first + g.nodes.count; ++n) {
       std::optional<RecurrentStep> step = reads_.find(n);
       if (!step) continue;
@@ -136,7 +135,7 @@ class RecurrentLayers {
            next.projection == last.projection && next.gates == last.gates && next.row == last.row + by &&
            (last.cell == no_id || reads_.stripped(next.cell_before) == last.cell);
   }
-  /// True if the steps read each row of a linear of the input; notes the input and the weights.
+  /// True if the steps read every row of one linear of the input; records the input and the weights.
   [[nodiscard]] bool has_all_rows(RecurrentDirection& d) {
     const auto count = static_cast<std::int64_t>(d.steps.size());
     if (count < 2 || !reads_.is(sizes(d.first().gates)[0], count)) return false;
@@ -149,7 +148,7 @@ class RecurrentLayers {
     d.bias = of(n).value({"bias", 2});
     d.input = of(n).value({"input", 0});
     if (d.input == no_id || d.weight == no_id || (d.bias == no_id) != (d.first().bias == no_id)) return false;
-    // an input that was turned round
+    // a flipped input
     std::vector<NodeId> passed;
     const NodeId flip = producer(reads_.stripped(d.input, &passed));
     if (flip == no_id || !of(flip).is("aten.flip.default") || sizes(d.input).size() != 3) return true;
@@ -176,12 +175,12 @@ class RecurrentLayers {
     for (const Graph& g : from_.graphs)
       for (const Argument& a : from_.args(g.outputs)) from_.for_each_value(a, [&](ValueId v) { is_output_[v] = 1; });
   }
-  /// True if no node but those of a sorted list, and one more, uses a value.
+  /// True if only nodes of a sorted list, or one other node, use a value.
   [[nodiscard]] bool is_inside(ValueId v, const std::vector<NodeId>& nodes, NodeId more = no_id) const {
     return is_output_[v] == 0 &&
            std::ranges::all_of(users_[v], [&](NodeId n) { return n == more || std::ranges::binary_search(nodes, n); });
   }
-  /// Drops layers with an inner value that other nodes use.
+  /// Drops layers whose inner values have other users.
   void keep_whole() {
     std::vector<RecurrentDirection> kept;
     for (RecurrentDirection& d : found_)
@@ -190,11 +189,11 @@ class RecurrentLayers {
     for (const RecurrentDirection& d : found_) feeds_.insert(feeds_.end(), d.before.begin(), d.before.end());
     std::ranges::sort(feeds_);
   }
-  /// True if no other node uses an inner value; notes the node that joins the states.
+  /// True if no inner value has other users; records the node that joins the states.
   [[nodiscard]] bool is_whole(RecurrentDirection& d) {
     for (const RecurrentStep& step : d.steps) {
       d.nodes.insert(d.nodes.end(), step.nodes.begin(), step.nodes.end());
-      // what the first state makes may be another layer's too
+      // another layer may use the nodes of the first state
       if (&step != &d.first()) d.nodes.insert(d.nodes.end(), step.of_state.begin(), step.of_state.end());
     }
     std::ranges::sort(d.nodes);
@@ -218,7 +217,7 @@ class RecurrentLayers {
     return inside;
   }
 
-  // -- what belongs together ----------------------------------------------------------------------------------------
+  // -- stacking ------------------------------------------------------------------------------------------------------
   [[nodiscard]] bool alike(const RecurrentDirection& a, const RecurrentDirection& b) const {
     return a.first().target == b.first().target && (a.bias == no_id) == (b.bias == no_id) &&
            same_sizes(from_, sizes(a.last().state), sizes(b.last().state)) &&
@@ -226,9 +225,9 @@ class RecurrentLayers {
            (a.last().cell == no_id || same_sizes(from_, sizes(a.last().cell), sizes(b.last().cell))) &&
            a.steps.size() == b.steps.size();
   }
-  /// Pairs both directions of a layer, and stacks layers that read the rows of another one alone.
+  /// Pairs the two directions of a layer, and stacks layers that alone read the rows of another layer.
   void stack() {
-    std::map<ValueId, const RecurrentDirection*> backwards;  // by what joins their states, or by their input
+    std::map<ValueId, const RecurrentDirection*> backwards;  // by the value that joins their states, or by their input
     for (const RecurrentDirection& d : found_)
       if (d.backwards) backwards.emplace(d.joined != no_id ? d.joined : reads_.stripped(d.input), &d);
     std::map<ValueId, std::size_t> by_rows;
@@ -279,7 +278,7 @@ class RecurrentLayers {
     return true;
   }
 
-  // -- the operators (recurrent_layers.ipp) --------------------------------------------------------------------------
+  // -- rewriting (recurrent_layers.ipp) ------------------------------------------------------------------------------
   [[nodiscard]] bool write(GraphId g);
   [[nodiscard]] RecurrentOperator plan(const RecurrentStack& stack);
   [[nodiscard]] RecurrentOperator::End end_of(const RecurrentStack& stack, ValueId RecurrentStep::* after,
@@ -299,15 +298,14 @@ class RecurrentLayers {
   std::vector<RecurrentDirection> found_;
   std::vector<RecurrentStack> stacks_;
   std::vector<std::vector<NodeId>> users_;
-  std::vector<std::uint8_t> is_output_;  ///< of a graph
-  std::map<ValueId, ValueId>
-      turned_;                       ///< the rows of layers that have the batch first, by what they are in the program
-  std::map<ValueId, NodeId> ready_;  ///< before which node what stands for an operator's result is there
-  std::vector<NodeId> feeds_;        ///< what makes gates of inputs
-  const RecurrentStack* stack_ = nullptr;  ///< of which the operator is emitted
-  NodeId at_ = no_id;                      ///< what is emitted goes before this node
-  std::vector<ValueId> given_;             ///< values of the program that stand for what was emitted
-  bool is_late_ = false;                   ///< something that was asked for is made after it
+  std::vector<std::uint8_t> is_output_;    ///< per value of the current graph
+  std::map<ValueId, ValueId> turned_;      ///< the rows of batch_first layers, by their values in the program
+  std::map<ValueId, NodeId> ready_;        ///< per value that an operator's result replaces: it exists before this node
+  std::vector<NodeId> feeds_;              ///< nodes that make the gates of inputs
+  const RecurrentStack* stack_ = nullptr;  ///< the stack whose operator is emitted
+  NodeId at_ = no_id;                      ///< emission goes before this node
+  std::vector<ValueId> given_;             ///< values of the program that results replace
+  bool is_late_ = false;                   ///< an operand is defined after `at_`
 };
 
 }  // namespace davit::detail

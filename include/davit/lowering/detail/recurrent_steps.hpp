@@ -20,28 +20,28 @@ namespace davit::detail {
 /// One step of a recurrent layer of one direction.
 struct RecurrentStep {
   std::string_view target{};  ///< of the layer: "aten.lstm.input" and so on
-  ValueId state = no_id;      ///< what the step makes: (1, batch, hidden, or what that is projected to)
-  ValueId cell = no_id;       ///< of an LSTM: (1, batch, hidden)
+  ValueId state = no_id;      ///< the new state: (1, batch, hidden or projection)
+  ValueId cell = no_id;       ///< of an LSTM, the new cell: (1, batch, hidden)
   ValueId state_before = no_id;
-  ValueId state_again = no_id;  ///< the same, where a GRU takes it a second time
+  ValueId state_again = no_id;  ///< of a GRU: the second use of state_before
   ValueId cell_before = no_id;
-  ValueId weight = no_id;          ///< of the state
-  ValueId bias = no_id;            ///< of the state; no_id: none
-  ValueId projection = no_id;      ///< the weight of what an LSTM makes; no_id: none
-  ValueId gates = no_id;           ///< of the input, of all steps: (steps, batch, gates * hidden)
-  std::int64_t row = 0;            ///< of `gates`
-  std::vector<NodeId> nodes{};     ///< what the step is made of, beside
-  std::vector<NodeId> of_state{};  ///< what is made of the state before alone
+  ValueId weight = no_id;          ///< of the state's linear
+  ValueId bias = no_id;            ///< of the state's linear; no_id: none
+  ValueId projection = no_id;      ///< of an LSTM: the weight of the projection; no_id: none
+  ValueId gates = no_id;           ///< the input's gates of all steps: (steps, batch, gates * hidden)
+  std::int64_t row = 0;            ///< the step's row of `gates`
+  std::vector<NodeId> nodes{};     ///< the other nodes of the step
+  std::vector<NodeId> of_state{};  ///< nodes that depend on state_before alone
 };
 
-/// Finds the steps in a program: out * tanh(forget * cell + in * tanh(new)) and the like. Patterns do not say them: the
-/// nodes of a step are taken away together, gates are parts of one product that a slice or a split makes, and operands
-/// that stand in either order at five places would be tried in 32 ways.
+/// Finds the steps of recurrent layers: out * tanh(forget * cell + in * tanh(new)) and the like. It is code, not
+/// patterns: the nodes of a step go together, the gates are slices or a split of one product, and five operators with
+/// operands in either order would mean 32 attempts.
 class RecurrentSteps {
  public:
   explicit RecurrentSteps(GraphModuleView graph) : graph_(graph) {}
 
-  /// The step that ends in a node.
+  /// Returns the step that ends in a node.
   [[nodiscard]] std::optional<RecurrentStep> find(NodeId n) {
     const std::string_view target = graph_.target(graph_.nodes[n]);
     const bool tanh = target == "aten.tanh.default", relu = target == "aten.relu.default",
@@ -70,7 +70,7 @@ class RecurrentSteps {
     return std::move(step_);
   }
 
-  /// view(unsqueeze(x)) -> x, through eight such operators at most; their nodes go into `passed`.
+  /// view(unsqueeze(x)) -> x, through at most eight such operators; appends their nodes to `passed`.
   [[nodiscard]] ValueId stripped(ValueId v, std::vector<NodeId>* passed = nullptr) const {
     for (int most = 8; v != no_id && most > 0; --most) {
       const NodeId n = graph_.values[v].producer;
@@ -96,7 +96,7 @@ class RecurrentSteps {
   [[nodiscard]] static bool is(const Dim& d, std::int64_t n) noexcept { return d.is_static() && d.value == n; }
 
  private:
-  /// The node of that operator that makes a value; no_id for others.
+  /// The node of that operator that makes a value; no_id if another operator makes it.
   [[nodiscard]] NodeId maker(ValueId v, std::string_view target) {
     const NodeId n = v == no_id ? no_id : graph_.values[v].producer;
     if (n == no_id || graph_.target(graph_.nodes[n]) != target) return no_id;
@@ -118,7 +118,7 @@ class RecurrentSteps {
     const operators::NodeArguments call(graph_, n);
     return {call.value({"self", 0}), call.value({"other", 1})};
   }
-  /// True if `reads` answers true for the operands in this order or the other. Notes of the wrong order are dropped.
+  /// True if `reads` returns true for the operands in either order. Records of the wrong order are dropped.
   template <class Reads>
   [[nodiscard]] bool either(Pair pair, Reads&& reads) {
     if (pair.first == no_id || pair.second == no_id) return false;
@@ -127,7 +127,7 @@ class RecurrentSteps {
     step_ = before;
     return reads(pair.second, pair.first);
   }
-  /// gates[at * hidden : (at + 1) * hidden], of a slice or a split -> gates; no_id for others.
+  /// gates[at * hidden : (at + 1) * hidden] of a slice or a split -> gates; no_id for other values.
   [[nodiscard]] ValueId whole_of(ValueId v, std::int64_t at) {
     const NodeId n = v == no_id ? no_id : graph_.values[v].producer;
     if (n == no_id) return no_id;
@@ -140,7 +140,7 @@ class RecurrentSteps {
     step_.nodes.push_back(n);
     return part.input;
   }
-  /// The gates that a linear of the state makes.
+  /// Reads linear(state, weight, bias), which makes `count` gates.
   [[nodiscard]] bool read_state(ValueId v, std::int64_t count) {
     const ValueId made = stripped(v, &step_.of_state);
     const NodeId n = made == no_id ? no_id : graph_.values[made].producer;
@@ -154,17 +154,17 @@ class RecurrentSteps {
     step_.bias = call.value({"bias", 2});
     return step_.state_before != no_id && step_.weight != no_id && has_state_sizes(step_.state_before);
   }
-  /// One row of the input's gates.
+  /// Reads gates[row], the input's gates of one step.
   [[nodiscard]] bool read_row(ValueId v) {
     std::tie(step_.gates, step_.row) = row_of(v);
     return step_.row >= 0;
   }
-  /// Both, added.
+  /// Reads the sum of the input's gates and the state's.
   [[nodiscard]] bool sum_of_gates(ValueId v, std::int64_t count) {
     return either(operands(v, "aten.add.Tensor"),
                   [&](ValueId a, ValueId b) { return read_state(a, count) && read_row(b); });
   }
-  /// An LSTM's that is projected.
+  /// Reads the projection of an LSTM's state: linear(state, projection).
   [[nodiscard]] bool read_projected() {
     const operators::NodeArguments call(graph_, graph_.values[step_.state].producer);
     step_.nodes.push_back(call.node());
@@ -243,12 +243,12 @@ class RecurrentSteps {
              either(operands(change, "aten.mul.Tensor"), blends);
     });
   }
-  /// (batch, hidden), or that of one layer.
+  /// True for sizes (batch, hidden) or (1, batch, hidden).
   [[nodiscard]] bool has_state_sizes(ValueId v) const { return has_sizes(v, sizes(step_.state)); }
   [[nodiscard]] bool has_sizes(ValueId v, std::span<const Dim> made) const {
     return same_sizes(graph_, sizes(v), made) || same_sizes(graph_, sizes(v), made.subspan(1));
   }
-  /// The input's gates have the same batch, and all tensors the same dtype.
+  /// True if the input's gates have the same batch, and all tensors the same dtype.
   [[nodiscard]] bool fits(std::int64_t count) const {
     const std::span<const Dim> dims = sizes(step_.gates), made = sizes(step_.state);
     if (dims.size() != 3 || !dims[0].is_static() || !same_size(graph_, dims[1], made[1]) ||

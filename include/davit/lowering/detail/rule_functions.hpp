@@ -10,13 +10,13 @@
 
 namespace davit::detail {
 
-/// A function of the language.
+/// A function of the rule language.
 struct RuleFunctionRow {
   std::string_view name;
   std::size_t arguments;
   Item (*function)(RuleEvaluator& rules, const std::vector<Item>& arguments);
 };
-/// nullptr if there is none of that name.
+/// Returns the function of that name; nullptr if there is none.
 [[nodiscard]] const RuleFunctionRow* find_rule_function(std::string_view name);
 
 }  // namespace davit::detail

@@ -11,7 +11,7 @@
 
 namespace davit::detail {
 
-/// Reads a text of the rule language and evaluates it as it goes.
+/// Parses a text of the rule language and evaluates it in one pass.
 class RuleReader {
  public:
   RuleReader(RuleEvaluator& rules, std::string_view text, std::size_t at = 0) : r_(rules), text_(text), at_(at) {}
@@ -20,13 +20,13 @@ class RuleReader {
   [[nodiscard]] bool take(std::string_view token);
   [[nodiscard]] std::string_view identifier();
   [[nodiscard]] bool is_at_end() const noexcept { return at_ >= text_.size(); }
-  /// A value without operators: "3", "f(x)", "[1, 2]".
+  /// Reads a primary expression: "3", "f(x)", "[1, 2]".
   [[nodiscard]] Item primary();
-  /// Assignments and a result, to the end of the text.
+  /// Reads assignments and the result, to the end of the text.
   [[nodiscard]] Item body();
-  /// The arguments of a call behind its '('.
+  /// Reads the arguments of a call behind its '('.
   [[nodiscard]] std::vector<NamedItem> arguments_of();
-  /// The variables, in the order they were defined.
+  /// The variables, in the order of their definition.
   template <class Visit>
   void for_each_variable(Visit&& visit) {
     for (Variable& v : variables_) visit(v.value);
@@ -38,7 +38,7 @@ class RuleReader {
     Item value;
   };
   void skip();
-  /// Goes on behind an expression that is not evaluated; behind an operand of '||' (level 0) or '&&' (1).
+  /// Skips an expression without evaluating it: up to '||' at level 0, '&&' at level 1.
   void pass_by(int level);
   [[nodiscard]] Item expression();
   [[nodiscard]] Item operation(int level);
@@ -46,7 +46,7 @@ class RuleReader {
   [[nodiscard]] Item literal();
   [[nodiscard]] Item bracket();
   [[nodiscard]] Item fold(bool keeps_all);
-  /// Evaluates the expression at the place for each item, with `name` standing for it.
+  /// Evaluates the expression at the current position for each item, bound to `name`.
   template <class Each>
   void each(std::string_view name, const std::vector<Item>& items, Each&& each);
 

@@ -9,11 +9,11 @@
 
 namespace davit::detail {
 
-/// How many backends may take a node whole.
+/// The number of backends that may take a node whole.
 [[nodiscard]] std::size_t taker_count(const DecomposeOptions& options) noexcept;
-/// The position, by preference, of the first backend that takes a node; their number if none does. O(backends).
+/// Returns the index, by preference, of the first backend that takes a node; taker_count if none does. O(backends).
 [[nodiscard]] std::size_t first_taker(GraphModuleView graph, NodeId n, const DecomposeOptions& options);
-/// True for a node that may go if nothing needs its results, and stand for others that compute the same.
+/// True for a node that may be removed if its results are unused, or merged with an equal one.
 [[nodiscard]] bool is_pure(GraphModuleView graph, const Node& node);
 
 }  // namespace davit::detail

@@ -35,7 +35,7 @@ class PartitionByCapability {
                                      .what = concat("there is no backend ", b),
                                      .fix = concat("the list has ", backends_.size())});
     if (options_.only_available) std::erase_if(order, [&](std::uint32_t b) { return !backends_[b].is_available(); });
-    // choice[n]: the position in `order` of the backend that gets node n; past the end: none
+    // choice[n]: index in `order` of the backend of node n; order.size(): none
     std::vector<std::uint32_t> choice(graph.nodes.size(), 0);
     for (NodeId n = 0; n < graph.nodes.size(); ++n) advance(graph, n, order, choice[n], out.refusals);
     for (std::uint32_t at = 0; at + 1 < order.size(); ++at) offload(graph, at, order, choice, out);
@@ -49,7 +49,7 @@ class PartitionByCapability {
   }
 
  private:
-  /// Moves `at` on to the first backend from there that takes the node.
+  /// Advances `at` to the first backend from there on that takes the node.
   void advance(GraphModuleView graph, NodeId n, std::span<const std::uint32_t> order, std::uint32_t& at,
                std::vector<NodeRefusal>& refusals) const {
     if (is_control_flow(graph, graph.nodes[n])) {
@@ -63,8 +63,8 @@ class PartitionByCapability {
     }
   }
 
-  /// Sends nodes of the backend at `at` on to later ones that estimate less time: group by group, then all that are
-  /// left, together with what the later one has, as then nothing crosses between the two.
+  /// Moves nodes of the backend at `at` to later backends with lower estimates: first group by group, then all
+  /// remaining nodes, joined with the nodes of the later backend, because no value then crosses between the two.
   void offload(GraphModuleView graph, std::uint32_t at, std::span<const std::uint32_t> order,
                std::vector<std::uint32_t>& choice, PartitionResult& out) const {
     const auto estimates = [&](std::uint32_t b) { return backends_[b].offload_cost != nullptr; };
@@ -90,15 +90,15 @@ class PartitionByCapability {
     }
   }
 
-  /// Nodes that go to another backend, with both estimates.
+  /// Nodes to move to another backend, with both estimates.
   struct Move {
     std::uint32_t to = 0;
     std::vector<NodeId> nodes{};
     double stay_ns = 0;
     double go_ns = 0;
   };
-  /// Makes `best` the move of `nodes`, as far as `to` takes them, from `at` to `to` if it takes less time, by more than
-  /// estimates are worth. `there` are nodes that `to` has.
+  /// Makes `best` the move of those `nodes` that `to` takes from `at` to `to`, if it saves more time than the
+  /// estimates' error (3 %). `there`: the nodes that `to` has already.
   void consider(GraphModuleView graph, std::span<const NodeId> nodes, std::span<const NodeId> there, std::uint32_t at,
                 std::uint32_t to, std::span<const std::uint32_t> order, Move& best) const {
     constexpr double noticed = 0.97;
@@ -132,7 +132,7 @@ class PartitionByCapability {
     candidate(move.to, move.go_ns, true);
   }
 
-  /// The nodes of each group, ascending.
+  /// Returns the nodes of each group, ascending.
   [[nodiscard]] static std::vector<std::vector<NodeId>> members(const NodeGroups& groups) {
     std::vector<std::vector<NodeId>> all(groups.count());
     for (NodeId n = 0; n < groups.group_of_node.size(); ++n)
@@ -148,7 +148,7 @@ class PartitionByCapability {
     return group_nodes(graph, classes, static_cast<std::uint32_t>(order.size()));
   }
 
-  /// Sends groups that are too small, too many or not worthwhile on to the next backend; true if there were any.
+  /// Moves groups that are too small, too many or not worthwhile to the next backend; true if there were any.
   [[nodiscard]] bool reject(GraphModuleView graph, const NodeGroups& groups, std::span<const std::uint32_t> order,
                             std::vector<std::uint32_t>& choice, std::vector<NodeRefusal>& refusals) const {
     const std::vector<std::vector<NodeId>> members = PartitionByCapability::members(groups);
@@ -187,7 +187,7 @@ class PartitionByCapability {
     return any;
   }
 
-  /// Whether the partitioner's user wants a region on a backend.
+  /// True if the partitioner's options want a region on a backend.
   [[nodiscard]] bool is_wanted(GraphModuleView graph, std::span<const NodeId> nodes, std::uint32_t backend) const {
     return options_.worthwhile == nullptr || options_.worthwhile(graph, nodes, backend);
   }
@@ -196,7 +196,7 @@ class PartitionByCapability {
     if (std::ranges::all_of(nodes, moves)) return false;
     return backends_[backend].is_worthwhile == nullptr || backends_[backend].is_worthwhile(graph, nodes);
   }
-  /// True if each of the nodes has a backend among the later ones.
+  /// True if later backends take all of the nodes.
   [[nodiscard]] bool others_take(GraphModuleView graph, std::span<const NodeId> nodes,
                                  std::span<const std::uint32_t> later) const {
     return std::ranges::all_of(nodes, [&](NodeId n) {

@@ -68,7 +68,7 @@ Result<PartitionResult> PartitionConfig::partition(BackendTables backends, const
   std::vector<std::uint32_t> backend_of_node(graph.nodes.size(), no_id);
   for (NodeId n = 0; n < graph.nodes.size(); ++n)
     for (std::size_t r = 0; r < rules.size(); ++r) {
-      if (used[r] != 0 && backend_of_node[n] != no_id) continue;  // nothing new to learn
+      if (used[r] != 0 && backend_of_node[n] != no_id) continue;  // the rule and the node are settled
       if (!detail::matches_node(rules[r].pattern, graph, n)) continue;
       used[r] = 1;
       if (backend_of_node[n] == no_id) backend_of_node[n] = rules[r].backend;

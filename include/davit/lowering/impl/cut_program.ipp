@@ -40,7 +40,7 @@ ProgramCutter::ProgramCutter(const ExportedProgram& program, const PartitionTags
 
 ExportedProgram ProgramCutter::submodule(TagId tag) {
   copier_.begin();
-  std::vector<std::uint32_t> attributes;  // input specs
+  std::vector<std::uint32_t> attributes;  // indices of input specs
   Call& call = calls_[tag];
   for (const NodeId n : quotient_.nodes_of(vertex_of_tag_[tag]))
     for (const Argument& input : graph_.inputs(graph_.nodes[n]))
@@ -53,7 +53,7 @@ ExportedProgram ProgramCutter::submodule(TagId tag) {
           call.inputs.push_back(v);
         }
       });
-  std::ranges::sort(call.inputs);  // a method that is one partition keeps the order of its inputs
+  std::ranges::sort(call.inputs);  // a partition that is a whole method keeps the order of its inputs
   std::ranges::sort(attributes,
                     [&](std::uint32_t a, std::uint32_t b) { return rank(a) != rank(b) ? rank(a) < rank(b) : a < b; });
   const std::size_t tokens = tokens_first(call.inputs);
@@ -68,7 +68,7 @@ ExportedProgram ProgramCutter::submodule(TagId tag) {
       graph_.for_each_value(output, [&](ValueId v) {
         if (escapes_[v] != 0) call.outputs.push_back(v);
       });
-  // and of its outputs; what no caller of the method sees stays in the order of the nodes
+  // and of its outputs; outputs that no caller sees stay in the order of the nodes
   std::vector<std::pair<std::uint32_t, std::size_t>> places;
   for (const ValueId v : call.outputs) places.emplace_back(output_of_[v], places.size());
   std::ranges::sort(places);
@@ -100,7 +100,7 @@ ExportedProgram ProgramCutter::parent() {
   out.signature.unlisted_state = program_.signature.unlisted_state;
   out.custom_objects = program_.custom_objects;
   out.module_call_graph = program_.module_call_graph;
-  std::size_t at = 0;  // in order_, whose vertices are sorted by graph below
+  std::size_t at = 0;  // index in order_, whose vertices are sorted by graph below
   const std::vector<std::uint32_t> by_graph = order_by_graph();
   for (GraphId g = 0; g < graph_.graphs.size(); ++g) {
     const Graph& graph = graph_.graphs[g];
@@ -193,7 +193,7 @@ void ProgramCutter::follow_inputs() {
     }
     mutation_of_[spec] = o;
   }
-  for (std::uint32_t o = 0; o < outs.size(); ++o)  // only now is it known who keeps what
+  for (std::uint32_t o = 0; o < outs.size(); ++o)  // owners are final only now
     if (state_of_output_[o] != no_id && !moves(state_of_output_[o])) state_of_output_[o] = no_id;
   outputs_of_tag_.assign(tags_.names.size() + 1, 0);
   for (std::uint32_t o = 0; o < outs.size(); ++o)

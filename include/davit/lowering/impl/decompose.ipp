@@ -29,15 +29,15 @@ namespace davit {
 
 namespace detail {
 
-/// What becomes of a composite.
+/// How a composite is decomposed.
 enum class DecomposeAction : std::uint8_t {
   keep,
   decompose,
-  decompose_if_vanishes,  ///< if nothing takes its place: it answers its argument
+  decompose_if_vanishes,  ///< if it emits no node: dropout(x) -> x
   decompose_if_gained,    ///< if backends before the last take the parts
-  decompose_if_as_good,   ///< if backends take the parts that are as good as the one that takes the whole
+  decompose_if_as_good,   ///< if backends take the parts that are as good as the whole's
 };
-/// Attention of one query: a kernel that takes it whole reads keys and values once, its parts twice and more.
+/// True for an attention of one query: the whole kernel reads keys and values once, its parts read them at least twice.
 [[nodiscard]] bool is_of_one_query(GraphModuleView graph, NodeId n) noexcept {
   if (graph.target(graph.nodes[n]) != "aten.scaled_dot_product_attention.default" ||
       graph.inputs(graph.nodes[n]).empty())
@@ -60,10 +60,10 @@ enum class DecomposeAction : std::uint8_t {
   const std::size_t taker = first_taker(graph, n, options);
   if (taker == count) return DecomposeAction::decompose;
   if (identity) return DecomposeAction::decompose_if_vanishes;
-  // slices: one for each part that is used
+  // split, unbind -> a slice per used part
   if (const ViewKind shows = view_kind(target); shows == ViewKind::split || shows == ViewKind::unbind)
     return DecomposeAction::decompose_if_as_good;
-  // recurrent layers' parts are steps by the hundred, each a dozen nodes
+  // a recurrent layer's parts are hundreds of steps, each a dozen nodes
   if (is_recurrent_layer(target) || is_of_one_query(graph, n) || is_rule_of_core(find_decomposition(target)))
     return DecomposeAction::keep;
   return taker != 0 && taker + 1 == count ? DecomposeAction::decompose_if_gained : DecomposeAction::keep;
@@ -105,7 +105,7 @@ class Decomposer {
   }
 
  private:
-  /// A value by what stands for it now.
+  /// Returns the value that stands for `v` now.
   [[nodiscard]] ValueId resolve(ValueId v) const noexcept {
     return v < replacement_.size() && replacement_[v] != no_id ? replacement_[v] : v;
   }
@@ -137,11 +137,11 @@ class Decomposer {
     if (rule.empty() || !replace(n, rule, made.inputs)) emit_.append(made);
   }
 
-  /// Replaces a node by what its rule emits; false if it stays.
+  /// Replaces a node by the nodes that its rule emits; false if it stays.
   [[nodiscard]] bool replace(NodeId n, std::string_view rule, Range inputs) {
     const DecomposeAction action = action_for(from_, n, options_);
     const Node& old = from_.nodes[n];
-    // of a view that is written, the parts would be a copy
+    // the parts would copy where the operator returns a view that is written
     const ViewKind shows = view_kind(from_, operator_call(from_, old));
     const bool is_written = writes_ && shows != ViewKind::none;
     if (action == DecomposeAction::keep || (is_rule_of_core(rule) && (is_written || taker_count(options_) == 0)))
@@ -178,7 +178,7 @@ class Decomposer {
     return true;
   }
 
-  /// True if one of the first `takers` backends takes each tensor operator emitted since.
+  /// True if one of the first `takers` backends takes each tensor operator emitted since the mark.
   [[nodiscard]] bool gains(const GraphEmitter::Mark& mark, std::size_t takers) {
     const GraphModuleView view = emit_.view();
     for (std::size_t n = mark.nodes; n < view.nodes.size(); ++n) {
@@ -199,7 +199,7 @@ class Decomposer {
   struct Binding {
     ValueId made, old;
   };
-  /// Pairs the results of a rule with the values that they stand for.
+  /// Pairs the results of a rule with the operator's outputs.
   void bind(const Item& result, std::span<const Argument> outputs, const GraphEmitter::Mark& mark, bool narrows) {
     if (outputs.size() == 1 && !(result.is_list() && !outputs[0].is_list()))
       return bind(result, outputs[0], mark, narrows);
@@ -216,7 +216,7 @@ class Decomposer {
       return;
     }
     if (!output.is_value()) return;
-    if (!result.is_value()) return fault("a rule's result is no value");
+    if (!result.is_value()) return fault("a rule's result is not a value");
     const ValueId old = output.value();
     if (narrows && size_of(from_.values[old].dtype) == 2 &&
         emit_.module().values[result.value()].dtype == ScalarType::float32)
@@ -224,7 +224,7 @@ class Decomposer {
                            {{"", result}, {"dtype", Item::of(GraphBuilder::scalar_type(from_.values[old].dtype))}});
     if (view_ != no_id && memory_->is_written(old) &&
         shows_storage(from_, operator_call(from_, from_.nodes[view_]), old) && !is_view(result.value(), mark))
-      return fault("a rule answers a copy of what is written in place");
+      return fault("a rule returns a copy of a value that is written in place");
     if (emit_.fault == nullptr && copies_ && is_view(result.value(), mark))
       result = rules_.call("aten.clone.default", {{"", result}});
     if (emit_.fault != nullptr) return;
@@ -234,20 +234,20 @@ class Decomposer {
       return fault("a rule's result has another dtype or rank than the operator's");
     for (std::uint32_t d = 0; d < made.sizes.count; ++d) {
       const Dim& size = from_.dims[meant.sizes.first + d];
-      const bool has_example = size.is_static() || size.value != 0;  // a file has none of what depends on data
+      const bool has_example = size.is_static() || size.value != 0;  // data-dependent sizes have no example in a file
       if (has_example && emit_.module().dims[made.sizes.first + d].value != size.value)
         return fault("a rule's result has another size than the operator's");
     }
     const bool emitted = result.value() >= mark.values &&
                          std::ranges::find(bindings_, result.value(), &Binding::made) == bindings_.end();
-    if (!emitted && is_output_[old] != 0) {  // a second name of a value: the program's own output keeps a node
+    if (!emitted && is_output_[old] != 0) {  // a second name of a value: the output keeps a node of its own
       result = rules_.call("aten.alias.default", {{"", result}});
       if (emit_.fault != nullptr) return;
     }
     bindings_.push_back({result.value(), old});
   }
   void fault(const char* why) noexcept { emit_.fault = why; }
-  /// True if a result of a rule shows what was there before.
+  /// True if a result of a rule is a view of a value from before the mark.
   [[nodiscard]] bool is_view(ValueId v, const GraphEmitter::Mark& mark) {
     const GraphModuleView view = emit_.view();
     if (view.values[v].kind != ValueKind::tensor) return false;
@@ -261,7 +261,7 @@ class Decomposer {
     return true;
   }
 
-  /// Lets the values of the program be the results of what was emitted.
+  /// Renames the bound results of a rule to the values of the program.
   void rewire(const GraphEmitter::Mark& mark) {
     GraphModule& m = emit_.module();
     std::vector<ValueId> old_of(m.values.size() - mark.values, no_id);
@@ -281,7 +281,7 @@ class Decomposer {
   }
 
   // -- operators that wrap a graph ----------------------------------------------------------------------------------
-  /// Puts the nodes of a wrapped graph where it was called; false if it is not called as these operators are.
+  /// Inlines a wrapped graph at its call; false for calls of another form.
   [[nodiscard]] bool open(const Node& old) {
     const std::optional<WrappedCall> call = wrapped_call(from_, old);
     if (!call) return false;
@@ -311,12 +311,12 @@ class Decomposer {
     }
     return true;
   }
-  /// A value of a wrapped graph becomes one of the current graph, under a new name.
+  /// Moves a value of a wrapped graph into the current graph, under a new name.
   void move(ValueId v) {
     emit_.rename(v, "wrapped");
     emit_.module().values[v].graph = emit_.graph;
   }
-  /// The arguments with float tensors in that dtype.
+  /// Casts the float tensors among the arguments to that dtype.
   [[nodiscard]] Range cast(Range range, ScalarType type) {
     std::vector<Argument> rows(emit_.view().args(range).begin(), emit_.view().args(range).end());
     emit_.fault = nullptr;
@@ -338,15 +338,15 @@ class Decomposer {
   GraphEmitter emit_;
   RuleEvaluator rules_;
   std::vector<ValueSource> sources_;
-  std::vector<ValueId> replacement_;  ///< what stands for a value that has no node any more
+  std::vector<ValueId> replacement_;  ///< per value: the value that replaces it
   std::vector<std::uint8_t> is_output_;
   std::vector<std::uint8_t> opened_;
-  const bool writes_;                      ///< the program writes in place what functionalize could not make values of
-  std::optional<InPlaceWrites<>> memory_;  ///< if it writes
+  const bool writes_;                      ///< functionalize left in-place writes
+  std::optional<InPlaceWrites<>> memory_;  ///< if writes_
   std::vector<Binding> bindings_;
-  bool copies_ = false;  ///< the operator answers values of its own, and something is written in place
-  NodeId view_ = no_id;  ///< the operator, if something is written in place: it may answer views
-  ScalarType autocast_ = ScalarType::undefined;  ///< in a graph wrapped by autocast: what it computes in
+  bool copies_ = false;  ///< the operator returns a copy, in a program that writes in place
+  NodeId view_ = no_id;  ///< the operator, in a program that writes in place: it may return views
+  ScalarType autocast_ = ScalarType::undefined;  ///< in a graph wrapped by autocast: its dtype
 };
 
 }  // namespace detail
@@ -357,7 +357,7 @@ std::optional<ExportedProgram> decomposed(const ExportedProgram& program, const 
     std::uint32_t target = no_id;
     bool composite = false, if_complex = false;
   };
-  std::array<Known, 256> known{};  // targets are stored once: their place tells them apart
+  std::array<Known, 256> known{};  // hash table of targets, by the place of their text: equal targets share it
   bool needed = false;
   for (NodeId n = 0; n < graph.nodes.size() && !needed; ++n) {
     const Text text = graph.nodes[n].target;

@@ -28,7 +28,7 @@ class ConstantFolder {
         known_(graph_.values.size(), 0),
         folded_(graph_.nodes.size(), 0) {}
 
-  /// Finds what can be folded; false if nothing can.
+  /// Finds the nodes to fold; false if there are none.
   [[nodiscard]] bool find() {
     if (backend_.preprocess == nullptr || backend_.default_spec == nullptr || storage_matters(graph_)) return false;
     const std::span<const Argument> inputs = graph_.args(graph_.root().inputs);
@@ -63,7 +63,7 @@ class ConstantFolder {
     return true;
   }
 
-  /// The tensors of needed_, computed; false if the backend fails.
+  /// Computes the tensors of needed_; false if the backend fails.
   [[nodiscard]] bool compute() {
     const ExportedProgram program(computation());
     DebugMap map;
@@ -101,7 +101,7 @@ class ConstantFolder {
     return true;
   }
 
-  /// The program without the folded nodes.
+  /// Returns the program without the folded nodes.
   [[nodiscard]] ExportedProgram result() {
     ExportedProgram out = program_;
     GraphModule& module = out.graph_module;
@@ -119,7 +119,7 @@ class ConstantFolder {
       graph.nodes.first = moved[graph.nodes.first];
       graph.nodes.count = end - graph.nodes.first;
     }
-    std::size_t at = 0;  // after the last parameter, buffer or constant; before custom objects and what is passed
+    std::size_t at = 0;  // behind the last parameter, buffer or constant
     for (std::size_t i = 0; i < out.signature.input_specs.size(); ++i) {
       const InputKind k = kind(out.signature.input_specs[i]);
       if (k == InputKind::token || k == InputKind::parameter || k == InputKind::buffer ||
@@ -153,7 +153,7 @@ class ConstantFolder {
     return range;
   }
 
-  /// The folded nodes as a program that takes nothing.
+  /// Makes a program without inputs of the folded nodes.
   [[nodiscard]] ProgramTables computation() const {
     ProgramTables out;
     out.state_dict = program_.state_dict;
@@ -194,7 +194,8 @@ class ConstantFolder {
   [[nodiscard]] bool can_fold(NodeId n, std::span<const std::uint8_t> returned) const {
     const Node& node = graph_.nodes[n];
     const std::string_view target = graph_.target(node);
-    if (!target.starts_with("aten.")) return false;  // quantized weights stay as backends know them; control flow
+    if (!target.starts_with("aten."))
+      return false;  // excludes control flow, and quantized_decomposed: backends read quantized weights
     const auto is_one_of = [&](std::initializer_list<std::string_view> beginnings) {
       return std::ranges::any_of(beginnings, [&](std::string_view beginning) { return target.starts_with(beginning); });
     };
@@ -211,7 +212,7 @@ class ConstantFolder {
       });
     return good && outputs != 0 && (backend_.refuses == nullptr || backend_.refuses(graph_, n) == nullptr);
   }
-  /// True for a tensor of sizes that are known and not much larger than what the program holds anyway.
+  /// True for a tensor of static sizes that is not much larger than the program's constants.
   [[nodiscard]] bool is_small(const Value& value) const {
     if (value.kind != ValueKind::tensor) return false;
     std::size_t bytes = size_of(value.dtype);
@@ -222,7 +223,7 @@ class ConstantFolder {
     return bytes <= std::max<std::size_t>(most_, 1u << 20);
   }
 
-  /// Bytes that a kernel may take beside what the graph declares, which a file may say as it likes.
+  /// The limit of a kernel's memory beside declared values: sizes in a file can be arbitrary.
   [[nodiscard]] std::uint64_t max_memory() const noexcept {
     return (std::uint64_t{64} << 20) + 16 * std::uint64_t{most_};
   }
@@ -231,7 +232,7 @@ class ConstantFolder {
            std::ranges::equal(made.sizes(), graph_.dims_of(value.sizes), {}, {}, &Dim::value);
   }
 
-  /// Keeps a tensor that the backend made: as a view of the constant that it lies in, else as a copy. O(log constants).
+  /// Keeps a computed tensor: as a view of the constant that holds its storage, else as a copy. O(log constants).
   [[nodiscard]] bool keep(const TensorView& made) {
     auto at = std::ranges::upper_bound(storages_, static_cast<const std::byte*>(made.data), {}, &SharedBytes::data);
     const bool lies_there = at != storages_.begin() && (--at)->holds(made.data);
@@ -243,9 +244,9 @@ class ConstantFolder {
   GraphModuleView graph_;
   const BackendTable& backend_;
   std::size_t most_ = 0;               ///< bytes of all constants
-  std::vector<std::uint8_t> known_;    ///< per value: a constant, or folded
-  std::vector<std::uint8_t> folded_;   ///< per node
-  std::vector<ValueId> needed_;        ///< folded values that other nodes use
+  std::vector<std::uint8_t> known_;    ///< per value: it is a constant, or folded
+  std::vector<std::uint8_t> folded_;   ///< per node: it is folded
+  std::vector<ValueId> needed_;        ///< folded values with other users
   std::vector<Tensor> tensors_;        ///< of needed_
   std::vector<SharedBytes> storages_;  ///< of all constants, by address
 };

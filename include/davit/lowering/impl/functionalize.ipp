@@ -33,8 +33,8 @@ void keep_interface(MethodInterface& interface, const ExportedProgram& original)
   for (std::size_t i = 0; i < specs.size(); ++i) interface.outputs[i].name = arg_name(specs[i]);
 }
 
-/// The view that an operator answers which lets a tensor show its own storage in another form: squeeze of squeeze_. Who
-/// reads the tensor later reads the view. Empty for other operators.
+/// The view that has the result of an operator which changes its tensor's form in place: squeeze_ -> squeeze. Later
+/// readers of the tensor read the view. Empty for other operators.
 [[nodiscard]] Name view_of_form_change(std::string_view target) {
   if (in_place(target) != InPlace::self) return {};
   Name form = functional_form(target);
@@ -43,7 +43,7 @@ void keep_interface(MethodInterface& interface, const ExportedProgram& original)
     if (kind == open) return {};
   return form;
 }
-/// The program with views for what changes a tensor's form in place; nothing if it has none. O(nodes).
+/// squeeze_(x) -> squeeze(x), and the like; nothing if the program has no such operator. O(nodes).
 [[nodiscard]] std::optional<ExportedProgram> with_named_views(const ExportedProgram& program) {
   const GraphModuleView graph = program.view();
   std::optional<ExportedProgram> made;
@@ -60,8 +60,8 @@ void keep_interface(MethodInterface& interface, const ExportedProgram& original)
   return made;
 }
 
-/// What functionalization takes apart: what writes its statistics, and what answers views that only its parts tell. Of
-/// complex tensors the parts are other numbers.
+/// True for operators that functionalization decomposes first: batch_norm writes its statistics, and views of others
+/// follow from their parts alone. Complex tensors are left out: their parts are other numbers.
 [[nodiscard]] bool hides_storage(GraphModuleView graph, NodeId n) {
   const OperatorCall call = operator_call(graph, graph.nodes[n]);
   if (call.token != nullptr) return false;
@@ -69,7 +69,7 @@ void keep_interface(MethodInterface& interface, const ExportedProgram& original)
   return facts_of(call.target).apart && view_kind(graph, call) != ViewKind::none && !has_complex(graph, graph.nodes[n]);
 }
 
-/// The schema of an operator that one of the backends has of its own; empty if none does.
+/// The schema of a backend's own operator; empty if no backend has it.
 [[nodiscard]] std::string_view own_schema(BackendTables backends, std::string_view target) {
   for (std::size_t i = 0; i < backends.size(); ++i)
     if (const std::string_view schema =
@@ -78,12 +78,12 @@ void keep_interface(MethodInterface& interface, const ExportedProgram& original)
       return schema;
   return {};
 }
-/// True for the schema of an operator that writes to an argument: "Tensor(a!)", also where its result is that argument.
+/// True if a schema declares a write: "Tensor(a!)", also where the result is that argument.
 [[nodiscard]] bool says_write(std::string_view schema) noexcept {
   return schema.substr(0, schema.rfind(" -> ")).find("!)") != std::string_view::npos;
 }
-/// Calls of backends' own operators by which of their arguments are written: auto_functionalized, and copies of what it
-/// answers.
+/// Rewrites calls of backends' own operators that write: auto_functionalized(op, ...), and copies of its results into
+/// the written arguments.
 class FunctionalCalls {
  public:
   FunctionalCalls(const ExportedProgram& program, BackendTables backends)
@@ -107,7 +107,7 @@ class FunctionalCalls {
     const OperatorCall call = operator_call(from_, node);
     std::vector<Argument> inputs{emit_.argument({.argument = {.kind = ArgumentKind::operator_name}, .text = target})};
     std::vector<Argument> outputs(call.outputs.begin(), call.outputs.end());
-    if (outputs.empty()) outputs.emplace_back();  // None
+    if (outputs.empty()) outputs.emplace_back();  // the result None
     std::vector<std::pair<ValueId, ValueId>> copies;
     for (std::size_t i = 0; i < call.inputs.size(); ++i) {
       inputs.push_back(call.inputs[i]);
@@ -149,7 +149,7 @@ class FunctionalCalls {
   BackendTables backends_;
 };
 
-/// The program with functional calls; nothing if no call writes. O(nodes * backends).
+/// Returns the program with functional calls; nothing if no call writes. O(nodes * backends).
 [[nodiscard]] std::optional<ExportedProgram> with_functional_calls(const ExportedProgram& program,
                                                                    BackendTables backends) {
   const GraphModuleView graph = program.view();

@@ -33,8 +33,8 @@ Range GraphCopier::dims(Range range) {
     if (!dim.is_static()) dim.expr = expr(dim.expr);
   return builder.dims(scratch_dims_);
 }
-/// Operands are older rows, each copied once before what it is an operand of; as deep as an expression may be, the
-/// stack is not.
+/// Copies operands before their users, each once. Operands are older rows; an explicit stack, because expressions may
+/// be deeply nested.
 ExprId GraphCopier::expr(ExprId id) {
   if (id == no_id) return no_id;
   open_exprs_.assign(1, id);

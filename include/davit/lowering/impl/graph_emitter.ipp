@@ -17,7 +17,7 @@ namespace davit {
 
 GraphEmitter::GraphEmitter(const GraphModule& from) : old_nodes_(from.nodes.size()) {
   module() = from;
-  // names of an earlier pass begin with "d<number>_": this one takes a larger number
+  // names of an earlier pass begin with "d<number>_": this pass takes a larger number
   for (ValueId v = 0; v < from.values.size(); ++v) {
     const Value& value = from.values[v];
     if (value.kind == ValueKind::sym_int) ints_.push_back(v);
@@ -106,7 +106,7 @@ Dim GraphEmitter::dim(const Item& item) {
   if (item.is_value() && module().values[item.value()].kind == ValueKind::sym_int)
     return {module().values[item.value()].constant, module().values[item.value()].expr};
   if (item.is(ArgumentKind::int_) || item.is(ArgumentKind::bool_)) return {item.argument.payload, item.expr};
-  fault = "a size is no integer";
+  fault = "a size is not an integer";
   return {};
 }
 Item GraphEmitter::item(Dim dim) {
@@ -201,11 +201,11 @@ Item GraphEmitter::symbolic(std::string_view target, std::span<const NamedItem> 
   }
   Node node{.target = intern(target), .inputs = list(arguments), .outputs = {}, .metadata = metadata};
   if (const auto known = symbols_.find(symbolic_key(node)); known != symbols_.end()) {
-    Value& value = module().values[known->second];  // unless it has become another value of the program
+    Value& value = module().values[known->second];  // it may have taken another value's place
     if (value.kind == kind && value.producer < module().nodes.size() &&
         view().outputs(module().nodes[value.producer])[0].value() == known->second) {
       if (value.expr == result.expr && value.constant == 0)
-        value.constant = result.value;  // its tensor may have an example where it has none
+        value.constant = result.value;  // an earlier use may lack the example
       return Item::of(GraphBuilder::value(known->second));
     }
   }
@@ -238,7 +238,7 @@ void GraphEmitter::merge_metadata(std::span<const std::uint8_t> used, std::span<
       from.for_each_value(output, [&](ValueId v) { old_producer[v] = n; });
   std::vector<std::uint8_t> taken(old_nodes_, 0);
   std::vector<NodeId> pending;
-  std::vector<std::uint32_t> rows;  // of what goes into a node, its own first
+  std::vector<std::uint32_t> rows;  // metadata rows of the node, its own first
   const auto trace = [&](std::uint32_t row) { return from.str(from.metadata[row].stack_trace); };
   for (NodeId n = static_cast<NodeId>(old_nodes_); n < from.nodes.size(); ++n) {
     const std::uint32_t own = from.nodes[n].metadata;
@@ -278,7 +278,7 @@ void GraphEmitter::merge_metadata(std::span<const std::uint8_t> used, std::span<
 GraphModule GraphEmitter::finish() {
   const GraphModule& old = module();
   const GraphModuleView from = view();
-  // what is needed: from the ends of the graphs backwards
+  // marks used values and nodes, from the ends of the graphs backwards
   std::vector<std::uint8_t> used(old.values.size(), 0);
   std::vector<std::uint8_t> called(old.graphs.size(), 0);
   std::vector<std::uint8_t> needed(old.nodes.size(), 0);

@@ -33,7 +33,7 @@ namespace davit {
 namespace detail {
 
 /// True if a backend before the last, which may answer a copy, has a view that another partition writes in place, and
-/// the last one takes every node. What could be functionalized writes nothing in place. O(nodes * writers).
+/// the last one takes every node. Functionalized programs write nothing in place. O(nodes * writers).
 [[nodiscard]] bool cuts_written_views(GraphModuleView graph, const PartitionResult& partitioning,
                                       BackendTables backends) {
   const auto tag_of = [&](NodeId n) { return partitioning.tags.nodes[n]; };
@@ -73,7 +73,7 @@ Result<const ExportedProgram*> find_program(std::span<const ProgramMethod> metho
                                .fix = concat("the program has: ", known)});
 }
 
-/// Lists the nodes that no backend was given, with what each backend said of them.
+/// Lists the nodes without a backend, with each backend's reason.
 [[nodiscard]] Error undelegated(GraphModuleView graph, std::span<const NodeId> nodes,
                                 std::span<const NodeRefusal> refusals, BackendTables backends) {
   Name list;
@@ -94,7 +94,7 @@ Result<const ExportedProgram*> find_program(std::span<const ProgramMethod> metho
 /// Lowers one method of a program.
 class MethodLowering {
  public:
-  /// `original` is the program as its caller knows it, `program` what is lowered.
+  /// `original` is the program of the caller, `program` the prepared one.
   MethodLowering(BackendTables backends, const Name& name, const ExportedProgram& original,
                  const ExportedProgram& program, const LowerOptions& options, DebugMap& debug_map)
       : backends_(backends),
@@ -147,7 +147,7 @@ class MethodLowering {
     return std::move(out_);
   }
 
-  /// The buffers that the lowered method changes, with their initial values.
+  /// Collects the buffers that the lowered method changes, with their initial values.
   [[nodiscard]] Result<void> add_state(std::vector<NamedTensor>& state, const LoweredMethod& method) const {
     const NameIndex known(state, [](const NamedTensor& entry) { return entry.name.view(); });
     const TensorIndex tensors(program_);
@@ -178,7 +178,7 @@ class MethodLowering {
     return static_cast<std::uint32_t>(partitioning_.delegations.size());
   }
 
-  /// A tag without nodes makes no partition.
+  /// Drops tags without nodes.
   void drop_empty_tags() {
     std::vector<std::uint32_t> nodes(tag_count(), 0);
     for (const TagId tag : partitioning_.tags.nodes)
@@ -202,7 +202,7 @@ class MethodLowering {
       if (tag != no_id) tag = renamed[tag];
   }
 
-  /// Groups what the partitioner left and sends it to the last backend.
+  /// Groups the nodes that the partitioner left, for the last backend.
   [[nodiscard]] Result<void> complete() {
     std::vector<NodeId> left;
     for (NodeId n = 0; n < graph_.nodes.size(); ++n)
@@ -278,7 +278,7 @@ class MethodLowering {
     return {};
   }
 
-  /// Backends that see all their partitions at once see them now.
+  /// Calls the backends that preprocess all their partitions at once.
   [[nodiscard]] Result<void> preprocess_together() {
     for (std::uint32_t b = 0; b < backends_.size(); ++b) {
       if (backends_[b].preprocess_all == nullptr) continue;
@@ -403,7 +403,7 @@ class MethodLowering {
     if (options.fold_constants && backends.size() != 0) folded = fold_constants(marked, backends[backends.size() - 1]);
     const ExportedProgram& program = folded ? *folded : marked;
     LowerOptions own_options = options;
-    own_options.require_full_delegation = false;  // nothing was asked of a method that is not named
+    own_options.require_full_delegation = false;  // the caller's options are for methods with a partitioner
     Result<PartitionResult> partitioning(std::in_place, program.view());
     for (const PartitionCall& call : calls) {
       if (call.method != each.name) continue;
@@ -416,7 +416,7 @@ class MethodLowering {
       return std::unexpected(std::move(error));
     }
     if (cuts_written_views(program.view(), *partitioning, backends))
-      *partitioning = PartitionResult(program.view());  // all of it to the last
+      *partitioning = PartitionResult(program.view());  // the last backend gets all nodes
     PartitionReport report;
     detail::MethodLowering lowering(backends, each.name, *each.program, program, own_options, *debug_map);
     Result<LoweredMethod> lowered = lowering.run(std::move(*partitioning), diagnostics != nullptr ? &report : nullptr);

@@ -15,7 +15,7 @@ namespace davit::detail {
 [[nodiscard]] bool contains_module(std::string_view module, std::string_view path) noexcept {
   return module.empty() || (path.starts_with(module) && (path.size() == module.size() || path[module.size()] == '.'));
 }
-/// The rule for nodes of this stack, or no_id; marks all rules that match.
+/// Returns the rule for nodes of this stack, or no_id; marks every matching rule.
 [[nodiscard]] std::uint32_t choose_rule(std::span<const ModuleRule> rules, std::string_view stack,
                                         std::vector<std::uint8_t>& used) {
   std::uint32_t best = no_id;

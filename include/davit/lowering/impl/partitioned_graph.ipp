@@ -69,7 +69,7 @@ class PartitionedGraphBuilder {
   PartitionedGraphBuilder(GraphModuleView graph, PartitionedGraph& out)
       : graph_(graph), out_(out), box_of_value_(graph.values.size(), no_id) {}
 
-  /// `describe(box, node)` fills in what a delegate call is.
+  /// `describe(box, node)` fills in the box of a delegate call.
   template <class Describe>
   void run(Describe&& describe) {
     for (GraphId g = 0; g < graph_.graphs.size(); ++g) {
@@ -107,7 +107,7 @@ class PartitionedGraphBuilder {
   void define(const Argument& argument, std::uint32_t box) {
     graph_.for_each_value(argument, [&](ValueId v) { box_of_value_[v] = box; });
   }
-  /// An edge per value that the box reads, each once.
+  /// Adds an edge for each value that the box reads.
   void connect(GraphId g, std::span<const Argument> arguments, std::uint32_t box) {
     seen_.clear();
     for (const Argument& argument : arguments) graph_.for_each_value(argument, [&](ValueId v) { seen_.push_back(v); });

@@ -13,7 +13,8 @@ namespace davit::detail {
 
 inline constexpr NodeId several_users = no_id - 1;
 
-/// Per node: the one node that uses its values; no_id if none does, `several_users` if more do, or the graph's output.
+/// Per node: the only node that uses its values; no_id without users, `several_users` with more, or if the graph
+/// returns one.
 [[nodiscard]] std::vector<NodeId> only_users(GraphModuleView graph) {
   std::vector<NodeId> user(graph.nodes.size(), no_id);
   const auto use = [&](ValueId v, NodeId by) {
@@ -30,7 +31,7 @@ inline constexpr NodeId several_users = no_id - 1;
   return user;
 }
 
-/// True if a free chain of the rule begins at `n`; `chain` then holds it.
+/// True if a chain of the rule without taken nodes begins at `n`; `chain` then holds it.
 [[nodiscard]] bool follow_chain(GraphModuleView graph, const PatternRule& rule, NodeId n,
                                 const std::vector<NodeId>& only_user, const std::vector<std::uint32_t>& taken,
                                 std::vector<NodeId>& chain) {

@@ -47,8 +47,8 @@ Result<void> sound(const ExportedProgram& program, bool validate, bool calls) {
   return {};
 }
 
-/// True if what lies in the storage of `v` before node `n` can be seen after it: by its graph's caller, or by a later
-/// node. O(arguments).
+/// True if the graph's caller or a later node can see the current content of `v`'s storage after node `n`.
+/// O(arguments).
 [[nodiscard]] bool is_seen_after(GraphModuleView graph, NodeId n, ValueId v, InPlaceWrites<>& writes) {
   const Graph& own = graph.graphs[graph.nodes[n].graph];
   const auto is_older = [&](ValueId other) {
@@ -66,8 +66,8 @@ Result<void> sound(const ExportedProgram& program, bool validate, bool calls) {
     for (const Argument& input : graph.inputs(graph.nodes[later])) look(input);
   return seen;
 }
-/// True for a loop that answers an operand, or a view of one, where that is written and others see it: loops keep what
-/// they carry in storages of their own.
+/// True for a loop that returns an operand or a view of it which is written and visible elsewhere: loops keep carried
+/// values in their own storage.
 [[nodiscard]] bool hands_on_operand(GraphModuleView graph, NodeId n, InPlaceWrites<>& writes) {
   const OperatorCall call = operator_call(graph, graph.nodes[n]);
   if (call.target != "higher_order.while_loop" && call.target != "higher_order.scan") return false;
@@ -82,7 +82,7 @@ Result<void> sound(const ExportedProgram& program, bool validate, bool calls) {
         graph.values[results[k].value()].kind != ValueKind::tensor || !writes.is_written(results[k].value()))
       continue;
     ValueId v = answers[k].value();
-    while (graph.values[v].producer != no_id) {  // behind its views, and what writes it
+    while (graph.values[v].producer != no_id) {  // through its views and writes
       const OperatorCall maker = operator_call(graph, graph.nodes[graph.values[v].producer]);
       const Argument* self = in_place(maker.target) == InPlace::self || shows_storage(graph, maker, v)
                                  ? self_argument(graph, maker)
@@ -95,11 +95,12 @@ Result<void> sound(const ExportedProgram& program, bool validate, bool calls) {
   return false;
 }
 
-/// What operators compute lies contiguously here, whatever strides the program records, and so does state: a view of it
-/// may show other elements than torch's, or be a copy. That matters to as_strided, and where somebody writes.
+/// Rejects programs that depend on strides: davit's operators write contiguous results, whatever strides the program
+/// records, and state is contiguous too, so that a view of it may read other elements than torch's, or be a copy. This
+/// matters for as_strided and for writes.
 [[nodiscard]] Result<void> check_layouts(const ExportedProgram& program) {
   const GraphModuleView graph = program.view();
-  std::optional<std::vector<std::uint8_t>> state;  // per value
+  std::optional<std::vector<std::uint8_t>> state;  // per value: it is state
   const auto is_state = [&](ValueId v) {
     if (state) return (*state)[v] != 0;
     state.emplace(graph.values.size(), std::uint8_t{0});
@@ -118,7 +119,7 @@ Result<void> sound(const ExportedProgram& program, bool validate, bool calls) {
               .what = Name(what),
               .fix = "take a contiguous copy in the model before"});
   };
-  std::vector<ValueId> storage_of(graph.values.size());  // the value that the storage was made for
+  std::vector<ValueId> storage_of(graph.values.size());  // per value: the owner of its storage
   for (ValueId v = 0; v < storage_of.size(); ++v) storage_of[v] = v;
   for (NodeId n = 0; n < graph.nodes.size(); ++n) {
     const OperatorCall call = operator_call(graph, graph.nodes[n]);
@@ -129,7 +130,7 @@ Result<void> sound(const ExportedProgram& program, bool validate, bool calls) {
       graph.for_each_value(output, [&](ValueId v) { storage_of[v] = storage; });
     if (!call.target.starts_with("aten.as_strided.") || is_contiguous(graph, storage)) continue;
     if (graph.values[storage].producer != no_id || is_state(storage))
-      return wrong(n, "it shows the storage of what does not lie contiguously in torch");
+      return wrong(n, "it views the storage of a tensor that is not contiguous in torch");
   }
   if (!storage_matters(graph)) return {};
   InPlaceWrites<> writes(graph);
@@ -139,9 +140,9 @@ Result<void> sound(const ExportedProgram& program, bool validate, bool calls) {
     for (const Argument& output : call.outputs)
       if (output.is_value() && graph.values[output.value()].kind == ValueKind::tensor &&
           writes.is_written(output.value()) && !is_contiguous(graph, output.value()))
-        return wrong(n, "its result is written in place, and does not lie contiguously in torch");
+        return wrong(n, "its result is written in place, and is not contiguous in torch");
     if (hands_on_operand(graph, n, writes))
-      return wrong(n, "its result is written in place, and its body answers what it was given");
+      return wrong(n, "its result is written in place, and its body returns its operand");
   }
   return {};
 }

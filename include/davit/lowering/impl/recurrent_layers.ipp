@@ -13,7 +13,7 @@ namespace davit {
 
 namespace detail {
 
-/// The values that a stack's final states become, and their users: one value where every user reads the joined states.
+/// Finds the values that the final states replace, and their users: one value if every user reads the joined states.
 RecurrentOperator::End RecurrentLayers::end_of(const RecurrentStack& stack, ValueId RecurrentStep::* after,
                                                std::vector<NodeId>& users) const {
   std::vector<ValueId> all;
@@ -42,7 +42,7 @@ RecurrentOperator::End RecurrentLayers::end_of(const RecurrentStack& stack, Valu
   return end;
 }
 
-/// Chooses batch_first where the input is transposed from it, and every user of the rows transposes them or is a layer.
+/// Chooses batch_first if the input is transposed from it, and every user of the rows transposes them or is a layer.
 void RecurrentLayers::turn_rows(const RecurrentStack& stack, RecurrentOperator& op) {
   const RecurrentDirection& first = *stack.directions[0];
   const Dim steps = sizes(first.first().gates)[0], batch = sizes(first.first().gates)[1];
@@ -103,7 +103,7 @@ RecurrentOperator RecurrentLayers::plan(const RecurrentStack& stack) {
   return op;
 }
 
-/// A value as an operand; notes if it is defined later, or by the operator itself.
+/// Makes an operand of a value; sets is_late_ if it is defined later, or by the operator itself.
 Item RecurrentLayers::used(ValueId v) {
   const auto ready = ready_.find(v);
   const NodeId from = ready != ready_.end() ? ready->second : v < from_.values.size() ? producer(v) : no_id;
@@ -114,7 +114,7 @@ Item RecurrentLayers::used(ValueId v) {
   return Item::of(GraphBuilder::value(v));
 }
 
-/// The value with other sizes: an earlier stage that has them, or a new view.
+/// Returns the value with other sizes: an earlier stage of it, or a new view.
 ValueId RecurrentLayers::shaped(ValueId v, std::span<const Dim> to) {
   for (const ValueId each : stages(v))
     if (same_sizes(from_, sizes(each), to)) return each;
@@ -146,7 +146,7 @@ ValueId RecurrentLayers::begin_of(const RecurrentStack& stack, ValueId Recurrent
   return emit_.call("aten.cat.default", arguments, {&meta, 1}, false).value();
 }
 
-/// Renames a result to a value of the program.
+/// Gives a result the name of a value of the program.
 void RecurrentLayers::give(const Item& result, ValueId old) {
   if (old == no_id) return;
   const NodeId n = emit_.module().values[result.value()].producer;
@@ -223,7 +223,7 @@ NodeId RecurrentLayers::emit(const RecurrentOperator& op) {
   return made;
 }
 
-/// Emits the operator and rolls back: true if a backend takes it, and its operands are defined before it.
+/// Emits the operator, and rolls back: true if a backend takes it, and its operands are defined before it.
 bool RecurrentLayers::is_taken(const RecurrentOperator& op) {
   const GraphEmitter::Mark mark = emit_.mark();
   const NodeId made = emit(op);
@@ -235,7 +235,7 @@ bool RecurrentLayers::is_taken(const RecurrentOperator& op) {
   return taken;
 }
 
-/// Writes a graph's nodes, with the recurrent operators in place of their steps.
+/// Emits a graph's nodes, with the recurrent operators in place of their steps.
 bool RecurrentLayers::write(GraphId g) {
   const Range nodes = from_.graphs[g].nodes;
   std::vector<RecurrentOperator> made;
@@ -248,7 +248,7 @@ bool RecurrentLayers::write(GraphId g) {
     made.push_back(std::move(op));
   }
   std::ranges::sort(made, {}, [](const RecurrentOperator& op) { return std::pair(op.at, op.stack); });
-  std::vector<std::uint8_t> gone(nodes.count, 0);  // what makes a value that the operators make now
+  std::vector<std::uint8_t> gone(nodes.count, 0);  // nodes whose values the operators compute now
   const auto leave_out = [&](ValueId v) {
     if (v != no_id && v < from_.values.size()) gone[producer(v) - nodes.first] = 1;
   };
@@ -271,7 +271,7 @@ bool RecurrentLayers::write(GraphId g) {
   return !made.empty();
 }
 
-/// True if two linears have the same weight, as the steps of a layer have: other programs are left at once.
+/// True if two linears share a weight, as the steps of a layer do: a quick test for the pass.
 [[nodiscard]] bool repeats_linear(GraphModuleView graph) {
   std::vector<ValueId> weights;
   for (NodeId n = 0; n < graph.nodes.size(); ++n)

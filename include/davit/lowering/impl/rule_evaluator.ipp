@@ -15,7 +15,7 @@
 
 namespace davit {
 
-// -- values ---------------------------------------------------------------------------------------------------------
+// -- values ----------------------------------------------------------------------------------------------------------
 
 bool RuleEvaluator::is_number(const Item& item) {
   if (item.is_value()) return !is_tensor(item);
@@ -68,13 +68,13 @@ RuleEvaluator::Bounds RuleEvaluator::bounds(ExprId id, int& most) {
       if (known)
         out = {*std::ranges::min_element(corners), *std::ranges::max_element(corners)};
       else if (a.low >= 0 && b.low >= 0)
-        out.low = a.low * b.low;  // of what has no end and may be 0
+        out.low = a.low * b.low;  // with infinite bounds, where 0 * infinity is NaN
     }
     if (e.op == ExprOp::floor_div && b.low > 0)
       out = {std::floor(a.low / (a.low >= 0 ? b.high : b.low)), std::floor(a.high / (a.high >= 0 ? b.low : b.high))};
     if ((e.op == ExprOp::python_mod || e.op == ExprOp::mod) && b.low > 0) out = {0, b.high - 1};
   }
-  // beyond what a double counts one by one, a bound is none
+  // larger bounds are infinite: doubles above 2^52 skip integers
   constexpr double whole = 0x1p52;
   if (!(out.low >= -whole)) out.low = -unbounded;
   if (!(out.high <= whole)) out.high = unbounded;
@@ -111,7 +111,7 @@ Item RuleEvaluator::extreme(const Item& a, const Item& b, bool largest) {
   return emit.symbolic(target, inputs, ValueKind::sym_int, result);
 }
 Item RuleEvaluator::size(const Item& tensor, std::int64_t d) {
-  if (!is_tensor(tensor)) return fail("the size of what is no tensor");
+  if (!is_tensor(tensor)) return fail("the size of a value that is not a tensor");
   const std::int64_t dims = rank(tensor);
   if (d < 0) d += dims;
   if (d < 0 || d >= dims) return fail("a dimension out of range");
@@ -136,7 +136,7 @@ std::int64_t RuleEvaluator::wrap(const Item& dim, std::int64_t rank) {
   return d < 0 ? d + of : d;
 }
 
-/// One operator of the language: on numbers, on sizes, or on tensors.
+/// Evaluates an operator of the language, on numbers, sizes or tensors.
 Item RuleEvaluator::binary(std::string_view op, const Item& a, const Item& b) {
   if (op == "==" || op == "!=") {
     const bool tensors = is_tensor(a) && (is_tensor(b) || is_number(b));
@@ -204,11 +204,11 @@ Item RuleEvaluator::binary(std::string_view op, const Item& a, const Item& b) {
   if (result.is_static()) return Item::integer(result.value);
   if (result.expr == x.expr && result.value == x.value) return a;
   if (result.expr == y.expr && result.value == y.value) return b;
-  if (!a.is_value() && !b.is_value()) return emit.item(result);  // sizes of the output: no value stands for them
+  if (!a.is_value() && !b.is_value()) return emit.item(result);  // an output's size without a value
   return emit.symbolic(concat("_operator.", row.numbers), inputs, ValueKind::sym_int, result);
 }
 
-// -- calls ----------------------------------------------------------------------------------------------------------
+// -- calls -----------------------------------------------------------------------------------------------------------
 
 Item RuleEvaluator::call(std::string_view name, std::vector<NamedItem> arguments) {
   if (emit.fault != nullptr) return {};
@@ -233,7 +233,7 @@ Item RuleEvaluator::call(std::string_view name, std::vector<NamedItem> arguments
     if (rule[end] == '=') return call(rule.substr(end + 2), std::move(arguments));
     const bool is_core = is_rule_of_core(rule);
     if (const std::string_view schema = keeps == nullptr && !is_core ? std::string_view{} : find_operator(full);
-        !schema.empty() && !schema.ends_with("[]")) {  // a list of tensors is what its rule makes
+        !schema.empty() && !schema.ends_with("[]")) {  // rules make lists of tensors
       const GraphEmitter::Mark mark = emit.mark();
       Item whole = call_operator(operator_name(schema), schema, arguments);
       if (emit.fault == nullptr &&
@@ -251,7 +251,7 @@ Item RuleEvaluator::call(std::string_view name, std::vector<NamedItem> arguments
     Item result = run(rule, std::move(parts));
     --depth_;
     if (emit.fault == nullptr || !is_core) return result;
-    emit.roll_back(mark);  // an operator of core ATen whose rule does not fit stays
+    emit.roll_back(mark);  // a core operator stays if its rule does not fit
     emit.fault = nullptr;
   }
   const std::string_view schema = find_operator(full);
@@ -283,7 +283,7 @@ Item RuleEvaluator::run(std::string_view row, std::vector<NamedItem> arguments) 
   }
   for (std::size_t i = 0; i < used.size(); ++i)
     if (!used[i] && !arguments[i].item.is_none()) {
-      const std::string_view n = arguments[i].name;  // what concerns memory alone changes no result
+      const std::string_view n = arguments[i].name;  // arguments about memory change no result
       if (n != "layout" && n != "device" && n != "pin_memory" && n != "memory_format" && n != "non_blocking" &&
           n != "copy" && n != "cudnn_enable" && n != "cudnn_enabled")
         return fail("an argument that the rule does not know");
@@ -339,11 +339,11 @@ Item RuleEvaluator::call_operator(std::string_view target, std::string_view text
     else {
       if (each.name.empty() && i < schema.parameters.size()) each.name = schema.parameters[i].name;
       if (each.name.empty() || schema.index_of(each.name) == schema.parameters.size())
-        return fail("a rule passes what an operator does not take");
+        return fail("a rule passes an argument that the operator does not have");
       inputs.push_back(std::move(each));
     }
   }
-  // arguments that are their defaults are left out; a dtype that the operator needs is not
+  // drops arguments that equal their defaults, except the dtypes of operators that need them
   std::erase_if(inputs, [&](const NamedItem& each) {
     const SchemaParameter& p = schema.parameters[schema.index_of(each.name)];
     return p.has_default && each.item.is_none() && p.default_value == "None" && p.keyword_only;

@@ -25,7 +25,7 @@ namespace davit {
 
 namespace detail {
 
-/// True for out_dtype(operator, dtype, arguments...) -> tensor.
+/// True for a call out_dtype(operator, dtype, arguments...) -> tensor.
 [[nodiscard]] bool says_dtype(GraphModuleView graph, const Node& node) noexcept {
   if (graph.target(node) != "higher_order.out_dtype") return false;
   const std::span<const Argument> inputs = graph.inputs(node), outputs = graph.outputs(node);
@@ -37,8 +37,7 @@ namespace detail {
          graph.string(inputs[0]).starts_with("aten.");
 }
 
-/// The parts of associative_scan(graph, [x...], dim or [additional...]) -> y...; nothing for other nodes, and other
-/// forms.
+/// The arguments of associative_scan(graph, [x...], dim or [additional...]) -> y...; other calls are not read.
 struct AssociativeScan {
   GraphId graph = no_id;
   std::int64_t dim = 0;
@@ -74,8 +73,8 @@ struct AssociativeScan {
   return fits ? std::optional(std::move(scan)) : std::nullopt;
 }
 
-/// True for auto_functionalized_v2(operator, arguments..., _all_bases=[...]) -> (results..., bases...), whose written
-/// arguments are views of the bases, or they themselves: none of them a list, no base without a view named twice.
+/// True for auto_functionalized_v2(operator, arguments..., _all_bases=[...]) -> (results..., bases...) whose written
+/// arguments are the bases or views of them, without lists, and without a base that two arguments name whole.
 [[nodiscard]] bool writes_bases(GraphModuleView graph, const Node& node) {
   const std::span<const Argument> inputs = graph.inputs(node);
   if (graph.target(node) != "higher_order.auto_functionalized_v2" || inputs.empty() ||
@@ -97,9 +96,8 @@ struct AssociativeScan {
   return true;
 }
 
-/// The parts of flex_attention(query, key, value, score_mod, block mask..., mask_mod, scale, options, buffers of
-/// both...) -> (out, logsumexp, ...); nothing for other nodes, and other forms. The blocks of a mask say where it is
-/// true: what mask_mod says is enough.
+/// The arguments of flex_attention(query, key, value, score_mod, block mask..., mask_mod, scale, options, buffers of
+/// both...) -> (out, logsumexp, ...); other calls are not read. The block mask only repeats mask_mod, and is ignored.
 struct FlexAttention {
   ValueId query = no_id, key = no_id, value = no_id;
   GraphId
@@ -177,7 +175,7 @@ class OutDtypeUnwrapper {
   }
 
  private:
-  /// Lets a value of the program be an item.
+  /// Makes an item the value of the program's `v`.
   void define(ValueId v, const Item& item) {
     Argument self = emit_.argument(item), out = GraphBuilder::value(v);
     self.name = emit_.intern("self");
@@ -196,8 +194,8 @@ class OutDtypeUnwrapper {
     return rules_.call("aten.permute.default", {{"", x}, {"", Item::list(std::move(order))}});
   }
 
-  /// associative_scan(x) -> cat(x[0], scan(x[1:])). No scan goes over an empty tensor: where x may have one slice, the
-  /// scan also goes over x[0], and its last result is dropped.
+  /// associative_scan(x) -> cat(x[0], scan(x[1:])). A scan needs a slice: where x may have only one, the scan starts at
+  /// x[0] instead, and its last result is dropped.
   void scan(const Node& node, const AssociativeScan& old) {
     const GraphEmitter::Mark mark = emit_.mark();
     emit_.fault = nullptr;
@@ -247,14 +245,14 @@ class OutDtypeUnwrapper {
       emit_.append(node);
       return;
     }
-    // what the graph answers is carried, and kept
+    // the graph's results are both carried and returned
     std::vector<Argument> twice(from_.args(from_.graphs[old.graph].outputs).begin(),
                                 from_.args(from_.graphs[old.graph].outputs).end());
     twice.insert(twice.end(), twice.begin(), twice.begin() + static_cast<std::ptrdiff_t>(count));
     emit_.module().graphs[old.graph].outputs = emit_.list(twice);
     for (std::size_t k = 0; k < count; ++k) define(old.results[k], results[k]);
   }
-  /// A tensor of one slice.
+  /// unsqueeze(slice, 0).
   [[nodiscard]] Item one_of(const Item& slice) {
     return rules_.call("aten.unsqueeze.default", {{"", slice}, {"", Item::integer(0)}});
   }
@@ -295,7 +293,7 @@ class OutDtypeUnwrapper {
     if (emit_.fault != nullptr || made.items.size() < old.results.size()) return give_up(mark, node);
     for (std::size_t k = 0; k < old.results.size(); ++k) define(old.results[k], made.items[k]);
   }
-  /// Inlines a graph of scalars for tensors in place of the scalars: its operators are pointwise, or index with them.
+  /// Inlines a graph of scalars with tensors in their place: its operators are pointwise, or index with them.
   [[nodiscard]] Item inlined(GraphId graph, const std::vector<Item>& operands) {
     std::map<ValueId, Item> known;
     const std::span<const Argument> parameters = from_.args(from_.graphs[graph].inputs),
@@ -305,7 +303,7 @@ class OutDtypeUnwrapper {
     for (const Node& node : from_.nodes_of(from_.graphs[graph])) {
       const std::span<const Argument> results = from_.outputs(node);
       if (results.size() != 1 || !results[0].is_value())
-        return rules_.fail("a node of the graph answers no single value");
+        return rules_.fail("a node of the graph does not return a single value");
       std::vector<NamedItem> arguments;
       for (const Argument& a : from_.inputs(node))
         arguments.push_back({from_.str(a.name), known_item(emit_.read(a), known)});
@@ -313,7 +311,7 @@ class OutDtypeUnwrapper {
       if (emit_.fault != nullptr) return {};
     }
     return outputs.size() == 1 ? known_item(emit_.read(outputs[0]), known)
-                               : rules_.fail("the graph answers no single value");
+                               : rules_.fail("the graph does not return a single value");
   }
   [[nodiscard]] static Item known_item(Item item, const std::map<ValueId, Item>& known) {
     for (Item& each : item.items) each = known_item(std::move(each), known);
@@ -395,7 +393,7 @@ class OutDtypeUnwrapper {
       if (is_made[b] == 0 && outputs[first_base + b].is_value())
         define(outputs[first_base + b].value(), emit_.read(bases[b]));
   }
-  /// Calls an operator with tensors, followed by the node's arguments of these names.
+  /// Calls an operator with tensors, then the node's arguments of these names.
   template <class Named>
   [[nodiscard]] Item view(std::string_view target, std::initializer_list<Item> tensors, const std::string& prefix,
                           std::initializer_list<std::string_view> names, const Named& named) {
@@ -419,7 +417,7 @@ class OutDtypeUnwrapper {
     emit_.append(node);
   }
 
-  /// The dtype in which the operator computes.
+  /// Returns the dtype in which the operator computes.
   [[nodiscard]] ScalarType computes_in(std::span<const Argument> inputs, ScalarType result) const {
     PromotedType types{.dimensioned = result};
     for (const Argument& input : inputs) {

@@ -15,14 +15,14 @@ namespace davit::testing {
 /// Deals the nodes out to the backends in turn, or at random, so that as many values as possible cross a border between
 /// partitions.
 ///
-/// A backend whose turn it is but that refuses the node lets the next one have it; a node that all refuse goes to the
-/// one whose turn it was, so that preprocess says why. A second instance of a backend is made with renamed_backend.
-/// O(backends * (nodes + edges)).
+/// A backend that refuses a node passes it on to the next one; a node that all refuse goes to the backend whose turn it
+/// was, so that preprocess reports the reason. renamed_backend makes a second instance of a backend. O(backends *
+/// (nodes + edges)).
 template <class List>
 struct AlternatingPartitioner {
   using Backends = List;
-  std::vector<std::uint32_t> backends{};  ///< those to deal to, as indices of the list; empty: all
-  std::uint64_t seed = 0;                 ///< whose turn it is, at random; 0: one after the other
+  std::vector<std::uint32_t> backends{};  ///< indices of the dealt backends; empty: all
+  std::uint64_t seed = 0;                 ///< of random turns; 0: in order
 
   [[nodiscard]] const std::vector<std::uint32_t>& preference() const noexcept { return backends; }
   [[nodiscard]] Result<Partitioning<List>> partition(const Method& method) const {
@@ -45,7 +45,7 @@ struct AlternatingPartitioner {
   }
 
  private:
-  /// Which of `dealt` gets the node: the first from `turn` on that takes it.
+  /// The backend of `dealt` for the node: the first from `turn` on that takes it.
   [[nodiscard]] static std::uint32_t taker(GraphModuleView graph, NodeId node, const std::vector<std::uint32_t>& dealt,
                                            std::uint32_t turn) {
     const auto count = static_cast<std::uint32_t>(dealt.size());

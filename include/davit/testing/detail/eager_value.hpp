@@ -9,15 +9,15 @@
 
 namespace davit::testing {
 
-/// A value of an eager run: a tensor that shares its storage with all values that view it, or what is no tensor.
+/// A value of an eager run: a tensor that shares its storage with its views, or another value.
 struct EagerValue {
-  EValue plain{};  ///< a number or text; none beside a tensor
+  EValue plain{};  ///< a number or text; none for a tensor
   std::optional<Tensor> tensor{};
 
   [[nodiscard]] EValue value() const { return tensor ? EValue(*tensor) : plain; }
 };
 
-/// A storage of its own with the same elements, as far as the view reaches, in the same layout.
+/// Copies a view's elements to a new storage, in the same layout.
 [[nodiscard]] inline Tensor copy_of(const TensorView& view) { return keep_tensor(view); }
 [[nodiscard]] inline Tensor copy_of(const Tensor& tensor) { return copy_of(tensor.view()); }
 [[nodiscard]] inline EagerValue copy_of(const EagerValue& value) {

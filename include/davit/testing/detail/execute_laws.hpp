@@ -16,8 +16,7 @@ namespace davit::testing::detail {
 
 enum class Destinations : std::uint8_t { none, fitting, small };
 
-/// Memory for an output; of one that is made `small`, the first dimension is said to be shorter by one than what lies
-/// there.
+/// A destination for an output; a `small` one declares a first dimension that is one shorter than the memory.
 class Destination {
  public:
   Destination(const PortType& type, bool small) : dtype_(type.dtype) {
@@ -31,7 +30,7 @@ class Destination {
     return {whole_.view().data, sizes_.data(), strides_.data(), static_cast<std::uint8_t>(sizes_.size()), dtype_};
   }
   [[nodiscard]] bool is_smaller() const noexcept { return view().nbytes() < whole_.storage.size(); }
-  /// True if nothing was written behind it.
+  /// True if no byte behind it was written.
   [[nodiscard]] bool is_clean() const noexcept {
     return std::ranges::all_of(whole_.storage.bytes().subspan(view().nbytes()),
                                [](std::byte b) { return b == std::byte{}; });
@@ -43,7 +42,7 @@ class Destination {
   Tensor whole_;
 };
 
-/// functional, inputs, destination: calls execute itself, with and without destinations, for methods that are one
+/// functional, inputs, destination: calls execute directly, with and without destinations, for methods that are one
 /// partition without state.
 template <Backend B>
 void check_execute(LawCase<B>& c, const LoweredProgram& program) {
@@ -99,7 +98,7 @@ void check_execute(LawCase<B>& c, const LoweredProgram& program) {
       if (given == Destinations::small && (!status || std::ranges::any_of(outputs, is_destination))) continue;
       if (!status) return c.broken("functional", "execute without a session failed: ", name_of(status.error().code()));
       if (Snapshot(inputs) != before) c.broken("inputs", "execute changed its inputs");
-      std::vector<EValue> answered;  // as the method answers them
+      std::vector<EValue> answered;  // the method's results
       for (const OutputPort& port : method.interface.outputs) {
         const std::size_t at = index_of(delegate.interface.outputs, port.name);
         if (at == outputs.size()) return;

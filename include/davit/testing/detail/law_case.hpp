@@ -14,7 +14,7 @@
 
 namespace davit::testing {
 
-/// A law that did not hold, and how.
+/// A violated law, and how it was violated.
 struct LawViolation {
   std::string_view law;
   Name what;
@@ -25,7 +25,7 @@ using SampleInputs = std::span<const EValue>;
 
 namespace detail {
 
-/// What the laws of B are checked on, what B should answer, and what did not hold.
+/// The program and samples for the laws of B, the expected results, and the violations.
 template <Backend B>
 struct LawCase {
   const ExportedProgram& program;
@@ -43,8 +43,8 @@ struct LawCase {
                                [](const OutputSpec& s) { return kind(s) == OutputKind::user_input_mutation; });
   }
 
-  /// Runs every sample in a new session and compares. User inputs that the program changes make samples differ:
-  /// skipped.
+  /// Runs every sample in a new session and compares. Skipped if the program changes user inputs, because samples then
+  /// differ.
   void same_results(std::string_view law, const LoweredProgram& lowered, std::string_view how) {
     if (mutates_inputs()) return;
     Result<Session> session = Session::make(lowered);
@@ -56,7 +56,7 @@ struct LawCase {
     }
   }
 
-  /// What a fresh session answers, call by call: every other way of running must give the same.
+  /// Records a fresh session's results, call by call, for all other comparisons.
   [[nodiscard]] bool expect(const LoweredProgram& lowered) {
     Result<Session> session = Session::make(lowered);
     if (!session) {

@@ -14,10 +14,10 @@
 
 namespace davit::testing {
 
-/// How far values are from reference values: the largest |a - b|, and the largest |a - b| / |b| where b is not 0.
+/// The gap between values and reference values: the largest |a - b|, and the largest |a - b| / |b| for b != 0.
 ///
-/// NaN against NaN and an infinity against itself are no gap; against anything else they are an infinite one. Values
-/// of different kinds, dtypes or sizes cannot be compared: both gaps are then infinite.
+/// NaN against NaN, and an infinity against itself, have no gap; against anything else the gap is infinite, as it is
+/// for values of different kinds, dtypes or sizes.
 struct NumericGap {
   double absolute = 0;
   double relative = 0;
@@ -39,7 +39,7 @@ inline constexpr NumericGap unbounded{std::numeric_limits<double>::infinity(), s
   return {static_cast<double>(absolute), b == 0 ? 0 : static_cast<double>(absolute / std::fabs(b))};
 }
 
-/// Of integers exactly, also where long double has the bits of double, as on 32-bit ARM.
+/// Integers are subtracted exactly, also where long double equals double, as on 32-bit ARM.
 template <class T>
   requires std::is_integral_v<T>
 [[nodiscard]] NumericGap gap_of(T a, T b) noexcept {
@@ -60,7 +60,7 @@ template <class T>
 
 }  // namespace detail
 
-/// The gap between two tensors; the parts of complex numbers count one by one. O(elements).
+/// The gap between two tensors; parts of complex numbers count one by one. O(elements).
 [[nodiscard]] inline NumericGap numeric_gap(const TensorView& actual, const TensorView& reference) {
   if (actual.dtype != reference.dtype || !std::ranges::equal(actual.sizes(), reference.sizes()))
     return detail::unbounded;
@@ -86,7 +86,7 @@ template <class T>
   }
 }
 
-/// The gap between any two values; texts and nothing have none if they are equal.
+/// The gap between any two values; equal texts and None have no gap.
 [[nodiscard]] inline NumericGap numeric_gap(const EValue& actual, const EValue& reference) {
   if (actual.tag() != reference.tag()) return detail::unbounded;
   if (actual.is_tensor()) return numeric_gap(actual.tensor(), reference.tensor());

@@ -12,21 +12,21 @@
 
 namespace davit::testing {
 
-/// A program of one node, and which values of the whole it takes and makes.
+/// A program of one node, with the whole program's values that it takes and makes.
 struct OneNode {
   ProgramTables tables;
   std::vector<ValueId> inputs;
   std::vector<ValueId> outputs;
 };
 
-/// All values that arguments mention, those in lists too, in order.
+/// Lists all values in the arguments, also inside lists, in order.
 [[nodiscard]] inline std::vector<ValueId> values_of(GraphModuleView graph, std::span<const Argument> arguments) {
   std::vector<ValueId> out;
   for (const Argument& a : arguments) graph.for_each_value(a, [&](ValueId v) { out.push_back(v); });
   return out;
 }
 
-/// A program of node `n` alone, whose inputs are all values that it mentions; `target` stands in for its own.
+/// Makes a program of node `n` alone, with its operands as inputs; `target` replaces its operator.
 [[nodiscard]] inline OneNode one_node(const GraphModule& all, NodeId n, std::string_view target) {
   OneNode step;
   ProgramTables& out = step.tables;

@@ -15,13 +15,13 @@
 
 namespace davit::testing {
 
-/// In which storages the outputs of a run may lie: those that the program answers, and no others. What a mutation
-/// answers is, by torch, its buffer or input: never the memory of another one that it takes its elements from.
+/// The storages that outputs of a run may use: those of torch's outputs. A mutation's output is, in torch, its buffer
+/// or input, never the memory of another value from which it takes its elements.
 class OutputStorages {
  public:
   OutputStorages() = default;
-  /// The user inputs, the state and the outputs of an eager run, before anything is written back. Keeps what it names
-  /// from being freed. O(outputs * (outputs + inputs)).
+  /// Takes the user inputs, the state and the outputs of an eager run before write-backs. Keeps their storages alive.
+  /// O(outputs * (outputs + inputs)).
   OutputStorages(const ExportedProgram& program, std::span<const EagerValue> users, std::span<const NamedTensor> state,
                  std::span<const EagerValue> made)
       : held_(made.begin(), made.end()) {
@@ -70,10 +70,10 @@ class OutputStorages {
     return std::ranges::find(of_users_, storage) != of_users_.end() ||
            std::ranges::find(of_state_, storage, &std::pair<Name, Storage>::second) != of_state_.end();
   }
-  /// Per output: the storage of the buffer or input that a mutation changes; null for what is none.
+  /// Per output: the storage of the buffer or input that a mutation changes; null for others.
   [[nodiscard]] std::vector<Storage> targets_of(const ExportedProgram& program, std::size_t outputs) const {
     std::vector<Storage> targets(outputs, nullptr);
-    std::vector<std::string_view> names, given;  // of the user inputs, and of those that the export did not fix
+    std::vector<std::string_view> names, given;  // of the user inputs, and of those without an exported value
     for (const InputSpec& spec : program.signature.input_specs)
       if (const auto* user = std::get_if<UserInputSpec>(&spec); user != nullptr) {
         names.push_back(arg_name(spec).view());

@@ -8,10 +8,10 @@
 
 namespace davit::testing {
 
-/// Numbers that are the same on every machine.
+/// Random numbers that are equal on every machine.
 class Random {
  public:
-  /// The numbers of different seeds have nothing to do with each other.
+  /// Different seeds give independent numbers.
   explicit constexpr Random(std::uint64_t seed) noexcept : state_(seed * 0x9e3779b97f4a7c15u + 0x2545f4914f6cdd1du) {
     state_ = next();
   }
@@ -21,7 +21,7 @@ class Random {
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
     return z ^ z >> 31;
   }
-  /// A number in [0, limit); limit must not be 0.
+  /// Returns a number in [0, limit); limit must not be 0.
   constexpr std::size_t below(std::size_t limit) noexcept { return static_cast<std::size_t>(next() % limit); }
   constexpr bool one_in(std::size_t n) noexcept { return below(n) == 0; }
 
@@ -29,19 +29,19 @@ class Random {
   std::uint64_t state_;
 };
 
-/// How a random program is made: the same recipe gives the same program, and a recipe with fewer steps a smaller one.
+/// The recipe of a random program: equal recipes give equal programs, fewer steps a smaller program.
 struct ProgramRecipe {
   std::uint64_t seed = 0;
-  std::vector<std::uint64_t> steps{};  ///< one node, or one construct of control flow, each
+  std::vector<std::uint64_t> steps{};  ///< a node or a control-flow construct each
 
-  /// The recipe of a seed: 1 to 20 steps.
+  /// The recipe for a seed: 1 to 20 steps.
   [[nodiscard]] static ProgramRecipe of(std::uint64_t seed) {
     Random random(seed);
     ProgramRecipe out{.seed = random.next()};
     for (std::size_t i = 1 + random.below(20); i > 0; --i) out.steps.push_back(random.next());
     return out;
   }
-  /// The smallest recipe found for which `fails` still holds, by leaving steps out. O(steps^2) calls.
+  /// Shrinks a recipe by leaving steps out while `fails` holds. O(steps^2) calls.
   template <class Fails>
   [[nodiscard]] ProgramRecipe shrunk(Fails&& fails) const {
     ProgramRecipe best = *this;

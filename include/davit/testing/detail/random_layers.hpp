@@ -16,18 +16,18 @@
 
 namespace davit::testing {
 
-/// Steps of a random program that are layers of networks: convolutions with a norm and a function behind them, pooling,
+/// Steps of a random program that are network layers: convolutions with a norm and a function behind them, pooling,
 /// normalizations, attention, recurrent layers, resizing. Their weights are parts of one parameter.
 class RandomLayers : protected RandomMoves {
  protected:
   using RandomMoves::RandomMoves;
 
-  /// Declares the parameter; weights are finite, and are added up without rounding.
+  /// Declares the parameter; weights are finite, and can be summed without rounding.
   void declare_weights(ProgramTables& tables) {
     weights_ =
         parameter<float>(tables, "layers", 512, [](int k) { return static_cast<float>((k * 37 + 5) % 17 - 8) / 8; });
   }
-  /// Declares a parameter of one dimension, of these elements.
+  /// Declares a 1-dimensional parameter with these elements.
   template <class T, class Element>
   [[nodiscard]] Known parameter(ProgramTables& tables, const Name& name, std::int64_t count, Element&& element) {
     const Name input = concat("p_", name);
@@ -43,7 +43,7 @@ class RandomLayers : protected RandomMoves {
     return out;
   }
 
-  /// A layer of some value; false if none fits.
+  /// Adds a layer on some value; false if none fits.
   bool layer() {
     const std::size_t kind = random_.below(13);
     if (kind < 7) {
@@ -80,14 +80,13 @@ class RandomLayers : protected RandomMoves {
   [[nodiscard]] static bool is_full(const std::vector<Dim>& sizes) {
     return std::ranges::all_of(sizes, [](const Dim& d) { return d.value > 0; });
   }
-  /// A number that is normalized with itself alone is 0, and what rounding makes of it: there is nothing to compare
-  /// with.
+  /// Normalizing a single number gives 0 plus rounding errors, which cannot be compared.
   [[nodiscard]] static bool has_planes(const Known& x) { return x.sizes[2].value * x.sizes[3].value > 1; }
   [[nodiscard]] std::int64_t up_to(std::int64_t most) {
     return 1 + static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(most)));
   }
 
-  /// A part of a parameter, of these sizes.
+  /// A part of a parameter, in these sizes.
   [[nodiscard]] Known part(const Known& whole, std::initializer_list<std::int64_t> sizes) {
     std::int64_t count = 1;
     std::vector<Dim> dims;
@@ -102,7 +101,7 @@ class RandomLayers : protected RandomMoves {
     return emit("aten.view.default", {v(flat), b_.ints(sizes)}, std::move(dims), whole.dtype);
   }
   [[nodiscard]] Known weight(std::initializer_list<std::int64_t> sizes) { return part(weights_, sizes); }
-  /// A recurrent layer over steps of small rows; false if no value has such.
+  /// A recurrent layer over steps of small rows; false if no value fits.
   bool recurrent() {
     const auto x = some([](const Known& k) {
       return k.sizes.size() == 3 && is_full(k.sizes) &&
@@ -138,7 +137,7 @@ class RandomLayers : protected RandomMoves {
     for (const Known& each : made) keep(each);
     return true;
   }
-  /// A value of four dimensions with elements, of which at most the first is symbolic, and none large.
+  /// A small value of four dimensions that is not empty, with at most a symbolic batch.
   [[nodiscard]] std::optional<Known> image() {
     auto x = some([](const Known& k) {
       return k.sizes.size() >= 2 && k.sizes.size() <= 4 && is_full(k.sizes) &&
@@ -180,7 +179,7 @@ class RandomLayers : protected RandomMoves {
                  b_.boolean(transposed), b_.ints({0, 0}), i(groups)},
                 std::move(sizes));
   }
-  /// Perhaps a batch norm, perhaps a function.
+  /// Possibly a batch norm, possibly a function.
   [[nodiscard]] Known behind_convolution(Known x) {
     const std::int64_t channels = x.sizes[1].value;
     if (random_.one_in(2)) {
@@ -219,7 +218,7 @@ class RandomLayers : protected RandomMoves {
     return emit("aten.upsample_bilinear2d.vec", {v(x), size, b_.boolean(random_.one_in(2)), b_.none()},
                 std::move(sizes));
   }
-  /// The batch must not be symbolic.
+  /// Needs a static batch.
   [[nodiscard]] Known group_norm(const Known& x) {
     const std::int64_t batch = x.sizes[0].value, channels = x.sizes[1].value;
     const std::int64_t groups = random_.one_in(2) ? channels : 1;
@@ -261,7 +260,7 @@ class RandomLayers : protected RandomMoves {
     if (at > std::size(targets)) return emit("aten.log_softmax.int", {v(x), d}, x.sizes);
     return emit(targets[at], {v(x)}, x.sizes);
   }
-  /// Its dimensions in another order, as three.
+  /// Permutes the dimensions and flattens them to three.
   [[nodiscard]] Known turned_matrices(const Known& x) {
     std::vector<std::int64_t> order;
     for (std::size_t d = 0; d < x.sizes.size(); ++d)
@@ -269,13 +268,13 @@ class RandomLayers : protected RandomMoves {
     std::vector<Dim> sizes;
     for (const std::int64_t d : order) sizes.push_back(x.sizes[static_cast<std::size_t>(d)]);
     const Known turned = emit("aten.permute.default", {v(x), b_.ints({order[0], order[1], order[2], order[3]})}, sizes);
-    const std::size_t cut = 1 + random_.below(2);  // the first dimensions are one, or the last ones but one
+    const std::size_t cut = 1 + random_.below(2);  // merges the first dimensions, or the last ones but one
     const std::int64_t merged = cut == 1 ? sizes[0].value * sizes[1].value : sizes[1].value * sizes[2].value;
     const std::vector<Dim> three = cut == 1 ? std::vector<Dim>{dim(merged), sizes[2], sizes[3]}
                                             : std::vector<Dim>{sizes[0], dim(merged), sizes[3]};
     return emit("aten.reshape.default", {v(turned), b_.ints({three[0].value, three[1].value, three[2].value})}, three);
   }
-  /// A value with itself: a product of its rows, or attention; false if there is none of three or four dimensions.
+  /// A product of a value with itself, or attention; false without a value of three or four dimensions.
   bool attention() {
     const auto x = some([](const Known& k) {
       return (k.sizes.size() == 3 || k.sizes.size() == 4) && is_full(k.sizes) &&
@@ -289,8 +288,7 @@ class RandomLayers : protected RandomMoves {
       keep(emit("aten.bmm.default", {v(a), v(turned)}, {a.sizes[0], a.sizes[1], a.sizes[1]}));
       return true;
     }
-    // Over four dimensions torch's flash kernel leaves out what causality masks, its decomposition adds -infinity to
-    // it.
+    // with four dimensions torch's flash kernel skips causally masked keys, its decomposition adds -infinity
     const bool causal = x->sizes.size() == 3 && random_.one_in(2);
     keep(emit("aten.scaled_dot_product_attention.default",
               {v(*x), v(*x), v(*x), b_.none(), b_.real(0), b_.boolean(causal)}, x->sizes));

@@ -14,13 +14,12 @@
 
 namespace davit::testing {
 
-/// Steps of a random program that take elements by index, put them elsewhere, join and repeat them, sort them, or go
-/// along a dimension.
+/// Steps of a random program that gather, scatter, concatenate, repeat and sort elements, or scan a dimension.
 class RandomMoves : protected RandomSteps {
  protected:
   using RandomSteps::RandomSteps;
 
-  /// One of them; false if no values fit.
+  /// Adds one of these steps; false if no values fit.
   bool move() {
     switch (random_.below(8)) {
       case 0: return by_index();
@@ -33,28 +32,28 @@ class RandomMoves : protected RandomSteps {
       default: return arithmetic();
     }
   }
-  /// True for inputs, whose numbers no rounding has touched: what is made of their order or of their integers is the
-  /// same everywhere.
+  /// True for inputs, which are unrounded: results that depend on their order or on their integers are the same
+  /// everywhere.
   [[nodiscard]] bool is_given(const Known& k) const { return k.id < given_; }
 
-  /// A value of that type and those sizes that is no input.
+  /// A value with that type and those sizes that is not an input.
   [[nodiscard]] std::optional<Known> like(const Known& other) {
     return some_of_all(
         [&](const Known& k) { return !is_given(k) && k.dtype == other.dtype && same(k.sizes, other.sizes); });
   }
-  /// A buffer with other numbers in some places, as caches are written; false if it cannot be.
+  /// Changes some elements of a buffer, as cache updates do; false if no values fit.
   bool update(const Known& buffer) {
     const auto at = std::ranges::find_if(buffer.sizes, [](const Dim& d) { return d.is_static() && d.value > 0; });
     return buffer.dtype == ScalarType::float32 && at != buffer.sizes.end() &&
            put(buffer, static_cast<std::size_t>(at - buffer.sizes.begin()));
   }
-  /// What a buffer becomes: that, if a step made it, or any value like it.
+  /// The new value of a buffer: its update if there is one, else any value like it.
   [[nodiscard]] std::optional<Known> next_state(const Known& buffer) {
     const auto made = std::ranges::find(updated_, buffer.id, &std::pair<ValueId, Known>::first);
     return made != updated_.end() && random_.one_in(2) ? made->second : like(buffer);
   }
 
-  std::size_t given_ = 0;  ///< ids of inputs lie below
+  std::size_t given_ = 0;  ///< ids of inputs are below it
 
  private:
   static Known view_like(Known made, const Known& of) {
@@ -66,7 +65,7 @@ class RandomMoves : protected RandomSteps {
     return part.is_static() && whole.is_static() ? part.value <= whole.value
                                                  : part.value == whole.value && part.expr == whole.expr;
   }
-  /// A value with a static dimension of at least `least` elements, and that dimension.
+  /// A value with a static dimension of at least `least` elements, and the dimension.
   [[nodiscard]] std::optional<std::pair<Known, std::size_t>> with_dim(std::int64_t least, bool any_dtype = true) {
     const auto has = [&](const Known& k) {
       return std::ranges::any_of(k.sizes, [&](const Dim& d) { return d.is_static() && d.value >= least; });
@@ -77,7 +76,7 @@ class RandomMoves : protected RandomSteps {
     while (!x->sizes[at].is_static() || x->sizes[at].value < least) at = (at + 1) % x->sizes.size();
     return std::pair(*x, at);
   }
-  /// Indices below `limit`, made of some integers that fit, or two equal ones.
+  /// Makes indices below `limit` from fitting integers, or two equal indices.
   template <class Fits>
   [[nodiscard]] std::optional<Known> indices(std::int64_t limit, bool may_be_new, Fits&& fits) {
     const auto x = some_of_all(
@@ -90,7 +89,7 @@ class RandomMoves : protected RandomSteps {
     const Known wide = x->dtype == ScalarType::int64 ? *x : converted_to(*x, ScalarType::int64);
     return emit("aten.remainder.Scalar", {v(wide), i(limit)}, x->sizes, ScalarType::int64);
   }
-  /// Indices for gather and scatter along `at`: no larger than x elsewhere.
+  /// Makes indices for gather and scatter along `at`: in other dimensions no larger than x.
   [[nodiscard]] std::optional<Known> indices_into(const Known& x, std::size_t at) {
     return indices(x.sizes[at].value, false, [&](const Known& k) {
       if (k.sizes.size() != x.sizes.size()) return false;
@@ -138,7 +137,7 @@ class RandomMoves : protected RandomSteps {
     const auto found = with_dim(1, false);
     return found && put(found->first, found->second);
   }
-  /// x with other numbers in some places along `at`; false if no values fit.
+  /// Changes some elements of x along `at`; false if no values fit.
   bool put(const Known& x, std::size_t at) {
     const std::size_t kind = random_.below(4);
     if (kind < 2) {
@@ -381,7 +380,7 @@ class RandomMoves : protected RandomSteps {
     }
   }
 
-  std::vector<std::pair<ValueId, Known>> updated_;  ///< of which value, and what it became
+  std::vector<std::pair<ValueId, Known>> updated_;  ///< an updated value, and its new value
 };
 
 }  // namespace davit::testing

@@ -12,11 +12,11 @@
 
 namespace davit::testing {
 
-/// Steps of a random program as PT2E quantizes them: layers and other operators on dequantized bytes, quantized again
-/// behind them. Ranges, zero points, dtypes and who else reads a value differ as no quantizer would choose them.
+/// Steps of a random program as PT2E quantizes them: layers and other operators on dequantized bytes, quantized behind
+/// them. Ranges, zero points, dtypes and further readers vary more than any quantizer's.
 class RandomQuantized : protected RandomLayers {
  protected:
-  /// One program of four is quantized.
+  /// A quarter of the programs are quantized.
   explicit RandomQuantized(const ProgramRecipe& recipe)
       : RandomLayers(recipe),
         quantized_(Random(recipe.seed ^ 0x9d2c5680u).one_in(4)),
@@ -24,8 +24,7 @@ class RandomQuantized : protected RandomLayers {
                : Random(recipe.seed ^ 0x2545f491u).one_in(8) ? ScalarType::float16
                                                              : ScalarType::float32) {}
 
-  /// Declares the bytes too that weights are parts of, and their scales. NaN stands for no byte: data that has some is
-  /// not quantized.
+  /// Also declares byte weights and their scales. NaN has no byte: data with NaN is not quantized.
   void declare_weights(ProgramTables& tables) {
     RandomLayers::declare_weights(tables);
     quantized_ = quantized_ && !strange_;
@@ -37,10 +36,10 @@ class RandomQuantized : protected RandomLayers {
   }
 
   [[nodiscard]] bool is_quantized() const noexcept { return quantized_; }
-  /// What its floats are to be.
+  /// The dtype of its floats.
   [[nodiscard]] ScalarType dtype() const noexcept { return quantized_ ? ScalarType::float32 : dtype_; }
 
-  /// An operator between dequantize and quantize; false if no value fits.
+  /// Adds an operator between dequantize and quantize; false if no value fits.
   bool quantized_step() {
     const std::size_t kind = random_.below(8);
     const auto bytes = [this](std::initializer_list<std::int64_t> sizes) { return byte_weight(sizes); };
@@ -110,7 +109,7 @@ class RandomQuantized : protected RandomLayers {
         {v(x), b_.real(bytes.scale), i(bytes.zero_point), i(bytes.low), i(bytes.high), b_.scalar_type(bytes.dtype)},
         x.sizes, quantizes ? bytes.dtype : ScalarType::float32);
   }
-  /// What is left of a value as bytes; of a value that was bytes most often itself.
+  /// Quantizes and dequantizes a value; a dequantized value usually stays itself.
   [[nodiscard]] Known through_bytes(const Known& x) {
     if (std::ranges::find(dequantized_, x.id) != dequantized_.end() && !random_.one_in(4)) return x;
     const Bytes bytes = some_bytes();
@@ -123,7 +122,7 @@ class RandomQuantized : protected RandomLayers {
     if (random_.one_in(4)) keep(back);
     return back;
   }
-  /// Keeps what an operator made, as bytes most often.
+  /// Records an operator's result, usually as bytes.
   bool keep_bytes(Known x) {
     if (random_.one_in(8)) keep(x);
     keep(random_.one_in(8) ? x : through_bytes(x));
@@ -138,7 +137,7 @@ class RandomQuantized : protected RandomLayers {
       default: return x;
     }
   }
-  /// Weights of bytes, with one scale or one per channel.
+  /// Makes byte weights with one scale or one per channel.
   [[nodiscard]] Known byte_weight(std::initializer_list<std::int64_t> sizes) {
     const Known bytes = part(bytes_, sizes);
     if (random_.one_in(3)) return converted(bytes, {.scale = 1.0 / 64, .low = random_.one_in(2) ? -127 : -128}, false);

@@ -18,45 +18,46 @@
 
 namespace davit::testing {
 
-/// Rounds floats otherwise than a machine does, by a seed: a few units of the last place of a float32 up or down, two
-/// of 16 bits. Small integers stay what they are. What a run makes of that tells how far rounding alone carries.
+/// Perturbs floats by a seed: a few units in the last place of a float32 up or down, two of 16 bits. Small integers
+/// stay. The effect on a run shows the influence of rounding alone.
 class RandomRounding {
  public:
   explicit RandomRounding(std::uint64_t seed) : random_(seed) {}
 
-  /// All elements of the tensor's storage; views of it see them.
+  /// Perturbs all elements of the tensor's storage, which its views share.
   void round(const Tensor& tensor) {
     if (tensor.dtype == ScalarType::float32) round_as<float>(tensor.storage);
     if (tensor.dtype == ScalarType::float64) round_as<double>(tensor.storage);
     if (tensor.dtype == ScalarType::bfloat16) round_as<BFloat16>(tensor.storage);
     if (tensor.dtype == ScalarType::float16) round_as<Half>(tensor.storage);
   }
-  /// What else an operator may have made of its inputs.
+  /// Perturbs the result of an operator that depends on more than rounding, such as the sign of a zero.
   void after(std::string_view target, const Tensor& made, std::span<const EValue> inputs) {
     if (!made.view().is_contiguous()) return;
     if (made.dtype == ScalarType::float32) after_as<float>(target, made, inputs);
     if (made.dtype == ScalarType::bfloat16) after_as<BFloat16>(target, made, inputs);
     if (made.dtype == ScalarType::float16) after_as<Half>(target, made, inputs);
   }
-  /// Whether it met finite numbers so large that a sum of a few of their products is infinite, NaN or finite by the
-  /// order of its terms: above 2^60 in float32 and bfloat16, 2^508 in float64, 2^8 in float16.
+  /// True after finite numbers so large that a sum of a few products is infinite, NaN or finite depending on the order
+  /// of its terms: above 2^60 in float32 and bfloat16, 2^508 in float64, 2^8 in float16.
   [[nodiscard]] bool met_large_numbers() const noexcept { return large_; }
 
  private:
-  /// The name without "aten.", the overload and the mark of what writes in place.
+  /// The name without "aten.", the overload and the trailing underscore of in-place operators.
   [[nodiscard]] static std::string_view base_name(std::string_view target) noexcept {
     if (target.starts_with("aten.")) target.remove_prefix(5);
     target = target.substr(0, target.find('.'));
     if (target.ends_with('_')) target.remove_suffix(1);
     return target;
   }
-  /// Which of 0 and -0 these give depends on the machine: PyTorch's vectors and what is left of them differ too.
+  /// True for operators whose choice between 0 and -0 depends on the machine: in PyTorch even vectors and their
+  /// remainders differ.
   [[nodiscard]] static bool chooses_a_zero(std::string_view name) noexcept {
     constexpr std::string_view names[] = {"amax",     "amin",    "clamp",   "clamp_max", "clamp_min",
                                           "hardtanh", "maximum", "minimum", "relu",      "relu6"};
     return std::ranges::find(names, name) != std::end(names);
   }
-  /// At most four units of the last place of 1; of 16 bits one, which is two below 1.
+  /// At most four units in the last place of 1; of 16 bits one, which is two below 1.
   template <class T>
   [[nodiscard]] auto off() {
     if constexpr (std::is_same_v<T, BFloat16>)
@@ -73,17 +74,17 @@ class RandomRounding {
     if (chooses_a_zero(name))
       for (T& element : elements)
         if (element == 0 && random_.one_in(2)) element = T(-element);
-    if (name == "scaled_dot_product_attention")  // shares of integers are integers only by chance
+    if (name == "scaled_dot_product_attention")  // quotients of integers, which are integers only by chance
       for (T& element : elements)
         if (std::isfinite(float{element})) element = T(element * (1 + off<T>()));
     if (name != "gelu" || inputs.empty() || !inputs[0].is_tensor()) return;
-    const Tensor x = copy_of(inputs[0].tensor());  // far below 0, gelu is its input times what is left of 1 - 1
+    const Tensor x = copy_of(inputs[0].tensor());  // far below 0, gelu is its input times the remainder of 1 - 1
     if (x.dtype != made.dtype || x.numel() != made.numel() || !x.view().is_contiguous()) return;
     for (std::size_t i = 0; i < elements.size(); ++i)
       if (const float input = x.view().as<T>()[i]; std::isfinite(input))
         elements[i] = T(elements[i] + input * off<float>());
   }
-  /// These have so few digits that any number may be a rounded one.
+  /// 16-bit dtypes have so few digits that any number may be a rounded one.
   [[nodiscard]] static bool is_rounded(BFloat16) noexcept { return true; }
   [[nodiscard]] static bool is_rounded(Half) noexcept { return true; }
   template <class T>

@@ -16,26 +16,26 @@
 
 namespace davit::testing {
 
-/// Steps of a random program: products, integers and bools, symbolic sizes, effects, copies into tensors of its own.
+/// Steps of a random program: products, integers and bools, symbolic sizes, effects, copies into fresh tensors.
 class RandomSteps : protected RandomValues {
  protected:
   using RandomValues::RandomValues;
 
-  /// float32 most often.
+  /// Usually float32.
   [[nodiscard]] ScalarType some_dtype() {
     constexpr ScalarType types[] = {ScalarType::int64, ScalarType::int32, ScalarType::int8, ScalarType::uint8,
                                     ScalarType::bool_};
     return random_.one_in(3) ? types[random_.below(std::size(types))] : ScalarType::float32;
   }
 
-  /// A tensor of the program's own that takes the elements of another value, whole, by parts, or expanded.
+  /// Fills a fresh tensor with another value's elements: whole, by parts, or expanded.
   void fill_fresh() {
     const Known x = some_value();
     std::vector<Dim> sizes = x.sizes;
     if (random_.one_in(4) && sizes.size() < 5) sizes.insert(sizes.begin(), dim(2));
     keep(copied(x, std::move(sizes), random_.below(4)));
   }
-  /// The elements of x, broadcast, in a tensor of these sizes that is made for them.
+  /// Copies x, broadcast, to a fresh tensor of these sizes.
   Known copied(const Known& x, const std::vector<Dim>& sizes, std::size_t way) {
     const bool fixed = std::ranges::all_of(sizes, &Dim::is_static);
     Known made;
@@ -52,7 +52,7 @@ class RandomSteps : protected RandomValues {
                       : emit("aten.zeros_like.default", {v(x)}, sizes, x.dtype);
     }
     if (fixed && !sizes.empty() && way < 2 && sizes[0].value > 0 &&
-        random_.one_in(3)) {  // a part, or all of it as a part
+        random_.one_in(3)) {  // a part, or the whole as a part
       const std::int64_t start =
           same(sizes, x.sizes) ? 0 : static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(sizes[0].value)));
       const Known part = sliced(made, 0, start, sizes[0].value - start);
@@ -62,7 +62,7 @@ class RandomSteps : protected RandomValues {
     return emit("aten.copy_.default", {v(made), v(x)}, sizes, x.dtype);
   }
 
-  /// A matrix product, a linear layer or a convolution; false if no values fit.
+  /// Adds a matrix product, a linear layer or a convolution; false if no values fit.
   bool product() {
     const bool may_be_matrix = random_.one_in(2);
     const auto x = some([&](const Known& k) { return k.sizes.size() == 2 || (!may_be_matrix && k.sizes.size() == 3); });
@@ -100,7 +100,7 @@ class RandomSteps : protected RandomValues {
     return true;
   }
 
-  /// Arithmetic, comparisons, choices and conversions of integers; false if there are none.
+  /// Adds arithmetic, comparisons, choices and conversions of integers; false if there are none.
   bool integers() {
     const auto is_integer = [](const Known& k) { return k.dtype != ScalarType::float32; };
     const auto x = some_of_all(is_integer);
@@ -164,7 +164,7 @@ class RandomSteps : protected RandomValues {
     return true;
   }
 
-  /// The symbolic size as a number, and something that is made of it; false if no value has it.
+  /// Adds the symbolic size as a number, and an operator on it; false if no value has it.
   bool symbolic_size() {
     const auto x = some(
         [&](const Known& k) { return !k.sizes.empty() && !k.sizes[0].is_static() && k.sizes[0].expr == batch_.expr; });
@@ -189,7 +189,7 @@ class RandomSteps : protected RandomValues {
     return true;
   }
 
-  /// An operator that a token orders after the one before; false if this program has no tokens.
+  /// Adds an operator that a token orders behind the previous one; false if the program has no tokens.
   bool effect() {
     if (token_ == no_id) return false;
     const Known x = some_float();
@@ -207,7 +207,7 @@ class RandomSteps : protected RandomValues {
   }
 
   Dim twice_{};            ///< of the symbolic size
-  ValueId token_ = no_id;  ///< the last one
+  ValueId token_ = no_id;  ///< the last token
 
  private:
   [[nodiscard]] ValueId number(std::string_view target, std::initializer_list<Argument> arguments, ExprId expr) {

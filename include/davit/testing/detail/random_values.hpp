@@ -20,23 +20,23 @@
 
 namespace davit::testing {
 
-/// Operators that answer their first argument itself, as random programs call them; there need be no kernel for them.
-/// The last ones drop elements when they train.
+/// Operators of random programs that return their first argument itself; kernels for them are optional. The last ones
+/// drop elements in training.
 inline constexpr auto identities = std::to_array<std::string_view>(
     {"aten.detach.default", "aten.positive.default", "aten.lift_fresh.default", "aten.resolve_conj.default",
      "aten.resolve_neg.default", "aten.conj.default", "aten.real.default", "aten.dropout.default",
      "aten.feature_dropout.default", "aten.alpha_dropout.default", "aten.feature_alpha_dropout.default"});
 
-/// The values of a random program so far, and what makes more of them.
+/// The values of a random program so far, and helpers that make more.
 class RandomValues {
  protected:
   struct Known {
     ValueId id = 0;
     ScalarType dtype = ScalarType::float32;
     std::vector<Dim> sizes{};
-    bool overlaps = false;  ///< elements share memory, as expand makes them: must not be written
-    bool fixed = false;     ///< a parameter: must not be written
-    std::uint64_t key = 0;  ///< of what made it: the same whatever else the recipe has
+    bool overlaps = false;  ///< elements share memory, as in expand: not writable
+    bool fixed = false;     ///< a parameter: not writable
+    std::uint64_t key = 0;  ///< identifies its step, independently of the rest of the recipe
   };
 
   explicit RandomValues(const ProgramRecipe& recipe) : random_(recipe.seed) {}
@@ -87,8 +87,8 @@ class RandomValues {
     return std::ranges::equal(a, b, [](const Dim& x, const Dim& y) { return x.value == y.value && x.expr == y.expr; });
   }
 
-  /// One of the values that fit. The choice does not depend on those that are not chosen, so that a program from which
-  /// a step was left out is else the same.
+  /// Chooses one of the fitting values. The choice does not depend on the other values, so that a recipe without some
+  /// step gives an otherwise equal program.
   template <class Fits>
   [[nodiscard]] std::optional<Known> some_of_all(Fits&& fits) {
     const std::uint64_t draw = random_.next();
@@ -104,7 +104,7 @@ class RandomValues {
     }
     return best == nullptr ? std::nullopt : std::optional(*best);
   }
-  /// One of the float values that fit.
+  /// Chooses one of the fitting float values.
   template <class Fits>
   [[nodiscard]] std::optional<Known> some(Fits&& fits) {
     return some_of_all([&](const Known& k) { return k.dtype == ScalarType::float32 && fits(k); });
@@ -131,16 +131,16 @@ class RandomValues {
     return out;
   }
 
-  /// A call whose arguments are the first parameters of the operator, named as its row names them.
+  /// Adds a call whose arguments are the operator's first parameters, named as in its row.
   void node(std::string_view target, std::initializer_list<Argument> arguments, std::span<const Argument> outputs) {
     std::string_view text = find_operator(target);
-    for (const std::span<const OperatorRow> family : operator_tables)  // of an operator without a schema its rule tells
+    for (const std::span<const OperatorRow> family : operator_tables)  // without a schema, from the rule
       for (const OperatorRow& row : family)
         if (text.empty() && operator_name(row.rule) == target) text = row.rule;
     std::string_view parameters = text.substr(std::min(target.size() + 1, text.size()));
     std::vector<Argument> in(arguments);
     for (Argument& argument : in) {
-      if (target.starts_with("_operator.")) break;  // Python's operators have no names for them
+      if (target.starts_with("_operator.")) break;  // Python's operators have no parameter names
       std::string_view parameter = davit::detail::take_parameter(parameters);
       if (parameter == "*") parameter = davit::detail::take_parameter(parameters);
       parameter = parameter.substr(0, std::min({parameter.find('='), parameter.find(") ->"), parameter.find("):")}));
@@ -169,7 +169,7 @@ class RandomValues {
     return sizes;
   }
 
-  /// @name Calls that several steps make.
+  /// @name Calls of several steps.
   /// @{
   Known sliced(const Known& x, std::size_t at, std::int64_t start, std::int64_t length, std::int64_t end = INT64_MAX,
                std::int64_t step = 1) {
@@ -185,7 +185,7 @@ class RandomValues {
     sizes.insert(sizes.begin() + static_cast<std::ptrdiff_t>(at), dim(1));
     return emit("aten.unsqueeze.default", {v(x), dim_of(at)}, std::move(sizes), x.dtype);
   }
-  /// The concatenation of two values along a dimension.
+  /// Concatenates two values along a dimension.
   Known joined(const Known& x, const Known& y, std::size_t at, std::vector<Dim> sizes) {
     return emit("aten.cat.default", {b_.tensors({x.id, y.id}), dim_of(at)}, std::move(sizes), x.dtype);
   }
@@ -198,7 +198,7 @@ class RandomValues {
   Known negated(const Known& x) { return emit("aten.neg.default", {v(x)}, x.sizes); }
   /// @}
 
-  [[nodiscard]] std::size_t static_dim(const Known& x) {  // rank() if none was found
+  [[nodiscard]] std::size_t static_dim(const Known& x) {  // rank() if there is none
     for (int k = 0; k < 4 && !x.sizes.empty(); ++k)
       if (const std::size_t d = random_.below(x.sizes.size()); x.sizes[d].is_static()) return d;
     return x.sizes.size();

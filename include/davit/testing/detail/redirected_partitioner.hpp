@@ -10,8 +10,8 @@
 
 namespace davit::testing {
 
-/// Cuts a program exactly as another partitioner does, but sends every partition to one backend: the reference of a
-/// comparison. Nodes that the other one leaves are grouped as to_backend groups them. O(nodes + edges) beside its work.
+/// Cuts a program exactly as another partitioner does, but sends every partition to one backend, as a reference for
+/// comparisons. Nodes that the other partitioner leaves are grouped as in to_backend. O(nodes + edges), plus its work.
 template <Partitioner P>
 struct RedirectedPartitioner {
   using Backends = typename P::Backends;

@@ -14,8 +14,8 @@
 
 namespace davit::testing {
 
-/// A contiguous float32 tensor in a dtype of 16 bits, each number rounded; another tensor as it is. `dtype`: bfloat16,
-/// float16, or float32, which rounds nothing. O(elements).
+/// Rounds a contiguous float32 tensor to a 16-bit dtype; returns other tensors unchanged. `dtype`: bfloat16, float16,
+/// or float32, which rounds nothing. O(elements).
 [[nodiscard]] inline Tensor as_reduced(Tensor tensor, ScalarType dtype) {
   if (tensor.dtype != ScalarType::float32 || dtype == ScalarType::float32) return tensor;
   Tensor out = Tensor::zeros(dtype, tensor.sizes);
@@ -27,8 +27,8 @@ namespace davit::testing {
   return out;
 }
 
-/// Makes a program of float32 one of that dtype, as `module.to(torch.bfloat16)` does: its values, the dtypes that
-/// arguments name, and its state. O(program).
+/// Converts a float32 program to that dtype, as `module.to(torch.bfloat16)` does: values, dtype arguments and state.
+/// O(program).
 inline void make_reduced(ProgramTables& tables, ScalarType dtype) {
   for (Value& value : tables.graph_module.values)
     if (value.dtype == ScalarType::float32) value.dtype = dtype;

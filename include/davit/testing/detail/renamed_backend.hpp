@@ -17,7 +17,7 @@ struct BackendName {
   }
 };
 
-/// Backend B once more, as a type of its own under another name.
+/// A copy of backend B: a distinct type with another name.
 template <class B, BackendName new_name>
 struct renamed_backend : B {
   static constexpr std::string_view name{new_name.text, sizeof(new_name.text) - 1};

@@ -15,7 +15,7 @@
 
 namespace davit::testing::detail {
 
-/// damaged: truncated bytes give a handle, or an Error that says what is wrong; both functions must return.
+/// damaged: truncated bytes give a handle or an Error with a reason; both functions must return.
 template <Backend B>
   requires SavesProcessed<B>
 void check_damaged(LawCase<B>& c, const LoweredProgram& program) {
@@ -44,7 +44,7 @@ void check_damaged(LawCase<B>& c, const LoweredProgram& program) {
   }
 }
 
-/// saved, pure, damaged: what is loaded does what was saved.
+/// saved, pure, damaged: a loaded program behaves as the saved one.
 template <Backend B>
   requires SavesProcessed<B>
 void check_saving(LawCase<B>& c, const LoweredProgram& program) {
@@ -54,8 +54,8 @@ void check_saving(LawCase<B>& c, const LoweredProgram& program) {
   const Result<LoweredProgram> again = to_backend<B>(c.program, c.spec);
   if (!again || save(*again) != bytes) c.broken("pure", "lowering twice gave different bytes");
   const Result<LoweredProgram> loaded = formats::load_program(program.backends(), SharedBytes::copy_of(*bytes));
-  if (!loaded) return c.broken("saved", "what was saved does not load: ", to_name(loaded.error()));
-  if (save(*loaded) != bytes) c.broken("saved", "what was loaded saves as other bytes");
+  if (!loaded) return c.broken("saved", "the saved bytes do not load: ", to_name(loaded.error()));
+  if (save(*loaded) != bytes) c.broken("saved", "the loaded form saves as other bytes");
   c.same_results("saved", *loaded, "a loaded program");
   check_damaged(c, program);
 }

@@ -18,7 +18,7 @@
 
 namespace davit::testing::detail {
 
-/// compile: handles made alike give the same results.
+/// compile: equally compiled handles give the same results.
 template <Backend B>
 void check_compile(LawCase<B>& c, const LoweredProgram& program) {
   auto parts = std::make_shared<LoweredProgram::Parts>(program.parts());
@@ -30,7 +30,7 @@ void check_compile(LawCase<B>& c, const LoweredProgram& program) {
   c.same_results("compile", LoweredProgram(std::move(parts), program.shared_debug_map()), "a second handle");
 }
 
-/// sessions, functional: what one session runs does not change what another holds, nor what it answers later.
+/// sessions, functional: runs of one session change neither the values nor the later results of another.
 template <Backend B>
 void check_sessions(LawCase<B>& c, const LoweredProgram& program) {
   if (c.mutates_inputs()) return;
@@ -40,7 +40,7 @@ void check_sessions(LawCase<B>& c, const LoweredProgram& program) {
   if (!first || !second) return c.broken("sessions", "no memory for a session");
   Session& one = *first;
   Session& other = *second;
-  const bool stateless = program.state().empty();  // with state, results depend on the calls before
+  const bool stateless = program.state().empty();  // with state, results depend on earlier calls
   for (std::size_t i = 0; i < c.samples.size(); ++i) {
     const std::size_t opposite = c.samples.size() - 1 - i;
     Result<Outputs> outputs = one.run(0, c.samples[i]);
@@ -60,7 +60,7 @@ void check_sessions(LawCase<B>& c, const LoweredProgram& program) {
   }
 }
 
-/// Tensors with a gap behind each element and, where there are several, beneath each row: what a caller may pass.
+/// Tensors with a gap behind each element and, where there are several, beneath each row: valid inputs of callers.
 class GappedInputs {
  public:
   explicit GappedInputs(SampleInputs sample) : values_(sample.begin(), sample.end()), layouts_(sample.size()) {
@@ -90,7 +90,7 @@ class GappedInputs {
   std::vector<Layout> layouts_;
 };
 
-/// strides: inputs that lie otherwise give the same results, but for rounding.
+/// strides: inputs of other strides give the same results, up to rounding.
 template <Backend B>
 void check_strides(LawCase<B>& c, const LoweredProgram& program) {
   if (c.mutates_inputs()) return;

@@ -14,7 +14,7 @@
 
 namespace davit::testing {
 
-/// A copy of values that passed through a call, to compare with later: bit by bit, whatever the strides.
+/// A copy of the values of a call, for later comparison: bit by bit, whatever the strides.
 class Snapshot {
  public:
   Snapshot() = default;

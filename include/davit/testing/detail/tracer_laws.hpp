@@ -12,7 +12,7 @@
 
 namespace davit::testing::detail {
 
-/// Counts events and remembers their handles.
+/// Counts events and records their handles.
 struct LawTracer {
   static constexpr bool enabled = true;
   std::vector<DebugHandle> open;
@@ -30,7 +30,7 @@ struct LawTracer {
 };
 static_assert(Tracer<LawTracer>);
 
-/// tracer, handles: a tracer changes nothing, and what it is told makes sense.
+/// tracer, handles: a tracer changes no result, and receives consistent events.
 template <Backend B>
 void check_tracer(LawCase<B>& c, const LoweredProgram& program) {
   if (c.mutates_inputs()) return;
@@ -41,7 +41,7 @@ void check_tracer(LawCase<B>& c, const LoweredProgram& program) {
     Result<Outputs> outputs = session->run(0, c.samples[i]);
     if (!outputs || Snapshot(outputs->all()) != c.expected[i]) c.broken("tracer", "sample ", i, " gave another result");
   }
-  if (!tracer.paired || !tracer.open.empty()) c.broken("handles", "begin_op and end_op are no pairs");
+  if (!tracer.paired || !tracer.open.empty()) c.broken("handles", "begin_op and end_op do not come in pairs");
   DebugInfo info;
   for (const DebugHandle handle : tracer.handles)
     if (handle != no_debug_handle && !program.debug_map().find(handle, info))

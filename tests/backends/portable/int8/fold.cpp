@@ -16,7 +16,7 @@ constexpr ValueId softmax(GraphBuilder& b, ValueId x) {
                          {{"dim", b.integer(-1)}, {"half_to_float", b.boolean(false)}});
   return quantize(b, y, {1.0 / 256, -128}, {3, 5});
 }
-/// A function that has no kernel on bytes, at the first dimension: computed in float between a dequantize and a
+/// A function without a kernel on bytes, over the first dimension: computed in float between a dequantize and a
 /// quantize.
 constexpr ValueId softmax_of_columns(GraphBuilder& b, ValueId x) {
   const ValueId y = call(b, "aten._softmax.default", dequantize(b, x, {0.05, 9}, {3, 5}), {3, 5},
@@ -29,7 +29,7 @@ using Rows = std::array<std::int8_t, 15>;
 
 }  // namespace
 
-TEST_CASE("softmax of rows is one step, what has no integer kernel is computed in float") {
+TEST_CASE("softmax of rows is one step; nodes without an integer kernel are computed in float") {
   static_assert(static_module<program<softmax>, portable>::step_count == 1);
   CHECK(is_close(difference<program<softmax>, Rows, Rows>()));
   CHECK(static_module<program<softmax_of_columns>, portable>::step_count == 3);

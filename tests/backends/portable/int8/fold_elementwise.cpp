@@ -46,12 +46,12 @@ constexpr ValueId clamp_and_rescale(GraphBuilder& b, ValueId x) {
                        {{"min_val", b.real(-1)}, {"max_val", b.real(2)}}),
                   {0.017, 5}, {2, 3, 4});
 }
-/// From steps of 0.3 to steps of 0.2: every other byte lies between two.
+/// From steps of 0.3 to steps of 0.2: every other byte is a tie.
 constexpr ValueId negation(GraphBuilder& b, ValueId x) {
   return quantize(b, call(b, "aten.neg.default", dequantize(b, x, {0.3, 3}, {2, 3, 4}), {2, 3, 4}), {0.2, -1},
                   {2, 3, 4});
 }
-/// 0.3f is 12.500001 steps: floats make 13 of it, where 0.3 / 0.024 is a tie.
+/// 0.3f is 12.500001 steps: in float it rounds to 13, where 0.3 / 0.024 is a tie.
 constexpr ValueId clamp_between_steps(GraphBuilder& b, ValueId x) {
   return quantize(b,
                   call(b, "aten.hardtanh.default", dequantize(b, x, {0.04, 3}, {2, 3, 4}), {2, 3, 4},
@@ -107,7 +107,7 @@ TEST_CASE("views cost nothing, permutations and concatenations move bytes") {
   CHECK(folds<concatenation, 2, std::array<std::int8_t, 48>>());
 }
 
-TEST_CASE("what has another reader is not folded") {
+TEST_CASE("values with another reader are not folded") {
   CHECK(static_module<program<read_twice>, portable>::step_count == 4);
   CHECK(difference<program<read_twice>, Block, Block>().largest == 0);
 }

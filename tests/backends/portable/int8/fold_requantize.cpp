@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::array<std::int8_t, 6> weights{1, -2, 3, 100, -100, 127};
 
-/// How one linear differs from what can be computed on bytes.
+/// The deviation of a linear from a form that bytes can compute.
 struct Case {
   std::array<float, 2> scales{0.01f, 0.02f};
   std::array<float, 2> bias{0.1f, -0.2f};
@@ -45,7 +45,7 @@ struct program : static_program_of<linear<c>> {
                                      constant_input(numbers.zero_points), constant_input(numbers.bias), user_input()};
 };
 
-/// The steps of the linear; its results must be those of its float form either way.
+/// Runs the linear's steps; their results must be those of its float form either way.
 template <Case c, class In = std::int8_t, class Out = std::int8_t>
 std::size_t steps() {
   CHECK(is_close(difference<program<c>, std::array<In, 12>, std::array<Out, 8>>()));
@@ -59,8 +59,7 @@ TEST_CASE("scales that fit are folded, with multipliers above one half as well")
   CHECK(steps<Case{.in = {0.3, 3}, .out = {0.0021, 17}}>() == 1);
 }
 
-TEST_CASE(
-    "what does not fit is computed in float: too large a factor, scales of 0, biases that leave 32 bits, mixed types") {
+TEST_CASE("computed in float: too large a factor, scales of 0, biases beyond 32 bits, mixed types") {
   CHECK(steps<Case{.in = {0.3, 3}, .out = {1e-12, 17}}>() > 1);
   CHECK(steps<Case{.scales = {0.0f, 0.01f}}>() > 1);
   CHECK(steps<Case{.scales = {1e-13f, 0.01f}, .bias = {5.0f, 0.0f}}>() > 1);

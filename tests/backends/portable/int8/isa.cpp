@@ -19,7 +19,7 @@ TEST_CASE("bytes and their int8 form") {
   }
 }
 
-TEST_CASE("rows of any length are copied and nothing else") {
+TEST_CASE("rows of any length are copied, and no byte behind them") {
   std::array<std::uint8_t, 40> from{};
   for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::uint8_t>(i * 7);
   for (std::int32_t n = 0; n < 20; ++n) {

@@ -6,7 +6,7 @@
 using namespace davit;
 using namespace davit::int8_fold;
 
-TEST_CASE("the byte that stands for a number") {
+TEST_CASE("the byte of a number") {
   constexpr Quantized q{.value = 0, .dtype = ScalarType::int8, .scale = 0.5, .zero_point = -10};
   static_assert(q.byte_of(0) == -10 && q.byte_of(1) == -8 && q.byte_of(0.25) == -10 && q.byte_of(0.75) == -8);
   static_assert(q.byte_of(1e30) == 127 && q.byte_of(-1e30) == -128);

@@ -6,7 +6,7 @@
 
 using namespace davit::int8_kernels;
 
-TEST_CASE("the maximum of windows, without what lies in the padding") {
+TEST_CASE("the maximum of windows, without their padding") {
   constexpr std::array<std::int8_t, 9> x{-9, -8, -7, -6, -5, -4, -3, -2, -1};
   constexpr auto y = [&] {
     std::array<std::int8_t, 4> out{};

@@ -20,7 +20,7 @@ using support::Net;
 
 namespace {
 
-/// The steps of a program: a convolution and what it carries out, N(orm) and B(ounds), or o(ther).
+/// The steps of a program: a convolution and its epilogue, N(orm) and B(ounds), or o(ther).
 [[nodiscard]] std::string steps(const ExportedProgram& program) {
   const auto code = support::portable_code(program);
   std::string text;
@@ -56,14 +56,14 @@ TEST_CASE("a convolution carries out the norm and the bounds after it, and gives
     }
 }
 
-TEST_CASE("what others need, or what is no constant, stays as it is") {
+TEST_CASE("results with other users, and parameters that are not constant, are not fused") {
   {
-    Net n;  // the norm's operand is a result, too
+    Net n;  // the norm's operand is an output, too
     const auto c = n.conv("c", n.input("x", {1, 4, 6, 6}), n.weight("w", {8, 4, 1, 1}), {1, 8, 6, 6});
     CHECK(steps(n.finish({n.norm("bn", c, {1, 8, 6, 6}), c})) == "c o");
   }
   {
-    Net n;  // the relu's
+    Net n;  // the relu's operand is
     const auto c =
         n.norm("bn", n.conv("c", n.input("x", {1, 4, 6, 6}), n.weight("w", {8, 4, 1, 1}), {1, 8, 6, 6}), {1, 8, 6, 6});
     CHECK(steps(n.finish({n.relu("r", c, {1, 8, 6, 6}), c})) == "cN o");

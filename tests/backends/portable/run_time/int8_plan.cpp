@@ -34,7 +34,7 @@ namespace {
                                                                  : 'o';
   return text;
 }
-/// Joined steps and single ones give the same.
+/// Fused and single steps give the same.
 void check_same(const ExportedProgram& program, const std::vector<EValue>& inputs, float most = 1) {
   support::check_bytes(support::outputs_of(program, CapabilityPartitioner<BackendList<portable>>(), inputs),
                        support::outputs_node_by_node(program, inputs), most);
@@ -50,14 +50,14 @@ TEST_CASE("a convolution between bytes is one step, with the activation after it
     CHECK(steps(program) == "cP");
     check_same(program, n.sample());
   }
-  // in other steps before than after: the bytes are those of the first
+  // other scales behind than before: the first ones count
   QuantizedNet n;
   const ExportedProgram program = support::quantized_convolution(n, support::after::clamped_bytes({0.04, 7}));
   CHECK(steps(program) == "cPcoc");
   check_same(program, n.sample());
 }
 
-TEST_CASE("what would be another result stays in float") {
+TEST_CASE("operators that would give another result stay in float") {
   const auto check = [](const After& after, QuantizedNet::Steps to, std::string_view expected) {
     QuantizedNet n;
     const ExportedProgram program = support::quantized_convolution(n, after, to);
@@ -87,7 +87,7 @@ TEST_CASE("products of rows and sums keep their bytes") {
   check_same(program, n.sample());
 }
 
-TEST_CASE("what has effects is no part of a step") {
+TEST_CASE("nodes with effects are not part of a step") {
   for (const bool quantizes : {false, true}) {
     QuantizedNet n;
     const auto a = n.through_bytes("a", n.input("x", {3, 8}), {3, 8}, {0.01, 3});
@@ -111,7 +111,7 @@ TEST_CASE("what has effects is no part of a step") {
   }
 }
 
-TEST_CASE("bytes that others read lie in row-major order; between steps the channels are innermost") {
+TEST_CASE("bytes with other readers are in row-major order; between steps they are channels_last") {
   QuantizedNet n;
   const Sizes sizes{2, 16, 5, 7};
   const auto first = n.weights("first", {16, 16, 3, 3});
@@ -143,7 +143,7 @@ TEST_CASE("random nets of bytes: padding, strides, groups, zero points, values w
     const ExportedProgram program = support::random_quantized_net(n, seed, layer);
     INFO("seed " << seed);
     joined += steps(program).find('P') != std::string::npos ? 1 : 0;
-    check_same(program, n.sample(), layer == 0 ? 1 : 8);  // a step is carried further by the layers after it
+    check_same(program, n.sample(), layer == 0 ? 1 : 8);  // later layers amplify a difference of one step
   }
   CHECK(joined == (kernels::can_convolve_bytes() ? 60 : 0));
 }

@@ -15,7 +15,7 @@ using portable_kernels::KernelCall;
 using portable_kernels::KernelMemory;
 using portable_kernels::OutputPlace;
 
-TEST_CASE("an output that does not fit its place gets a block, unless it is to lie there") {
+TEST_CASE("an output that does not fit its place gets a block, unless the place is a destination") {
   std::array<std::int64_t, 2 * max_rank> dims{};
   std::array<std::byte, 12> bytes{};
   const auto make = [&](KernelMemory& memory, OutputPlace place) {

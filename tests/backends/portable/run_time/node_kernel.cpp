@@ -12,7 +12,7 @@
 using namespace davit;
 using namespace davit::portable_kernels;
 
-TEST_CASE("a node's kernel runs on its arguments, wherever the tensors lie") {
+TEST_CASE("a node's kernel runs on its arguments, at any address") {
   support::Net n;
   const auto x = n.input("x", {2, 3}), y = n.input("y", {2, 3});
   const auto sum = n.op("aten.add.Tensor", "sum", {2, 3}, {{"self", n.v(y)}, {"other", n.v(x)}, {"alpha", n.i(2)}});
@@ -37,7 +37,7 @@ TEST_CASE("a node's kernel runs on its arguments, wherever the tensors lie") {
   CHECK(made == std::array<float, 6>{12, 24, 36, 48, 60, 72});
 }
 
-TEST_CASE("a view that a kernel answers is copied to its place") {
+TEST_CASE("a view that a kernel returns is copied to its place") {
   support::Net n;
   const auto x = n.input("x", {2, 3});
   const auto turned =

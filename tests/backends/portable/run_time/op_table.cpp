@@ -20,7 +20,7 @@ using namespace davit::portable_kernels;
 
 ErrorCode nothing(KernelCall&) { return ErrorCode::ok; }
 
-TEST_CASE("every row of the tables is found under its name, has a kernel and a schema, and stands once in its group") {
+TEST_CASE("every row of the tables is found under its name, has a kernel and a schema, and is once in its group") {
   std::size_t count = 0;
   for (std::size_t group = 0; group < operator_group_count; ++group)
     for (const OpTable* const table : all_tables[group]) {
@@ -30,7 +30,7 @@ TEST_CASE("every row of the tables is found under its name, has a kernel and a s
         CHECK((row.kernel != nullptr));
         CHECK(OpSet{}.find(static_cast<OperatorGroup>(group), row.name) == &row);
         ++count;
-        if (row.name.starts_with("davit.")) continue;  // steps that no program names
+        if (row.name.starts_with("davit.")) continue;  // steps without an operator in programs
         const auto [schema, of] = find_grouped_operator(row.name);
         CHECK(!schema.empty());
         if (of == static_cast<OperatorGroup>(group))
@@ -39,10 +39,10 @@ TEST_CASE("every row of the tables is found under its name, has a kernel and a s
           CHECK((group == static_cast<std::size_t>(OperatorGroup::complex_numbers) && find_op(row.name) != nullptr));
       }
     }
-  CHECK(count >= 454);  // a row that no source takes into its group's table would be lost
+  CHECK(count >= 454);  // a row that is missing in its group's table would be lost
 }
 
-TEST_CASE("what threads share has the same bits") {
+TEST_CASE("results of several threads have the same bits") {
   KernelTest test;
   const auto numbers = [](std::size_t count, double scale) {
     KernelTest::Numbers all(count);
@@ -65,7 +65,7 @@ TEST_CASE("what threads share has the same bits") {
                      image = test.tensor(ScalarType::float32, {1, 5, 12, 14}, numbers(840, 100)),
                      indices = test.tensor(ScalarType::int64, {3, 5}, {3, 1, 6, 0, 2, 2, 5, 4, 6, 1, 0, 3, 3, 2, 1}),
                      line = test.tensor(ScalarType::int64, {9}, {3, 1, 6, 0, 2, 2, 5, 4, 6});
-  // elements: broadcast, turned, converted, few in a row
+  // elements: broadcast, permuted, converted, in short rows
   check("aten.add.Tensor", {x, row, EValue(1)});
   check("aten.mul.Tensor", {x, column});
   check("aten.div.Tensor", {turned, test.view(x, {33, 40, 7}, {40, 1, 1320})});
@@ -73,7 +73,7 @@ TEST_CASE("what threads share has the same bits") {
   check("aten.tanh.default", {test.view(half, {33, 280}, {1, 33})});
   check("aten.mul.Tensor", {test.view(x, {3080, 3}, {3, 1}), test.tensor(ScalarType::float32, {3}, {2, 3, 4})});
   check("aten.gt.Tensor", {x, row});
-  // moves
+  // movement
   check("aten.clone.default", {turned, none});
   check("aten._to_copy.default",
         {turned, EValue(static_cast<std::int64_t>(ScalarType::float64)), none, none, none, EValue(false), none});
@@ -113,7 +113,7 @@ TEST_CASE("what threads share has the same bits") {
   check("aten.sum.dim_IntList", {x, list({EValue(0), EValue(2)}), EValue(true), none});
   check("aten.cumsum.default", {whole, EValue(1), none});
   check("aten._fft_r2c.default", {x, list({EValue(0), EValue(1)}), EValue(1), EValue(true)});
-  // entries and groups of products
+  // batches and groups of products
   check("aten.bmm.default", {x, test.view(x, {7, 33, 40}, {1320, 1, 33})});
   check("aten.matmul.default",
         {test.view(x, {3, 2, 40, 33}, {1320, 2640, 33, 1}), test.view(x, {2, 33, 9}, {1320, 33, 1})});

@@ -75,8 +75,7 @@ void check_constant() {
   CHECK(test.differences_of(davit::Constant<packed>{}, Layout::output_inner) == 0);
 }
 
-/// What is unrolled for a shape takes clang seconds and 200 MB where it is sanitized: three shapes show what the
-/// sanitizers can see.
+/// The unrolled code of a shape takes clang seconds and 200 MB with sanitizers: three shapes are enough for them.
 template <bool all>
 void check_constants() {
   check_constant<{.channels = 3,

@@ -46,7 +46,7 @@ constexpr sf::Walk<2> broadcast_of(const A& a, const B& b) {
   return walk;
 }
 
-/// Elements of every kind, several vectors of them and a rest.
+/// Elements of every kind, several vectors and a remainder.
 EValue special_elements(StaticFloatTest& test) {
   KernelTest::Numbers values{0.0,       -0.0,         1,     -1, 3,   -3,   6,    7, infinity,
                              -infinity, std::nan(""), 1e-42, 88, -88, 1e30, -1e30};
@@ -68,7 +68,7 @@ constexpr Params with_numbers(Params p) {
 }
 inline constexpr std::array<double, 0> none{};
 
-/// With the bits of portable's, or `close` to it.
+/// Compares with the bits of portable's kernel, or `close` to them.
 template <class Kernel, typename Kernel::Params P, bool close = false>
 void check_unary(std::string_view name, std::initializer_list<EValue> arguments = {}) {
   StaticFloatTest test;
@@ -109,7 +109,7 @@ void check_binary(std::string_view name, std::initializer_list<EValue> arguments
   check(reversed, special, 1);
   struct Case {
     Sizes a, b;
-    std::int32_t rank;  // of the walk, in which dimensions that follow each other in both are one
+    std::int32_t rank;  // of the walk, after dimensions that are adjacent in both are merged
   };
   const std::initializer_list<Case> cases{{{3, 4, 5}, {3, 4, 5}, 1},
                                           {{2, 3, 9}, {9}, 2},
@@ -144,7 +144,7 @@ constexpr sf::map_with_number<k::Add, 0>::Params with_number(double number, bool
   return {{77, first ? 1 : 0, sf::number_param(davit::ScalarType::float32, number, 0)}};
 }
 
-/// f(x) of elements; the kernel reports nothing.
+/// f(x) of elements; the kernel returns nothing.
 template <template <class> class F, std::array numbers = none, std::size_t N>
 constexpr std::array<float, N> applied(const std::array<float, N>& x) {
   using Kernel = sf::map_one<F, numbers.size()>;
@@ -289,7 +289,7 @@ TEST_CASE("static elementwise functions on any type") {
   CHECK(check_maps());
   CHECK(check_others());
 }
-TEST_CASE("a walk has at most six dimensions, of which those that follow one another are one") {
+TEST_CASE("a walk has at most six dimensions, after adjacent ones are merged") {
   sf::Walk<2> walk;
   CHECK(walk.push(4, {6, 6}));
   CHECK(walk.push(6, {1, 1}));

@@ -26,6 +26,6 @@ static_assert(check_inverse());
 
 }  // namespace
 
-TEST_CASE("static inverses: rows are exchanged for a pivot; a matrix without one is told, or an error") {
+TEST_CASE("static inverses: rows are exchanged for a pivot; a singular matrix is reported, or an error") {
   CHECK(check_inverse());
 }

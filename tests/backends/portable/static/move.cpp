@@ -25,7 +25,7 @@ constexpr bool check_copies() {
   sf::StridedCopy whole;
   for (const auto& [size, stride] : {std::pair{1, 6}, {2, 3}, {3, 1}})
     if (!whole.push(size, stride, stride)) return false;
-  if (whole.walk.rank != 1 || whole.walk.sizes[0] != 6) return false;  // one run
+  if (whole.walk.rank != 1 || whole.walk.sizes[0] != 6) return false;  // one row
 
   sf::StridedCopy column{.from = 1, .to = 3};  // the second column, to the end
   if (!column.push(2, 3, 1)) return false;
@@ -57,7 +57,7 @@ constexpr bool check_fill_and_embedding() {
 static_assert(check_fill_and_embedding());
 
 constexpr bool check_table_copy() {
-  const std::array<std::int8_t, 6> x{1, 2, 3, 4, 5, 6};  // (2, 3), its columns turned around and one more
+  const std::array<std::int8_t, 6> x{1, 2, 3, 4, 5, 6};  // (2, 3), columns flipped and repeated
   const std::array<std::int32_t, 6> offsets{0, 3, 2, 1, 0, 0};
   std::array<std::int8_t, 8> y{};
   sf::table_copy::run(sf::table_copy::Params{2, {2, 4}}, y.data(), x.data(), offsets.data());

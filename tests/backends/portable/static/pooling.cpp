@@ -116,7 +116,7 @@ constexpr bool check_any_type() {
   sf::max_pool<3>::run(p, z.data(), x.data());
   if (y != z) return false;
   auto odd = x;
-  odd[1] = odd[2] = std::numeric_limits<double>::quiet_NaN();  // of several NaN the last
+  odd[1] = odd[2] = std::numeric_limits<double>::quiet_NaN();  // the last NaN wins
   sf::max_pool_places<3>::run(p, y.data(), places.data(), odd.data());
   if (places != std::array<std::int64_t, 3>{0, 2, 4}) return false;
   sf::avg_pool<3>::run(p, y.data(), x.data());

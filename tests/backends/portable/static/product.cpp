@@ -51,8 +51,7 @@ void check_constant() {
   CHECK(test.differences_of(davit::Constant<packed>{}, Layout::output_inner) == 0);
 }
 
-/// What is unrolled for a shape takes clang seconds and 200 MB where it is sanitized: two shapes show what the
-/// sanitizers can see.
+/// The unrolled code of a shape takes clang seconds and 200 MB with sanitizers: two shapes are enough for them.
 template <bool all>
 void check_constants() {
   check_constant<{1, 7, 1}>();

@@ -21,7 +21,7 @@ constexpr auto f32 = ScalarType::float32;
 
 constexpr std::int64_t steps = 3, batch = 2, features = 3, units = 5;
 
-/// A layer of three steps, with biases or not; all its results are outputs.
+/// A layer of three steps, with or without biases; all its results are outputs.
 template <sf::Cell cell, bool batch_first>
 constexpr GraphModule make_layer() {
   constexpr std::string_view target = cell == sf::Cell::gru    ? "aten.gru.input"
@@ -96,7 +96,7 @@ static_assert(runs_when_compiled());
 
 }  // namespace
 
-TEST_CASE("static recurrent layers give what portable's give at run time") {
+TEST_CASE("static recurrent layers equal portable's at run time") {
   check<sf::Cell::gru>();
   check<sf::Cell::lstm>();
   check<sf::Cell::tanh>();

@@ -30,7 +30,7 @@ static_assert(check_in_constant_evaluation());
 
 TEST_CASE("static softmax: small ones, also in constant evaluation") { CHECK(check_in_constant_evaluation()); }
 
-TEST_CASE("static softmax and log_softmax: as portable's, whose sums are of wide vectors") {
+TEST_CASE("static softmax and log_softmax equal portable's, whose sums are of wide vectors") {
   StaticFloatTest test;
   for (int i = 0; i < 200; ++i) {
     const sf::Softmax p{test.pick(1, 3), test.pick(0, 9) == 0 ? 600 : test.pick(1, 40),

@@ -10,7 +10,7 @@
 
 namespace davit::int8_kernels {
 
-/// Sizes of a 2d convolution; channels are those of one group.
+/// Sizes of a 2d convolution; channels are those of a group.
 struct Conv2dShape {
   std::int32_t batch = 1, groups = 1;
   std::int32_t in_channels = 1, in_h = 1, in_w = 1;
@@ -30,16 +30,16 @@ struct Conv2d {
   return s.kernel_h * s.kernel_w == 1 && s.stride_h == 1 && s.stride_w == 1 && s.pad_h == 0 && s.pad_w == 0;
 }
 
-/// Bytes from one pixel's column to the next.
+/// The bytes between two pixels' columns.
 [[nodiscard]] constexpr std::int32_t padded(std::int32_t k) noexcept { return (k + 15) & ~15; }
 
-/// Four columns of bytes, or (DSP) two of int16 with one of bytes behind them.
+/// The bytes of four columns, or (DSP) of two int16 columns and one of bytes behind them.
 [[nodiscard]] constexpr std::size_t columns_bytes(const Conv2dShape& s) noexcept {
   const auto k = static_cast<std::size_t>(padded(s.in_channels * s.kernel_h * s.kernel_w));
   return k * (is_pointwise(s) ? 4 : 5);
 }
 
-/// One pixel's window as a column of bytes in the order of the weights; what lies in the padding is the zero point.
+/// Writes one pixel's window as a column of bytes in the order of the weights; padding is the zero point.
 template <class T>
 [[gnu::always_inline]] inline void fill_column(std::int8_t* column, const T* x, const Conv2dShape& s,
                                                std::int32_t pixel, std::int32_t zero) noexcept {
@@ -76,7 +76,7 @@ template <class Isa, class T>
   for (std::int32_t p = 0; p < count; ++p) fill_column(columns + p * stride, x, s, pixel + p, zero);
 }
 
-/// Columns of a 1x1 convolution: `count` neighbouring pixels of every channel.
+/// Writes the columns of a 1x1 convolution: `count` neighbouring pixels of every channel.
 template <class T>
 [[gnu::always_inline]] inline void fill_pointwise(plain, std::int8_t* columns, const T* x, const Conv2dShape& s,
                                                   std::int32_t count, std::int32_t /*zero*/) noexcept {

@@ -11,12 +11,12 @@
 
 namespace davit::int8_kernels {
 
-/// Bytes of scratch of `conv2d`: a Channel for each output channel of a group, and the columns of a few pixels.
+/// Bytes of scratch of `conv2d`: a Channel for each output channel of a group, and the columns of some pixels.
 [[nodiscard]] constexpr std::size_t conv2d_scratch(const Conv2dShape& s) noexcept {
   return static_cast<std::size_t>(s.out_channels) * sizeof(Channel) + columns_bytes(s);
 }
 
-/// The numbers of `n` output channels. But for DSP, `initial` also takes the input's zero point out of the sums.
+/// Writes the Channels of `n` output channels. Except for DSP, `initial` also subtracts the input's zero point.
 template <class Isa>
 [[gnu::always_inline]] inline void make_channels(Isa, Channel* to, std::int32_t n, const std::int8_t* weights,
                                                  std::int32_t k, const float* scales, float scale, const float* bias,
@@ -32,7 +32,7 @@ template <class Isa>
   }
 }
 
-/// The block's outputs: every output channel of the group at `count` pixels.
+/// Computes a block of outputs: every output channel of the group at `count` pixels.
 template <class T>
 [[gnu::always_inline]] inline void multiply_columns(plain, const std::int8_t* columns, std::int32_t stride,
                                                     const std::int8_t* weights, std::int32_t k, const Channel* channels,
@@ -48,7 +48,7 @@ template <class T>
   }
 }
 
-/// The sums by their definition: what constant evaluation computes.
+/// Computes the sums by definition, in constant evaluation.
 template <class T>
 constexpr void conv2d_direct(const T* x, const std::int8_t* weights, const float* scales, const float* bias, T* y,
                              const Conv2d& p) {
@@ -85,7 +85,8 @@ template <class Isa = native, class T>
   const Conv2dShape& s = p.shape;
   const std::int32_t plane = s.out_h * s.out_w;
   const std::int32_t k = s.in_channels * s.kernel_h * s.kernel_w;
-  // the table last, so that every instruction set writes the scratch's last byte: an arena is used as far as predicted
+  // the table comes last, so that every instruction set writes the scratch's last byte: an arena's measured use then
+  // equals the prediction
   std::int8_t* const columns = reinterpret_cast<std::int8_t*>(scratch);
   Channel* const channels = reinterpret_cast<Channel*>(columns + columns_bytes(s));
   T* const first = y;

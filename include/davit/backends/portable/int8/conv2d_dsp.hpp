@@ -7,10 +7,10 @@
 
 namespace davit::int8_kernels {
 
-// Columns here are two pixels' values less the zero point, as int16: for every four k the pair (k0, k2) of the first
-// pixel, then of the second, then the pairs (k1, k3), as SXTB16 takes weights apart.
+// Columns here are two pixels' values minus the zero point, as int16: for every four k the pair (k0, k2) of the first
+// pixel, then of the second, then the pairs (k1, k3), in the order in which SXTB16 unpacks weights.
 
-/// One byte column becomes pixel `p`'s half of the pairs. Reads up to 3 bytes past `k`; the weights there count as 0.
+/// Writes a byte column as pixel `p`'s half of the pairs. Reads up to 3 bytes past `k`; the weights there count as 0.
 [[gnu::always_inline]] inline void expand_column(std::int8_t* columns, std::int32_t p, const std::int8_t* bytes,
                                                  std::int32_t k, std::int32_t zero) noexcept {
   const std::int32_t offset = pair_of(-zero, -zero);
@@ -33,7 +33,7 @@ template <class T>
   }
 }
 
-/// Two channels of two pixels, k and k + 2, as the pairs that SMLAD wants.
+/// Two channels, k and k + 2, of two pixels, as the pairs of SMLAD.
 template <class T>
 [[gnu::always_inline]] inline void fill_pairs(std::int8_t* to, const T* x, std::int32_t step,
                                               std::int32_t offset) noexcept {
@@ -70,8 +70,8 @@ template <class T>
 /// Two output channels by two pixels.
 struct Sums {
   std::int32_t a0 = 0, a1 = 0, b0 = 0, b1 = 0;
-  /// Four k: 16 products in 15 instructions. The barriers keep the compiler from loading early what it then has to
-  /// spill.
+  /// Four k: 16 products in 15 instructions. The barriers keep the compiler from loading values early, which it would
+  /// then spill.
   template <class Load>
   [[gnu::always_inline]] void add(const std::int8_t* columns, const std::int8_t* a, const std::int8_t* b,
                                   Load&& load) noexcept {
@@ -100,7 +100,7 @@ struct Sums {
   }
 };
 
-/// Where there is only one pixel or one channel left, the second is computed too and then written over by the first.
+/// If only one pixel or one channel is left, the second is computed too, and overwritten by the first.
 template <class T>
 [[gnu::always_inline]] inline void multiply_columns(dsp, const std::int8_t* columns, std::int32_t /*stride*/,
                                                     const std::int8_t* weights, std::int32_t k, const Channel* channels,

@@ -8,13 +8,13 @@
 
 namespace davit::int8_kernels {
 
-// Columns here are four pixels' in turn, 16 bytes of each: one pointer reads them all. The first 16 hold what k leaves
-// over, so that all other loads are whole.
+// Columns here are interleaved, 16 bytes of each of four pixels: one pointer reads them all. The first 16 bytes hold
+// the remainder of k, so that all other loads are full.
 
-/// How many of `k` bytes stand in the first 16.
+/// The number of the `k` bytes that are in the first 16.
 [[nodiscard, gnu::always_inline]] constexpr std::int32_t head_of(std::int32_t k) noexcept { return ((k - 1) & 15) + 1; }
 
-/// One pixel's window as a column, in the order of the weights: a row of the kernel is one load and one store.
+/// Writes one pixel's window as a column, in the order of the weights: a row of the kernel is one load and one store.
 template <class T>
 [[gnu::always_inline]] inline void fill_column(helium, std::int8_t* column, const T* x, const Conv2dShape& s,
                                                std::int32_t pixel, std::int32_t zero) noexcept {
@@ -63,13 +63,13 @@ template <class T>
   }
 }
 
-/// Gathers eight channels of a pixel in one load. The first loads read only what k leaves over.
+/// Gathers eight channels of a pixel in one load. The first loads read only the remainder of k.
 template <class T>
 [[gnu::always_inline]] inline void fill_pointwise(helium, std::int8_t* columns, const T* x, const Conv2dShape& s,
                                                   std::int32_t count, std::int32_t /*zero*/) noexcept {
   const std::int32_t plane = s.in_h * s.in_w;
   const std::int32_t head = head_of(s.in_channels);
-  if (plane > 9362) {  // the eighth offset would not fit 16 bits
+  if (plane > 9362) {  // the eighth offset would overflow 16 bits
     for (std::int32_t c = 0, at = 0; c < s.in_channels; ++c, ++at, x += plane) {
       if (c == head) at = 16;
       for (std::int32_t p = 0; p < count; ++p) columns[(at & ~15) * 4 + p * 16 + (at & 15)] = to_int8(x[p]);
@@ -113,7 +113,7 @@ template <class T>
   const int32x4_t unit = vdupq_n_s32(1 << q.shift);
   for (const Channel* const end_channel = channels + out_channels; channels < end_channel; channels += 2) {
     const bool both = channels + 1 != end_channel;      // else the last channel is computed twice
-    register const std::int8_t* a asm("r1") = weights;  // odd ones: the sums take all even registers
+    register const std::int8_t* a asm("r1") = weights;  // an odd register: the sums take all even ones
     register const std::int8_t* const end asm("r9") = weights + k;
     register const std::int8_t* b asm("r3") = both ? end : weights;
     register const std::int8_t* x asm("r5") = columns;

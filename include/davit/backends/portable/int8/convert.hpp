@@ -27,13 +27,13 @@ template <class T>
   }
 }
 
-/// Elements of `inner` that share a scale: `channels` of them, `outer` times.
+/// Groups of `inner` elements with one scale: `channels` groups, `outer` times.
 struct Dequantize {
   std::int32_t outer = 1, channels = 1, inner = 0;
   float scale = 1, zero_point = 0;
 };
 
-/// y = (x - zero_point) * scale, with a scale (and zero point) for each channel if they are given. Source:
+/// y = (x - zero_point) * scale, with a scale (and zero point) per channel if given. Source:
 /// quantized_decomposed.dequantize_per_tensor and dequantize_per_channel.
 template <class T, class Z>
 [[gnu::always_inline]] constexpr void dequantize(const T* x, const float* scales, const Z* zero_points, float* y,

@@ -11,18 +11,18 @@
 
 namespace davit::int8_kernels {
 
-/// True if `depthwise3x3` can compute this convolution: 3x3 filters of one input channel each, as many as you like.
+/// True if `depthwise3x3` can compute this convolution: 3x3 filters of one input channel each, any number per channel.
 [[nodiscard]] constexpr bool is_depthwise3x3(const Conv2dShape& s) noexcept {
   return s.in_channels == 1 && s.kernel_h == 3 && s.kernel_w == 3 && s.dilation_h == 1 && s.dilation_w == 1 &&
          s.pad_w < 3;
 }
 
-/// Bytes of one row with its padding: what the last block of four outputs reads, or the padding's last word.
+/// The bytes of one padded row: as many as the last block of four outputs reads, or up to the padding's last word.
 [[nodiscard]] constexpr std::int32_t depthwise_row_bytes(const Conv2dShape& s) noexcept {
   return ((((s.out_w + 3) & ~3) - 1) * s.stride_w + 3 + 4 + 3) & ~3;
 }
 
-/// Bytes of scratch of `depthwise3x3`: three rows of the input with their padding, or what Helium wants.
+/// Bytes of scratch of `depthwise3x3`: three padded rows of the input, or Helium's scratch.
 [[nodiscard]] constexpr std::size_t depthwise3x3_scratch(const Conv2dShape& s) noexcept {
 #if defined(DAVIT_INT8_HELIUM)
   return depthwise_scratch(s);
@@ -56,7 +56,7 @@ template <class Isa = native, class T>
   const std::int32_t inner = needed - pad < in_w ? needed - pad : in_w;
   const std::int32_t channels = p.shape.groups * p.shape.out_channels;
   T* const first = y;
-  fill_row(reinterpret_cast<std::int8_t*>(scratch), zero, 3 * row_bytes);  // the padding beside the rows stays
+  fill_row(reinterpret_cast<std::int8_t*>(scratch), zero, 3 * row_bytes);  // padding beside the rows stays
   for (std::int32_t n = 0; n < p.shape.batch; ++n)
     for (std::int32_t o = 0; o < channels; ++o) {
       Channel channel =

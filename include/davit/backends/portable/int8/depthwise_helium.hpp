@@ -8,23 +8,23 @@
 
 namespace davit::int8_kernels {
 
-// Rows of the input are interleaved: a word holds a column's byte of four rows. Then 16 bytes are all that two columns
-// of outputs need, of two rows if the stride is 1, and one instruction makes the sum of an output's nine products.
+// Rows of the input are interleaved: a word holds a column's bytes of four rows. Then 16 bytes hold all operands of two
+// columns of outputs (in two rows if the stride is 1), and one instruction sums an output's nine products.
 
-/// Words of interleaved rows with their padding; whole vectors are written and read.
+/// Words of interleaved, padded rows; whole vectors are written and read.
 [[nodiscard]] constexpr std::int32_t interleaved_words(const Conv2dShape& s) noexcept {
   const std::int32_t written = s.pad_w + ((s.in_w + 15) & ~15) + 2;
   const std::int32_t read = (((s.out_w + 3) & ~3) - 1) * s.stride_w + 4;
   return written > read ? written : read;
 }
 
-/// Bytes of scratch: the numbers of four channels, the words and a row of padding.
+/// Bytes of scratch: the Channels of four channels, the words and a row of padding.
 [[nodiscard]] constexpr std::size_t depthwise_scratch(const Conv2dShape& s) noexcept {
   return 4 * sizeof(Channel) + static_cast<std::size_t>(4 * interleaved_words(s) + ((s.in_w + 3) & ~3));
 }
 
-/// Where an output's taps lie among four columns of four rows, for the first of two columns or the second. Weights
-/// are read at the given offsets; elsewhere is 0.
+/// The lanes of an output's taps among four columns of four rows, for the first or the second of two columns. Weights
+/// are read at the given offsets; other lanes are 0.
 struct TapLanes {
   alignas(16) std::uint8_t offsets[16];
   mve_pred16_t lanes;
@@ -35,7 +35,7 @@ inline constexpr TapLanes right_taps{{0, 0, 0, 0, 0, 3, 6, 0, 1, 4, 7, 0, 2, 5, 
 [[nodiscard, gnu::always_inline]] inline int8x16_t taps_of(const std::int8_t* weights, const TapLanes& t) noexcept {
   return vldrbq_gather_offset_z_s8(weights, vldrbq_u8(t.offsets), t.lanes);
 }
-/// The same for the row of outputs below.
+/// The lanes for the row of outputs below.
 [[nodiscard, gnu::always_inline]] inline int8x16_t one_lower(int8x16_t taps) noexcept {
   return vreinterpretq_s8_s32(vshlq_n_s32(vreinterpretq_s32_s8(taps), 8));
 }
@@ -76,7 +76,7 @@ template <class T>
   }
 }
 
-/// `pairs` pairs of columns of two rows of outputs: four outputs in 15 instructions. `lanes` says which are stored.
+/// Computes `pairs` pairs of columns of two rows of outputs: four outputs in 15 instructions. `lanes` are stored.
 [[gnu::always_inline]] inline void depthwise_pairs(const std::int8_t* words, int8x16_t left, int8x16_t right,
                                                    uint32x4_t places, int32x4_t unit, const Channel& channel,
                                                    std::int8_t* y, std::int32_t pairs, std::uint32_t lanes) noexcept {
@@ -112,7 +112,7 @@ template <class T>
       : "lr", "memory", "cc", "p0");
 }
 
-/// `n` columns of one row of outputs, `step` bytes of words apart: four outputs in 23 instructions.
+/// Computes `n` columns of one row of outputs, `step` bytes of words apart: four outputs in 23 instructions.
 [[gnu::always_inline]] inline void depthwise_row(const std::int8_t* words, std::int32_t step, int8x16_t taps,
                                                  int32x4_t unit, const Channel& channel, std::int8_t* y,
                                                  std::int32_t n) noexcept {
@@ -151,7 +151,7 @@ template <class T>
       : "memory", "cc", "p0");
 }
 
-/// `depthwise3x3`: two rows of outputs at a time if the stride is 1.
+/// `depthwise3x3`, with two rows of outputs at a time if the stride is 1.
 template <class T>
 [[gnu::always_inline]] inline void depthwise_planes(const T* x, const std::int8_t* weights, const float* scales,
                                                     const float* bias, T* y, std::int32_t* scratch,

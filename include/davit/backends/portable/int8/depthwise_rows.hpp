@@ -8,7 +8,7 @@
 
 namespace davit::int8_kernels {
 
-/// A 3x3 filter as an instruction set wants it; `row` computes a row of outputs from three padded rows of inputs.
+/// A 3x3 filter prepared for an instruction set; `row` computes a row of outputs from three padded rows of inputs.
 template <class Isa>
 class DepthwiseWeights {
  public:
@@ -32,7 +32,8 @@ class DepthwiseWeights {
 
 #if defined(DAVIT_INT8_DSP)
 
-/// Outer taps of a row as a pair, middle taps apart: four bytes of a row give both taps' inputs of two outputs.
+/// The outer taps of a row are a pair, the middle tap is apart: four bytes of a row give both taps' inputs of two
+/// outputs.
 template <>
 class DepthwiseWeights<dsp> {
  public:

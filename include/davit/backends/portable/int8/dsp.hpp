@@ -9,7 +9,7 @@ namespace davit::int8_kernels {
 
 /// Bytes 0 and 2 of a word as two int16.
 [[nodiscard, gnu::always_inline]] inline std::int32_t even_bytes(std::uint32_t word) noexcept { return __sxtb16(word); }
-/// Bytes 1 and 3. ACLE has no form of SXTB16 that rotates in the same instruction.
+/// Bytes 1 and 3 of a word. ACLE has no SXTB16 with a rotation.
 [[nodiscard, gnu::always_inline]] inline std::int32_t odd_bytes(std::uint32_t word) noexcept {
   std::int32_t pair;
   asm("sxtb16 %0, %1, ror #8" : "=r"(pair) : "r"(word));
@@ -25,7 +25,7 @@ namespace davit::int8_kernels {
   return static_cast<std::int32_t>((static_cast<std::uint32_t>(low) & 0xffffu) | static_cast<std::uint32_t>(high)
                                                                                      << 16);
 }
-/// The first `n` bytes, at most four, zeros after them.
+/// The first `n` bytes, at most four, followed by zeros.
 [[nodiscard, gnu::always_inline]] inline std::uint32_t load_some(const std::int8_t* p, std::int32_t n) noexcept {
   std::uint32_t word = 0;
   for (std::int32_t i = n < 4 ? n : 4; i > 0; --i) word = word << 8 | static_cast<std::uint8_t>(p[i - 1]);

@@ -8,8 +8,8 @@
 
 namespace davit::int8_kernels {
 
-/// Rows of `block` elements that lie `stride` apart in the output, from element `offset` on: a part of a concatenation,
-/// or everything.
+/// Rows of `block` elements, `stride` apart in the output, from element `offset` on: a part of a concatenation, or the
+/// whole output.
 struct Blocks {
   std::int32_t count = 1, block = 0, stride = 0, offset = 0;
 };
@@ -21,7 +21,7 @@ struct Rescale {
   std::int32_t low = -128, high = 127;
 };
 
-/// y = x at another scale and zero point, clamped: relu, relu6, a second quantization, a part of a concatenation.
+/// y = clamp(x at another scale and zero point): relu, relu6, a second quantization, a part of a concatenation.
 template <class T>
 [[gnu::always_inline]] constexpr void rescale(const T* x, T* y, const Rescale& p) noexcept {
   y += p.blocks.offset;
@@ -33,7 +33,7 @@ template <class T>
     }
 }
 
-/// y = the bytes of x, block by block.
+/// y = bytes of x, block by block.
 template <class T>
 [[gnu::always_inline]] constexpr void copy_blocks(const T* x, T* y, const Blocks& p) noexcept {
   y += p.offset;
@@ -47,16 +47,16 @@ template <class T>
     for (std::int32_t i = 0; i < p.block; ++i) y[i] = x[i];
 }
 
-/// One operand of an elementwise operator: its element of index i is at i, or always at 0.
+/// An operand of an elementwise operator: element i, or always element 0.
 struct Add {
   std::int32_t count = 0, a_step = 1, b_step = 1;
   std::int32_t a_multiplier = 0, b_multiplier = 0;  ///< scale / output scale, times 2^shift
-  std::int32_t initial = 0;                         ///< both zero points, the output's, and half a unit for rounding
+  std::int32_t initial = 0;                         ///< both zero points, the output's, and half a step for rounding
   std::int32_t shift = 0;
   std::int32_t low = -128, high = 127;
 };
 
-/// y = a + b at their own scales. Source: torch.add with alpha 1 between dequantize and quantize.
+/// y = a + b, each at its own scale. Source: torch.add with alpha 1 between dequantize and quantize.
 template <class Isa = native, class T>
 [[gnu::always_inline]] constexpr void add(const T* a, const T* b, T* y, const Add& p) noexcept {
 #if defined(DAVIT_INT8_HELIUM)
@@ -79,7 +79,7 @@ struct Mul {
   std::int32_t low = -128, high = 127;
 };
 
-/// y = a * b at their own scales. Source: torch.mul between dequantize and quantize.
+/// y = a * b, each at its own scale. Source: torch.mul between dequantize and quantize.
 template <class Isa = native, class T>
 [[gnu::always_inline]] constexpr void mul(const T* a, const T* b, T* y, const Mul& p) noexcept {
 #if defined(DAVIT_INT8_HELIUM)
@@ -96,7 +96,7 @@ template <class Isa = native, class T>
   }
 }
 
-/// y[i] = table[x[i]], the table in the order of x's bytes taken as unsigned: any function of one quantized value.
+/// y[i] = table[x[i]], where the table is indexed by x's bytes as unsigned: any function of one quantized value.
 template <class T>
 [[gnu::always_inline]] constexpr void lookup(const T* x, const std::int8_t* table, T* y, std::int32_t n) noexcept {
 #if defined(DAVIT_INT8_HELIUM)
@@ -110,7 +110,7 @@ struct Permute {
   std::int32_t strides[4] = {0, 0, 0, 0};  ///< in the input
 };
 
-/// y = x with its dimensions in another order.
+/// y = permuted x.
 template <class T>
 [[gnu::always_inline]] constexpr void permute(const T* x, T* y, const Permute& p) noexcept {
   for (std::int32_t a = 0; a < p.sizes[0]; ++a)

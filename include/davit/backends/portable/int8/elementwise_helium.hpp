@@ -7,7 +7,7 @@
 
 namespace davit::int8_kernels {
 
-/// An operand whose element of index i is at i * step, four at a time.
+/// An operand with element i at i * step, four at a time.
 template <class T>
 class Fours {
  public:
@@ -16,7 +16,7 @@ class Fours {
         offsets_(vmulq_n_u32(vidupq_n_u32(0, 1), static_cast<std::uint32_t>(step))),
         step_(4 * step) {}
 
-  /// The next four in their int8 form, less `zero`.
+  /// Returns the next four elements in int8 form minus `zero`.
   [[nodiscard, gnu::always_inline]] int32x4_t next(mve_pred16_t lanes, std::int32_t zero) noexcept {
     const uint32x4_t bytes = vldrbq_gather_offset_z_u32(from_, offsets_, lanes);
     from_ += step_;
@@ -30,7 +30,7 @@ class Fours {
   std::int32_t step_;
 };
 
-/// y[i] = f(a, b), clamped: f takes four elements of each, less their zero points.
+/// y[i] = clamp(f(a, b)): f takes four elements of each, minus their zero points.
 template <class T, class P, class F>
 [[gnu::always_inline]] inline void map_binary_fours(const T* a, const T* b, T* y, const P& p, std::int32_t a_zero,
                                                     std::int32_t b_zero, F&& f) noexcept {

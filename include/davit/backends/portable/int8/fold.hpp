@@ -14,8 +14,8 @@
 #include "davit/program/operators/quantization.hpp"
 #include "davit/program/operators/softmax.hpp"
 
-/// Portable's int8 part for static programs: quantize nodes look back for the pattern they end, and write one integer
-/// step for all of it. What fits no pattern is computed as the graph says, in float.
+/// Portable's int8 part for static programs: a quantize node matches the pattern that it ends, and writes one integer
+/// step for all of it. Nodes outside patterns are computed in float, as in the graph.
 namespace davit::int8_fold {
 
 struct int8_softmax {
@@ -102,7 +102,7 @@ namespace detail {
   return nullptr;
 }
 
-/// dequantize_per_tensor and dequantize_per_channel whose float values are needed.
+/// dequantize_per_tensor and dequantize_per_channel with float users.
 [[nodiscard]] constexpr const char* embed_dequantize(const EmbedNode& n, StepWriter& steps) {
   const EmbedGraph& g = n.g;
   operators::QuantizationView v;
@@ -133,7 +133,7 @@ namespace detail {
   return nullptr;
 }
 
-/// addmm, mm and linear on dequantized operands with a float result. Stands before the float kernels' rows.
+/// addmm, mm and linear on dequantized operands with a float result. It precedes the rows of float kernels.
 [[nodiscard]] constexpr const char* embed_linear(const EmbedNode& n, StepWriter& steps) {
   if (n.g.dtype(n.output()) != ScalarType::float32) return "the result is not float32";
   return fold_linear(n, {.value = n.output()}, steps) ? nullptr : "the operands are not dequantized";

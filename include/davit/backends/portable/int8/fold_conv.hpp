@@ -32,7 +32,7 @@ struct int8_depthwise3x3 {
     int8_kernels::depthwise3x3(x, weights, scales, bias, y, scratch, p);
   }
 };
-/// Results are bytes like x's, or float.
+/// The result's type: bytes like x's, or float.
 struct int8_linear {
   using Params = int8_kernels::Linear;
   template <class Y, class T>
@@ -46,7 +46,7 @@ using int8_conv_kernels = kernel_list<int8_conv2d, int8_depthwise3x3, int8_linea
 
 namespace detail {
 
-/// Sizes of a convolution with a batch dimension; groups of 0 mean that it is none this header computes.
+/// Sizes of a convolution with a batch dimension; groups = 0 for one that this header cannot compute.
 [[nodiscard]] constexpr int8_kernels::Conv2dShape shape_of(const EmbedNode& n,
                                                            const operators::ConvolutionView& v) noexcept {
   int8_kernels::Conv2dShape s;
@@ -83,7 +83,7 @@ constexpr void add_weights(StepOperands& operands, const Weights& w, const Bias&
 
 }  // namespace detail
 
-/// dequantize -> convolution -> [bounds] -> quantize. False if `n` is no convolution that fits.
+/// dequantize -> convolution -> [bounds] -> quantize. False if `n` is no such convolution.
 [[nodiscard]] constexpr bool fold_convolution(const EmbedNode& n, const Quantized& out, StepWriter& steps) {
   operators::ConvolutionView v;
   if (operators::read_convolution(n, v)) return false;

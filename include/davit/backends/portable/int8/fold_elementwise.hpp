@@ -63,7 +63,7 @@ using int8_elementwise_kernels = kernel_list<int8_rescale, int8_copy, int8_permu
 
 namespace detail {
 
-/// What turns bytes of `in` into bytes of `out`. False if the scales are too far apart.
+/// Finds the rescaling of bytes of `in` to bytes of `out`. False if the scales are too far apart.
 [[nodiscard]] constexpr bool find_rescale(const Quantized& in, const Quantized& out,
                                           int8_kernels::Rescale& p) noexcept {
   if (in.dtype != out.dtype || !(out.scale > 0)) return false;
@@ -81,7 +81,7 @@ namespace detail {
   return in.same_numbers(out) && out.low <= in.low && out.high >= in.high;
 }
 
-/// The operands of a binary operator: same sizes, or one of them a single element.
+/// The operands of a binary operator: of one size, or one of them a single element.
 struct Operands {
   Quantized a, b;
   std::int32_t a_step = 1, b_step = 1;
@@ -149,7 +149,7 @@ constexpr void write_operands(StepOperands step, const Quantized& out, const Ope
 
 enum class Unary : std::uint8_t { unknown, sigmoid, tanh, silu, hardsigmoid, hardswish, neg, abs };
 
-/// Which function of one number the node is.
+/// The function of one number that the node computes.
 [[nodiscard]] constexpr Unary unary_of(const EmbedNode& n) noexcept {
   constexpr const char* targets[]{"aten.sigmoid.default",     "aten.tanh.default",      "aten.silu.default",
                                   "aten.hardsigmoid.default", "aten.hardswish.default", "aten.neg.default",
@@ -190,8 +190,8 @@ enum class Unary : std::uint8_t { unknown, sigmoid, tanh, silu, hardsigmoid, har
   return adds ? detail::fold_add(n, out, o, steps) : detail::fold_mul(n, out, o, steps);
 }
 
-/// dequantize -> sigmoid, tanh and the like -> [bounds] -> quantize, by a table of 256 bytes. It holds what the float
-/// operators give.
+/// dequantize -> sigmoid, tanh and the like -> [bounds] -> quantize, by a table of 256 bytes of the float operators'
+/// results.
 [[nodiscard]] constexpr bool fold_unary(const EmbedNode& n, const Quantized& out, StepWriter& steps) {
   const detail::Unary function = detail::unary_of(n);
   if (function == detail::Unary::unknown || !(out.scale > 0)) return false;
@@ -227,7 +227,7 @@ enum class Unary : std::uint8_t { unknown, sigmoid, tanh, silu, hardsigmoid, har
   return true;
 }
 
-/// dequantize (each) -> cat -> [bounds] -> quantize: every part is copied or rescaled to its place.
+/// dequantize (each) -> cat -> [bounds] -> quantize: every part is copied or rescaled into the result.
 [[nodiscard]] constexpr bool fold_cat(const EmbedNode& n, const Quantized& out, StepWriter& steps) {
   const EmbedGraph& g = n.g;
   const ValueId y = n.output();
@@ -263,7 +263,7 @@ enum class Unary : std::uint8_t { unknown, sigmoid, tanh, silu, hardsigmoid, har
   return true;
 }
 
-/// dequantize -> permute or transpose -> quantize with the same numbers, up to four dimensions.
+/// dequantize -> permute or transpose -> quantize with the same scale and zero point, up to four dimensions.
 [[nodiscard]] constexpr bool fold_permute(const EmbedNode& n, const Quantized& out, StepWriter& steps) {
   operators::PermutationView v;
   if (operators::read_permutation(n, v)) return false;

@@ -30,7 +30,7 @@ using int8_pool_kernels = kernel_list<int8_max_pool2d, int8_avg_pool2d>;
 
 namespace detail {
 
-/// The planes that a node pools, over the last two dimensions.
+/// The shape of a node's pooling over the last two dimensions.
 [[nodiscard]] constexpr int8_kernels::PoolShape planes_of(const EmbedGraph& g, ValueId x) noexcept {
   int8_kernels::PoolShape s;
   s.in_h = static_cast<std::int32_t>(g.size(x, -2));
@@ -52,8 +52,7 @@ namespace detail {
   s.dilation_w = static_cast<std::int32_t>(v.dilation[2]);
   return s;
 }
-/// Adaptive averages and means of planes, if their windows divide the planes evenly. A divisor of 0 means that it is
-/// none.
+/// Adaptive averages and means of planes, if their windows divide the planes evenly; a divisor of 0 otherwise.
 [[nodiscard]] constexpr int8_kernels::PoolShape even_average(const EmbedNode& n, std::int64_t& divisor) noexcept {
   divisor = 0;
   operators::AdaptivePoolView adaptive;
@@ -76,7 +75,7 @@ namespace detail {
 
 }  // namespace detail
 
-/// dequantize -> pooling or a mean of planes -> [bounds] -> quantize. False if `n` is none that fits.
+/// dequantize -> pooling or a mean of planes -> [bounds] -> quantize. False if `n` is no such pooling.
 [[nodiscard]] constexpr bool fold_pool(const EmbedNode& n, const Quantized& out, StepWriter& steps) {
   const ValueId x = n.value("self");
   if (x == no_id || n.g.rank(x) < 2 || n.g.numel(x) == 0) return false;
@@ -91,7 +90,8 @@ namespace detail {
     return true;
   }
   if (slides && (pool.ceil_mode || (pool.is_padded() && !pool.count_include_pad))) return false;
-  std::int64_t divisor = pool.divisor != 0 ? pool.divisor : pool.kernel[1] * pool.kernel[2];  // elements of each window
+  std::int64_t divisor =
+      pool.divisor != 0 ? pool.divisor : pool.kernel[1] * pool.kernel[2];  // the number of elements of a window
   int8_kernels::AvgPool p{.shape = slides ? detail::shape_of(n, pool) : detail::even_average(n, divisor)};
   if (divisor <= 0 || !(out.scale > 0)) return false;
   const std::int64_t area = std::int64_t{p.shape.kernel_h} * p.shape.kernel_w;

@@ -10,12 +10,12 @@
 
 namespace davit::int8_fold {
 
-/// A bias: none, a float32 constant, or numbers dequantized while planning (those of an int32 constant).
+/// A bias: none, a float32 constant, or numbers that lowering dequantizes (of an int32 constant).
 struct Bias {
   bool good = false;
   ValueId value = no_id;
   std::vector<float> dequantized{};
-  const float* constant = nullptr;  ///< the elements of `value`, if they can be read
+  const float* constant = nullptr;  ///< the elements of `value`, if they are readable
 
   [[nodiscard]] constexpr bool is_readable() const noexcept { return value == no_id || constant != nullptr; }
   [[nodiscard]] constexpr float operator[](std::int64_t channel) const noexcept {
@@ -24,7 +24,7 @@ struct Bias {
   }
 };
 
-/// The bias that a float value of a convolution or linear stands for. O(channels).
+/// Reads the bias of a convolution or linear from its float value. O(channels).
 [[nodiscard]] constexpr Bias bias_of(const EmbedGraph& g, ValueId v, std::int64_t channels) {
   if (v == no_id) return {.good = true};
   if (g.numel(v) != channels || g.dtype(v) != ScalarType::float32) return {};
@@ -49,8 +49,8 @@ struct Bias {
   return bias;
 }
 
-/// The numbers with which sums of `taps` products become bytes. False if they do not fit: then the float form is
-/// computed. O(channels): every channel's numbers are checked for what the kernels assume, that nothing leaves 32 bits.
+/// Finds the parameters that turn sums of `taps` products into bytes. False if they do not fit, and the node is
+/// computed in float. O(channels): for every channel it checks the kernels' assumption that nothing exceeds 32 bits.
 [[nodiscard]] constexpr bool find_requantize(const EmbedGraph& g, const Quantized& in, const Quantized& out,
                                              const Weights& w, const Bias& bias, std::int64_t channels,
                                              std::int64_t taps, int8_kernels::Requantize& q) noexcept {
@@ -77,9 +77,9 @@ struct Bias {
     const std::int64_t reach = ((taps * 128 * 256) << q.shift) + (initial < 0 ? -initial : initial);
     return reach <= 2147483647 && initial < 1073741000 && initial > -1073741000;
   };
-  // A multiplier m rounds off up to m / 2^(33 + fraction_bits) of a step in `initial`, and itself: some 64 / m of a
-  // result that is 64 steps from 0. The shift with the least of both is tried first; fewer bits only where sums would
-  // not fit.
+  // A multiplier m rounds `initial` by up to m / 2^(33 + fraction_bits) of a step, and is itself rounded, by some 64 /
+  // m of a result that is 64 steps from 0. The shift that minimizes both is tried first; fewer bits are used only if
+  // sums would not fit.
   const double factor = in.scale / out.scale;
   const auto unit = [&](std::int32_t shift) {
     return factor * int8_kernels::power_of_two(32 + int8_kernels::fraction_bits - shift);

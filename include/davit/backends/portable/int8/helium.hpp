@@ -8,9 +8,8 @@
 
 namespace davit::int8_kernels {
 
-// g++ 12 moves predicates through general registers before each use, copies vectors around narrowing moves and spills
-// where accumulators, which have to be even registers, are many. So inner loops are assembly; what is around them is
-// not.
+// Inner loops are assembly because g++ 12 moves predicates through general registers before each use, copies vectors
+// around narrowing moves, and spills if there are many accumulators, which must be even registers.
 
 /// Four sums in one vector.
 [[nodiscard, gnu::always_inline]] inline int32x4_t vector_of(std::int32_t a, std::int32_t b, std::int32_t c,
@@ -20,7 +19,7 @@ namespace davit::int8_kernels {
   return v;
 }
 
-/// Stores the first `count` of four numbers of `Fraction` bits after the point, rounded down and clamped to int8: two
+/// Stores the first `count` of four numbers with `Fraction` fractional bits, rounded down and clamped to int8: two
 /// narrowing moves leave each in its lane's lowest byte.
 template <std::int32_t Fraction = 0, class T>
 [[gnu::always_inline]] inline void store_bytes(T* y, int32x4_t v, std::int32_t count) noexcept {
@@ -55,7 +54,7 @@ template <class T>
   return sum;
 }
 
-/// Results of int8 become uint8.
+/// Converts results from int8 to uint8.
 [[gnu::always_inline]] inline void flip_bytes(std::int8_t* p, std::int32_t n) noexcept {
   int8x16_t v;
   asm volatile(
@@ -72,7 +71,7 @@ template <class T>
 }
 
 #if DAVIT_TARGET_HELIUM_FLOAT
-/// There is no division of vectors.
+/// Divides vectors lane by lane: Helium has no vector division.
 [[nodiscard, gnu::always_inline]] inline float32x4_t divide(float32x4_t a, float32x4_t b) noexcept {
   register float32x4_t x asm("q0") = a;
   register float32x4_t y asm("q1") = b;
@@ -81,13 +80,13 @@ template <class T>
 }
 #endif
 
-/// `channel_of` of four channels.
+/// The Channels of four output channels.
 struct FourChannels {
   int32x4_t initial;
   int32x4_t multiplier;
 };
 
-/// The numbers of the next `n` channels, at most four. Without scales or bias: `scale` and 0 for all of them.
+/// The Channels of the next `n` channels, at most four. Without scales or bias: `scale` and 0 for each.
 [[nodiscard, gnu::always_inline]] inline FourChannels four_channels(const Requantize& q, const float* scales,
                                                                     float scale, const float* bias,
                                                                     std::int32_t n) noexcept {
@@ -110,7 +109,7 @@ struct FourChannels {
 #endif
 }
 
-/// The numbers of `n` output channels in a table; `initial` also takes the input's zero point out of the sums.
+/// Writes the Channels of `n` output channels to a table; `initial` also subtracts the input's zero point.
 [[gnu::always_inline]] inline void make_channels(helium, Channel* to, std::int32_t n, const std::int8_t* weights,
                                                  std::int32_t k, const float* scales, float scale, const float* bias,
                                                  const Requantize& q) noexcept {

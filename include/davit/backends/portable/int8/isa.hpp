@@ -15,24 +15,23 @@
 #include <arm_acle.h>
 #endif
 
-/// Kernels on 8-bit quantized tensors, NCHW, weights as torch lays them out: plain functions on pointers and parameter
-/// structs.
+/// Kernels on 8-bit quantized tensors in NCHW, with weights in torch's layout: plain functions of pointers and
+/// parameter structs.
 ///
 /// Every kernel takes the instruction set as a template argument. Sums are exact in 32 bits and each result is rounded
-/// once
-/// (`requantize`), so all versions give the same bytes. uint8 tensors are computed as int8 with the sign bit flipped
-/// (`flip`); zero points in the parameters are those of the int8 form.
+/// once (`requantize`), so all instruction sets give the same bytes. uint8 tensors are computed as int8 with the sign
+/// bit flipped (`flip`); zero points in the parameters are those of the int8 form.
 namespace davit::int8_kernels {
 
 /// C++ without intrinsics.
 struct plain {
-  static constexpr int pixels = 4;  ///< how many pixels a convolution computes at once
+  static constexpr int pixels = 4;  ///< pixels that a convolution computes at once
 };
 /// Armv7E-M and Armv8-M DSP: pairs of 16-bit products.
 struct dsp {
   static constexpr int pixels = 2;
 };
-/// Armv8.1-M vector extension with integers: 16 products of bytes in one instruction.
+/// Armv8.1-M vector extension for integers: 16 products of bytes in one instruction.
 struct helium {
   static constexpr int pixels = 4;
 };
@@ -45,7 +44,7 @@ using native = dsp;
 using native = plain;
 #endif
 
-/// What turns an activation's byte into its int8 form and back.
+/// The bit mask that converts an activation's byte to its int8 form and back.
 template <class T>
 inline constexpr std::uint8_t flip = std::is_same_v<T, std::uint8_t> ? 0x80 : 0;
 
@@ -68,8 +67,8 @@ template <class T>
   std::memcpy(p, &word, sizeof word);
 }
 
-/// Copies a row of activations in their int8 form. The empty asm keeps loops from becoming calls of memcpy and memset,
-/// which small C libraries do byte by byte.
+/// Copies a row of activations in their int8 form. The empty asm keeps the compiler from calling memcpy and memset,
+/// which small C libraries run byte by byte.
 template <class T>
 [[gnu::always_inline]] inline void copy_row(std::int8_t* to, const T* from, std::int32_t n) noexcept {
   const auto word = [&](std::int32_t i) {
@@ -87,7 +86,7 @@ template <class T>
   if (n > 2) byte(2);
 }
 
-/// Sets `n` bytes and up to three more.
+/// Sets `n` bytes, and up to three more.
 [[gnu::always_inline]] inline void fill_row(std::int8_t* to, std::int32_t value, std::int32_t n) noexcept {
   std::uint32_t bytes = static_cast<std::uint8_t>(value) * 0x01010101u;
   for (; n > 0; n -= 4, to += 4) {

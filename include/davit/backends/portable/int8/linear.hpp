@@ -16,7 +16,7 @@ struct Linear {
   float input_scale = 1;   ///< for float results
 };
 
-/// Sums of one row with two rows of weights, the input's zero point taken out.
+/// Sums of one row with two rows of weights, minus the input's zero point.
 struct TwoSums {
   std::int32_t a = 0, b = 0;
 };
@@ -79,7 +79,7 @@ template <class T>
   return {sums.a - totals.a * zero, sums.b - totals.b * zero};
 }
 
-/// One row of results as bytes, four at a time.
+/// Writes one row of results as bytes, four at a time.
 template <class T>
 [[gnu::always_inline]] inline void linear_row(helium, const T* x, const std::int8_t* w, const float* scales,
                                               const float* bias, T* y, const Linear& p) noexcept {
@@ -109,7 +109,7 @@ template <class Isa = native, class T, class Y>
     const float scale = scales != nullptr ? scales[o] : p.weight_scale;
     const float b = bias != nullptr ? bias[o] : 0.0f;
     if constexpr (std::is_same_v<Y, float>) {
-      *to = static_cast<float>(sum) / (1 / (scale * p.input_scale)) + b;  // a product might be fused with the sum
+      *to = static_cast<float>(sum) / (1 / (scale * p.input_scale)) + b;  // avoids fusing a product with the sum
     } else {
       *to = from_int8<Y>(requantize(sum, channel_of(p.q, scale, b), p.q.shift));
     }

@@ -10,7 +10,7 @@ namespace davit::int8_kernels {
 /// A real factor as (v << shift) * multiplier / 2^32.
 struct Multiplier {
   std::int32_t multiplier = 0;
-  std::int32_t shift = -1;  ///< -1: the factor has none
+  std::int32_t shift = -1;  ///< -1: the factor has no such form
 };
 
 using davit::nearest_even;
@@ -23,7 +23,7 @@ using davit::nearest_even;
   return v;
 }
 
-/// The factor with the smallest shift that leaves the multiplier below 2^31: with it the multiplier has the most bits.
+/// Returns the factor with the smallest shift for a multiplier below 2^31: that multiplier has the most bits.
 [[nodiscard]] constexpr Multiplier multiplier_of(double factor, std::int32_t largest_shift) noexcept {
   if (!(factor > 0)) return {};
   for (std::int32_t shift = 0; shift <= largest_shift; ++shift)

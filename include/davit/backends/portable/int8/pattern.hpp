@@ -10,11 +10,11 @@
 #include "davit/program/operators/folds.hpp"
 #include "davit/program/operators/quantization.hpp"
 
-/// What PT2E writes around an operator: dequantize before, quantize after it.
+/// The pattern that PT2E writes around an operator: dequantize before it, quantize after it.
 namespace davit::int8_fold {
 
-/// A tensor of bytes and what they stand for: (q - zero_point) * scale. Zero point and bounds are those of the int8
-/// form.
+/// A tensor of bytes with its scale and zero point: a value is (q - zero_point) * scale. Zero point and bounds are
+/// those of the int8 form.
 struct Quantized {
   ValueId value = no_id;
   ScalarType dtype = ScalarType::undefined;
@@ -27,12 +27,12 @@ struct Quantized {
   [[nodiscard]] constexpr bool same_numbers(const Quantized& other) const noexcept {
     return dtype == other.dtype && scale == other.scale && zero_point == other.zero_point;
   }
-  /// The byte, in its int8 form, that stands for a number.
+  /// The byte, in its int8 form, for a number.
   [[nodiscard]] constexpr std::int32_t byte_of(double number) const noexcept {
     const std::int64_t v = operators::integer_of(scale, zero_point, number);
     return v < low ? low : v > high ? high : static_cast<std::int32_t>(v);
   }
-  /// The float that a byte in its int8 form stands for.
+  /// The float value of a byte in its int8 form.
   [[nodiscard]] constexpr float number_of(std::int32_t byte) const noexcept {
     return static_cast<float>(byte - zero_point) * static_cast<float>(scale);
   }
@@ -41,10 +41,10 @@ struct Quantized {
 [[nodiscard]] constexpr bool is_byte(ScalarType type) noexcept {
   return type == ScalarType::int8 || type == ScalarType::uint8;
 }
-/// What a zero point of this dtype is more than that of the int8 form.
+/// The difference of this dtype's zero point from that of the int8 form.
 [[nodiscard]] constexpr std::int32_t flip_of(ScalarType type) noexcept { return type == ScalarType::uint8 ? 128 : 0; }
 
-/// What a quantize or dequantize by numbers says of its bytes.
+/// Reads the scale, zero point and bounds of a quantize or dequantize.
 [[nodiscard]] constexpr Quantized quantized(const EmbedGraph& g, ValueId bytes,
                                             const operators::QuantizationView& view) noexcept {
   const std::int64_t flip = flip_of(g.dtype(bytes));
@@ -61,7 +61,7 @@ struct Quantized {
                                 : static_cast<std::int32_t>(high)};
 }
 
-/// The bytes that a float value is dequantized from, through views. Sizes are to be read from the float value.
+/// The bytes from which a float value is dequantized, through views. Take sizes from the float value.
 [[nodiscard]] constexpr Quantized source_of(const EmbedGraph& g, ValueId v) noexcept {
   operators::QuantizationView view;
   if (!operators::read_dequantized(g, v, true, view) || !is_byte(g.dtype(view.input)) ||
@@ -70,7 +70,7 @@ struct Quantized {
   return quantized(g, view.input, view);
 }
 
-/// int8 weights: bytes of zero point 0 with one scale, or one per output channel (dimension 0).
+/// int8 weights with zero point 0 and one scale, or one per output channel (dimension 0).
 struct Weights {
   ValueId value = no_id;
   ValueId scales = no_id;  ///< per channel: a float32 constant
@@ -78,7 +78,7 @@ struct Weights {
   [[nodiscard]] constexpr bool found() const noexcept { return value != no_id; }
 };
 
-/// True if every element is known to be 0.
+/// True if every element is a known 0.
 [[nodiscard]] constexpr bool is_zero(const EmbedGraph& g, ValueId v) noexcept {
   if (v == no_id) return true;
   const auto all = [&](const auto* numbers) {
@@ -92,8 +92,7 @@ struct Weights {
   return false;
 }
 
-/// The weights that a float value is dequantized from. With `transposed`, through a permutation or a transposition
-/// first.
+/// The weights from which a float value is dequantized. `transposed`: through a permutation or a transposition first.
 [[nodiscard]] constexpr Weights weights_of(const EmbedGraph& g, ValueId v, bool transposed) noexcept {
   operators::QuantizationView view;
   if (!operators::read_weights(g, v, transposed, view)) return {};

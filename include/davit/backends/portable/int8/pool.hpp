@@ -13,7 +13,7 @@ struct PoolShape {
   std::int32_t pad_h = 0, pad_w = 0, dilation_h = 1, dilation_w = 1;
 };
 
-/// Calls visit(x, element offset) for each element of the window of output (oy, ox) that lies in the plane.
+/// Calls visit(x, element offset) for each element of the window of output (oy, ox) inside the plane.
 template <class Visit>
 [[gnu::always_inline]] constexpr void for_each_in_window(const PoolShape& s, std::int32_t oy, std::int32_t ox,
                                                          Visit&& visit) noexcept {
@@ -26,7 +26,7 @@ template <class Visit>
   }
 }
 
-/// y = max_pool2d(x); input and output share scale and zero point. x: [planes, in_h, in_w].
+/// y = max_pool2d(x); input and output have one scale and zero point. x: [planes, in_h, in_w].
 template <class T>
 [[gnu::always_inline]] constexpr void max_pool2d(const T* x, T* y, const PoolShape& s) noexcept {
   for (std::int32_t c = 0; c < s.planes; ++c, x += s.in_h * s.in_w)
@@ -45,7 +45,7 @@ struct AvgPool {
   std::int32_t low = -128, high = 127;
 };
 
-/// y = avg_pool2d(x) with one divisor for all windows, which serves adaptive_avg_pool2d and the mean of planes as well.
+/// y = avg_pool2d(x) with one divisor for all windows, also for adaptive_avg_pool2d and the mean of planes.
 template <class T>
 [[gnu::always_inline]] constexpr void avg_pool2d(const T* x, T* y, const AvgPool& p) noexcept {
   const PoolShape& s = p.shape;

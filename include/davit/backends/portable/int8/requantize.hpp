@@ -9,15 +9,15 @@
 
 namespace davit::int8_kernels {
 
-/// Bits after the point of the products' high halves. A constant: SSAT and VSHR have it in the instruction.
+/// The fractional bits of the products' high halves. A constant: SSAT and VSHR encode it in the instruction.
 inline constexpr std::int32_t fraction_bits = 8;
 
-/// How 32-bit sums become 8-bit results: y = ((sum << shift) + initial) * multiplier >> 32 >> fraction_bits, clamped to
-/// int8.
+/// Converts 32-bit sums to 8-bit results: y = ((sum << shift) + initial) * multiplier >> 32 >> fraction_bits, clamped
+/// to int8.
 ///
 /// One multiplication that keeps the high half, then a shift that rounds down: SMMUL, and SSAT which shifts and clamps,
-/// on Cortex-M4, VMULH and VSHR on Helium. `initial` is the bias, the output's zero point and half a step, with bits
-/// after the point: find_requantize chooses how many.
+/// on Cortex-M4, VMULH and VSHR on Helium. `initial` is the bias, the output's zero point and half a step, with
+/// fractional bits: find_requantize chooses their number.
 struct Requantize {
   float ratio = 0;  ///< input scale / output scale * 2^(32 + fraction_bits - shift)
   float output_scale = 1;
@@ -28,19 +28,19 @@ struct Requantize {
   std::int32_t high = 127;
 };
 
-/// What an output channel adds to its sum and multiplies it with.
+/// The summand and the factor of an output channel's sum.
 struct Channel {
   std::int32_t initial = 0;
   std::int32_t multiplier = 0;
 };
 
-/// Twice a step, in units of products.
+/// Two steps, in units of products.
 inline constexpr float twice_one = 8589934592.0f * (1 << fraction_bits);
 
-/// The channel's numbers from its weight scale and bias, as they lie in the model: about 20 instructions where a table
-/// from constant evaluation would cost 8 bytes of flash a channel beside them (25 KB for a MobileNet of 3,200 channels,
-/// to save 0.3 % of its instructions). No product is added to anything, so contraction to fused operations cannot
-/// change a bit.
+/// Computes the summand and the factor of a channel from its weight scale and bias, as the model stores them: about 20
+/// instructions, where a table from constant evaluation would cost 8 bytes of flash per channel beside them (25 KB for
+/// a MobileNet of 3,200 channels, to save 0.3 % of its instructions). No product is added to a number, so contraction
+/// to fused operations cannot change a bit.
 [[nodiscard, gnu::always_inline]] constexpr Channel channel_of(const Requantize& q, float weight_scale,
                                                                float bias) noexcept {
   constexpr float limit = 2147483520.0f;
@@ -51,7 +51,7 @@ inline constexpr float twice_one = 8589934592.0f * (1 << fraction_bits);
   return {(static_cast<std::int32_t>(bounded) + 1) >> 1, static_cast<std::int32_t>(multiplier)};
 }
 
-/// Rounded high half of the product.
+/// The rounded high half of the product.
 [[nodiscard, gnu::always_inline]] constexpr std::int32_t multiply_high(std::int32_t a, std::int32_t b) noexcept {
 #if DAVIT_TARGET_ARM_DSP
   if (!std::is_constant_evaluated()) {
@@ -87,8 +87,8 @@ inline constexpr float twice_one = 8589934592.0f * (1 << fraction_bits);
   return saturate(static_cast<std::int32_t>(static_cast<std::int64_t>(v) * c.multiplier >> (32 + fraction_bits)));
 }
 
-/// Clamps what a kernel wrote to narrower bounds than int8's; apart from the kernels because bounds mostly are int8's
-/// own.
+/// Clamps a kernel's results to narrower bounds than int8's; separate from the kernels because bounds mostly are
+/// int8's.
 template <class T>
 [[gnu::always_inline]] constexpr void clamp_outputs(T* y, std::int32_t n, const Requantize& q) noexcept {
   if (q.low == -128 && q.high == 127) return;

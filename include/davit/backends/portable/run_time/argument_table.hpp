@@ -14,7 +14,7 @@ struct ArgumentTable {
   struct Slot {
     std::uint32_t argument;
     std::uint32_t slot : 30;
-    std::uint32_t is_tensor : 1;  ///< the operator takes nothing else there
+    std::uint32_t is_tensor : 1;  ///< the schema allows only a tensor here
     std::uint32_t may_be_none : 1;
     [[nodiscard]] bool takes(const EValue& value) const noexcept {
       return is_tensor == 0 || value.is_tensor() || (may_be_none != 0 && value.is_none());

@@ -18,14 +18,13 @@
 
 namespace davit::portable_kernels {
 
-/// Lays out a node's arguments in the order of its operator's schema, completed by its defaults.
+/// Puts a node's arguments into the order of its operator's schema, and fills in defaults.
 class ArgumentBinder {
  public:
   ArgumentBinder(GraphModuleView graph, std::span<const std::uint32_t> slot_of_value, ArgumentTable& table)
       : graph_(graph), slot_of_value_(slot_of_value), table_(&table) {}
 
-  /// Appends the arguments of a call; answers a sentence if they are not as the schema says (call_mismatch), else an
-  /// empty name.
+  /// Appends the arguments of a call. Returns an empty name, or a sentence if they violate the schema (call_mismatch).
   [[nodiscard]] Name bind(std::span<const Argument> inputs, const OperatorSchema& schema, bool takes_numbers) {
     if (Name wrong = call_mismatch(graph_, inputs, schema, takes_numbers); !wrong.empty()) return wrong;
     const std::size_t first = table_->arguments.size();
@@ -44,9 +43,9 @@ class ArgumentBinder {
   }
 
  private:
-  /// False for a complex number, which no EValue holds.
+  /// False for a complex number, which EValue cannot hold.
   [[nodiscard]] bool set(std::uint32_t at, const Argument& a, const SchemaParameter& parameter) {
-    if (!parameter.is_list() || !a.is_list()) return set_one(at, a, parameter.is_optional());  // of a list of one too
+    if (!parameter.is_list() || !a.is_list()) return set_one(at, a, parameter.is_optional());  // also a list of one
     const auto first = static_cast<std::uint32_t>(table_->arguments.size());
     table_->arguments.resize(first + a.items.count);
     table_->lists.push_back({at, first, a.items.count});
@@ -79,7 +78,7 @@ class ArgumentBinder {
     if (text == "True" || text == "False") {
       to = EValue(text == "True");
     } else if (text.starts_with('"') || text.starts_with('\'')) {
-      to = EValue(text.substr(1, text.size() - 2));  // views the schema, a literal
+      to = EValue(text.substr(1, text.size() - 2));  // a view of the schema, a literal
     } else if (text.starts_with('[')) {
       set_default_list(at, text.substr(1, text.size() - 2));
     } else {
@@ -99,7 +98,7 @@ class ArgumentBinder {
     table_->lists.push_back({at, first, static_cast<std::uint32_t>(table_->arguments.size() - first)});
   }
 
-  /// A number as a schema writes it; "Mean" and other enumerators of defaults stand for their value.
+  /// A number as a schema writes it; "Mean" and other enumerators stand for their value.
   [[nodiscard]] static EValue number(std::string_view text) {
     std::int64_t integer = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), integer);

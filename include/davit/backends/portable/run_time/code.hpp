@@ -25,32 +25,32 @@ struct Step {
   Range slots_in{};  ///< rows of ArgumentTable::slots
   Range slots_out{};
   DebugHandle handle = no_debug_handle;
-  std::uint32_t epilogue = no_id;  ///< a row of Code::tails
-  bool is_own = false;             ///< the kernel is a user's: what it makes is checked
+  std::uint32_t epilogue = no_id;  ///< row of Code::tails
+  bool is_own = false;             ///< a user's kernel: its results are checked
 };
 
-/// A method as steps over slots, which its sessions share.
+/// A method as steps over slots, shared by its sessions.
 struct Code {
   std::shared_ptr<const ProgramBody> body;
   std::uint32_t threads = 1;  ///< of one run
   std::vector<Step> steps;
   ArgumentTable arguments;
-  std::vector<Tensor> packed;          ///< constants of steps on bytes, whose arguments are views of them, and of tails
+  std::vector<Tensor> packed;          ///< the constants of int8 steps, whose arguments view them, and of tails
   std::vector<RowEpilogue> tails;      ///< of convolutions
-  std::vector<ValueId> value_of_slot;  ///< no_id for an output that the graph does not name
+  std::vector<ValueId> value_of_slot;  ///< no_id for an output without a name in the graph
   std::vector<std::uint32_t> slot_of_value;
-  std::vector<std::uint32_t> input_slots;  ///< per delegate input; no_id for one that no value carries
+  std::vector<std::uint32_t> input_slots;  ///< per delegate input; no_id if no value carries it
   std::vector<std::uint32_t> constant_slots;
   std::vector<std::uint32_t> object_slots;
   std::vector<Lifetime> lifetimes;  ///< of slots that steps define, in slot order; bytes are per run
   std::vector<std::uint32_t> planned_slots;
-  std::vector<std::uint8_t> takes_none;   ///< per planned slot: 1 if it only ever views another's memory
-  std::vector<std::uint32_t> made_slots;  ///< per graph output: the slot whose place is the output's: its own, or what
-                                          ///< it is all elements of; no_id: none
-  std::vector<std::uint32_t> updated_inputs;  ///< per graph output: the delegate input that it may be made in, or no_id
+  std::vector<std::uint8_t> takes_none;   ///< per planned slot: 1 if it is always a view
+  std::vector<std::uint32_t> made_slots;  ///< per graph output: the slot at the output's destination: its own, or the
+                                          ///< storage that it covers whole; no_id: none
+  std::vector<std::uint32_t> updated_inputs;  ///< per graph output: the delegate input that it may overwrite, or no_id
 };
 
-/// What a session keeps from run to run.
+/// The state of a session between runs.
 struct RunState {
   std::vector<EValue> slots;
   std::vector<EValue> arguments;
@@ -58,7 +58,7 @@ struct RunState {
   std::vector<std::int64_t> dims;
   std::vector<std::size_t> offsets;
   std::byte* scratch = nullptr;
-  std::vector<std::uint8_t> given;  ///< per slot: 1 if it lies at the destination of an output
+  std::vector<std::uint8_t> given;  ///< per slot: 1 if it is at an output's destination
   SymbolValues symbols;
   KernelMemory memory;
 };

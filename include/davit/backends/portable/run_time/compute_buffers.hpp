@@ -12,34 +12,34 @@
 
 namespace davit::portable_kernels {
 
-/// The number of elements, or -1 if it is more than `max_numel` (a caller's tensor can claim any size). O(rank).
+/// Returns the number of elements, or -1 if it exceeds `max_numel` (a caller's tensor can claim any size). O(rank).
 [[nodiscard, gnu::noinline]] constexpr std::int64_t checked_numel(const TensorView& t) noexcept {
   return davit::checked_numel(t.sizes(), max_numel);
 }
 
-/// The operands, results and work space of one kernel as contiguous arrays of the type it computes in: what
-/// `ComputeBuffers` does whatever that type is.
+/// The type-independent part of `ComputeBuffers`: the operands, results and work space of one kernel as contiguous
+/// arrays of its compute type.
 class ComputeBuffersBase {
  public:
   using Id = std::size_t;
   static constexpr std::size_t capacity = 16;
 
-  /// An operand to read.
+  /// Registers an operand to read.
   [[gnu::noinline]] Id read(const TensorView& t) noexcept { return add(Role::operand, t, checked_numel(t)); }
-  /// An operand to read through `strides(id)`: used in place whatever its layout.
+  /// Registers an operand to read through `strides(id)`: used in place in any layout.
   [[gnu::noinline]] Id read_strided(const TensorView& t) noexcept { return add(Role::strided, t, checked_numel(t)); }
-  /// A result: output `i`, which `make` has made.
+  /// Registers a result: output `i`, made by `make` before.
   [[gnu::noinline]] Id write(std::size_t i) noexcept {
     const TensorView& t = call_->output(i);
     return add(Role::result, t, t.numel());
   }
-  /// Uninitialised work space of the product of these counts.
+  /// Registers uninitialized work space for the product of these counts.
   [[gnu::noinline]] Id buffer(std::initializer_list<std::int64_t> counts) noexcept {
     return add(Role::buffer, {}, davit::checked_numel({counts.begin(), counts.size()}, max_numel));
   }
   Id buffer(std::int64_t count) noexcept { return buffer({count}); }
 
-  /// Gets the memory and copies operands in. Errors: out_of_memory, invalid_dtype.
+  /// Allocates the memory and copies operands in. Errors: out_of_memory, invalid_dtype.
   [[nodiscard, gnu::noinline]] ErrorCode allocate() {
     std::uint64_t bytes = 0;
     for (std::size_t i = 0; i < used_; ++i) {
@@ -62,7 +62,7 @@ class ComputeBuffersBase {
     return ErrorCode::ok;
   }
 
-  /// The strides of an operand as it lies at `in(id)`.
+  /// Returns the strides of an operand at `in(id)`.
   [[nodiscard, gnu::noinline]] Sizes strides(Id id) const noexcept {
     const TensorView& t = items_[id].tensor;
     if (!needs_copy(items_[id])) return strides_of(t);
@@ -71,7 +71,7 @@ class ComputeBuffersBase {
     return result;
   }
 
-  /// Converts the results that were computed aside into their outputs.
+  /// Converts results that are not outputs in place into their outputs.
   [[nodiscard, gnu::noinline]] ErrorCode finish() {
     for (std::size_t i = 0; i < used_; ++i) {
       const Item& item = items_[i];
@@ -85,7 +85,7 @@ class ComputeBuffersBase {
   }
 
  protected:
-  /// Integers that are computed in are int64 or its unsigned counterpart.
+  /// Integers are computed in int64 or uint64.
   ComputeBuffersBase(KernelCall& call, ScalarType type) noexcept
       : call_(&call), type_(type == ScalarType::uint64 ? ScalarType::int64 : type), has_uint64_(type != type_) {}
   [[nodiscard]] void* data(Id id) const noexcept { return items_[id].data; }
@@ -129,17 +129,17 @@ class ComputeBuffersBase {
   std::size_t used_ = 0;
 };
 
-/// The operands, results and work space of one kernel as contiguous arrays of the type `C` it computes in.
+/// The operands, results and work space of one kernel as contiguous arrays of its compute type `C`.
 ///
-/// A tensor that already is such an array is used in place; any other dtype or layout is copied in and, for results,
-/// out again with one rounding. Register everything, call `allocate`, compute, call `finish`. One per kernel call: it
-/// takes the call's temporary memory.
+/// A contiguous tensor of type C is used in place; any other dtype or layout is copied in and, for results, out again
+/// with one rounding. Register everything, call `allocate`, compute, call `finish`. One per kernel call: it takes the
+/// call's temporary memory.
 template <class C>
 class ComputeBuffers : public ComputeBuffersBase {
  public:
   explicit ComputeBuffers(KernelCall& call) noexcept : ComputeBuffersBase(call, scalar_type_of<C>) {}
 
-  /// Uninitialised work space for `count` objects of a trivial type `T`, at `at<T>(id)`.
+  /// Registers uninitialized work space for `count` objects of a trivial type `T`, at `at<T>(id)`.
   template <class T>
   Id buffer_of(std::int64_t count) noexcept {
     return buffer(units(count, sizeof(T)));
@@ -152,8 +152,8 @@ class ComputeBuffers : public ComputeBuffersBase {
   }
 };
 
-/// Calls `f.template operator()<C>()` with the type that kernels on floating-point tensors of `type` compute in: float
-/// for float32, float16 and bfloat16, double for float64; invalid_dtype for anything else.
+/// Calls `f.template operator()<C>()` with the compute type of kernels on floating-point tensors of `type`: float for
+/// float32, float16 and bfloat16, double for float64; returns invalid_dtype for others.
 template <class F>
 [[nodiscard]] ErrorCode dispatch_floating(KernelCall& call, ScalarType type, F&& f) {
   switch (type) {
@@ -165,8 +165,8 @@ template <class F>
   }
 }
 
-/// Calls `f.template operator()<C>()` with the type sums of products of `type` are computed in: as dispatch_floating,
-/// and integers modulo 2^64. Source: the dtypes of at::addmm on the CPU.
+/// Calls `f.template operator()<C>()` with the compute type of sums of products of `type`: as dispatch_floating, and
+/// integers modulo 2^64. Source: the dtypes of at::addmm on the CPU.
 template <class F>
 [[nodiscard]] ErrorCode dispatch_product(KernelCall& call, ScalarType type, F&& f) {
   switch (type) {

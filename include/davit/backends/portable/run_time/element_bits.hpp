@@ -10,18 +10,18 @@
 
 namespace davit::portable_kernels {
 
-/// An element that is only moved or tested, as its bits: one kernel for all types of a width.
+/// The bits of an element that is only moved or tested: one kernel serves all types of a width.
 template <class Bits>
 struct [[gnu::may_alias]] ElementBits {
   Bits bits;
 };
 
-/// The bit that does not count when an element is compared to zero: a float's sign.
+/// The bit to ignore in a comparison of an element with zero: a float's sign.
 [[nodiscard]] constexpr std::uint64_t sign_bit(ScalarType type) noexcept {
   return is_floating(type) ? std::uint64_t{1} << (8 * size_of(type) - 1) : 0;
 }
 
-/// One element on the stack, seen as a tensor of any sizes.
+/// One element on the stack, viewed as a tensor of any sizes.
 class ScalarTensor {
  public:
   /// Takes the first element of `from`, converted.
@@ -34,7 +34,7 @@ class ScalarTensor {
     conversion.run(from.data, &bits_, &scratch, 1);
     return ErrorCode::ok;
   }
-  /// The element in every place of a tensor of these sizes; they and this must outlive it.
+  /// Views the element as a tensor of these sizes; `sizes` and this object must outlive the view.
   [[nodiscard]] TensorView view(std::span<const std::int64_t> sizes) noexcept {
     return {&bits_, sizes.data(), no_strides.data(), static_cast<std::uint8_t>(sizes.size()), type_};
   }

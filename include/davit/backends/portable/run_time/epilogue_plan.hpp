@@ -21,19 +21,19 @@
 
 namespace davit::portable_kernels {
 
-/// A convolution that carries out what follows it: in place of the last node of that.
+/// A convolution with its epilogue, computed in place of the epilogue's last node.
 struct EpilogueStep {
   NodeId convolution = no_id;
-  Tensor numbers{};      ///< factors, then shifts, of each filter; none of bounds alone
+  Tensor numbers{};      ///< factors, then shifts, per filter; empty for clamps alone
   RowEpilogue epilogue;  ///< with pointers into `numbers`
 };
 
-/// Finds convolutions of float32 whose results alone a batch norm with constant parameters takes, or relu, clamp and
-/// the like, or one after the other.
+/// Finds float32 convolutions whose only user is a batch norm with constant parameters, a relu, a clamp or the like, or
+/// a chain of these.
 class EpiloguePlan {
  public:
-  /// `free_row(node)`: the row of the kernel that computes the node, unless that is a user's, or the node is computed
-  /// in another way; then nullptr. O(nodes + filters).
+  /// `free_row(node)`: the row of the node's kernel, or nullptr if it is a user's kernel, or if the node is computed in
+  /// another way. O(nodes + filters).
   template <class FreeRow>
   EpiloguePlan(const ProgramBody& body, const FreeRow& free_row)
       : graph_(body.graph.view()),
@@ -52,11 +52,11 @@ class EpiloguePlan {
     }
   }
 
-  /// The convolution that is computed in place of the node, or nullptr.
+  /// Returns the convolution that is computed in place of the node, or nullptr.
   [[nodiscard]] EpilogueStep* step_of(NodeId n) noexcept {
     return step_of_[n] == no_id ? nullptr : &steps_[step_of_[n]];
   }
-  /// True if a step computes what the node would.
+  /// True if a step computes the node's result.
   [[nodiscard]] bool is_absorbed(NodeId n) const noexcept { return absorbed_[n] != 0; }
 
  private:
@@ -90,7 +90,8 @@ class EpiloguePlan {
         view.variance == no_id)
       return false;
     bool is_first = true;
-    for (const Argument& output : operator_call(graph_, graph_.nodes[n]).outputs)  // what it would save for training
+    for (const Argument& output :
+         operator_call(graph_, graph_.nodes[n]).outputs)  // the statistics that it saves for training
       graph_.for_each_value(
           output, [&](ValueId v) { is_first = is_first && (v == calls_.call(n).output() || !calls_.uses.any(v)); });
     const Tensor* const variance = constants_[view.variance];

@@ -19,13 +19,13 @@
 
 namespace davit::portable_kernels {
 
-/// A product or a sum of bytes in place of a quantize, of the operator before it and of the dequantizes before that.
+/// A product or a sum of bytes, in place of its quantize, operator and dequantizes.
 struct Int8Step {
   NodeId quantize = no_id;
   NodeId node = no_id;  ///< the operator
   ValueId first = no_id;
   ValueId second = no_id;             ///< no_id of a product
-  std::array<Tensor, 2> constants{};  ///< of a product: weights, scales and biases, packed
+  std::array<Tensor, 2> constants{};  ///< of a product: packed weights; scales and biases
   Int8Parameters parameters;
   ByteProduct product;
   ByteLayout layout = ByteLayout::row_major;
@@ -38,12 +38,12 @@ struct Int8Step {
   }
 };
 
-/// Finds what PT2E writes around convolutions, products with matrices and sums, and computes it on bytes. Bytes that
-/// only such steps read lie with their channels innermost.
+/// Finds convolutions, products with matrices and sums between dequantize and quantize, as PT2E writes them, and
+/// computes them on bytes. Bytes that only such steps read are channels_last.
 class Int8Plan {
  public:
-  /// Matches and packs weights, on CPUs that have the kernels. `fixed_sizes`: only what has no symbolic sizes;
-  /// `sums_only`: no products. O(arguments + weights).
+  /// Matches and packs weights, on CPUs that have the kernels. `fixed_sizes`: leaves out symbolic sizes; `sums_only`:
+  /// leaves out products. O(arguments + weights).
   explicit Int8Plan(const ProgramBody& body, bool fixed_sizes = false, bool sums_only = false)
       : graph_(body.graph.view()),
         calls_{graph_, Uses(graph_)},
@@ -71,9 +71,9 @@ class Int8Plan {
     settle();
   }
 
-  /// The step in place of the node, or nullptr.
+  /// Returns the step in place of the node, or nullptr.
   [[nodiscard]] Int8Step* step_of(NodeId n) noexcept { return step_of_[n] == no_id ? nullptr : &steps_[step_of_[n]]; }
-  /// True if steps compute what the node would.
+  /// True if a step computes the node's result.
   [[nodiscard]] bool is_absorbed(NodeId n) const noexcept { return absorbed_[n] != 0; }
 
  private:
@@ -83,7 +83,7 @@ class Int8Plan {
   void absorb(ValueId v) {
     if (const NodeId n = calls_.maker(v); n != no_id) absorbed_[n] = 1;
   }
-  /// Lets the step that makes the bytes which alone are bounded, as floats, bound them; false if there is none.
+  /// Fuses clamps, as floats, into the int8 step whose result only they use; false if there is none.
   [[nodiscard]] bool narrow(const Int8Patterns& patterns, const Int8Result& to, NodeId n) {
     const auto x = to.is_bounded() && calls_.is_single(to.value) ? patterns.bytes_of(to.value) : std::nullopt;
     const NodeId maker = x && patterns.is_same(*x, to) ? operators::inner_maker(calls_, x->input) : no_id;
@@ -167,7 +167,7 @@ class Int8Plan {
   }
   using PermutationView = operators::PermutationView;
 
-  /// The step of a product with packed constants; nothing where the kernel could not compute it.
+  /// The step of a product with packed constants; nothing if the kernel cannot compute it.
   [[nodiscard]] std::optional<Int8Step> finished(const Int8Patterns& patterns, const Int8Result& to,
                                                  const Int8Operation& on, const ByteProduct& product, ValueId source,
                                                  ValueId weight, ValueId bias) {
@@ -190,10 +190,10 @@ class Int8Plan {
     return step;
   }
 
-  /// Leaves what others than the steps need, of what was matched, and lets bytes lie as the steps like them.
+  /// Keeps matched nodes that other nodes need, and chooses the layout of bytes for the steps.
   void settle() {
     std::vector<std::uint8_t> needed(graph_.values.size(), 0),
-        shown(graph_.values.size(), 0);  // shown: to others, in row-major order
+        shown(graph_.values.size(), 0);  // shown: used by other nodes, in row-major order
     const auto show = [&](const Argument& a) {
       graph_.for_each_value(a, [&](ValueId v) { needed[v] = shown[v] = 1; });
     };
@@ -212,7 +212,7 @@ class Int8Plan {
       absorbed_[n] = 0;
       for (const Argument& a : graph_.inputs(graph_.nodes[n])) show(a);
     }
-    std::vector<std::uint8_t> last(graph_.values.size(), 0);  // channels innermost
+    std::vector<std::uint8_t> last(graph_.values.size(), 0);  // channels_last
     for (Int8Step& step : steps_) {
       const ValueId made = calls_.call(step.quantize).output();
       const bool images = step.is_sum() ? last[step.first] != 0 || last[step.second] != 0 : !step.product.of_rows;

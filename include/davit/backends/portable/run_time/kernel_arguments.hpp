@@ -13,12 +13,12 @@
 
 namespace davit::portable_kernels {
 
-/// The arguments of a kernel while it runs, as operators are read by. The id of a tensor is its position.
+/// The arguments of a kernel at run time, for the readers of operators. The id of a tensor is its position.
 class KernelArguments {
  public:
   explicit constexpr KernelArguments(const KernelCall& call) noexcept : call_(&call) {}
 
-  /// A kernel is found by its operator before it is called.
+  /// True: a kernel is found by its operator before it is called.
   [[nodiscard]] static constexpr bool is(const char*) noexcept { return false; }
   [[nodiscard]] const EValue* find(operators::Parameter p) const noexcept {
     return p.position < call_->arg_count() && call_->has(p.position) ? &call_->arg(p.position) : nullptr;
@@ -50,7 +50,7 @@ class KernelArguments {
 };
 static_assert(operators::CallArguments<KernelArguments>);
 
-/// Notes why an operator cannot be read; ok if it can.
+/// Returns ok, or records the reason why an operator cannot be read.
 [[nodiscard]] inline ErrorCode answer(KernelCall& call, const operators::Refusal& wrong) noexcept {
   return wrong ? call.refuse(wrong.code, wrong.what) : ErrorCode::ok;
 }
@@ -60,12 +60,11 @@ template <auto& table, std::size_t i, auto kernel>
 [[nodiscard]] ErrorCode call_row(KernelCall& call) {
   return kernel(call, table[i]);
 }
-/// Takes all operators of a table.
+/// Accepts all operators of a table.
 inline constexpr auto takes_all = [](const auto&) { return true; };
 }  // namespace detail
 
-/// A row for each operator of a table that is taken: the kernel is told which of them is called. The rest is as in
-/// `like`.
+/// A row for each accepted operator of a table; the kernel receives the operator. The other fields are those of `like`.
 template <auto& table, auto kernel, auto takes = detail::takes_all>
 [[nodiscard]] consteval auto rows_of(const OpRow& like = {}) {
   constexpr std::size_t count = [] {
@@ -87,7 +86,7 @@ template <auto& table, auto kernel, auto takes = detail::takes_all>
   }(std::make_index_sequence<table.size()>{});
   return rows;
 }
-/// The rows of a family that is made of several.
+/// Concatenates the rows of a family's tables.
 template <std::size_t... N>
 [[nodiscard]] consteval auto joined_rows(const std::array<OpRow, N>&... parts) {
   std::array<OpRow, (std::size_t{0} + ... + N)> rows{};

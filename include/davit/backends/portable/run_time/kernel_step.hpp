@@ -15,11 +15,11 @@
 
 namespace davit::portable_kernels {
 
-/// A call of one of portable's kernels within another backend's partition, which need not end where its library lacks
-/// an operator. Tensors have known sizes, and lie in row-major order or with their channels innermost.
+/// A call of one of portable's kernels within another backend's partition, which then need not end where its library
+/// lacks an operator. Tensors have known sizes, in row-major or channels_last order.
 struct KernelStep {
   Kernel kernel = nullptr;
-  std::uint32_t parameters = 0;    ///< the first of the arguments; the others are items of lists
+  std::uint32_t parameters = 0;    ///< the number of leading arguments that are parameters; the rest are list items
   ArgumentTable arguments;         ///< a slot is an operand of the step
   std::vector<std::int64_t> dims;  ///< of each operand, then of each result: sizes, then strides
   std::vector<std::uint8_t> ranks;
@@ -27,7 +27,7 @@ struct KernelStep {
   std::size_t results = 1;
 
   [[nodiscard]] std::size_t operands() const noexcept { return ranks.size() - results; }
-  /// Operand i, or a result after the last; it lies nowhere yet.
+  /// Returns operand i, or a result behind the operands, without an address.
   [[nodiscard]] TensorView tensor(std::size_t i) const noexcept {
     std::size_t first = 0;
     for (std::size_t k = 0; k < i; ++k) first += 2 * ranks[k];
@@ -35,7 +35,7 @@ struct KernelStep {
   }
 };
 
-/// Appends the sizes of an operand or a result, which lies in row-major order, or with its channels innermost.
+/// Appends the sizes of an operand or a result, in row-major or channels_last order.
 inline void add_tensor(KernelStep& step, std::span<const std::int64_t> sizes, ScalarType dtype = ScalarType::float32,
                        bool channels_last = false) {
   const std::size_t first = step.dims.size(), rank = sizes.size();
@@ -54,9 +54,9 @@ inline void add_tensor(KernelStep& step, std::span<const std::int64_t> sizes, Sc
 struct KernelTensor {
   std::vector<std::int64_t> sizes;
   ScalarType dtype = ScalarType::float32;
-  bool channels_last = false;  ///< else in row-major order
+  bool channels_last = false;  ///< else row-major
 };
-/// A call of a kernel that is no operator's: its arguments are the operands, then numbers or none.
+/// Makes a call of a kernel without an operator: its arguments are the operands, then numbers or None.
 [[nodiscard]] inline KernelStep own_kernel_step(Kernel kernel, std::span<const KernelTensor> operands,
                                                 std::span<const EValue> numbers, const KernelTensor& result) {
   KernelStep step{.kernel = kernel,
@@ -75,8 +75,7 @@ struct KernelTensor {
   return step;
 }
 
-/// What a step says beside what lies in its operands: sizes, and the bits of numbers. Two steps of one node differ in
-/// nothing else.
+/// The literals of a step: sizes, and the bits of numbers. Two steps of one node differ in these alone.
 [[nodiscard]] inline std::vector<std::uint64_t> literals_of(const KernelStep& step) {
   std::vector<std::uint64_t> literals(step.dims.begin(), step.dims.end());
   for (const EValue& a : step.arguments.arguments) {
@@ -90,7 +89,7 @@ struct KernelTensor {
   return literals;
 }
 
-/// What a session keeps for a kernel step: the arguments of its calls. Outlived by the step.
+/// A session's state of a kernel step: the arguments of its calls. The step must outlive it.
 class KernelState {
  public:
   explicit KernelState(const KernelStep& step) : arguments_(step.arguments.arguments), made_(step.results) {
@@ -107,9 +106,9 @@ class KernelState {
     }
   }
 
-  /// Calls the kernel; operand i lies at address(i), the results at the addresses behind the last. A view that it
-  /// answers is copied. False if it refuses, or has not made what the program says. `memory`: its work space, which
-  /// steps that follow each other share. Source: portable::execute.
+  /// Calls the kernel; operand i is at address(i), and the results are at the addresses behind the operands. A view
+  /// that it returns is copied. Returns false if it refuses, or if a result differs from the program's declaration.
+  /// `memory`: its work space, shared by consecutive steps. Source: portable::execute.
   template <class Address>
   [[nodiscard]] bool run(const KernelStep& step, KernelMemory& memory, Address&& address) {
     for (const ArgumentTable::Slot& slot : step.arguments.slots)
@@ -133,7 +132,7 @@ class KernelState {
  private:
   std::vector<EValue> arguments_, made_;
   std::vector<TensorView> results_;
-  std::vector<std::int64_t> dims_;  ///< of each result, as the kernel makes them
+  std::vector<std::int64_t> dims_;  ///< of each result, as the kernel makes it
   std::vector<OutputPlace> places_;
 };
 

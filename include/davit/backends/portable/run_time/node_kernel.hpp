@@ -16,9 +16,9 @@
 
 namespace davit::portable_kernels {
 
-/// A step that calls the kernel of a node's operator with the node's arguments: `number_of_value` says which operand a
-/// value is. Operands and results are yet to be added. Answers a sentence if there is no kernel, or the arguments do
-/// not fit it; else an empty name. O(arguments).
+/// Makes a step that calls the kernel of a node's operator with the node's arguments: `number_of_value` maps values to
+/// operands. Operands and results are added later. Returns an empty name, or a sentence if there is no kernel, or if
+/// the arguments do not fit it. O(arguments).
 [[nodiscard]] inline Name bind_node(GraphModuleView graph, NodeId node, std::string_view target,
                                     std::span<const std::uint32_t> number_of_value, KernelStep& step) {
   const auto [row, text, group] = find_op(OpSet{}, graph, node, target);
@@ -35,7 +35,7 @@ namespace davit::portable_kernels {
       !wrong.empty())
     return wrong;
   for (const auto& [argument, word] : step.arguments.strings)
-    step.arguments.arguments[argument] = EValue(graph.str(word));  // of the code's body
+    step.arguments.arguments[argument] = EValue(graph.str(word));  // a view of the body's text
   return {};
 }
 

@@ -41,7 +41,7 @@ namespace detail {
 template <auto rows>
 inline constexpr auto rows_of_lambda = rows();
 
-/// The group of a row's operator: a constant of its own, as clang limits the steps of one constant evaluation.
+/// The group of a row's operator, as a constant of its own: clang limits the steps of one constant evaluation.
 template <auto rows, std::size_t row>
 inline constexpr OperatorGroup group_of_row = find_grouped_operator(rows_of_lambda<rows>[row].name).group;
 
@@ -77,10 +77,10 @@ inline constexpr auto group_ops = [] {
 
 }  // namespace detail
 
-/// The table of a group's operators among the rows that `rows()` answers: a lambda without captures.
+/// The table of a group's operators among the rows that `rows()`, a lambda without captures, returns.
 template <OperatorGroup group, auto rows>
 [[nodiscard]] consteval OpTable table_of() {
-  static_assert(detail::group_ops<group, rows>.are_distinct(), "an operator stands twice in these families");
+  static_assert(detail::group_ops<group, rows>.are_distinct(), "these families have the same operator twice");
   return {detail::group_ops<group, rows>.keys, detail::group_ops<group, rows>.rows};
 }
 

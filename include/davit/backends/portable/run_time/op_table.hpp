@@ -15,7 +15,7 @@
 
 namespace davit::portable_kernels {
 
-/// A number that stands for an operator's name in searches. Source: FNV-1a.
+/// The hash of an operator's name for searches. Source: FNV-1a.
 [[nodiscard]] constexpr std::uint64_t op_key(std::string_view name) noexcept {
   std::uint64_t key = 0xcbf29ce484222325u;
   for (const char c : name) key = (key ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
@@ -28,7 +28,7 @@ struct OpTable {
   std::span<const OpRow> rows;
 };
 
-/// @name The tables, each defined in a source of its own; a group has one or several.
+/// @name The tables, each defined in its own source; a group has one or several.
 extern const OpTable complex_numbers_table;
 extern const OpTable float_elementwise_table;
 extern const OpTable float_products_table;
@@ -46,18 +46,18 @@ extern const OpTable sorting_table;
 extern const OpTable special_functions_table;
 extern const OpTable vision_table;
 
-/// The tables of each group; none for a group that is not there.
+/// The tables of each group; empty for a group that is not included.
 using OpTables = std::array<std::span<const OpTable* const>, operator_group_count>;
 
-/// The tables of all groups: what links it links all kernels.
+/// The tables of all groups: a reference to it links all kernels.
 extern const OpTables all_tables;
 
-/// The operators of a backend: a user's own, and those of some groups, or of all.
+/// The operators of a backend: a user's own, and those of some or all groups.
 struct OpSet {
   std::span<const CustomOperator> own{};
   const OpTables* tables = &all_tables;
 
-  /// The kernel of the group's operator of that name, or nullptr. O(size of the name + log operators).
+  /// Returns the kernel of the group's operator of that name, or nullptr. O(size of the name + log operators).
   [[nodiscard]] const OpRow* find(OperatorGroup group, std::string_view name) const noexcept;
   [[nodiscard]] bool has(OperatorGroup group) const noexcept {
     return !(*tables)[static_cast<std::size_t>(group)].empty();
@@ -65,24 +65,24 @@ struct OpSet {
   [[nodiscard]] bool is_own(std::string_view name) const noexcept;
 };
 
-/// An operator's row and schema; null and empty if there is none.
+/// An operator's row and schema; null and empty if it is not found.
 struct FoundOp {
   const OpRow* row = nullptr;
   std::string_view schema{};
-  OperatorGroup group = OperatorGroup::of_family;  ///< of the kernel, there or not; of_family: a user's own, or none
+  OperatorGroup group =
+      OperatorGroup::of_family;  ///< of the operator, included or not; of_family: a user's own, or unknown
 };
-/// Finds an operator among a user's own, then among those of the groups. O(own + log operators).
+/// Finds an operator among a user's own, then in the groups. O(own + log operators).
 [[nodiscard]] FoundOp find_op(const OpSet& set, std::string_view name) noexcept;
-/// The same for a call on complex numbers, if it is one: those have kernels of their own where the row does not take
-/// them.
+/// As find_op, for a node: calls on complex numbers have their own kernels where the row does not take them.
 [[nodiscard]] FoundOp find_op(const OpSet& set, GraphModuleView graph, NodeId node, std::string_view target) noexcept;
 
-/// Why an operator of a group that is not there has no kernel; a literal.
+/// The reason why an operator of a group that is not included has no kernel; a literal.
 [[nodiscard]] const char* absence_of_group(OperatorGroup group) noexcept;
-/// Says how the groups are named that a graph needs and the set lacks; empty if none.
+/// The fix that names the groups which a graph needs and the set lacks; empty if none.
 [[nodiscard]] Name groups_fix(const OpSet& set, GraphModuleView graph);
 
-/// The row of an operator of portable's; nullptr if there is none.
+/// Returns the row of an operator of portable's; nullptr if there is none.
 [[nodiscard]] const OpRow* find_op(std::string_view name) noexcept;
 
 }  // namespace davit::portable_kernels

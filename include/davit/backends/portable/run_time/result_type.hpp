@@ -10,7 +10,7 @@
 
 namespace davit::portable_kernels {
 
-/// Collects the operands of a call and answers the dtype torch computes them in.
+/// Collects the operands of a call and finds torch's result dtype.
 class ResultType {
  public:
   [[gnu::noinline]] constexpr ResultType& add(const EValue& v) noexcept {
@@ -30,12 +30,12 @@ class ResultType {
   PromotedType type_;
 };
 
-/// The dtype of a floating-point function of a tensor of this dtype: itself, or float32 for integers and bool.
+/// The dtype of a floating-point function of a tensor of this dtype: the same, or float32 for integers and bool.
 [[nodiscard]] constexpr ScalarType float_type(ScalarType type) noexcept {
   return is_integral(type) ? ScalarType::float32 : type;
 }
 
-/// A tensor or a number as a tensor: a number is kept here as a 0-dimensional double, int64 or bool.
+/// A tensor, or a number as a tensor: a number is stored here as a 0-dimensional double, int64 or bool.
 class Operand {
  public:
   [[gnu::noinline]] explicit Operand(const EValue& v) noexcept {
@@ -64,8 +64,8 @@ class Operand {
   bool truth_ = false;
 };
 
-/// Stores a number as an element of a dtype: floats are truncated for integers, bool is whether it is not zero. False
-/// if the dtype is no real number's, or the value no number.
+/// Stores a number as an element of a dtype: floats are truncated for integers, and converted to bool by != 0. False if
+/// the dtype is complex, or the value no number.
 [[nodiscard, gnu::noinline]] inline bool store_scalar(const EValue& number, ScalarType type, void* to) noexcept {
   if (!number.is_number()) return false;
   if (is_floating(type)) return kernels::store_element(number.number(), type, to);
@@ -90,7 +90,7 @@ template <class T>
   if (t.dtype == ScalarType::complex128) return t.as<std::complex<double>>()[at];
   return element_as<double>(t, at);
 }
-/// Stores an element; of a real dtype the real part, of bool whether it is not zero.
+/// Stores an element: the real part for a real dtype, != 0 for bool.
 inline void store_complex(const TensorView& t, std::int64_t at, std::complex<double> z) noexcept {
   if (t.dtype == ScalarType::complex64)
     t.as<std::complex<float>>()[at] = std::complex<float>(z);
@@ -101,8 +101,8 @@ inline void store_complex(const TensorView& t, std::int64_t at, std::complex<dou
                                  t.element_at(at));
 }
 
-/// Writes a tensor's elements, converted to a dtype, to `to`, where they lie with these strides; of complex numbers as
-/// store_complex does it.
+/// Writes a tensor's elements, converted to a dtype, to `to`, with these strides; complex numbers are converted as in
+/// store_complex.
 [[nodiscard, gnu::noinline]] inline ErrorCode convert_elements(const TensorView& from, ScalarType type, void* to,
                                                                std::span<const std::int64_t> strides) {
   if (from.dtype != type && (is_whole_complex(from.dtype) || is_whole_complex(type))) {
@@ -117,7 +117,7 @@ inline void store_complex(const TensorView& t, std::int64_t at, std::complex<dou
   const bool real = kernels::convert_elements(from.sizes(), from.data, from.dtype, from.strides(), to, type, strides);
   return real ? ErrorCode::ok : ErrorCode::invalid_dtype;
 }
-/// The same in row-major order.
+/// convert_elements into row-major order.
 [[nodiscard]] inline ErrorCode convert_elements(const TensorView& from, ScalarType type, void* to) {
   Sizes strides(from.sizes());
   contiguous_strides(from.sizes(), {strides.values.data(), strides.rank});

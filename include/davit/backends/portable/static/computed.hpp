@@ -13,15 +13,15 @@
 #include "davit/kernels/constant_math.hpp"
 #include "davit/kernels/convert.hpp"
 
-/// The types in which static kernels compute, the numbers among their parameters, and the functions that fold elements.
+/// The compute types of static kernels, the numbers among their parameters, and the functions that fold elements.
 namespace davit::static_kernels {
 
-/// The type that elements of T are computed in: float, double or, for all integers and bools, int64.
+/// The compute type of elements of T: float, double or, for all integers and bools, int64.
 template <class T>
 using Computed = std::conditional_t<
     std::is_same_v<T, double>, double,
     std::conditional_t<std::is_same_v<T, float> || kernels::is_reduced_float<T>, float, std::int64_t>>;
-/// The type that elements of T are summed in.
+/// The type of sums of elements of T.
 template <class T>
 using Summed = std::conditional_t<std::is_same_v<Computed<T>, float>, Wide, Computed<T>>;
 
@@ -30,8 +30,8 @@ template <class T>
   return kernels::convert<Computed<T>>(v);
 }
 
-/// A number of the type that a kernel computes in, as parameters hold it: a float in the first word, else a double or
-/// an int64 in both.
+/// A number among a kernel's parameters, in its compute type: a float in the first word, else a double or an int64 in
+/// both.
 using NumberParam = std::array<std::int32_t, 2>;
 
 template <class C>
@@ -41,7 +41,7 @@ template <class C>
   else
     return std::bit_cast<C>(encoded);
 }
-/// The number for a kernel that computes on elements of that type.
+/// The number for a kernel on elements of that type.
 [[nodiscard]] constexpr NumberParam number_param(ScalarType type, double real, std::int64_t integer) noexcept {
   if (!is_floating(type)) return std::bit_cast<NumberParam>(integer);
   if (type == ScalarType::float64) return std::bit_cast<NumberParam>(real);
@@ -52,7 +52,7 @@ template <class C>
   return number_param(std::is_same_v<Wide, double> ? ScalarType::float64 : ScalarType::float32, real, 0);
 }
 
-/// @name Folds: the number to start with, and how the next element is taken; integers are modulo 2^64.
+/// @name Folds: the first number, and the combination with the next element; integers are modulo 2^64.
 /// @{
 struct SumOf {
   template <class C>
@@ -70,7 +70,7 @@ struct ProductOf {
     return kernels::wrap_mul(product, v);
   }
 };
-/// 1 if an element is not zero.
+/// 1 for a nonzero element.
 struct AnyOf {
   template <class C>
   static constexpr C start{};
@@ -79,7 +79,7 @@ struct AnyOf {
     return any != 0 || v != 0 ? C{1} : C{};
   }
 };
-/// The greater (or lesser) one; NaN prevails.
+/// The greater (or lesser) number; NaN wins.
 template <bool Largest>
 struct ExtremeOf {
   template <class C>
@@ -91,7 +91,7 @@ struct ExtremeOf {
     return Largest ? kernels::nan_max(a, b) : kernels::nan_min(a, b);
   }
 };
-/// log(e^a + e^b), as exactly as a float tells. Source: at::native::_log_add_exp_helper.
+/// log(e^a + e^b), to float precision. Source: at::native::_log_add_exp_helper.
 struct LogSumOf {
   template <class C>
   static constexpr C start = -std::numeric_limits<C>::infinity();

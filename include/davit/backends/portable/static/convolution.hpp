@@ -25,13 +25,13 @@ struct Conv2d {
   [[nodiscard]] constexpr std::int32_t group_channels() const noexcept { return channels / groups; }
   [[nodiscard]] constexpr std::int32_t group_filters() const noexcept { return filters / groups; }
   [[nodiscard]] constexpr Index taps() const noexcept { return Index{group_channels()} * kernel_h * kernel_w; }
-  /// True if a sum begins with the bias, as portable's convolution of single channels has it; else the bias comes last.
+  /// True if sums begin with the bias, as in portable's convolution of single channels; else the bias is added last.
   [[nodiscard]] constexpr bool bias_first() const noexcept { return group_channels() == 1 && group_filters() <= 2; }
   /// True if packs of filters are computed side by side; else they are computed one by one.
   [[nodiscard]] constexpr bool has_tiles() const noexcept {
     return layout == Layout::output_inner && !bias_first() && (groups == 1 || group_filters() % 8 == 0);
   }
-  /// The same map with all places in one row, if every place meets just its own pixel.
+  /// The same convolution with all places in one row, if every place reads only its own pixel.
   [[nodiscard]] constexpr Conv2d flattened() const noexcept {
     Conv2d c = *this;
     const bool pointwise = kernel_h == 1 && kernel_w == 1 && stride_h == 1 && stride_w == 1 && pad_h == 0 && pad_w == 0;
@@ -44,7 +44,7 @@ struct Conv2d {
 
 namespace detail {
 
-/// The taps [begin, end) that lie inside [0, size) at a place whose first tap is at `first`.
+/// The taps [begin, end) that are inside [0, size) for a place whose first tap is at `first`.
 struct TapRange {
   Index begin, end;
 
@@ -55,7 +55,7 @@ struct TapRange {
                                                    : 0) {}
 };
 
-/// Where a group's weights lie: that of filter f and tap t is data[f * filter + t * tap].
+/// The layout of a group's weights: filter f and tap t are at data[f * filter + t * tap].
 struct Filters {
   const float* data;
   Index filter, tap;
@@ -70,7 +70,7 @@ struct Filters {
   }
 };
 
-/// The places [begin, end) of a row of the output at which every tap lies inside the image row.
+/// The places [begin, end) of an output row whose taps are all inside the image row.
 struct InnerPlaces {
   Index begin, end;
 
@@ -82,7 +82,8 @@ struct InnerPlaces {
 };
 
 /// Sums of `Count` filters at `Places` packs of N neighbouring places of a row, in order of the taps. `x` is the
-/// group's first channel, `column` that of the first place's first tap; the taps `across` lie inside for all places.
+/// group's first channel, `column` the column of the first place's first tap; the taps `across` are inside for all
+/// places.
 template <Index N, Index Places, Index Count>
 [[gnu::always_inline]] constexpr void add_taps(const Conv2d& c, const float* x, Index row, const TapRange& down,
                                                Index column, const TapRange& across, const Filters& w,
@@ -103,7 +104,7 @@ template <Index N, Index Places, Index Count>
   }
 }
 
-/// A row of the responses of `Count` filters, places side by side. `y` is the row of the first filter.
+/// Computes a row of the responses of `Count` filters, several places at once. `y` is the row of the first filter.
 template <bool Fixed, Index Count>
 [[gnu::always_inline]] constexpr void filter_row(const Conv2d& c, const float* x, Index place_y, const Filters& w,
                                                  const float* bias, float* y) noexcept {
@@ -148,7 +149,7 @@ template <bool Fixed, Index Count>
   }
 }
 
-/// A convolution filter by filter, any groups and layout.
+/// Convolves filter by filter, for any groups and layout.
 template <bool Fixed>
 [[gnu::always_inline]] constexpr void convolve_filters(const Conv2d& c, const float* x, const float* weight,
                                                        const float* bias, float* y) noexcept {
@@ -171,7 +172,7 @@ template <bool Fixed>
   }
 }
 
-/// The tiles of a row, if the numbers are constant; see RowTiles.
+/// The tiles of a row, if the parameters are constant; see RowTiles.
 template <class P, Index Places>
 struct TilesOf {
   static constexpr bool few = false;
@@ -181,7 +182,8 @@ template <class P, Index Places>
 struct TilesOf<P, Places> : RowTiles<P::value.in_w, P::value.out_w, P::value.kernel_w, P::value.stride_w,
                                      P::value.pad_w, P::value.dilation_w, Places> {};
 
-/// Responses of some packs of filters with output-inner weights, one row of places. `x` is the group's first channel.
+/// Computes responses of some packs of filters with output-inner weights, for one row of places. `x` is the group's
+/// first channel.
 template <class P, Index Vectors>
 [[gnu::always_inline]] constexpr void tile_row(const P& params, const float* x, Index place_y, const float* weight,
                                                const float* bias, Index count, float* y) noexcept {
@@ -231,7 +233,7 @@ template <class P, Index Vectors>
   }
 }
 
-/// A convolution with output-inner weights, packs of filters side by side.
+/// Convolves with output-inner weights, several packs of filters at once.
 template <class P>
 [[gnu::always_inline]] constexpr void convolve_tiles(const P& params, const float* x, const float* weight,
                                                      const float* bias, float* y) noexcept {
@@ -251,7 +253,7 @@ template <class P>
       const Index tiles = packs / tile_filters, rest = packs % tile_filters;
       for (Index i = 0; i < tiles; ++i) take.template operator()<tile_filters>(i * tile_filters * simd);
       for (Index i = 0; i < rest; ++i) take.template operator()<1>((tiles * tile_filters + i) * simd);
-    } else {  // one tile, of the 8 filters to which weights are padded
+    } else {  // one tile of 8 filters, to which weights are padded
       for (Index f = 0; f < c.group_filters(); f += 8) take.template operator()<8 / simd>(f);
     }
   }
@@ -273,11 +275,11 @@ template <class P>
 }  // namespace detail
 
 /// @name conv2d: y = conv2d(x, weight, bias), each sum in order of (channel, ky, kx), the bias last (or first, see
-/// bias_first); `bias` is not read without one. Taps in the padding are left out. O(batch * filters * places * taps).
-/// Source: at::convolution.
+/// bias_first); `bias` is read only if Conv2d::bias says so. Taps in the padding are skipped. O(batch * filters *
+/// places * taps). Source: at::convolution.
 /// @{
 
-/// Where Conv2d::has_tiles() holds.
+/// For convolutions with Conv2d::has_tiles().
 struct conv2d_tiles {
   using Params = Conv2d;
   template <class P>
@@ -293,7 +295,7 @@ struct conv2d_tiles {
     }
   }
 };
-/// Filter by filter: any layout and groups.
+/// Filter by filter, for any layout and groups.
 struct conv2d_filters {
   using Params = Conv2d;
   template <class P>
@@ -306,14 +308,14 @@ struct conv2d_filters {
 };
 /// @}
 
-/// A convolution over up to three dimensions of elements of any type. Element (first, rest) of the weight lies at first
-/// * first_step + rest * rest_step, `first` its dimension 0.
+/// A convolution over up to three dimensions, for elements of any type. Element (first, rest) of the weight, where
+/// `first` indexes its dimension 0, is at first * first_step + rest * rest_step.
 struct Convolution {
   std::int32_t batch = 1, channels = 1, filters = 1, groups = 1;
   Windows<3> windows{};
   std::int32_t first_step = 1, rest_step = 1, bias = 0;
 };
-/// y = conv(x, weight) + bias, or the transposed convolution, in plain loops. O(elements of y * channels / groups *
+/// y = conv(x, weight) + bias, or the transposed convolution, by plain loops. O(elements of y * channels / groups *
 /// taps). Source: at::convolution.
 template <bool Transposed>
 struct convolve {

@@ -16,11 +16,11 @@
 #include "davit/kernels/parameters.hpp"
 #include "davit/kernels/vectors.hpp"
 
-/// Functions of kernels/ on tensors. Elements are converted to the type that they are computed in, and the result to
-/// its element type; float32 goes through packs where the function has few instructions.
+/// Functions of kernels/ on tensors. Elements are converted to the compute type, and results to the result's type;
+/// float32 uses packs for functions of few instructions.
 namespace davit::static_kernels {
 
-/// Parameters with numbers of the function, such as the two bounds of kernels::Hardtanh.
+/// Parameters with the numbers of a function, such as the two bounds of kernels::Hardtanh.
 template <class Base, std::size_t Numbers>
 struct WithNumbers : Base {
   std::array<NumberParam, Numbers> numbers{};
@@ -32,10 +32,10 @@ struct WithNumbers<Base, 0> : Base {
 struct Count {
   std::int32_t count = 0;
 };
-/// A number that takes the place of the second operand, or of the first.
+/// A number in place of the second operand, or of the first.
 struct CountAndNumber {
   std::int32_t count = 0;
-  std::int32_t first = 0;  ///< not 0: the number is the first operand
+  std::int32_t first = 0;  ///< nonzero: the number is the first operand
   NumberParam number{};
 };
 struct Broadcast {
@@ -46,14 +46,14 @@ namespace detail {
 
 template <template <class> class F, template <class> class... Of>
 inline constexpr bool is_any = (std::is_same_v<F<float>, Of<float>> || ...);
-/// Whether a function on float is applied to packs.
+/// True if a function of float is applied to packs.
 template <template <class> class F>
 inline constexpr bool on_packs =
     is_any<F, kernels::Negate, kernels::Add, kernels::Subtract, kernels::Multiply, kernels::Divide> ||
     (kernels::compares_vectors && is_any<F, kernels::Relu, kernels::Maximum, kernels::Minimum, kernels::Hardtanh,
                                          kernels::Hardsigmoid, kernels::Hardswish>);
 
-/// A function of kernels/ on elements of T, with results of R.
+/// A function of kernels/ for elements of T and results of R.
 template <template <class> class F, class T, class R>
 class Function {
   using C = Computed<T>;
@@ -71,7 +71,7 @@ class Function {
   [[nodiscard, gnu::always_inline]] constexpr R operator()(V... operands) const noexcept {
     return kernels::convert<R>(f_(operands...));
   }
-  /// The function of one pack of each operand.
+  /// Applies the function to one pack of each operand.
   template <Index N, class... V>
   [[nodiscard, gnu::always_inline]] constexpr Pack<N> packs(const V&... operands) const noexcept {
     if constexpr (N == 1) {
@@ -82,7 +82,7 @@ class Function {
       return result;
     }
   }
-  /// What the function reports: an ErrorCode of integers (a divisor of zero, ...), nothing of floats.
+  /// The function's result code: an ErrorCode for integers (a divisor of zero, ...), nothing for floats.
   [[gnu::always_inline]] constexpr auto result() const noexcept {
     if constexpr (has_parameters && std::is_integral_v<C>) return ErrorCode{parameters_.code};
   }
@@ -104,7 +104,7 @@ class Function {
   F<C> f_;
 };
 
-/// y[i] = f(a[i * step_a], b[i * step_b]), for steps of 0 and 1.
+/// y[i] = f(a[i * step_a], b[i * step_b]), with steps 0 or 1.
 template <bool Unrolled, class F, class T, class R>
 [[gnu::always_inline]] constexpr void binary_row(const F& f, Index count, R* y, const T* a, Index step_a, const T* b,
                                                  Index step_b) noexcept {
@@ -127,7 +127,7 @@ template <bool Unrolled, class F, class T, class R>
 
 }  // namespace detail
 
-/// y[i] = f(x[i]); `y` may be `x` if their elements have the same width. Errors: those of f. O(count).
+/// y[i] = f(x[i]); `y` may be `x` if their elements have one width. Errors: those of f. O(count).
 template <template <class> class F, std::size_t Numbers>
 struct map_one {
   using Params = WithNumbers<Count, Numbers>;
@@ -146,8 +146,8 @@ struct map_one {
   }
 };
 
-/// y[i] = f(x[i], number), or f(number, x[i]); `y` may be `x` if their elements have the same width. Errors: those of
-/// f. O(count).
+/// y[i] = f(x[i], number), or f(number, x[i]); `y` may be `x` if their elements have one width. Errors: those of f.
+/// O(count).
 template <template <class> class F, std::size_t Numbers>
 struct map_with_number {
   using Params = WithNumbers<CountAndNumber, Numbers>;
@@ -168,7 +168,7 @@ struct map_with_number {
   }
 };
 
-/// y[i] = f(a[i], b[i]); `y` may be `a` or `b` if their elements have the same width. Errors: those of f. O(count).
+/// y[i] = f(a[i], b[i]); `y` may be `a` or `b` if their elements have one width. Errors: those of f. O(count).
 template <template <class> class F, std::size_t Numbers>
 struct map_pairs {
   using Params = WithNumbers<Count, Numbers>;
@@ -181,8 +181,8 @@ struct map_pairs {
   }
 };
 
-/// y = f(a, b), broadcast; `y` may be an operand of its sizes and of elements as wide. Errors: those of f. O(elements
-/// of y).
+/// y = f(a, b), broadcast; `y` may be an operand with its sizes and element width. Errors: those of f. O(elements of
+/// y).
 template <template <class> class F, std::size_t Numbers>
 struct map_two {
   using Params = WithNumbers<Broadcast, Numbers>;
@@ -219,7 +219,7 @@ struct choose {
   }
 };
 
-/// y[i] = x[i] as an element of y's type. O(count). Source: at::to.
+/// y[i] = x[i], converted to y's type. O(count). Source: at::to.
 struct convert {
   using Params = Count;
   template <class P, class R, class T>
@@ -247,7 +247,7 @@ struct fill {
   }
 };
 
-/// y[i] = first + i * step, computed in double or int64, as `first` and `step` are encoded. O(count). Source:
+/// y[i] = first + i * step, computed in double or int64, whichever encodes `first` and `step`. O(count). Source:
 /// at::arange.
 struct sequence {
   struct Params {

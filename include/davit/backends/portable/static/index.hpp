@@ -10,11 +10,11 @@
 #include "davit/backends/portable/static/walk.hpp"
 #include "davit/core/error.hpp"
 
-/// Copies to and from the places that index tensors name, of elements of any type.
+/// Copies to and from elements that index tensors select, for any element type.
 namespace davit::static_kernels {
 
-/// A walk over a tensor that is indexed, another that is contiguous or walked too, and N index tensors. Index k counts
-/// steps[k] elements of the indexed tensor, of `sizes[k]`; where `wraps`, negative ones count from the end.
+/// A walk over an indexed tensor, another tensor (contiguous or strided) and N index tensors. Index k counts steps[k]
+/// elements of the indexed tensor, and must be below `sizes[k]`; with `wraps`, negative indices count from the end.
 template <std::size_t N>
 struct Indexed {
   Walk<N + 2> walk{};  ///< indexed, other, indices
@@ -24,7 +24,7 @@ struct Indexed {
 
 namespace detail {
 
-/// Calls f(offset in the indexed tensor, offset in the other) for each place. Errors: out_of_range.
+/// Calls f(offset in the indexed tensor, offset in the other) for each position. Errors: out_of_range.
 template <std::size_t N, class I, class F>
 [[nodiscard, gnu::always_inline]] constexpr ErrorCode walk_indexed(const Indexed<N>& p,
                                                                    const std::array<const I*, N>& indices,
@@ -48,8 +48,8 @@ template <std::size_t N, class I, class F>
 
 }  // namespace detail
 
-/// y[place] = x[indexed place]. Errors: out_of_range for an index outside its dimension. O(places).
-/// Source: at::index, at::gather, at::index_select.
+/// y[i] = x[indices[i]]. Errors: out_of_range for an index outside its dimension. O(indices). Source: at::index,
+/// at::gather, at::index_select.
 template <std::size_t N>
 struct pick {
   using Params = Indexed<N>;
@@ -61,15 +61,15 @@ struct pick {
   }
 };
 
-/// The `Op` of a put that stores.
+/// The `Op` that stores the new element.
 struct Replace {
   template <class C>
   [[gnu::always_inline]] constexpr C operator()(C, C v) const noexcept {
     return v;
   }
 };
-/// y[indexed place] = Op(y[indexed place], x[place]); y holds the other elements. Of places that are written twice the
-/// last counts. Errors: out_of_range for an index outside its dimension. O(places). Source: at::index_put, at::scatter,
+/// y[indices[i]] = Op(y[indices[i]], x[i]); the other elements of y stay. Of several values for one element the last
+/// one counts. Errors: out_of_range for an index outside its dimension. O(indices). Source: at::index_put, at::scatter,
 /// at::scatter_add, at::scatter_reduce.
 template <class Op, std::size_t N>
 struct put {

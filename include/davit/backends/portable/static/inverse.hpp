@@ -10,12 +10,12 @@
 namespace davit::static_kernels {
 
 /// y = the inverse of each n x n matrix of x, and info = 0, or k if column k (from 1) has no pivot: then the elements
-/// of y are unspecified. By Gauss-Jordan elimination with partial pivoting; `work` has n * n elements. Errors:
-/// invalid_argument, for a matrix without an inverse, if it checks. O(batch * n^3). Source: at::linalg_inv_ex.
+/// of y are unspecified. By Gauss-Jordan elimination with partial pivoting; `work` has n * n elements. Errors: with
+/// `checks`, invalid_argument for a singular matrix. O(batch * n^3). Source: at::linalg_inv_ex.
 struct inverse {
   struct Params {
     std::int32_t batch = 1, n = 1;
-    std::int32_t checks = 0;  ///< not 0: a matrix without an inverse is an error
+    std::int32_t checks = 0;  ///< nonzero: a singular matrix is an error
   };
   template <class P, class T>
   [[gnu::always_inline]] static constexpr ErrorCode run(const P& params, T* y, std::int32_t* info, T* work,

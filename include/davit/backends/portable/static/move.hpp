@@ -12,12 +12,12 @@
 #include "davit/core/error.hpp"
 #include "davit/core/next_index.hpp"
 
-/// What only moves elements, of any type.
+/// Data movement for elements of any type.
 namespace davit::static_kernels {
 
-/// Elements copied from places with strides to places with strides: permute, slice, select, expand, one operand of cat.
+/// A copy between strided tensors: permute, slice, select, expand, one operand of cat.
 struct StridedCopy {
-  std::int32_t from = 0, to = 0;  ///< the first element
+  std::int32_t from = 0, to = 0;  ///< the first elements
   Walk<2> walk{};
 
   /// Adds an innermost dimension; false if there are too many.
@@ -48,8 +48,8 @@ struct strided_copy {
   }
 };
 
-/// A copy in which each dimension has a table of offsets: `sizes[d]` of them, one table after another.
-/// y[i, j, ...] = x[offsets_0[i] + offsets_1[j] + ...]. O(elements of y). Source: at::flip, at::reflection_pad2d.
+/// A copy with a table of offsets per dimension, of `sizes[d]` entries, one table after the other: y[i, j, ...] =
+/// x[offsets_0[i] + offsets_1[j] + ...]. O(elements of y). Source: at::flip, at::reflection_pad2d.
 struct table_copy {
   static constexpr std::int32_t max_rank = 6;
   struct Params {

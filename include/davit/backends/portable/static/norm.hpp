@@ -35,7 +35,7 @@ struct layer_norm {
 struct batch_norm {
   struct Params {
     std::int32_t batch = 1, channels = 1, plane = 1;
-    NumberParam eps = wide_param(1e-5);  ///< of float32 as wide_param has it, else as number_param
+    NumberParam eps = wide_param(1e-5);  ///< for float32 by wide_param, else by number_param
   };
   template <class P, class T, class W, class B>
   [[gnu::always_inline]] static constexpr void run(const P& params, T* y, const T* x, const W* weight, const B* bias,

@@ -12,23 +12,24 @@
 #include "davit/kernels/multiply_add.hpp"
 #include "davit/kernels/vectors.hpp"
 
-/// Kernels of static programs: types with `Params`, a small struct, and a static `run(params, outputs..., inputs...)`
-/// on pointers, without heap or type erasure. They sum in the order of portable's other kernels, so that both give the
-/// same bits where those run on the same instruction set (DAVIT_ONE_INSTRUCTION_SET, see kernels/instruction_set.hpp).
+/// Kernels of static programs are types with `Params`, a small struct, and a static function `run(params, outputs...,
+/// inputs...)` on pointers, without heap or type erasure. They sum in the order of portable's other kernels, so that
+/// both give the same bits if those run on the same instruction set (DAVIT_ONE_INSTRUCTION_SET, see
+/// kernels/instruction_set.hpp).
 ///
-/// `run` takes the Params (one copy of the code for all calls) or a type that holds them (code for these numbers alone,
-/// see is_constant). It runs in constant evaluation as well. Tensors are contiguous and do not overlap unless it says
-/// so.
+/// `run` takes the Params (one copy of the code for all calls) or a type that holds them (code for these parameters
+/// alone, see is_constant). It also runs in constant evaluation. Tensors are contiguous and do not overlap unless a
+/// kernel says otherwise.
 namespace davit::static_kernels {
 
 using Index = std::ptrdiff_t;
 
-/// True for parameters that are a type (davit::Constant, or any with a constant `value`): the kernel is specialised on
+/// True for parameters that are a type (davit::Constant, or any with a constant `value`): the kernel is specialized on
 /// them.
 template <class P>
 inline constexpr bool is_constant = requires { typename std::bool_constant<(static_cast<void>(P::value), true)>; };
 
-/// The parameter struct, whichever way it came.
+/// Returns the parameter struct from either form.
 template <class P>
 [[gnu::always_inline]] constexpr const auto& numbers_of(const P& params) noexcept {
   if constexpr (is_constant<P>) {
@@ -38,17 +39,17 @@ template <class P>
   }
 }
 
-/// Floats that one instruction adds; at most 8, to which output-inner weights are padded.
+/// Floats that one instruction adds; at most 8, the multiple to which output-inner weights are padded.
 inline constexpr Index simd = kernels::vector_bytes >= 32 ? 8 : kernels::vector_bytes >= 16 ? 4 : 1;
 
-/// True where memcpy of a few bytes is a call that would bring the function into the image.
+/// True if memcpy of a few bytes would be a call, and add the function to the image.
 #if DAVIT_TARGET_ARM32
 inline constexpr bool calls_memcpy = true;
 #else
 inline constexpr bool calls_memcpy = false;
 #endif
 
-/// The type of sums that must not lose digits: double where the hardware has it.
+/// The type of sums that must keep their digits: double where the hardware has it.
 #if DAVIT_TARGET_FLOAT_ONLY
 using Wide = float;
 #else
@@ -66,7 +67,7 @@ struct PackOf<1> {
 };
 }  // namespace detail
 
-/// N floats with arithmetic element by element; one float for N = 1.
+/// N floats with elementwise arithmetic; one float for N = 1.
 template <Index N>
 using Pack = typename detail::PackOf<N>::type;
 
@@ -119,7 +120,7 @@ template <Index N>
     store<N>(to, v);
   } else if constexpr (calls_memcpy) {
 #if DAVIT_TARGET_HELIUM_FLOAT && !defined(__clang__)
-    // an element by a number that is not constant would keep the vector in memory
+    // an element with a variable index would keep the vector in memory
     asm volatile("vctp.32 %2\n\tvpst\n\tvstrwt.32 %q0, [%1]" : : "w"(v), "r"(to), "r"(count) : "memory", "p0");
 #else
     for (Index i = 0; i < count; ++i) to[i] = v[i];
@@ -129,7 +130,7 @@ template <Index N>
   }
 }
 
-/// sum + a * b, where the whole loop is a chain of such sums. Products are rounded alike in packs and in single floats.
+/// sum + a * b, in loops that are chains of such sums. Products are rounded alike in packs and in single floats.
 template <class V>
 [[nodiscard, gnu::always_inline]] constexpr V add_product(V sum, V a, float b) noexcept {
 #if DAVIT_TARGET_HELIUM_FLOAT && !defined(__clang__)
@@ -142,7 +143,7 @@ template <class V>
   return sum;
 }
 
-/// A float that several packs are multiplied with: g++ 12 would load it for each.
+/// Loads a float once that several packs are multiplied with: g++ 12 would load it for each.
 [[nodiscard, gnu::always_inline]] constexpr float load_once(const float* from) noexcept {
   float v = *from;
 #if DAVIT_TARGET_HELIUM
@@ -153,15 +154,15 @@ template <class V>
   return v;
 }
 
-/// Calls `f.template operator()<I>()` for I from 0 to N - 1, written out.
+/// Calls `f.template operator()<I>()` for I from 0 to N - 1, unrolled.
 template <Index N, class F>
 [[gnu::always_inline]] constexpr void unroll(F&& f) {
   [&]<Index... I>(std::integer_sequence<Index, I...>)
       __attribute__((always_inline)) { (f.template operator()<I>(), ...); }(std::make_integer_sequence<Index, N>{});
 }
 
-/// Calls `f.template operator()<N>(i)` so that the ranges [i, i + N) are [0, count) in order; N is `simd` where it
-/// fits. With `Unrolled` four such ranges are taken at once.
+/// Calls `f.template operator()<N>(i)` so that the ranges [i, i + N) cover [0, count) in order; N is `simd` if it fits.
+/// `Unrolled`: four such ranges at once.
 template <bool Unrolled, class F>
 [[gnu::always_inline]] constexpr void for_packs(Index count, F&& f) {
   Index done = 0;

@@ -24,14 +24,14 @@ struct Pool {
 
 namespace detail {
 
-/// The larger of each pair; the first of equals, and a NaN of `next` wins.
+/// The larger of each pair; of equal ones the first, and a NaN of `next` wins.
 template <class V>
 [[nodiscard, gnu::always_inline]] constexpr V larger(V best, V next) noexcept {
   const V kept = next > best ? next : best;
   return next != next ? next : kept;
 }
 
-/// Every second of 2 N floats, from the first.
+/// The even elements of 2 N floats.
 template <Index N>
 [[nodiscard, gnu::always_inline]] inline Pack<N> load_even(const float* from) noexcept {
   const Pack<N> a = load<N>(from), b = load<N>(from + N);
@@ -47,14 +47,14 @@ template <Index N>
   }(std::make_integer_sequence<Index, N>{});
 }
 
-/// The maxima of N windows of two by two side by side, their elements in row-major order.
+/// The maxima of N adjacent windows of two by two, with elements in row-major order.
 template <Index N>
 [[gnu::always_inline]] inline void max_of_pairs(const float* row, Index width, float* to) noexcept {
   const Pack<N> above = larger(load_even<N>(row), load_odd<N>(row));
   store<N>(to, larger(larger(above, load_even<N>(row + width)), load_odd<N>(row + width)));
 }
 
-/// One plane of windows of two by two that do not overlap.
+/// Pools one plane with windows of two by two that do not overlap.
 template <Index Lanes>
 [[gnu::always_inline]] inline void max_pool_pairs(const Windows<2>& w, const float* x, float* y) noexcept {
   const Index in_w = w.in[1], out_w = w.out[1];
@@ -110,7 +110,7 @@ struct max_pool {
       });
   }
 };
-/// The same with `places`: where each largest element lies in its plane. Source: at::max_pool2d_with_indices.
+/// max_pool with `places`: the index of each largest element in its plane. Source: at::max_pool2d_with_indices.
 template <std::size_t Dims>
 struct max_pool_places {
   using Params = Pool<Dims>;
@@ -151,8 +151,8 @@ struct avg_pool {
   }
 };
 
-/// y = the mean of each of out_h by out_w windows that cover a plane. O(planes * (in + out)).
-/// Source: at::adaptive_avg_pool2d.
+/// y = the mean of each of the out_h by out_w windows of a plane. O(planes * (in + out)). Source:
+/// at::adaptive_avg_pool2d.
 struct adaptive_avg_pool2d {
   struct Params {
     std::int32_t planes = 1, in_h = 1, in_w = 1, out_h = 1, out_w = 1;

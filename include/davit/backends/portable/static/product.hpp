@@ -10,10 +10,10 @@
 
 namespace davit::static_kernels {
 
-/// How a weight's elements lie.
+/// The layout of a weight.
 enum class Layout : std::int32_t {
-  contiguous,    ///< as torch has it: (out, in, kernel)
-  output_inner,  ///< (in, kernel, out), the outputs padded with zeros to a multiple of 8
+  contiguous,    ///< torch's: (out, in, kernel)
+  output_inner,  ///< (in, kernel, out), padded with zeros to a multiple of 8 outputs
 };
 
 [[nodiscard]] constexpr std::int32_t padded_to_8(std::int32_t n) noexcept { return (n + 7) / 8 * 8; }
@@ -32,16 +32,15 @@ struct Product {
 
 namespace detail {
 
-/// A right operand as tiles read it: element (k, j) is data[k * row + j]; `padded` if 8 columns may be read where fewer
-/// are left.
+/// A right operand for tiles: element (k, j) is data[k * row + j]; `padded` if 8 columns may be read where fewer
+/// remain.
 struct Columns {
   const float* data;
   Index row, count;
   bool padded;
 };
 
-/// y[r][j] = the sum over k, in order, of x[r][k] * b(k, j), plus a bias: `Rows` x `Vectors` packs of N, kept in
-/// registers.
+/// y[r][j] = the sum over k, in order, of x[r][k] * b(k, j), plus a bias: `Rows` x `Vectors` packs of N, in registers.
 template <bool Unrolled, Index N, Index Rows, Index Vectors>
 [[gnu::always_inline]] constexpr void product_tile(Index depth, const float* x, Index x_row, const float* b,
                                                    Index b_row, const float* bias, Index count, float* y,
@@ -70,17 +69,18 @@ template <bool Unrolled, Index N, Index Rows, Index Vectors>
   });
 }
 
-/// Packs that a tile has, so that its sums fit the registers.
+/// Packs per tile, whose sums fit the registers.
 inline constexpr Index tile_packs = simd == 8 ? 4 : 8;
 
-/// Packs of the first tiles of shared code, 0 without such: Helium's loops gain a quarter where there are 16 columns.
+/// Packs of the first tiles of shared code, 0 for none: Helium's loops gain a quarter from 16 columns.
 #if DAVIT_TARGET_HELIUM
 inline constexpr Index wide_packs = simd == 4 ? 4 : 0;
 #else
 inline constexpr Index wide_packs = 0;
 #endif
 
-/// `Rows` rows times all columns. Shared code (not `Fixed`) has a tile of the 8 columns to which weights are padded.
+/// Multiplies `Rows` rows with all columns. Shared code (not `Fixed`) has a tile of 8 columns, to which weights are
+/// padded.
 template <bool Fixed, Index Rows>
 [[gnu::always_inline]] constexpr void product_rows(Index depth, const float* x, Index x_row, const Columns& b,
                                                    const float* bias, float* y, Index y_row) noexcept {
@@ -155,11 +155,11 @@ template <class T>
 
 }  // namespace detail
 
-/// @name linear: y = x @ weight.T + bias, each sum in order of the inputs, the bias added last; `bias` is not read
-/// without one. O(rows * in * out). Source: at::linear.
+/// @name linear: y = x @ weight.T + bias, each sum in order of the inputs, the bias added last; `bias` is read only if
+/// Linear::bias says so. O(rows * in * out). Source: at::linear.
 /// @{
 
-/// With an output-inner weight.
+/// For an output-inner weight.
 struct linear_tiles {
   using Params = Linear;
   template <class P>
@@ -170,7 +170,7 @@ struct linear_tiles {
                                     p.bias != 0 ? bias : nullptr, y);
   }
 };
-/// With a contiguous weight, of any type; only float32 has a bias.
+/// For a contiguous weight of any type; only float32 has a bias.
 struct linear_dots {
   using Params = Linear;
   template <class P, class T>
@@ -207,7 +207,7 @@ struct product {
   }
 };
 
-/// y = alpha * y + beta * added, where `added` is (rows, n), (1, n), (rows, 1) or one element: steps of 0 and 1 tell.
+/// y = alpha * y + beta * added, where `added` is (rows, n), (1, n), (rows, 1) or one element, by its steps of 0 or 1.
 /// Only float32 has factors. Source: at::addmm.
 struct add_scaled {
   struct Params {

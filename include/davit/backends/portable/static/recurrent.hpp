@@ -12,12 +12,13 @@ namespace davit::static_kernels {
 
 enum class Cell : std::int32_t { gru, lstm, tanh, relu };
 
-/// Gates of a cell, as torch orders them: reset, update, new of a GRU; input, forget, cell, output of an LSTM.
+/// The number of a cell's gates, in torch's order: reset, update, new for a GRU; input, forget, cell, output for an
+/// LSTM.
 [[nodiscard]] constexpr Index gates_of(Cell cell) noexcept {
   return cell == Cell::gru ? 3 : cell == Cell::lstm ? 4 : 1;
 }
 
-/// x (steps, batch, features) or (batch, steps, features): the distances of its and the result's steps and rows.
+/// x (steps, batch, features) or (batch, steps, features): the strides of its and the result's steps and rows.
 struct Recurrent {
   std::int32_t steps = 0, batch = 0, features = 0, units = 0;
   std::int32_t x_step = 0, x_row = 0, y_step = 0, y_row = 0;
@@ -27,7 +28,7 @@ namespace detail {
 
 [[nodiscard, gnu::always_inline]] constexpr float sigmoid_of(float v) noexcept { return kernels::Sigmoid<float>{}(v); }
 
-/// The new state of unit i; `in` and `own` are what the input and the state give to the gates.
+/// The new state of unit i; `in` and `own` are the contributions of the input and the state to the gates.
 template <Cell cell>
 [[nodiscard, gnu::always_inline]] constexpr float next_state(const float* in, const float* own, Index units, Index i,
                                                              float h, float* c) noexcept {
@@ -49,9 +50,9 @@ template <Cell cell>
 }  // namespace detail
 
 /// All steps of a layer; `h` and `c` become the last states. Weights are (gates * units, features) and (gates * units,
-/// units), biases (gates * units) or nullptr; states (batch, units); `gates` is room for twice the gates of a row. Only
-/// an LSTM has cells: `c` and `c0` of others are not used. O(steps * batch * gates * units * (features + units)).
-/// Source: at::gru.input, at::lstm.input, at::rnn_tanh.input and at::rnn_relu.input.
+/// units), biases (gates * units) or nullptr; states (batch, units); `gates` is work space for twice the gates of a
+/// row. Only an LSTM uses `c` and `c0`, its cells. O(steps * batch * gates * units * (features + units)). Source:
+/// at::gru.input, at::lstm.input, at::rnn_tanh.input and at::rnn_relu.input.
 template <Cell cell>
 struct recurrence {
   using Params = Recurrent;

@@ -7,10 +7,10 @@
 #include "davit/backends/portable/static/computed.hpp"
 #include "davit/backends/portable/static/walk.hpp"
 
-/// Reductions, scans and orders of elements of any type.
+/// Reductions, scans and sorting for elements of any type.
 namespace davit::static_kernels {
 
-/// Each group of elements (a `group` walk from each place of `kept`) becomes one.
+/// A reduction of each group of elements (a `group` walk from each position of `kept`) to one.
 struct Reduce {
   Walk<1> kept{}, group{};
 };
@@ -38,7 +38,8 @@ struct fold {
 
 namespace detail {
 
-/// Calls put(largest or smallest element of a group, its place in the group); the first of equals, and NaN wins.
+/// Calls put(largest or smallest element of a group, its index in the group); of equal elements the first, and NaN
+/// wins.
 template <bool Largest, class T, class Put>
 [[gnu::always_inline]] constexpr void each_extreme(const Reduce& p, const T* x, Put&& put) noexcept {
   walk_each(p.kept, [&](Index base) __attribute__((always_inline)) {
@@ -67,7 +68,7 @@ struct extreme {
     detail::each_extreme<Largest>(numbers_of(params), x, [&](T v, Index) { *y++ = v; });
   }
 };
-/// y = where it lies in its group. O(numel). Source: at::argmax, at::argmin.
+/// y = the index of that element in its group. O(numel). Source: at::argmax, at::argmin.
 template <bool Largest>
 struct arg_extreme {
   using Params = Reduce;
@@ -77,12 +78,12 @@ struct arg_extreme {
   }
 };
 
-/// Rows of `count` elements that lie `inner` apart.
+/// Rows of `count` elements, `inner` apart.
 struct Rows {
   std::int32_t outer = 1, count = 1, inner = 1;
 };
 namespace detail {
-/// Calls f(where the row begins) for each.
+/// Calls f(offset of the row) for each row.
 template <class F>
 [[gnu::always_inline]] constexpr void each_row(const Rows& rows, F&& f) noexcept {
   for (Index o = 0; o < rows.outer; ++o)
@@ -90,7 +91,7 @@ template <class F>
 }
 }  // namespace detail
 
-/// y[i] = the elements of the row up to i, folded. O(numel). Source: at::cumsum, at::cumprod.
+/// y[i] = the fold of the row's elements up to i. O(numel). Source: at::cumsum, at::cumprod.
 template <class Op>
 struct scan {
   using Params = Rows;
@@ -109,8 +110,8 @@ struct scan {
   }
 };
 
-/// values and indices: the greatest (or least) element of the row so far, the last of equal ones; NaN prevails.
-/// O(numel). Source: at::cummax, at::cummin.
+/// values and indices: the greatest (or least) element of the row so far, the last of equal ones; NaN wins. O(numel).
+/// Source: at::cummax, at::cummin.
 template <bool Largest>
 struct running_extreme {
   using Params = Rows;

@@ -5,16 +5,16 @@
 
 #include "davit/backends/portable/static/packs.hpp"
 
-/// Images resized by tables that lowering computes.
+/// Image resizing by tables from lowering.
 namespace davit::static_kernels {
 
-/// Planes resized between two elements of each axis: output row i lies between input rows taps[i] and taps[out_h + i],
-/// its share of the second is shares[i]; columns stand behind the rows. O(elements of y). Source:
+/// Resizes planes by two elements per axis: output row i is between input rows taps[i] and taps[out_h + i], and
+/// shares[i] is the weight of the second; columns follow the rows in the tables. O(elements of y). Source:
 /// at::upsample_bilinear2d.
 struct linear_resize {
   struct Params {
     std::int32_t planes = 1, in_h = 1, in_w = 1, out_h = 1, out_w = 1;
-    std::int32_t by_difference = 0;  ///< not 0: a + (b - a) * share along each axis that changes its size
+    std::int32_t by_difference = 0;  ///< nonzero: a + (b - a) * share along each axis whose size changes
   };
   template <class P>
   [[gnu::always_inline]] static constexpr void run(const P& params, float* y, const float* x, const std::int32_t* taps,
@@ -44,13 +44,13 @@ struct linear_resize {
   }
 };
 
-/// Planes resized by the taps of each axis: for output row i taps[i * (rows + 1)] is how many there are, their input
-/// rows follow; weights[i * rows] and the next are theirs. Columns stand behind the rows. O(elements of y * taps).
-/// Source: at::upsample_bicubic2d, at::_upsample_bicubic2d_aa.
+/// Resizes planes by the taps of each axis: for output row i taps[i * (rows + 1)] is their number, followed by their
+/// input rows; their weights begin at weights[i * rows]; columns follow the rows in the tables. O(elements of y *
+/// taps). Source: at::upsample_bicubic2d, at::_upsample_bicubic2d_aa.
 struct tap_resize {
   struct Params {
     std::int32_t planes = 1, in_h = 1, in_w = 1, out_h = 1, out_w = 1;
-    std::int32_t rows = 1, columns = 1;  ///< the most taps
+    std::int32_t rows = 1, columns = 1;  ///< the maximal numbers of taps
   };
   template <class P>
   [[gnu::always_inline]] static constexpr void run(const P& params, float* y, const float* x, const std::int32_t* taps,

@@ -10,7 +10,7 @@
 
 namespace davit::static_kernels {
 
-/// Softmax over the middle of (outer, count, inner).
+/// Softmax over the middle dimension of (outer, count, inner).
 struct Softmax {
   std::int32_t outer = 1, count = 1, inner = 1;
 };

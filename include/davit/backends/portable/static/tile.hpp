@@ -9,7 +9,7 @@
 
 namespace davit::static_kernels::detail {
 
-/// Packs that the sums of a convolution's tile take: what the registers hold beside an element and a weight.
+/// Packs for the sums of a convolution's tile: the registers minus an element and a weight.
 #if DAVIT_TARGET_HELIUM
 inline constexpr Index tile_sums = 4;
 #else
@@ -18,14 +18,14 @@ inline constexpr Index tile_sums = simd == 1 ? 16 : 8;
 /// Packs of filters in a tile.
 inline constexpr Index tile_filters = simd == 1 ? 4 : 2;
 
-/// Some neighbouring places of a row of a convolution's output; the taps of its kernel are written out. At an edge
-/// those that lie outside the image row are left out.
+/// Some neighbouring places of a row of a convolution's output, with unrolled taps. Taps outside the image row are left
+/// out at the edges.
 template <Index InW, Index Kernel, Index Stride, Index Pad, Index Dilation, Index First, Index Places, bool Edge>
 struct PlaceTile {
   static constexpr Index places = Places;
   static constexpr Index columns = (Places - 1) * Stride + (Kernel - 1) * Dilation + 1;
 
-  /// sum[p] += the taps of one kernel row at place p, in order; `from` is the image row, `tap` the distance of weights.
+  /// sum[p] += the taps of one kernel row at place p, in order; `from` is the image row, `tap` the stride of weights.
   template <Index Vectors>
   [[gnu::always_inline]] static constexpr void add(const float* from, Index place, const float* weight, Index tap,
                                                    Pack<simd> (&sum)[Places][Vectors]) noexcept {
@@ -49,7 +49,7 @@ struct PlaceTile {
   }
 };
 
-/// A row of a convolution's output cut into tiles of at most `Places` places.
+/// A row of a convolution's output, split into tiles of at most `Places` places.
 template <Index InW, Index OutW, Index Kernel, Index Stride, Index Pad, Index Dilation, Index Places>
 struct RowTiles {
   static constexpr Index tiles = (OutW + Places - 1) / Places;
@@ -68,7 +68,7 @@ struct RowTiles {
     while (tile > left && at_edge(tile - 1)) --tile;
     return tile;
   }();
-  /// False if too much code would come of it.
+  /// false if the code would be too large
   static constexpr bool few =
       left + tiles - right <= 4 && Kernel <= 8 && ((Places - 1) * Stride + (Kernel - 1) * Dilation + 1) * Kernel <= 128;
 
@@ -87,7 +87,7 @@ struct RowTiles {
   }
 };
 
-/// Stores four packs of elements as rows of four: row n, `step` further than row n - 1, is the n-th elements of all.
+/// Stores four packs of elements as rows of four: row n, at n * `step`, holds element n of each pack.
 template <Index N>
 [[gnu::always_inline]] inline void store_transposed(const Pack<N>& a, const Pack<N>& b, const Pack<N>& c,
                                                     const Pack<N>& d, Index rows, float* to, Index step) noexcept {
@@ -118,14 +118,14 @@ template <Index N>
   }
 }
 
-/// Whether shuffling packs in registers pays.
+/// True if shuffling packs in registers pays.
 #if DAVIT_TARGET_SSE2 || DAVIT_TARGET_NEON
 inline constexpr bool shuffles = simd > 1;
 #else
 inline constexpr bool shuffles = false;
 #endif
 
-/// Adds the bias (if any) to a tile's sums and stores the first `count` filters: filter f at place p is y[f * plane +
+/// Adds the bias (if any) to a tile's sums, and stores the first `count` filters: filter f at place p is y[f * plane +
 /// p].
 template <Index Places, Index Vectors>
 [[gnu::always_inline]] constexpr void store_tile(Pack<simd> (&sum)[Places][Vectors], const float* bias, Index count,

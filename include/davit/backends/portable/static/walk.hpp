@@ -10,7 +10,7 @@
 
 namespace davit::static_kernels {
 
-/// A walk in row-major order of `sizes` over N tensors; strides are 0 in dimensions that repeat.
+/// A walk over N tensors in row-major order of `sizes`; the stride of a broadcast dimension is 0.
 template <std::size_t N>
 struct Walk {
   static constexpr std::int32_t max_rank = 6;
@@ -23,7 +23,8 @@ struct Walk {
     for (std::int32_t d = 0; d < rank; ++d) n *= sizes[static_cast<std::size_t>(d)];
     return n;
   }
-  /// Adds an innermost dimension, as part of the last where all tensors continue that; false if there are too many.
+  /// Adds an innermost dimension; it is merged with the last one if every tensor's strides allow. False if there are
+  /// too many.
   constexpr bool push(std::int64_t size, const std::array<std::int64_t, N>& steps) noexcept {
     if (size == 1) return true;
     const auto s = static_cast<std::int32_t>(size);
@@ -44,8 +45,8 @@ struct Walk {
 
 namespace detail {
 
-/// Calls f(where each tensor's row begins, its elements, the dimension that it runs along) for each innermost row of a
-/// walk, in order; the sizes must not be 0.
+/// Calls f(offset of each tensor's row, number of elements, dimension of the row) for each innermost row, in order; the
+/// sizes must not be 0.
 template <std::size_t N, class F>
 [[gnu::always_inline]] constexpr void walk_rows(const Walk<N>& w, F&& f) noexcept {
   const std::size_t inner = w.rank == 0 ? 0 : static_cast<std::size_t>(w.rank - 1);
@@ -57,8 +58,8 @@ template <std::size_t N, class F>
     for (std::size_t n = 0; n < N; ++n) at[n] += w.strides[n][d] * steps;
   }));
 }
-/// Calls f(where each tensor's element lies) for each place of the walk, in order: an array, or the place of the only
-/// tensor. The sizes must not be 0.
+/// Calls f(offset of each tensor's element) for each position, in order: an array, or the offset for a single tensor.
+/// The sizes must not be 0.
 template <std::size_t N, class F>
 [[gnu::always_inline]] constexpr void walk_each(const Walk<N>& w, F&& f) noexcept {
   walk_rows(w, [&](const std::array<Index, N>& row, Index count, std::size_t inner) __attribute__((always_inline)) {

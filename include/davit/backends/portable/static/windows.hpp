@@ -10,7 +10,7 @@
 
 namespace davit::static_kernels {
 
-/// Windows over an image of so many dimensions, the width last; a dimension that is not there has size 1.
+/// Windows over an image with `Dims` dimensions, the width last; an absent dimension has size 1.
 template <std::size_t Dims>
 struct Windows {
   using Sizes = std::array<std::int32_t, Dims>;
@@ -32,8 +32,8 @@ struct Windows {
 
 namespace detail {
 
-/// The input indices of a window along one dimension: from `begin` in steps of the dilation, below `end`; `padded`
-/// counts the padding too.
+/// The input indices of a window along one dimension: from `begin` in steps of the dilation, below `end`; `padded` is
+/// their number with padding.
 struct WindowRange {
   Index begin, end, padded;
 
@@ -47,7 +47,7 @@ struct WindowRange {
   }
 };
 
-/// Calls f(a range for each dimension) for each place of an output plane in order.
+/// Calls f(a range for each dimension) for each output of a plane, in order.
 template <class F>
 [[gnu::always_inline]] constexpr void each_window(const Windows<2>& w, F&& f) noexcept {
   for (Index a = 0; a < w.out[0]; ++a) {

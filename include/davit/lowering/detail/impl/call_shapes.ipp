@@ -17,7 +17,7 @@
 
 namespace davit::detail {
 
-/// The same of one call.
+/// Checks one call.
 [[nodiscard]] bool fits_shapes(GraphModuleView graph, const Node& node, const OperatorSchema& schema) {
   const OperatorFacts& facts = facts_of(schema.name);
   const std::span<const Argument> inputs = graph.inputs(node);
@@ -25,7 +25,7 @@ namespace davit::detail {
     return static_cast<std::int64_t>(graph.values[a.value()].sizes.count);
   };
   std::int64_t rank = -1;
-  std::size_t next = 0;  // parameter
+  std::size_t next = 0;  // index of the parameter
   for (const Argument& a : inputs) {
     const std::string_view name = graph.str(a.name);
     const std::size_t at = name.empty() ? next : schema.index_of(name);
@@ -44,7 +44,7 @@ namespace davit::detail {
     };
     if (a.is_list() ? !std::ranges::all_of(graph.args(a.items), is_dim) : !is_dim(a)) return false;
   }
-  // ranks that the operator asks for: of its tensors, in order, and of its output
+  // the ranks that the operator requires of its tensors, in order, and of its output
   const std::span<const Argument> outputs = graph.outputs(node);
   const auto ranks = [&](std::initializer_list<std::int64_t> of_inputs, std::int64_t of_output) {
     std::size_t i = 0;

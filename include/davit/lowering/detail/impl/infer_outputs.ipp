@@ -79,7 +79,7 @@ bool infer_outputs(RuleEvaluator& r, std::string_view target, std::span<const Na
     m = meta(r, a[first].item);
   }
   const auto rank = static_cast<std::int64_t>(m.sizes.size());
-  // a dimension; `rank` where it is none, which a tensor without dimensions has at 0
+  // a dimension's index; `rank` if it is out of range, as dim 0 of a tensor without dimensions is
   const auto index = [&](const Item& item) {
     const std::int64_t d = r.wrap(item, rank);
     return static_cast<std::size_t>(r.emit.fault == nullptr ? d : rank);
@@ -292,7 +292,7 @@ bool infer_outputs(RuleEvaluator& r, std::string_view target, std::span<const Na
       for (const Item& each : at(0).items) parts.push_back({"", each});
       const ScalarType type = broadcast(r, parts).dtype;
       m = meta(r, parts[0].item);
-      for (const NamedItem& each : parts)  // an empty tensor of rank 1 joins anything
+      for (const NamedItem& each : parts)  // cat accepts an empty tensor of rank 1 beside tensors of any rank
         if (static_cast<std::size_t>(r.rank(each.item)) > m.sizes.size()) m = meta(r, each.item);
       m.strides.clear();
       m.dtype = type;

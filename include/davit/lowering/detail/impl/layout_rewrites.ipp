@@ -12,8 +12,8 @@
 
 namespace davit::detail {
 
-/// A value, its base, and so on to the value that owns the storage; none if the storage is an input's or an output
-/// shows it.
+/// Lists a value, its base, and so on up to the owner of the storage; empty if the owner is an input or an output views
+/// it.
 [[nodiscard]] std::vector<ValueId> owned_chain(Simplifier& s, ValueId v) {
   std::vector<ValueId> chain;
   for (const GraphId graph = s.value(v).graph; v != no_id; v = s.argument(s.value(v).producer, 0)) {
@@ -65,7 +65,7 @@ namespace davit::detail {
   return s.forward(out, v);
 }
 
-/// The tensor of sizes (lead..., n) whose rows `v`, of (rows, n), has as one dimension.
+/// view(v: [rows, n], [lead..., n]).
 [[nodiscard]] ValueId rows_of(Simplifier& s, ValueId v, std::span<const Dim> lead) {
   const ValueId base = s.stripped(v);
   const std::span<const Dim> own = s.sizes(base);
@@ -98,13 +98,13 @@ namespace davit::detail {
   }
   if (const NodeId n = s.maker(x, "aten.bmm.default");
       n != no_id && to.size() > 3 && s.same(std::span(to).last(2), s.sizes(x).last(2))) {
-    // the batch dimensions were made one; an operand may have been expanded before
+    // the batch dimensions were flattened, perhaps after an expand of the operand
     const auto operand = [&](ValueId v) {
       const ValueId expanded = s.stripped(v), base = s.before_expand(expanded);
       const std::span<const Dim> own = s.sizes(base), wide = s.sizes(expanded);
       if (own.size() > to.size() || own.size() < 2 || s.sizes(v).size() < 2 || !s.same(own.last(2), s.sizes(v).last(2)))
         return no_id;
-      // what it was expanded to is a part of the result
+      // the expanded sizes are part of the result's sizes
       if (base != expanded &&
           (wide.size() > to.size() || wide.size() < 2 || !s.same(wide.last(2), own.last(2)) ||
            !s.same(wide.first(wide.size() - 2), std::span(to).subspan(to.size() - wide.size(), wide.size() - 2))))
@@ -115,13 +115,13 @@ namespace davit::detail {
     };
     const ValueId a = operand(s.argument(n, 0));
     ValueId b = operand(s.argument(n, 1));
-    if (b == no_id && s.maker(a, "aten._safe_softmax.default") != no_id) {  // of an attention: as the scores have it
+    if (b == no_id && s.maker(a, "aten._safe_softmax.default") != no_id) {  // attention keeps the rank of its scores
       TensorMeta meta{.dtype = s.value(a).dtype, .sizes = to};
       std::ranges::copy(s.sizes(s.argument(n, 1)).last(2), meta.sizes.end() - 2);
       b = s.reshaped(s.argument(n, 1), meta);
     }
     if (a == no_id || b == no_id || std::max(s.sizes(a).size(), s.sizes(b).size()) != to.size()) return false;
-    for (std::size_t d = 0; d + 2 < to.size(); ++d) {  // both may have been expanded along it
+    for (std::size_t d = 0; d + 2 < to.size(); ++d) {  // both operands may be broadcast along this dimension
       const auto has = [&](std::span<const Dim> own) {
         return d + own.size() >= to.size() && s.same(own[d + own.size() - to.size()], to[d]);
       };
@@ -132,7 +132,7 @@ namespace davit::detail {
   return false;
 }
 
-/// The tensors that a cat joins along its first dimension; nothing for others.
+/// cat([a, b], 0) -> a, b; empty for other nodes.
 [[nodiscard]] std::vector<ValueId> rows_of_cat(Simplifier& s, ValueId v) {
   std::vector<ValueId> parts;
   const NodeId n = s.maker(v, "aten.cat.default");
@@ -142,7 +142,7 @@ namespace davit::detail {
   return parts;
 }
 
-/// The dimension of an operator's `self` that is the only one in its list of that name, counted from the front.
+/// The dimension in an operator's list of that name if the list has one entry, counted from the front.
 [[nodiscard]] std::optional<std::size_t> only_dim(const operators::NodeArguments& call, const char* name) {
   const Argument* const list = call.find({name, 1});
   const ValueId x = call.value({"self", 0});
@@ -153,7 +153,7 @@ namespace davit::detail {
   return static_cast<std::size_t>(dim);
 }
 
-/// view(cat([a, b], 0)) -> cat([view(a), view(b)], 0): elements follow each other all the same.
+/// view(cat([a, b], 0)) -> cat([view(a), view(b)], 0): the order of elements stays.
 [[nodiscard]] bool make_longer_cat(Simplifier& s, const Node& node, ValueId x, ValueId out) {
   const std::vector<ValueId> rows = rows_of_cat(s, x);
   if (rows.empty() || s.sizes(out).empty() || !s.used_once(x)) return false;
@@ -225,8 +225,8 @@ namespace davit::detail {
   };
   if (!equal(x, out)) return false;
   if (s.sizes(base).size() != s.sizes(out).size() || !equal(base, inner)) {
-    // a view came before, and a squeeze comes after: the view does without the dimensions that go again. (A batch of
-    // one that a view takes away is left to the product that gives it back.)
+    // squeeze(permute(view(x))): the view leaves out the dimensions that the squeeze drops. (A batch of 1 that a view
+    // drops is left to the product that restores it.)
     if (base == inner || s.sizes(inner).size() < s.sizes(out).size() ||
         !s.view().target(node).starts_with("aten.squeeze."))
       return false;
@@ -240,7 +240,8 @@ namespace davit::detail {
     base = gone == 0 ? s.reshaped(base, meta) : no_id;
     if (base == no_id) return false;
   }
-  // the wide dimensions of the result, by which of the base's they are; those of one take what is left, in order
+  // the dimensions of the result larger than 1, by their dimensions in the base; dimensions of size 1 fill the rest in
+  // order
   const std::vector<std::size_t> of_base = wide(s.sizes(base)), of_inner = wide(s.sizes(inner)),
                                  of_x = wide(s.sizes(x)), of_out = wide(s.sizes(out));
   std::vector<std::size_t> ones;
@@ -263,12 +264,12 @@ namespace davit::detail {
 bool make_permute(Simplifier& s, const Node& node, ValueId out) {
   operators::PermutationView permutation, first;
   if (operators::read_permutation(s.of(node), permutation) || permutation.rank == 0) return false;
-  const bool joined = s.permuted(permutation.input, first);  // what is before that is joined already
+  const bool joined = s.permuted(permutation.input, first);  // earlier permutations are merged already
   if (joined) permutation = permutation.after(first);
   const ValueId x = permutation.input;
   if (permutation.is_identity()) return s.forward(out, x);
   int last = -1;
-  bool moves = false;  // more than dimensions of one
+  bool moves = false;  // dimensions larger than 1 change their order
   for (std::size_t d = 0; d < permutation.rank; ++d) {
     if (s.is(s.sizes(x)[permutation.from[d]], 1)) continue;
     moves = moves || permutation.from[d] < last;
@@ -334,7 +335,7 @@ bool make_reshape(Simplifier& s, const operators::SameElementsOperator& op, cons
   if (s.value(x).dtype != s.value(out).dtype || s.value(x).kind != ValueKind::tensor) return false;
   if (op.copies && s.escapes[out] != 0) return target == "aten.clone.default" && make_shown_view(s, node, x, out);
   if (op.copies && s.same(s.sizes(x), s.sizes(out))) return s.forward(out, x);
-  // a size that the others tell is not asked for
+  // a size that follows from the other sizes needs no sym_size
   const bool asks =
       target == "aten.flatten.using_ints" || (inputs.size() > 1 && inputs[1].is_list() &&
                                               std::ranges::any_of(s.view().args(inputs[1].items), &Argument::is_value));
@@ -342,7 +343,7 @@ bool make_reshape(Simplifier& s, const operators::SameElementsOperator& op, cons
   if (s.same(s.sizes(base), s.sizes(out))) return s.forward(out, base);
   if (make_wider_product(s, node, base, out) || make_select(s, node, base, out) ||
       make_longer_cat(s, node, base, out) || make_one_permute(s, node, base, out))
-    return true;  // `inputs` may have moved
+    return true;  // `inputs` may dangle now
   return (base != x || (asks && (s.escapes[out] == 0 || target == "aten.view.default"))) &&
          make_view(s, node, base, out);
 }

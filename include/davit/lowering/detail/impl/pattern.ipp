@@ -37,7 +37,7 @@ class PatternParser {
     }
     if (take("if ")) pattern_.conditions = std::exchange(rest_, {});
     skip();
-    if (!rest_.empty()) fail("a pattern goes on after its call");
+    if (!rest_.empty()) fail("a pattern has text after its call");
     if (pattern_.names.size() > PatternMatch::most_names) fail("a pattern has too many names");
     return std::move(pattern_);
   }
@@ -69,7 +69,7 @@ class PatternParser {
     if (at == pattern_.names.end()) pattern_.names.push_back(name);
     return place;
   }
-  /// A number at the front of the text; nothing if there is none.
+  /// Reads a number at the front of the text; nothing if there is none.
   [[nodiscard]] std::optional<double> number() {
     skip();
     const std::string_view before = rest_;
@@ -87,7 +87,7 @@ class PatternParser {
     return std::nullopt;
   }
 
-  /// The place of the term at the front of the text.
+  /// Reads the term at the front of the text; returns its index.
   [[nodiscard]] std::uint16_t term() {
     PatternTerm made;
     if (const std::optional<double> literal = number()) {
@@ -147,7 +147,7 @@ class PatternParser {
         rest_ = before;
         at = position;
       }
-      if (at >= made.parameters.size()) return fail("a pattern passes what an operator does not take");
+      if (at >= made.parameters.size()) return fail("a pattern passes an argument that the operator does not have");
       made.parameters[at].term = term();
       (void)take(",");
       if (pattern_.mistake != nullptr || rest_.empty()) return fail("a call is not closed");
@@ -162,7 +162,7 @@ Pattern parse_pattern(const PatternRow& row) { return PatternParser(row).run(); 
 
 // -- terms ------------------------------------------------------------------------------------------------------------
 
-/// A number that an argument is, or that is written as a default.
+/// The number of an argument, or of a default as the schema writes it.
 [[nodiscard]] std::optional<double> number_of(const Argument* a, std::string_view default_value) {
   double found = 0;
   if (a != nullptr) return operators::NodeArguments::read_number(*a, found) ? std::optional(found) : std::nullopt;
@@ -171,7 +171,7 @@ Pattern parse_pattern(const PatternRow& row) { return PatternParser(row).run(); 
   const auto [ptr, error] = real_from_chars(default_value.data(), end, found);
   return error == std::errc() && ptr == end ? std::optional(found) : std::nullopt;
 }
-/// Integers are exact, so that x * 1.0000001 is not x.
+/// Compares integers exactly, so that x * 1.0000001 does not fit x * 1.
 [[nodiscard]] bool is_literal(double found, double literal) noexcept {
   const bool exact = !std::isfinite(literal) || literal == std::trunc(literal);
   return exact ? found == literal : std::fabs(found - literal) <= 1e-6 * std::fabs(literal);
@@ -222,7 +222,7 @@ bool PatternMatch::fits(const PatternTerm& term, const Given& given) {
   return fits_absent(term, given);
 }
 
-/// The node that makes a value is that of the term.
+/// True if the node that makes a value fits the term.
 bool PatternMatch::fits_producer(const PatternTerm& term, ValueId v) {
   const NodeId n = graph_.values[v].producer;
   if (n == no_id || n < facts_.first) return false;
@@ -238,7 +238,7 @@ bool PatternMatch::fits_producer(const PatternTerm& term, ValueId v) {
   const Argument matrix = GraphBuilder::value(permutation.input);
   return fits(pattern_->terms[term.operand], {&matrix, {}, no_id});
 }
-/// An optional call that is not there: its first operand is the value, its numbers are neutral.
+/// Fits an optional call that is absent: the value is its first operand, and its numbers take their neutral values.
 bool PatternMatch::fits_absent(const PatternTerm& term, const Given& given) {
   if (given.argument != nullptr && !bind(term.name, *given.argument)) return false;
   for (std::size_t i = 1; i < term.parameters.size(); ++i) {
@@ -248,7 +248,7 @@ bool PatternMatch::fits_absent(const PatternTerm& term, const Given& given) {
   }
   return fits(pattern_->terms[term.parameters[0].term], given);
 }
-/// A tensor that an operator fills with one number.
+/// Fits a tensor that an operator fills with one number: full, ones, zeros.
 bool PatternMatch::fits_filled(const PatternTerm& term, ValueId v) {
   const operators::NodeArguments call(graph_, graph_.values[v].producer);
   for (const operators::Parameter p : {operators::Parameter{"s", 0}, {"fill_value", 1}}) {

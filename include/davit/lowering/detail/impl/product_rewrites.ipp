@@ -12,8 +12,8 @@
 
 namespace davit::detail {
 
-/// softmax(q f (k f)^T + mask) v, where lines of which nothing is left are zero. Its operands are a pattern; the keys
-/// are as they were before they were transposed. Source: torch's _scaled_dot_product_attention_math.
+/// softmax(q f (k f)^T + mask) v -> attention; rows that are masked whole give zeros. A pattern describes the operands,
+/// and `key` is taken before its transposition. Source: torch's _scaled_dot_product_attention_math.
 [[nodiscard]] bool make_attention(Simplifier& s, const Node& node, ValueId p, ValueId v) {
   if (!s.used_once(p) || s.sizes(p).size() < s.sizes(v).size() ||
       std::ranges::none_of(operator_families::attention_scores,
@@ -37,7 +37,7 @@ namespace davit::detail {
     turn.from[d] = static_cast<std::uint8_t>(d + 2 == rank ? d + 1 : d + 1 == rank ? d - 1 : d);
   TensorMeta meta{.dtype = s.value(k).dtype, .sizes = std::vector<Dim>(s.sizes(k).begin(), s.sizes(k).end())};
   std::swap(meta.sizes[rank - 2], meta.sizes[rank - 1]);
-  // the keys as they were before they were transposed
+  // the keys before their transposition
   if (s.permuted(k, first)) turn = turn.after(first);
   ValueId base = turn.input;
   if (!turn.is_identity()) base = emit_permute(s, turn, meta);
@@ -65,7 +65,7 @@ bool make_matmul(Simplifier& s, const Node& node, ValueId a, ValueId b, ValueId 
   if (inputs.size() != 2 || !inputs[0].is_value() || !inputs[1].is_value()) return false;
   const ValueId a = inputs[0].value(), b = inputs[1].value();
   if (s.view().target(node) == "aten.matmul.default") return make_matmul(s, node, a, b, out);
-  const ValueId whole = s.stripped(b), one = s.before_expand(whole);  // one matrix for all
+  const ValueId whole = s.stripped(b), one = s.before_expand(whole);  // one matrix for the whole batch
   const auto ends_in_it = [&](ValueId v) { return s.sizes(v).size() > 1 && s.same(s.sizes(one), s.sizes(v).last(2)); };
   const bool is_one = one != b && s.sizes(one).size() == 2 && ends_in_it(whole) && ends_in_it(b);
   return make_matmul(s, node, a, is_one ? one : b, out);
@@ -95,7 +95,7 @@ bool make_matmul(Simplifier& s, const Node& node, ValueId a, ValueId b, ValueId 
     const NamedItem arguments[] = {{"self", tensor_item(a)}, {"vec", tensor_item(b)}};
     return s.compose(node, "aten.mv.default", arguments, PatternUse::composite);
   }
-  // the value with those of its dimensions; no_id if another is not of size one
+  // the value with these dimensions alone; no_id if another dimension is larger than 1
   const auto with = [&](ValueId v, std::initializer_list<std::size_t> kept) {
     if (v == no_id || s.value(v).dtype != s.value(x).dtype) return no_id;
     TensorMeta meta{.dtype = s.value(v).dtype, .sizes = {}};

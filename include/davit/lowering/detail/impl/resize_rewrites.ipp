@@ -12,7 +12,8 @@
 
 namespace davit::detail {
 
-/// The elements of a tensor with one dimension larger than 1 at most, if they follow from numbers alone: arange(5) * 2.
+/// Computes the elements of a tensor with at most one dimension larger than 1, if they depend on numbers alone:
+/// arange(5) * 2.
 [[nodiscard]] bool read_numbers(Simplifier& s, ValueId v, std::vector<double>& out, int depth) {
   std::int64_t count = 1;
   for (const Dim& d : s.sizes(v)) {
@@ -141,7 +142,7 @@ namespace davit::detail {
   const std::string_view target = names[mirrors ? 1 : 0][padded - 1];
   std::vector<std::int64_t> pads(2 * padded, 0);
   const std::size_t place = 2 * (rank - 1 - first);
-  if (const NodeId before = s.maker(x, target); before != no_id && s.used_once(x)) {  // another dimension's
+  if (const NodeId before = s.maker(x, target); before != no_id && s.used_once(x)) {  // a pad of another dimension
     const std::span<const Argument> old = s.view().args(s.view().inputs(s.emit.module().nodes[before])[1].items);
     const bool joins = old.size() == pads.size() &&
                        std::ranges::all_of(old, [](const Argument& a) { return a.kind == ArgumentKind::int_; }) &&
@@ -214,9 +215,9 @@ namespace davit::detail {
       return false;
     if (l.size() != h.size() || l.size() != w.size()) return false;
     const auto n = static_cast<double>(s.sizes(x)[i + 2].value), m = static_cast<double>(l.size());
-    if (n == m) return false;  // a kernel leaves the axis alone, the program makes NaN of infinities there
+    if (n == m) return false;  // kernels copy along this axis, the program makes NaN of infinities
     for (std::size_t j = 0; j < l.size(); ++j) {
-      // in float32, as kernels: times a weight of 0 an infinite difference is NaN
+      // in float32, as kernels do: an infinite difference times a weight of 0 is NaN
       const auto exact = [&](float place) {
         const float first = std::min(std::floor(std::max(place, 0.0f)), static_cast<float>(n) - 1);
         return l[j] == double{first} && (w[j] == 0) == (std::max(place, 0.0f) <= first);

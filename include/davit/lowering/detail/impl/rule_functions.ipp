@@ -15,12 +15,12 @@ using Items = std::vector<Item>;
 
 [[nodiscard]] Item type_item(ScalarType type) { return Item::of(GraphBuilder::scalar_type(type)); }
 
-/// The tensor in that dtype; itself if it has it.
+/// Casts the tensor to that dtype; returns it unchanged if it has the dtype.
 [[nodiscard]] Item cast_to(RuleEvaluator& r, const Item& x, ScalarType type) {
   return !r.is_tensor(x) || r.dtype(x) == type ? x
                                                : r.call("aten._to_copy.default", {{"", x}, {"dtype", type_item(type)}});
 }
-/// The dtype torch computes these in.
+/// The dtype in which torch computes with these operands.
 [[nodiscard]] ScalarType promoted(RuleEvaluator& r, const Items& a) {
   PromotedType type;
   for (const Item& x : a) {
@@ -40,8 +40,8 @@ using Items = std::vector<Item>;
   return r.call("aten.where.self", {{"", a[0]}, {"", yes}, {"", no}});
 }
 
-/// torch.einsum, pair by pair from the left; labels that no later operand and no output has are summed as early as
-/// possible.
+/// torch.einsum, pair by pair from the left. A label that neither a later operand nor the output has is summed as early
+/// as possible.
 class Einsum {
  public:
   explicit Einsum(RuleEvaluator& r) : r_(r) {}
@@ -109,7 +109,7 @@ class Einsum {
   }
 
  private:
-  /// The labels of an ellipsis of n dimensions: control characters, from the right.
+  /// The labels of an ellipsis of n dimensions: control characters, numbered from the right.
   [[nodiscard]] static std::string ellipsis(std::size_t n) {
     std::string out;
     for (std::size_t i = std::min<std::size_t>(n, 30); i-- > 0;) out += static_cast<char>(1 + i);
@@ -142,7 +142,7 @@ class Einsum {
       }
     return x;
   }
-  /// Sums the dimensions whose labels nobody needs.
+  /// Sums the dimensions whose labels are not needed any more.
   void drop(Item& x, std::string& labels, const std::string& needed) {
     std::vector<std::int64_t> gone;
     std::string rest;
@@ -170,7 +170,7 @@ class Einsum {
     return d.is_static() && d.value == 1;
   }
   [[nodiscard]] Item pair(Item a, std::string& have, Item b, std::string other, const std::string& later) {
-    // a dimension of one is broadcast: it goes from the operand that has it
+    // an operand with a broadcast dimension of size 1 drops it; the other operand has it
     for (const char c : std::string(have)) {
       if (!other.contains(c) || is_one(a, have, c) == is_one(b, other, c)) continue;
       std::string rest = is_one(a, have, c) ? have : other;
@@ -187,7 +187,7 @@ class Einsum {
     std::string joint = batch + of_a + of_b;
     if (contracted.empty()) {
       if (std::string in_order;
-          std::ranges::all_of(joint, [&](char c) { return later.contains(c); })) {  // as the result has them
+          std::ranges::all_of(joint, [&](char c) { return later.contains(c); })) {  // in the order of the result
         for (const char c : later)
           if (joint.contains(c) && !in_order.contains(c)) in_order += c;
         joint = in_order;
@@ -231,7 +231,7 @@ class Einsum {
   RuleEvaluator& r_;
 };
 
-/// True if a tensor's recorded strides are those of a dense tensor with the dimensions in that order, outermost first.
+/// True if a tensor's recorded strides are dense with the dimensions in that order, outermost first.
 [[nodiscard]] bool lies_in_order(RuleEvaluator& r, const Item& x, std::span<const std::size_t> order) {
   const Value& v = r.emit.module().values[x.value()];
   if (v.strides.count != v.sizes.count) return false;
@@ -255,7 +255,7 @@ inline constexpr RuleFunctionRow rule_functions[] = {
        return Item::list(std::move(out));
      }},
     {"dims", 1,
-     [](RuleEvaluator& r, const Items& a) {  // sizes for `sizes=`, which need no values
+     [](RuleEvaluator& r, const Items& a) {  // the argument of `sizes=`: expressions without nodes
        Items out;
        if (r.is_tensor(a[0]))
          for (const Dim& d : std::vector<Dim>(r.emit.sizes(a[0].value()).begin(), r.emit.sizes(a[0].value()).end()))
@@ -266,7 +266,7 @@ inline constexpr RuleFunctionRow rule_functions[] = {
     {"promote", 2, [](RuleEvaluator& r, const Items& a) { return type_item(promoted(r, a)); }},
     {"rounded", 2,
      [](RuleEvaluator& r,
-        const Items& a) {  // a number as torch's Scalar.to<scalar_t> makes it: rounded to a dtype of 16 bits
+        const Items& a) {  // a number as torch's Scalar.to<scalar_t> converts it: rounded to a 16-bit dtype
        if (!r.is_static(a[0]) || size_of(r.dtype(a[1])) != 2 || !is_floating(r.dtype(a[1]))) return a[0];
        return Item::of(GraphBuilder::real(rounded_to(r.dtype(a[1]), r.number(a[0]))));
      }},
@@ -279,7 +279,7 @@ inline constexpr RuleFunctionRow rule_functions[] = {
     {"islist", 1, [](RuleEvaluator&, const Items& a) { return Item::boolean(a[0].is_list()); }},
     {"isfixed", 1, [](RuleEvaluator& r, const Items& a) { return Item::boolean(r.is_static(a[0])); }},
     {"atleast", 2,
-     [](RuleEvaluator& r, const Items& a) {  // whatever the symbolic sizes are
+     [](RuleEvaluator& r, const Items& a) {  // true for all values of the symbols
        return Item::boolean(r.less(a[1], a[0], true).value_or(false));
      }},
     {"len", 1,
@@ -288,11 +288,11 @@ inline constexpr RuleFunctionRow rule_functions[] = {
      [](RuleEvaluator& r, const Items& a) {
        if (!a[0].is(ArgumentKind::float_)) return a[0];
        const double x = r.number(a[0]);
-       if (!(x > -0x1p62 && x < 0x1p62)) return r.fail("a number that is no size");
+       if (!(x > -0x1p62 && x < 0x1p62)) return r.fail("a number cannot be a size");
        return Item::integer(static_cast<std::int64_t>(x));
      }},
     {"truncated", 2,
-     [](RuleEvaluator& r, const Items& a) {  // a symbolic number as the size that it is declared to make
+     [](RuleEvaluator& r, const Items& a) {  // a symbolic number as the size of a declared dimension
        const NamedItem inputs[] = {{"a", a[0]}};
        return r.emit.symbolic("torch.sym_int", inputs, ValueKind::sym_int, r.emit.dim(a[1]));
      }},
@@ -316,7 +316,7 @@ inline constexpr RuleFunctionRow rule_functions[] = {
        Items out;
        const std::int64_t first = r.integer(a[0]), last = r.integer(a[1]);
        if (!r.is_static(a[0]) || !r.is_static(a[1]))
-         return r.fail("a decomposition goes over a dimension whose size is symbolic");
+         return r.fail("a decomposition needs a fixed size of a symbolic dimension");
        std::int64_t count = 0;
        if (__builtin_sub_overflow(last, first, &count) || count > 65536)
          return r.fail("a decomposition into more than 65536 steps");
@@ -362,19 +362,19 @@ inline constexpr RuleFunctionRow rule_functions[] = {
        return Item::list(std::move(out));
      }},
     {"times", 2,
-     [](RuleEvaluator& r, const Items& a) {  // a list of n: the list itself, or its one item n times
+     [](RuleEvaluator& r, const Items& a) {  // a list of n items: the list itself, or its only item n times
        Item one = a[0].is_list() && a[0].items.size() == 1 ? a[0].items[0] : a[0];
        if (one.is_list()) return one;
        return Item::list(Items(static_cast<std::size_t>(std::clamp<std::int64_t>(r.integer(a[1]), 0, 64)), one));
      }},
     {"compact", 1,
-     [](RuleEvaluator&, const Items& a) {  // without none
+     [](RuleEvaluator&, const Items& a) {  // the items that are not None
        Items out = a[0].items;
        std::erase_if(out, [](const Item& x) { return x.is_none(); });
        return Item::list(std::move(out));
      }},
     {"joint", 2,
-     [](RuleEvaluator& r, const Items& a) {  // the sizes to which tensors broadcast, but for the last n
+     [](RuleEvaluator& r, const Items& a) {  // the broadcast sizes of tensors without the last n
        std::int64_t most = 0;
        for (const Item& x : a[0].items) most = std::max(most, r.rank(x));
        const std::int64_t last = r.integer(a[1]);
@@ -395,7 +395,7 @@ inline constexpr RuleFunctionRow rule_functions[] = {
        return Item::list(std::move(out));
      }},
     {"moved", 3,
-     [](RuleEvaluator& r, const Items& a) {  // the order of dimensions that puts some to other places
+     [](RuleEvaluator& r, const Items& a) {  // the permutation that moves dimensions to other positions
        const std::int64_t n = r.integer(a[0]);
        std::vector<std::int64_t> order(static_cast<std::size_t>(std::max<std::int64_t>(n, 0)), -1);
        std::vector<bool> used(order.size(), false);
@@ -427,7 +427,7 @@ inline constexpr RuleFunctionRow rule_functions[] = {
      [](RuleEvaluator& r, const Items& a) { return a[1].is_none() ? a[0] : cast_to(r, a[0], r.dtype(a[1])); }},
     {"where", 3, &where},
     {"symbool", 1,
-     [](RuleEvaluator& r, const Items& a) {  // a truth as the value of a node
+     [](RuleEvaluator& r, const Items& a) {  // a bool as a sym_bool value
        const NamedItem inputs[] = {{"a", Item::integer(1)}, {"b", Item::integer(r.truth(a[0]) ? 1 : 0)}};
        return r.emit.symbolic("_operator.eq", inputs, ValueKind::sym_bool, {.value = r.truth(a[0]) ? 1 : 0});
      }},

@@ -51,7 +51,7 @@ Item RuleReader::body() {
     at_ = first;
     Item result = expression();
     skip();
-    if (at_ != text_.size() && r_.emit.fault == nullptr) return r_.fail("a rule goes on after its result");
+    if (at_ != text_.size() && r_.emit.fault == nullptr) return r_.fail("a rule has text after its result");
     return result;
   }
   return {};
@@ -185,7 +185,7 @@ Item RuleReader::primary() {
   if (name == "outtype" && !r_.outputs.empty()) return Item::of(GraphBuilder::scalar_type(r_.outputs[0].dtype));
   if (const ScalarType type = scalar_type_named(name); type != ScalarType::undefined)
     return Item::of(GraphBuilder::scalar_type(type));
-  return r_.fail("a rule names what is not there");
+  return r_.fail("a rule uses an unknown name");
 }
 
 std::vector<NamedItem> RuleReader::arguments_of() {

@@ -53,12 +53,12 @@ GraphModule Simplifier::run() {
 
 namespace {
 
-/// A pattern by the operator that it ends in.
+/// A pattern with the operator of its root.
 struct IndexedPattern {
-  std::string_view written;  ///< "mul.Tensor"
+  std::string_view written;  ///< of the root: "mul.Tensor"
   const PatternRow* row = nullptr;
 };
-/// All patterns, those of one operator together and in their order.
+/// All patterns, grouped by root, in the order of the rows within a group.
 inline constexpr auto pattern_index = [] {
   constexpr std::size_t count = [] {
     std::size_t n = 0;
@@ -69,11 +69,11 @@ inline constexpr auto pattern_index = [] {
   std::size_t next = 0;
   for (const std::span<const PatternRow> family : pattern_tables)
     for (const PatternRow& row : family) index[next++] = {pattern_root(row.pattern), &row};
-  for (std::size_t i = 1; i < count; ++i)  // stable, and few
+  for (std::size_t i = 1; i < count; ++i)  // stable insertion sort: the rows are few
     for (std::size_t j = i; j > 0 && index[j].written < index[j - 1].written; --j) std::swap(index[j], index[j - 1]);
   return index;
 }();
-/// The patterns that end in an operator ("aten.mul.Tensor"). O(log patterns).
+/// Returns the patterns with that root ("aten.mul.Tensor"). O(log patterns).
 [[nodiscard]] std::span<const IndexedPattern> patterns_of(std::string_view target) noexcept {
   if (!target.starts_with("aten.")) return {};
   target.remove_prefix(5);
@@ -156,10 +156,10 @@ double Simplifier::captured_number(std::string_view name) const {
 bool Simplifier::apply_patterns(std::string_view target, std::span<const Argument> inputs, const Node& node,
                                 ValueId out) {
   for (const IndexedPattern& each : patterns_of(target))
-    if (fits(*each.row, inputs, view().outputs(node))) return apply(node, out);  // `inputs` may have moved
+    if (fits(*each.row, inputs, view().outputs(node))) return apply(node, out);  // `inputs` may dangle now
   return false;
 }
-/// Appends the call of the pattern that fitted last.
+/// Emits the call of the pattern that fitted last.
 bool Simplifier::apply(const Node& node, ValueId out) {
   const Pattern& pattern = *fitted_;
   if (pattern.call.find('(') == std::string_view::npos) {
@@ -180,7 +180,7 @@ bool Simplifier::apply(const Node& node, ValueId out) {
   const std::string_view schema = find_operator(call.target);
   if (schema.empty() || parse_schema(schema).returns < 2)
     return compose(node, call.target, call.arguments, pattern.row->use) || give_up();
-  if (whole == nullptr) return give_up();  // of several results the first one stands for the node's
+  if (whole == nullptr) return give_up();  // of several results the first one stands for the node
   const Item made = rules_.call(call.target, std::move(call.arguments));
   if (emit.fault != nullptr || made.items.empty() ||
       taker_of(static_cast<NodeId>(emit.mark().nodes - 1)) >= taker_count(*whole))
@@ -212,7 +212,7 @@ bool Simplifier::drop_expand(const Node& node, ValueId out) {
   }
   return false;
 }
-/// sym_size(y, d) -> sym_size(x, e), where x is the first value that has the size.
+/// sym_size(y, d) -> sym_size(x, e), where x is the first value with that size.
 bool Simplifier::ask_first_size(const Node& node, ValueId out) {
   const ExprId id = value(out).expr;
   if (id == no_id || emit.module().exprs[id].op != ExprOp::symbol) return false;
@@ -254,13 +254,13 @@ ValueId Simplifier::reshaped(ValueId v, const TensorMeta& meta) {
 
 // -- the pass ------------------------------------------------------------------------------------------------------
 
-/// Operators whose `dim` counts the dimensions of their first argument.
+/// True for operators whose `dim` counts the dimensions of their first argument.
 [[nodiscard]] bool counts_dims(std::string_view target) noexcept {
   const ShapeRule rule = facts_of(target).shape;
   return rule == ShapeRule::same || rule == ShapeRule::reduced || rule == ShapeRule::summed ||
          rule == ShapeRule::selected || rule == ShapeRule::sliced;
 }
-/// Which values are outputs, which of them outputs may show the storage of, and how often each is used.
+/// Finds outputs, the values that outputs may view, and the number of uses of each value.
 void Simplifier::look_at_users() {
   for (const Graph& g : from.graphs)
     for (const Argument& output : from.args(g.outputs))
@@ -323,7 +323,7 @@ bool Simplifier::forward(ValueId out, ValueId v) {
     if (v < uses_.size() && uses_[v] != 0) uses_[v] += uses_[out] - 1;
     return true;
   }
-  // the value itself takes the output's name
+  // the value takes over the output's name
   const NodeId n = value(v).producer;
   if (v >= is_output.size() || is_output[v] != 0 || n == no_id || n < from.nodes.size() || renamed_.contains(v))
     return false;
@@ -368,7 +368,7 @@ std::size_t Simplifier::taker_of(NodeId n) { return first_taker(view(), n, *whol
 bool Simplifier::take_equal(const Node& made, ValueId out) {
   std::string key;
   if (value(out).kind == ValueKind::sym_int && value(out).expr != no_id) {
-    write_key(key, value(out).expr);  // however it was asked for
+    write_key(key, value(out).expr);  // the expression identifies a size, whichever node reads it
   } else {
     key = view().target(made);
     key += std::to_string(static_cast<int>(value(out).dtype));
@@ -397,7 +397,7 @@ ValueId Simplifier::called(std::string_view target, std::span<const NamedItem> i
   emit.roll_back(mark);
   return at->second;
 }
-/// An expression as a text; one that is large by its number.
+/// Writes an expression as text, or by its id if it is large.
 void Simplifier::write_key(std::string& key, ExprId id) {
   const std::size_t begin = key.size();
   std::vector<ExprId> open{id};
@@ -425,8 +425,8 @@ std::int64_t Simplifier::rank_of_first(const Node& made) {
   const std::span<const Argument> inputs = view().inputs(made);
   return inputs.empty() || !inputs[0].is_value() ? 0 : static_cast<std::int64_t>(sizes(inputs[0].value()).size());
 }
-/// What arguments say, but for what the output's dtype says too. `rank`: of what `dim` counts the dimensions; 0: as
-/// it is.
+/// Writes arguments into the key, without those that the output's dtype repeats. `rank`: the number of dimensions that
+/// `dim` counts; 0: `dim` is written unchanged.
 void Simplifier::write_key(std::string& key, Range range, std::int64_t rank, bool of_dim, bool of_list) {
   for (const Argument& a : view().args(range)) {
     const std::string_view name = view().str(a.name);

@@ -130,7 +130,7 @@ TEST_CASE(
       }
       CHECK(test.values() == expected);
       CHECK(expected != exact);
-      // rows of 35, a number for each of them
+      // rows of 35, a number per row
       const EValue wide = test.tensor(type, {2, 35}, a), column = test.tensor(type, {2, 1}, {b[1], b[2]});
       CHECK(test.run(elementwise_binary_ops, minus ? "aten.sub.Tensor" : "aten.add.Tensor",
                      {wide, column, EValue(0.1)}) == ErrorCode::ok);
@@ -139,7 +139,7 @@ TEST_CASE(
         CHECK(test.values()[i] ==
               davit::rounded_to(type, a[i] + (i % 35 < 32 ? product : davit::rounded_to(type, product))));
       }
-      const EValue every_other = test.view(test.tensor(type, {70}, b), {35}, {2});  // as dense ones
+      const EValue every_other = test.view(test.tensor(type, {70}, b), {35}, {2});  // as dense
       CHECK(test.run(elementwise_binary_ops, minus ? "aten.sub.Tensor" : "aten.add.Tensor",
                      {test.view(wide, {35}, {2}), every_other, EValue(0.1)}) == ErrorCode::ok);
       for (std::size_t i = 0; i < 35; ++i) {
@@ -152,7 +152,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "portable: clamp whose one bound is NaN leaves its input; beside another bound, or in a tensor, NaN prevails") {
+    "portable: clamp with NaN as its only bound returns its input; beside another bound, or in a tensor, NaN wins") {
   KernelTest test;
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const ScalarType type : {ScalarType::float32, ScalarType::float64, ScalarType::bfloat16}) {

@@ -23,7 +23,7 @@ using davit::portable_kernels::copy_ops;
 using Integers = KernelTest::Integers;
 using Numbers = KernelTest::Numbers;
 
-/// A line of complex64 numbers, given by pairs.
+/// A vector of complex64 numbers, given by pairs.
 EValue complex(KernelTest& test, const Numbers& pairs) { return test.complex_line(ScalarType::complex64, pairs); }
 /// The pairs of output 0.
 Numbers pairs(const KernelTest& test) {

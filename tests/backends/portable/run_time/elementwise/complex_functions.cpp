@@ -22,7 +22,7 @@ using davit::ScalarType;
 using davit::portable_kernels::complex_form_ops;
 using Numbers = KernelTest::Numbers;
 
-/// A line of complex numbers of parts of this type, and what a kernel made of such.
+/// A vector of complex numbers with parts of this type, and a kernel's results.
 template <class T>
 struct ComplexTest : KernelTest {
   static constexpr ScalarType type = sizeof(T) == 4 ? ScalarType::complex64 : ScalarType::complex128;
@@ -50,7 +50,7 @@ bool is_near(std::complex<double> a, std::complex<double> b, double tolerance) {
   return std::abs(a - b) <= tolerance * (1 + std::abs(b));
 }
 
-/// Each function against the one that it inverts, or its definition, in the branch that the principal values have.
+/// Checks each function against its inverse or its definition, in the branch of the principal values.
 template <class T>
 void check_functions(double tolerance) {
   ComplexTest<T> test;
@@ -97,7 +97,7 @@ TEST_CASE("portable: functions of complex numbers at the ends") {
   CHECK(is_near(test.of("log1p", {1e-20, 0}) * 1e20, 1.0, 1e-6));
   CHECK(is_near(test.of("reciprocal", {0, 1e-30}) * 1e-30, {0, -1}, 1e-6));
   CHECK(std::isnan(test.of("reciprocal", {0, 0}).real()));
-  CHECK(test.of("asin", {2, 0}).imag() > 0);  // either side of the cut
+  CHECK(test.of("asin", {2, 0}).imag() > 0);  // both sides of the cut
   CHECK(test.of("asin", {2, -0.0}).imag() < 0);
 }
 

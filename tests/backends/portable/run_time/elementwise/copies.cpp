@@ -51,7 +51,7 @@ TEST_CASE("portable: a range of integers is counted in integers, of the dtype th
   CHECK(arange(0, 5, 0.5, as(ScalarType::int64)) == ErrorCode::invalid_argument);
 }
 
-TEST_CASE("portable: to answers the tensor itself if it has that dtype, unless a copy is asked for") {
+TEST_CASE("portable: to returns the tensor itself if it has that dtype, unless a copy is requested") {
   KernelTest test;
   const EValue x = test.tensor(ScalarType::float32, {2}, {1.5, -2});
   const EValue same(static_cast<std::int64_t>(ScalarType::float32)),

@@ -39,7 +39,7 @@ std::vector<Complex> results(const KernelTest& test) {
     all.push_back(davit::portable_kernels::complex_at(test.outputs[0].tensor(), i));
   return all;
 }
-/// By definition.
+/// The transform by definition.
 std::vector<Complex> transformed(const std::vector<Complex>& x, int sign) {
   const auto n = static_cast<std::int64_t>(x.size());
   std::vector<Complex> roots, all(x.size());
@@ -87,7 +87,7 @@ TEST_CASE("portable: Fourier transforms by factors, by odd primes, and by a chir
           ErrorCode::ok);
     CHECK(near(results(test), expected, tolerance));
     CHECK(results(test)[0].imag() == 0);
-    expected[0] += Complex(0, 3);  // which a transform to real numbers has no use for
+    expected[0] += Complex(0, 3);  // a transform to real numbers ignores it
     CHECK(test.run(fourier_ops, "aten._fft_c2r.default",
                    {line(test, expected), test.list({EValue(0)}), EValue(2), EValue(n)}) == ErrorCode::ok);
     CHECK(near(results(test), x, tolerance));

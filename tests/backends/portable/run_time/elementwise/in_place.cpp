@@ -18,7 +18,7 @@ using Numbers = KernelTest::Numbers;
 
 }  // namespace
 
-TEST_CASE("portable: copy_ writes its first argument and answers it") {
+TEST_CASE("portable: copy_ writes its first argument and returns it") {
   KernelTest test;
   const EValue x = test.tensor(ScalarType::float32, {2, 2}, {1, 2, 3, 4});
   const EValue column = test.view(x, {2}, {2}, 1);

@@ -17,7 +17,7 @@ using davit::portable_kernels::symbolic_ops;
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 
-/// What Python's operator answers; the code must be ok.
+/// Calls a kernel for Python's operator; its code must be ok.
 EValue of(const char* name, EValue a, EValue b) {
   KernelTest test;
   CHECK(test.run(symbolic_ops, std::string("_operator.") + name, {a, b}) == ErrorCode::ok);
@@ -56,7 +56,7 @@ TEST_CASE("portable: floors and remainders of floats are Python's") {
   CHECK(of("mod", -7, 2).as_int() == 1);
 }
 
-TEST_CASE("portable: ints and floats compare and divide exactly, as Python's; what overflows is an error") {
+TEST_CASE("portable: ints and floats compare and divide exactly, as Python's; overflow is an error") {
   const std::int64_t big = (std::int64_t{1} << 53) + 1, most = std::numeric_limits<std::int64_t>::max();
   CHECK_FALSE(of("eq", big, 9007199254740992.0).as_bool());
   CHECK(of("gt", big, 9007199254740992.0).as_bool());

@@ -66,7 +66,7 @@ TEST_CASE("portable: _embedding_bag takes weights, a last offset and a padding i
   CHECK(bags.dtype(3) == ScalarType::int64);
 }
 
-TEST_CASE("portable: _embedding_bag refuses what does not fit") {
+TEST_CASE("portable: _embedding_bag refuses arguments that do not fit") {
   Bags bags;
   CHECK(bags(3) == ErrorCode::invalid_argument);
   bags.indices = bags.tensor(ScalarType::int64, {2}, {0, 3});

@@ -61,7 +61,7 @@ TEST_CASE("index: index tensors broadcast, adjacent or not") {
   CHECK(t.values() == Numbers{5, 3, 11, 9});
 }
 
-TEST_CASE("index: masks select what is true") {
+TEST_CASE("index: masks select the true elements") {
   Indexing t;
   REQUIRE(t.index(t.grid, {t.mask({3}, {1, 0, 1}), t.ints({1}, {-2})}) == ErrorCode::ok);
   CHECK(t.values() == Numbers{2, 10});
@@ -85,7 +85,7 @@ TEST_CASE("index: strides of any kind, no elements, no index") {
   CHECK(t.values()[1] == 4);
 }
 
-TEST_CASE("index: what does not fit is an error") {
+TEST_CASE("index: arguments that do not fit are an error") {
   Indexing t;
   CHECK(t.index(t.grid, {t.ints({2}, {0, 3})}) == ErrorCode::out_of_range);
   CHECK(t.index(t.grid, {t.ints({1}, {-4})}) == ErrorCode::out_of_range);
@@ -123,7 +123,7 @@ TEST_CASE("index_put: accumulate adds once per index") {
   CHECK(t.values() == Numbers{1, 2048});  // each sum is rounded
 }
 
-TEST_CASE("index_put: what does not fit is an error") {
+TEST_CASE("index_put: arguments that do not fit are an error") {
   Indexing t;
   CHECK(t.put(t.grid, {t.ints({1}, {5})}, t.tensor(f32, {}, {1})) == ErrorCode::out_of_range);
   CHECK(t.put(t.grid, {t.ints({1}, {0})}, t.tensor(i64, {}, {1})) == ErrorCode::invalid_dtype);

@@ -50,7 +50,7 @@ TEST_CASE("gather: rank 0 counts as one element, an empty index gives nothing") 
   CHECK(t.sizes() == Integers{0, 9});
 }
 
-TEST_CASE("gather refuses what does not fit") {
+TEST_CASE("gather refuses arguments that do not fit") {
   Scatter t;
   CHECK(t.gather(t.grid, 1, t.ints({1, 1}, {3})) == ErrorCode::out_of_range);
   CHECK(t.gather(t.grid, 1, t.ints({1, 1}, {-1})) == ErrorCode::out_of_range);
@@ -83,7 +83,7 @@ TEST_CASE("scatter.value converts to the tensor's dtype") {
   CHECK(t.values() == Numbers{3, 1});
 }
 
-TEST_CASE("the scatters refuse what does not fit") {
+TEST_CASE("the scatters refuse arguments that do not fit") {
   Scatter t;
   const EValue one = t.ints({1, 1}, {0});
   CHECK(t.scatter(t.grid, 1, t.ints({1, 1}, {3}), 1.0) == ErrorCode::out_of_range);

@@ -22,7 +22,7 @@ struct Reduce : KernelTest {
   ErrorCode add(const EValue& x, const EValue& index, const EValue& source) {
     return run(scatter_reduce_ops, "aten.scatter_add.default", {x, 0, index, source});
   }
-  /// Works 4 values into a tensor of 3: two into the first, one into the second, one into the first again.
+  /// Combines 4 values with a tensor of 3: two with the first element, one with the second, one with the first again.
   ErrorCode reduce(ScalarType type, std::string_view how, bool include_self, const Numbers& self = {1, 7, 3},
                    const Numbers& source = {-5, 1, 0, -2}) {
     return run(
@@ -66,7 +66,7 @@ TEST_CASE("scatter_reduce with the tensor's own values") {
   }
 }
 
-TEST_CASE("scatter_reduce without them: what no index names keeps its value") {
+TEST_CASE("scatter_reduce without self: elements without an index keep their value") {
   Reduce t;
   REQUIRE(t.reduce(f32, "sum", false) == ErrorCode::ok);
   CHECK(t.values() == Numbers{-6, 0, 3});
@@ -105,7 +105,7 @@ TEST_CASE("scatter_reduce: a count is taken in the tensor's dtype, division neve
   CHECK(t.values() == Numbers{0});
 }
 
-TEST_CASE("scatter_reduce refuses what does not fit") {
+TEST_CASE("scatter_reduce refuses arguments that do not fit") {
   Reduce t;
   CHECK(t.reduce(f32, "add", true) == ErrorCode::invalid_argument);
   CHECK(t.reduce(ScalarType::bool_, "mean", true) == ErrorCode::invalid_dtype);

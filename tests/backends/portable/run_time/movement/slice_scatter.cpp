@@ -37,7 +37,7 @@ TEST_CASE("select_scatter replaces one index of a dimension") {
   CHECK(t.values() == Numbers{0, 3, 7, 8, 2, 5});
 }
 
-TEST_CASE("select_scatter refuses what does not fit") {
+TEST_CASE("select_scatter refuses arguments that do not fit") {
   Slices t;
   CHECK(t.select(t.tensor(f32, {2}, {}), 1, 3) == ErrorCode::out_of_range);
   CHECK(t.select(t.tensor(f32, {2}, {}), 2, 0) == ErrorCode::out_of_range);
@@ -58,7 +58,7 @@ TEST_CASE("slice_scatter replaces a slice, its ends clamped as Python's") {
   CHECK(t.values() == Numbers{7, 8, 9, 3, 4, 5});
 }
 
-TEST_CASE("slice_scatter refuses what does not fit") {
+TEST_CASE("slice_scatter refuses arguments that do not fit") {
   Slices t;
   CHECK(t.slice(t.tensor(f32, {2, 3}, {}), 0, 0, 1) == ErrorCode::invalid_shape);
   CHECK(t.slice(t.tensor(f32, {3}, {}), 0, 0, 1) == ErrorCode::invalid_shape);

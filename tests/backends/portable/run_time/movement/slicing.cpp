@@ -16,7 +16,7 @@ using Numbers = KernelTest::Numbers;
 
 }  // namespace
 
-TEST_CASE("portable: chunk is told how many parts, split how long they are; the last one may be shorter") {
+TEST_CASE("portable: chunk gets the number of parts, split their length; the last one may be shorter") {
   KernelTest test;
   const EValue x = test.tensor(ScalarType::int64, {5, 2}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
   CHECK(test.run(slicing_ops, "aten.chunk.default", {x, EValue(3), EValue(0)}, 3) == ErrorCode::ok);
@@ -30,7 +30,7 @@ TEST_CASE("portable: chunk is told how many parts, split how long they are; the 
   CHECK(test.run(slicing_ops, "aten.chunk.default", {x, EValue(2), EValue(2)}, 2) != ErrorCode::ok);
 }
 
-TEST_CASE("portable: unbind takes a dimension apart, as views") {
+TEST_CASE("portable: unbind splits a dimension into views") {
   KernelTest test;
   const EValue x = test.tensor(ScalarType::float32, {2, 3}, {0, 1, 2, 3, 4, 5});
   CHECK(test.run(slicing_ops, "aten.unbind.int", {x, EValue(1)}, 3) == ErrorCode::ok);

@@ -48,12 +48,12 @@ TEST_CASE("portable: the same bytes as elements of another dtype") {
   CHECK(as(bytes, ScalarType::float32) == ErrorCode::ok);
   CHECK(test.sizes(0) == Integers{2, 2});
   CHECK(test.values(0) == Numbers{1, 0, -2, 0.5});
-  CHECK(as(test.view(bytes, {4, 2}, {1, 4}), ScalarType::int32) == ErrorCode::ok);  // not side by side: a copy
+  CHECK(as(test.view(bytes, {4, 2}, {1, 4}), ScalarType::int32) == ErrorCode::ok);  // not adjacent: a copy
   CHECK(test.sizes(0) == Integers{4, 1});
   CHECK(test.outputs[0].tensor().data != bytes.tensor().data);
   CHECK(test.values(0) == Numbers{0, 0x3f80 - 0x40000000, 0, 0x3f000000});
   CHECK(as(test.view(bytes, {2, 3}, {4, 1}), ScalarType::float32) ==
-        ErrorCode::invalid_shape);  // no whole number of elements
+        ErrorCode::invalid_shape);  // not a whole number of elements
   CHECK(as(test.view(bytes, {1, 4}, {3, 1}), ScalarType::float32) == ErrorCode::ok);
   CHECK(as(x, ScalarType::bool_) == ErrorCode::invalid_dtype);
   CHECK(as(x, ScalarType::complex64) == ErrorCode::ok);
@@ -64,7 +64,7 @@ TEST_CASE("portable: the same bytes as elements of another dtype") {
   CHECK(test.values(0) == Numbers{1, -2, 0, 0.5});
 }
 
-TEST_CASE("portable: contiguous answers what lies so itself, else a copy") {
+TEST_CASE("portable: contiguous returns a contiguous tensor itself, else a copy") {
   KernelTest test;
   const EValue x = test.tensor(ScalarType::float32, {2, 3}, {0, 1, 2, 3, 4, 5});
   CHECK(test.run(view_ops, "aten.contiguous.default", {x, EValue(0)}) == ErrorCode::ok);
@@ -84,7 +84,7 @@ TEST_CASE("portable: a view claims no more elements than a tensor can have") {
   const EValue large = test.list({EValue(std::int64_t{1} << 40), EValue(std::int64_t{1} << 40), EValue(0)});
   CHECK(test.run(view_ops, "aten.expand.default", {none, large, EValue(false)}) == ErrorCode::out_of_memory);
 }
-TEST_CASE("portable: what a kernel takes beside the plan has a limit") {
+TEST_CASE("portable: a kernel's memory beyond the plan has a limit") {
   davit::portable_kernels::KernelMemory memory;
   memory.set_limit(1000);
   CHECK(memory.block(600) != nullptr);
@@ -110,7 +110,7 @@ TEST_CASE("portable: windows of a dimension are views that overlap") {
   CHECK(test.sizes(0) == Integers{1, 4, 2});
   CHECK(test.values(0) == Numbers{0, 4, 1, 5, 2, 6, 3, 7});
   CHECK(unfold(1, 4, (std::int64_t{1} << 62) + 3) ==
-        ErrorCode::ok);  // one window: no step to be multiplied by an element's bytes
+        ErrorCode::ok);  // one window: its step is not multiplied with the element's bytes
   CHECK(test.outputs[0].tensor().stride(1) == 1);
   CHECK(unfold(1, 0, INT64_MAX) == ErrorCode::ok);
   CHECK(test.sizes(0) == Integers{2, 1, 0});

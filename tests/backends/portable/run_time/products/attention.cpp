@@ -8,8 +8,8 @@
 
 #include "support/kernel_test.hpp"
 
-// Held to PyTorch 2.6: a mask adds -infinity to a score, which a NaN survives; its flash kernel, which takes four
-// dimensions, leaves out what causality masks.
+// As PyTorch 2.6: a mask adds -infinity to a score, and a NaN stays; its flash kernel, for four dimensions, skips
+// causally masked keys.
 TEST_CASE("portable: a masked score that is NaN") {
   using davit::ErrorCode;
   using davit::EValue;

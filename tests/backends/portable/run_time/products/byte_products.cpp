@@ -30,7 +30,7 @@ constexpr OpRow rows[] = {{"product", byte_product}, {"sum", byte_sum}};
 }
 [[nodiscard]] double quantized(double x) { return std::clamp(std::nearbyint(x * 4) - 2, -128.0, 127.0); }
 
-/// (2, 3, 4, 5) in row-major order, and the same with the channels innermost.
+/// (2, 3, 4, 5) in row-major order, and channels_last.
 struct Images {
   KernelTest test;
   Integers sizes{2, 3, 4, 5};
@@ -53,7 +53,7 @@ struct Images {
 
 }  // namespace
 
-TEST_CASE("a sum of bytes, of operands in either layout, lies as it is asked for") {
+TEST_CASE("a sum of bytes, of operands in either layout, has the requested layout") {
   Images of;
   Numbers expected;
   for (const double x : of.numbers) expected.push_back(quantized((x - 3) * 0.5 + (x - 3) * 0.5));
@@ -147,7 +147,7 @@ TEST_CASE("a product of bytes is exact, of sources in either layout and of rows"
                        0.0, 255.0));
     }
 
-  // what does not fit the weights is refused
+  // sources that do not fit the weights are refused
   const auto code = [&](const EValue& source, const ByteProduct& p) {
     const auto& c = p.of_rows ? of_rows : of_images;
     return of.test.run(
@@ -159,7 +159,7 @@ TEST_CASE("a product of bytes is exact, of sources in either layout and of rows"
   CHECK(code(of.test.tensor(ScalarType::int8, {2, 3, 0, 5}, {}), {.convolution = images.convolution}) ==
         ErrorCode::invalid_shape);
   CHECK(code(of.test.tensor(ScalarType::int8, {1, 3, 5}, {}), {.convolution = images.convolution, .bottom = 4}) ==
-        ErrorCode::invalid_shape);  // lines have no second line
+        ErrorCode::invalid_shape);  // 1d signals have no second line
   CHECK(code(of.test.tensor(ScalarType::float32, {2, 3, 4, 5}, {}), images) == ErrorCode::invalid_dtype);
   CHECK(code(of.test.tensor(ScalarType::int8, {2, 6}, {}), matrix) == ErrorCode::invalid_shape);
   CHECK(code(of.test.tensor(ScalarType::int8, {}, {}), matrix) == ErrorCode::invalid_shape);

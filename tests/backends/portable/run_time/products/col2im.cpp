@@ -14,7 +14,7 @@ using namespace davit::portable_kernels;
 
 namespace {
 
-/// Spreads a row of responses of two filters, and compares with the sums that define it.
+/// Spreads a row of responses of two filters, and compares with the defining sums.
 template <class C>
 void check_row(std::int64_t width, std::int64_t kernel, std::int64_t stride, std::int64_t padding,
                std::int64_t dilation) {

@@ -19,7 +19,7 @@ using namespace davit::portable_kernels;
 
 namespace {
 
-/// Small integers: sums of their products are exact, in whatever order and however fused.
+/// Small integers: sums of their products are exact in any order, fused or not.
 template <class C>
 std::vector<C> numbers(std::mt19937& random, std::int64_t count) {
   std::vector<C> result(static_cast<std::size_t>(count));

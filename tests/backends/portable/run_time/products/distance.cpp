@@ -20,7 +20,7 @@ using Numbers = KernelTest::Numbers;
 
 }  // namespace
 
-TEST_CASE("portable: distances of rows in vectors and of what is left behind them") {
+TEST_CASE("portable: distances of rows, in vectors and in their remainder") {
   KernelTest test;
   const double infinity = std::numeric_limits<double>::infinity();
   for (const ScalarType type : {ScalarType::float32, ScalarType::float64})

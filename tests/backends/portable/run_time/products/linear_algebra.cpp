@@ -100,7 +100,7 @@ TEST_CASE("portable: factors multiply to the matrix; determinants") {
   const EValue t = test.tensor(ScalarType::float64, {3, 2}, tall);
   CHECK(test.run(linear_algebra_ops, "aten.linalg_qr.default", {t, EValue("reduced")}, 2) == ErrorCode::ok);
   CHECK(near(product(test.values(0), test.values(1), 3, 2, 2), tall));
-  CHECK(test.values(1)[0] < 0);  // as LAPACK has it
+  CHECK(test.values(1)[0] < 0);  // as in LAPACK
   CHECK(test.run(linear_algebra_ops, "aten._linalg_svd.default", {t, EValue(false), EValue(true), EValue()}, 3) ==
         ErrorCode::ok);
   const Numbers s = test.values(1);
@@ -127,7 +127,7 @@ TEST_CASE("portable: factors multiply to the matrix; determinants") {
   CHECK(test.run(linear_algebra_ops, "aten._linalg_svd.default",
                  {test.tensor(ScalarType::float64, {3, 2}, {1, 2, 1, 2, 1, 2}), EValue(false), EValue(true), EValue()},
                  3) == ErrorCode::ok);
-  const Numbers q = test.values(0);  // of one singular value that is 0
+  const Numbers q = test.values(0);  // with a singular value of 0
   CHECK(near(product({q[0], q[2], q[4], q[1], q[3], q[5]}, q, 2, 3, 2), {1, 0, 0, 1}));
   CHECK(test.run(linear_algebra_ops, "aten._linalg_eigh.default", {m, EValue("L"), EValue(true)}, 2) == ErrorCode::ok);
   CHECK(near({test.values()[0] + test.values()[1], test.values()[0] * test.values()[1]}, {9, 16}));

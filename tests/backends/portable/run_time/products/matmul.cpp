@@ -20,7 +20,7 @@ using davit::portable_kernels::matmul_ops;
 using Integers = KernelTest::Integers;
 using Numbers = KernelTest::Numbers;
 
-/// Numbers that bfloat16 holds.
+/// Numbers that are exact in bfloat16.
 Numbers numbers(std::int64_t count, std::int64_t step) {
   Numbers all(static_cast<std::size_t>(count));
   for (std::size_t i = 0; i < all.size(); ++i)
@@ -82,7 +82,7 @@ TEST_CASE("portable: linear layers in bfloat16 of all sizes, alone and by thread
       }
 }
 
-TEST_CASE("portable: bfloat16 that is subnormal, infinite or no number, and rows that lie at odd places") {
+TEST_CASE("portable: subnormal, infinite and NaN bfloat16, and rows at odd addresses") {
   KernelTest test;
   const std::int64_t m = 20, n = 33, k = 64;
   const Numbers w = numbers(n * k, 11), bias(static_cast<std::size_t>(n), 0);

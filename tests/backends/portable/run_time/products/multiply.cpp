@@ -62,7 +62,7 @@ void check_random(std::uint32_t seed, int rounds) {
   }
 }
 
-/// How kernels on all vectors that this CPU has turn a matrix.
+/// Transposes a matrix with every vector width of this CPU.
 template <std::size_t Bytes>
 void check_transpose() {
   if (Bytes > kernels::widest_vectors()) return;
@@ -101,7 +101,7 @@ TEST_CASE("threads share products: the sums are the same bits") {
   check_random<std::uint64_t>(6, 40);
 }
 
-TEST_CASE("products are the sums that define them, whatever the sizes and strides") {
+TEST_CASE("products are the sums that define them, for any sizes and strides") {
   check_random<float>(1, 200);
   check_random<double>(2, 60);
   check_random<std::uint64_t>(3, 60);
@@ -109,7 +109,7 @@ TEST_CASE("products are the sums that define them, whatever the sizes and stride
   check_product<float>(random, 2100, 40, 3, false, false);
   check_product<float>(random, 2100, 9, 3, false, false);
   check_product<float>(random, 3, 2100, 70, false, false);
-  check_product<float>(random, 1, 530, 601, false, true);  // a row and a matrix that comes from memory
+  check_product<float>(random, 1, 530, 601, false, true);  // a row times a matrix in main memory
   check_product<double>(random, 1, 530, 601, false, true);
 }
 

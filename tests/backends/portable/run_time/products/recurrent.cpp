@@ -21,7 +21,7 @@ using davit::portable_kernels::recurrent_ops;
 using Integers = KernelTest::Integers;
 using Numbers = KernelTest::Numbers;
 
-/// A layer with weights of all sizes, and what it answers by its definition, in double.
+/// A layer with weights of any sizes, and its results by definition, in double.
 struct Layer {
   std::string cell;
   std::int64_t steps = 4, batch = 2, features = 3, units = 5, given = 5, layers = 1, directions = 1;
@@ -106,7 +106,7 @@ struct Layer {
       for (std::size_t i = 0; i < n && given != units; ++i) state[o] += w.back()[o * n + i] * made[i];
     }
   }
-  /// The outputs as the kernel should answer them.
+  /// The expected outputs of the kernel.
   [[nodiscard]] std::vector<Numbers> expected() const {
     Numbers sequence = x, state = h, cells = c;
     std::int64_t width = features;
@@ -135,7 +135,7 @@ struct Layer {
 
 }  // namespace
 
-TEST_CASE("portable: recurrent layers are what their formulas say") {
+TEST_CASE("portable: recurrent layers equal their formulas") {
   for (const std::string cell : {"gru", "lstm", "rnn_tanh", "rnn_relu"})
     for (const std::int64_t units : {1, 5, 37})
       for (int variant = 0; variant < 12; ++variant) {
@@ -170,7 +170,7 @@ TEST_CASE("portable: recurrent layers of double and half precision") {
   }
 }
 
-TEST_CASE("portable: a recurrent layer whose operands do not fit") {
+TEST_CASE("portable: a recurrent layer with operands that do not fit") {
   KernelTest test;
   const EValue x = test.tensor(ScalarType::float32, {3, 1, 2}, {}), h = test.tensor(ScalarType::float32, {1, 1, 4}, {});
   const EValue wx = test.tensor(ScalarType::float32, {16, 2}, {}), wh = test.tensor(ScalarType::float32, {16, 4}, {});

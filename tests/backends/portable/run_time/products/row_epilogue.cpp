@@ -15,7 +15,7 @@ using namespace davit;
 using portable_kernels::FinishRows;
 using portable_kernels::RowEpilogue;
 
-TEST_CASE("rows get their factors and shifts, and lie between the bounds") {
+TEST_CASE("rows get their factors and shifts, and are clamped") {
   const float factors[] = {2, -1, 3}, shifts[] = {1, 0, 2};
   const RowEpilogue epilogue{factors, shifts, 3, -5, 8};
   for (const std::int64_t width : {1, 7, 16, 37}) {
@@ -37,7 +37,7 @@ TEST_CASE("rows get their factors and shifts, and lie between the bounds") {
   }
 }
 
-TEST_CASE("bounds alone keep what lies between them, and NaN") {
+TEST_CASE("clamps alone keep numbers between the bounds, and NaN") {
   std::vector<float> c(20, -1.0f);
   c[3] = c[19] = std::numeric_limits<float>::quiet_NaN();
   c[4] = 7;

@@ -13,7 +13,7 @@ using davit::ScalarType;
 using davit::portable_kernels::group_norm_ops;
 using Numbers = KernelTest::Numbers;
 
-TEST_CASE("portable: group norms, with what they save") {
+TEST_CASE("portable: group norms, with the saved statistics") {
   KernelTest test;
   const EValue x = test.tensor(ScalarType::float64, {1, 4, 2}, {1, 3, 5, 7, 2, 2, 2, 2});
   const EValue weight = test.tensor(ScalarType::float64, {4}, {1, 2, 3, 4}),

@@ -76,7 +76,7 @@ TEST_CASE("portable: any and all of windows, of all widths of elements, and sums
   CHECK(test.values() == Numbers{1});
 }
 
-TEST_CASE("portable: std takes the root before the variance is rounded, with the mean where it is asked for") {
+TEST_CASE("portable: std takes the root before the variance is rounded, and returns the mean if requested") {
   KernelTest test;
   for (const double scale : {1e-25, 1.0, 1e20}) {
     const EValue x = test.tensor(ScalarType::float32, {2, 3}, {1 * scale, 2 * scale, 4 * scale, 0, 0, 0});

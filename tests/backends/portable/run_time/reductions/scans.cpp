@@ -66,7 +66,7 @@ TEST_CASE("portable: the largest and smallest so far, the last of equal ones; Na
         ErrorCode::ok);
 }
 
-TEST_CASE("portable: where values stand in an ascending line, before or behind equal ones") {
+TEST_CASE("portable: insertion points in an ascending line, before or behind equal elements") {
   KernelTest test;
   const EValue line = test.tensor(ScalarType::float32, {4}, {1, 2, 2, 5});
   const EValue values = test.tensor(ScalarType::float32, {2, 3}, {0, 2, 9, 1, 5, not_a_number});

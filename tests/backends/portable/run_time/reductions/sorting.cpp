@@ -50,7 +50,7 @@ TEST_CASE("portable: sort keeps the order of equal elements and puts NaN above e
   CHECK(test.values()[0] == -inf);
 }
 
-TEST_CASE("portable: topk answers the k largest or smallest of each line") {
+TEST_CASE("portable: topk returns the k largest or smallest elements of each line") {
   KernelTest test;
   const auto topk = [&](EValue x, int k, int dim, bool largest) {
     return test.run(sorting_ops, "aten.topk.default", {x, EValue(k), EValue(dim), EValue(largest), EValue(true)}, 2);

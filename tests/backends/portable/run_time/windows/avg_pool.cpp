@@ -17,7 +17,7 @@ using namespace davit::portable_kernels;
 
 namespace {
 
-/// A window of one to three dimensions on planes of random numbers, by rows and window by window.
+/// Checks a window over one to three dimensions of random planes, by rows against window by window.
 void check_window(std::mt19937& random, ScalarType dtype) {
   KernelTest test;
   const auto below = [&](std::uint32_t n) { return static_cast<std::int64_t>(random() % n); };

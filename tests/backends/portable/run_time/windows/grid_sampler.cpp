@@ -31,7 +31,7 @@ ErrorCode sample(KernelTest& test, EValue input, EValue grid, int mode, int padd
 
 }  // namespace
 
-TEST_CASE("portable: elements outside are 0 whatever lies in the corner, and not read") {
+TEST_CASE("portable: elements outside are 0, and not read, whatever the corner holds") {
   KernelTest test;
   const EValue x = test.tensor(ScalarType::float32, {1, 1, 2, 2}, {std::numeric_limits<double>::infinity(), 2, 3, 4});
   const EValue grid = test.tensor(ScalarType::float32, {1, 1, 3, 2}, {1, 1, -5, 0, 1, 0});
@@ -69,7 +69,7 @@ TEST_CASE("portable: more points than are sampled at once, of images and volumes
       REQUIRE(sample(test, x, grid, mode, zeros, name) == ErrorCode::ok);
     }
     CHECK(test.values() == alone);
-    if (mode == nearest) {  // each is an element of the image and channel, or 0
+    if (mode == nearest) {  // each is an element of its image and channel, or 0
       const std::size_t plane = count / static_cast<std::size_t>(n * channels), own = static_cast<std::size_t>(points);
       bool known = true;
       for (std::size_t i = 0; i < alone.size(); ++i) {
@@ -86,12 +86,11 @@ TEST_CASE("portable: more points than are sampled at once, of images and volumes
     check("aten.grid_sampler_3d.default", {n, channels, size, size, size}, {n, 5, 3, 10, 3}, mode);
 }
 
-TEST_CASE(
-    "portable: vectors of float32 coordinates give what float64 gives one by one, outside and without a number too") {
+TEST_CASE("portable: vectors of float32 coordinates equal float64 one by one, also outside and for NaN") {
   KernelTest test;
   Numbers numbers(420), places(6 * 37);
   for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<double>(i * 37 % 101);
-  // in sixteenths, so that float32 rounds nothing that decides
+  // in sixteenths, so that float32's rounding decides nothing
   for (std::size_t i = 0; i < places.size(); ++i) places[i] = static_cast<double>(i * 53 % 81) / 16 - 2.53125;
   places[3] = 1e6;
   places[8] = -0.0;

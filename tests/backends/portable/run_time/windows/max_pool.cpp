@@ -19,7 +19,7 @@ using namespace davit::portable_kernels;
 
 namespace {
 
-/// Runs a window on planes of random numbers with some NaN and runs of equal ones, in both ways.
+/// Runs a window over random planes with some NaN and runs of equal numbers, in both ways.
 void check_window(std::mt19937& random, bool with_indices) {
   const auto below = [&](std::uint32_t n) { return static_cast<std::int64_t>(random() % n); };
   PoolWindow w;

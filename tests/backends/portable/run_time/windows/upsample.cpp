@@ -59,7 +59,7 @@ TEST_CASE("portable: a resize reads the taps of an element only: a NaN stays wit
   }
 }
 
-TEST_CASE("portable: cubic and antialiased resizes make what torch makes") {
+TEST_CASE("portable: cubic and antialiased resizes equal torch's") {
   KernelTest test;
   const EValue x = test.tensor(ScalarType::float32, {1, 1, 3, 4}, {0, 7, 3, 10, 6, 2, 9, 5, 1, 8, 4, 0});
   const auto sizes = [&](std::int64_t h, std::int64_t w) { return test.list({EValue(h), EValue(w)}); };
@@ -91,7 +91,7 @@ TEST_CASE("portable: cubic and antialiased resizes make what torch makes") {
   CHECK(test.values() == Numbers{12, 50, 88, 28, 52, 76, 53, 55, 57, 34, 123, 48, 22, 168, 42});
 }
 
-TEST_CASE("portable: bytes of rows of any width are weighed as those of one column") {
+TEST_CASE("portable: bytes of rows of any width are weighted like a single column's") {
   KernelTest test;
   for (const std::string_view name : {"aten.upsample_bilinear2d.vec", "aten.upsample_bicubic2d.vec",
                                       "aten._upsample_bilinear2d_aa.vec", "aten._upsample_bicubic2d_aa.vec"})
@@ -118,7 +118,7 @@ TEST_CASE("portable: bytes of rows of any width are weighed as those of one colu
         CHECK(resize(bytes, width) == expected);
       }
 }
-TEST_CASE("portable: the element whose centre is nearest, of lines, images and volumes") {
+TEST_CASE("portable: the element with the nearest centre, of lines, images and volumes") {
   KernelTest test;
   CHECK(test.run(upsample_ops, "aten._upsample_nearest_exact1d.vec",
                  {test.tensor(ScalarType::float32, {1, 1, 3}, {1, 2, 3}), test.list({EValue(5)}), EValue()}) ==

@@ -32,7 +32,7 @@ TEST_CASE("portable: of boxes that overlap the best stays") {
         ErrorCode::invalid_shape);
 }
 
-TEST_CASE("portable: regions are averaged between pixels; those of no image are refused") {
+TEST_CASE("portable: regions are averaged between pixels; regions without an image are refused") {
   KernelTest test;
   const EValue image = test.tensor(ScalarType::float32, {1, 1, 2, 2}, {0, 1, 2, 3});
   const EValue whole = test.tensor(ScalarType::float32, {1, 5}, {0, 0, 0, 2, 2});

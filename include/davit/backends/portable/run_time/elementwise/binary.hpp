@@ -22,9 +22,9 @@ using kernels::Loops;
 using kernels::Parameters;
 using Operands = std::span<const TensorView* const>;
 
-/// Output 0 = loops over the operands as tensors of dtype `type`, which is broadcast to it. What the loops write has
-/// the output's dtype, or is a bool if that is one and `type` is none. `exact_number`: a second operand of one
-/// element is not made a half where the first is one.
+/// Computes output 0 with loops over the operands as tensors of dtype `type`, broadcast to it. The loops write the
+/// dtype of their computation, which is converted, or, with `truth`, the output's bool. `exact_number`: a second
+/// operand of one element is not rounded to 16 bits.
 [[nodiscard, gnu::noinline]] inline ErrorCode run_loops(KernelCall& call, Operands operands, ScalarType type,
                                                         const Loops& loops, Parameters& parameters, bool truth = false,
                                                         bool exact_number = false) {
@@ -46,7 +46,7 @@ using Operands = std::span<const TensorView* const>;
   return parameters.code;
 }
 
-/// Makes output 0 with the broadcast sizes of a and b.
+/// Makes output 0 in the broadcast sizes of a and b.
 [[nodiscard, gnu::noinline]] inline ErrorCode make_broadcast(KernelCall& call, ScalarType dtype, const TensorView& a,
                                                              const TensorView& b) {
   Sizes sizes;
@@ -57,7 +57,7 @@ using Operands = std::span<const TensorView* const>;
 
 enum class Numbers : std::uint8_t { as_is, to_float, integral_only, no_bool };
 
-/// A binary operator whose result has the operands' common dtype (or float for integers, if so asked).
+/// A binary operator whose result has the operands' common dtype (or, if requested, float for integers).
 [[nodiscard, gnu::noinline]] inline ErrorCode arithmetic(KernelCall& call, Numbers numbers, const Loops& loops,
                                                          Parameters parameters = {}, bool exact_number = false) {
   const Operand a(call.arg(0));
@@ -73,7 +73,7 @@ enum class Numbers : std::uint8_t { as_is, to_float, integral_only, no_bool };
   return run_loops(call, std::array{&a.view(), &b.view()}, type, loops, parameters, false, exact_number);
 }
 
-/// A comparison or logical operator: common dtype in, bool out.
+/// A comparison or logical operator: operands in their common dtype, a bool result.
 [[nodiscard, gnu::noinline]] inline ErrorCode comparison(KernelCall& call, const Loops& loops) {
   const Operand a(call.arg(0));
   const Operand b(call.arg(1));
@@ -89,8 +89,8 @@ template <template <class> class F>
 [[nodiscard]] ErrorCode number_op(KernelCall& call) {
   return arithmetic(call, Numbers::as_is, kernels::number_loops<F, 2>);
 }
-/// A product or quotient: torch takes the number that halves are multiplied with or divided by as it is.
-/// Source: binary_kernel_reduced_floating_vec_opmath_support in ATen's BinaryOpsKernel.cpp.
+/// A product or quotient: torch does not round a number by which halves are multiplied or divided. Source:
+/// binary_kernel_reduced_floating_vec_opmath_support in ATen's BinaryOpsKernel.cpp.
 [[nodiscard]] inline ErrorCode by_exact_number(KernelCall& call, Numbers numbers, const Loops& loops) {
   return arithmetic(call, numbers, loops, {}, true);
 }
@@ -113,15 +113,15 @@ template <template <class> class F>
   return comparison(call, kernels::truth_loops<F, 2>);
 }
 
-/// A Scalar argument as the loops take it; `type` is what the operands are computed as.
+/// Sets a Scalar argument for the loops; `type` is the dtype of the computation.
 [[gnu::noinline]] inline void set_number(Parameters& parameters, std::size_t i, const EValue& value,
                                          ScalarType type) noexcept {
   parameters.reals[i] = value.number();
   parameters.integers[i] = type == ScalarType::bool_ ? value.number() != 0 : value.integer();
 }
 
-/// a + alpha * b in 16 bits, rounded as `kernels::rounded_once` says: of dense tensors, as strides are what the
-/// partitions around made them.
+/// a + alpha * b in 16 bits, rounded as `kernels::rounded_once`, for dense tensors: torch rounds by strides, which here
+/// depend on the neighbouring partitions.
 [[nodiscard, gnu::noinline]] inline ErrorCode add_scaled_halves(KernelCall& call, ScalarType type, double alpha) {
   const Operand a(call.arg(0));
   const Operand b(call.arg(1));
@@ -157,8 +157,8 @@ template <template <class> class F>
   });
   return buffers.finish();
 }
-/// alpha of add and sub, the third argument, as sums of operands of this dtype take it: in 16 bits rounded first, of
-/// sub the negative. Source: add_kernel of ATen.
+/// alpha of add and sub, the third argument, for sums in this dtype: rounded first in 16 bits, negated for sub. Source:
+/// add_kernel of ATen.
 [[nodiscard, gnu::noinline]] inline Parameters scale_of_sum(const EValue& alpha, ScalarType type, bool minus) {
   Parameters parameters;
   set_number(parameters, 0, alpha, type);
@@ -208,7 +208,7 @@ template <bool Minus>
     return arithmetic(call, Numbers::as_is, kernels::float_loops<kernels::PowerOfTwo, 2>);
   const double exponent = call.arg(1).is_number() ? call.arg(1).number() : 0;
   const bool half = call.is_tensor(0) && call.tensor(0).dtype == ScalarType::float16;
-  if (std::fabs(exponent) == 0.5 && !half)  // torch takes the root, which differs at -0 and -inf, but not of float16
+  if (std::fabs(exponent) == 0.5 && !half)  // torch takes the root, except for float16; it differs at -0 and -inf
     return arithmetic(
         call, Numbers::as_is,
         exponent > 0 ? kernels::float_loops<kernels::Root, 2> : kernels::float_loops<kernels::InverseRoot, 2>);
@@ -225,8 +225,8 @@ template <template <class> class F>
   return arithmetic(call, Numbers::to_float, kernels::float_loops<F, 2>);
 }
 
-/// clamp with bounds that are numbers, tensors, or absent. A bound that is the number NaN alone leaves x as it is;
-/// beside another bound, or in a tensor, NaN prevails. Source: clamp_out, clamp_min_scalar_kernel_impl of ATen.
+/// clamp with bounds that are numbers, tensors, or absent. A NaN number as the only bound leaves x unchanged; beside
+/// another bound, or in a tensor, NaN wins. Source: clamp_out, clamp_min_scalar_kernel_impl of ATen.
 [[nodiscard]] inline ErrorCode clamp(KernelCall& call) {
   const Operand x(call.arg(0));
   const auto bound_of = [&](std::size_t i) {
@@ -253,11 +253,11 @@ template <template <class> class F>
                      kernels::number_loops<kernels::Clamp, 3>, none);
   if (low.present())
     return run_loops(call, std::array{&x.view(), &low.view()}, type, kernels::number_loops<kernels::Maximum, 2>, none);
-  const TensorView& bound = high.present() ? high.view() : x.view();  // x is no larger than itself
+  const TensorView& bound = high.present() ? high.view() : x.view();  // without an upper bound x itself is one
   return run_loops(call, std::array{&x.view(), &bound}, type, kernels::number_loops<kernels::Minimum, 2>, none);
 }
 
-/// condition ? self : other, broadcast.
+/// condition ? self : other, with broadcasting.
 [[nodiscard]] inline ErrorCode where(KernelCall& call) {
   const Operand a(call.arg(1));
   const Operand b(call.arg(2));

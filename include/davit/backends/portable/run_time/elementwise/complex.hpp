@@ -27,8 +27,8 @@ namespace davit::portable_kernels {
 
 namespace detail {
 
-/// Pairs along the last dimension as complex numbers: a copy where they do not lie side by side, which torch refuses,
-/// but lowering may have taken away the copy that would have put them there. Source: at::view_as_complex.
+/// Pairs along the last dimension as complex numbers. Pairs that are not adjacent, which torch refuses, are copied:
+/// lowering may have removed the copy that made them adjacent. Source: at::view_as_complex.
 [[nodiscard]] inline ErrorCode view_as_complex(KernelCall& call) {
   TensorView x = call.tensor(0);
   if (x.dtype != ScalarType::float32 && x.dtype != ScalarType::float64)
@@ -68,7 +68,7 @@ namespace detail {
   return call.alias(0, x, sizes, strides);
 }
 
-/// Writes n numbers of a row as they are of another real or complex dtype; `step` is in bytes. O(n).
+/// Converts a row of n numbers of another real or complex dtype; `step` is in bytes. O(n).
 [[gnu::noinline]] inline void read_numbers(ScalarType type, const std::byte* from, std::int64_t step, ScalarType taken,
                                            std::byte* to, std::int64_t n) noexcept {
   const auto size = static_cast<std::int64_t>(size_of(taken));
@@ -86,8 +86,8 @@ namespace detail {
   if (step == 0) kernels::fill_row(size_of(taken), to, to, n);
 }
 
-/// Output 0 = the loop over broadcast operands, as rows of complex numbers, or real ones, of dtype `taken`. The loop's
-/// n counts the floats or doubles of a row. O(elements).
+/// Computes output 0 with the loop over broadcast operands, as rows of complex or real numbers of dtype `taken`. The
+/// loop's n counts the floats or doubles of a row. O(elements).
 [[nodiscard, gnu::noinline]] inline ErrorCode map_complex(KernelCall& call, ScalarType type, const TensorView& a,
                                                           const TensorView& b, ScalarType taken,
                                                           const kernels::Loops& loops,
@@ -137,7 +137,7 @@ namespace detail {
   return ErrorCode::ok;
 }
 
-/// Products of complex numbers, of which each is made of four rounded products as torch's are: not fused, so that a
+/// Products of complex numbers, each made of four rounded products as in torch: without fused operations, so that a
 /// number times its conjugate has no imaginary part.
 template <class T>
 struct ComplexProducts {
@@ -163,8 +163,8 @@ struct ComplexProducts {
   [[gnu::always_inline]] static void multiply(const T* a, const T* b, T* to, std::index_sequence<I...>) noexcept {
     using V = kernels::Vector<T, Bytes>;
     const V x = kernels::vector_at<Bytes>(a), y = kernels::vector_at<Bytes>(b);
-    const V same = x * y;                                           // real by real, imaginary by imaginary
-    const V other = x * __builtin_shufflevector(y, y, (I ^ 1)...);  // real by imaginary, imaginary by real
+    const V same = x * y;                                           // real * real, imaginary * imaginary
+    const V other = x * __builtin_shufflevector(y, y, (I ^ 1)...);  // real * imaginary, imaginary * real
     constexpr V signs{(I % 2 == 0 ? T{-1} : T{1})...};
     kernels::vector_at<Bytes>(to) =
         __builtin_shufflevector(same, other, (I % 2 == 0 ? I : I - 1 + sizeof...(I))...) +
@@ -178,7 +178,7 @@ void complex_products(const void* const* in, void* out, std::int64_t n, kernels:
 }
 inline constexpr kernels::Loops complex_product_loops{complex_products<float>, complex_products<double>, nullptr};
 
-/// Quotients of complex numbers, in double; by a real number part by part. Source: c10::complex's operator/=.
+/// Quotients of complex numbers, in double; for a real divisor each part is divided. Source: c10::complex's operator/=.
 template <class T>
 void complex_quotients(const void* const* in, void* out, std::int64_t n, kernels::Parameters&) {
   const auto* const x = static_cast<const T*>(in[0]);
@@ -199,7 +199,7 @@ void complex_quotients(const void* const* in, void* out, std::int64_t n, kernels
 }
 inline constexpr kernels::Loops complex_quotient_loops{complex_quotients<float>, complex_quotients<double>, nullptr};
 
-/// Distances of complex numbers from zero.
+/// Absolute values of complex numbers.
 template <class T>
 void complex_distances(const void* const* in, void* out, std::int64_t n, kernels::Parameters&) {
   const auto* const z = static_cast<const T*>(in[0]);

@@ -11,12 +11,12 @@
 #include "davit/kernels/functions.hpp"
 #include "davit/program/operators/binary.hpp"
 
-/// What operators of other groups do with complex numbers.
+/// Complex forms of operators of other groups.
 namespace davit::portable_kernels {
 
 namespace detail {
 
-/// Output 0 = the loop over two operands, of which one at least is complex.
+/// Computes output 0 with the loop over two operands, at least one of them complex.
 [[nodiscard, gnu::noinline]] inline ErrorCode complex_arithmetic(KernelCall& call, const Loops& loops,
                                                                  const Parameters& parameters = {}) {
   const Operand a(call.arg(0));
@@ -29,7 +29,7 @@ namespace detail {
 [[nodiscard]] inline ErrorCode complex_pow(KernelCall& call) {
   return complex_arithmetic(call, complex_power_loops, {.integers = {call.arg(1).is_number()}});
 }
-/// a + alpha * b (or minus); alpha as the third argument, real.
+/// a + alpha * b (or minus); alpha is the third argument, and real.
 [[nodiscard]] inline ErrorCode complex_add(KernelCall& call, bool minus) {
   const EValue alpha = call.arg_count() > 2 ? call.arg(2) : EValue(1);
   if (!alpha.is_number()) return call.refuse(ErrorCode::invalid_argument, "alpha must be a number");
@@ -45,7 +45,7 @@ namespace detail {
   if (op.function == operators::BinaryFunction::divide) return complex_arithmetic(call, complex_quotient_loops);
   return complex_add(call, op.function == operators::BinaryFunction::subtract);
 }
-/// Complex numbers have no order.
+/// False for maxima and minima: complex numbers have no order.
 [[nodiscard]] constexpr bool is_no_extreme(const operators::BinaryOperator& op) noexcept {
   return op.function != operators::BinaryFunction::maximum && op.function != operators::BinaryFunction::minimum;
 }
@@ -56,7 +56,7 @@ template <ComplexFunction function>
     return call.refuse(ErrorCode::invalid_dtype, "the operand is not complex, as the program says");
   return complex_function(call, function);
 }
-/// Distances from zero.
+/// Absolute values.
 [[nodiscard]] inline ErrorCode complex_absolute(KernelCall& call) {
   const TensorView& x = call.tensor(0);
   if (!is_whole_complex(x.dtype))

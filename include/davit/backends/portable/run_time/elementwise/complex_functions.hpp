@@ -9,7 +9,7 @@
 
 namespace davit::portable_kernels::detail {
 
-/// The functions on complex numbers that have a kernel of their own; others are composed of these and of real ones.
+/// Functions of complex numbers with their own kernel; others are composed of these and of real ones.
 enum class ComplexFunction : std::uint8_t {
   acos,
   acosh,
@@ -33,7 +33,7 @@ enum class ComplexFunction : std::uint8_t {
   tanh
 };
 
-/// Of zero and of infinities it is NaN, as torch's.
+/// 1 / z; NaN for zero and infinities, as in torch.
 [[nodiscard]] inline std::complex<double> complex_reciprocal(std::complex<double> z) noexcept {
   const double square = z.real() * z.real() + z.imag() * z.imag();
   return {z.real() / square, -z.imag() / square};
@@ -55,7 +55,8 @@ enum class ComplexFunction : std::uint8_t {
     case ComplexFunction::log1p: {
       const double angle = std::arg(z + 1.0);
       if (std::abs(z) < 0.5)
-        return {std::log1p(z.real() * (2 + z.real()) + z.imag() * z.imag()) / 2, angle};  // no sum with 1 is rounded
+        return {std::log1p(z.real() * (2 + z.real()) + z.imag() * z.imag()) / 2,
+                angle};  // avoids rounding a sum with 1
       return {std::log(std::abs(z + 1.0)), angle};
     }
     case ComplexFunction::log2: return std::log(z) * per_log2;
@@ -70,7 +71,7 @@ enum class ComplexFunction : std::uint8_t {
   }
   return std::tanh(z);
 }
-/// Source: at::pow, in which some exponents that are numbers are products, quotients and roots.
+/// Source: at::pow, which computes some exponents that are numbers by products, quotients and roots.
 [[nodiscard]] inline std::complex<double> complex_power(std::complex<double> z, std::complex<double> exponent,
                                                         bool is_number) noexcept {
   if (!is_number) return std::pow(z, exponent);
@@ -84,7 +85,7 @@ enum class ComplexFunction : std::uint8_t {
   return std::pow(z, exponent);
 }
 
-/// Results for n floats or doubles, two of a number, in double.
+/// Computes n floats or doubles, two per complex number, in double.
 template <class T>
 void complex_values(const void* const* in, void* out, std::int64_t n, kernels::Parameters& parameters) {
   const auto* const x = static_cast<const T*>(in[0]);
@@ -96,7 +97,7 @@ void complex_values(const void* const* in, void* out, std::int64_t n, kernels::P
   }
 }
 inline constexpr kernels::Loops complex_value_loops{complex_values<float>, complex_values<double>, nullptr};
-/// Powers; the first integer says that the exponent is a number.
+/// Powers; the first integer parameter says whether the exponent is a number.
 template <class T>
 void complex_powers(const void* const* in, void* out, std::int64_t n, kernels::Parameters& parameters) {
   const auto* const x = static_cast<const T*>(in[0]);
@@ -109,7 +110,7 @@ void complex_powers(const void* const* in, void* out, std::int64_t n, kernels::P
 }
 inline constexpr kernels::Loops complex_power_loops{complex_powers<float>, complex_powers<double>, nullptr};
 
-/// Output 0 = the function of each complex number of argument 0.
+/// Computes output 0, the function of each complex number of argument 0.
 [[nodiscard, gnu::noinline]] inline ErrorCode complex_function(KernelCall& call, ComplexFunction function) {
   const TensorView& x = call.tensor(0);
   return map_complex(call, x.dtype, x, x, x.dtype, complex_value_loops,

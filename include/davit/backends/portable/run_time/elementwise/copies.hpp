@@ -19,7 +19,7 @@ namespace detail {
 
 [[nodiscard]] inline ErrorCode clone(KernelCall& call) { return copy_out(call, 0, call.tensor(0)); }
 
-/// Output 0 with the elements of x in another dtype.
+/// Makes output 0 from the elements of x in another dtype.
 [[nodiscard]] inline ErrorCode cast(KernelCall& call, const TensorView& x, ScalarType type) {
   if (type == x.dtype) return copy_out(call, 0, x);
   if (const ErrorCode code = call.make(0, type, x.sizes()); code != ErrorCode::ok) return code;
@@ -29,7 +29,7 @@ namespace detail {
   return cast(call, call.tensor(0), call.dtype(1, call.tensor(0).dtype));
 }
 
-/// to(self, dtype, non_blocking, copy): the tensor itself if it has that dtype already, and no copy is asked for.
+/// to(self, dtype, non_blocking, copy): returns self if it has that dtype and `copy` is false.
 [[nodiscard]] inline ErrorCode to_dtype(KernelCall& call) {
   const TensorView& x = call.tensor(0);
   return call.dtype(1, x.dtype) == x.dtype && !call.boolean(3) ? identity(call) : to_copy(call);
@@ -56,7 +56,7 @@ namespace detail {
   const std::int64_t count = out.numel();
   if (part == out.dtype) {
     kernels::fill_row(size_of(out.dtype), &element, out.data, count);
-  } else if (count != 0) {  // complex: real parts beside zeros
+  } else if (count != 0) {  // complex: zero imaginary parts
     const std::size_t bytes = size_of(part);
     std::memset(out.data, 0, out.nbytes());
     for (std::int64_t i = 0; i < count; ++i)
@@ -64,8 +64,8 @@ namespace detail {
   }
   return ErrorCode::ok;
 }
-/// Fills output 0 with what `values(first, n, block)` writes: n numbers of type `type`, double or int64, from number
-/// `first` on.
+/// Fills output 0 block by block: `values(first, n, block)` writes n numbers of type `type`, double or int64, from
+/// index `first` on.
 [[nodiscard, gnu::noinline]] inline ErrorCode fill_blocks(
     KernelCall& call, ScalarType type, kernels::FunctionRef<void(std::int64_t, std::int64_t, void*)> values) {
   const TensorView& out = call.output(0);
@@ -81,14 +81,14 @@ namespace detail {
   }
   return ErrorCode::ok;
 }
-/// Fills output 0 with value(0), value(1), ..., which are of type C, converted.
+/// Fills output 0 with value(0), value(1), ... of type C, converted.
 template <class C, class F>
 [[nodiscard]] ErrorCode fill_each(KernelCall& call, F&& value) {
   return fill_blocks(call, scalar_type_of<C>, [&](std::int64_t first, std::int64_t n, void* to) {
     for (std::int64_t k = 0; k < n; ++k) static_cast<C*>(to)[k] = value(first + k);
   });
 }
-/// Whether a dtype is a number's that arithmetic takes.
+/// True for the dtypes of numbers for arithmetic.
 [[nodiscard]] constexpr bool is_number(ScalarType type) noexcept {
   return kernels::compute_of(type) != kernels::Compute::none && type != ScalarType::bool_;
 }
@@ -111,7 +111,7 @@ template <int Number>
   if (const ErrorCode code = call.make(0, call.dtype(2, x.dtype), x.sizes()); code != ErrorCode::ok) return code;
   return fill_with(call, call.arg(1));
 }
-/// A tensor of the sizes in argument 0.
+/// Makes a tensor of the sizes in argument 0.
 [[nodiscard]] inline ErrorCode make_sized(KernelCall& call, ScalarType type) {
   Sizes sizes;
   if (!ints_of(call.list(0), sizes)) return call.refuse(ErrorCode::invalid_argument, "sizes must be integers");
@@ -123,7 +123,7 @@ template <int Number>
     return code;
   return fill_with(call, call.arg(1));
 }
-/// zeros, ones, and empty: what nobody promised is zero.
+/// zeros, ones, and empty, whose elements are zero too.
 template <std::size_t DtypeAt, int Number = 0>
 [[nodiscard]] ErrorCode filled(KernelCall& call) {
   if (const ErrorCode code = make_sized(call, call.dtype(DtypeAt, ScalarType::float32)); code != ErrorCode::ok)
@@ -135,8 +135,7 @@ template <std::size_t DtypeAt, int Number = 0>
   if (const ErrorCode code = call.make(0, call.dtype(1, ScalarType::float32), {}); code != ErrorCode::ok) return code;
   return fill_with(call, call.arg(0));
 }
-/// Numbers of an integer dtype are start and step truncated to it; in int64 the end is, too.
-/// Source: at::native::arange_out.
+/// For an integer dtype start and step are truncated to it; for int64 the end is, too. Source: at::native::arange_out.
 [[nodiscard]] inline ErrorCode arange(KernelCall& call) {
   const EValue& start = call.arg(0);
   const EValue& end = call.arg(1);
@@ -145,7 +144,7 @@ template <std::size_t DtypeAt, int Number = 0>
     return call.refuse(ErrorCode::invalid_argument, "start, end and step must be numbers");
   const bool real = start.is_float() || end.is_float() || step.is_float();
   const ScalarType type = call.dtype(3, real ? ScalarType::float32 : ScalarType::int64);
-  const bool whole = type == ScalarType::int64;  // counted in integers, which doubles cannot hold
+  const bool whole = type == ScalarType::int64;  // int64 is counted in integers, which doubles cannot hold
   if (whole ? step.integer() == 0 : step.number() == 0)
     return call.refuse(ErrorCode::invalid_argument, "the step must not be zero");
   double steps = std::ceil((end.number() - start.number()) / step.number());
@@ -171,7 +170,7 @@ template <std::size_t DtypeAt, int Number = 0>
       call, [first = start.integer(), by = step.integer()](std::int64_t i) { return first + i * by; });
 }
 
-/// A small deterministic generator (splitmix64): the values of random operators are not specified.
+/// A small deterministic generator (splitmix64): PyTorch does not specify the values of random operators.
 class Random {
  public:
   [[nodiscard]] std::uint64_t next() noexcept {
@@ -210,7 +209,7 @@ template <bool Normal>
     std::swap(order[i], order[random.next() % static_cast<std::uint64_t>(i + 1)]);
   return fill_each<std::int64_t>(call, [&](std::int64_t i) { return order[i]; });
 }
-/// native_dropout: scaled input and mask; without training the input and a mask of ones.
+/// native_dropout: scaled input and mask; in evaluation the input and a mask of ones.
 [[nodiscard]] inline ErrorCode native_dropout(KernelCall& call) {
   const TensorView& x = call.tensor(0);
   const double p = call.number(1);

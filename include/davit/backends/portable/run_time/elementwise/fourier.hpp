@@ -26,14 +26,14 @@ namespace detail {
 struct LinesOf {
   static constexpr std::size_t most = kernels::vector_bytes / sizeof(double);
 
-  std::int64_t count;   ///< pairs of a line
-  std::int64_t step;    ///< from pair to pair, in floats
-  std::int64_t second;  ///< from a pair's first part to its second
+  std::int64_t count;   ///< pairs per line
+  std::int64_t step;    ///< between pairs, in floats
+  std::int64_t second;  ///< between the two parts of a pair
   bool is_double;
-  bool has_second;  ///< else it is 0
-  bool exchanged;   ///< the first part is the imaginary one of what is transformed
+  bool has_second;  ///< else the second part is 0
+  bool exchanged;   ///< the first part is the imaginary one
 
-  /// The lines of complex numbers, or of real ones, which may be taken two by two.
+  /// The lines of complex numbers, or of real numbers, which may be taken in pairs.
   LinesOf(const TensorView& t, std::size_t d, std::int64_t numbers, bool two_by_two, bool exchange) noexcept
       : is_double(size_of(real_of(t.dtype)) == sizeof(double)), exchanged(exchange) {
     const bool complex = is_whole_complex(t.dtype);
@@ -43,7 +43,7 @@ struct LinesOf {
     has_second = complex || two_by_two;
   }
 
-  /// Reads `lanes` lines to where transform_lines has them; of those beyond `used` the first.
+  /// Reads `lanes` lines in the order of transform_lines; lines beyond `used` repeat the first.
   template <class T>
   void read(const TensorView& t, const std::array<std::int64_t, most>& at, std::size_t used, std::size_t lanes,
             double* to) const noexcept {
@@ -76,7 +76,7 @@ struct LinesOf {
   }
 };
 
-/// Transforms the lines of x along dimension d into those of `out`, times a factor. `room` is for twice a plan's
+/// Transforms the lines of x along dimension d into the lines of `out`, times a factor. `room` holds twice a plan's
 /// line_size() times `lanes`, for each thread of the team.
 [[gnu::noinline]] inline void transform_along(const LinePlan& plan, const TensorView& x, const TensorView& out,
                                               std::size_t d, bool forward, double factor, std::complex<double>* room,
@@ -137,7 +137,7 @@ struct LinesOf {
       return call.refuse(ErrorCode::out_of_range, "a dimension is outside the tensor's rank");
     for (std::size_t k = 0; k < i; ++k)
       if (dims[k] == dims[i])
-        return call.refuse(ErrorCode::invalid_argument, "a dimension stands twice in a transform");
+        return call.refuse(ErrorCode::invalid_argument, "a transform has the same dimension twice");
     const auto d = static_cast<std::size_t>(dims[i]);
     if (to_real && i + 1 == dims.rank) sizes[d] = call.integer(3);
     if (sizes[d] < 1) return call.refuse(ErrorCode::invalid_shape, "a transform needs at least one element");
@@ -150,14 +150,14 @@ struct LinesOf {
     if (const ErrorCode code = call.make(0, type, sizes); code != ErrorCode::ok) return code;
     return convert_elements(x, type, call.output(0).data);
   }
-  // the dimension that has real numbers on one side is the first or the last to be transformed
+  // the dimension that is real on one side is transformed first or last
   const auto last = static_cast<std::size_t>(dims[dims.rank - 1]);
   if (from_real) std::rotate(&dims[0], &dims[dims.rank - 1], &dims[dims.rank - 1] + 1);
   const std::size_t real_pass = from_real ? 0 : to_real ? dims.rank - 1 : dims.rank;
   const bool two_sided = from_real && !call.boolean(3);
   Sizes made = sizes;
   if (from_real && !two_sided) made[last] = sizes[last] / 2 + 1;
-  Sizes between = made;  // of what lies between the passes
+  Sizes between = made;  // sizes between the passes
   if (to_real) between[last] = std::min(x.size(last), sizes[last] / 2 + 1);
   if (const ErrorCode code = call.make(0, type, made); code != ErrorCode::ok) return code;
   if (total == 0) return ErrorCode::ok;
@@ -168,7 +168,7 @@ struct LinesOf {
     plan.two_sided = two_sided;
     return plan;
   };
-  constexpr std::int64_t longest_of_several = 8192;  // that fits in a cache
+  constexpr std::int64_t longest_of_several = 8192;  // fits in a cache
   const auto lanes_of = [&](const LinePlan& plan) {
     return total == plan.n || plan.inner > longest_of_several ? std::size_t{1} : LinesOf::most;
   };

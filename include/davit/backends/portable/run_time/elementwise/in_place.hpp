@@ -14,8 +14,8 @@
 
 namespace davit::portable_kernels {
 
-/// copy_(self, src): the elements of src, converted and broadcast, where self lies; the answer is self. What else
-/// writes in place is a value and this copy by then (functionalize). Source: at::native::copy_.
+/// copy_(self, src): overwrites self with the elements of src, converted and broadcast, and returns self. functionalize
+/// rewrites all other in-place operators to values and this copy. Source: at::native::copy_.
 [[nodiscard]] inline ErrorCode copy_to(KernelCall& call) {
   if (!call.is_tensor(0)) return call.refuse(ErrorCode::invalid_argument, "only a tensor can be written in place");
   if (const ErrorCode code = detail::copy(call); code != ErrorCode::ok) return code;
@@ -30,8 +30,8 @@ namespace davit::portable_kernels {
 
 namespace detail {
 
-/// The strides of a tensor laid out anew in a memory format; false if its rank does not have that format.
-/// Source: c10::TensorImpl::empty_tensor_restride.
+/// The strides of a tensor in a memory format; false if the format does not exist for its rank. Source:
+/// c10::TensorImpl::empty_tensor_restride.
 [[nodiscard]] inline bool format_strides(MemoryFormat format, const Sizes& sizes, Sizes& strides) noexcept {
   strides = sizes;
   contiguous_strides(sizes, {strides.values.data(), sizes.rank});
@@ -51,8 +51,8 @@ namespace detail {
 
 }  // namespace detail
 
-/// resize_(self, size, memory_format?): the first elements of the storage with other sizes. A storage that is too small
-/// is copied into a larger one, whose further elements are 0. Source: at::native::resize_.
+/// resize_(self, size, memory_format?): the first elements of the storage in other sizes. A storage that is too small
+/// is copied into a larger one, with zeros behind. Source: at::native::resize_.
 [[nodiscard]] inline ErrorCode resize(KernelCall& call) {
   const TensorView& x = call.tensor(0);
   Sizes sizes;

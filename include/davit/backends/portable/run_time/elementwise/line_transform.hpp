@@ -11,7 +11,7 @@
 
 #include "davit/kernels/vectors.hpp"
 
-/// Fourier transforms of lines of numbers, computed in double, of several lines at a time.
+/// Fourier transforms of lines of numbers in double, several lines at a time.
 namespace davit::portable_kernels::detail {
 
 enum class Transform : std::uint8_t { complex_to_complex, real_to_complex, complex_to_real };
@@ -30,7 +30,7 @@ enum class Transform : std::uint8_t { complex_to_complex, real_to_complex, compl
 [[nodiscard]] inline std::complex<double> product(std::complex<double> a, std::complex<double> b) noexcept {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
-/// The n roots of one, of which few are computed as such. O(n).
+/// The n roots of unity, most of them as products of a few. O(n).
 inline void fill_roots(std::int64_t n, std::complex<double>* to) noexcept {
   std::int64_t step = 1;
   while (step * step < n) step *= 2;
@@ -41,22 +41,22 @@ inline void fill_roots(std::int64_t n, std::complex<double>* to) noexcept {
   }
 }
 
-/// How lines of n numbers are transformed. An even number of real ones is taken as half as many complex ones; a length
-/// with a prime factor above `largest_factor` by a convolution with a chirp of a length without. Source: Bluestein,
-/// IEEE Trans. Audio Electroacoust. 18 (1970).
+/// The plan of a transform of lines of n numbers. An even number of real numbers is transformed as half as many complex
+/// ones; a length with a prime factor above `largest_factor` by a convolution with a chirp, of a length without such a
+/// factor. Source: Bluestein, IEEE Trans. Audio Electroacoust. 18 (1970).
 struct LinePlan {
   static constexpr std::int64_t largest_factor = 47;
 
   Transform kind;
-  bool two_sided = false;  ///< real_to_complex gives all n numbers, not n / 2 + 1
+  bool two_sided = false;  ///< real_to_complex returns all n numbers, not n / 2 + 1
   bool halved;
   std::int64_t n;
   std::int64_t length;  ///< of the complex transform
-  std::int64_t inner;   ///< of what is transformed by factors
+  std::int64_t inner;   ///< of the transform by factors
   std::int64_t turn;    ///< roots[k * turn] = exp(-2 pi i k / length)
   std::int64_t inner_turn;
   std::complex<double>* roots = nullptr;        ///< length * turn
-  std::complex<double>* inner_roots = nullptr;  ///< those of `inner`; further on only if it is chirped
+  std::complex<double>* inner_roots = nullptr;  ///< of `inner`; equals roots unless it is chirped
   std::complex<double>* chirp = nullptr;        ///< length
   std::complex<double>* spectrum = nullptr;     ///< inner
 
@@ -79,15 +79,15 @@ struct LinePlan {
     inner_turn = rest != 1 ? 1 : turn;
   }
   [[nodiscard]] bool is_chirped() const noexcept { return inner != length; }
-  /// Complex numbers for the tables.
+  /// Complex numbers in the tables.
   [[nodiscard]] std::int64_t table_size() const noexcept {
     return length * turn + (is_chirped() ? 2 * inner + length : 0);
   }
-  /// Complex numbers for each line, twice.
+  /// Complex numbers of work space per line, which is needed twice.
   [[nodiscard]] std::int64_t line_size() const noexcept { return std::max(inner, two_sided ? n : length + 1); }
 };
 
-/// The numbers at one place of as many lines as V has elements.
+/// Complex numbers, one per lane of V.
 template <class V>
 struct Pair {
   V re, im;
@@ -146,8 +146,8 @@ template <std::size_t R, class V>
   }
 }
 
-/// One factor of a transform of factor * rest * done numbers, `done` of which is the product of the factors before.
-/// Source: FFTPACK's passes, which leave the numbers in order.
+/// One factor of a transform of factor * rest * done numbers; `done` is the product of the earlier factors. Source:
+/// FFTPACK's passes, which keep the numbers in order.
 struct Pass {
   std::int64_t done, rest;
   const std::complex<double>* roots;
@@ -174,7 +174,7 @@ struct Pass {
       }
     }
   }
-  /// Of an odd prime factor <= LinePlan::largest_factor.
+  /// An odd prime factor <= LinePlan::largest_factor.
   template <class V>
   [[gnu::always_inline]] void run_odd(std::int64_t factor, const Pair<V>* from, Pair<V>* to) const noexcept {
     constexpr std::size_t most = LinePlan::largest_factor / 2 + 1;
@@ -208,7 +208,7 @@ struct Pass {
   }
 };
 
-/// What gives n real numbers, two by two, from the first n / 2 + 1 of a transform.
+/// The inverse of real_to_complex's last step: n real numbers, in pairs, from the first n / 2 + 1 of a transform.
 template <class V>
 [[gnu::always_inline]] inline void whole_of_half(const LinePlan& plan, const Pair<V>* x, Pair<V>* to) {
   const std::int64_t h = plan.n / 2;
@@ -228,7 +228,7 @@ template <class V>
     to[k] = Pair<V>{sum.im + turned.re, sum.re - turned.im};
   }
 }
-/// The reverse: a transform of n real numbers from that of the same taken two by two.
+/// The last step of real_to_complex: the transform of n real numbers from that of their n / 2 pairs.
 template <class V>
 [[gnu::always_inline]] inline void half_of_whole(const LinePlan& plan, const Pair<V>* x, Pair<V>* to) {
   const std::int64_t h = plan.n / 2;
@@ -243,11 +243,11 @@ template <class V>
   for (std::int64_t k = 1; plan.two_sided && k < h; ++k) to[plan.n - k] = Pair<V>{to[k].re, -to[k].im};
 }
 
-/// Transforms Bytes / 8 lines at a time, where number k of line l is at a[2 * k * lanes + l], its imaginary part at
-/// a[(2 * k + 1) * lanes + l].
+/// Transforms Bytes / 8 lines at a time: number k of line l has its real part in a[2 * k * lanes + l], its imaginary
+/// part in a[(2 * k + 1) * lanes + l].
 ///
-/// `b` is room; gives that of the two which has the result. Complex numbers are transformed forward; those of
-/// complex_to_real are the first n / 2 + 1, and its result has real and imaginary parts exchanged. O(n log n).
+/// `b` is work space; returns a or b, whichever holds the result. Complex numbers are transformed forward;
+/// complex_to_real takes the first n / 2 + 1, and its result has real and imaginary parts exchanged. O(n log n).
 template <std::size_t Bytes>
 [[nodiscard, gnu::noinline]] double* transform_lines(const LinePlan& plan, double* a, double* b) {
   // NOLINTNEXTLINE(modernize-type-traits): both choices have a member type
@@ -267,7 +267,7 @@ template <std::size_t Bytes>
   for (int round = 0; round <= static_cast<int>(plan.is_chirped()); ++round) {
     for (std::int64_t k = 0; round == 1 && k < inner; ++k) {
       turn_pair(from[k], plan.spectrum[k], from[k]);
-      from[k] = Pair<V>{from[k].im, from[k].re};  // which makes the transform its inverse
+      from[k] = Pair<V>{from[k].im, from[k].re};  // exchanged parts make the transform its inverse
     }
     for (std::int64_t done = 1, factor = 1; done < inner; done *= factor) {
       const std::int64_t left = inner / done;

@@ -18,7 +18,7 @@ namespace davit::portable_kernels {
 
 namespace detail {
 
-/// What a call says, and where its scales and zero points lie.
+/// The numbers of a call, or the tensors of its scales and zero points.
 struct QuantizationParameters : operators::QuantizationView {
   double zero = 0;                       ///< the zero point of all elements
   const TensorView* scale_of = nullptr;  ///< per channel
@@ -48,8 +48,8 @@ struct QuantizationParameters : operators::QuantizationView {
   return ErrorCode::ok;
 }
 
-/// round(x / scale) + zero point, clamped to numbers 0 and 1. Numbers 2 and 3: 1 / scale and the zero point of all
-/// elements; else operands 1 and 2 are scales and zero points.
+/// round(x / scale) + zero point, clamped between numbers 0 and 1. Numbers 2 and 3: 1 / scale and the zero point of all
+/// elements; per channel, operands 1 and 2 are scales and zero points.
 template <bool PerChannel>
 void quantize_loop(const void* const* in, void* out, std::int64_t n, Parameters& p) {
   const auto* x = static_cast<const float*>(in[0]);
@@ -73,12 +73,12 @@ inline void dequantize_loop(const void* const* in, void* out, std::int64_t n, Pa
   for (std::int64_t i = 0; i < n; ++i) to[i] = (x[i] - zero_point[i]) * scale[i];
 }
 
-/// Output 0 = loop over x and its scales and zero points, all as floats.
+/// Computes output 0 with the loop over x, its scales and its zero points, all as floats.
 [[nodiscard]] inline ErrorCode run_quantized(KernelCall& call, const QuantizationParameters& p, kernels::BlockLoop loop,
                                              Parameters& parameters) {
   const TensorView& x = call.tensor(0);
   const TensorView& out = call.output(0);
-  // A value per channel has x's dimensions from the axis on, all but the first of size 1.
+  // a value per channel has x's dimensions from the axis on, with size 1 in all but the first
   std::array<std::int64_t, max_rank> sizes;
   sizes.fill(1);
   std::array<std::array<std::int64_t, max_rank>, 2> strides{};
@@ -109,7 +109,7 @@ inline void dequantize_loop(const void* const* in, void* out, std::int64_t n, Pa
   return is_floating(type) && kernels::is_real(type);
 }
 
-/// Calls f(a pointer, how many) with the elements of a tensor that holds bytes, one after the other; false for others.
+/// Calls f(pointer, count) for the elements of a contiguous tensor of bytes; false for other tensors.
 template <class F>
 [[nodiscard]] bool with_bytes(const TensorView& t, F&& f) {
   if (t.dtype != ScalarType::int8 && t.dtype != ScalarType::uint8) return false;
@@ -143,7 +143,7 @@ template <class F>
   }
   return run_quantized(call, p, p.scale_of == nullptr ? quantize_loop<false> : quantize_loop<true>, parameters);
 }
-/// Bytes with a scale per channel, a row of each channel at a time; false for what lies otherwise.
+/// Dequantizes bytes with a scale per channel, row by row; false for other layouts.
 [[nodiscard]] inline bool dequantize_rows(const TensorView& x, const QuantizationParameters& p, float* out) {
   std::int64_t inner = 1;
   for (std::size_t d = p.axis + 1; d < x.rank; ++d) inner *= x.size(d);
@@ -182,8 +182,8 @@ template <class F>
   return run_quantized(call, p, dequantize_loop, none);
 }
 
-/// choose_qparams(input, quant_min, quant_max, eps, dtype) -> (scale, zero_point), in float32 as torch does it; of
-/// halves the range and its steps are halves. Source: torch.ao.quantization.utils.determine_qparams.
+/// choose_qparams(input, quant_min, quant_max, eps, dtype) -> (scale, zero_point), in float32 as in torch; for halves
+/// the range and the steps are rounded to halves. Source: torch.ao.quantization.utils.determine_qparams.
 template <bool Symmetric>
 [[nodiscard]] ErrorCode choose_parameters(KernelCall& call) {
   const TensorView& x = call.tensor(0);

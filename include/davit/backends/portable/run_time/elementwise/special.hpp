@@ -51,7 +51,7 @@ template <kernels::Polynomial kind, bool shifted = false>
 
 }  // namespace detail
 
-/// Special functions of torch.special that have no loops of their own: (self), (self, other) and (x, n).
+/// Special functions of torch.special without loops of their own: (self), (self, other) and (x, n).
 inline constexpr auto elementwise_special_ops = std::to_array<OpRow>({
     {"aten.igamma.default", detail::special_pair<kernels::SpecialPair::igamma>, Aliasing::none, true},
     {"aten.igammac.default", detail::special_pair<kernels::SpecialPair::igammac>, Aliasing::none, true},

@@ -24,7 +24,7 @@ namespace detail {
   call.set(0, EValue(x.size(static_cast<std::size_t>(dim))));
   return ErrorCode::ok;
 }
-/// The stride torch would record: that of a contiguous tensor, or the view's own.
+/// The stride in torch: a contiguous tensor's, or the view's own.
 [[nodiscard]] inline ErrorCode sym_stride(KernelCall& call) {
   std::int64_t dim = call.integer(1);
   const TensorView& x = call.tensor(0);
@@ -56,7 +56,7 @@ namespace detail {
     default: call.set(0, EValue(element_as<double>(x, 0))); return ErrorCode::ok;
   }
 }
-/// Prints a line to the standard output, without what commands a terminal. Source: at::native::_print.
+/// Prints a line to the standard output, without control characters for terminals. Source: at::native::_print.
 [[nodiscard]] inline ErrorCode print(KernelCall& call) {
   const std::string text = printable(call.string(0));
   (void)std::fwrite(text.data(), 1, text.size(), stdout);
@@ -76,15 +76,15 @@ namespace detail {
                 : call.refuse(ErrorCode::assertion_failed, "a number of the model is outside its range");
 }
 
-/// How an int and a float compare, exactly. Source: CPython's float_richcompare.
+/// Compares an int with a float exactly. Source: CPython's float_richcompare.
 [[nodiscard]] constexpr std::partial_ordering compare(std::int64_t i, double y) noexcept {
-  if (!(y >= -0x1p63 && y < 0x1p63)) return 0.0 <=> y;  // of that sign, or NaN
+  if (!(y >= -0x1p63 && y < 0x1p63)) return 0.0 <=> y;  // the sign of y, or NaN
   const auto whole = static_cast<std::int64_t>(y);
   if (i != whole) return i <=> whole;
   return 0.0 <=> y - static_cast<double>(whole);
 }
 
-/// Arithmetic on numbers as Python's: ints stay ints unless divided truly. Source: CPython's float_divmod.
+/// Arithmetic on numbers as in Python: ints stay ints except in true division. Source: CPython's float_divmod.
 enum class Sym : std::uint8_t {
   add,
   sub,

@@ -14,7 +14,7 @@ namespace davit::portable_kernels {
 
 namespace detail {
 
-/// A function on reals: integers and bools are computed and returned in float32.
+/// A function of reals: integers and bools are computed and returned in float32.
 [[nodiscard, gnu::noinline]] inline ErrorCode real_function(KernelCall& call, const Loops& loops,
                                                             Parameters parameters = {}) {
   const TensorView& x = call.tensor(0);
@@ -31,7 +31,7 @@ namespace detail {
   return run_loops(call, std::array{&x}, x.dtype, loops, parameters);
 }
 
-/// A question about each element: bool out.
+/// A predicate of each element: the result is bool.
 [[nodiscard, gnu::noinline]] inline ErrorCode predicate(KernelCall& call, const Loops& loops) {
   const TensorView& x = call.tensor(0);
   if (const ErrorCode code = call.make(0, ScalarType::bool_, x.sizes()); code != ErrorCode::ok) return code;
@@ -51,7 +51,7 @@ template <template <class> class F>
 [[nodiscard]] ErrorCode same_type_op(KernelCall& call) {
   return same_type_function(call, kernels::number_loops<F, 1>);
 }
-/// Integers and bools stay as they are.
+/// Rounding functions; integers and bools stay unchanged.
 [[nodiscard, gnu::noinline]] inline ErrorCode rounding(KernelCall& call, const Loops& loops) {
   const TensorView& x = call.tensor(0);
   if (kernels::compute_of(x.dtype) != kernels::Compute::int64) return same_type_function(call, loops);
@@ -68,7 +68,7 @@ template <template <class> class F>
     return call.refuse(ErrorCode::invalid_dtype, "neg does not take bools");
   return same_type_op<kernels::Negate>(call);
 }
-/// The square in the tensor's dtype, of bools in int64. Source: at::square.
+/// The square in the tensor's dtype, for bools in int64. Source: at::square.
 [[nodiscard]] inline ErrorCode square(KernelCall& call) {
   const TensorView& x = call.tensor(0);
   const ScalarType type = x.dtype == ScalarType::bool_ ? ScalarType::int64 : x.dtype;
@@ -96,7 +96,7 @@ template <template <class> class F>
   const TensorView& x = call.tensor(0);
   if (!is_floating(x.dtype)) return call.refuse(ErrorCode::invalid_dtype, "gelu takes floats only");
   if (view.function == operators::ActivationFunction::gelu_tanh) return real_op<kernels::GeluTanh>(call);
-  // torch also asks whether x is dense; strides here are what the partitions around made them
+  // torch also requires that x is dense; strides here depend on the neighbouring partitions
   const bool overflows = (x.dtype == ScalarType::float32 || x.dtype == ScalarType::bfloat16) && x.numel() > 1;
   return real_function(call, kernels::float_loops<kernels::Gelu, 1>, {.integers = {overflows}});
 }
@@ -106,7 +106,7 @@ template <template <class> class F>
 [[nodiscard]] inline ErrorCode leaky_relu(KernelCall& call) {
   return activation(call, operators::row_of(operators::activation_operators, "aten.leaky_relu.default"));
 }
-/// The nearest in [low, high], which are rounded to the tensor's dtype, but not to a float of 16 bits.
+/// The nearest number in [low, high]; the bounds are rounded to the tensor's dtype, unless that is a 16-bit float.
 [[nodiscard, gnu::noinline]] inline ErrorCode clamp_between(KernelCall& call, const EValue& low, const EValue& high) {
   const ScalarType type = call.tensor(0).dtype;
   Parameters parameters;

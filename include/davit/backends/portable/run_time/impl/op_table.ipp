@@ -45,7 +45,8 @@ FoundOp find_op(const OpSet& set, GraphModuleView graph, NodeId node, std::strin
   const OpRow* const row = set.find(OperatorGroup::complex_numbers, target);
   if (row != nullptr)
     found = {row, found.schema, OperatorGroup::complex_numbers};
-  else if (found.row != nullptr || found.group == OperatorGroup::float_inference)  // no kernel of which takes them
+  else if (found.row != nullptr ||
+           found.group == OperatorGroup::float_inference)  // its kernels take no complex numbers
     found = {nullptr, found.schema, OperatorGroup::complex_numbers};
   return found;
 }

@@ -10,10 +10,10 @@
 
 namespace davit::portable_kernels {
 
-/// How a value is worked into one that is already there.
+/// The combination of a value with an existing one.
 enum class Reduction : std::uint8_t { sum, prod, mean, amax, amin, unknown };
 
-/// The reduction that torch calls by this name.
+/// The reduction with this name in torch.
 [[nodiscard]] constexpr Reduction reduction_named(std::string_view name) noexcept {
   if (name == "sum") return Reduction::sum;
   if (name == "prod") return Reduction::prod;
@@ -22,8 +22,8 @@ enum class Reduction : std::uint8_t { sum, prod, mean, amax, amin, unknown };
   return name == "amin" ? Reduction::amin : Reduction::unknown;
 }
 
-/// a and b combined: integers modulo 2^n, NaN prevails, the first of equals counts; a mean adds up. `T` is a type C++
-/// computes in.
+/// Combines a and b: integers modulo 2^n, NaN wins, of equal values the first stays; a mean sums. `T` is a compute
+/// type.
 template <class T>
 [[nodiscard]] constexpr T accumulate(Reduction how, T a, T b) noexcept {
   switch (how) {
@@ -34,7 +34,7 @@ template <class T>
   }
 }
 
-/// The value that leaves any other as it is.
+/// The neutral value of the reduction.
 template <class T>
 [[nodiscard]] constexpr T identity(Reduction how) noexcept {
   using Limits = std::numeric_limits<T>;

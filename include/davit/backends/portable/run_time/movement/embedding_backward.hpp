@@ -15,7 +15,7 @@ namespace davit::portable_kernels {
 
 namespace detail {
 
-/// Adds each row of `grad` to the row of output 0 that its index names, rounding after each as torch does.
+/// Adds each row of `grad` to the row of output 0 with its index, rounding after each addition as torch does.
 template <class C>
 [[nodiscard]] ErrorCode add_rows(KernelCall& call, const TensorView& grad, const std::int64_t* index,
                                  const std::int64_t* uses, std::int64_t skipped) {
@@ -55,8 +55,8 @@ template <class C>
 }  // namespace detail
 
 /// embedding_dense_backward(grad_output (*, width), indices (*), num_weights, padding_idx, scale_grad_by_freq) ->
-/// (num_weights, width): the gradient of embedding by its weight. Indices outside the weight are refused, unless they
-/// are padding_idx. Source: at::embedding_dense_backward on CPU.
+/// (num_weights, width): the gradient of embedding by its weight. Other indices outside the weight than padding_idx are
+/// refused. Source: at::embedding_dense_backward on CPU.
 [[nodiscard]] inline ErrorCode embedding_dense_backward(KernelCall& call) {
   const TensorView& grad = call.tensor(0);
   const TensorView& indices = call.tensor(1);

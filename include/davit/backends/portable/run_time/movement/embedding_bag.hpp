@@ -17,7 +17,7 @@ namespace detail {
 
 enum class BagMode : std::uint8_t { sum, mean, max };
 
-/// A checked call of _embedding_bag: which rows of the weight make which bag.
+/// A checked call of _embedding_bag: the rows of the weight in each bag.
 struct EmbeddingBag {
   const TensorView* weight = nullptr;
   const TensorView* indices = nullptr;
@@ -34,12 +34,12 @@ struct EmbeddingBag {
   [[nodiscard]] std::int64_t offset(std::int64_t b) const noexcept {
     return element_as<std::int64_t>(*offsets, b * offsets->stride(0));
   }
-  /// One past the last index of a bag. torch lets the last bag reach to the end, whatever a last offset says.
+  /// One past the last index of a bag. In torch the last bag extends to the end, whatever the last offset says.
   [[nodiscard]] std::int64_t end(std::int64_t b) const noexcept {
     return b + 1 < bags ? offset(b + 1) : indices->size(0);
   }
   [[nodiscard]] bool is_padding(std::int64_t i) const noexcept { return padding_idx >= 0 && index(i) == padding_idx; }
-  /// Sums that torch computes without noting the bag of each index.
+  /// True for sums for which torch does not record the bag of each index.
   [[nodiscard]] bool leaves_bags_out() const noexcept {
     const bool dense_scales = scales == nullptr || scales->stride(0) == 1;
     return mode == BagMode::sum && padding_idx < 0 && weight->stride(1) == 1 && weight->dtype != ScalarType::float64 &&
@@ -93,7 +93,7 @@ struct EmbeddingBag {
   return check_bag_values(call, bag);
 }
 
-/// Makes the outputs: bags, the bag of each index, the bags' sizes, and for max the row each value came from.
+/// Makes the outputs: bags, the bag of each index, the bags' sizes, and, for max, the row of each maximum.
 [[nodiscard]] inline ErrorCode make_bag_outputs(KernelCall& call, const EmbeddingBag& bag) {
   const ScalarType index_type = promote(bag.indices->dtype, bag.offsets->dtype);
   const std::array values{bag.bags, bag.width};
@@ -124,8 +124,8 @@ void note_bags(KernelCall& call, const EmbeddingBag& bag) {
   }
 }
 
-/// Gathers one bag into `values`; `rows`, if given, gets the row each maximum came from; `line` is work space for a row
-/// of the weight. Answers the bag's size.
+/// Gathers one bag into `values`; `rows`, if given, receives the row of each maximum; `line` is work space for a row of
+/// the weight. Returns the bag's size.
 template <class C, class I>
 [[nodiscard]] std::int64_t gather_bag(const EmbeddingBag& bag, std::int64_t b, C* values, C* line, I* rows) {
   const TensorView& weight = *bag.weight;
@@ -185,8 +185,8 @@ template <class C, class I>
 }  // namespace detail
 
 /// _embedding_bag(weight (rows, width), indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights?,
-/// include_last_offset, padding_idx) -> (bags, bag of each index, bag sizes, rows of the maxima).
-/// The last three are what torch keeps for its backward: sums leave the sizes 0. Source: at::_embedding_bag on CPU.
+/// include_last_offset, padding_idx) -> (bags, bag of each index, bag sizes, rows of the maxima). torch keeps the last
+/// three for its backward; for sums the sizes are 0. Source: at::_embedding_bag on CPU.
 [[nodiscard]] inline ErrorCode embedding_bag(KernelCall& call) {
   detail::EmbeddingBag bag;
   if (const ErrorCode code = detail::read_embedding_bag(call, bag); code != ErrorCode::ok) return code;

@@ -12,23 +12,22 @@
 
 namespace davit::portable_kernels {
 
-/// Which elements a list of index tensors selects: dimensions before the indexed ones, the shape that the index tensors
-/// broadcast to, and the dimensions after. Where a dimension between two indexed ones is not indexed, the selection
-/// comes first and all other dimensions after it.
-/// Source: at::native::make_info and AdvancedIndex.
+/// The elements that a list of index tensors selects: the dimensions before the indexed ones, the broadcast shape of
+/// the index tensors, and the dimensions after. If a dimension between two indexed ones is not indexed, the broadcast
+/// shape comes first, then all other dimensions. Source: at::native::make_info and AdvancedIndex.
 struct IndexPlan {
   Sizes before;
   Sizes picked;
   Sizes after;
   Sizes before_strides;
   Sizes after_strides;
-  Sizes result;                           ///< the three after one another
-  const std::int64_t* offsets = nullptr;  ///< per position of `picked`, in elements; none if the result is empty
-  bool one_mask = false;                  ///< a mask is the only index
+  Sizes result;                           ///< the three groups, concatenated
+  const std::int64_t* offsets = nullptr;  ///< per position of `picked`, in elements; null if the result is empty
+  bool one_mask = false;                  ///< the only index is a mask
 };
 
-/// A row of selected elements: n that lie `own_step` apart in the indexed tensor or, if there are `offsets`, each at
-/// its own offset from the first. All in elements.
+/// A row of n selected elements: `own_step` apart in the indexed tensor or, with `offsets`, each at its own offset from
+/// the first. All in elements.
 struct SelectedRow {
   std::int64_t own;
   std::int64_t own_step;
@@ -37,7 +36,7 @@ struct SelectedRow {
   std::int64_t other_step;
   std::int64_t n;
 
-  /// Calls f(offset in the indexed tensor, offset in the other) for each.
+  /// Calls f(offset in the indexed tensor, offset in the other) for each element.
   template <class F>
   void for_each(F&& f) const {
     std::int64_t at = other;
@@ -48,7 +47,7 @@ struct SelectedRow {
       for (std::int64_t i = 0; i < n; ++i, at += other_step, mine += own_step) f(mine, at);
     }
   }
-  /// Moves the elements to the other tensor, or from there.
+  /// Copies the elements to the other tensor, or from it.
   void move(std::size_t element, bool gathers, void* indexed, void* to_or_from) const noexcept {
     const auto bytes = static_cast<std::int64_t>(element);
     std::byte* const at = static_cast<std::byte*>(indexed) + own * bytes;
@@ -65,13 +64,13 @@ struct SelectedRow {
   }
 };
 
-/// Calls f for rows of selected elements, all in row-major order of the result, which the other tensor walks with
-/// `strides`; or, as `f` allows, on the threads of the team.
+/// Calls f for rows of selected elements, in row-major order of the result; `strides` are the other tensor's. If `f`
+/// allows it, on the threads of the team.
 inline void for_each_selected_row(const IndexPlan& plan, const Sizes& strides,
                                   kernels::FunctionRef<void(const SelectedRow&)> f, bool on_threads = false) {
   if (plan.offsets == nullptr) return;
   const std::size_t tail = plan.before.rank + plan.picked.rank;
-  std::int64_t run = 1;  // the innermost dimensions that both walk evenly
+  std::int64_t run = 1;  // the innermost dimensions with even steps in both tensors
   std::int64_t own_step = 0;
   std::int64_t other_step = 0;
   std::size_t rest = plan.after.rank;
@@ -92,7 +91,7 @@ inline void for_each_selected_row(const IndexPlan& plan, const Sizes& strides,
                                         std::array{plan.after_strides, Sizes(strides.span().subspan(tail))});
   Sizes picked(plan.picked);
   const std::array<Sizes, 1> picked_strides{Sizes(strides.span().subspan(plan.before.rank, plan.picked.rank))};
-  std::int64_t row = 1;  // positions that are a row of their own
+  std::int64_t row = 1;  // positions that form a row each
   std::int64_t row_step = 0;
   if (run == 1 && rest == 0 && picked.rank != 0) {
     row = picked[picked.rank - 1];

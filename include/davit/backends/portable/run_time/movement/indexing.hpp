@@ -19,7 +19,7 @@ namespace davit::portable_kernels {
 
 namespace detail {
 
-/// index: the selected elements.
+/// index: returns the selected elements.
 [[nodiscard]] inline ErrorCode index(KernelCall& call) {
   const TensorView& x = call.tensor(0);
   IndexPlan plan;
@@ -32,13 +32,13 @@ namespace detail {
   return ErrorCode::ok;
 }
 
-/// Adds values of the type that a dtype is computed in.
+/// Adds values of a dtype that is its own compute type.
 template <class C>
 void add_selected(const IndexPlan& plan, const TensorView& values, const TensorView& out) {
   const C* from = values.as<C>();
   C* to = out.as<C>();
   for_each_selected_row(plan, broadcast_strides(values, plan.result), [=](const SelectedRow& row) {
-    const SelectedRow own = row;  // not what a store may change
+    const SelectedRow own = row;  // a local copy: stores cannot alias it
     own.for_each([to, from](std::int64_t i, std::int64_t k) { to[i] = kernels::wrap_add(to[i], from[k]); });
   });
 }
@@ -53,7 +53,7 @@ void add_converted(const IndexPlan& plan, const TensorView& values, const Tensor
     });
   });
 }
-/// Adds values to the selected elements of output 0, one after another, each sum rounded to the dtype.
+/// Adds values to the selected elements of output 0 one after the other, rounding each sum to the dtype.
 [[nodiscard]] inline ErrorCode add_indexed(KernelCall& call, const IndexPlan& plan, const TensorView& values) {
   const TensorView& out = call.output(0);
   switch (kernels::compute_of(out.dtype)) {
@@ -73,7 +73,7 @@ void add_converted(const IndexPlan& plan, const TensorView& values, const Tensor
   return ErrorCode::ok;
 }
 
-/// Keeps what is in the selected places of output 0, should it lie where argument 0 lies.
+/// Records the selected elements for undo if output 0 overwrites argument 0.
 inline void keep_selected(KernelCall& call, const IndexPlan& plan) {
   if (!call.is_in_place()) return;
   const TensorView& out = call.output(0);
@@ -91,8 +91,8 @@ inline void keep_selected(KernelCall& call, const IndexPlan& plan) {
   });
 }
 
-/// index_put: a copy of the tensor with other values in the selected places; of two values for one place the later
-/// stays. A single value under a mask is converted, all others must have the tensor's dtype.
+/// index_put: a copy of the tensor with new values at the selected elements; of two values for one element the later
+/// one stays. A single value under a mask is converted, all others must have the tensor's dtype.
 [[nodiscard]] inline ErrorCode index_put(KernelCall& call) {
   const TensorView& x = call.tensor(0);
   const bool accumulate = call.boolean(3);
@@ -109,7 +109,7 @@ inline void keep_selected(KernelCall& call, const IndexPlan& plan) {
   if (values.dtype != x.dtype) return call.refuse(ErrorCode::invalid_dtype, "the values must have the tensor's dtype");
   Sizes sizes;
   if (!broadcast(values.sizes(), plan.result, sizes) || !std::ranges::equal(sizes.span(), plan.result.span()))
-    return call.refuse(ErrorCode::invalid_shape, "the values do not broadcast to what the indices select");
+    return call.refuse(ErrorCode::invalid_shape, "the values do not broadcast to the selected elements");
   if (!kernels::is_movable(x.dtype)) return ErrorCode::invalid_dtype;
   keep_selected(call, plan);
   if (accumulate) return add_indexed(call, plan, values);
@@ -119,7 +119,7 @@ inline void keep_selected(KernelCall& call, const IndexPlan& plan) {
   return ErrorCode::ok;
 }
 
-/// nonzero: the indices of the elements that are not zero, in row-major order, one row each. NaN is not zero.
+/// nonzero: the indices of the nonzero elements, in row-major order, one row each. NaN is nonzero.
 [[nodiscard]] inline ErrorCode nonzero(KernelCall& call) {
   const TensorView& x = call.tensor(0);
   const std::int64_t count = checked_numel(x);
@@ -128,7 +128,7 @@ inline void keep_selected(KernelCall& call, const IndexPlan& plan) {
   if (!truth.ok) return ErrorCode::invalid_dtype;
   Walk walk(x.sizes());
   walk.add(x.strides(), size_of(x.dtype)).collapse();
-  // Calls f(whether it is not zero) for each element.
+  // calls f(element != 0) for each element
   const auto for_each_truth = [&](auto&& f) {
     kernels::BlockReader reader;
     kernels::Block own;
@@ -177,7 +177,7 @@ inline void keep_selected(KernelCall& call, const IndexPlan& plan) {
     return call.refuse(ErrorCode::invalid_shape, "the source has fewer elements than the mask is true");
   if (!kernels::is_real(x.dtype)) return ErrorCode::invalid_dtype;
   if (wanted == 0) return ErrorCode::ok;
-  // The source's elements by blocks, each with the places where the mask is true.
+  // the source's elements by blocks, each with the positions where the mask is true
   const std::size_t element = size_of(x.dtype);
   Walk walk(source.sizes());
   walk.add(source.strides(), element).collapse();
@@ -255,7 +255,7 @@ inline constexpr auto indexing_ops = std::to_array<OpRow>({
     {"aten.index_put.default", detail::index_put, Aliasing::none, false, false, true},
     {"aten.masked_select.default", detail::masked_select},
 });
-/// Those that do not take complex numbers.
+/// Operators without complex numbers.
 inline constexpr auto real_indexing_ops = std::to_array<OpRow>({
     {"aten.masked_scatter.default", detail::masked_scatter},
     {"aten.nonzero.default", detail::nonzero},

@@ -16,14 +16,14 @@ namespace davit::portable_kernels {
 
 namespace detail {
 
-/// Writes `from` into the part of output 0 that begins at `start` of dimension `dim`, in the output's dtype.
+/// Writes `from` into output 0 at `start` of dimension `dim`, in the output's dtype.
 [[nodiscard]] inline ErrorCode place_part(KernelCall& call, const TensorView& from, std::size_t dim,
                                           std::int64_t start) {
   const TensorView& out = call.output(0);
   return convert_elements(from, out.dtype, out.element_at(start * out.stride(dim)), out.strides());
 }
 
-/// cat; a 1-dimensional tensor without elements among others is passed over, as torch does.
+/// cat; it skips empty 1-dimensional tensors, as torch does.
 [[nodiscard]] inline ErrorCode cat(KernelCall& call) {
   const std::span<const EValue> list = call.list(0);
   std::size_t d = 0;
@@ -116,7 +116,7 @@ namespace detail {
   }
   if (const ErrorCode code = call.make(0, x.dtype, sizes); code != ErrorCode::ok) return code;
   if (!kernels::is_movable(x.dtype)) return ErrorCode::invalid_dtype;
-  // Each dimension walks as two: how often, and where.
+  // each dimension becomes two: the repeats, and the index
   const std::size_t element = size_of(x.dtype);
   const Sizes dense = strides_of(call.output(0));
   Walk walk;
@@ -137,7 +137,7 @@ namespace detail {
   for (const EValue& v : call.list(1)) {
     std::int64_t dim = v.is_number() ? v.integer() : max_rank;
     if (!wrap_dim(dim, x.rank)) return bad_dim(call);
-    if (x.rank == 0) continue;  // which has dimension 0 for torch, and nothing to turn round
+    if (x.rank == 0) continue;  // torch gives it a dimension 0, and there is nothing to flip
     const auto d = static_cast<std::size_t>(dim);
     if (strides[d] != x.stride(d)) return call.refuse(ErrorCode::invalid_argument, "a dimension is named twice");
     if (x.size(d) < 2) continue;
@@ -197,7 +197,7 @@ namespace detail {
   if (!sizes.push(weight.size(1))) return call.refuse(ErrorCode::invalid_shape, "too many dimensions");
   return gather_rows(call, weight, 0, indices, sizes);
 }
-/// index_select of a 0-dimensional tensor: its element, chosen by the one index 0.
+/// index_select of a 0-dimensional tensor: its element, with the only index 0.
 [[nodiscard]] inline ErrorCode select_scalar(KernelCall& call, const TensorView& x, const TensorView& indices) {
   if (indices.numel() != 1) return call.refuse(ErrorCode::invalid_shape, "a 0-dimensional tensor takes one index");
   if (indices.dtype != ScalarType::int64 && indices.dtype != ScalarType::int32)

@@ -14,14 +14,14 @@
 
 namespace davit::portable_kernels {
 
-/// Fills `out`, contiguous and of x's dtype and rank, with elements of `x`: index i of dimension d comes from index
-/// `source(d, i)` of x, which must lie inside it. Takes the call's temporary memory. O(elements of out).
+/// Fills `out`, contiguous and of x's dtype and rank, with elements of `x`: index i of dimension d is index `source(d,
+/// i)` of x, which must lie inside it. Takes the call's temporary memory. O(elements of out).
 [[nodiscard]] inline ErrorCode copy_mapped(KernelCall& call, const TensorView& x, const TensorView& out,
                                            kernels::FunctionRef<std::int64_t(std::size_t, std::int64_t)> source) {
   const std::size_t element = size_of(x.dtype);
   if (element == 0) return ErrorCode::invalid_dtype;
   if (out.numel() == 0) return ErrorCode::ok;
-  // Where each index of each dimension lies in x, in bytes; the outermost dimension first.
+  // byte offsets in x per index of each dimension; the outermost dimension first
   std::array<const std::int64_t*, max_rank> tables{};
   std::int64_t total = 1;
   for (const std::int64_t size : out.sizes()) total += size;

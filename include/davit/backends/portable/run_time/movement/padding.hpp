@@ -17,7 +17,7 @@ namespace davit::portable_kernels {
 
 namespace detail {
 
-/// Reads a call of any padding; sizes become those of the output.
+/// Reads a call of any padding; `sizes` become the output's.
 [[nodiscard]] inline ErrorCode read_padding(KernelCall& call, operators::PadView& view, Sizes& sizes) {
   if (const ErrorCode code = answer(call, operators::read_pads(KernelArguments(call), "padding", view));
       code != ErrorCode::ok)
@@ -27,7 +27,7 @@ namespace detail {
   return ErrorCode::ok;
 }
 
-/// The part of contiguous `whole` that begins at `start` and has the sizes of `part`.
+/// The part of contiguous `whole` at `start` with the sizes of `part`.
 [[nodiscard]] inline TensorView region(const TensorView& whole, std::span<const std::int64_t> start,
                                        std::span<const std::int64_t> sizes) {
   TensorView view = whole;
@@ -40,8 +40,8 @@ namespace detail {
 
 }  // namespace detail
 
-/// constant_pad_nd(self, pad, value): the tensor with `value` around it; negative padding cuts off.
-/// Source: at::native::constant_pad_nd.
+/// constant_pad_nd(self, pad, value): surrounds the tensor with `value`; negative padding crops it. Source:
+/// at::native::constant_pad_nd.
 [[nodiscard]] inline ErrorCode constant_pad_nd(KernelCall& call) {
   const TensorView& x = call.tensor(0);
   const EValue value = call.has(2) ? call.arg(2) : EValue(0);
@@ -72,8 +72,8 @@ namespace detail {
 
 namespace detail {
 
-/// Pads the last `Dims` dimensions with elements of the tensor; `source(i, size)` answers which index of a dimension of
-/// that size stands at i, counted from the tensor's first element.
+/// Pads the last `Dims` dimensions with elements of the tensor; `source(i, size)` returns the index for position i of a
+/// dimension of that size, both counted from the tensor's first element.
 template <std::size_t Dims, class Source>
 [[nodiscard]] ErrorCode pad_with_own(KernelCall& call, bool smaller_than_size, const Source& source) {
   const TensorView& x = call.tensor(0);

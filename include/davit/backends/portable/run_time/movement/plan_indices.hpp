@@ -15,13 +15,13 @@
 namespace davit::portable_kernels {
 
 /// Reads a list of index tensors: int64 and int32 select single positions of a dimension (negative ones count from its
-/// end), bool and uint8 mask as many dimensions as they have, none leaves a dimension as it is.
+/// end), bool and uint8 mask as many dimensions as they have, and None keeps a dimension.
 class IndexPlanner {
  public:
   IndexPlanner(KernelCall& call, const TensorView& self) noexcept : call_(&call), self_(self) {}
 
-  /// Errors: invalid_dtype, invalid_shape, out_of_range, out_of_memory. Takes the call's temporary memory.
-  /// O(elements of the index tensors and of what they broadcast to).
+  /// Errors: invalid_dtype, invalid_shape, out_of_range, out_of_memory. Takes the call's temporary memory. O(elements
+  /// of the index tensors and of their broadcast shape).
   [[nodiscard]] ErrorCode plan(std::span<const EValue> indices, IndexPlan& out) {
     if (const ErrorCode code = read(indices); code != ErrorCode::ok) return code;
     if (const ErrorCode code = shape(out); code != ErrorCode::ok) return code;
@@ -35,8 +35,8 @@ class IndexPlanner {
  private:
   struct Entry {
     TensorView index{};
-    std::size_t dim = 0;   ///< the first dimension that it indexes
-    std::size_t dims = 1;  ///< how many
+    std::size_t dim = 0;   ///< its first indexed dimension
+    std::size_t dims = 1;  ///< their number
     std::int64_t count = 0;
     bool is_mask = false;
   };
@@ -59,7 +59,7 @@ class IndexPlanner {
     return ErrorCode::ok;
   }
 
-  /// Fills in what kind of index it is; the entry fits the tensor then.
+  /// Reads the kind of an index, and checks it against the tensor.
   [[nodiscard]] ErrorCode describe(Entry& entry) {
     const ScalarType type = entry.index.dtype;
     entry.is_mask = type == ScalarType::bool_ || type == ScalarType::uint8;
@@ -108,7 +108,7 @@ class IndexPlanner {
     return ErrorCode::ok;
   }
 
-  /// Sums up where each position lies.
+  /// Computes the offset of each position.
   [[nodiscard]] ErrorCode locate(IndexPlan& out) {
     const std::int64_t count = davit::checked_numel(out.picked, max_numel);
     if (count < 0) return no_memory();

@@ -14,7 +14,7 @@ namespace davit::portable_kernels {
 
 namespace detail {
 
-/// `shift` as a move forward by less than `size`.
+/// `shift` as an equivalent forward shift below `size`.
 [[nodiscard]] constexpr std::int64_t forward_shift(std::int64_t shift, std::int64_t size) noexcept {
   const std::int64_t rest = shift % size;
   return rest < 0 ? rest + size : rest;
@@ -24,7 +24,7 @@ namespace detail {
 [[nodiscard]] inline ErrorCode roll_flat(KernelCall& call, const TensorView& x, std::int64_t shift) {
   const std::size_t element = size_of(x.dtype);
   if (element == 0) return ErrorCode::invalid_dtype;
-  // The elements that come first, then those that they follow: the tensor as it lies, cut in two.
+  // the last elements first, then the others: the flat tensor, cut in two
   auto* to = static_cast<std::byte*>(call.output(0).data);
   const std::int64_t count = x.numel();
   const std::int64_t moved = forward_shift(shift, count);
@@ -49,8 +49,8 @@ namespace detail {
 
 }  // namespace detail
 
-/// roll(self, shifts, dims): elements move on along each dimension named, those from the end come first; without dims
-/// along the flattened tensor. Source: at::roll.
+/// roll(self, shifts, dims): elements move forward along each named dimension, and the last ones wrap around to the
+/// front; without dims along the flattened tensor. Source: at::roll.
 [[nodiscard]] inline ErrorCode roll(KernelCall& call) {
   const TensorView& x = call.tensor(0);
   const std::span<const EValue> shifts = call.list(1);

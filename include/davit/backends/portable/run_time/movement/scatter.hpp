@@ -14,8 +14,8 @@
 
 namespace davit::portable_kernels {
 
-/// An index tensor along a dimension of a tensor, as gather and the scatters take it: a tensor of rank 0 counts as one
-/// of a single element, the index tensor has the tensor's rank and is nowhere but along the dimension larger.
+/// An index tensor along a dimension of a tensor, as gather and the scatters take it: a tensor of rank 0 counts as a
+/// vector of one element; the index tensor has the tensor's rank, and only along the dimension it may be larger.
 /// Source: at::native::gather_shape_check and scatter_shape_check.
 class IndexAlong {
  public:
@@ -41,7 +41,7 @@ class IndexAlong {
     empty_ = false;
     return ErrorCode::ok;
   }
-  /// Checks that a source has an element for each index.
+  /// Checks that the source has an element for each index.
   [[nodiscard]] ErrorCode check_source(KernelCall& call, const TensorView& source) const {
     if (empty_) return ErrorCode::ok;
     const Sizes limits = dimensioned(source.sizes());
@@ -51,8 +51,8 @@ class IndexAlong {
         return call.refuse(ErrorCode::invalid_shape, "the source is smaller than the index tensor");
     return ErrorCode::ok;
   }
-  /// Calls f(offset in `self`, offset in `other`) for each index in row-major order, `other` standing at the index's
-  /// own place. Errors: out_of_range, after all indices inside the dimension were visited.
+  /// Calls f(offset in `self`, offset in `other`) for each index in row-major order; `other` is at the index's own
+  /// position. Errors: out_of_range, after a visit of all valid indices.
   template <class F>
   [[nodiscard]] ErrorCode for_each(KernelCall& call, const TensorView& self, const TensorView& other, F&& f) const {
     if (empty_) return ErrorCode::ok;
@@ -71,7 +71,7 @@ class IndexAlong {
                       });
     return inside ? ErrorCode::ok : call.refuse(ErrorCode::out_of_range, "an index is outside the dimension");
   }
-  /// Moves elements of `self` that the indices name to `other`, or back (not `gathers`). Errors: as for_each.
+  /// Copies the indexed elements of `self` to `other` (`gathers`), or back. Errors: as for_each.
   [[nodiscard]] ErrorCode move(KernelCall& call, const TensorView& self, const TensorView& other, bool gathers) const {
     if (!kernels::is_movable(self.dtype)) return ErrorCode::invalid_dtype;
     if (empty_) return ErrorCode::ok;
@@ -97,7 +97,7 @@ class IndexAlong {
     if (walk.count != 0) {
       if (gathers)
         kernels::walk_in_parallel(walk, 1, 8, [&](std::size_t, const kernels::WalkPart& part) { move_part(part); });
-      else  // of two for one place the later stays
+      else  // of two values for one element the later one stays
         move_part({walk, {}, 0});
     }
     return inside ? ErrorCode::ok : call.refuse(ErrorCode::out_of_range, "an index is outside the dimension");
@@ -128,7 +128,7 @@ namespace detail {
   return along.move(call, x, call.output(0), true);
 }
 
-/// A copy of argument 0 with elements of `source` where the index tensor says; of two for one place the later stays.
+/// A copy of argument 0 with elements of `source` at the indices; of two values for one element the later one stays.
 [[nodiscard]] inline ErrorCode scatter_from(KernelCall& call, const IndexAlong& along, const TensorView& source) {
   if (const ErrorCode code = copy_out(call, 0, call.tensor(0)); code != ErrorCode::ok) return code;
   return along.move(call, call.output(0), source, false);

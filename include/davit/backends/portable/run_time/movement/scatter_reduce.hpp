@@ -17,8 +17,8 @@ namespace davit::portable_kernels {
 
 namespace detail {
 
-/// Divides sums of a contiguous tensor, whose elements are computed in C, by how many values each is of; a count is
-/// rounded to the dtype first, as torch counts in it.
+/// Divides each sum of a contiguous tensor, in compute type C, by its count; torch counts in the dtype, so the count is
+/// rounded to it first.
 template <class C>
 void divide_by_counts(const TensorView& sums, const std::int64_t* counts) noexcept {
   const ScalarType type = sums.dtype;
@@ -48,9 +48,8 @@ void divide_by_counts(const TensorView& sums, const std::int64_t* counts) noexce
   }
 }
 
-/// Combines the source's elements into output 0, which holds a copy of argument 0. What is not of the type C that it is
-/// computed in is combined aside: 16-bit floats are rounded once.
-/// Source: at::native::scatter_impl and scatter_reduce_two.
+/// Combines the source's elements into output 0, which holds a copy of argument 0. A dtype other than its compute type
+/// C is combined in a buffer: 16-bit floats are rounded once. Source: at::native::scatter_impl and scatter_reduce_two.
 template <class C>
 [[nodiscard]] ErrorCode reduce_into(KernelCall& call, const IndexAlong& along, const TensorView& source, Reduction how,
                                     bool include_self) {
@@ -96,7 +95,7 @@ template <class C>
   return ErrorCode::ok;
 }
 
-/// scatter_add, and scatter_reduce's other reductions.
+/// scatter_add, and the other reductions of scatter_reduce.
 [[nodiscard]] inline ErrorCode reduce_with(KernelCall& call, Reduction how, bool include_self) {
   const TensorView& x = call.tensor(0);
   const TensorView& source = call.tensor(3);

@@ -16,7 +16,7 @@ namespace davit::portable_kernels {
 
 namespace detail {
 
-/// Keeps the part of output 0, should that lie where argument 0 lies.
+/// Records the part for undo if output 0 overwrites argument 0.
 inline void keep_part(KernelCall& call, const TensorPart& part) {
   if (!call.is_in_place()) return;
   Sizes sizes(part.sizes());
@@ -30,7 +30,7 @@ inline void keep_part(KernelCall& call, const TensorPart& part) {
   });
 }
 
-/// slice_scatter and select_scatter: a copy of argument 0 with argument 1, converted to its dtype, in that part.
+/// slice_scatter and select_scatter: a copy of argument 0 whose part is argument 1, converted to its dtype.
 [[nodiscard]] inline ErrorCode put_part(KernelCall& call, const operators::SliceOperator& op) {
   const TensorView& x = call.tensor(0);
   Sizes dense(x.sizes());

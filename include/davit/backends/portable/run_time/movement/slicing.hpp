@@ -16,17 +16,17 @@ namespace davit::portable_kernels {
 
 namespace detail {
 
-/// Where a slice or selection lies in a tensor of some strides.
+/// The place of a slice or selection in a tensor of these strides.
 struct TensorPart {
   std::array<std::int64_t, max_rank> all_sizes,
-      all_strides;  // nothing is read that was not written: zeros would cost a third of a slice
+      all_strides;  // uninitialized: zeros would cost a third of a slice
   std::size_t rank;
   std::int64_t offset;
 
   [[nodiscard]] std::span<const std::int64_t> sizes() const noexcept { return {all_sizes.data(), rank}; }
   [[nodiscard]] std::span<const std::int64_t> strides() const noexcept { return {all_strides.data(), rank}; }
 };
-/// Reads a call of a slice or selection of a tensor that has its sizes and those strides.
+/// Reads a slice or selection of a tensor with its sizes and these strides.
 [[nodiscard, gnu::noinline]] inline ErrorCode read_part(KernelCall& call, const operators::SliceOperator& op,
                                                         std::span<const std::int64_t> strides, TensorPart& part) {
   operators::SliceView view;
@@ -51,7 +51,7 @@ struct TensorPart {
   if (const ErrorCode code = read_part(call, op, call.tensor(0).strides(), part); code != ErrorCode::ok) return code;
   return call.alias(0, call.tensor(0), part.sizes(), part.strides(), part.offset);
 }
-/// slice_copy becomes slice in lowering.
+/// True for slice and select; lowering rewrites slice_copy to slice.
 [[nodiscard]] constexpr bool is_part_alone(const operators::SliceOperator& op) noexcept {
   return !op.puts && std::string_view(op.target) != "aten.slice_copy.Tensor";
 }
@@ -84,7 +84,7 @@ struct TensorPart {
     return call.refuse(ErrorCode::invalid_shape, "the parts do not add up to the dimension");
   return ErrorCode::ok;
 }
-/// Parts of equal length, the last one perhaps shorter: chunk is told how many, split how long.
+/// chunk and split: parts of equal length, the last one possibly shorter. chunk gets their number, split their length.
 template <bool ByLength>
 [[nodiscard]] ErrorCode equal_parts(KernelCall& call) {
   const TensorView& x = call.tensor(0);

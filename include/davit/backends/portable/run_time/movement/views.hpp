@@ -36,13 +36,13 @@ namespace detail {
   return call.alias(0, x, x.sizes(), x.strides());
 }
 
-/// The tensor itself if its elements lie one after the other, else a copy.
+/// Returns the tensor itself if it is contiguous, else a copy.
 [[nodiscard]] inline ErrorCode contiguous(KernelCall& call) {
   return call.tensor(0).is_contiguous() ? identity(call) : copy_out(call, 0, call.tensor(0));
 }
 
-/// A tensor's bytes as elements of another dtype, and their sizes and strides; false if they are not whole elements
-/// side by side.
+/// Views a tensor's bytes as elements of another dtype, and computes sizes and strides; false if the last dimension
+/// does not hold whole elements side by side.
 [[nodiscard]] inline bool in_other_dtype(TensorView& x, ScalarType to, Sizes& sizes, Sizes& strides) noexcept {
   const auto from_size = static_cast<std::int64_t>(size_of(x.dtype)), to_size = static_cast<std::int64_t>(size_of(to));
   sizes = Sizes(x.sizes());
@@ -65,14 +65,13 @@ namespace detail {
                          static_cast<std::uintptr_t>(is_complex(to) ? to_size / 2 : to_size) ==
                      0;
 }
-/// view.dtype: the same bytes as elements of another dtype; the last dimension is longer or shorter if that is of
-/// another size. What torch has side by side, and a program of values has not, is copied. Source:
-/// at::native::view_dtype.
+/// view.dtype: the same bytes as elements of another dtype; a dtype of another size changes the last dimension. A
+/// tensor that is contiguous in torch, but not here, is copied. Source: at::native::view_dtype.
 [[nodiscard]] inline ErrorCode view_dtype(KernelCall& call) {
   TensorView x = call.tensor(0);
   const ScalarType to = call.dtype(1, ScalarType::undefined);
   if (size_of(to) == 0 || to == ScalarType::bool_)
-    return call.refuse(ErrorCode::invalid_dtype, "bytes are no elements of that type");
+    return call.refuse(ErrorCode::invalid_dtype, "the bytes cannot be elements of that dtype");
   Sizes sizes, strides;
   if (!in_other_dtype(x, to, sizes, strides)) {
     if (call.tensor(0).is_contiguous())
@@ -85,8 +84,8 @@ namespace detail {
   return call.alias(0, x, sizes, strides);
 }
 
-/// The strides with which a tensor has other sizes of the same number of elements without copying; false if it cannot.
-/// Source: at::detail::computeStride.
+/// The strides of a view in other sizes of as many elements; false if it needs a copy. Source:
+/// at::detail::computeStride.
 [[nodiscard, gnu::noinline]] inline bool view_strides(const TensorView& x, std::span<const std::int64_t> sizes,
                                                       Sizes& out) noexcept {
   Sizes strides(sizes);
@@ -119,7 +118,7 @@ namespace detail {
   return true;
 }
 
-/// Gives x the sizes, as a view if its strides allow, else as a copy.
+/// Reshapes x, as a view if its strides allow it, else as a copy.
 [[nodiscard]] inline ErrorCode with_sizes(KernelCall& call, const TensorView& x, const Sizes& sizes) {
   Sizes strides;
   if (view_strides(x, sizes, strides)) return call.alias(0, x, sizes, strides);
@@ -250,7 +249,7 @@ namespace detail {
   return call.alias(0, x, sizes, strides);
 }
 
-/// as_strided over the elements that the input shows: a program may not reach beyond them.
+/// as_strided over the elements of the input alone: a program may not reach beyond them.
 [[nodiscard]] inline ErrorCode as_strided(KernelCall& call) {
   const TensorView& x = call.tensor(0);
   Sizes sizes;
@@ -277,7 +276,7 @@ namespace detail {
   return call.alias(0, x, sizes, strides, empty ? 0 : offset);
 }
 
-/// unfold(self, dimension, size, step): windows along a dimension, as a further dimension at the end. Source:
+/// unfold(self, dimension, size, step): windows along a dimension, which become a new last dimension. Source:
 /// at::unfold.
 [[nodiscard]] inline ErrorCode unfold(KernelCall& call) {
   const TensorView& x = call.tensor(0);
@@ -295,7 +294,7 @@ namespace detail {
   const std::int64_t stride = x.rank == 0 ? 1 : x.stride(d);
   if (x.rank != 0) {
     sizes[d] = (length - size) / step + 1;
-    if (__builtin_mul_overflow(stride, step, &strides[d])) strides[d] = 0;  // then there is one window
+    if (__builtin_mul_overflow(stride, step, &strides[d])) strides[d] = 0;  // there is one window
   }
   if (!sizes.push(size) || !strides.push(stride))
     return call.refuse(ErrorCode::invalid_shape, "unfold: the tensor has too many dimensions");

@@ -23,10 +23,10 @@ struct Attention {
   std::int64_t queries = 0, keys = 0, depth = 0, values = 0;
   double scale = 1;
   bool causal = false;
-  bool leaves_out = false;    ///< what causality masks is not read, where a sum with -infinity keeps its NaN
+  bool leaves_out = false;    ///< masked keys are skipped, not added as -infinity, which would keep a NaN
   bool shares_heads = false;  ///< enable_gqa: key and value heads serve several query heads each
 
-  /// Where an operand's matrix of batch entry `index` begins.
+  /// The offset of an operand's matrix of batch entry `index`.
   [[nodiscard]] std::int64_t offset(const TensorView& t, const Sizes& strides, std::int64_t index) const noexcept {
     std::int64_t result = 0;
     for (std::size_t d = batch.rank; d-- > 0;) {
@@ -78,7 +78,7 @@ template <class C>
     const Matrix<C> mask = call.is_tensor(3) ? matrix(3, n) : Matrix<C>{};
     for (std::int64_t first = 0; first < a.queries; first += rows) {
       const std::int64_t count = std::min(rows, a.queries - first);
-      if (a.queries == 1 && q.col == 1 && k.col == 1 && a.depth <= longest_key) {  // of a cache that comes from memory
+      if (a.queries == 1 && q.col == 1 && k.col == 1 && a.depth <= longest_key) {  // a KV cache in main memory
         const Dots<C> dots{1, a.keys, a.depth, q.data, q.row, k.data, k.row, scores, a.keys};
         kernels::run_widest_for<C, MultiplyRow>(&dots);
       } else {
@@ -110,7 +110,7 @@ template <class C>
   return buffers.finish();
 }
 
-/// The batch dimensions that the operands broadcast to; with shared heads, the last of key and value divides the
+/// The broadcast batch dimensions of the operands; with shared heads, the last one of key and value divides the
 /// query's.
 [[nodiscard]] inline bool attention_batch(KernelCall& call, Attention& a) {
   for (std::size_t i = 0; i < 3; ++i) {
@@ -132,8 +132,8 @@ template <class C>
 
 /// scaled_dot_product_attention(query (*, L, E), key (*, S, E), value (*, S, V), attn_mask?, dropout_p, is_causal,
 /// scale?, enable_gqa) -> (*, L, V) = softmax(query key^T * scale + mask) value. Dropout is not supported. A mask adds
-/// -infinity, which NaN survives; only causality over four dimensions leaves out, as torch's flash kernel does. Source:
-/// at::scaled_dot_product_attention.
+/// -infinity, so that NaN stays; only is_causal with four dimensions skips masked keys, as torch's flash kernel does.
+/// Source: at::scaled_dot_product_attention.
 [[nodiscard]] inline ErrorCode scaled_dot_product_attention(KernelCall& call) {
   const TensorView& q = call.tensor(0);
   const TensorView& k = call.tensor(1);

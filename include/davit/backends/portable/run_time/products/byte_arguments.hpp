@@ -10,29 +10,29 @@
 #include "davit/kernels/byte_convolution.hpp"
 #include "davit/kernels/quantize.hpp"
 
-/// What kernels on bytes take: weights as they are packed, and numbers.
+/// Arguments of kernels on bytes: packed weights, and numbers.
 namespace davit::portable_kernels {
 
-/// How the bytes of a result lie; those of operands may lie in either way.
+/// The layout of a result's bytes; operands may have either layout.
 enum class ByteLayout : std::uint8_t {
   row_major,
   channels_last,  ///< dimension 1 of images is the innermost
 };
 
-/// kernels::pack_bytes, compiled as kernels are.
+/// kernels::pack_bytes for the instruction set of the kernels.
 void pack_weights(const kernels::ByteConvolution& c, const std::int8_t* weights, std::int16_t* to) noexcept;
 
-/// What a product takes beside its operands.
+/// The parameters of a product.
 struct ByteProduct {
   kernels::ByteConvolution convolution;  ///< the sizes of source and result are those of the call
-  std::int64_t bottom = 0, right = 0;    ///< padding behind
+  std::int64_t bottom = 0, right = 0;    ///< padding at the end
   bool of_rows = false;
   ScalarType made = ScalarType::int8;
 };
 [[nodiscard]] std::vector<EValue> byte_product_numbers(const ByteProduct& product, std::int32_t zero_point,
                                                        const kernels::ByteRange& range, ByteLayout layout);
 
-/// What a sum takes beside its operands.
+/// The parameters of a sum, as arguments.
 [[nodiscard]] std::vector<EValue> byte_sum_numbers(const kernels::ByteScale& first, const kernels::ByteScale& second,
                                                    const kernels::ByteRange& range, ByteLayout layout);
 

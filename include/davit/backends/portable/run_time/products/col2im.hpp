@@ -14,9 +14,9 @@
 
 namespace davit::portable_kernels::detail {
 
-/// Adds what filters answer at `rows` rows of places, or a part of one, to the pixels that the taps of channels [first,
-/// end) see there: tap t takes what lies at responses + t * step, times factors[t] if there are any. With a stride of
-/// two, the taps of two neighbouring pixels are taken together.
+/// Adds filter responses at `rows` rows of positions, or a part of one, to the pixels that the taps of channels [first,
+/// end) read there: tap t adds responses + t * step, times factors[t] if given. With a stride of two, the taps of two
+/// neighbouring pixels are added together.
 struct SpreadRows {
   template <std::size_t Bytes, class C>
   [[gnu::always_inline]] static void run(const ConvolutionMap* m, const PlaceRun* places, std::int64_t rows,
@@ -64,7 +64,7 @@ struct SpreadRows {
     if constexpr (Bytes > 16) return add<Bytes / 2>(from, factor, to, count);
     for (std::int64_t i = 0; i < count; ++i) to[i] += from[i] * factor;
   }
-  /// Adds to pairs of pixels.
+  /// Adds pairs of pixels.
   template <std::size_t Bytes, class C>
   [[gnu::always_inline]] static void add_two(const C* evens, C factor, const C* odds, C second, C* to,
                                              std::int64_t count) {
@@ -86,17 +86,17 @@ struct SpreadRows {
   }
 };
 
-/// Filters a group up to which responses are multiplied as they are added, without a product of matrices.
+/// Groups of up to so many filters multiply responses while adding them, without a matrix product.
 inline constexpr std::int64_t few_filters = 2;
 
-/// Images whose responses are computed together: several if one has few places.
+/// Images whose responses are computed together: several if each has few positions.
 template <class C>
 [[nodiscard]] std::int64_t images_together(const ConvolutionMap& m) noexcept {
   return std::clamp<std::int64_t>(columns_aside<C>(m.taps()) / std::max<std::int64_t>(volume(m.places), 1), 1,
                                   std::max<std::int64_t>(m.batch, 1));
 }
 
-/// Elements of work space that `col2im` takes.
+/// Elements of work space of `col2im`.
 template <class C>
 [[nodiscard]] std::int64_t col2im_work(const ConvolutionMap& m) noexcept {
   const std::int64_t chunk = columns_aside<C>(m.taps());

@@ -87,7 +87,7 @@ template <class C>
 }  // namespace detail
 
 /// convolution_backward(grad_output, input, weight, bias_sizes?, ..., output_mask) -> (grad_input, grad_weight,
-/// grad_bias); what output_mask leaves out is none. Source: at::convolution_backward.
+/// grad_bias); outputs that output_mask excludes are None. Source: at::convolution_backward.
 [[nodiscard]] inline ErrorCode convolution_backward(KernelCall& call) {
   const TensorView& grad = call.tensor(0);
   const TensorView& input = call.tensor(1);
@@ -118,7 +118,7 @@ template <class C>
 }
 
 /// convolution(input (N, C, *), weight, bias?, stride, padding, dilation, transposed, output_padding, groups); conv1d,
-/// conv2d and conv3d, whose input may lack the batch and whose padding may be a word; the gradient. Source:
+/// conv2d and conv3d, with inputs without a batch dimension and padding="same" or "valid"; and the gradient. Source:
 /// at::convolution, at::conv2d.
 inline constexpr auto convolution_ops =
     joined_rows(rows_of<operators::convolution_operators, detail::run_convolution, detail::is_no_gradient>(

@@ -12,7 +12,7 @@
 namespace davit::portable_kernels {
 
 /// A convolution as a linear map from an image (batch, channels, image) to filter responses (batch, filters, places),
-/// with weights (filters, channels / groups, kernel). A transposed convolution is its adjoint: it takes responses to an
+/// with weights (filters, channels / groups, kernel). A transposed convolution is its adjoint, from responses to an
 /// image.
 struct ConvolutionMap {
   std::int64_t batch = 0, groups = 1, channels = 0, filters = 0;
@@ -22,7 +22,7 @@ struct ConvolutionMap {
   [[nodiscard]] std::int64_t group_filters() const noexcept { return filters / groups; }
   /// Weights per filter.
   [[nodiscard]] std::int64_t taps() const noexcept { return group_channels() * volume(kernel); }
-  /// The image index in dimension d that tap `k` meets at place 0.
+  /// The image index in dimension d that tap `k` reads for place 0.
   [[nodiscard]] std::int64_t offset(std::size_t d, std::int64_t k) const noexcept {
     return k * dilation[d] - padding[d];
   }
@@ -41,7 +41,7 @@ struct ConvolutionCall {
   [[nodiscard]] Sizes out_sizes() const noexcept {
     Sizes sizes;
     if (batched) sizes.push(map.batch);
-    sizes.push(in_channels() == 0 ? 0 : out_channels());  // as torch answers for no input channels
+    sizes.push(in_channels() == 0 ? 0 : out_channels());  // the size for no input channels in torch
     for (std::size_t d = 3 - dims; d < 3; ++d) sizes.push(out_spatial()[d]);
     return sizes;
   }
@@ -63,19 +63,19 @@ struct Tap {
   }
 };
 
-/// Places that follow one another in a row of the response: the first, and how many.
+/// Consecutive places of a row of the response: the first, and their number.
 struct PlaceRun {
   std::int64_t image;  ///< index in the batch
   Spatial at;
   std::int64_t count;
 
-  /// The run that starts at place `index` of all places of the batch, of at most `limit` places.
+  /// The run from place `index` of all places of the batch, with at most `limit` places.
   PlaceRun(const ConvolutionMap& m, std::int64_t index, std::int64_t limit) noexcept {
     for (std::size_t d = 3; d-- > 0; index /= m.places[d]) at[d] = index % m.places[d];
     image = index;
     count = std::min(limit, m.places[2] - at[2]);
   }
-  /// The image row that a tap meets: its first element's index within a channel, or -1 if it lies in the padding.
+  /// The image row that a tap reads: the index of its first element within a channel, or -1 in the padding.
   [[nodiscard]] std::int64_t row(const ConvolutionMap& m, const Tap& tap) const noexcept {
     const std::int64_t z = at[0] * m.stride[0] + m.offset(0, tap.k[0]);
     const std::int64_t y = at[1] * m.stride[1] + m.offset(1, tap.k[1]);
@@ -111,7 +111,7 @@ struct PlaceRun {
 
 }  // namespace detail
 
-/// Reads a call of a convolution operator and works out its sizes.
+/// Reads a call of a convolution operator and computes its sizes.
 [[nodiscard]] inline ErrorCode read_convolution(KernelCall& call, const operators::ConvolutionOperator& op,
                                                 ConvolutionCall& c) {
   operators::ConvolutionView view;

@@ -13,30 +13,31 @@
 
 namespace davit::portable_kernels::detail {
 
-/// Elements of padded channels that are made at once, more only where a few rows are; columns of a product that are
-/// computed aside, and what vectors may read and write beyond the last.
+/// Elements of padded channels that are copied at once, but at least `fewest_rows` rows; elements of depthwise channels
+/// that are copied together; elements of a product in a buffer; elements behind the last that vectors may read and
+/// write.
 inline constexpr std::int64_t padded_elements = 1 << 17;
 inline constexpr std::int64_t channels_elements = 1 << 12;
 inline constexpr std::int64_t fewest_rows = 4;
 inline constexpr std::int64_t aside_elements = 1 << 15;
 inline constexpr std::int64_t beyond = 64;
 
-/// Columns of a product of that many rows that are computed aside at once.
+/// The columns of a product of `rows` rows that are computed at once in a buffer.
 template <class C>
 [[nodiscard]] std::int64_t columns_aside(std::int64_t rows) noexcept {
   const std::int64_t width = tile_width<C>();
   return std::clamp(aside_elements / std::max<std::int64_t>(rows, 1) / width, std::int64_t{1}, panels_at_once) * width;
 }
 
-/// How a convolution is computed: by a padded copy of the image, or by the image itself if nothing is to be padded.
-/// Else what the taps meet is gathered for each panel of a product.
+/// The method of a convolution: the image itself is the right operand if it needs no padding, or a padded copy of it;
+/// else the elements under the taps are gathered for each panel of a product.
 struct ConvolutionPlan {
   bool depthwise = false;     ///< one channel per group: no product
-  bool padded = false;        ///< columns lie evenly
-  bool as_is = false;         ///< in the image itself
-  std::int64_t rows = 0;      ///< of places that are computed at once
-  std::int64_t together = 1;  ///< channels that are copied at once, if depthwise
-  std::int64_t chunk = 0;     ///< columns of a product that are computed at once, if aside
+  bool padded = false;        ///< a padded copy
+  bool as_is = false;         ///< the image itself
+  std::int64_t rows = 0;      ///< rows of places computed at once
+  std::int64_t together = 1;  ///< depthwise: channels copied at once
+  std::int64_t chunk = 0;     ///< columns of a product in a buffer at once
 
   template <class C>
   [[nodiscard]] static ConvolutionPlan of(const ConvolutionMap& m) noexcept {
@@ -69,13 +70,13 @@ struct ConvolutionPlan {
   }
 };
 
-/// The columns of a product that are computed aside, a chunk after the other, and where each thread does that.
+/// The chunks of a product's columns in buffers, and the buffer of each thread.
 template <class C>
 class ThreadColumns {
  public:
   ThreadColumns(const ConvolutionMap& m, const ConvolutionPlan& plan, C* work) noexcept
       : rows_(m.group_filters()), taps_(m.taps()), chunk_(plan.chunk), work_(work), threads_(kernels::team_size()) {}
-  /// Elements that it takes of `work`.
+  /// Elements of `work` that it needs.
   [[nodiscard]] static std::int64_t work_of(const ConvolutionMap& m, const ConvolutionPlan& plan) noexcept {
     return kernels::team_size() * m.group_filters() * plan.chunk + gemm_work<C>(m.group_filters());
   }
@@ -85,7 +86,7 @@ class ThreadColumns {
   [[nodiscard]] C* panels(std::size_t part) const noexcept {
     return work_ + threads_ * rows_ * chunk_ + static_cast<std::int64_t>(part) * gemm_work_of_thread<C>(rows_);
   }
-  /// Calls compute(part, first, columns) for every chunk of so many columns.
+  /// Calls compute(part, first, columns) for every chunk of `chunk` columns.
   template <class F>
   void share(std::int64_t columns, F&& compute) const {
     kernels::in_parallel(columns, tile_width<C>(), kernels::operations(rows_, taps_, columns),

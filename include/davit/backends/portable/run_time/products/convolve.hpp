@@ -18,7 +18,8 @@ namespace davit::portable_kernels {
 
 namespace detail {
 
-/// Copies what a tap meets at the places of a run: `row` is the image row, `x` the column at the first place.
+/// Copies the elements that a tap reads at the places of a run: `row` is the image row, `x` the column at the first
+/// place.
 template <class C>
 void gather_row(const C* row, std::int64_t width, std::int64_t x, std::int64_t stride, std::int64_t count, C* to) {
   const Inside inside(count, stride, x, width);
@@ -31,7 +32,7 @@ void gather_row(const C* row, std::int64_t width, std::int64_t x, std::int64_t s
   std::fill(to + inside.end, to + count, C{});
 }
 
-/// out[i] = bias + the sum over the taps of weight[k] * image[offsets[k] + i], for n elements rounded up to a vector.
+/// out[i] = bias + sum over taps of weight[k] * image[offsets[k] + i], for n elements rounded up to a vector.
 struct SumOfTaps {
   template <std::size_t Bytes, class C>
   [[gnu::always_inline]] static void run(const C* weight, const std::int64_t* offsets, std::int64_t taps,
@@ -61,32 +62,32 @@ struct SumOfTaps {
   }
 };
 
-/// The same convolution, with all places as one row if it is pointwise.
+/// The same convolution, with all places in one row if it is pointwise.
 [[nodiscard]] inline ConvolutionMap in_one_row(ConvolutionMap m) noexcept {
   if (volume(m.kernel) == 1 && m.places == m.image && volume(m.stride) == 1)
     m.places = m.image = {1, 1, volume(m.image)};
   return m;
 }
 
-/// Where each tap of a filter lies in padded channels.
+/// The offset of each tap of a filter in padded channels.
 inline void tap_offsets(const ConvolutionMap& m, const PaddedImage& image, std::int64_t taps, std::int64_t* offsets) {
   Tap tap(m, 0);
   for (std::int64_t k = 0; k < taps; ++k, tap.next(m))
     offsets[k] = tap.channel * image.count() + image.offset(m, tap.k);
 }
 
-/// How threads share the groups.
+/// The distribution of groups over threads.
 [[nodiscard]] inline kernels::EntrySharing sharing_of_groups(const ConvolutionMap& m) noexcept {
   return {m.groups, kernels::operations(m.batch, m.group_filters(), m.taps(), volume(m.places))};
 }
 
-/// Elements of work space that a thread takes for one of them at a time; 0 if they are not shared.
+/// Elements of work space of a thread that computes group by group; 0 if groups are not shared out.
 template <class C>
 [[nodiscard]] std::int64_t work_of_group(const ConvolutionMap& m) noexcept;
 
 }  // namespace detail
 
-/// Elements of work space that `convolve`, `convolve_adjoint` and `convolve_weights` take.
+/// Elements of work space of `convolve`, `convolve_adjoint` and `convolve_weights`.
 template <class C>
 [[nodiscard]] std::int64_t convolution_work(ConvolutionMap m) noexcept {
   m = detail::in_one_row(m);
@@ -110,7 +111,7 @@ std::int64_t work_of_group(const ConvolutionMap& m) noexcept {
   return (convolution_work<C>(m) + 15) / 16 * 16;  // whole vectors
 }
 
-/// One channel per group.
+/// A convolution with one channel per group.
 template <class C>
 void convolve_channels(const ConvolutionMap& m, const ConvolutionPlan& plan, const C* image, const C* weight,
                        const C* bias, const RowEpilogue& epilogue, std::int64_t* offsets, C* work, C* out) {
@@ -147,7 +148,7 @@ void convolve_channels(const ConvolutionMap& m, const ConvolutionPlan& plan, con
   }
 }
 
-/// A product whose right operand is the (padded) image: `channels` of a group, to its first filter's response.
+/// A product whose right operand is the (padded) image: from `channels` of a group to its first filter's response.
 template <class C>
 void convolve_padded(const ConvolutionMap& m, const ConvolutionPlan& plan, const C* channels, const C* weight,
                      const C* bias, const RowEpilogue& epilogue, std::int64_t* offsets, C* work, C* out) {
@@ -177,7 +178,7 @@ void convolve_padded(const ConvolutionMap& m, const ConvolutionPlan& plan, const
       continue;
     }
     own.share(padded.columns(), [&](std::size_t part, std::int64_t j, std::int64_t count) {
-      // beyond the last place of a copy lies what may be read and computed, too
+      // columns behind the last place of a copy may be read and computed, too
       const std::int64_t full =
           plan.as_is ? count : (count + tile_width<C>() / 2 - 1) / (tile_width<C>() / 2) * (tile_width<C>() / 2);
       C* const aside = own.aside(part);
@@ -188,7 +189,7 @@ void convolve_padded(const ConvolutionMap& m, const ConvolutionPlan& plan, const
   }
 }
 
-/// A product whose right operand is gathered from the image: columns are the places of the whole batch.
+/// A product whose right operand is gathered from the image; its columns are the places of the whole batch.
 template <class C>
 void convolve_gathered(const ConvolutionMap& m, const ConvolutionPlan& plan, const C* channels, const C* weight,
                        const C* bias, const RowEpilogue& epilogue, C* work, C* out) {
@@ -232,7 +233,7 @@ void convolve_gathered(const ConvolutionMap& m, const ConvolutionPlan& plan, con
 }  // namespace detail
 
 /// out (batch, filters, places) = responses of the filters to the image, plus a bias per filter (may be nullptr), then
-/// what becomes of each filter's responses (`epilogue`, of floats alone). O(batch * places * filters * taps).
+/// each filter's `epilogue` (for floats alone). O(batch * places * filters * taps).
 template <class C>
 void convolve(ConvolutionMap m, const C* image, const C* weight, const C* bias, C* work, C* out,
               const RowEpilogue& epilogue = {}) {
@@ -273,8 +274,8 @@ void convolve_adjoint(const ConvolutionMap& m, const C* responses, const C* weig
   });
 }
 
-/// gradient (filters, channels / groups, kernel) = sum over the batch and all places of response times what each tap
-/// meets there: the gradient of a convolution's weights. O(batch * places * filters * taps).
+/// gradient (filters, channels / groups, kernel) = sum over the batch and all places of response times the element
+/// under each tap: the gradient of a convolution's weights. O(batch * places * filters * taps).
 template <class C>
 void convolve_weights(const ConvolutionMap& m, const C* image, const C* responses, C* work, C* gradient) {
   const std::int64_t places = volume(m.places);

@@ -9,12 +9,12 @@
 #include <cstdint>
 #include <utility>
 
-/// Factors of one dense matrix, row by row, of doubles or complex doubles.
+/// Factorizations of one dense row-major matrix of doubles or complex doubles.
 namespace davit::portable_kernels::detail {
 
 inline double conjugate(double x) noexcept { return x; }
 inline std::complex<double> conjugate(std::complex<double> x) noexcept { return std::conj(x); }
-/// How large a pivot is: of a complex one the sum of its parts. Source: BLAS's izamax.
+/// The size of a pivot: |x|, and |re| + |im| for a complex one. Source: BLAS's izamax.
 inline double pivot_size(double x) noexcept { return std::abs(x); }
 inline double pivot_size(std::complex<double> x) noexcept { return std::abs(x.real()) + std::abs(x.imag()); }
 
@@ -34,8 +34,8 @@ void conjugate_transpose(T* a, std::int64_t n) noexcept {
   for (std::int64_t i = 0; i < n * n; ++i) a[i] = conjugate(a[i]);
 }
 
-/// A (n, m) = P L U, in place, rows exchanged for the largest pivot of each column; pivots count from 1. Answers the
-/// number of the first pivot that is 0, or 0. Source: LAPACK's getrf.
+/// A (n, m) = P L U, in place, with the largest pivot of each column; pivots count from 1. Returns the number of the
+/// first zero pivot, or 0. Source: LAPACK's getrf.
 template <class T>
 std::int32_t factor_lu(T* a, std::int64_t n, std::int64_t m, std::int32_t* pivots) noexcept {
   std::int32_t info = 0;
@@ -66,7 +66,7 @@ void substitute(const T* a, std::int64_t n, T* b, std::int64_t columns, bool upp
     for (std::int64_t j = 0; j < columns && !unit; ++j) b[i * columns + j] /= a[i * n + i];
   }
 }
-/// Solves A X = B in place of B, A as factor_lu has left it.
+/// Solves A X = B in place of B, with A factored by factor_lu.
 template <class T>
 void solve_lu(const T* lu, const std::int32_t* pivots, std::int64_t n, T* b, std::int64_t columns) noexcept {
   for (std::int64_t i = 0; i < n; ++i)
@@ -75,7 +75,7 @@ void solve_lu(const T* lu, const std::int32_t* pivots, std::int64_t n, T* b, std
   substitute(lu, n, b, columns, false, true);
   substitute(lu, n, b, columns, true, false);
 }
-/// Solves A^T X = B likewise.
+/// Solves A^T X = B in place of B, with A factored by factor_lu.
 template <class T>
 void solve_transposed_lu(T* lu, const std::int32_t* pivots, std::int64_t n, T* b, std::int64_t columns) noexcept {
   transpose_square(lu, n);
@@ -86,7 +86,7 @@ void solve_transposed_lu(T* lu, const std::int32_t* pivots, std::int64_t n, T* b
       std::swap(b[i * columns + j], b[(pivots[i] - 1) * columns + j]);
   transpose_square(lu, n);
 }
-/// A = L L^H in place; the upper triangle becomes 0. Answers the order of the first minor that is not positive, or 0.
+/// A = L L^H in place; the upper triangle becomes 0. Returns the order of the first minor that is not positive, or 0.
 template <class T>
 std::int32_t factor_cholesky(T* a, std::int64_t n) noexcept {
   std::int32_t info = 0;
@@ -105,8 +105,8 @@ std::int32_t factor_cholesky(T* a, std::int64_t n) noexcept {
   }
   return info;
 }
-/// x (rows of `row` numbers, of which `columns` are meant) -= factor * v (v^H x), from row `first` to n; sums:
-/// `columns`.
+/// x -= factor * v (v^H x) for rows `first` to n of x, which are `row` numbers apart; only `columns` columns are
+/// changed. sums: `columns` numbers of work.
 template <class T>
 void reflect(T factor, const T* v, std::int64_t first, std::int64_t n, T* x, std::int64_t row, std::int64_t columns,
              T* sums) noexcept {
@@ -116,7 +116,7 @@ void reflect(T factor, const T* v, std::int64_t first, std::int64_t n, T* x, std
   for (std::int64_t i = first; i < n; ++i)
     for (std::int64_t j = 0; j < columns; ++j) x[i * row + j] -= factor * v[i] * sums[j];
 }
-/// Numbers of work for a QR factorization of which Q has so many columns.
+/// Numbers of work for a QR factorization with so many columns of Q.
 [[nodiscard]] constexpr std::int64_t qr_work(std::int64_t n, std::int64_t m, std::int64_t columns) noexcept {
   return std::min(n, m) * (n + 1) + std::max(m, columns);
 }
@@ -147,7 +147,7 @@ void factor_qr(T* a, std::int64_t n, std::int64_t m, T* q, std::int64_t columns,
     if (tau[k] != T{}) reflect(tau[k], reflections + k * n, k, n, q, columns, columns, sums);
 }
 
-/// exp(a) in work (n, n), of 3 n n; a is lost.
+/// Writes exp(a) to work (n, n) of 3 n n numbers; a is destroyed.
 template <class T>
 void exponential(T* a, std::int64_t n, T* work) noexcept {
   T* const sum = work;
@@ -179,8 +179,7 @@ void exponential(T* a, std::int64_t n, T* work) noexcept {
 
 inline constexpr int most_sweeps = 60;
 
-/// Jacobi's rotation, of two rows or columns; what `p`, `q` and `pq` say of them is what they are with themselves and
-/// each other.
+/// Jacobi's rotation of two rows or columns p and q, from their inner products `p`, `q` and `pq`.
 struct Rotation {
   double c, s;
 
@@ -198,24 +197,24 @@ struct Rotation {
 };
 
 /// Eigenvalues of a symmetric matrix, ascending, and its eigenvectors as columns of v, by Jacobi's rotations; a is
-/// lost.
+/// destroyed.
 inline void eigen(double* a, std::int64_t n, double* v, double* values) noexcept {
   for (std::int64_t i = 0; i < n * n; ++i) v[i] = i / n == i % n;
   for (int sweep = 0; sweep < most_sweeps; ++sweep) {
     double off = 0, all = 0;
     for (std::int64_t i = 0; i < n * n; ++i) (i / n == i % n ? all : off) += a[i] * a[i];
-    if (!(off > 1e-28 * all)) break;  // rounding leaves about n times 1e-32
+    if (!(off > 1e-28 * all)) break;  // rounding leaves about n * 1e-32
     for (std::int64_t p = 0; p < n; ++p)
       for (std::int64_t q = p + 1; q < n; ++q) {
         if (a[p * n + q] == 0) continue;
         const Rotation rotate(a[p * n + p], a[q * n + q], a[p * n + q]);
         for (std::int64_t k = 0; k < n; ++k) rotate(a[p * n + k], a[q * n + k]);
         for (const std::int64_t row : {p, q}) rotate(a[row * n + p], a[row * n + q]);
-        for (std::int64_t k = 0; k < n; ++k) {  // the other columns are these rows
+        for (std::int64_t k = 0; k < n; ++k) {  // columns equal rows
           a[k * n + p] = a[p * n + k];
           a[k * n + q] = a[q * n + k];
         }
-        for (std::int64_t k = 0; k < n; ++k) rotate(v[p * n + k], v[q * n + k]);  // as rows, until all is done
+        for (std::int64_t k = 0; k < n; ++k) rotate(v[p * n + k], v[q * n + k]);  // as rows until the end
       }
   }
   for (std::int64_t i = 0; i < n; ++i)
@@ -228,7 +227,7 @@ inline void eigen(double* a, std::int64_t n, double* v, double* values) noexcept
     for (std::int64_t k = 0; k < n; ++k) std::swap(v[k * n + i], v[k * n + least]);
   }
 }
-/// What two columns of n numbers are with themselves and each other.
+/// The inner products of two columns of n numbers.
 struct ColumnProducts {
   double pp = 0, qq = 0, pq = 0;
 
@@ -249,11 +248,11 @@ struct ColumnProducts {
 [[nodiscard]] constexpr std::int64_t singular_work(std::int64_t n, std::int64_t m, std::int64_t u_columns) noexcept {
   return m * m + n * m + qr_work(n, m, u_columns);
 }
-/// A (n, m), n >= m, = U S V^T, of which U has `u_columns` of the n that complete it, or none, and V is (m, m); by
-/// rotations of pairs of columns, which lie one after the other, and are lost.
+/// A (n, m), n >= m, = U S V^T; U has `u_columns` columns up to a complete basis of n, or none, and V is (m, m). By
+/// rotations of pairs of columns, which are stored one after the other and destroyed.
 inline void singular_values(double* columns, std::int64_t n, std::int64_t m, double* u, std::int64_t u_columns,
                             double* s, double* v, double* work) noexcept {
-  double* const turned = work;  // V's columns likewise
+  double* const turned = work;  // V's columns, also in order
   double* const rows = turned + m * m;
   for (std::int64_t i = 0; i < m * m; ++i) turned[i] = i / m == i % m;
   bool moved = true;
@@ -281,8 +280,7 @@ inline void singular_values(double* columns, std::int64_t n, std::int64_t m, dou
   }
   transpose(turned, v, m, m);
   if (u_columns == 0) return;
-  // the columns over their sizes, and what completes them, as the Q of A's columns, with signs that make R's diagonal
-  // positive
+  // U: the columns divided by their norms, completed by the Q of A's columns, with signs for a positive diagonal of R
   transpose(columns, rows, m, n);
   factor_qr(rows, n, m, u, u_columns, rows + n * m);
   for (std::int64_t j = 0; j < m; ++j)

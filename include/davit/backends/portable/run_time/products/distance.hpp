@@ -30,7 +30,7 @@ template <class C>
     sum = std::sqrt(sum);
   } else if (std::isinf(p)) {
     for (std::int64_t i = 0; i < n; ++i)
-      if (!(away(i) <= sum) && sum == sum) sum = away(i);  // a NaN stays
+      if (!(away(i) <= sum) && sum == sum) sum = away(i);  // keeps a NaN
   } else {
     for (std::int64_t i = 0; i < n; ++i) sum += std::pow(away(i), p);
     sum = std::pow(sum, 1.0 / p);
@@ -38,7 +38,7 @@ template <class C>
   return static_cast<C>(sum);
 }
 
-/// The distances of x from `count` rows of n numbers for p = 0, 1, 2 and infinity, in vectors of C as torch's.
+/// The distances of x from `count` rows of n numbers for p = 0, 1, 2 and infinity, in vectors of C as in torch.
 struct Distances {
   template <std::size_t Bytes, class C>
   [[gnu::always_inline]] static void run(const C* x, const C* rows, std::int64_t n, std::int64_t count, C* to,
@@ -63,7 +63,7 @@ struct Distances {
         if constexpr (Kind == 1) sums += size;
         if constexpr (Kind == 2) sums += size * size;
         if constexpr (Kind == 0) sums += size > 0 ? V{} + 1 : size;
-        if constexpr (Kind == 3) {  // a NaN stays
+        if constexpr (Kind == 3) {  // keeps a NaN
           auto least = size <= sums, unordered = sums != sums;
           kernels::keep_bits(least);
           kernels::keep_bits(unordered);
@@ -105,7 +105,7 @@ template <class C>
   const std::int64_t rows = x1.size(x1.rank - 2u);
   const std::int64_t columns = x2.size(x2.rank - 2u);
   const std::int64_t length = x1.size(x1.rank - 1u);
-  const auto strides = [&](const TensorView& t) {  // of the staged copy's batch dimensions, broadcast
+  const auto strides = [&](const TensorView& t) {  // strides of the copy's batch dimensions, broadcast
     Sizes own(t.sizes());
     contiguous_strides(t.sizes(), {own.values.data(), own.rank});
     return broadcast_strides({nullptr, t.sizes_data, own.values.data(), static_cast<std::uint8_t>(t.rank - 2), t.dtype},
@@ -166,7 +166,7 @@ template <class C>
     return call.refuse(ErrorCode::invalid_dtype, "cdist: the operands must have the same dtype");
   if (!(p >= 0)) return call.refuse(ErrorCode::out_of_range, "cdist: p must not be negative");
   if (call.has(3) && (call.integer(3) < 0 || call.integer(3) > 2))
-    return call.refuse(ErrorCode::out_of_range, "cdist: no such compute_mode");
+    return call.refuse(ErrorCode::out_of_range, "cdist: unknown compute_mode");
   Sizes sizes = batch;
   if (!sizes.push(x1.size(x1.rank - 2u)) || !sizes.push(x2.size(x2.rank - 2u)))
     return call.refuse(ErrorCode::invalid_shape, "cdist: too many dimensions");
@@ -174,8 +174,8 @@ template <class C>
   return dispatch_floating(call, x1.dtype, [&]<class C>() { return detail::compute_cdist<C>(call, batch, p); });
 }
 
-/// _pdist_forward(self (N, M), p=2) -> (N * (N - 1) / 2): distances of each row to those after it.
-/// Source: at::_pdist_forward.
+/// _pdist_forward(self (N, M), p=2) -> (N * (N - 1) / 2): distances of each row to the rows after it. Source:
+/// at::_pdist_forward.
 [[nodiscard]] inline ErrorCode pdist_forward(KernelCall& call) {
   const TensorView& x = call.tensor(0);
   const double p = call.number(1, 2);

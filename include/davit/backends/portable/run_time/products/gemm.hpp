@@ -22,8 +22,8 @@ using kernels::Vector;
 
 /// A matrix anywhere in memory: element (i, j) is data[i * row + j * col].
 ///
-/// With `pairs` the floats are the bits of two bfloat16 each, neighbours in the dimension that is summed; those of a
-/// panel are too. Only `gemm` takes such.
+/// With `pairs` each float is the bits of two bfloat16, neighbours along the summed dimension, in the matrix and in the
+/// panels. Only `gemm` takes pairs.
 template <class C>
 struct Matrix {
   const C* data = nullptr;
@@ -34,7 +34,7 @@ struct Matrix {
   [[nodiscard]] Matrix transposed() const noexcept { return {data, col, row, pairs}; }
 };
 
-/// True if this CPU multiplies pairs of bfloat16 (AVX512_BF16), without their subnormal numbers.
+/// True if this CPU multiplies pairs of bfloat16 (AVX512_BF16); it flushes subnormal numbers.
 [[nodiscard]] inline bool multiplies_pairs() noexcept {
 #if DAVIT_TARGET_X86_64 && __STDC_HOSTED__
   return !kernels::one_instruction_set && kernels::widest_vectors() == 64 && __builtin_cpu_supports("avx512bf16");
@@ -43,33 +43,33 @@ struct Matrix {
 #endif
 }
 
-/// Some rows of the right operand as tiles read them: element (k, j) is data[rows[k] + j].
+/// Some rows of the right operand for tiles: element (k, j) is data[rows[k] + j].
 template <class C>
 struct Panel {
   const C* data = nullptr;
   const std::int64_t* rows = nullptr;
 };
 
-/// The part of a right operand that a source is asked for: rows [k, k + depth), columns [j, j + count).
+/// The requested part of a right operand: rows [k, k + depth), columns [j, j + count).
 struct PanelRange {
   std::int64_t k, depth, j, count;
   std::int64_t width;               ///< of a packed panel
-  const std::int64_t* packed_rows;  ///< multiples of it
+  const std::int64_t* packed_rows;  ///< multiples of `width`
 };
 
-/// Gives a panel of a right operand: fills `to` (depth x width elements), or points to where it lies. From several
-/// threads at once.
+/// Provides a panel of a right operand: fills `to` (depth x width elements), or points to the operand itself. Called
+/// from several threads at once.
 template <class C>
 using PanelSource = kernels::FunctionRef<Panel<C>(C* to, const PanelRange&)>;
 
-/// Rows and elements of a panel; panels worked on at once, so that the left operand is read once for all of them; rows
-/// of the left operand that they are multiplied with at once.
+/// Rows and elements of a panel; panels per pass, so that the left operand is read once for all of them; rows of the
+/// left operand per pass.
 inline constexpr std::int64_t panel_depth = 256;
 inline constexpr std::int64_t panel_elements = 8192;
 inline constexpr std::int64_t panels_at_once = 8;
 inline constexpr std::int64_t rows_at_once = 1024;
 
-/// Columns that registers hold the sums of, and those of a panel of `depth` rows, a multiple.
+/// Columns whose sums fit the registers, and columns of a panel of `depth` rows, a multiple of these.
 template <class C>
 [[nodiscard]] std::int64_t tile_width() noexcept {
   return std::is_floating_point_v<C> ? 2 * kernels::widest_lanes<C>() : 16;
@@ -82,7 +82,7 @@ template <class C>
          tile;
 }
 
-/// Elements of work space that a product takes on one thread, and on all.
+/// Elements of work space of a product on one thread, and on all.
 template <class C>
 [[nodiscard]] std::int64_t gemm_work_of_thread(std::int64_t m) noexcept {
   return std::max(panel_elements, panel_depth * tile_width<C>()) + std::min(m, rows_at_once) * tile_width<C>();
@@ -100,7 +100,7 @@ template <std::size_t N, class F>
       __attribute__((always_inline)) { (f.template operator()<I>(), ...); }(std::make_index_sequence<N>{});
 }
 
-/// c (rows x width) = a (rows x depth) * b, added to what is there if so asked, plus a number per row if there are any.
+/// c (rows x width) = a (rows x depth) * b, added to c if requested, plus an optional number per row.
 template <class C>
 struct PanelProduct {
   std::int64_t rows, depth, width;
@@ -112,14 +112,14 @@ struct PanelProduct {
   bool accumulate;
 };
 
-/// sum += the products of the two bfloat16 of each element and of those of `pair`, on vectors of 64 bytes.
+/// sum += products of the two bfloat16 of each element with those of `pair`, on vectors of 64 bytes.
 template <class V>
 [[gnu::always_inline]] inline void add_pairs(const V& a, const float& pair, V& sum) noexcept {
   std::uint32_t bits;
   std::memcpy(&bits, &pair, sizeof bits);
   using Ints = Vector<std::uint32_t, sizeof(V)>;
   const Ints every = bits - Ints{};
-#if defined(__clang__)  // refuses the instruction outside of functions that are compiled for its CPUs, inlined or not
+#if defined(__clang__)  // clang refuses the instruction outside functions for its CPUs, inlined or not
   const Ints own = __builtin_bit_cast(Ints, a);
   sum += __builtin_bit_cast(V, own << 16) * __builtin_bit_cast(V, every << 16);
   sum += __builtin_bit_cast(V, own & 0xffff0000U) * __builtin_bit_cast(V, every & 0xffff0000U);
@@ -129,7 +129,7 @@ template <class V>
 }
 
 /// The product for floats, for pairs of bfloat16, and for integers on vectors of 64 bytes; `width` is one vector or an
-/// even number. Sums are in the order of k.
+/// even number of them. Sums are in the order of k.
 template <bool Pairs = false>
 struct MultiplyPanel {
   template <std::size_t Bytes, class C>
@@ -149,7 +149,7 @@ struct MultiplyPanel {
         for (std::int64_t j = 0; j < p.width; j += static_cast<std::int64_t>(Vectors) * lanes<C, Bytes>)
           tile<Bytes, Rows, Vectors>(p, i, j);
     };
-    take.template operator()<Bytes == 64 ? 8 : 6>();  // as registers allow
+    take.template operator()<Bytes == 64 ? 8 : 6>();  // the number of registers
     take.template operator()<4>();
     take.template operator()<2>();
     take.template operator()<1>();
@@ -198,8 +198,8 @@ struct MultiplyPanel {
   }
 };
 
-/// The product for integers: vectors pay only where they multiply integers of 64 bits (AVX-512), registers do
-/// everywhere.
+/// The product for integers: vectors pay only with an instruction for 64-bit products (AVX-512), keeping sums in
+/// registers pays everywhere.
 template <class C>
 void multiply_integers(const PanelProduct<C>& p) {
   const auto take = [&]<std::size_t Rows, std::size_t Columns>(std::int64_t i, std::int64_t j) {
@@ -232,8 +232,8 @@ void multiply_integers(const PanelProduct<C>& p) {
   if (i < p.rows) rows.template operator()<1>(i);
 }
 
-/// Columns that are computed together: some panels of `width` columns. Those that are left at the end overlap with
-/// earlier ones, so that vectors are full; if there are not even so many in all, they are `padded`.
+/// Columns that are computed together: panels of `width` columns. The remaining columns at the end overlap with earlier
+/// ones, so that vectors are full; if the matrix has fewer columns than a vector, they are `padded`.
 struct PanelGroup {
   std::int64_t first, panels, width;
   bool padded = false;
@@ -319,7 +319,7 @@ void gemm_on_thread(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a,
 }  // namespace detail
 
 /// c (rows of `c_row` elements) = the product of `a` (m x k) and the k x n matrix that `source` gives in panels, plus a
-/// number per row (`bias`, may be nullptr), then what becomes of its rows (`epilogue`, of floats alone).
+/// number per row (`bias`, may be nullptr), then the rows' `epilogue` (for floats alone).
 ///
 /// `work` holds gemm_work<C>(m) elements. Integer types must be unsigned and wrap around. Sums are in the order of k,
 /// however many threads there are. O(m * n * k).
@@ -332,7 +332,7 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, C* work, 
     return work + static_cast<std::int64_t>(part) * gemm_work_of_thread<C>(m);
   };
   if (threads == 1) return detail::gemm_on_thread<C>(m, n, k, a, work, source, c, c_row, bias, epilogue);
-  if (n < 2 * threads * width && m >= 16 * threads)  // rows: what a panel is made from is then made by each thread
+  if (n < 2 * threads * width && m >= 16 * threads)  // rows: each thread then makes the panels itself
     return kernels::in_parallel(
         m, 8, kernels::operations(m, n, k), [&](std::size_t part, std::int64_t first, std::int64_t end) {
           const Matrix<C> rows{a.data == nullptr ? nullptr : a.data + first * a.row, a.row, a.col, a.pairs};

@@ -18,7 +18,7 @@ namespace davit::portable_kernels {
 
 namespace detail {
 
-/// What is made of each matrix's factors.
+/// The result of each matrix's factors.
 enum class FromLu : std::uint8_t { factors, determinant, log_determinant };
 
 /// linalg_lu_factor_ex(A, *, pivot, check_errors) -> (LU, pivots, info); _linalg_det(A) -> (result, LU, pivots);
@@ -74,13 +74,13 @@ template <FromLu kind>
   });
 }
 
-/// A system of equations: the matrices A, the right sides B, and the batch they broadcast to.
+/// A system of equations: the matrices A, the right sides B, and their broadcast batch.
 struct System {
   Matrices a, b;
   Sizes batch;
   Sizes result;  ///< the solution's
 };
-/// A (*, n, n) and B (*, n, k), or (*, k, n) if the solution stands on the left; `vector`: B is (*, n).
+/// Reads A (*, n, n) and B (*, n, k), or (*, k, n) if X A = B; `vector`: B is (*, n).
 [[nodiscard]] inline ErrorCode read_system(KernelCall& call, std::size_t a_at, std::size_t b_at, bool left, bool vector,
                                            System& s) {
   const TensorView& b = call.tensor(b_at);
@@ -98,8 +98,8 @@ struct System {
     return call.refuse(ErrorCode::invalid_shape, "too many dimensions");
   return ErrorCode::ok;
 }
-/// Calls each(a, b, columns of b, pivots, number of a) with the matrices of a system; its answer is in b, or is an
-/// error. For `left == false` b is transposed: X A = B is A^T X^T = B^T.
+/// Calls each(a, b, columns of b, pivots, index of a) for the matrices of a system; it leaves the solution in b, or
+/// returns an error. For `left == false` b is transposed: X A = B is A^T X^T = B^T.
 template <class T, class Each>
 [[nodiscard]] ErrorCode solve_each(KernelCall& call, const System& s, bool left, Each&& each) {
   const std::int64_t n = s.a.rows(), rows = s.b.rows(), columns = s.b.columns();
@@ -240,7 +240,7 @@ template <class T, class Each>
     return ErrorCode::ok;
   });
 }
-/// LAPACK's algorithms do not end where one is not, which torch reports.
+/// False for NaN and infinities, for which LAPACK's algorithms do not end and torch reports an error.
 [[nodiscard]] inline bool are_finite(const double* numbers, std::int64_t count) noexcept {
   return std::all_of(numbers, numbers + count, [](double x) { return std::isfinite(x); });
 }
@@ -250,7 +250,7 @@ template <class T, class Each>
   const TensorView& a = call.tensor(0);
   if (const ErrorCode code = check_matrices(call, 0, true); code != ErrorCode::ok) return code;
   if (a.dtype != ScalarType::float32 && a.dtype != ScalarType::float64)
-    return call.refuse(ErrorCode::invalid_dtype, "eigenvalues are those of float32 and float64 matrices");
+    return call.refuse(ErrorCode::invalid_dtype, "eigenvalues need a float32 or float64 matrix");
   const Matrices all(a, false);
   const std::int64_t n = all.rows();
   const bool vectors = call.boolean(2, true);
@@ -288,7 +288,7 @@ template <class T, class Each>
   const TensorView& a = call.tensor(0);
   if (const ErrorCode code = check_matrices(call, 0, false); code != ErrorCode::ok) return code;
   if (a.dtype != ScalarType::float32 && a.dtype != ScalarType::float64)
-    return call.refuse(ErrorCode::invalid_dtype, "singular values are those of float32 and float64 matrices");
+    return call.refuse(ErrorCode::invalid_dtype, "singular values need a float32 or float64 matrix");
   const Matrices all(a, false);
   const std::int64_t n = all.rows(), m = all.columns(), k = std::min(n, m), larger = std::max(n, m);
   const bool full = call.boolean(1), vectors = call.boolean(2, true);
@@ -300,7 +300,7 @@ template <class T, class Each>
     if (code != ErrorCode::ok) return code;
   const std::int64_t u_wanted = !vectors ? 0
                                 : full   ? larger
-                                         : k;  // of the tall matrix A or its transposition: larger x k = u s v^T
+                                         : k;  // of the tall matrix A or its transpose: larger x k = u s v^T
   const bool from_gram = !vectors && a.dtype == ScalarType::float32;
   const std::int64_t work_size =
       from_gram ? k * symmetric_stride(k) + symmetric_work(k) : singular_work(larger, k, u_wanted);
@@ -309,7 +309,7 @@ template <class T, class Each>
   if (u == nullptr) return call.refuse(ErrorCode::out_of_memory, "no memory for a matrix");
   double* const v = u + larger * u_wanted;
   double* const s = v + k * k;
-  double* const columns = s + k;  // a wide matrix is those of its transposition
+  double* const columns = s + k;  // of a wide matrix those of its transpose
   double* const work = columns + larger * k;
   double* const rows = work + work_size;
   bool finite = true;
@@ -337,8 +337,7 @@ template <class T, class Each>
                 : call.refuse(ErrorCode::failed, "singular values: a matrix has a number that is not finite");
 }
 
-/// linalg_matrix_exp(self) by the series of the matrix over a power of two, squared as often. Source:
-/// at::linalg_matrix_exp.
+/// linalg_matrix_exp(self) by the series of matrix / 2^k, squared k times. Source: at::linalg_matrix_exp.
 [[nodiscard]] inline ErrorCode matrix_exp(KernelCall& call) {
   const TensorView& a = call.tensor(0);
   if (const ErrorCode code = check_matrices(call, 0, true); code != ErrorCode::ok) return code;
@@ -356,7 +355,7 @@ template <class T, class Each>
     return ErrorCode::ok;
   });
 }
-/// _linalg_check_errors(info, api_name, *, is_matrix): an error if a factorization failed. Source:
+/// _linalg_check_errors(info, api_name, *, is_matrix): returns an error if a factorization failed. Source:
 /// at::_linalg_check_errors.
 [[nodiscard]] inline ErrorCode check_errors(KernelCall& call) {
   const TensorView& info = call.tensor(0);

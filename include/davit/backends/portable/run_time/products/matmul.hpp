@@ -26,7 +26,7 @@ struct MatrixStack {
   std::int64_t rows = 1, columns = 1;
   std::int64_t row = 0, col = 0;
 
-  /// Of rank 1: one row, as a left operand.
+  /// A tensor of rank 1 is one row, as a left operand.
   MatrixStack(std::span<const std::int64_t> sizes, const Sizes& strides) noexcept {
     const std::size_t rank = sizes.size();
     for (std::size_t d = 0; d + 2 < rank; ++d) {
@@ -46,7 +46,7 @@ struct MatrixStack {
     std::swap(rows, columns);
     std::swap(row, col);
   }
-  /// Makes the batch dimensions further rows, if they follow one another evenly in memory.
+  /// Merges the batch dimensions into the rows if their stride is even.
   void fold_batch() noexcept {
     std::int64_t step = row;
     std::int64_t count = rows;
@@ -60,7 +60,7 @@ struct MatrixStack {
     rows = count;
     batch = batch_strides = Sizes();
   }
-  /// The batch strides with which the stack walks `to` when broadcast to it.
+  /// The batch strides of the stack when broadcast to `to`.
   [[nodiscard]] Sizes broadcast_to(const Sizes& to) const noexcept {
     return broadcast_strides({nullptr, batch.values.data(), batch_strides.values.data(),
                               static_cast<std::uint8_t>(batch.rank), ScalarType::undefined},
@@ -68,25 +68,25 @@ struct MatrixStack {
   }
 };
 
-/// What is added to a product: beta * tensor, broadcast to all its rows (batch dimensions counted as rows).
+/// The summand of a product: beta * tensor, broadcast to all its rows (batch dimensions count as rows).
 struct Addend {
   const TensorView* tensor = nullptr;
   EValue beta{1};
-  EValue alpha{1};  ///< factor of the product itself
+  EValue alpha{1};  ///< factor of the product
 };
 
-/// Output 0 of these sizes = alpha * a @ b + beta * addend, batch dimensions broadcast; `b_is_transposed` if the
-/// columns of b are its rows, as in linear.
+/// Output 0 of these sizes = alpha * a @ b + beta * addend, with broadcast batch dimensions; `b_is_transposed`: b is
+/// given by its columns, as in linear.
 struct Product {
   const TensorView* a;
   const TensorView* b;
   bool b_is_transposed = false;
   Addend addend = {};
   bool pairs = false;          ///< the operands are those of PairedOperand
-  std::int64_t pair_step = 0;  ///< from one of a pair of b to the other
+  std::int64_t pair_step = 0;  ///< between the two elements of a pair of b
 };
 
-/// Whether a bfloat16 is subnormal.
+/// True for a subnormal bfloat16.
 [[nodiscard]] constexpr bool is_subnormal_bfloat16(std::uint16_t bits) noexcept {
   return ((bits & 0x7fffu) - 1u) < 0x7fu;
 }
@@ -114,8 +114,8 @@ struct PairedOperand {
   Sizes sizes, strides;
   const void* data = nullptr;
 
-  /// A left operand, whose pairs lie side by side: strides are in pairs. False if it does not lie so, or has subnormal
-  /// numbers. O(elements).
+  /// Reads a left operand, whose pairs are adjacent: strides are in pairs. False if they are not, or if it has
+  /// subnormal numbers. O(elements).
   [[nodiscard]] bool read_left(const TensorView& t) noexcept {
     const std::size_t summed = t.rank - 1u;
     if (!read(t, summed) || t.stride(summed) != 1 || !lies_in_pairs(t.data)) return false;
@@ -126,7 +126,7 @@ struct PairedOperand {
     }
     return true;
   }
-  /// A right operand: strides are in bfloat16. False if it has subnormal numbers. O(elements).
+  /// Reads a right operand: strides are in bfloat16. False if it has subnormal numbers. O(elements).
   [[nodiscard]] bool read_right(const TensorView& t, std::size_t summed) noexcept {
     if (!read(t, summed)) return false;
     strides[summed] *= 2;
@@ -150,7 +150,7 @@ struct PairedOperand {
     walk.add(strides, 1).sort_by(0);
     if (walk.count == 0) return false;
     for (std::size_t d = 0; d < walk.rank; ++d)
-      if (walk.strides[0][d] == 0) {  // an expanded dimension is looked at once
+      if (walk.strides[0][d] == 0) {  // an expanded dimension is checked once
         walk.count /= walk.sizes[d];
         walk.sizes[d] = 1;
       }
@@ -190,7 +190,7 @@ struct JoinPairs {
     }
   }
 };
-/// Copies a part of a right operand, whose strides are in bfloat16, as a panel of pairs.
+/// Copies a part of a right operand, with strides in bfloat16, to a panel of pairs.
 inline void pack_pairs(const std::uint16_t* b, std::int64_t step, std::int64_t col, const PanelRange& r, float* to) {
   const std::uint16_t* from = b + r.k * 2 * step + r.j * col;
   if (step == 1 && col % 2 == 0 && PairedOperand::lies_in_pairs(from))
@@ -291,7 +291,7 @@ template <class C>
 [[nodiscard]] inline std::size_t summed_of(const Product& p) noexcept {
   return p.b->rank - (p.b_is_transposed ? 1u : 2u);
 }
-/// Whether a product of bfloat16 fills vectors of pairs.
+/// True if a product of bfloat16 fills vectors of pairs.
 [[nodiscard]] inline bool takes_pairs(const Product& p) noexcept {
   if (p.a->dtype != ScalarType::bfloat16 || p.a->rank < 2 || p.b->rank < 2 || !multiplies_pairs()) return false;
   const std::size_t columns = p.b->rank - (p.b_is_transposed ? 2u : 1u);
@@ -359,7 +359,7 @@ template <class Compute>
                               if (!detail::broadcasts_to(self.sizes(), sizes))
                                 return call.refuse(ErrorCode::invalid_shape,
                                                    "addmm: self does not broadcast to the sizes of the product");
-                              // the factors as they are given: an int64 is no double
+                              // the factors unchanged: a double cannot hold every int64
                               return detail::product(call, {&a, &b, false, {&self, call.arg(3), call.arg(4)}}, sizes);
                             });
 }
@@ -386,7 +386,8 @@ template <class Compute>
       });
 }
 
-/// matmul: dot, matrix-vector, matrix-matrix, or batched with broadcast batch dimensions, by rank. Source: at::matmul.
+/// matmul: dot, matrix-vector, matrix-matrix or batched product, by rank, with broadcast batch dimensions. Source:
+/// at::matmul.
 [[nodiscard]] inline ErrorCode matmul(KernelCall& call) {
   return detail::run_matmul(
       call, operators::row_of(operators::matmul_operators, "aten.matmul.default"),

@@ -11,7 +11,7 @@
 #include "davit/backends/portable/run_time/products/matmul.hpp"
 #include "davit/backends/portable/run_time/result_type.hpp"
 
-/// What kernels on batches of matrices read and write: real and complex, computed in double.
+/// Operands and results of kernels on batches of matrices: real and complex, computed in double.
 namespace davit::portable_kernels::detail {
 
 [[nodiscard]] inline bool is_matrix_type(ScalarType type) noexcept {
@@ -32,7 +32,7 @@ template <class T>
     return complex_at(t, at);
 }
 
-/// A batch of matrices of a tensor; or of vectors along its last dimension, each a matrix of one column.
+/// A batch of matrices in a tensor; or of vectors along its last dimension, each a matrix of one column.
 class Matrices {
  public:
   Matrices(const TensorView& t, bool columns) noexcept : t_(&t), stack_(t.sizes(), strides_of(t)) {
@@ -47,7 +47,7 @@ class Matrices {
   [[nodiscard]] std::int64_t columns() const noexcept { return stack_.columns; }
   [[nodiscard]] const Sizes& batch() const noexcept { return stack_.batch; }
   [[nodiscard]] Sizes over(const Sizes& batch) const noexcept { return stack_.broadcast_to(batch); }
-  /// The matrix at an offset, row by row.
+  /// Reads the matrix at an offset, row by row.
   template <class T>
   void load(std::int64_t offset, T* to) const noexcept {
     for (std::int64_t r = 0; r < rows(); ++r)
@@ -74,7 +74,7 @@ void store_numbers(KernelCall& call, std::size_t i, std::int64_t first, const T*
 [[nodiscard]] inline ErrorCode make_wanted(KernelCall& call, std::size_t i, ScalarType type, const Sizes& sizes) {
   return call.wants(i) ? call.make(i, type, sizes) : ErrorCode::ok;
 }
-/// Argument i: a tensor of matrices, of as many rows as columns if `square`.
+/// Checks that argument i is a tensor of matrices, square ones if `square`.
 [[nodiscard]] inline ErrorCode check_matrices(KernelCall& call, std::size_t i, bool square) {
   const TensorView& a = call.tensor(i);
   if (a.rank < 2 || (square && a.size(a.rank - 1u) != a.size(a.rank - 2u)))

@@ -13,27 +13,27 @@
 
 namespace davit::portable_kernels {
 
-/// Rows up to which a product is computed without packing its right operand, where its columns lie contiguous (each is
-/// then multiplied by all rows) or its rows do (each is then added to all results).
+/// Products of up to so many rows do not pack their right operand, if its columns are contiguous (each is multiplied
+/// with all rows: dots), or its rows (each is added to all results: sums).
 inline constexpr std::int64_t few_rows_by_dots = 16;
 inline constexpr std::int64_t few_rows_by_sums = 4;
-/// Columns up to which the transpose of a product of more rows is computed: turning its left operand takes less than a
-/// vector per row.
+/// Products of more rows and up to so many columns are computed transposed: transposing the left operand costs less
+/// than a vector per row.
 inline constexpr std::int64_t few_columns = 8;
 
 namespace detail {
 
-/// Bytes of the right operand from which one row is multiplied as it comes from memory, in no order. Smaller products,
-/// and all where kernels run as they are compiled, have the order of the static path's.
+/// From this size of the right operand in bytes, one row is multiplied in memory order, and sums have no fixed order.
+/// Smaller products, and all of them if kernels run as compiled, sum in the order of the static kernels.
 inline constexpr std::int64_t row_from_memory = 1 << 20;
-/// Columns for which sums are kept in the cache, and of which results are turned at once.
+/// Columns whose sums stay in the cache, and columns of results that are transposed at once.
 inline constexpr std::int64_t sum_columns = 1024;
 inline constexpr std::int64_t turned_columns = 256;
-/// What the columns that a thread computes are a multiple of: those of every kernel's vectors, so that sums are the
-/// same.
+/// The columns of a thread are a multiple of this, a multiple of every kernel's vectors, so that sums do not depend on
+/// the threads.
 inline constexpr std::int64_t columns_of_thread = 64;
 
-/// The lanes x lanes matrix of these rows, transposed: blocks change places, then elements within 16 bytes.
+/// Transposes the lanes x lanes matrix of these rows: first blocks, then elements within 16 bytes.
 template <class C, std::size_t Bytes>
 [[gnu::always_inline]] inline void transpose_lanes(
     Vector<C, Bytes> (&rows)[static_cast<std::size_t>(lanes<C, Bytes>)]) noexcept {
@@ -113,12 +113,12 @@ struct Dots {
   std::int64_t c_row;
 };
 
-/// Few rows of `a`: nothing to pack. Sums are in the order of k.
+/// Few rows of `a`, without packing. Sums are in the order of k.
 struct GemmDot {
   template <std::size_t Bytes, class C>
   [[gnu::always_inline]] static void run(const Dots<C>* p) {
     std::int64_t j = 0;
-    if constexpr (Bytes <= 16) columns<Bytes, 2>(*p, j);  // turning blocks takes wider ones long enough
+    if constexpr (Bytes <= 16) columns<Bytes, 2>(*p, j);  // wider vectors take long enough to transpose
     columns<Bytes, 1>(*p, j);
     if constexpr (Bytes > 32) columns<32, 1>(*p, j);
     if constexpr (Bytes > 16) columns<16, 1>(*p, j);
@@ -193,8 +193,8 @@ struct GemmDot {
   }
 };
 
-/// One row times contiguous columns, one after the other: they come from memory in the order in which they lie there,
-/// which is 1.4 times as fast as side by side. Sums are in no order.
+/// One row times contiguous columns, one after the other: reading memory in order is 1.4 times as fast as several
+/// columns at once. Sums have no fixed order.
 struct MultiplyRow {
   template <std::size_t Bytes, class C>
   [[gnu::always_inline]] static void run(const Dots<C>* p) {
@@ -208,7 +208,7 @@ struct MultiplyRow {
   }
 
  private:
-  /// As many columns as a vector has lanes, from `j` on.
+  /// Computes a vector's lanes of columns from `j` on.
   template <std::size_t Bytes, class C>
   [[gnu::always_inline]] static void columns(const Dots<C>& p, std::int64_t j) {
     using V = Vector<C, Bytes>;
@@ -243,12 +243,12 @@ struct MultiplyRow {
   }
 };
 
-/// c (rows of `c_row` elements, `n` of them) = a (m x k) * b, whose rows lie contiguous: each is added to all results.
+/// c (n rows of `c_row` elements) = a (m x k) * b with contiguous rows of b: each row is added to all results.
 struct GemmAxpy {
   template <std::size_t Bytes, class C>
   [[gnu::always_inline]] static void run(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, const C* b,
                                          std::int64_t b_row, C* c, std::int64_t c_row) {
-    if (n == 4 * lanes<C, Bytes>) {  // results that fit in registers: rows are read one after the other
+    if (n == 4 * lanes<C, Bytes>) {  // results fit in registers: rows are read one after the other
       for (std::int64_t i = 0; i < m; ++i) add_all_rows<Bytes>(k, a.data + i * a.row, a.col, b, b_row, c + i * c_row);
       return;
     }
@@ -265,7 +265,7 @@ struct GemmAxpy {
   }
 
  private:
-  /// y = the sum of `count` rows of four vectors, each times its factor.
+  /// y = sum of `count` rows of four vectors, each times its factor.
   template <std::size_t Bytes, class C>
   [[gnu::always_inline]] static void add_all_rows(std::int64_t count, const C* factors, std::int64_t step,
                                                   const C* rows, std::int64_t row, C* y) {
@@ -279,7 +279,7 @@ struct GemmAxpy {
       kernels::vector_at<Bytes>(y + static_cast<std::int64_t>(I) * lanes<C, Bytes>) = sums[I];
     });
   }
-  /// y += the sum of rows, each times its factor.
+  /// y += sum of rows, each times its factor.
   template <std::size_t Bytes, std::size_t Rows, class C>
   [[gnu::always_inline]] static void add_scaled_rows(const C* factors, std::int64_t step, const C* rows,
                                                      std::int64_t row, C* y, std::int64_t n) {
@@ -298,7 +298,7 @@ struct GemmAxpy {
   }
 };
 
-/// Copies a part of a matrix as a panel.
+/// Copies a part of a matrix to a panel.
 template <class C>
 void pack_panel(const Matrix<C>& b, const PanelRange& r, C* to) {
   const C* from = b.data + r.k * b.row + r.j * b.col;
@@ -308,7 +308,7 @@ void pack_panel(const Matrix<C>& b, const PanelRange& r, C* to) {
     for (std::int64_t k = 0; k < r.depth; ++k) to[k * r.width + j] = from[k * b.row + j * b.col];
 }
 
-/// `multiply` without turning the result.
+/// `multiply` without transposing the product.
 template <class C>
 void multiply_as_is(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, Matrix<C> b, C* work, C* c,
                     std::int64_t c_row) {
@@ -348,7 +348,7 @@ void multiply_as_is(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a,
 
 }  // namespace detail
 
-/// Elements of work space that `multiply` takes.
+/// Elements of work space of `multiply`.
 template <class C>
 [[nodiscard]] std::int64_t multiply_work(std::int64_t m, std::int64_t n) noexcept {
   return std::max(gemm_work<C>(m), gemm_work<C>(n)) + few_columns * detail::turned_columns;
@@ -359,11 +359,11 @@ template <class C>
 template <class C>
 void multiply(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a, Matrix<C> b, C* work, C* c,
               std::int64_t c_row) {
-  static constexpr C none{};  // matrices without elements have an address, too
+  static constexpr C none{};  // the address for matrices without elements
   if (a.data == nullptr) a.data = &none;
   if (b.data == nullptr) b.data = &none;
   if (n >= m || n > few_columns) return detail::multiply_as_is<C>(m, n, k, a, b, work, c, c_row);
-  // few columns: compute the transpose
+  // few columns: computes the transpose
   if (n == 1 && c_row == 1) return detail::multiply_as_is<C>(1, m, k, b.transposed(), a.transposed(), work, c, m);
   for (std::int64_t i = 0; i < m; i += detail::turned_columns) {
     const std::int64_t count = std::min(detail::turned_columns, m - i);

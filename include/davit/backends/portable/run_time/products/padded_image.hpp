@@ -33,7 +33,7 @@ struct CopyRows {
   }
 
  private:
-  /// The last vector of a row overlaps with the one before.
+  /// The last vector of a row overlaps with the previous one.
   template <std::size_t Bytes, class C>
   [[gnu::always_inline]] static void copy(const C* from, std::int64_t from_row, C* to, std::int64_t to_row,
                                           std::int64_t rows, std::int64_t columns) {
@@ -58,10 +58,10 @@ struct CopyRows {
 
 }  // namespace detail
 
-/// Some rows of places of a convolution, and the part of a channel that they meet, padded with zeros, so that what a
-/// tap meets at all of them lies evenly: place (z, y, x) is column (z * sizes[1] + y) * sizes[2] + x, for every tap
-/// `offset` elements from there. With a stride, elements whose indices have the same remainder lie together: `phases`
-/// parts of `sizes` elements.
+/// Some rows of places of a convolution, with the part of a channel that their taps read, padded with zeros so that
+/// each tap reads at one distance: place (z, y, x) is column (z * sizes[1] + y) * sizes[2] + x, and a tap reads
+/// `offset` elements behind it. With a stride, elements are grouped by their index modulo the stride: `phases` groups
+/// of `sizes` elements.
 struct PaddedImage {
   Spatial places{}, phases{}, sizes{};
   std::int64_t first_row = 0;
@@ -77,14 +77,14 @@ struct PaddedImage {
   }
   /// Elements of a channel.
   [[nodiscard]] std::int64_t count() const noexcept { return volume(phases) * volume(sizes); }
-  /// Columns from the first place to the last; some are no places unless they are `dense`.
+  /// Columns from the first to the last place; unless `dense`, some are not places.
   [[nodiscard]] std::int64_t columns() const noexcept {
     return ((places[0] - 1) * sizes[1] + places[1] - 1) * sizes[2] + places[2];
   }
   [[nodiscard]] bool dense() const noexcept {
     return sizes[2] == places[2] && (sizes[1] == places[1] || places[0] == 1);
   }
-  /// False where padding or what lies between the places prevails.
+  /// False if padding, or the gaps between places, outweigh the elements.
   [[nodiscard]] bool pays(const ConvolutionMap& m) const noexcept {
     for (std::size_t d = 0; d < 3; ++d)
       if (sizes[d] > 2 * places[d] + 16 || phases[d] > m.image[d]) return false;
@@ -100,7 +100,7 @@ struct PaddedImage {
     }
     return phase * volume(sizes) + at;
   }
-  /// Copies `channels` of the image, which lie one after another; the padding is not written.
+  /// Copies `channels` of the image, stored one after another; the padding is not written.
   template <class C>
   void fill(const ConvolutionMap& m, const C* image, std::int64_t channels, C* to) const {
     Spatial phase{};
@@ -126,10 +126,10 @@ struct PaddedImage {
       }
     }
   }
-  /// Copies the columns [first, first + count), which lie at `from`, to their places in a response.
+  /// Copies the columns [first, first + count) from `from` to their places in a response.
   template <class C>
   void take_places(const ConvolutionMap& m, const C* from, std::int64_t first, std::int64_t count, C* response) const {
-    if (count == columns() && places[0] == 1)  // all but what follows the last row
+    if (count == columns() && places[0] == 1)  // all but the tail behind the last row
       return kernels::run_widest_for<C, detail::CopyRows>(
           from, sizes[2], std::int64_t{1}, response + first_row * m.places[2], m.places[2], places[1], places[2]);
     for (std::int64_t j = 0; j < count;) {
@@ -137,7 +137,7 @@ struct PaddedImage {
       const std::int64_t row = (first + j) / sizes[2];
       const std::int64_t z = row / sizes[1];
       const std::int64_t y = row % sizes[1];
-      // whole rows at once, up to the last of this z
+      // whole rows at once, up to the last row of this z
       const std::int64_t rows = x == 0 ? std::min((count - j) / sizes[2], places[1] - y) : 0;
       C* const to = response + (z * m.places[1] + first_row + y) * m.places[2] + x;
       if (rows > 0) {

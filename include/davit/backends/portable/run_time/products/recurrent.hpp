@@ -20,7 +20,7 @@ namespace detail {
 
 enum class Cell : std::uint8_t { gru, lstm, tanh, relu };
 
-/// Larger sizes are refused, so that products of two of them are numbers.
+/// Larger sizes are refused, so that their products do not overflow.
 inline constexpr std::int64_t largest_size = std::int64_t{1} << 28;
 
 /// A checked call of a recurrent layer.
@@ -28,7 +28,7 @@ struct Recurrence {
   Cell cell = Cell::gru;
   std::int64_t steps = 0, batch = 0, features = 0, layers = 0, directions = 1;
   std::int64_t hidden = 0;  ///< units
-  std::int64_t given = 0;   ///< numbers that a step gives to the next: the units, or what an LSTM projects them to
+  std::int64_t given = 0;   ///< numbers of the state that a step passes on: the units, or an LSTM's projection of them
   bool has_biases = false;
   bool batch_first = false;
 
@@ -47,20 +47,20 @@ struct Recurrence {
 template <class C>
 struct CellWeights {
   const C* input =
-      nullptr;  ///< (gates, features); gates of a GRU: reset, update, new; of an LSTM: input, forget, cell, output
+      nullptr;  ///< (gates, features); order of gates: GRU: reset, update, new; LSTM: input, forget, cell, output
   const C* recurrent = nullptr;    ///< (gates, given)
   const C* input_bias = nullptr;   ///< (gates)
   const C* hidden_bias = nullptr;  ///< (gates)
   const C* projection = nullptr;   ///< (given, hidden) or nullptr
 };
 
-/// What a step of `n` units reads and writes; a gate's numbers lie behind those of the gate before it.
+/// The operands and results of a step of `n` units; the numbers of each gate follow those of the previous gate.
 template <class C>
 struct StepData {
-  const C* in;    ///< what the input gives to the gates
-  const C* own;   ///< what the state gives
-  const C* bias;  ///< added to that
-  C* state;       ///< the state; of an LSTM the cell's
+  const C* in;    ///< the input's contribution to the gates
+  const C* own;   ///< the state's contribution
+  const C* bias;  ///< added to the state's contribution
+  C* state;       ///< the state; for an LSTM the cell state
   C* out;         ///< the new state
   std::int64_t n;
 };
@@ -93,7 +93,7 @@ struct RecurrentStep {
   }
 
  private:
-  /// The units that a V holds, from h on; `at` reads and writes a V.
+  /// Computes the units of a V from h on; `at` reads and writes a V.
   template <class V, class C, class At>
   [[gnu::always_inline]] static void units(const StepData<C>& d, std::int64_t h, At at) {
     V state = at(d.state + h);
@@ -141,16 +141,16 @@ template <class C>
 struct CellBuffers {
   C* from_input;  ///< (steps, batch, gates)
   C* from_state;  ///< (batch, gates)
-  C* turned;      ///< (given, gates): the recurrent weights, where several steps read them
+  C* turned;      ///< (given, gates): the transposed recurrent weights, for several steps
   C* units;       ///< (batch, hidden), if they are projected
   C* work;
 };
 
-/// Sequences that are read and turned once are worth it from so many steps on.
+/// From so many steps on, transposing the recurrent weights pays.
 inline constexpr std::int64_t steps_to_turn = 3;
 
-/// Runs one layer in one direction over time: `given` (batch, given) and, of an LSTM, `cells` (batch, hidden) are read
-/// and left at their last values; step t's results go to out + t * step + n * row.
+/// Runs one layer in one direction over time: reads `given` (batch, given) and, for an LSTM, `cells` (batch, hidden),
+/// and leaves the last values there; step t writes its results to out + t * step + n * row.
 template <class C>
 void run_cell(const Recurrence& r, std::int64_t features, bool backwards, const CellWeights<C>& w, const C* x, C* given,
               C* cells, const CellBuffers<C>& b, C* out, std::int64_t step, std::int64_t row) {
@@ -205,7 +205,7 @@ template <class C>
   const auto from_state = buffers.buffer({r.batch, gates});
   const auto turned = buffers.buffer({r.given, r.steps >= steps_to_turn ? gates : 0});
   const auto units = buffers.buffer({r.batch, r.projects() ? r.hidden : 0});
-  // a cell's weights, should they have to be converted, and zeros for biases
+  // a cell's weights, for a conversion, and zeros for biases
   const std::array<std::int64_t, 5> counts{gates * widest, gates * r.given, gates, gates,
                                            r.projects() ? r.given * r.hidden : 0};
   const auto weights = buffers.buffer(gates * (widest + r.given + 2) + counts[4]);
@@ -278,9 +278,9 @@ template <class C>
 }  // namespace detail
 
 /// A recurrent layer: (input (T, N, I), hx (layers * directions, N, H), params, has_biases, num_layers, dropout, train,
-/// bidirectional, batch_first) -> (output (T, N, directions * H), last states like hx). hx of an LSTM is a list, (hx,
-/// cx), it answers the last cx, too, and may project its units: hx then has fewer features than cx. Dropout is not
-/// supported. Source: at::gru.input, at::lstm.input, at::rnn_tanh.input, at::rnn_relu.input and torch.nn's layers.
+/// bidirectional, batch_first) -> (output (T, N, directions * H), last states like hx). For an LSTM hx is a list, (hx,
+/// cx), and the last cx is a result, too; it may project its units, so that hx has fewer features than cx. Dropout is
+/// not supported. Source: at::gru.input, at::lstm.input, at::rnn_tanh.input, at::rnn_relu.input and torch.nn's layers.
 template <detail::Cell kind>
 [[nodiscard]] ErrorCode recurrent(KernelCall& call) {
   const TensorView& input = call.tensor(0);

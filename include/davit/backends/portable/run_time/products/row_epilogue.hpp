@@ -11,27 +11,27 @@
 
 namespace davit::portable_kernels {
 
-/// What becomes of the rows of a product of floats, while they are near: times a factor of the row plus a shift, then
-/// between bounds. NaN stays NaN.
+/// The epilogue of a product's rows of floats, while they are in the cache: times a factor of the row plus a shift,
+/// then clamped. NaN stays NaN.
 struct RowEpilogue {
-  const float* factors = nullptr;  ///< none: rows stay as they are, but for the bounds
+  const float* factors = nullptr;  ///< null: only clamped
   const float* shifts = nullptr;   ///< as many
-  std::int64_t rows = 0;           ///< how many of them there are
+  std::int64_t rows = 0;           ///< their number
   float low = -std::numeric_limits<float>::infinity();
   float high = std::numeric_limits<float>::infinity();
 
-  /// True if nothing becomes of them.
+  /// True if rows stay unchanged.
   [[nodiscard]] bool is_none() const noexcept {
     return factors == nullptr && low == -std::numeric_limits<float>::infinity() &&
            high == std::numeric_limits<float>::infinity();
   }
-  /// That of the rows behind the first ones.
+  /// The epilogue of the rows from `row` on.
   [[nodiscard]] RowEpilogue from(std::int64_t row) const noexcept {
     return factors == nullptr ? *this : RowEpilogue{factors + row, shifts + row, rows - row, low, high};
   }
 };
 
-/// Finishes some rows of `width` elements.
+/// Applies the epilogue to some rows of `width` elements.
 struct FinishRows {
   template <std::size_t Bytes>
   [[gnu::always_inline]] static void run(const RowEpilogue* epilogue, std::int64_t rows, std::int64_t width, float* c,

@@ -10,16 +10,16 @@
 #include "davit/kernels/instruction_set.hpp"
 #include "davit/kernels/vectors.hpp"
 
-/// Eigenvalues alone, without eigenvectors: a tenth of the time that rotations take.
+/// Eigenvalues without eigenvectors, in a tenth of the time of rotations.
 namespace davit::portable_kernels::detail {
 
-/// Numbers from one row of a symmetric matrix to the next: whole vectors, so that loops have no rest.
+/// The stride between rows of a symmetric matrix: whole vectors, so that loops have no remainder.
 [[nodiscard]] constexpr std::int64_t symmetric_stride(std::int64_t n) noexcept { return (n + 7) / 8 * 8; }
 /// Numbers of work for `symmetric_values` and `add_gram`.
 [[nodiscard]] constexpr std::int64_t symmetric_work(std::int64_t n) noexcept { return 4 * symmetric_stride(n); }
 
-/// Reduces a symmetric matrix to its diagonal and the one beside it, by Householder's reflections; a is lost. Its rows
-/// are `symmetric_stride(n)` apart, with zeros behind them. v and w are work of a row each.
+/// Reduces a symmetric matrix to tridiagonal form by Householder's reflections; a is destroyed. Its rows are
+/// `symmetric_stride(n)` apart, padded with zeros. v and w are a row of work each.
 struct Tridiagonalize {
   template <std::size_t Bytes>
   [[gnu::always_inline]] static void run(double* a, std::int64_t n, double* diagonal, double* beside, double* v,
@@ -40,7 +40,7 @@ struct Tridiagonalize {
       const double alpha = first > 0 ? -std::sqrt(first * first + rest) : std::sqrt(first * first + rest);
       const double tau = 1 / (alpha * alpha - alpha * first);
       beside[k] = alpha;
-      // v and w are 0 up to k, so that vectors may begin before
+      // v and w are 0 up to k, so that vectors may begin before it
       const std::int64_t begin = (k + 1) / step * step;
       std::copy(row + k + 1, row + n, v + k + 1);
       v[k] = 0;
@@ -83,8 +83,8 @@ struct Tridiagonalize {
   }
 };
 
-/// The eigenvalues of a symmetric tridiagonal matrix whose numbers are of the order of 1, in no order, by QL steps with
-/// implicit shifts. beside[i] is between i and i + 1, and is lost.
+/// The eigenvalues, unordered, of a symmetric tridiagonal matrix with elements of order 1, by QL steps with implicit
+/// shifts. beside[i] is the element between i and i + 1; `beside` is destroyed.
 inline void tridiagonal_values(double* diagonal, double* beside, std::int64_t n) noexcept {
   constexpr double tiny = std::numeric_limits<double>::epsilon() / 4;
   constexpr int most_steps = 60;
@@ -95,7 +95,7 @@ inline void tridiagonal_values(double* diagonal, double* beside, std::int64_t n)
              std::fabs(beside[last]) > tiny * std::fmax(1.0, std::fabs(diagonal[last]) + std::fabs(diagonal[last + 1])))
         ++last;
       if (last == first) break;
-      // Wilkinson's shift: the eigenvalue of the corner that is nearer to its first number
+      // Wilkinson's shift: the eigenvalue of the corner nearer to its first element
       const double half = (diagonal[first + 1] - diagonal[first]) / (2 * beside[first]);
       const double root = std::sqrt(half * half + 1);
       double g = diagonal[last] - diagonal[first] + beside[first] / (half + (half < 0 ? -root : root));
@@ -125,8 +125,8 @@ inline void tridiagonal_values(double* diagonal, double* beside, std::int64_t n)
     }
 }
 
-/// The eigenvalues of a symmetric matrix, ascending; a is lost. Its rows are `symmetric_stride(n)` apart, with zeros
-/// behind them. O(n^3). Errors are of the order of 1e-16 times the largest.
+/// The eigenvalues of a symmetric matrix, ascending; a is destroyed. Its rows are `symmetric_stride(n)` apart, padded
+/// with zeros. O(n^3). Errors are of the order of 1e-16 times the largest eigenvalue.
 inline void symmetric_values(double* a, std::int64_t n, double* values, double* work) noexcept {
   const std::int64_t stride = symmetric_stride(n);
   double most = 0;
@@ -135,7 +135,7 @@ inline void symmetric_values(double* a, std::int64_t n, double* values, double* 
   if (n == 0 || most == 0) return;
   int exponent = 0;
   (void)std::frexp(most, &exponent);
-  exponent = std::min(exponent, 1000);  // a scale that is no infinity
+  exponent = std::min(exponent, 1000);  // keeps the scale finite
   const double scale = std::ldexp(1.0, -exponent);
   for (std::int64_t i = 0; i < n * stride; ++i) a[i] *= scale;
   double* const beside = work + 2 * stride;
@@ -145,7 +145,7 @@ inline void symmetric_values(double* a, std::int64_t n, double* values, double* 
   std::sort(values, values + n);
 }
 
-/// gram += A^T A, whose upper half alone is added to, of rows of n numbers; four at a time.
+/// gram += A^T A for four rows of n numbers at a time; only the upper half is updated.
 struct AddGram {
   template <std::size_t Bytes>
   [[gnu::always_inline]] static void run(const double* rows, std::int64_t count, std::int64_t n, double* gram,
@@ -172,7 +172,7 @@ struct AddGram {
   }
 };
 /// The singular values of `count` rows of n numbers, descending, as roots of the eigenvalues of A^T A: errors are of
-/// the order of 1e-8 times the largest, which is less than float32 has. `gram` is n rows of `symmetric_stride(n)`.
+/// the order of 1e-8 times the largest, below float32's. `gram` is n rows of `symmetric_stride(n)`.
 inline void singular_values_of_rows(const double* rows, std::int64_t count, std::int64_t n, double* values,
                                     double* gram, double* work) noexcept {
   const std::int64_t stride = symmetric_stride(n);

@@ -23,14 +23,14 @@ namespace detail {
 
 using operators::RunningStatistics;
 
-/// What a channel is multiplied by, and what is added; without weight or bias these are null.
+/// The factor and shift of a channel; weight and bias are null if absent.
 template <class C>
 [[nodiscard]] std::pair<C, C> factor_and_shift(C mean, C inverse, const C* weight, const C* bias) noexcept {
   const C factor = weight != nullptr ? inverse * *weight : inverse;
   return {factor, (bias != nullptr ? *bias : C{}) - mean * factor};
 }
 
-/// from * factor + shift, of `n` elements of a dtype that is computed in `C`. O(n).
+/// from * factor + shift, for `n` elements of a dtype with compute type `C`. O(n).
 template <class C>
 void scale_and_shift_blocks(C factor, C shift, ScalarType dtype, const std::byte* from, std::byte* to, std::int64_t n) {
   const auto load = kernels::Conversion::between(dtype, scalar_type_of<C>),
@@ -86,7 +86,7 @@ template <class C>
       m = {static_cast<double>(buffers.in(running_mean)[c]), static_cast<double>(buffers.in(running_var)[c])};
     }
     const auto mean = static_cast<C>(m.mean);
-    const bool constant = view.training && m.variance == 0 && view.eps == 0;  // then there is nothing to normalise
+    const bool constant = view.training && m.variance == 0 && view.eps == 0;  // nothing to normalize
     const auto inverse = constant ? C{} : static_cast<C>(m.inverse_deviation(view.eps));
     buffers.out(mean_id)[c] = mean;
     buffers.out(inverse_id)[c] = inverse;
@@ -122,7 +122,7 @@ template <class C>
                        [&](std::size_t, std::int64_t first, std::int64_t end) {
                          for (std::int64_t c = first; c < end; ++c) normalise(c);
                        });
-  if (plane == 1)  // rows of channels
+  if (plane == 1)  // channels are innermost
     kernels::in_parallel(batch, 1, kernels::operations(batch, channels, 2),
                          [&](std::size_t, std::int64_t first, std::int64_t end) {
                            for (std::int64_t n = first; n < end; ++n)
@@ -166,8 +166,8 @@ template <class C>
 }  // namespace detail
 
 /// Batch norms: (input (N, C, *), weight?, bias?, running_mean, running_var, training, momentum, eps) -> (out, mean, 1
-/// / deviation), as far as they have them. In training only without running statistics, whose update functionalize()
-/// writes as copies, or with the new ones as outputs 3 and 4. In evaluation the saved statistics are empty. Source:
+/// / deviation), as far as the operator has them. Training has no running statistics (functionalize() writes their
+/// update as copies), or returns the new ones as outputs 3 and 4. In evaluation the saved statistics are empty. Source:
 /// at::batch_norm, at::_native_batch_norm_legit.
 inline constexpr auto batch_norm_ops = rows_of<operators::batch_norm_operators, detail::run_batch_norm>();
 

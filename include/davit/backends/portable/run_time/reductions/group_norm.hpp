@@ -20,7 +20,7 @@ namespace detail {
 
 using operators::GroupNormView;
 
-/// Checks the sizes that a call says. Source: check_group_norm_inputs of ATen.
+/// Checks the sizes in the arguments. Source: check_group_norm_inputs of ATen.
 [[nodiscard]] inline ErrorCode check_groups(KernelCall& call, const TensorView& input, const GroupNormView& g) {
   const std::int64_t count = checked_numel(input);
   const std::array<std::int64_t, 3> sizes{g.batch, g.channels, g.plane};
@@ -69,7 +69,7 @@ template <class C>
   std::array<std::size_t, 3> out{};
   for (std::size_t i = 0; i < 3; ++i)
     if (wanted[i]) out[i] = buffers.write(i);
-  // Per channel: sum of grad * x and of grad in this image; gradients of weight and bias over the batch.
+  // per channel: sums of grad * x and of grad over this image; gradients of weight and bias over the batch
   const auto sums_id = buffers.template buffer_of<double>(4 * g.channels);
   if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
   double* products = buffers.template at<double>(sums_id);
@@ -142,7 +142,7 @@ template <class C>
 }
 
 /// native_group_norm_backward(grad_out, input, mean, rstd, weight?, N, C, HxW, group, output_mask) -> gradients of
-/// input, weight and bias; what output_mask leaves out is none. Source: at::native_group_norm_backward.
+/// input, weight and bias; outputs that output_mask excludes are None. Source: at::native_group_norm_backward.
 [[nodiscard]] inline ErrorCode native_group_norm_backward(KernelCall& call) {
   const TensorView& grad = call.tensor(0);
   const TensorView& input = call.tensor(1);

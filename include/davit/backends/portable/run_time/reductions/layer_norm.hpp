@@ -17,14 +17,14 @@ namespace davit::portable_kernels {
 
 namespace detail {
 
-/// An input cut into rows that are normalised one by one.
+/// An input as rows that are normalized one by one.
 struct LayerRows {
   std::int64_t rows = 1;
   std::int64_t length = 1;
   Sizes statistics;  ///< the sizes of mean and 1 / deviation
 };
 
-/// The rows of the last `dims` dimensions, which have been checked.
+/// Splits the input into rows of its last `dims` dimensions, which are checked before.
 [[nodiscard]] inline ErrorCode cut_rows(KernelCall& call, const TensorView& input, std::size_t dims, LayerRows& r) {
   if (checked_numel(input) < 0) return call.refuse(ErrorCode::out_of_memory, "layer_norm: the input is too large");
   for (std::size_t d = 0; d < input.rank; ++d) {
@@ -78,7 +78,7 @@ template <class C>
                            [&]<class C>() { return compute_layer_norm<C>(call, r, view.eps, op.saves); });
 }
 
-/// Gradients of one row; d_weight and d_bias (may be nullptr) are added to.
+/// Gradients of one row; adds to d_weight and d_bias, which may be nullptr.
 template <class C>
 void layer_norm_row_backward(std::int64_t n, const C* grad, const C* x, double mean, double inverse, const C* weight,
                              C* d_input, double* d_weight, double* d_bias) {
@@ -128,7 +128,7 @@ template <class C>
 }  // namespace detail
 
 /// native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, weight?, bias?, output_mask) -> gradients
-/// of input, weight and bias; what output_mask leaves out is none. Source: at::native_layer_norm_backward.
+/// of input, weight and bias; outputs that output_mask excludes are None. Source: at::native_layer_norm_backward.
 [[nodiscard]] inline ErrorCode native_layer_norm_backward(KernelCall& call) {
   const TensorView& grad = call.tensor(0);
   const TensorView& input = call.tensor(1);
@@ -162,7 +162,7 @@ template <class C>
 }
 
 /// native_layer_norm(input, normalized_shape, weight?, bias?, eps) -> (out, mean, 1 / deviation) over the last
-/// dimensions, layer_norm its first output alone, and the gradient. Source: at::native_layer_norm, at::layer_norm.
+/// dimensions, layer_norm with the first output alone, and the gradient. Source: at::native_layer_norm, at::layer_norm.
 inline constexpr auto layer_norm_ops =
     joined_rows(rows_of<operators::layer_norm_operators, detail::run_layer_norm>(),
                 std::to_array<OpRow>({{"aten.native_layer_norm_backward.default", native_layer_norm_backward}}));

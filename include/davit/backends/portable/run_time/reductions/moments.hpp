@@ -30,7 +30,7 @@ template <class F>
   return (a + b) + (c + d);
 }
 
-/// `moments_on` the widest vectors.
+/// `moments_on` for the widest vectors.
 struct MomentsOf {
   template <std::size_t Bytes, class C>
   [[gnu::always_inline]] static kernels::Moments<> run(const C* x, std::int64_t n, std::int64_t parts,
@@ -67,7 +67,7 @@ struct ScaleAndShiftEach {
   return input;
 }
 
-/// Checks that each parameter that is given has the statistics' dtype and `count` elements.
+/// Checks that each given parameter has the statistics' dtype and `count` elements.
 [[nodiscard]] inline ErrorCode check_norm_parameters(KernelCall& call, ScalarType dtype, std::int64_t count,
                                                      std::initializer_list<const EValue*> parameters) {
   for (const EValue* p : parameters) {

@@ -21,11 +21,11 @@ namespace davit::portable_kernels {
 
 namespace detail {
 
-/// A tensor's dimensions split into those that stay and those that are reduced.
+/// A tensor's dimensions, split into kept and reduced ones.
 struct SplitDims {
   Sizes kept_sizes, kept_strides;        ///< in order
   Sizes reduced_sizes, reduced_strides;  ///< in order
-  Sizes out_sizes;                       ///< with or without the reduced dimensions as 1
+  Sizes out_sizes;                       ///< without the reduced dimensions, or with size 1
 
   [[nodiscard]] std::int64_t count() const noexcept {
     std::int64_t n = 1;
@@ -34,7 +34,7 @@ struct SplitDims {
   }
 };
 
-/// Splits x by the dimensions that are reduced, a bit for each.
+/// Splits x by a bit mask of the reduced dimensions.
 [[nodiscard, gnu::noinline]] inline SplitDims split(const TensorView& x, std::uint32_t dims, bool keepdim) noexcept {
   SplitDims out;
   for (std::size_t d = 0; d < x.rank; ++d) {
@@ -50,7 +50,7 @@ struct SplitDims {
   return kernels::Groups(x, r.kept_sizes, r.kept_strides, r.reduced_sizes, r.reduced_strides, in_order);
 }
 
-/// The loop over the elements of a dtype that are accumulated in `wide`, double or int64, and what they become first.
+/// The loop that converts the elements of a dtype and accumulates them in `wide`, double or int64.
 [[nodiscard]] inline const kernels::ReduceLoop& loop_of(const kernels::ReduceLoops& loops, ScalarType type,
                                                         ScalarType wide, kernels::Conversion& load) noexcept {
   const bool floats = kernels::compute_of(type) == kernels::Compute::float32 && wide == ScalarType::float64;
@@ -116,8 +116,8 @@ struct SplitDims {
   return ErrorCode::ok;
 }
 
-/// The largest (or smallest) element of each group into `values`, if that is given, and where it is into `indices`; NaN
-/// wins, the first of equals counts.
+/// Writes the largest (or smallest) element of each group to `values`, if given, and its index to `indices`; NaN wins,
+/// and of equal elements the first counts.
 [[nodiscard, gnu::noinline]] inline ErrorCode extremes(KernelCall& call, const TensorView& x, const SplitDims& r,
                                                        const kernels::ReduceLoops& loops, const TensorView* values,
                                                        std::int64_t* indices) {
@@ -146,7 +146,7 @@ struct SplitDims {
   });
   return ErrorCode::ok;
 }
-/// Of an operator with one result the extremes, with two their places, too.
+/// An operator with one result returns the extremes, one with two also their indices.
 template <bool Largest>
 [[nodiscard]] ErrorCode extreme(KernelCall& call, const TensorView& x, const SplitDims& r) {
   if (const ErrorCode code = call.make(0, x.dtype, r.out_sizes); code != ErrorCode::ok) return code;
@@ -189,10 +189,10 @@ template <bool Largest>
   return ErrorCode::unsupported_operator;
 }
 
-/// How a variance is asked for: (self, dim?, correction or unbiased, keepdim), or (self, unbiased).
+/// The arguments of a variance: (self, dim?, correction or unbiased, keepdim), or (self, unbiased).
 enum class Spread : std::uint8_t { correction, dim, all };
-/// Variance in two passes, or its root, which is taken of the double: a float32 holds no square of 1e-25; the mean,
-/// too, if it is asked for.
+/// Variance in two passes, or its square root, taken in double because a float32 cannot hold the square of 1e-25; and
+/// the mean, if required.
 [[nodiscard, gnu::noinline]] inline ErrorCode variance(KernelCall& call, Spread form, bool root) {
   const TensorView& x = call.tensor(0);
   const bool over_all = form == Spread::all;

@@ -15,7 +15,7 @@
 #include "davit/kernels/arithmetic.hpp"
 #include "davit/kernels/thread_team.hpp"
 
-/// Operators that go along a dimension and answer something for each of its elements, in O(elements).
+/// Operators that scan a dimension, with one result per element, in O(elements).
 namespace davit::portable_kernels {
 
 namespace detail {
@@ -54,7 +54,8 @@ template <class F>
     default: return call.refuse(ErrorCode::invalid_dtype, "the operator takes real numbers only");
   }
 }
-/// Output 0 of that dtype: `step(so far, element)` along the dimension. What is so far is kept in double or int64.
+/// Makes output 0 of that dtype: result = step(previous result, element) along the dimension. The running result is
+/// double or int64.
 template <class Step>
 [[nodiscard]] ErrorCode run_scan(KernelCall& call, ScalarType type, double start, Step step) {
   Scan s;
@@ -97,7 +98,7 @@ template <class Step>
   });
 }
 
-/// The largest or smallest so far, the last of equal ones, and where it stands; NaN stays. Source: at::cummax.
+/// The largest or smallest element so far, the last of equal ones, and its index; NaN stays. Source: at::cummax.
 template <bool Largest>
 [[nodiscard]] ErrorCode cumulative_extreme(KernelCall& call) {
   Scan s;
@@ -129,8 +130,8 @@ template <bool Largest>
   });
 }
 
-/// Where `values` would stand in the ascending `sequence`, which is one line for all of them, or a line for each line
-/// of theirs. `right`: behind equal ones. Source: at::searchsorted, whose bounds treat NaN as the largest.
+/// The insertion points of `values` in the ascending `sequence`, which is one line for all of them, or a line for each
+/// of theirs. `right`: behind equal elements. Source: at::searchsorted, whose bounds treat NaN as the largest.
 [[nodiscard]] inline ErrorCode search(KernelCall& call, const TensorView& sequence, const EValue& values, bool small,
                                       bool right, const TensorView* sorter) {
   const Operand operand(values);
@@ -190,7 +191,8 @@ template <bool Largest>
 }
 /// bucketize(self, boundaries, out_int32, right).
 [[nodiscard]] inline ErrorCode bucketize(KernelCall& call) {
-  if (call.tensor(1).rank != 1) return call.refuse(ErrorCode::invalid_shape, "bucketize: the boundaries are no line");
+  if (call.tensor(1).rank != 1)
+    return call.refuse(ErrorCode::invalid_shape, "bucketize: the boundaries are not 1-dimensional");
   return search(call, call.tensor(1), call.arg(0), call.boolean(2), call.boolean(3), nullptr);
 }
 

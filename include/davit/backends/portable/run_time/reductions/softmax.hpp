@@ -16,7 +16,7 @@ namespace davit::portable_kernels {
 
 namespace detail {
 
-/// The input as the operator's dtype would hold it: elements rounded to 16 bits if that is the output's dtype.
+/// Rounds the input to 16 bits if that is the output's dtype.
 template <class C>
 void round_elements(const C* x, ScalarType type, std::int64_t count, C* out) {
   for (std::int64_t i = 0; i < count; ++i) {
@@ -70,9 +70,9 @@ template <class C>
 
 }  // namespace detail
 
-/// _softmax and _log_softmax(self, dim, half_to_float), which CPUs do not have; softmax, log_softmax and
-/// _safe_softmax(self, dim, dtype?) convert the input first, and the last gives zeros for lines of nothing but -inf.
-/// Source: at::softmax and its like.
+/// _softmax and _log_softmax(self, dim, half_to_float), where half_to_float is refused as on torch's CPUs; softmax,
+/// log_softmax and _safe_softmax(self, dim, dtype?) convert the input first, and _safe_softmax returns zeros for lines
+/// of -inf alone. Source: at::softmax and the like.
 inline constexpr auto softmax_ops = rows_of<operators::softmax_operators, detail::run_softmax>();
 
 }  // namespace davit::portable_kernels

@@ -19,17 +19,17 @@ namespace davit::portable_kernels {
 
 namespace detail {
 
-/// An element of a line: its key, and where in the line it stands.
+/// An element of a line: its key and its index in the line.
 struct Ranked {
   std::uint64_t key;
   std::int64_t index;
 };
-/// Equal elements in the order in which they stand.
+/// Orders by key; equal elements stay in the order of their indices.
 [[nodiscard]] inline bool comes_before(const Ranked& a, const Ranked& b) noexcept {
   return a.key != b.key ? a.key < b.key : a.index < b.index;
 }
 
-/// A number that orders elements as torch does: NaN above everything, both zeros equal.
+/// A number that orders elements as torch does: NaN above all others, both zeros equal.
 [[nodiscard]] inline std::uint64_t order_key(double v) noexcept {
   constexpr std::uint64_t top = std::uint64_t{1} << 63;
   if (v != v) return ~std::uint64_t{0};
@@ -46,7 +46,7 @@ void rank_as(const std::byte* from, std::int64_t step, std::int64_t n, std::uint
   for (std::int64_t i = 0; i < n; ++i, from += step)
     to[i] = {order_key(static_cast<Wide>(*reinterpret_cast<const T*>(from))) ^ flip, i};
 }
-/// The keys of n elements of a real dtype that lie `step` bytes apart.
+/// Computes the keys of n elements of a real dtype, `step` bytes apart.
 inline void rank_line(ScalarType type, const std::byte* from, std::int64_t step, std::int64_t n, std::uint64_t flip,
                       Ranked* to) noexcept {
   if (type == ScalarType::float32) return rank_as<float>(from, step, n, flip, to);
@@ -64,8 +64,8 @@ inline void rank_line(ScalarType type, const std::byte* from, std::int64_t step,
   }
 }
 
-/// Makes outputs 0 (values) and 1 (indices) with the first `count` elements of each line of dimension `dim`, after
-/// `order(entries, n)` has brought them there. Without `keeps` there is one, and that dimension is left out.
+/// Makes outputs 0 (values) and 1 (indices) from the first `count` elements of each line of dimension `dim`, after
+/// `order(entries, n)` has ordered it. Without `keeps`, `count` is 1 and the dimension is dropped.
 [[nodiscard]] inline ErrorCode order_lines(KernelCall& call, std::size_t dim, std::int64_t count, bool descending,
                                            bool keeps, kernels::FunctionRef<void(Ranked*, std::int64_t)> order) {
   const TensorView& x = call.tensor(0);
@@ -111,7 +111,7 @@ inline void rank_line(ScalarType type, const std::byte* from, std::int64_t step,
       case 1: return write.template operator()<1>();
       case 2: return write.template operator()<2>();
       case 4: return write.template operator()<4>();
-      default: return write.template operator()<8>();  // real numbers have no more bytes
+      default: return write.template operator()<8>();  // the widest real elements
     }
   };
   const std::array strides{strides_of(x), out_strides};
@@ -139,9 +139,9 @@ inline void rank_line(ScalarType type, const std::byte* from, std::int64_t step,
       [](detail::Ranked* entries, std::int64_t n) { std::sort(entries, entries + n, detail::comes_before); });
 }
 
-/// topk(self, k, dim, largest, sorted) -> (values, indices); NaN counts as the largest. Which of equal elements come
-/// first follows from the selection that torch uses too: a partial sort if k is small, else nth_element.
-/// Source: at::native::topk_impl_loop.
+/// topk(self, k, dim, largest, sorted) -> (values, indices); NaN counts as the largest. The order of equal elements is
+/// torch's, because the selection is: a partial sort if k is small, else nth_element. Source:
+/// at::native::topk_impl_loop.
 [[nodiscard]] inline ErrorCode topk(KernelCall& call) {
   const TensorView& x = call.tensor(0);
   const std::int64_t k = call.integer(1);
@@ -163,8 +163,8 @@ inline void rank_line(ScalarType type, const std::byte* from, std::int64_t step,
   });
 }
 
-/// kthvalue(self, k, dim, keepdim) -> (value, index): of equal elements those that stand first are the smaller; NaN
-/// counts as the largest. O(n) a line. Source: at::kthvalue.
+/// kthvalue(self, k, dim, keepdim) -> (value, index): of equal elements the earlier one is smaller; NaN counts as the
+/// largest. O(n) a line. Source: at::kthvalue.
 [[nodiscard]] inline ErrorCode kthvalue(KernelCall& call) {
   const TensorView& x = call.tensor(0);
   const std::int64_t k = call.integer(1);

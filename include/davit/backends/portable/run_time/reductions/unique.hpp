@@ -15,8 +15,8 @@ namespace davit::portable_kernels {
 namespace detail {
 
 /// _unique2(self, sorted, return_inverse, return_counts) and, with `consecutive`, unique_consecutive(self,
-/// return_inverse, return_counts, dim?) -> (values, where each element's value is, how often each is). NaN equals
-/// nothing. O(n log n). Source: at::_unique2, at::unique_consecutive without a dimension.
+/// return_inverse, return_counts, dim?) -> (values, the index of each element's value, counts). NaN equals nothing. O(n
+/// log n). Source: at::_unique2, at::unique_consecutive without a dimension.
 template <bool consecutive>
 [[nodiscard]] ErrorCode unique(KernelCall& call) {
   const TensorView& x = call.tensor(0);
@@ -32,7 +32,7 @@ template <bool consecutive>
     if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
     const C* in = buffers.in(in_id);
     auto* const order = buffers.template at<std::int64_t>(order_id);
-    auto* const group = buffers.template at<std::int64_t>(group_id);  // of each element, by its place
+    auto* const group = buffers.template at<std::int64_t>(group_id);  // of each element, by its position
     std::iota(order, order + n, std::int64_t{0});
     if (!consecutive)
       std::sort(order, order + n, [in](std::int64_t a, std::int64_t b) {
@@ -73,7 +73,7 @@ template <bool consecutive>
   }
 }
 
-/// tril_indices(row, col, offset) and triu_indices: the places of a triangle, (2, n), row by row. Source:
+/// tril_indices(row, col, offset) and triu_indices: the indices of a triangle, (2, n), row by row. Source:
 /// at::tril_indices.
 template <bool lower>
 [[nodiscard]] ErrorCode triangle_indices(KernelCall& call) {
@@ -101,8 +101,7 @@ template <bool lower>
   return ErrorCode::ok;
 }
 
-/// repeat_interleave(repeats, output_size?): each index as often as `repeats` says. Source:
-/// at::repeat_interleave.Tensor.
+/// repeat_interleave(repeats, output_size?): repeats index i `repeats[i]` times. Source: at::repeat_interleave.Tensor.
 [[nodiscard]] inline ErrorCode repeat_interleave(KernelCall& call) {
   const TensorView& repeats = call.tensor(0);
   if (repeats.rank != 1 || (repeats.dtype != ScalarType::int64 && repeats.dtype != ScalarType::int32))

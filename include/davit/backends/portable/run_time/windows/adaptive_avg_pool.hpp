@@ -25,13 +25,13 @@ namespace detail {
     return pool_planes<C>(call, w, adaptive_span, [&](const C* plane, std::int64_t, const Box& box) {
       C sum = sum_box(plane, w.in, box);
       for (std::size_t d = 0; d < 3; ++d)
-        sum /= static_cast<C>(box.end[d] - box.begin[d]);  // one after the other, as ATen does
+        sum /= static_cast<C>(box.end[d] - box.begin[d]);  // one division after the other, as in ATen
       return sum;
     });
   });
 }
 
-/// adaptive_avg_pool3d becomes _adaptive_avg_pool3d in lowering.
+/// True for operators that lowering keeps: adaptive_avg_pool3d becomes _adaptive_avg_pool3d.
 [[nodiscard]] constexpr bool is_primitive(const operators::AdaptivePoolOperator& op) noexcept {
   return std::string_view(op.target) != "aten.adaptive_avg_pool3d.default";
 }

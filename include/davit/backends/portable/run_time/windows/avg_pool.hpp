@@ -19,7 +19,7 @@ namespace davit::portable_kernels {
 
 namespace detail {
 
-/// What a sum over a window is divided by.
+/// The divisor of a window's sum.
 struct AverageRule {
   bool count_include_pad = true;
   std::int64_t divisor = 0;  ///< 0: the number of elements
@@ -30,13 +30,13 @@ struct AverageRule {
   }
 };
 
-/// a / b rounded towards zero, for b != 0; the most negative number by -1 wraps around.
+/// a / b rounded towards zero, for b != 0; INT64_MIN / -1 wraps around.
 [[nodiscard]] inline std::uint64_t divide_wrapping(std::uint64_t a, std::int64_t b) noexcept {
   return b == -1 ? 0 - a : static_cast<std::uint64_t>(static_cast<std::int64_t>(a) / b);
 }
 
-/// The averages of a plane, row by row: each window's elements are added in row-major order, as sum_box does. `counts`:
-/// of the elements that a window counts along the row; `apart` and `sums`: room for a row of the input and of the
+/// The averages of a plane, row by row: each window's elements are added in row-major order, as in sum_box. `counts`:
+/// the counted elements of a window along the row; `apart` and `sums`: work space for a row of the input and of the
 /// output.
 template <class C>
 void avg_pool_by_rows(const PoolWindow& w, const PoolRow& row, const AverageRule& rule, const C* plane,
@@ -65,7 +65,7 @@ template <class C>
   const auto input = buffers.read(call.tensor(0));
   const auto out = buffers.write(0);
   const auto offsets = buffers.template buffer_of<std::int64_t>(w.kernel[2]);
-  const std::int64_t places = w.out[2] + beyond, own = row.count() + places;  // of a thread
+  const std::int64_t places = w.out[2] + beyond, own = row.count() + places;  // per thread
   const auto rows = buffers.buffer({places + own * kernels::team_size()});
   if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
   std::int64_t* const taps = buffers.template at<std::int64_t>(offsets);
@@ -87,7 +87,7 @@ template <class C>
 template <class C>
 [[nodiscard]] ErrorCode compute_avg_pool(KernelCall& call, const PoolWindow& w, const AverageRule& rule) {
   if constexpr (std::is_floating_point_v<C>) {
-    constexpr std::int64_t most = 1 << 7;  // of a window's elements: their number is a float
+    constexpr std::int64_t most = 1 << 7;  // elements of a window: their number is a float
     if (volume(w.out) > 0 && PoolRow::pays(w) &&
         std::ranges::all_of(w.kernel, [](std::int64_t k) { return k <= most; }))
       return compute_row_averages<C>(call, w, rule);
@@ -111,7 +111,7 @@ template <class C>
   });
 }
 
-/// int64 in its unsigned counterpart, which wraps around; floats as usual.
+/// Calls f with the compute type: uint64 for int64, so that sums wrap around, floats as usual.
 template <class F>
 [[nodiscard]] ErrorCode dispatch_average(KernelCall& call, ScalarType type, F&& f) {
   if (type == ScalarType::int64) return f.template operator()<std::uint64_t>();

@@ -22,26 +22,26 @@ namespace detail {
 enum class GridInterpolation : std::uint8_t { bilinear = 0, nearest = 1, bicubic = 2 };
 enum class GridPadding : std::uint8_t { zeros = 0, border = 1, reflection = 2 };
 
-/// How coordinates of a grid become places along an axis of `size` elements.
+/// The map from grid coordinates to positions along an axis of `size` elements.
 template <class C>
 struct GridAxis {
   std::int64_t size;
   GridPadding padding;
   bool align_corners;
 
-  /// A coordinate in [-1, 1] as a place in elements.
+  /// Maps a coordinate in [-1, 1] to a position in elements.
   [[nodiscard, gnu::always_inline]] C unnormalize(C coordinate) const noexcept {
     const auto n = static_cast<C>(size);
     return align_corners ? (coordinate + 1) / 2 * (n - 1) : ((coordinate + 1) * n - 1) / 2;
   }
-  /// The place with border or reflection padding applied.
+  /// Applies border or reflection padding to a position.
   [[nodiscard, gnu::always_inline]] C pad(C place) const noexcept {
     if (padding == GridPadding::zeros) return place;
     if (padding == GridPadding::reflection) place = reflect(place);
-    const C clipped = place > 0 ? place : C{};  // NaN too
+    const C clipped = place > 0 ? place : C{};  // also for NaN
     return std::min(clipped, static_cast<C>(size - 1));
   }
-  /// The element at a place, or -1 if it lies outside.
+  /// Returns the index of the element at a position, or -1 outside.
   [[nodiscard, gnu::always_inline]] std::int64_t index(C place) const noexcept {
     return place >= 0 && place < static_cast<C>(size) ? std::min(static_cast<std::int64_t>(place), size - 1) : -1;
   }
@@ -57,11 +57,11 @@ struct GridAxis {
   }
 };
 
-/// Elements of an axis that are sampled at a coordinate.
+/// The number of elements of an axis per coordinate.
 [[nodiscard]] constexpr std::size_t taps_of(GridInterpolation mode) noexcept {
   return mode == GridInterpolation::nearest ? 1 : mode == GridInterpolation::bilinear ? 2 : 4;
 }
-/// The cubic convolution kernel with a = -0.75 at 1 + t, t, 1 - t and 2 - t, of numbers or vectors.
+/// The cubic convolution kernel with a = -0.75 at 1 + t, t, 1 - t and 2 - t, for numbers or vectors.
 template <class V>
 [[gnu::always_inline]] inline void cubic_shares(const V& t, V* shares) noexcept {
   constexpr float a = -0.75f;
@@ -74,7 +74,7 @@ template <class V>
   far(2 - t, shares[3]);
 }
 
-/// The elements of one axis that are sampled at a coordinate, of which -1 lies outside and is 0, and their shares.
+/// The elements of one axis that a coordinate samples (-1: outside, counts as 0), and their weights.
 template <class C>
 struct AxisTaps {
   std::array<std::int64_t, 4> index;
@@ -99,7 +99,7 @@ struct AxisTaps {
   }
 };
 
-/// The same for a vector of coordinates, of axes of fewer than 2^30 elements.
+/// As above for a vector of coordinates, and axes of fewer than 2^30 elements.
 template <kernels::FloatVector V, std::size_t Each>
 struct AxisTapVectors {
   using Places = kernels::Vector<std::int32_t, sizeof(V)>;
@@ -153,7 +153,7 @@ struct AxisTapVectors {
       }
     }
     const V most = V{} + static_cast<float>(axis.size - 1);
-    to = to > 0 ? to : V{};  // NaN too
+    to = to > 0 ? to : V{};  // also for NaN
     to = most < to ? most : to;
   }
   [[gnu::always_inline]] static void find_index(const GridAxis<float>& axis, const V& place, Places& to) noexcept {
@@ -161,15 +161,14 @@ struct AxisTapVectors {
     kernels::keep_bits(positive);
     kernels::keep_bits(below);
     const Places inside = positive & below;
-    const V kept = __builtin_bit_cast(V, __builtin_bit_cast(Places, place) & inside);  // what has an integer
+    const V kept = __builtin_bit_cast(V, __builtin_bit_cast(Places, place) & inside);  // in the range of integers
     const Places most = Places{} + static_cast<std::int32_t>(axis.size - 1);
     const Places whole = __builtin_convertvector(kept, Places);
     to = (whole < most ? whole : most) | ~inside;
   }
 };
 
-/// What is sampled at some points of a grid, found once for all channels: elements of a plane, or volume, and their
-/// shares.
+/// The samples of some grid points, computed once for all channels: elements of a plane or volume, and their weights.
 template <class C, std::size_t Rank>
 class PointTaps {
  public:
@@ -181,14 +180,14 @@ class PointTaps {
     few_pixels_ = pixels < (std::int64_t{1} << 30);
   }
 
-  /// Of n points, whose coordinates are those of the axes from the last one on.
+  /// Computes them for n points, whose coordinates are ordered from the last axis to the first.
   void find(const C* grid, std::int64_t n) noexcept { kernels::run_widest_for<C, Find>(this, grid, n); }
-  /// to[p] = what is sampled at point p of a plane, and of those behind it, of as many channels.
+  /// to[p] = the sample at point p of a plane, and of the following planes, for `channels` planes.
   void sample(const C* plane, std::int64_t pixels, C* to, std::int64_t points, std::int64_t channels,
               std::int64_t n) const noexcept {
     for (; channels >= 4; channels -= 4, plane += 4 * pixels, to += 4 * points)
       sample_planes<4>(plane, pixels, to, points, n);
-    if (channels == 3) return sample_planes<3>(plane, pixels, to, points, n);  // of an image, together
+    if (channels == 3) return sample_planes<3>(plane, pixels, to, points, n);  // the three planes of an image together
     for (; channels > 0; --channels, plane += pixels, to += points) sample_planes<1>(plane, pixels, to, points, n);
   }
 
@@ -200,7 +199,7 @@ class PointTaps {
     if (count_ == 4) return sample_taps<Planes, 4>(plane, pixels, to, points, n);
     sample_taps<Planes, 0>(plane, pixels, to, points, n);
   }
-  /// Places and shares are read once for all planes; 0 taps are as many as there are.
+  /// Reads elements and weights once for all planes; Taps = 0: their number is known at run time.
   template <std::int64_t Planes, std::size_t Taps>
   void sample_taps(const C* plane, std::int64_t pixels, C* to, std::int64_t points, std::int64_t n) const noexcept {
     const std::size_t taps = Taps == 0 ? count_ : Taps;
@@ -227,7 +226,7 @@ class PointTaps {
     else
       all([](const C* from, std::int64_t place) { return value(from, place); });
   }
-  /// `find` for an instruction set: few have an instruction that rounds down.
+  /// Implements `find`, per instruction set: few have an instruction that rounds down.
   struct Find {
     template <std::size_t Bytes>
     [[gnu::always_inline]] static void run(PointTaps* taps, const C* grid, std::int64_t n) noexcept {
@@ -252,7 +251,7 @@ class PointTaps {
     constexpr std::size_t each = taps_of(Mode);
     AxisTaps<C> taps[Rank];
     for (std::size_t d = 0; d < Rank; ++d) taps[d].find(axes_[d], Mode, point[Rank - 1 - d]);
-    // the axes' taps in all pairs, or triples, those of the last axis innermost
+    // all pairs, or triples, of the axes' taps, the last axis innermost
     std::array<std::int64_t, most_taps> places;
     std::array<C, most_taps> shares;
     std::size_t count = 1;
@@ -280,7 +279,7 @@ class PointTaps {
     using Places = kernels::Vector<std::int32_t, Bytes>;
     constexpr std::size_t each = taps_of(Mode), inner = Rank == 2 ? each : each * each, count = each * inner;
     alignas(64) C coordinates[Rank][block];
-    for (std::int64_t p = 0; p < block; ++p)  // what the last vectors lack is the last point
+    for (std::int64_t p = 0; p < block; ++p)  // pads the last vector with the last point
       for (std::size_t d = 0; d < Rank; ++d)
         coordinates[d][p] =
             grid[std::min(p, n - 1) * static_cast<std::int64_t>(Rank) + static_cast<std::int64_t>(Rank - 1 - d)];
@@ -319,8 +318,8 @@ class PointTaps {
   }
   std::array<GridAxis<C>, Rank> axes_;
   GridInterpolation mode_;
-  bool few_pixels_;                             ///< whose numbers are vectors' elements
-  static constexpr std::size_t most_taps = 16;  ///< bicubic in a plane; three dimensions have no such
+  bool few_pixels_;                             ///< whose elements fit one vector
+  static constexpr std::size_t most_taps = 16;  ///< bicubic in a plane; volumes have no bicubic mode
   std::size_t count_ = 0;
   bool all_inside_ = true;
   std::array<std::array<std::int64_t, static_cast<std::size_t>(block)>, most_taps> places_;
@@ -363,7 +362,7 @@ template <class C, std::size_t Rank>
   return buffers.finish();
 }
 
-/// The operator in as many dimensions; refuses what does not fit.
+/// Runs the operator with `Rank` spatial dimensions; refuses other ranks.
 template <std::size_t Rank>
 [[nodiscard]] ErrorCode grid_sampler(KernelCall& call) {
   const TensorView& input = call.tensor(0);
@@ -378,7 +377,7 @@ template <std::size_t Rank>
   if (input.dtype != grid.dtype)
     return call.refuse(ErrorCode::invalid_dtype, "input and grid must have the same dtype");
   if (mode < 0 || mode > (Rank == 2 ? 2 : 1) || padding < 0 || padding > 2)
-    return call.refuse(ErrorCode::out_of_range, "no such interpolation or padding mode");
+    return call.refuse(ErrorCode::out_of_range, "unknown interpolation or padding mode");
   Sizes sizes(input.sizes().first(2));
   for (std::size_t d = 0; d < Rank; ++d) (void)sizes.push(grid.size(1 + d));
   if (const ErrorCode code = call.make(0, input.dtype, sizes); code != ErrorCode::ok) return code;
@@ -393,7 +392,7 @@ template <std::size_t Rank>
 /// grid_sampler_2d(input (N, C, H, W), grid (N, H', W', 2), interpolation_mode, padding_mode, align_corners) ->
 /// (N, C, H', W'); grid holds (x, y) in [-1, 1]. Source: at::grid_sampler_2d.
 [[nodiscard]] inline ErrorCode grid_sampler_2d(KernelCall& call) { return detail::grid_sampler<2>(call); }
-/// The same in three dimensions, of which grid holds (x, y, z); bilinear and nearest. Source: at::grid_sampler_3d.
+/// grid_sampler_2d in three dimensions, where grid holds (x, y, z); bilinear and nearest. Source: at::grid_sampler_3d.
 [[nodiscard]] inline ErrorCode grid_sampler_3d(KernelCall& call) { return detail::grid_sampler<3>(call); }
 
 inline constexpr auto grid_sampler_ops = std::to_array<OpRow>({

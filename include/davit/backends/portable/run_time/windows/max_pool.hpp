@@ -21,7 +21,7 @@ namespace davit::portable_kernels {
 
 namespace detail {
 
-/// What a maximum over no elements is: minus infinity, or the smallest integer of the type.
+/// The maximum of no elements: minus infinity, or the smallest integer of the type.
 template <class C>
 [[nodiscard]] C lowest_of(ScalarType type) noexcept {
   if constexpr (std::is_floating_point_v<C>) return -std::numeric_limits<C>::infinity();
@@ -29,7 +29,7 @@ template <class C>
   return static_cast<C>(std::numeric_limits<std::int64_t>::min() >> (64 - 8 * size_of(type)));
 }
 
-/// The largest element of each window, and where it lies in its plane; a NaN wins, the last of several.
+/// The largest element of each window, and its index in the plane; a NaN wins, the last of several.
 template <class C>
 void max_pool_plane(const PoolWindow& w, const C* plane, C lowest, C* out, std::int64_t* indices) {
   for_each_window(w, sliding_span, [&](std::int64_t place, const Box& box) {
@@ -52,17 +52,17 @@ void max_pool_plane(const PoolWindow& w, const C* plane, C lowest, C* out, std::
   });
 }
 
-/// Where the functions below work.
+/// The work space of the functions below.
 template <class C>
 struct PoolRowBuffers {
   const std::int64_t* offsets;   ///< per tap along the row
-  C* apart;                      ///< a row of the input, as PoolRow says
-  C* places;                     ///< a row of the output, and `beyond`
+  C* apart;                      ///< a row of the input, in the order of PoolRow
+  C* places;                     ///< a row of the output, plus `beyond`
   C* largest;                    ///< a row of the input
-  kernels::PlaceOf<C>* indices;  ///< a row of the output, and `beyond`
+  kernels::PlaceOf<C>* indices;  ///< a row of the output, plus `beyond`
 };
 
-/// The largest elements of a plane: of the rows of a window first, then of the taps along the row.
+/// The largest elements of a plane: first over the rows of a window, then over the taps along the row.
 template <class C>
 void max_pool_by_rows(const PoolWindow& w, const PoolRow& row, const C* plane, const PoolRowBuffers<C>& b, C* out) {
   for_each_row_of_windows(w, [&](const PoolSpan& depth, const PoolSpan& height) {
@@ -77,7 +77,7 @@ void max_pool_by_rows(const PoolWindow& w, const PoolRow& row, const C* plane, c
   });
 }
 
-/// The same with the index of each in its plane, as max_pool_plane finds them: tap by tap.
+/// max_pool_rows with the index of each element in its plane, tap by tap as in max_pool_plane.
 template <class C>
 void max_pool_places_by_rows(const PoolWindow& w, const PoolRow& row, const C* plane, const PoolRowBuffers<C>& b,
                              C* out, std::int64_t* indices) {
@@ -98,7 +98,7 @@ void max_pool_places_by_rows(const PoolWindow& w, const PoolRow& row, const C* p
   });
 }
 
-/// The largest elements, and where they lie if `with_indices`.
+/// The largest elements, and their indices if `with_indices`.
 template <class C>
 [[nodiscard]] ErrorCode compute_largest(KernelCall& call, const PoolWindow& w, bool with_indices) {
   const PoolRow row(w);
@@ -106,7 +106,7 @@ template <class C>
   const auto input = buffers.read(call.tensor(0));
   const auto out = buffers.write(0);
   const auto offsets = buffers.template buffer_of<std::int64_t>(w.kernel[2]);
-  const std::int64_t own = w.in[2] + row.count() + 2 * (w.out[2] + beyond);  // of a thread
+  const std::int64_t own = w.in[2] + row.count() + 2 * (w.out[2] + beyond);  // per thread
   const auto rows = buffers.buffer(own * kernels::team_size());
   if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
   std::int64_t* const taps = buffers.template at<std::int64_t>(offsets);
@@ -196,8 +196,8 @@ template <class C>
   return buffers.finish();
 }
 
-/// The largest of each window and its place in the plane; NaN is larger than all, the last of several prevails.
-/// Source: adaptive_max_pool2d_kernel of ATen.
+/// The largest element of each window and its index in the plane; NaN wins, the last of several. Source:
+/// adaptive_max_pool2d_kernel of ATen.
 template <class C>
 [[nodiscard]] ErrorCode compute_adaptive_max_pool(KernelCall& call, const PoolWindow& w) {
   return pool_planes<C>(call, w, adaptive_span, [&](const C* plane, std::int64_t i, const Box& box) {
@@ -231,15 +231,15 @@ template <std::size_t dims>
   return dispatch_floating(call, input.dtype, [&]<class C>() { return compute_adaptive_max_pool<C>(call, w); });
 }
 
-/// max_pool3d becomes max_pool3d_with_indices in lowering.
+/// True for operators that lowering keeps: max_pool3d becomes max_pool3d_with_indices.
 [[nodiscard]] constexpr bool is_maximum(const operators::PoolOperator& op) noexcept {
   return op.maximum && !op.gradient && std::string_view(op.target) != "aten.max_pool3d.default";
 }
 
 }  // namespace detail
 
-/// The gradient of max_pool2d's input: grad_output added up at the indices. Errors: out_of_range.
-/// Source: at::max_pool2d_with_indices_backward.
+/// The gradient of max_pool2d's input: sums grad_output at the indices. Errors: out_of_range. Source:
+/// at::max_pool2d_with_indices_backward.
 [[nodiscard]] inline ErrorCode max_pool2d_with_indices_backward(KernelCall& call) {
   const TensorView& grad = call.tensor(0);
   const TensorView& input = call.tensor(1);

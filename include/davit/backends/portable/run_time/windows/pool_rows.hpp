@@ -12,7 +12,7 @@
 #include "davit/kernels/instruction_set.hpp"
 #include "davit/kernels/vectors.hpp"
 
-/// Windows that slide over rows of floats, as many of a row's at a time as vectors have lanes.
+/// Windows that slide over rows of floats: one window per vector lane.
 namespace davit::portable_kernels::detail {
 
 /// out[i] = the largest of image[offsets[k] + i], for n elements rounded up to a vector; a NaN wins.
@@ -72,13 +72,13 @@ struct DivideByCounts {
   }
 };
 
-/// The index in the plane that tap k meets at place i: first + k * dilation + i * stride.
+/// The index in the plane of tap k at position i: first + k * dilation + i * stride.
 template <class Place>
 struct PlacesOfTaps {
   Place first, stride, dilation;
 };
-/// Where image[offsets[k] + i] is larger than largest[i], or NaN, it and its index are taken, tap by tap, for n
-/// elements rounded up to a vector.
+/// If image[offsets[k] + i] is larger than largest[i], or NaN, replaces it and its index, tap by tap, for n elements
+/// rounded up to a vector.
 struct LargestWithPlaces {
   template <std::size_t Bytes, class C, class Place>
   [[gnu::always_inline]] static void run(const std::int64_t* offsets, std::int64_t taps, const C* image,
@@ -107,7 +107,7 @@ struct LargestWithPlaces {
   }
 };
 
-/// The elements of even index of a row of n, then those of odd index.
+/// Splits a row of n elements into those of even and those of odd index.
 struct SplitPairs {
   template <std::size_t Bytes, class C>
   [[gnu::always_inline]] static void run(const C* from, std::int64_t n, C* even, C* odd) {
@@ -126,20 +126,20 @@ struct SplitPairs {
   }
 };
 
-/// Calls f(depth, height) for each row of windows, in order: what they cover in the first two dimensions.
+/// Calls f(depth, height) for each row of windows, in order, with the ranges in the first two dimensions.
 template <class F>
 void for_each_row_of_windows(const PoolWindow& w, F&& f) {
   for (std::int64_t z = 0; z < w.out[0]; ++z)
     for (std::int64_t y = 0; y < w.out[1]; ++y) f(sliding_span(w, 0, z), sliding_span(w, 1, y));
 }
-/// Calls f(index of its first element) for each row of a plane that such windows read, in order.
+/// Calls f(index of its first element) for each row of a plane that these windows read, in order.
 template <class F>
 void for_each_covered_row(const PoolWindow& w, const PoolSpan& depth, const PoolSpan& height, F&& f) {
   for (std::int64_t i = depth.begin; i < depth.end; i += w.dilation[0])
     for (std::int64_t j = height.begin; j < height.end; j += w.dilation[1]) f((i * w.in[1] + j) * w.in[2]);
 }
 
-/// A row of the input with its padding, apart by stride: what one tap of the windows reads lies side by side.
+/// A padded row of the input, split by index modulo stride: the elements that one tap reads are adjacent.
 struct PoolRow {
   std::int64_t width, padding, stride, phase_size;
 
@@ -150,18 +150,18 @@ struct PoolRow {
         phase_size((std::max(w.padding[2] + w.in[2], (w.out[2] - 1) * stride + (w.kernel[2] - 1) * w.dilation[2] + 1) +
                     stride - 1) /
                    stride) {}
-  /// False where what a file says of windows is far larger than the input: such rows are not made.
+  /// False if a file declares windows far larger than the input: such rows are not made.
   [[nodiscard]] static bool pays(const PoolWindow& w) noexcept {
     const std::int64_t most = 2 * w.in[2] + 64;
     return w.kernel[2] <= most && w.padding[2] <= most && w.stride[2] <= most &&
            w.kernel[2] - 1 <= most / w.dilation[2];
   }
-  /// With room for the vectors of the last places.
+  /// With room for vectors at the last positions.
   [[nodiscard]] std::int64_t count() const noexcept { return stride * phase_size + beyond; }
   [[nodiscard]] std::int64_t offset(std::int64_t index) const noexcept {
     return index % stride * phase_size + index / stride;
   }
-  /// Writes a row of the input to where it lies apart; what lies there as padding stays.
+  /// Writes a row of the input in that order; the padding stays.
   template <class C>
   void split(const C* from, C* apart) const {
     if (stride == 2) {

@@ -12,7 +12,7 @@
 
 namespace davit::portable_kernels {
 
-/// Pooling windows that slide over the planes of a tensor of shape (N?, C, spatial).
+/// Pooling windows over the planes of a tensor (N?, C, spatial).
 struct PoolWindow {
   std::size_t dims = 0;
   std::int64_t planes = 0;  ///< N * C
@@ -26,8 +26,8 @@ struct PoolWindow {
   }
 };
 
-/// Counts the planes of an input that has `dims` spatial dimensions, a channel and perhaps a batch dimension; none may
-/// be empty from dimension `may_be_empty` on.
+/// Counts the planes of an input with `dims` spatial dimensions, a channel and possibly a batch dimension; dimensions
+/// before `may_be_empty` must not be empty.
 [[nodiscard]] inline ErrorCode read_planes(KernelCall& call, const TensorView& input, std::size_t dims,
                                            std::size_t may_be_empty, PoolWindow& w) {
   for (std::size_t d = may_be_empty; d < input.rank; ++d)
@@ -42,9 +42,8 @@ struct PoolWindow {
   return ErrorCode::ok;
 }
 
-/// Reads an adaptive pooling operator's call. An average of up to two
-/// dimensions takes an input of no channels, and one of whole planes is a mean, of empty planes too. Source:
-/// adaptive_avg_pool2d of ATen.
+/// Reads an adaptive pooling operator's call. Averages over one or two dimensions accept inputs without channels; an
+/// average over whole planes is a mean, also of empty planes. Source: adaptive_avg_pool2d of ATen.
 [[nodiscard]] inline ErrorCode read_adaptive_pool(KernelCall& call, const operators::AdaptivePoolOperator& op,
                                                   bool average, PoolWindow& w) {
   operators::AdaptivePoolView view;
@@ -61,8 +60,8 @@ struct PoolWindow {
                      w);
 }
 
-/// Reads a pooling operator's call and works out the output's spatial sizes.
-/// Source: pool2d_shape_check of ATen's Pool.h.
+/// Reads a pooling operator's call and computes the output's spatial sizes. Source: pool2d_shape_check of ATen's
+/// Pool.h.
 [[nodiscard]] inline ErrorCode read_pool(KernelCall& call, const operators::PoolOperator& op, operators::PoolView& view,
                                          PoolWindow& w) {
   if (const ErrorCode code = answer(call, operators::read_pool(KernelArguments(call), op, view)); code != ErrorCode::ok)
@@ -81,13 +80,13 @@ struct PoolWindow {
   return ErrorCode::ok;
 }
 
-/// The input indices [begin, end) that a window covers in one dimension, and how many it covers with the padding.
+/// The input indices [begin, end) of a window in one dimension, and their number with padding.
 struct PoolSpan {
   std::int64_t begin, end, padded;
 };
 
-/// The span of the window of output index `i`; `begin` is the first index in steps of the dilation that is not
-/// negative. Source: max_pool2d and avg_pool2d of ATen's CPU kernels.
+/// The span of the window at output index `i`; `begin` is its first index that is not negative, in steps of the
+/// dilation. Source: max_pool2d and avg_pool2d of ATen's CPU kernels.
 [[nodiscard]] inline PoolSpan sliding_span(const PoolWindow& w, std::size_t d, std::int64_t i) noexcept {
   const std::int64_t first = i * w.stride[d] - w.padding[d];
   const std::int64_t last = first + (w.kernel[d] - 1) * w.dilation[d];
@@ -103,7 +102,7 @@ struct PoolSpan {
   return {begin, end, end - begin};
 }
 
-/// A box of input indices: [begin, end) per dimension, and how many it holds with the padding.
+/// A box of input indices: [begin, end) per dimension, and its volume with padding.
 struct Box {
   Spatial begin{}, end{}, padded{};
 
@@ -118,7 +117,7 @@ struct Box {
   }
 };
 
-/// Calls f(output index, box of its window) for each place of an output plane in row-major order; `span(w, d, i)` is
+/// Calls f(output index, box of its window) for each output index of a plane in row-major order; `span(w, d, i)` is
 /// sliding_span or adaptive_span.
 template <class Span, class F>
 void for_each_window(const PoolWindow& w, Span&& span, F&& f) {
@@ -136,19 +135,18 @@ void for_each_window(const PoolWindow& w, Span&& span, F&& f) {
   }
 }
 
-/// Calls f(part, plane) for all planes, on the threads of the team: of elements that are read one by one, so many in
-/// each.
+/// Calls f(part, plane) for all planes, on the threads of the team; `elements`: read one by one per plane.
 template <class F>
 void share_planes(const PoolWindow& w, std::int64_t elements, F&& f) {
-  constexpr int operations_of_element = 32;  // as fast as vectors do those of a product
+  constexpr int operations_of_element = 32;  // the time of 32 vectorized multiply-adds
   kernels::in_parallel(w.planes, 1, kernels::operations(w.planes, elements, operations_of_element),
                        [&](std::size_t part, std::int64_t first, std::int64_t end) {
                          for (std::int64_t p = first; p < end; ++p) f(part, p);
                        });
 }
 
-/// Makes output 0 of tensor 0, plane by plane: an element is f(plane of the input, its number among all outputs, box of
-/// its window).
+/// Computes output 0 from tensor 0 plane by plane: an element is f(plane of the input, its index among all outputs, box
+/// of its window).
 template <class C, class Span, class F>
 [[nodiscard]] ErrorCode pool_planes(KernelCall& call, const PoolWindow& w, Span&& span, F&& f) {
   ComputeBuffers<C> buffers(call);
@@ -164,8 +162,8 @@ template <class C, class Span, class F>
   return buffers.finish();
 }
 
-/// The sum of a box of a plane of spatial sizes `in`, in row-major order as ATen takes it: averages that a program
-/// rounds to integers are often halves, where the last bit decides.
+/// The sum of a box of a plane of spatial sizes `in`, in row-major order as in ATen: averages that a program rounds to
+/// integers are often halves, for which the last bit decides.
 template <class C>
 [[nodiscard]] C sum_box(const C* plane, const Spatial& in, const Box& box) {
   C sum{};
@@ -186,7 +184,7 @@ void add_to_box(C* plane, const Spatial& in, const Box& box, C value) {
       for (std::int64_t x = box.begin[2]; x < box.end[2]; ++x) row[x] += value;
     }
 }
-/// Makes output 0 of the gradients in tensor 0: share(gradient, box) is added to each element of a window that is not
+/// Computes output 0 from the gradients in tensor 0: adds share(gradient, box) to each element of a window that is not
 /// empty.
 template <class C, class Span, class F>
 [[nodiscard]] ErrorCode spread_over_planes(KernelCall& call, const PoolWindow& w, Span&& span, F&& share) {

@@ -50,7 +50,7 @@ struct Resize {
   return call.make(0, input.dtype, sizes);
 }
 
-/// out[i] = the sum over k of weights[k] * rows[k][i].
+/// out[i] = sum over k of weights[k] * rows[k][i].
 struct WeighRows {
   template <std::size_t Bytes, class C>
   [[gnu::always_inline]] static void run(const C* const* rows, const C* weights, std::int64_t taps, C* out,
@@ -69,12 +69,12 @@ struct WeighRows {
   }
 };
 
-/// The same of bytes with weights of so many bits in fixed point, rounded.
+/// WeighRows for bytes, with fixed-point weights of `bits` bits, rounded.
 struct WeighByteRows {
   template <std::size_t Bytes>
   [[gnu::always_inline]] static void run(const std::uint8_t* const* rows, const std::int32_t* weights,
                                          std::int64_t taps, int bits, std::uint8_t* out, std::int64_t n) {
-    // modulo 2^32, as torch: weights that nearly cancel each other out are large ones
+    // modulo 2^32, as in torch: weights that nearly cancel out are large
     const std::uint32_t half = std::uint32_t{1} << bits >> 1;
     std::int64_t i = 0;
     if constexpr (kernels::walks_vectors<Bytes>) {
@@ -103,23 +103,22 @@ struct WeighByteRows {
   }
 };
 
-/// The taps of an axis as a kernel reads them, elements of type E weighted by W: of bytes the weights are in fixed
-/// point, the largest of 15 bits, as torch resizes bytes.
+/// The taps of an axis in a kernel's form, with elements of type E and weights of type W: for bytes the weights are
+/// fixed-point with up to 15 bits, as torch resizes bytes.
 template <class E>
 struct TapTable {
   using W = std::conditional_t<std::is_same_v<E, std::uint8_t>, std::int32_t, E>;
   std::int64_t most = 0;
   std::int64_t* counts = nullptr;    ///< per output element
-  std::int64_t* elements = nullptr;  ///< `most` of each
+  std::int64_t* elements = nullptr;  ///< `most` per output element
   W* weights = nullptr;
   int bits = 0;
-  bool adjacent = false;  ///< the elements of a sum lie side by side
+  bool adjacent = false;  ///< the elements of a sum are adjacent
 
-  /// Writes the sums of the taps of all `n` output elements of some rows, which lie `step` apart; weights are read once
-  /// for all rows.
+  /// Writes the sums of all `n` output elements of some rows, `step` apart; reads weights once for all rows.
   template <std::size_t Rows>
   void byte_sums(const std::array<const E*, Rows>& rows, std::int64_t n, E* out, std::int64_t step) const noexcept {
-    const TapTable t = *this;  // which no byte of `out` aliases
+    const TapTable t = *this;  // a local copy: bytes of `out` cannot alias it
     for (std::int64_t i = 0; i < n; ++i) {
       std::array<std::uint32_t, Rows> totals;
       totals.fill(std::uint32_t{1} << t.bits >> 1);
@@ -148,9 +147,9 @@ struct TapTable {
   }
 };
 
-/// Resizes the planes by taps: along rows first, into rows that the columns need, then along columns; bytes are rounded
-/// between. Floats whose height shrinks go along columns first. Source: upsample_generic_Nd_kernel_impl and
-/// separable_upsample_generic_Nd_kernel_impl of ATen's UpSampleKernel.cpp.
+/// Resizes the planes by taps: first along rows, for the rows that the columns need, then along columns; bytes are
+/// rounded in between. Floats with a shrinking height go along columns first. Source: upsample_generic_Nd_kernel_impl
+/// and separable_upsample_generic_Nd_kernel_impl of ATen's UpSampleKernel.cpp.
 template <class E>
 [[nodiscard]] ErrorCode resize_by_taps(KernelCall& call, const Resize& r, kernels::ResizeFilter filter,
                                        bool align_corners) {
@@ -188,7 +187,7 @@ template <class E>
     table.counts = buffers.template at<std::int64_t>(counts[d]);
     table.elements = buffers.template at<std::int64_t>(elements[d]);
     table.weights = buffers.template at<W>(weights[d]);
-    // bytes: the bits follow from the largest weight of an element of the input
+    // bytes: the largest weight determines the number of bits
     const auto write = [&](std::int64_t i) {
       std::int64_t* const own = table.elements + i * table.most;
       std::int64_t n = taps[d].write(i, table.most, own, reals);
@@ -280,7 +279,7 @@ template <class E>
   return buffers.finish();
 }
 
-/// `by_difference`: a + (b - a) * w along each axis that changes its size, else a * (1 - w) + b * w.
+/// `by_difference`: a + (b - a) * w along each axis whose size changes, else a * (1 - w) + b * w.
 template <class C, bool by_difference>
 [[nodiscard]] ErrorCode compute_bilinear(KernelCall& call, const Resize& r, bool align_corners) {
   ComputeBuffers<C> buffers(call);
@@ -293,7 +292,7 @@ template <class C, bool by_difference>
   const C step_y = r.y().step<C>(align_corners);
   for (std::int64_t x = 0; x < r.x().out; ++x) taps[x] = kernels::LinearTap<C>(r.x(), step_x, x, align_corners);
   const bool is_line =
-      by_difference ? r.y().in == r.y().out : r.y().in == 1 && r.y().out == 1;  // of which infinities are no NaN
+      by_difference ? r.y().in == r.y().out : r.y().in == 1 && r.y().out == 1;  // infinities do not become NaN
   const bool is_column = by_difference && r.x().in == r.x().out;
   const std::int64_t rows = r.planes * r.y().out;
   kernels::in_parallel(

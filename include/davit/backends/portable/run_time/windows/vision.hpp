@@ -10,13 +10,13 @@
 #include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
 
-/// torchvision's operators: boxes, regions and deformed windows.
+/// Operators of torchvision: boxes, regions and deformed windows.
 namespace davit::portable_kernels {
 
 namespace detail {
 
-/// nms(dets (N, 4), scores (N), iou_threshold) -> the boxes that no better one overlaps by more, best first. O(N^2).
-/// Source: torchvision::nms.
+/// nms(dets (N, 4), scores (N), iou_threshold) -> the boxes, best first, that no better kept box overlaps by more than
+/// the threshold. O(N^2). Source: torchvision::nms.
 [[nodiscard]] inline ErrorCode nms(KernelCall& call) {
   const TensorView& boxes = call.tensor(0);
   const TensorView& scores = call.tensor(1);
@@ -36,7 +36,7 @@ namespace detail {
     const C* score = buffers.in(scores_id);
     auto* const order = buffers.template at<std::int64_t>(order_id);
     std::iota(order, order + n, std::int64_t{0});
-    // NaN before all others; equal ones in their order, without memory that stable_sort would take
+    // NaN before all others; equal scores by index, without the memory of stable_sort
     std::sort(order, order + n, [score](std::int64_t a, std::int64_t b) {
       const bool a_nan = std::isnan(score[a]), b_nan = std::isnan(score[b]);
       if (a_nan != b_nan) return a_nan;
@@ -45,7 +45,7 @@ namespace detail {
     const auto area = [box](std::int64_t i) {
       return (box[4 * i + 2] - box[4 * i]) * (box[4 * i + 3] - box[4 * i + 1]);
     };
-    std::int64_t kept = 0;  // order[0, kept) are
+    std::int64_t kept = 0;  // order[0, kept) are kept
     for (std::int64_t k = 0; k < n; ++k) {
       const std::int64_t i = order[k];
       bool keep = true;
@@ -64,7 +64,7 @@ namespace detail {
   });
 }
 
-/// Between four pixels of a plane; `outside` beyond it. Source: bilinear_interpolate of torchvision.
+/// Interpolates between four pixels of a plane; `outside` beyond it. Source: bilinear_interpolate of torchvision.
 template <class C>
 [[nodiscard]] C between_pixels(const C* plane, std::int64_t height, std::int64_t width, C y, C x) noexcept {
   const C top = std::floor(y), left = std::floor(x);
@@ -146,8 +146,8 @@ template <class C>
 }
 
 /// deform_conv2d(input (N, C, H, W), weight (O, C / groups, kh, kw), offset (N, 2 * G * kh * kw, H', W'), mask (N, G *
-/// kh * kw, H', W'), bias (O), strides, paddings, dilations, groups, offset groups G, use_mask): a convolution whose
-/// taps are moved. Source: torchvision::deform_conv2d.
+/// kh * kw, H', W'), bias (O), strides, paddings, dilations, groups, offset groups G, use_mask): a convolution with an
+/// offset per tap. Source: torchvision::deform_conv2d.
 [[nodiscard]] inline ErrorCode deform_conv2d(KernelCall& call) {
   const TensorView& input = call.tensor(0);
   const TensorView& weight = call.tensor(1);

@@ -14,7 +14,7 @@ namespace davit::portable_kernels {
 using operators::Spatial;
 using operators::volume;
 
-/// Indices i in [begin, end) of `count` output places for which place * stride + offset lies in [0, size).
+/// The indices i in [begin, end) of `count` outputs for which i * stride + offset is in [0, size).
 struct Inside {
   std::int64_t begin, end;
 

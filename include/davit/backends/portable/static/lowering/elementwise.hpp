@@ -13,10 +13,10 @@
 #include "davit/program/operators/activation.hpp"
 #include "davit/program/operators/bounds.hpp"
 
-/// Static lowering of elementwise operators, conversions and tensors of given numbers.
+/// Static lowering of elementwise operators, conversions and fills.
 namespace davit::static_lowering {
 
-/// The type that a function's operands are converted to, and the type of its result.
+/// The type to which a function's operands are converted, and the type of its result.
 enum class MapRule : std::uint8_t { same, real, truth, integral };
 
 [[nodiscard]] constexpr const char* mapped_type(MapRule rule, ScalarType& type, ScalarType out) noexcept {
@@ -27,7 +27,7 @@ enum class MapRule : std::uint8_t { same, real, truth, integral };
                                                                     : "its result is of an unexpected element type";
 }
 
-/// The kernels of functions of two operands that have one for operands of the same sizes.
+/// The kernels of binary functions that have a kernel for operands of one size.
 template <template <class> class... Fs>
 struct PairFunctions {
   template <template <class> class F>
@@ -81,7 +81,7 @@ constexpr const char* lower_bitwise_not(const EmbedNode& n, StepWriter& steps) {
   const bool is_bool = x != no_id && n.g.dtype(x) == ScalarType::bool_;
   return write_map_one<kernels::BitNot, 1>(n, steps, x, MapRule::integral, {number_operand(is_bool ? 1 : -1)});
 }
-/// clamp, hardtanh and relu6 whose bounds leave the type as it is.
+/// clamp, hardtanh and relu6 with bounds that do not change the type.
 constexpr const char* lower_bounds(const EmbedNode& n, StepWriter& steps) {
   operators::ClampView v;
   if (const operators::Refusal wrong = operators::read_clamp(n, v)) return wrong.what;
@@ -94,7 +94,7 @@ constexpr const char* lower_bounds(const EmbedNode& n, StepWriter& steps) {
   };
   return write_map_one<kernels::Hardtanh, 2>(n, steps, v.input, MapRule::same, {bound(v.low), bound(v.high)});
 }
-/// Integers stay as they are.
+/// Rounding functions; integers stay unchanged.
 template <template <class> class F>
 constexpr const char* lower_rounding(const EmbedNode& n, StepWriter& steps) {
   const ValueId x = n.value({"self", 0});
@@ -105,7 +105,7 @@ constexpr const char* lower_rounding(const EmbedNode& n, StepWriter& steps) {
   return lower_map_one<F, MapRule::same>(n, steps);
 }
 
-/// Products and quotients of 16 bits take the number on their right as it is. Source:
+/// Products and quotients of 16 bits do not round a number on their right. Source:
 /// binary_kernel_reduced_floating_vec_opmath_support of ATen.
 template <template <class> class F>
 inline constexpr bool takes_exact_number =
@@ -142,7 +142,8 @@ constexpr const char* write_map_two(const EmbedNode& n, StepWriter& steps, const
     return nullptr;
   }
   const std::int64_t count = n.g.numel(y);
-  const bool pairs = n.g.numel(a.value) == count && n.g.numel(b.value) == count;  // sizes differ in ones at most
+  const bool pairs =
+      n.g.numel(a.value) == count && n.g.numel(b.value) == count;  // sizes differ in dimensions of size 1 at most
   const auto write = [&]<class Kernel>(std::type_identity<Kernel>, const typename Kernel::Params& p) {
     const ReadAs left = read_as(n, steps, a.value, type), right = read_as(n, steps, b.value, type);
     StepOperands step = steps.step<Kernel>(p);
@@ -173,7 +174,7 @@ constexpr const char* lower_map_two(const EmbedNode& n, StepWriter& steps) {
     return "an operand is neither a tensor nor a number";
   return write_map_two<F>(n, steps, a, b, rule);
 }
-/// Bits are those of the result's type.
+/// Bit functions in the result's type.
 template <template <class> class F>
 constexpr const char* lower_shift(const EmbedNode& n, StepWriter& steps) {
   Operand a, b;
@@ -214,7 +215,7 @@ constexpr const char* lower_quotient(const EmbedNode& n, StepWriter& steps) {
   if (mode == "trunc") return lower_map_two<kernels::TruncDivide, MapRule::same>(n, steps);
   return lower_map_two<kernels::Divide, MapRule::real>(n, steps);
 }
-/// The powers 0.5 and -0.5 are roots, which differ at -0 and -inf.
+/// pow: the exponents 0.5 and -0.5 are roots, which differ at -0 and -inf.
 constexpr const char* lower_power(const EmbedNode& n, StepWriter& steps) {
   Operand a, b;
   if (!read_operand(n, {"self", 0}, a) || !read_operand(n, {"exponent", 1}, b))
@@ -255,7 +256,7 @@ constexpr const char* lower_where(const EmbedNode& n, StepWriter& steps) {
   return nullptr;
 }
 
-/// Another element type.
+/// Conversion to another element type.
 constexpr const char* lower_convert(const EmbedNode& n, StepWriter& steps) {
   const ValueId x = n.value({"self", 0}), y = n.output();
   if (x == no_id) return "an operand is missing";
@@ -269,7 +270,7 @@ constexpr const char* lower_convert(const EmbedNode& n, StepWriter& steps) {
   return nullptr;
 }
 
-/// A tensor of one number.
+/// Writes a tensor filled with one number.
 constexpr const char* write_fill(const EmbedNode& n, StepWriter& steps, const Operand& number) {
   const ValueId y = n.output();
   if (y == no_id || n.g.numel(y) == 0) return "a tensor has no elements";

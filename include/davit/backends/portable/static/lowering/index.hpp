@@ -11,12 +11,12 @@
 #include "davit/backends/portable/static/index.hpp"
 #include "davit/backends/portable/static/lowering/move.hpp"
 
-/// Static lowering of copies to and from the places that index tensors name.
+/// Static lowering of copies to and from elements that index tensors select.
 namespace davit::static_lowering {
 
 inline constexpr std::size_t most_indices = 3;
 
-/// The index tensors of a call, the dimensions that they index, and how all is walked.
+/// The index tensors of a call, the dimensions that they index, and the walk.
 struct IndexCall {
   ValueId indexed = no_id;
   std::array<ValueId, most_indices> indices{};
@@ -24,7 +24,7 @@ struct IndexCall {
   std::size_t count = 0;
   bool wraps = true;
 };
-/// The parameters of a call before its walk is known.
+/// The parameters of a call, before its walk is known.
 template <std::size_t N>
 [[nodiscard]] constexpr sf::Indexed<N> indexed_of(const EmbedNode& n, const IndexCall& call) {
   sf::Indexed<N> p;
@@ -44,7 +44,7 @@ template <std::size_t N>
   return nullptr;
 }
 
-/// Reads index.Tensor's and index_put's list.
+/// Reads the index list of index.Tensor and index_put.
 constexpr const char* read_indices(const EmbedNode& n, IndexCall& call) {
   call.indexed = n.value({"self", 0});
   if (call.indexed == no_id || n.output() == no_id) return "an operand is missing";
@@ -62,8 +62,8 @@ constexpr const char* read_indices(const EmbedNode& n, IndexCall& call) {
   if (call.count == 0 || dim > n.g.rank(call.indexed)) return "it has no index tensors, or too many";
   return not_indices(n, call);
 }
-/// Where the dimensions of what is picked stand: `before` of the indexed tensor, those that the indices broadcast to,
-/// the others.
+/// The dimensions of the selection: `before` dimensions of the indexed tensor, the broadcast dimensions of the indices,
+/// then the others.
 struct PickedShape {
   std::uint32_t before = 0, picked = 0;
 };
@@ -77,13 +77,13 @@ constexpr PickedShape picked_shape(const EmbedNode& n, const IndexCall& call) no
   shape.before = adjacent ? static_cast<std::uint32_t>(call.dims[0]) : 0;
   return shape;
 }
-/// The walk of index.Tensor and index_put over the picked sizes; `other` broadcasts to them.
+/// The walk of index.Tensor and index_put over the sizes of the selection; `other` broadcasts to them.
 template <std::size_t N>
 constexpr const char* walk_picked(const EmbedNode& n, const IndexCall& call, std::span<const std::int64_t> sizes,
                                   ValueId other, sf::Indexed<N>& p) {
   const PickedShape shape = picked_shape(n, call);
   const std::vector<std::int64_t> own = strides_of(n.g, call.indexed);
-  std::vector<std::int64_t> kept;  // strides of the dimensions that are not indexed
+  std::vector<std::int64_t> kept;  // strides of dimensions without an index
   for (std::size_t d = 0; d < own.size(); ++d) {
     bool indexed = false;
     for (std::size_t k = 0; k < N; ++k) indexed = indexed || call.dims[k] == d;
@@ -157,7 +157,7 @@ constexpr const char* lower_index_select(const EmbedNode& n, StepWriter& steps) 
   write_pick<1>(n, steps, call, p);
   return nullptr;
 }
-/// The walk of gather and scatter over the index tensor; `other` has at least its sizes, or one element.
+/// The walk of gather and scatter over the index tensor; `other` is at least as large, or has one element.
 constexpr const char* walk_along(const EmbedNode& n, const IndexCall& call, std::size_t dim, ValueId other,
                                  sf::Indexed<1>& p) {
   const ValueId index = call.indices[0];
@@ -257,7 +257,7 @@ constexpr const char* lower_scatter(const EmbedNode& n, StepWriter& steps) {
   if (const char* why = read_scatter(n, call, dim, source, p)) return why;
   return write_put<Op, 1>(n, steps, call, p, source);
 }
-/// The output as a copy of the indexed tensor, but for the number where the index points.
+/// Writes the output as a copy of the indexed tensor, with the number at the indices.
 constexpr const char* write_number(const EmbedNode& n, StepWriter& steps, const IndexCall& call, std::size_t dim,
                                    const sf::NumberParam& number) {
   sf::Indexed<1> p;
@@ -284,11 +284,11 @@ constexpr const char* write_folded(const EmbedNode& n, StepWriter& steps, const 
   const ScalarType type = n.g.dtype(call.indexed);
   bool all = true;
   if (!operators::read_flag(n, {"include_self", 5}, true, all)) return "an argument is not known";
-  Operand start;  // what a fold begins with, where the output itself does not count
+  Operand start;  // the first operand of a fold without the output's own element
   start.real = Op::template start<double>;
   start.integer = Op::template start<std::int64_t>;
   if (!all && !is_floating(type) && type != ScalarType::int64 && start.integer != 1)
-    return "it leaves out integers that are no int64";
+    return "include_self=False needs int64 for integers";
   if (all)
     write_copied(n, steps, call.indexed);
   else if (const char* why = write_number(n, steps, call, dim, start.param(type)))
@@ -296,7 +296,7 @@ constexpr const char* write_folded(const EmbedNode& n, StepWriter& steps, const 
   steps.step<sf::put<Op, 1>>(p).out(n.output()).in(source).in(call.indices[0]);
   return nullptr;
 }
-/// scatter_reduce that multiplies or takes the extreme; sums and means are made of scatter_add.
+/// scatter_reduce with prod, amax or amin; sums and means use scatter_add.
 constexpr const char* lower_scatter_reduce(const EmbedNode& n, StepWriter& steps) {
   IndexCall call;
   std::size_t dim = 0;

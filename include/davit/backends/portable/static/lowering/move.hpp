@@ -14,7 +14,7 @@
 /// Static lowering of views, copies, padding and tables of rows.
 namespace davit::static_lowering {
 
-/// A new shape of the same elements.
+/// A view in other sizes.
 constexpr const char* lower_view(const EmbedNode& n, StepWriter& steps) {
   const ValueId x = n.value(n.argument("self") != nullptr ? "self" : "input");
   if (x == no_id || n.output() == no_id) return "an operand is missing";
@@ -34,7 +34,7 @@ template <class View>
   return wrong ? wrong.what : not_movable(n, view.input);
 }
 
-/// Writes the step of a walk over `x`, or an alias if the walk meets every element in order.
+/// Writes a walk over `x`, or an alias if the walk meets every element in order.
 constexpr const char* write_copy(const EmbedNode& n, StepWriter& steps, ValueId x, const sf::StridedCopy& copy) {
   const bool in_order =
       copy.from == 0 && (copy.walk.rank == 0 || (copy.walk.rank == 1 && copy.walk.strides[0][0] == 1));
@@ -104,7 +104,7 @@ constexpr const char* lower_cat(const EmbedNode& n, StepWriter& steps) {
   return nullptr;
 }
 
-/// The output as a copy of `self`, in its place if nobody reads it later.
+/// Writes the output as a copy of `self`, in its memory if no later step reads it.
 constexpr void write_copied(const EmbedNode& n, StepWriter& steps, ValueId self) {
   steps.step<sf::convert>({int32(n.g.numel(self))}).out(n.output()).in(self).overwrites(self);
 }
@@ -129,7 +129,7 @@ constexpr const char* lower_slice_scatter(const EmbedNode& n, StepWriter& steps)
   if (n.g.numel(v.source) != 0) steps.step<sf::strided_copy>(copy).out(n.output()).in(v.source);
   return nullptr;
 }
-/// constant_pad_nd: a fill, then the elements; negative padding cuts off.
+/// constant_pad_nd: a fill, then the elements; negative padding crops.
 constexpr const char* lower_pad(const EmbedNode& n, StepWriter& steps) {
   operators::PadView v;
   if (const char* why = not_movable(n, operators::read_pad(n, v), v)) return why;
@@ -152,7 +152,7 @@ constexpr const char* lower_pad(const EmbedNode& n, StepWriter& steps) {
   if (moves) steps.step<sf::strided_copy>(copy).out(n.output()).in(x);
   return nullptr;
 }
-/// copy: the source as elements of the output's type and sizes.
+/// copy: the source, converted to the output's type and broadcast to its sizes.
 constexpr const char* lower_copy(const EmbedNode& n, StepWriter& steps) {
   const ValueId source = n.value({"src", 1}), y = n.output();
   if (source == no_id || y == no_id) return "an operand is missing";
@@ -168,7 +168,7 @@ constexpr const char* lower_copy(const EmbedNode& n, StepWriter& steps) {
   read.to(step);
   return nullptr;
 }
-/// unfold: windows of a dimension, as a last one.
+/// unfold: windows along a dimension, in a new last dimension.
 constexpr const char* lower_unfold(const EmbedNode& n, StepWriter& steps) {
   const ValueId x = n.value({"self", 0});
   if (const char* why = not_movable(n, x)) return why;
@@ -186,7 +186,7 @@ constexpr const char* lower_unfold(const EmbedNode& n, StepWriter& steps) {
   return write_copy(n, steps, x, copy);
 }
 
-/// A copy of which dimension d of the output reads place(d, i) of the input.
+/// A copy in which index i of dimension d of the output reads index place(d, i) of the input.
 template <class Place>
 constexpr const char* write_table_copy(const EmbedNode& n, StepWriter& steps, ValueId x, Place&& place) {
   const std::vector<std::int64_t> from = strides_of(n.g, x);
@@ -233,7 +233,7 @@ constexpr const char* lower_edge_pad(const EmbedNode& n, StepWriter& steps) {
     return at < 0 ? 0 : at > last ? last : at;
   });
 }
-/// Rows of a table.
+/// embedding: rows of a table.
 constexpr const char* lower_embedding(const EmbedNode& n, StepWriter& steps) {
   const ValueId table = n.value({"weight", 0}), indices = n.value({"indices", 1});
   if (indices == no_id) return "an operand is missing";

@@ -14,7 +14,7 @@
 /// Static lowering of normalization and softmax.
 namespace davit::static_lowering {
 
-/// A batch norm with the running statistics.
+/// Batch norms with running statistics.
 constexpr const char* lower_batch_norm(const EmbedNode& n, StepWriter& steps) {
   operators::BatchNormView v;
   if (const operators::Refusal wrong = operators::read_batch_norm(n, v)) return wrong.what;
@@ -59,7 +59,7 @@ constexpr const char* lower_layer_norm(const EmbedNode& n, StepWriter& steps) {
   for (std::size_t d = 0; d < n.g.rank(v.input) - v.dims; ++d) rows *= n.size(v.input, d);
   return write_layer_norm(n, steps, v.input, rows, v.eps, v.weight, v.bias);
 }
-/// Normalizes rows, then takes the factor and the addend of each channel: y is (batch, channels, plane).
+/// Normalizes rows, then applies each channel's factor and summand: y is (batch, channels, plane).
 constexpr const char* write_channel_norm(const EmbedNode& n, StepWriter& steps, ValueId x, std::int64_t rows,
                                          double eps, ValueId weight, ValueId bias, std::int64_t batch,
                                          std::int64_t channels) {
@@ -82,7 +82,7 @@ constexpr const char* lower_group_norm(const EmbedNode& n, StepWriter& steps) {
   if (const operators::Refusal wrong = operators::read_group_norm(n, v)) return wrong.what;
   return write_channel_norm(n, steps, v.input, v.batch * v.groups, v.eps, v.weight, v.bias, v.batch, v.channels);
 }
-/// An instance norm, as a batch norm of one batch by its own statistics.
+/// An instance norm, as the batch norm of one batch with its own statistics.
 constexpr const char* lower_instance_norm(const EmbedNode& n, StepWriter& steps) {
   operators::BatchNormView v;
   if (const operators::Refusal wrong = operators::read_batch_norm(n, v)) return wrong.what;

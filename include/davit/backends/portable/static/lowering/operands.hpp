@@ -14,22 +14,22 @@
 #include "davit/backends/portable/static/walk.hpp"
 #include "davit/core/promote.hpp"
 
-/// Static lowering: writes the steps of a node, which are calls of static kernels. This header reads operands; each of
-/// the others has the rows of a family of operators.
+/// Static lowering writes the steps of a node: calls of static kernels. This header reads operands; each of the other
+/// headers has the rows of a family of operators.
 namespace davit::static_lowering {
 
 namespace sf = static_kernels;
 
-using int32 = std::int32_t;  // a cast costs less compile time than a call
+using int32 = std::int32_t;  // a cast compiles faster than a call
 
-/// A tensor or a number among the operands.
+/// An operand: a tensor or a number.
 struct Operand {
   ValueId value = no_id;                      ///< no_id: the number
   ScalarType number = ScalarType::undefined;  ///< float32, int64 or bool: its category
   double real = 0;
   std::int64_t integer = 0;
 
-  /// The number for kernels on that type; `exact`: not rounded to a float of 16 bits.
+  /// The number for kernels on that type; `exact`: not rounded to a 16-bit float.
   [[nodiscard]] constexpr sf::NumberParam param(ScalarType type, bool exact = false) const noexcept {
     return sf::number_param(type, exact || !is_floating(type) ? real : rounded_to(type, real),
                             type == ScalarType::bool_ ? std::int64_t{real != 0} : integer);
@@ -41,7 +41,7 @@ struct Operand {
           .integer = static_cast<std::int64_t>(number > -0x1p62 && number < 0x1p62 ? number : 0)};
 }
 
-/// Reads an argument; false if it is neither a tensor nor a number, or missing.
+/// Reads an argument; false if it is missing, or neither a tensor nor a number.
 [[nodiscard]] constexpr bool read_operand(const EmbedNode& n, operators::Parameter p, Operand& out) noexcept {
   const StaticArgument* const a = n.find(p);
   if (a == nullptr) return false;
@@ -62,7 +62,7 @@ constexpr void add_type(const EmbedNode& n, const Operand& o, PromotedType& type
   of = promote(of, o.value == no_id ? o.number : n.g.dtype(o.value));
 }
 
-/// True if kernels compute on elements of that type.
+/// True for element types with kernels.
 [[nodiscard]] constexpr bool is_computed(ScalarType type) noexcept {
   return kernels::compute_of(type) != kernels::Compute::none;
 }
@@ -74,7 +74,8 @@ inline constexpr const char* too_many_dims = "it moves more than 6 dimensions";
   return constant != nullptr && constant->layout == WeightLayout::output_inner;
 }
 
-/// Why the output or one of the values has no elements to walk over; nullptr if all have.
+/// The reason why a walk over the output or one of the values is impossible (no elements, ...); nullptr if it is
+/// possible.
 [[nodiscard]] constexpr const char* not_walkable(const EmbedNode& n, std::initializer_list<ValueId> values) noexcept {
   if (n.output() == no_id) return "it has no output";
   if (n.g.numel(n.output()) == 0) return "a tensor has no elements";
@@ -83,14 +84,14 @@ inline constexpr const char* too_many_dims = "it moves more than 6 dimensions";
     if (v != no_id && is_output_inner(n, v) && !n.g.is_probing()) return "an operand is laid out for a linear";
   return nullptr;
 }
-/// Why `x` and the output are not of one type, or cannot be walked over.
+/// The reason why `x` and the output have different types, or cannot be walked over; nullptr if neither.
 [[nodiscard]] constexpr const char* not_movable(const EmbedNode& n, ValueId x) noexcept {
   if (x == no_id || n.output() == no_id) return "an operand is missing";
   if (n.g.dtype(x) != n.g.dtype(n.output()) || n.g.dtype(x) == ScalarType::undefined)
     return "it changes the element type";
   return not_walkable(n, {x});
 }
-/// Why the operands and the first output are not tensors of one type that kernels compute on.
+/// The reason why the operands and the first output are not tensors of one type with kernels; nullptr if they are.
 [[nodiscard]] constexpr const char* not_of_one_type(const EmbedNode& n, ValueId x, ValueId y) noexcept {
   if (x == no_id || y == no_id || n.output() == no_id) return "an operand is missing";
   const ScalarType type = n.g.dtype(x);
@@ -102,13 +103,13 @@ inline constexpr const char* too_many_dims = "it moves more than 6 dimensions";
   }
   return nullptr;
 }
-/// Why the operand and the first output are not float32 tensors.
+/// The reason why the operand or the first output is not a float32 tensor; nullptr if both are.
 [[nodiscard]] constexpr const char* not_float(const EmbedNode& n, ValueId x) noexcept {
   if (const char* why = not_of_one_type(n, x, x)) return why;
   return n.g.dtype(x) == ScalarType::float32 ? nullptr : "not all of it is float32";
 }
 
-/// An operand as elements of a type: the value itself, or a temporary that a step before converts it into.
+/// An operand converted to a type: the value itself, or a temporary of an earlier conversion step.
 struct ReadAs {
   ValueId value = no_id;
   std::uint32_t temporary = 0;
@@ -129,7 +130,7 @@ constexpr ReadAs read_as(const EmbedNode& n, StepWriter& steps, ValueId v, Scala
   for (std::size_t d = strides.size(); d-- > 1;) strides[d - 1] = strides[d] * g.size(v, static_cast<std::int64_t>(d));
   return strides;
 }
-/// Strides of a value for a walk over sizes that it broadcasts to, from the dimension `d` of these.
+/// The stride of a value in dimension `d` of the sizes to which it broadcasts.
 [[nodiscard]] constexpr std::int64_t walked_stride(const EmbedGraph& g, ValueId v, std::uint32_t d,
                                                    std::uint32_t rank) noexcept {
   const std::uint32_t added = rank - g.rank(v);
@@ -153,7 +154,7 @@ template <std::size_t N>
   }
   return nullptr;
 }
-/// Multiplies the sizes before, of and behind a dimension into three numbers.
+/// Splits the sizes of `x` at a dimension into the products before it, of it and behind it.
 constexpr void split_at(const EmbedNode& n, ValueId x, std::size_t dim, int32& outer, int32& count,
                         int32& inner) noexcept {
   for (std::size_t d = 0; d < n.g.rank(x); ++d) (d < dim ? outer : d == dim ? count : inner) *= int32(n.size(x, d));

@@ -10,17 +10,17 @@
 #include "davit/program/operators/matmul.hpp"
 #include "davit/program/operators/movement.hpp"
 
-/// Static lowering of products of matrices and of inverses.
+/// Static lowering of matrix products and inverses.
 namespace davit::static_lowering {
 
-/// The matrix of which `v` is the transpose, if the backend may look through the node that transposes it; else no_id.
+/// The matrix whose transpose is `v`, if the backend may read through the transposing node; else no_id.
 [[nodiscard]] constexpr ValueId transposed_from(const EmbedNode& n, ValueId v) noexcept {
   const NodeId producer = n.g.producer(v);
   if (!n.g.is_assigned(producer)) return no_id;
   const EmbedNode p{n.g, producer};
   operators::PermutationView order;
   if (p.is("aten.transpose.int") || operators::read_permutation(p, order))
-    return no_id;  // sums of a product with it keep their order
+    return no_id;  // keeps the order of a product's sums
   return order.rank == 2 && order.from[0] == 1 ? order.input : no_id;
 }
 
@@ -33,7 +33,7 @@ constexpr void write_linear(const EmbedNode& n, StepWriter& steps, ValueId x, Va
   StepOperands step = inner ? steps.step<sf::linear_tiles>(p) : steps.step<sf::linear_dots>(p);
   step.out(n.output()).in(x).in(weight).in(bias);
 }
-/// a @ b of matrices or of stacks with equal batch dimensions; the rows of a stack times one matrix are rows of one.
+/// a @ b for matrices or stacks with equal batch dimensions; a stack times one matrix is one larger matrix product.
 constexpr const char* write_product(const EmbedNode& n, StepWriter& steps, ValueId a, ValueId b) {
   const std::uint32_t left = n.g.rank(a), right = n.g.rank(b);
   if (left < 2 || right < 2 || (right > 2 && left != right)) return "its operands are no matrices";

@@ -8,7 +8,7 @@
 #include "davit/backends/portable/static/lowering/operands.hpp"
 #include "davit/backends/portable/static/recurrent.hpp"
 
-/// Static lowering of recurrent layers of one layer and direction; rules make several of these of others.
+/// Static lowering of recurrent layers of one layer and direction; rules decompose all others into these.
 namespace davit::static_lowering {
 
 template <sf::Cell cell>

@@ -10,7 +10,7 @@
 #include "davit/backends/portable/static/reduce.hpp"
 #include "davit/program/operators/reduction.hpp"
 
-/// Static lowering of reductions, scans and orders.
+/// Static lowering of reductions, scans and sorting.
 namespace davit::static_lowering {
 
 /// The walks of a reduction.
@@ -22,7 +22,7 @@ constexpr const char* reduced(const EmbedNode& n, const operators::ReductionView
     if (!(v.reduces(d) ? p.group : p.kept).push(n.size(v.input, d), {strides[d]})) return too_many_dims;
   return nullptr;
 }
-/// A reduction, computed in the type of its result; with `Truth` that is bool.
+/// A reduction in the type of its result; with `Truth` that is bool.
 template <class Op, bool Mean, bool Truth>
 constexpr const char* lower_fold(const EmbedNode& n, StepWriter& steps) {
   operators::ReductionView v;
@@ -38,7 +38,7 @@ constexpr const char* lower_fold(const EmbedNode& n, StepWriter& steps) {
   read.to(step);
   return nullptr;
 }
-/// amax, argmax, and the two outputs of max.dim; max and min over all.
+/// amax, argmax, and the two outputs of max.dim; max and min of all elements.
 template <bool Largest, bool Values, bool Places>
 constexpr const char* lower_extreme(const EmbedNode& n, StepWriter& steps) {
   operators::ReductionView v;
@@ -53,7 +53,7 @@ constexpr const char* lower_extreme(const EmbedNode& n, StepWriter& steps) {
   return nullptr;
 }
 
-/// Rows along the dimension that the parameter names.
+/// Reads the rows along the dimension that a parameter names.
 constexpr const char* read_rows(const EmbedNode& n, ValueId x, operators::Parameter parameter, std::int64_t otherwise,
                                 sf::Rows& rows) {
   if (x == no_id || n.output() == no_id) return "an operand is missing";

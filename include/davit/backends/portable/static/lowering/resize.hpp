@@ -12,10 +12,10 @@
 #include "davit/kernels/resize_axis.hpp"
 #include "davit/program/operators/resize.hpp"
 
-/// Static lowering of resized images.
+/// Static lowering of image resizing.
 namespace davit::static_lowering {
 
-/// The axes along which images are resized.
+/// Reads the axes along which images are resized.
 constexpr const char* read_axes(const EmbedNode& n, operators::ResizeView& v,
                                 std::array<kernels::ResizeAxis, 3>& axes) {
   if (const operators::Refusal wrong = operators::read_resize(n, v)) return wrong.what;

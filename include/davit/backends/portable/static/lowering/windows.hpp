@@ -9,7 +9,7 @@
 
 namespace davit::static_lowering {
 
-/// The windows of a convolution or of pooling, from its input to its first output.
+/// Makes the windows of a convolution or pooling from its input and its first output.
 template <std::size_t Dims, class View>
 [[nodiscard]] constexpr sf::Windows<Dims> windows_of(const EmbedNode& n, const View& v) noexcept {
   sf::Windows<Dims> w;

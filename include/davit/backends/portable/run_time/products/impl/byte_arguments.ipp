@@ -15,7 +15,7 @@ namespace detail {
 inline void add_numbers(std::vector<EValue>& to, std::initializer_list<std::int64_t> numbers) {
   for (const std::int64_t x : numbers) to.emplace_back(x);
 }
-/// The numbers of a range, from argument `first` on.
+/// Appends the numbers of a range.
 inline void add_range(std::vector<EValue>& to, const kernels::ByteRange& range) {
   to.emplace_back(static_cast<double>(range.inverse));
   add_numbers(to, {range.zero_point, range.low, range.high});

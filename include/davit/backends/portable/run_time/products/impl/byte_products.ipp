@@ -40,7 +40,7 @@ inline void strides_in(ByteLayout layout, std::span<const std::int64_t> sizes,
     if (x.size(d) > 1 && x.stride(d) != strides[d]) return false;
   return true;
 }
-/// (rows, columns) -> (columns, rows) of some matrices: a stretch of columns at a time, whose lines stay in the cache.
+/// (rows, columns) -> (columns, rows) for some matrices, in stretches of columns whose lines stay in the cache.
 inline void transpose_bytes(const std::byte* from, std::int64_t matrices, std::int64_t rows, std::int64_t columns,
                             std::byte* to) noexcept {
   constexpr std::int64_t stretch = 64;
@@ -49,7 +49,7 @@ inline void transpose_bytes(const std::byte* from, std::int64_t matrices, std::i
       for (std::int64_t r = 0; r < rows; ++r)
         for (std::int64_t i = c; i < std::min(c + stretch, columns); ++i) to[i * rows + r] = from[r * columns + i];
 }
-/// The bytes of `x` in a layout, copied to `copy` if they lie in the other; nullptr if they lie in neither.
+/// The bytes of `x` in a layout, copied to `copy` from the other layout; nullptr for any third layout.
 [[nodiscard]] inline const std::byte* bytes_in(ByteLayout layout, const TensorView& x, std::byte* copy) noexcept {
   if (lies_in(layout, x)) return x.as<std::byte>();
   const bool last = lies_in(ByteLayout::channels_last, x);
@@ -58,7 +58,7 @@ inline void transpose_bytes(const std::byte* from, std::int64_t matrices, std::i
   transpose_bytes(x.as<std::byte>(), x.size(0), last ? spatial : x.size(1), last ? x.size(1) : spatial, copy);
   return copy;
 }
-/// Makes output 0, in a layout.
+/// Makes output 0 in a layout.
 [[nodiscard]] inline ErrorCode make_bytes(KernelCall& call, ScalarType type, std::span<const std::int64_t> sizes,
                                           ByteLayout layout) {
   if (const ErrorCode code = call.make(0, type, sizes); code != ErrorCode::ok || layout == ByteLayout::row_major)
@@ -108,7 +108,7 @@ ErrorCode byte_sum(KernelCall& call) {
 #if DAVIT_BYTE_CONVOLUTION
 namespace detail {
 
-/// What the numbers of a call say.
+/// Reads the numbers of a call.
 [[nodiscard]] inline ByteProduct read_product(const KernelCall& call) {
   const auto number = [&](std::size_t i) { return call.integer(3 + i); };
   return {.convolution = {.channels = number(0),
@@ -127,7 +127,7 @@ namespace detail {
           .of_rows = number(13) != 0,
           .made = static_cast<ScalarType>(number(14))};
 }
-/// The sizes of source and result, for this source. False if they do not fit, or no image has them.
+/// Sets the sizes of source and result for this source. False if they do not fit, or overflow.
 [[nodiscard]] inline bool set_sizes(const TensorView& x, ByteProduct& p, kernels::Sizes& sizes) noexcept {
   kernels::ByteConvolution& c = p.convolution;
   const auto made = [](std::int64_t size, std::int64_t padding, std::int64_t window, std::int64_t dilation,
@@ -168,7 +168,7 @@ ErrorCode byte_product(KernelCall& call) {
       code != ErrorCode::ok)
     return code;
   if (c.images == 0) return ErrorCode::ok;
-  // so many images at a time that their pixels can be counted
+  // limits the images per pass so that their pixels can be counted
   const std::int64_t images = c.images, most = std::max<std::int64_t>((1 << 24) / (c.height * c.width), 1);
   c.images = std::min(images, most);
   const ByteLayout inner = p.of_rows ? ByteLayout::row_major : ByteLayout::channels_last;
