@@ -21,6 +21,7 @@
 #include "davit/lowering/lower_program.hpp"
 #include "davit/lowering/module_partitioner.hpp"
 #include "davit/lowering/named_module.hpp"
+#include "davit/lowering/pack_weights.hpp"
 #include "davit/lowering/partitioned_graph.hpp"
 #include "davit/lowering/partitioning.hpp"
 #include "davit/lowering/pattern_partitioner.hpp"

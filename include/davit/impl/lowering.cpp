@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "davit/lowering/detail/impl/affine_weights.ipp"
+#include "davit/lowering/detail/impl/constant_computation.ipp"
 #include "davit/lowering/impl/assign_nodes.ipp"
 #include "davit/lowering/impl/capability_partitioner.ipp"
 #include "davit/lowering/impl/config_partitioner.ipp"
@@ -8,6 +10,7 @@
 #include "davit/lowering/impl/graph_copier.ipp"
 #include "davit/lowering/impl/lower_program.ipp"
 #include "davit/lowering/impl/module_partitioner.ipp"
+#include "davit/lowering/impl/pack_weights.ipp"
 #include "davit/lowering/impl/partitioned_graph.ipp"
 #include "davit/lowering/impl/pattern_partitioner.ipp"
 #include "davit/lowering/impl/prepare_program.ipp"

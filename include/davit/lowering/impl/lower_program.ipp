@@ -21,6 +21,7 @@
 #include "davit/lowering/lower_program.hpp"
 #include "davit/backend/backend_table.hpp"
 #include "davit/program/in_place_writes.hpp"
+#include "davit/lowering/pack_weights.hpp"
 #include "davit/lowering/partitioned_graph.hpp"
 #include "davit/lowering/prepare_program.hpp"
 #include "davit/lowering/shared_state.hpp"
@@ -382,8 +383,9 @@ class MethodLowering {
       return error_of(std::move(known));
   std::vector<const ExportedProgram*> programs;
   std::vector<std::optional<ExportedProgram>> rewritten(methods.size());
+  std::vector<DecomposeOptions> takers(methods.size(), DecomposeOptions{.backends = backends});
   for (std::size_t m = 0; m < methods.size(); ++m) {
-    DecomposeOptions whole{.backends = backends};
+    DecomposeOptions& whole = takers[m];
     for (const PartitionCall& call : calls)
       if (call.method == methods[m].name) whole.order = call.preference;
     Result<std::optional<ExportedProgram>> prepared = prepare_program(*methods[m].program, whole, options.validate);
@@ -399,9 +401,13 @@ class MethodLowering {
     const ProgramMethod& each = methods[m];
     ExportedProgram own;
     const ExportedProgram& marked = *state.mark(*programs[m], own);
-    std::optional<ExportedProgram> folded;
-    if (options.fold_constants && backends.size() != 0) folded = fold_constants(marked, backends[backends.size() - 1]);
-    const ExportedProgram& program = folded ? *folded : marked;
+    std::optional<ExportedProgram> packed, folded;
+    if (options.fold_constants)
+      packed = pack_weights(marked, takers[m], diagnostics == nullptr ? nullptr : &diagnostics->warnings);
+    const ExportedProgram& unfolded = packed ? *packed : marked;
+    if (options.fold_constants && backends.size() != 0)
+      folded = fold_constants(unfolded, backends[backends.size() - 1]);
+    const ExportedProgram& program = folded ? *folded : unfolded;
     LowerOptions own_options = options;
     own_options.require_full_delegation = false;  // the caller's options are for methods with a partitioner
     Result<PartitionResult> partitioning(std::in_place, program.view());

@@ -45,6 +45,17 @@ inline constexpr OperatorRow matrix_products[] = {
        expand1 == [1, 3] && expand2 == [0] && expand3 == [1, 2] && sumdim == [2, 3] ? bilinear(i1, i3, i2) :
          sum.dim_IntList($spread(i1, wrap(expand1, n)) * $spread(i3, wrap(expand3, n)) * $spread(i2, wrap(expand2, n)),
            sumdim))"sv},
+    // the constants lie as torch packs them on CPUs with AVX-512: in blocks of 64 rows, low nibbles of 32 and high ones
+    // of the other 32
+    {.rule = R"(aten._weight_int4pack_mm_for_cpu.default(self, mat2, qGroupSize, qScaleAndZeros):
+       n = size(mat2, 0);
+       k = 2 * size(mat2, 1);
+       p = n % 64 == 0 ? reshape(mat2, [n // 64, k, 32]) : fail(0);
+       q = permute(cat([$field(p, 0, 15), $field(p, 4, 15)], 2), [0, 2, 1]);
+       s = unsqueeze(permute(cast(qScaleAndZeros, float32), [1, 0, 2]), 2);
+       g = cast(reshape(q, [n, k // qGroupSize, qGroupSize]), float32) - 8;
+       w = g * select.int(s, 3, 0) + select.int(s, 3, 1);
+       cast(linear(cast(self, float32), reshape(w, [n, k])), dtype(self)))"sv},
     {.rule = R"(aten._weight_int8pack_mm.default(self, mat2, scales):
        cast(linear(cast(self, float32), cast(mat2, float32)) * cast(scales, float32), dtype(self)))"sv},
     {.rule = R"(aten.addbmm.default(self, batch1, batch2, beta=1, alpha=1)^:

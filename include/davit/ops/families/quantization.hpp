@@ -42,6 +42,10 @@ inline constexpr OperatorRow quantization[] = {
        q = $fake_steps(self, full([], scale, dtype=float32), full([], zero_point, dtype=int32));
        [fake_quantize_per_tensor_affine(self, scale, zero_point, quant_min, quant_max),
            $between(q, quant_min, quant_max)])"sv},
+    {.schema = "davit.embedding_packed.default(Tensor weight, Tensor scales, Tensor? offsets, Tensor indices, "
+               "int num_embeddings, int embedding_dim, ScalarType dtype) -> Tensor"sv},
+    {.schema = "davit.linear_packed.default(Tensor input, Tensor weight, Tensor scales, Tensor? offsets, Tensor? bias, "
+               "int out_features) -> Tensor"sv},
     {.schema = "quantized_decomposed.choose_qparams.tensor(Tensor input, int quant_min, int quant_max, float eps, "
                "ScalarType dtype) -> (Tensor, Tensor)"sv,
      .rule = R"(quantized_decomposed.choose_qparams.tensor(input, quant_min, quant_max, eps, dtype)!:
@@ -73,11 +77,8 @@ inline constexpr OperatorRow quantization[] = {
                "int axis, int quant_min, int quant_max, ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor"sv},
     {.rule = R"(quantized_decomposed.dequantize_per_channel_group.default(input, scales, zero_points, quant_min,
            quant_max, dtype, group_size=128, output_dtype=float32):
-       g = size(scales, -1) == 1 && group_size > size(input, -1) ? size(input, -1) : group_size;
-       x = reshape(input, [product(sizes(input)) // g, g]);
-       n = product(sizes(scales));
-       c = zero_points == none ? x : x - reshape(zero_points, [n, 1]);
-       cast(reshape(c * reshape(scales, [n, 1]), sizes(input)), output_dtype))"sv},
+       $group_values(input, scales, zero_points,
+           size(scales, -1) == 1 && group_size > size(input, -1) ? size(input, -1) : group_size, output_dtype))"sv},
     {.schema = "quantized_decomposed.dequantize_per_tensor.default(Tensor input, float scale, int zero_point, "
                "int quant_min, int quant_max, ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor"sv},
     {.schema = "quantized_decomposed.dequantize_per_tensor.tensor(Tensor input, Tensor scale, Tensor zero_point, "
@@ -89,6 +90,24 @@ inline constexpr OperatorRow quantization[] = {
     {.rule = R"(quantized_decomposed.dequantize_per_token.default(input, scales, zero_points, quant_min, quant_max,
            dtype, output_dtype=float32):
        cast((input - zero_points) * scales, output_dtype))"sv},
+    {.rule = R"(quantized_decomposed.embedding_2bit.default(weight, weight_scales, weight_zero_points,
+           weight_quant_min, weight_quant_max, indices):
+       $embedded($fields(weight, [0, 2, 4, 6], 3, 2), weight_scales, weight_zero_points, indices, none))"sv},
+    {.rule = R"(quantized_decomposed.embedding_2bit.dtype(weight, weight_scales, weight_zero_points,
+           weight_quant_min, weight_quant_max, indices, dtype=none):
+       $embedded($fields(weight, [0, 2, 4, 6], 3, 2), weight_scales, weight_zero_points, indices, dtype))"sv},
+    {.rule = R"(quantized_decomposed.embedding_4bit.default(weight, weight_scales, weight_zero_points,
+           weight_quant_min, weight_quant_max, indices):
+       $embedded($fields(weight, [4, 0], 15, 8), weight_scales, weight_zero_points, indices, none))"sv},
+    {.rule = R"(quantized_decomposed.embedding_4bit.dtype(weight, weight_scales, weight_zero_points,
+           weight_quant_min, weight_quant_max, indices, dtype=none):
+       $embedded($fields(weight, [4, 0], 15, 8), weight_scales, weight_zero_points, indices, dtype))"sv},
+    {.rule = R"(quantized_decomposed.embedding_byte.default(weight, weight_scales, weight_zero_points,
+           weight_quant_min, weight_quant_max, indices):
+       $embedded(weight, weight_scales, weight_zero_points, indices, none))"sv},
+    {.rule = R"(quantized_decomposed.embedding_byte.dtype(weight, weight_scales, weight_zero_points,
+           weight_quant_min, weight_quant_max, indices, dtype=none):
+       $embedded(weight, weight_scales, weight_zero_points, indices, dtype))"sv},
     {.rule = R"(quantized_decomposed.fake_quant_per_channel.default(input, scales, zero_points, axis, quant_min,
            quant_max):
        fake_quantize_per_channel_affine(input, scales, zero_points, axis, quant_min, quant_max))"sv},
@@ -115,8 +134,59 @@ inline constexpr OperatorRow quantization[] = {
     {.rule = R"(quantized_decomposed.quantize_per_token.default(input, scales, zero_points, quant_min, quant_max,
            dtype):
        cast(clamp(round(input * reciprocal(scales) + zero_points), quant_min, quant_max), dtype))"sv},
+    {.rule = R"(torchao.choose_qparams_affine.default(input, mapping_type, block_size, target_dtype, quant_min=none,
+           quant_max=none, eps=none, scale_dtype=none, zero_point_dtype=none, preserve_zero=true,
+           zero_point_domain='INT'):
+       a = quant_min == none ? (target_dtype == uint8 ? 0 : target_dtype == int8 ? -128 : fail(0)) : quant_min;
+       b = quant_max == none ? (target_dtype == uint8 ? 255 : target_dtype == int8 ? 127 : fail(0)) : quant_max;
+       x = reshape(input, $blocks(input, block_size, false));
+       d = [i in range(0, rank(input)): 2 * i + 1];
+       l = clamp(amin(x, d), none, 0.0);
+       h = clamp(amax(x, d), 0.0);
+       r = mapping_type == 'ASYMMETRIC' ? (h - l) / float(b - a) :
+         mapping_type == 'SYMMETRIC' ? maximum(neg(l), h) / (float(b - a) / 2) :
+         mapping_type == 'SYMMETRIC_NO_CLIPPING_ERR' ? maximum(l / float(a), h / float(b)) : fail(0);
+       s = clamp(r, eps == none ? epsilon(input) : eps);
+       z = mapping_type != 'ASYMMETRIC' ? full(sizes(s), (b + a + 1) // 2, dtype=dtype(s)) :
+         preserve_zero && zero_point_domain != 'FLOAT' ? clamp(a - round(l / s), a, b) : fail(0);
+       [cast(view(s, out), scale_dtype == none ? dtype(input) : scale_dtype),
+           cast(view(z, out), zero_point_dtype == none ? int32 : zero_point_dtype)])"sv},
+    {.rule = R"(torchao.dequantize_affine.default(input, block_size, scale, zero_point, input_dtype, quant_min=none,
+           quant_max=none, zero_point_domain='INT', output_dtype=float32):
+       p = $blocks(input, block_size, true);
+       x = cast(reshape(input, $blocks(input, block_size, false)), output_dtype);
+       s = reshape(scale, p);
+       r = zero_point == none || zero_point_domain == 'NONE' ? x * s :
+         zero_point_domain == 'FLOAT' ? (x - (quant_max + quant_min + 1) // 2) * s + reshape(zero_point, p) :
+           (x - cast(reshape(zero_point, p), output_dtype)) * s;
+       cast(reshape(r, sizes(input)), output_dtype))"sv},
+    {.rule = R"(torchao.quantize_affine.default(input, block_size, scale, zero_point, output_dtype, quant_min=none,
+           quant_max=none, zero_point_domain='INT'):
+       a = quant_min == none ? (output_dtype == uint8 ? 0 : output_dtype == int8 ? -128 : fail(0)) : quant_min;
+       b = quant_max == none ? (output_dtype == uint8 ? 255 : output_dtype == int8 ? 127 : fail(0)) : quant_max;
+       p = $blocks(input, block_size, true);
+       q = round(reshape(input, $blocks(input, block_size, false)) * reciprocal(reshape(scale, p)));
+       r = zero_point == none || zero_point_domain == 'NONE' ? q :
+         zero_point_domain == 'FLOAT' ? fail(0) : q + reshape(zero_point, p);
+       cast(reshape(clamp(r, a, b), sizes(input)), output_dtype))"sv},
 
     // what the rules above share
+    {.rule = R"($blocks(x, sizes, counts):
+       flat([i in range(0, rank(x)): [size(x, i) // sizes[i], counts ? 1 : sizes[i]]]))"sv},
+    {.rule = R"($embedded(w, scales, zeros, indices, type):
+       g = rank(scales) == 2 ? size(w, 1) // size(scales, 1) : size(w, 1);
+       cast(embedding($group_values(w, scales, zeros, g, dtype(scales)), indices), type))"sv},
+    {.rule = R"($field(x, shift, mask):
+       y = shift == 0 ? x : bitwise_right_shift.Tensor_Scalar(x, shift, sizes=sizes(x), as=dtype(x));
+       bitwise_and.Scalar(y, mask, sizes=sizes(x), as=dtype(x)))"sv},
+    {.rule = R"($fields(x, shifts, mask, zero):
+       b = [s in shifts: $field(x, s, mask)];
+       cast(reshape(stack(b, 2), [size(x, 0), size(x, 1) * len(shifts)]), int8) - zero)"sv},
+    {.rule = R"($group_values(q, scales, zeros, size, type):
+       n = product(sizes(scales));
+       x = reshape(q, [product(sizes(q)) // size, size]);
+       c = zeros == none ? x : x - reshape(zeros, [n, 1]);
+       cast(reshape(c * reshape(scales, [n, 1]), sizes(q)), type))"sv},
     {.rule = R"($fake_steps(x, scale, zero):
        s = x * reciprocal(scale);
        isfloat(zero) ? round(s + zero) : round(s) + zero)"sv},
@@ -128,6 +198,8 @@ inline constexpr OperatorRow quantization[] = {
 inline constexpr OperatorFacts quantization_facts[] = {
     // clang-format off
     {.name = "aten.fake_quantize_per_tensor_affine"sv, .autocast = AutocastPolicy::full},
+    {.name = "davit.embedding_packed"sv, .keeps_nonfinite = true},
+    {.name = "davit.linear_packed"sv, .keeps_nonfinite = true},
     {.name = "quantized_decomposed.dequantize_per_channel"sv, .range = RangeBound::scaled, .keeps_nonfinite = true},
     {.name = "quantized_decomposed.dequantize_per_tensor"sv, .range = RangeBound::scaled, .keeps_nonfinite = true},
     {.name = "quantized_decomposed.quantize_per_tensor"sv, .range = RangeBound::largest},

@@ -33,6 +33,7 @@ class RandomQuantized : protected RandomLayers {
                                     [](int k) { return static_cast<std::int8_t>((k * 101 + 7) % 255 - 127); });
     scales_ = parameter<float>(tables, "scales", 64, [](int k) { return static_cast<float>(1 + (k * 13) % 11) / 512; });
     zeros_ = parameter<std::int64_t>(tables, "zeros", 64, [](int) { return 0; });
+    pairs_ = parameter<std::uint8_t>(tables, "pairs", 256, [](int k) { return static_cast<std::uint8_t>(k * 89 + 3); });
   }
 
   [[nodiscard]] bool is_quantized() const noexcept { return quantized_; }
@@ -41,7 +42,8 @@ class RandomQuantized : protected RandomLayers {
 
   /// Adds an operator between dequantize and quantize; false if no value fits.
   bool quantized_step() {
-    const std::size_t kind = random_.below(8);
+    const std::size_t kind = random_.below(10);
+    if (kind > 7) return packed_step();
     const auto bytes = [this](std::initializer_list<std::int64_t> sizes) { return byte_weight(sizes); };
     const auto small = [](const Known& k) {
       return !k.sizes.empty() && std::ranges::all_of(k.sizes, [](const Dim& d) {
@@ -149,9 +151,49 @@ class RandomQuantized : protected RandomLayers {
                 bytes.sizes);
   }
 
+  /// A linear layer of floats, or rows of a table, whose weights are integers that davit.linear_packed takes.
+  bool packed_step() {
+    const auto x = some([&](const Known& k) {
+      return !k.sizes.empty() && k.sizes.back().is_static() && k.sizes.back().value > 0 && k.sizes.back().value <= 16;
+    });
+    if (!x) return false;
+    const std::int64_t given = x->sizes.back().value, depth = std::int64_t{given > 8 ? 16 : 8} << random_.below(2);
+    std::vector<Dim> sizes = x->sizes;
+    sizes.back() = dim(depth);
+    const Known wide =
+        emit("aten.constant_pad_nd.default", {v(*x), b_.ints({0, depth - given}), b_.real(0.5)}, std::move(sizes));
+    keep(linear(wide, [&](std::initializer_list<std::int64_t> of) { return packed_weight(of.begin()[0], depth); }));
+    return true;
+  }
+  /// (rows, depth) weights as different tools write them.
+  [[nodiscard]] Known packed_weight(std::int64_t rows, std::int64_t depth) {
+    if (random_.one_in(4)) return byte_weight({rows, depth});
+    const std::int64_t groups = std::int64_t{1} << random_.below(2), group = depth / groups;
+    const Dim r = dim(rows), d = dim(depth), g = dim(groups), n = dim(group);
+    Known integers = part(bytes_, {rows, depth});
+    if (!random_.one_in(3)) {  // two in a byte
+      const Known pairs = part(pairs_, {rows, depth / 2});
+      const Known low = emit("aten.bitwise_and.Scalar", {v(pairs), i(15)}, pairs.sizes, ScalarType::uint8);
+      const Known high = emit("aten.__rshift__.Scalar", {v(pairs), i(4)}, pairs.sizes, ScalarType::uint8);
+      const Known both = emit("aten.stack.default", {b_.tensors({low.id, high.id}), i(-1)}, {r, dim(depth / 2), dim(2)},
+                              ScalarType::uint8);
+      integers = emit("aten.view.default", {v(both), b_.ints({rows, depth})}, {r, d}, ScalarType::uint8);
+    }
+    Known w = emit("aten._to_copy.default", {v(integers), b_.scalar_type(ScalarType::float32)}, {r, d});
+    if (random_.one_in(2)) w = emit("aten.sub.Tensor", {v(w), b_.real(8)}, {r, d});
+    w = emit("aten.view.default", {v(w), b_.ints({rows, groups, group})}, {r, g, n});
+    w = emit("aten.mul.Tensor", {v(w), v(part(scales_, {rows, groups, 1}))}, {r, g, n});
+    if (random_.one_in(3)) {  // zero points of floats
+      const Known zeros =
+          emit("aten.mul.Tensor", {v(part(scales_, {rows, groups, 1})), b_.real(-3.25)}, {r, g, dim(1)});
+      w = emit("aten.add.Tensor", {v(w), v(zeros)}, {r, g, n});
+    }
+    return emit("aten.view.default", {v(w), b_.ints({rows, depth})}, {r, d});
+  }
+
   bool quantized_;
   ScalarType dtype_;
-  Known bytes_{}, scales_{}, zeros_{};
+  Known bytes_{}, scales_{}, zeros_{}, pairs_{};
   std::vector<ValueId> dequantized_;
 };
 

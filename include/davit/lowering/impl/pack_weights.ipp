@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "davit/backend/delegate_io.hpp"
+#include "davit/lowering/detail/affine_weights.hpp"
+#include "davit/lowering/detail/constant_computation.hpp"
+#include "davit/lowering/detail/takers.hpp"
+#include "davit/lowering/pack_weights.hpp"
+#include "davit/ops/facts.hpp"
+#include "davit/program/graph_builder.hpp"
+#include "davit/program/operator_call.hpp"
+#include "davit/program/operators/matmul.hpp"
+#include "davit/program/operators/movement.hpp"
+#include "davit/program/operators/node_arguments.hpp"
+#include "davit/program/views.hpp"
+
+namespace davit {
+
+namespace detail {
+
+inline constexpr std::string_view linear_packed = "davit.linear_packed.default",
+                                  embedding_packed = "davit.embedding_packed.default";
+
+/// A call of davit.linear_packed, to ask backends about.
+[[nodiscard]] GraphModule packed_call() {
+  GraphBuilder b;
+  b.begin_graph();
+  const ValueId x = b.input("x", ScalarType::float32, {1, 16});
+  const ValueId words = b.input("words", ScalarType::int32, {1, 4, 16});
+  const ValueId scales = b.input("scales", ScalarType::float32, {1, 1, 16});
+  const ValueId out = b.call(linear_packed,
+                             {{"input", b.value(x)},
+                              {"weight", b.value(words)},
+                              {"scales", b.value(scales)},
+                              {"offsets", b.none()},
+                              {"bias", b.none()},
+                              {"out_features", b.integer(16)}},
+                             "out", ScalarType::float32, {1, 16});
+  b.end_graph({out}, true);
+  return std::move(b).finish();
+}
+
+class WeightPacker {
+ public:
+  WeightPacker(const ExportedProgram& program, const DecomposeOptions& takers, std::vector<Name>* unpacked)
+      : program_(program),
+        graph_(program.view()),
+        takers_(takers),
+        backend_(takers.backends[takers.backends.size() - 1]),
+        unpacked_(unpacked),
+        constant_(graph_.values.size(), 0) {}
+
+  [[nodiscard]] std::optional<ExportedProgram> run() {
+    if (backend_.preprocess == nullptr || backend_.default_spec == nullptr || !backend_.is_available() ||
+        storage_matters(graph_))
+      return std::nullopt;
+    find_constants();
+    const Range nodes = graph_.root().nodes;
+    for (NodeId n = nodes.first; n < nodes.first + nodes.count; ++n) look_at(n);
+    if (uses_.empty()) return std::nullopt;
+    return result();
+  }
+
+ private:
+  /// The nodes that make a weight.
+  struct Origin {
+    std::vector<NodeId> nodes;    // in order
+    std::vector<ValueId> leaves;  // constants of the program
+    std::int64_t integers = 0;    // elements of the largest leaf of integers
+  };
+  /// A node that takes a weight: a product, or an embedding.
+  struct Use {
+    NodeId node = no_id;
+    ValueId weight = no_id;
+    ValueId input = no_id;  ///< or indices
+    ValueId bias = no_id;
+    bool transposed = false;  ///< the weight is (inputs x outputs)
+    bool is_embedding = false;
+  };
+  static constexpr std::size_t most_nodes = 64;
+
+  void find_constants() {
+    const std::span<const Argument> inputs = graph_.args(graph_.root().inputs);
+    const std::vector<InputRole> roles = input_roles(program_.signature);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (roles[i] == InputRole::constant && inputs[i].is_value()) constant_[inputs[i].value()] = 1;
+    const Range nodes = graph_.root().nodes;
+    for (NodeId n = nodes.first; n < nodes.first + nodes.count; ++n) {
+      const std::string_view target = graph_.target(graph_.nodes[n]);
+      bool good = is_pure(graph_, graph_.nodes[n]) || target.starts_with("quantized_decomposed.");
+      for (const Argument& input : graph_.inputs(graph_.nodes[n]))
+        graph_.for_each_value(input, [&](ValueId v) { good = good && constant_[v] != 0; });
+      for (const Argument& output : graph_.outputs(graph_.nodes[n]))
+        graph_.for_each_value(output, [&](ValueId v) { constant_[v] = good ? 1 : 0; });
+    }
+  }
+
+  /// Elements of a tensor; -1 for other values and for symbolic sizes.
+  [[nodiscard]] std::int64_t count(ValueId v) const {
+    if (graph_.values[v].kind != ValueKind::tensor) return -1;
+    std::int64_t total = 1;
+    for (const Dim& dim : graph_.dims_of(graph_.values[v].sizes))
+      if (!dim.is_static() || dim.value < 1 || __builtin_mul_overflow(total, dim.value, &total)) return -1;
+    return total;
+  }
+
+  /// What makes a weight; nothing if that is not constants and few nodes, none of them large.
+  [[nodiscard]] std::optional<Origin> origin_of(ValueId weight) const {
+    Origin out;
+    std::vector<ValueId> open{weight};
+    std::vector<ValueId> seen{weight};
+    const std::int64_t most = count(weight);
+    while (!open.empty()) {
+      const ValueId v = open.back();
+      open.pop_back();
+      const NodeId n = graph_.values[v].producer;
+      if (constant_[v] == 0 || count(v) < 1 || (n != no_id && count(v) > most)) return std::nullopt;
+      if (n == no_id) {
+        out.leaves.push_back(v);
+        const ScalarType type = graph_.values[v].dtype;
+        if (type == ScalarType::int8 || type == ScalarType::uint8 || type == ScalarType::int32)
+          out.integers = std::max(out.integers, count(v));
+        continue;
+      }
+      if (std::ranges::find(out.nodes, n) != out.nodes.end()) continue;
+      if (out.nodes.size() == most_nodes) return std::nullopt;
+      out.nodes.push_back(n);
+      for (const Argument& input : graph_.inputs(graph_.nodes[n]))
+        graph_.for_each_value(input, [&](ValueId of) {
+          if (std::ranges::find(seen, of) != seen.end()) return;
+          seen.push_back(of);
+          open.push_back(of);
+        });
+    }
+    std::ranges::sort(out.nodes);
+    if (out.nodes.empty() || out.integers < (most + 7) / 8) return std::nullopt;
+    return out;
+  }
+
+  /// True for bytes that were quantized with constant parameters: backends compute with them in integers.
+  [[nodiscard]] bool is_static_bytes(ValueId v) const {
+    while (graph_.values[v].producer != no_id) {
+      const operators::NodeArguments call(graph_, graph_.values[v].producer);
+      if (call.is("quantized_decomposed.dequantize_per_tensor.default")) return true;
+      const ValueId before = operators::read_same_elements(call);
+      if (before == no_id) return false;
+      v = before;
+    }
+    return false;
+  }
+
+  /// True if the last backend takes packed weights, and none before it takes what makes them, but not these.
+  [[nodiscard]] bool is_welcome(const Origin& origin) const {
+    const GraphModule call = packed_call();
+    const std::size_t last = takers_.backends.size() - 1;
+    if (takers_.backends.refuses(last, call.view(), 0) != nullptr) return false;
+    for (std::size_t b = 0; b < last; ++b) {
+      if (!takers_.order.empty() && std::ranges::find(takers_.order, b) == takers_.order.end()) continue;
+      if (takers_.backends.refuses(b, call.view(), 0) == nullptr) continue;
+      for (const NodeId n : origin.nodes)
+        if (graph_.target(graph_.nodes[n]).starts_with("quantized_decomposed.") &&
+            takers_.backends.refuses(b, graph_, n) == nullptr)
+          return false;
+    }
+    return true;
+  }
+
+  /// The weight that a node takes; nothing if it is none that could be packed.
+  [[nodiscard]] std::optional<Use> use_of(NodeId n) const {
+    const operators::NodeArguments call(graph_, n);
+    const auto is_float = [&](ValueId v) {
+      const ScalarType type = graph_.values[v].dtype;
+      return type == ScalarType::float32 || type == ScalarType::float16 || type == ScalarType::bfloat16;
+    };
+    if (call.is("aten.embedding.default")) {
+      const Use use{
+          .node = n, .weight = call.value({"weight", 0}), .input = call.value({"indices", 1}), .is_embedding = true};
+      if (use.weight == no_id || use.input == no_id || constant_[use.weight] == 0 || !is_float(use.weight) ||
+          graph_.values[use.weight].sizes.count != 2 || constant_[use.input] != 0)
+        return std::nullopt;
+      return use;
+    }
+    operators::MatmulView view;
+    if (operators::find_row(operators::matmul_operators, call) == nullptr || operators::read_matmul(call, view) ||
+        !view.is_plain() || constant_[view.right] == 0 || constant_[view.left] != 0 || call.output() == no_id)
+      return std::nullopt;
+    const Value &weight = graph_.values[view.right], &x = graph_.values[view.left];
+    if (weight.sizes.count != 2 || x.dtype != weight.dtype || graph_.values[call.output()].dtype != x.dtype ||
+        !is_float(view.left) || is_static_bytes(view.left))
+      return std::nullopt;
+    if (view.addend != no_id) {  // one number per output
+      const std::span<const Dim> sizes = graph_.dims_of(graph_.values[view.addend].sizes);
+      const Dim& outputs = graph_.dims_of(weight.sizes)[view.transposed ? 0 : 1];
+      if (sizes.size() != 1 || !sizes[0].is_static() || sizes[0].value != outputs.value) return std::nullopt;
+    }
+    return Use{
+        .node = n, .weight = view.right, .input = view.left, .bias = view.addend, .transposed = !view.transposed};
+  }
+
+  void look_at(NodeId n) {
+    const std::optional<Use> use = use_of(n);
+    if (!use) return;
+    const std::pair key(use->weight, use->transposed);
+    auto at = packed_.find(key);
+    if (at == packed_.end()) {
+      const std::optional<Origin> origin = origin_of(use->weight);
+      if (!origin || !is_welcome(*origin)) return;
+      at = packed_.emplace(key, pack(*use, *origin)).first;
+      if (!at->second && unpacked_ != nullptr)
+        unpacked_->push_back(concat("node '", node_label(graph_, n), "' (", graph_.target(graph_.nodes[n]),
+                                    "): its weight is made of integers, and becomes floats: scales that all of its "
+                                    "elements are multiples of, per output or group of inputs, were not found"));
+    }
+    if (at->second) uses_.push_back(*use);
+  }
+
+  [[nodiscard]] std::optional<PackedTensors> pack(const Use& use, const Origin& origin) const {
+    const Value& weight = graph_.values[use.weight];
+    const std::span<const Dim> sizes = graph_.dims_of(weight.sizes);
+    std::vector<std::uint8_t> nodes(graph_.nodes.size(), 0);
+    for (const NodeId n : origin.nodes) nodes[n] = 1;
+    std::vector<ValueId> needed{use.weight};
+    const auto is_scale = [&](ValueId v) {
+      return is_floating(graph_.values[v].dtype) && count(v) <= std::max<std::int64_t>(count(use.weight) / 4, 1);
+    };
+    for (const NodeId n : origin.nodes)
+      for (const Argument& output : graph_.outputs(graph_.nodes[n]))
+        graph_.for_each_value(output, [&](ValueId v) {
+          if (v != use.weight && is_scale(v) && needed.size() < 16) needed.push_back(v);
+        });
+    std::vector<std::vector<float>> candidates;
+    for (const ValueId v : origin.leaves)
+      if (const Tensor* const leaf = constant(v); leaf != nullptr && is_scale(v))
+        if (std::optional<std::vector<float>> numbers = float_elements(*leaf))
+          candidates.push_back(*std::move(numbers));
+    for (const NodeId n : origin.nodes)
+      for (const Argument& input : graph_.inputs(graph_.nodes[n]))
+        if (input.kind == ArgumentKind::float_) candidates.push_back({static_cast<float>(input.float_value())});
+    candidates.push_back({1.0f});
+    std::optional<std::vector<Tensor>> made = compute_constants(program_, backend_, nodes, needed);
+    if (!made) return std::nullopt;
+    WeightMatrix matrix{.outputs = sizes[use.transposed ? 1 : 0].value,
+                        .depth = sizes[use.transposed ? 0 : 1].value,
+                        .transposed = use.transposed};
+    matrix.rounding = weight.dtype == ScalarType::float32    ? 1e-6f
+                      : weight.dtype == ScalarType::bfloat16 ? 0x1p-8f
+                                                             : 0x1p-10f;
+    std::optional<std::vector<float>> elements = float_elements((*made)[0]);
+    if (!elements) return std::nullopt;
+    matrix.elements = *std::move(elements);
+    (*made)[0] = {};
+    for (std::size_t i = 1; i < made->size(); ++i)
+      if (std::optional<std::vector<float>> numbers = float_elements((*made)[i]))
+        candidates.push_back(*std::move(numbers));
+    return pack_affine(matrix, candidates);
+  }
+  /// The tensor of a constant input of the program.
+  [[nodiscard]] const Tensor* constant(ValueId v) const {
+    const std::span<const Argument> inputs = graph_.args(graph_.root().inputs);
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (inputs[i].is_value() && inputs[i].value() == v)
+        if (const Name* name = target(program_.signature.input_specs[i]); name != nullptr)
+          return program_.tensor_named(*name);
+    return nullptr;
+  }
+
+  /// The program with the packed products, without the nodes that only made their weights.
+  [[nodiscard]] ExportedProgram result() {
+    ExportedProgram out = program_;
+    GraphModule& module = out.graph_module;
+    const TensorIndex taken(program_);
+    std::vector<AddedConstant> constants;
+    const auto text = [&](std::string_view s) {
+      const Text t{static_cast<std::uint32_t>(module.text.size()), static_cast<std::uint32_t>(s.size())};
+      module.text.insert(module.text.end(), s.begin(), s.end());
+      return t;
+    };
+    const auto dims = [&](std::span<const std::int64_t> sizes) {
+      const Range range{static_cast<std::uint32_t>(module.dims.size()), static_cast<std::uint32_t>(sizes.size())};
+      for (const std::int64_t size : sizes) module.dims.push_back({.value = size});
+      return range;
+    };
+    const auto add = [&](std::pair<ValueId, bool> key, std::string_view part, const Tensor& tensor) {
+      const auto [weight, transposed] = key;
+      const Name name = concat("_packed_", Name::own(graph_.name(weight)), transposed ? "_transposed_" : "_", part);
+      Name target = name;
+      while (taken.find(target) != nullptr) target = concat("_", target);
+      Value value{.name = text(name), .graph = root_graph, .dtype = tensor.dtype};
+      value.sizes = dims(tensor.sizes);
+      value.strides = dims(tensor.strides);
+      value.device = text("cpu");
+      module.values.push_back(value);
+      const auto v = static_cast<ValueId>(module.values.size() - 1);
+      constants.push_back({v, std::move(target), tensor});
+      return GraphBuilder::value(v);
+    };
+    std::map<std::pair<ValueId, bool>, std::array<Argument, 3>> values;
+    for (const auto& [key, tensors] : packed_)
+      if (tensors)
+        values[key] = {add(key, "words", tensors->words), add(key, "scales", tensors->scales),
+                       tensors->offsets.storage.empty() ? GraphBuilder::none() : add(key, "offsets", tensors->offsets)};
+    const auto call = [&](NodeId n, std::string_view target, std::span<const Arg> arguments) {
+      Node& node = module.nodes[n];
+      node.target = text(target);
+      node.inputs = {static_cast<std::uint32_t>(module.arguments.size()), static_cast<std::uint32_t>(arguments.size())};
+      for (const Arg& each : arguments) {
+        module.arguments.push_back(each.argument);
+        module.arguments.back().name = text(each.name);
+      }
+    };
+    for (const Use& use : uses_) {
+      const std::pair key(use.weight, use.transposed);
+      const std::array<Argument, 3>& of = values.at(key);
+      const PackedWeights& layout = packed_.at(key)->layout;
+      const Argument input = GraphBuilder::value(use.input);
+      if (use.is_embedding)
+        call(use.node, embedding_packed,
+             std::array<Arg, 7>{{{"weight", of[0]},
+                                 {"scales", of[1]},
+                                 {"offsets", of[2]},
+                                 {"indices", input},
+                                 {"num_embeddings", GraphBuilder::integer(layout.outputs)},
+                                 {"embedding_dim", GraphBuilder::integer(layout.depth)},
+                                 {"dtype", GraphBuilder::scalar_type(graph_.values[use.weight].dtype)}}});
+      else
+        call(use.node, linear_packed,
+             std::array<Arg, 6>{{{"input", input},
+                                 {"weight", of[0]},
+                                 {"scales", of[1]},
+                                 {"offsets", of[2]},
+                                 {"bias", use.bias == no_id ? GraphBuilder::none() : GraphBuilder::value(use.bias)},
+                                 {"out_features", GraphBuilder::integer(layout.outputs)}}});
+    }
+    drop_unused(module);
+    add_constants(out, std::move(constants));
+    return out;
+  }
+  /// Drops nodes that made constants which nothing needs any more.
+  void drop_unused(GraphModule& module) const {
+    const GraphModuleView graph = module.view();
+    std::vector<std::uint8_t> needed(graph.values.size(), 0), dropped(graph.nodes.size(), 0);
+    const auto need = [&](const Argument& a) { graph.for_each_value(a, [&](ValueId v) { needed[v] = 1; }); };
+    for (const Graph& each : graph.graphs)
+      for (const Argument& output : graph.args(each.outputs)) need(output);
+    for (NodeId n = static_cast<NodeId>(graph.nodes.size()); n-- > 0;) {
+      bool any = false, made_of_constants = true;
+      for (const Argument& output : graph.outputs(graph.nodes[n]))
+        graph.for_each_value(output, [&](ValueId v) {
+          any = any || needed[v] != 0;
+          made_of_constants = made_of_constants && v < constant_.size() && constant_[v] != 0;
+        });
+      dropped[n] = !any && made_of_constants && graph.nodes[n].graph == root_graph ? 1 : 0;
+      if (dropped[n] == 0)
+        for (const Argument& input : graph.inputs(graph.nodes[n])) need(input);
+    }
+    drop_nodes(module, dropped);
+  }
+
+  const ExportedProgram& program_;
+  GraphModuleView graph_;
+  const DecomposeOptions& takers_;
+  const BackendTable& backend_;
+  std::vector<Name>* unpacked_;
+  std::vector<std::uint8_t> constant_;                                       ///< per value
+  std::map<std::pair<ValueId, bool>, std::optional<PackedTensors>> packed_;  ///< by Use::weight and transposed
+  std::vector<Use> uses_;
+};
+
+}  // namespace detail
+
+std::optional<ExportedProgram> pack_weights(const ExportedProgram& program, const DecomposeOptions& takers,
+                                            std::vector<Name>* unpacked) {
+  if (takers.backends.size() == 0) return std::nullopt;
+  return detail::WeightPacker(program, takers, unpacked).run();
+}
+
+}  // namespace davit

@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Exports programs whose weights are integers of 4 and 8 bits, in each form in which PyTorch, torchao and ExecuTorch write them, with
+recorded inputs and outputs: models/packed_*.
+
+Needs PyTorch 2.6. Operators of torchao and ExecuTorch are defined here, by their documented results.
+"""
+
+import sys
+
+import regenerate
+import torch
+from torch import nn
+
+q = torch.ops.quantized_decomposed
+LIBRARIES = []
+
+
+def define(space, schema):
+    """Registers an operator of another library, as the function says."""
+
+    def register(function):
+        library = torch.library.Library(space, "FRAGMENT")
+        LIBRARIES.append(library)
+        library.define(schema)
+        library.impl(schema[: schema.index("(")], function, "CompositeExplicitAutograd")
+        return function
+
+    return register
+
+
+def in_blocks(x, block_size, scale):
+    shape = [n for size, block in zip(x.shape, block_size) for n in (size // block, block)]
+    counts = [n for size, block in zip(x.shape, block_size) for n in (size // block, 1)]
+    return x.reshape(shape), scale.reshape(counts), counts
+
+
+@define("torchao", "dequantize_affine(Tensor input, SymInt[] block_size, Tensor scale, Tensor? zero_point, ScalarType input_dtype, Scalar? quant_min=None, Scalar? quant_max=None, ScalarType output_dtype=float32) -> Tensor")  # fmt: skip
+def dequantize_affine(input, block_size, scale, zero_point, input_dtype, quant_min=None, quant_max=None, output_dtype=torch.float32):
+    x, s, counts = in_blocks(input, block_size, scale)
+    x = x.to(torch.int32) if zero_point is None else x.to(torch.int32) - zero_point.reshape(counts).to(torch.int32)
+    return (x.to(output_dtype) * s).reshape(input.shape).to(output_dtype)
+
+
+@define("torchao", "quantize_affine(Tensor input, SymInt[] block_size, Tensor scale, Tensor? zero_point, ScalarType output_dtype, Scalar? quant_min=None, Scalar? quant_max=None) -> Tensor")  # fmt: skip
+def quantize_affine(input, block_size, scale, zero_point, output_dtype, quant_min=None, quant_max=None):
+    x, s, counts = in_blocks(input, block_size, scale)
+    steps = torch.round(x * (1.0 / s)) + (0 if zero_point is None else zero_point.reshape(counts))
+    return torch.clamp(steps, quant_min, quant_max).reshape(input.shape).to(output_dtype)
+
+
+@define("torchao", "choose_qparams_affine(Tensor input, str mapping_type, SymInt[] block_size, ScalarType target_dtype, Scalar? quant_min=None, Scalar? quant_max=None, float? eps=None, ScalarType? scale_dtype=None, ScalarType? zero_point_dtype=None) -> (Tensor, Tensor)")  # fmt: skip
+def choose_qparams_affine(input, mapping_type, block_size, target_dtype, quant_min=None, quant_max=None, eps=None, scale_dtype=None, zero_point_dtype=None):
+    assert mapping_type == "ASYMMETRIC" and list(block_size) == [1, input.shape[1]]
+    low, high = input.amin(1).clamp(max=0), input.amax(1).clamp(min=0)
+    scale = ((high - low) / float(quant_max - quant_min)).clamp(min=eps)
+    zero = (quant_min - torch.round(low / scale)).clamp(quant_min, quant_max)
+    return scale.to(scale_dtype or input.dtype), zero.to(zero_point_dtype or torch.int32)
+
+
+EMBEDDING = "(Tensor weight, Tensor weight_scales, Tensor? weight_zero_points, int weight_quant_min, int weight_quant_max, Tensor indices) -> Tensor"
+
+
+@define("quantized_decomposed", f"embedding_byte{EMBEDDING}")
+def embedding_byte(weight, weight_scales, weight_zero_points, weight_quant_min, weight_quant_max, indices):
+    groups = weight_scales.size(1) if weight_scales.dim() == 2 else 1
+    x = weight.reshape(weight.size(0), groups, -1).to(weight_scales.dtype)
+    x = x if weight_zero_points is None else x - weight_zero_points.reshape(weight.size(0), groups, 1)
+    return nn.functional.embedding(indices, (x * weight_scales.reshape(weight.size(0), groups, 1)).reshape(weight.shape))
+
+
+@define("quantized_decomposed", f"embedding_4bit{EMBEDDING}")
+def embedding_4bit(weight, weight_scales, weight_zero_points, weight_quant_min, weight_quant_max, indices):
+    unpacked = torch.stack((weight.div(16, rounding_mode="trunc"), weight.remainder(16)), dim=-1)
+    integers = unpacked.view(weight.shape[0], -1).view(torch.int8).add(-8)
+    return embedding_byte(integers, weight_scales, weight_zero_points, weight_quant_min, weight_quant_max, indices)
+
+
+N, K, G = 24, 64, 32
+
+
+class Weights(nn.Module):
+    """Integers with scales per row, and of 4 bits with scales per group."""
+
+    def __init__(self, rows=N, dtype=torch.float32):
+        super().__init__()
+        integers = torch.randint(-127, 128, (rows, K), dtype=torch.int8)
+        self.register_buffer("bytes", integers)
+        self.register_buffer("row_scales", torch.rand(rows) * 0.01 + 0.001)
+        self.register_buffer("row_zeros", torch.randint(-9, 9, (rows,)))
+        self.register_buffer("fours", torch.randint(-8, 8, (rows, K), dtype=torch.int8))
+        self.register_buffer("scales", (torch.rand(rows, K // G) * 0.02 + 0.005).to(dtype))
+        self.register_buffer("zeros", torch.randint(-4, 4, (rows, K // G)).to(dtype))
+        self.register_buffer("nibbles", torch.randint(0, 256, (rows, K // 2), dtype=torch.uint8))
+        self.bias = nn.Parameter(torch.randn(rows))
+
+    def group(self, zeros=None, dtype=torch.float32):
+        return q.dequantize_per_channel_group(self.fours, self.scales, zeros, -8, 7, torch.int8, G, dtype)
+
+    def unpacked(self):
+        pair = torch.stack([self.nibbles & 15, self.nibbles >> 4], -1)
+        return pair.view(-1, K).to(torch.int8) - 8
+
+
+class Linear(Weights):
+    """Linear layers in float32."""
+
+    def forward(self, x):
+        linear = nn.functional.linear
+        grouped = self.unpacked().view(-1, K // G, G).to(x.dtype) * self.scales[..., None]
+        affine = torch.ops.torchao.dequantize_affine.default
+        return (
+            linear(x, q.dequantize_per_channel(self.bytes, self.row_scales, self.row_zeros, 0, -128, 127, torch.int8), self.bias),
+            linear(x, q.dequantize_per_tensor(self.nibbles.repeat(1, 2), 0.013, 121, 0, 255, torch.uint8), self.bias),
+            linear(x, self.group()),
+            linear(x, self.group(self.zeros), self.bias),
+            linear(x, grouped.view(-1, K)),
+            linear(x, self.bytes.to(x.dtype)) * self.row_scales,
+            linear(x, affine(self.fours, [1, G], self.scales, None, torch.int8, -8, 7)),
+            linear(x, affine(self.bytes, [1, K], self.row_scales, self.row_zeros, torch.int8)),
+            x @ q.dequantize_per_channel(self.bytes, self.row_scales, self.row_zeros, 0, -128, 127, torch.int8).t(),
+            x @ q.dequantize_per_channel(self.bytes.t().contiguous(), self.row_scales, self.row_zeros, 1, -128, 127, torch.int8),
+            linear(x, (self.fours.view(-1, K // G, G) * self.scales[..., None] + self.row_scales[0] * self.zeros[..., None]).view(-1, K)),
+        )
+
+
+class Dynamic(Weights):
+    """Activations that are quantized when they are known."""
+
+    def forward(self, x):
+        scale, zero = q.choose_qparams_per_token_asymmetric(x, torch.int8)
+        steps = q.quantize_per_token(x, scale, zero, -128, 127, torch.int8)
+        token = q.dequantize_per_token(steps, scale, zero, -128, 127, torch.int8, torch.float32)
+        scale, zero = q.choose_qparams.tensor(x, -128, 127, 1.1920928955078125e-07, torch.int8)
+        steps = q.quantize_per_tensor.tensor(x, scale, zero, -128, 127, torch.int8)
+        tensor = q.dequantize_per_tensor.tensor(steps, scale, zero, -128, 127, torch.int8)
+        scale, zero = torch.ops.torchao.choose_qparams_affine.default(x, "ASYMMETRIC", [1, K], torch.int8, -128, 127, 1e-6)
+        steps = torch.ops.torchao.quantize_affine.default(x, [1, K], scale, zero, torch.int8, -128, 127)
+        affine = torch.ops.torchao.dequantize_affine.default(steps, [1, K], scale, zero, torch.int8)
+        linear = nn.functional.linear
+        weight = torch.ops.torchao.dequantize_affine.default(self.fours, [1, G], self.scales, None, torch.int8, -8, 7)
+        return linear(token, self.group(), self.bias), linear(tensor, self.group()), linear(affine, weight)
+
+
+class Half(Weights):
+    """Scales and activations of bfloat16, and torch's own packed products."""
+
+    def __init__(self):
+        super().__init__(64, torch.bfloat16)
+        self.row_scales.data = self.row_scales.bfloat16()
+        scales = torch.stack([self.scales.t(), (torch.randn(K // G, 64) * 0.02).bfloat16()], -1).contiguous()
+        self.register_buffer("scales_and_zeros", scales)
+        nibbles = torch.randint(0, 16, (64, K), dtype=torch.int32)
+        self.register_buffer("packed", torch.ops.aten._convert_weight_to_int4pack_for_cpu(nibbles, 1))
+
+    def forward(self, x):
+        return (
+            nn.functional.linear(x, self.group(None, torch.bfloat16)),
+            torch.ops.aten._weight_int8pack_mm(x, self.bytes, self.row_scales),
+            torch.ops.aten._weight_int4pack_mm_for_cpu(x, self.packed, G, self.scales_and_zeros),
+        )
+
+
+class Embedding(Weights):
+    """Rows of packed weights, one table shared with a linear layer."""
+
+    def forward(self, i):
+        table = q.dequantize_per_channel(self.bytes, self.row_scales, self.row_zeros, 0, -128, 127, torch.int8)
+        x = nn.functional.embedding(i, table)
+        return (
+            nn.functional.linear(x, table),
+            q.embedding_byte(self.fours, self.scales, None, -8, 7, i),
+            q.embedding_4bit(self.nibbles, self.scales, None, -8, 7, i),
+        )
+
+
+CASES = {
+    "packed_linear": lambda n: regenerate.record(n, Linear(), [((torch.randn(k, K),), {}) for k in (3, 1, 20)], {"x": {0: torch.export.Dim("n", min=1, max=64)}}, decompose=False),
+    "packed_dynamic": lambda n: regenerate.record(n, Dynamic(), [((torch.randn(3, K),), {})], decompose=False),
+    "packed_bfloat16": lambda n: regenerate.record(n, Half(), [((torch.randn(2, K).bfloat16(),), {})], decompose=False, rtol=2e-2, atol=2e-2),
+    "packed_embedding": lambda n: regenerate.record(n, Embedding(), [((torch.randint(0, N, (2, 3)),), {})], decompose=False),
+}
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or CASES:
+        torch.manual_seed(0)
+        CASES[name](name)

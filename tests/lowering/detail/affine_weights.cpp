@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+#include "davit/lowering/detail/affine_weights.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+using namespace davit;
+using namespace davit::detail;
+
+namespace {
+
+/// (3 x 32) weights, integer(n, k) * scale(n, group) + offset(n, group), in two groups.
+template <class Integer, class Scale, class Offset>
+WeightMatrix made(Integer&& integer, Scale&& scale, Offset&& offset, bool transposed = false) {
+  WeightMatrix m{.outputs = 3, .depth = 32, .transposed = transposed, .rounding = 1e-6f};
+  m.elements.resize(96);
+  for (std::int64_t n = 0; n < 3; ++n)
+    for (std::int64_t k = 0; k < 32; ++k)
+      m.elements[static_cast<std::size_t>(transposed ? k * 3 + n : n * 32 + k)] =
+          static_cast<float>(integer(n, k)) * scale(n, k / 16) + offset(n, k / 16);
+  return m;
+}
+/// The largest difference between packed weights and the matrix.
+float difference(const WeightMatrix& m, const PackedTensors& packed) {
+  const PackedWeights& w = packed.layout;
+  const auto bits = static_cast<int>(w.bits), fields = static_cast<int>(w.fields());
+  float most = 0;
+  for (std::int64_t n = 0; n < m.outputs; ++n)
+    for (std::int64_t k = 0; k < m.depth; ++k) {
+      const auto word = static_cast<std::uint32_t>(packed.words.view().as<std::int32_t>()[w.place_of_word(n, k)]);
+      const int integer = static_cast<std::int32_t>(word << (32 - bits * (k % fields + 1))) >> (32 - bits);
+      const std::int64_t place = w.place_of_scale(n, k / w.group_size());
+      const float offset = packed.offsets.storage.empty() ? 0 : packed.offsets.view().as<float>()[place];
+      const float value = static_cast<float>(integer) * packed.scales.view().as<float>()[place] + offset;
+      most = std::max(most, std::fabs(value - m.at(n, k)));
+    }
+  return most;
+}
+constexpr auto nothing = [](std::int64_t, std::int64_t) { return 0.0f; };
+constexpr auto group_scale = [](std::int64_t n, std::int64_t g) {
+  return 0.03f + 0.01f * static_cast<float>(n + 5 * g);
+};
+
+}  // namespace
+
+TEST_CASE("pack_affine: integers of 4 bits with a scale per group of inputs, whichever way these lie") {
+  const auto fours = [](std::int64_t n, std::int64_t k) { return (n * 7 + k * 3) % 16 - 8; };
+  std::vector<float> rows, columns;
+  for (std::int64_t n = 0; n < 3; ++n)
+    for (std::int64_t g = 0; g < 2; ++g) rows.push_back(group_scale(n, g));
+  for (std::int64_t g = 0; g < 2; ++g)
+    for (std::int64_t n = 0; n < 3; ++n) columns.push_back(group_scale(n, g));
+  for (const bool transposed : {false, true})
+    for (const auto& scales : {rows, columns}) {
+      const WeightMatrix m = made(fours, group_scale, nothing, transposed);
+      const std::optional<PackedTensors> packed = pack_affine(m, std::vector{std::vector{0.7f}, scales});
+      REQUIRE(packed);
+      CHECK(packed->layout.bits == 4);
+      CHECK(packed->layout.groups == 2);
+      CHECK(packed->offsets.storage.empty());
+      CHECK(difference(m, *packed) < 1e-6f);
+    }
+}
+TEST_CASE("pack_affine: integers of 8 bits, and those that have zero points") {
+  const auto bytes = [](std::int64_t n, std::int64_t k) { return (n * 71 + k * 37) % 256 - 128; };
+  const auto scale = [](std::int64_t n, std::int64_t) { return 0.01f * static_cast<float>(n + 1); };
+  const std::vector<std::vector<float>> candidates{{0.01f, 0.02f, 0.03f}};
+  const WeightMatrix centred = made(bytes, scale, nothing);
+  const std::optional<PackedTensors> of_bytes = pack_affine(centred, candidates);
+  REQUIRE(of_bytes);
+  CHECK(of_bytes->layout.bits == 8);
+  CHECK(of_bytes->offsets.storage.empty());
+  CHECK(difference(centred, *of_bytes) < 1e-6f);
+  const WeightMatrix moved =
+      made([&](std::int64_t n, std::int64_t k) { return bytes(n, k) + 100 * n; }, scale, nothing);
+  const std::optional<PackedTensors> with_zeros = pack_affine(moved, candidates);
+  REQUIRE(with_zeros);
+  CHECK_FALSE(with_zeros->offsets.storage.empty());
+  CHECK(difference(moved, *with_zeros) < 1e-5f);
+}
+TEST_CASE("pack_affine: zero points that are floats") {
+  const auto offset = [](std::int64_t n, std::int64_t g) {
+    return 0.013f * static_cast<float>(n) - 0.05f * static_cast<float>(g);
+  };
+  std::vector<float> scales, offsets;
+  for (std::int64_t n = 0; n < 3; ++n)
+    for (std::int64_t g = 0; g < 2; ++g) {
+      scales.push_back(group_scale(n, g));
+      offsets.push_back(offset(n, g));
+    }
+  const WeightMatrix m = made([](std::int64_t n, std::int64_t k) { return (n + k * 5) % 16 - 8; }, group_scale, offset);
+  const std::optional<PackedTensors> packed = pack_affine(m, std::vector{offsets, scales});
+  REQUIRE(packed);
+  CHECK(packed->layout.bits == 4);
+  CHECK(difference(m, *packed) < 1e-6f);
+}
+TEST_CASE("pack_affine: weights that are no integers of 8 bits times a scale stay") {
+  const auto scale = [](std::int64_t, std::int64_t) { return 0.5f; };
+  WeightMatrix m = made([](std::int64_t, std::int64_t k) { return k; }, scale, nothing);
+  const std::vector<std::vector<float>> half{{0.5f}};
+  CHECK(pack_affine(m, half));
+  CHECK_FALSE(pack_affine(m, std::vector<std::vector<float>>{{0.3f}}));
+  m.elements[95] = 0.25f;  // the last one
+  CHECK_FALSE(pack_affine(m, half));
+  m.elements[95] = 200.0f;  // 400 halves
+  CHECK_FALSE(pack_affine(m, half));
+  m.elements[95] = std::numeric_limits<float>::quiet_NaN();
+  CHECK_FALSE(pack_affine(m, half));
+  m.elements[95] = 0;
+  CHECK(pack_affine(m, half));
+  CHECK_FALSE(pack_affine(m, std::vector<std::vector<float>>{{std::numeric_limits<float>::infinity()}}));
+  CHECK_FALSE(pack_affine(m, std::vector<std::vector<float>>{}));
+}
+TEST_CASE("float_elements: any strides, floats alone") {
+  Tensor t = Tensor::zeros(ScalarType::bfloat16, std::vector<std::int64_t>{2, 3});
+  for (int i = 0; i < 6; ++i) t.view().as<BFloat16>()[i] = BFloat16(static_cast<float>(i));
+  t.sizes = {3, 2};
+  t.strides = {1, 3};
+  CHECK(float_elements(t) == std::vector<float>{0, 3, 1, 4, 2, 5});
+  CHECK_FALSE(float_elements(Tensor::zeros(ScalarType::int8, std::vector<std::int64_t>{2})));
+  CHECK(float_elements(Tensor::zeros(ScalarType::float64, std::vector<std::int64_t>{0}))->empty());
+}
