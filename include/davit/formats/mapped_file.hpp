@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <string>
@@ -13,6 +14,12 @@
 #include "davit/core/shared_bytes.hpp"
 
 namespace davit::formats {
+
+/// Returns the path that a text in UTF-8 names. Windows writes paths in UTF-16, and takes other texts to be of its code
+/// page; a path's own string() is UTF-8 everywhere.
+[[nodiscard]] inline std::filesystem::path path_of(std::string_view text) {
+  return std::u8string(text.begin(), text.end());
+}
 
 /// Maps a file into memory, copy-on-write: a program may change a tensor in place without changing the file. The bytes
 /// are valid while any share of them lives. The file must not be truncated meanwhile.
