@@ -50,14 +50,17 @@ headers() {
   export PKG_CONFIG_LIBDIR=$folder/pkgconfig:$2
 }
 
-# build NAME TARGET...: builds them in build/NAME by cross/NAME.ini, or by the build machine's compiler as $CXX says
+# build NAME TARGET...: builds them in build/NAME by cross/NAME.ini, or by the build machine's compiler as $CXX says. $optimization is s
+# where the command is made small; g++'s warnings are then not errors, as some are false.
 build() {
-  local name=$1 folder=$root/build/$1 options=(-Doptimization=1 -Ddebug=false -Dwerror=true -Dtests=enabled -Ddagre=none)
+  local name=$1 folder=$root/build/$1
+  local options=(-Doptimization="${optimization:-1}" -Ddebug=false -Dwerror="$([ "${optimization:-1}" = s ] && echo false || echo true)" -Dtests=enabled
+    -Ddagre=none)
   shift
   if [ -e "$root/cross/$name.ini" ]; then options+=(--cross-file "$root/cross/$name.ini"); fi
   if [ -e "$cache/$name/headers.ini" ]; then options+=(--cross-file "$cache/$name/headers.ini"); fi
   # a build that was set up in another way is made again
-  local said="${CXX:-} ${CXXFLAGS:-} ${options[*]} $(cat "$root/cross/$name.ini" 2>/dev/null || true)"
+  local said="${CXX:-} ${CXXFLAGS:-} ${LDFLAGS:-} ${options[*]} $(cat "$root/cross/$name.ini" 2>/dev/null || true)"
   if [ "$said" != "$(cat "$folder.options" 2>/dev/null)" ]; then rm -rf "$folder"; fi
   if [ ! -f "$folder/build.ninja" ]; then
     mkdir -p "$root/build"
@@ -87,8 +90,9 @@ expect() {
   if [[ $said == *"$text"* ]]; then passed=$((passed + 1)) && echo "$name: passed"; else failed=$((failed + 1)) && echo "$name failed: $said"; fi
 }
 
-# test_target [EMULATOR...]: runs (programs' names end in $exe) the recorded cases, loaded from packages too, the tests of kernels, and some random programs; a program
-# that loads a package, and a static one. $compile is the compiler's command with what it links.
+# test_target [EMULATOR...]: runs the tests of kernels, the recorded cases, loaded from packages too, compares the bits of their results with
+# another machine's, and runs some random programs; a program that loads a package, and a static one. $compile is the compiler's command
+# with what it links; programs' names end in $exe. $most_bytes is the command's largest size.
 test_target() {
   local folder=$root/build/$target exe=${exe:-}
   local davit=$folder/tools/davit/davit$exe
@@ -100,6 +104,7 @@ test_target() {
   run cases "$@" "$davit" check "$root/tests/cases/models" --backends portable
   local cases=$p
   run saved_cases "$@" "$davit" check "$root/tests/cases/models" --backends portable --saved
+  run results python3 "$root/tests/targets/results.py" "$@" "$davit"
   run random_programs "$@" "$folder/tests/random_programs$exe" 0 "${RANDOM_PROGRAMS:-200}" 1
   "${compile[@]}" -std=c++23 -Os -I"$root/include" -I"$root/tests/cases/embed" "$root/examples/embedded.cpp" -o "$folder/digits$exe"
   expect static_digits 'a 7;' "$@" "$folder/digits$exe"
@@ -117,6 +122,7 @@ print(*(max(range(10), key=lambda k: scores[10 * i + k]) for i in range(12)))' "
     "${strip:-strip}" "$folder/stripped"
     sizes+=("$(stat -c %s "$folder/stripped")")
   done
+  if [ "${sizes[0]}" -gt "${most_bytes:-99999999}" ]; then failed=$((failed + 1)) && echo "davit has more than $most_bytes bytes"; fi
   echo "| $target | $("${compile[0]}" --version | head -1) | ${*:-as it is} | $cases | ${sizes[0]} | ${sizes[1]} | ${sizes[2]} |"
   echo "$passed passed, $failed failed"
   [ "$failed" = 0 ] && [ "$passed" -gt 0 ]

@@ -19,6 +19,8 @@
 #include <cstdlib>
 #include <exception>
 #include <fstream>
+#include <functional>
+#include <memory>
 #include <sstream>
 #include <utility>
 
@@ -243,7 +245,7 @@ void BenchProcess::end() { row_.peak_bytes = static_cast<std::size_t>(std::strto
 #else
 
 struct BenchProcess::Here {
-  Measured measured;
+  std::function<std::string(double seconds)> run;
 };
 
 BenchProcess::BenchProcess(BenchRow row, const BenchOptions& options) : row_(std::move(row)) {
@@ -253,11 +255,12 @@ BenchProcess::BenchProcess(BenchRow row, const BenchOptions& options) : row_(std
     return;
   }
   describe(row_, options, *measured);
-  here_ = std::make_unique<Here>(*std::move(measured));
+  const auto model = std::make_shared<Measured>(*std::move(measured));
+  here_ = std::make_unique<Here>([model](double seconds) { return model->run(seconds); });
 }
 BenchProcess::~BenchProcess() = default;
 void BenchProcess::run(double seconds) {
-  if (here_ != nullptr) add_times(row_, here_->measured.run(seconds));
+  if (here_ != nullptr) add_times(row_, here_->run(seconds));
 }
 void BenchProcess::end() { here_.reset(); }
 

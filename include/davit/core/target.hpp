@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <climits>
+#include <version>
 
 #include "davit/core/config.hpp"
 
@@ -35,6 +36,12 @@
 #define DAVIT_TARGET_WINDOWS 1
 #else
 #define DAVIT_TARGET_WINDOWS 0
+#endif
+/// Files, of which programs in a browser have none.
+#if defined(__cpp_lib_filesystem)
+#define DAVIT_TARGET_FILES 1
+#else
+#define DAVIT_TARGET_FILES 0
 #endif
 /// g++ for Windows keeps the stack at multiples of 16 bytes, and stores vectors of 32 there as if they lay at their
 /// own.

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -122,6 +121,7 @@ void for_each_zip_name(std::string_view bytes, const See& see) {
          std::string_view("\x12\x1a\x22\x32\x3a\x42").contains(head[2]);
 }
 
+#if DAVIT_TARGET_FILES
 /// Finds a file beside a missing one that differs only in its extension; empty if there is none.
 [[nodiscard]] std::string neighbour_of(const std::filesystem::path& file) {
   std::error_code error;
@@ -131,6 +131,7 @@ void for_each_zip_name(std::string_view bytes, const See& see) {
     if (at->path().stem() == file.stem() && (found.empty() || at->path().string() < found)) found = at->path().string();
   return found;
 }
+#endif
 
 [[nodiscard]] Error with_kind(Error error, const FileKind* kind, FileUse wanted) {
   if (kind == nullptr) return error;
@@ -165,6 +166,7 @@ Error recognised(Error error, std::span<const std::byte> bytes, FileUse wanted, 
   return detail::with_kind(std::move(error), file_kind(bytes, name), wanted);
 }
 
+#if DAVIT_TARGET_FILES
 Error with_file_kind_of(Error error, const std::string& path, FileUse wanted) {
   const std::filesystem::path file = path_of(path);
   const std::string name = file.filename().string();
@@ -180,5 +182,8 @@ Error with_file_kind_of(Error error, const std::string& path, FileUse wanted) {
   const Result<SharedBytes> bytes = map_file(path);
   return bytes ? recognised(std::move(error), bytes->bytes(), wanted, name) : error;
 }
+#else
+Error with_file_kind_of(Error error, const std::string&, FileUse) { return error; }
+#endif
 
 }  // namespace davit::formats

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -11,7 +8,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <expected>
-#include <filesystem>
 #include <memory>
 #include <new>
 #include <span>
@@ -23,6 +19,13 @@
 #include "davit/core/target.hpp"
 #include "davit/formats/load_error.hpp"
 #include "davit/formats/mapped_file.hpp"
+
+#if DAVIT_TARGET_FILES
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <filesystem>
 
 #if DAVIT_TARGET_WINDOWS
 #include <io.h>
@@ -39,7 +42,11 @@
 #include <sys/stat.h>
 #endif
 
+#endif
+
 namespace davit::formats {
+
+#if DAVIT_TARGET_FILES
 
 namespace detail {
 
@@ -122,7 +129,7 @@ struct Mapped {
   if (!S_ISREG(status.st_mode)) return {.fault = "it is not a regular file"};
   if (status.st_size <= 0) return {.fault = "the file is empty"};
   const auto size = static_cast<std::size_t>(status.st_size);
-  if (static_cast<std::uintmax_t>(status.st_size) != size) return {.fault = "it is larger than memory can be"};
+  if (static_cast<std::uint64_t>(status.st_size) != size) return {.fault = "it is larger than memory can be"};
   void* const address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, file.number(), 0);
   if (address == MAP_FAILED) return failed();
   return {.address = address, .size = size};
@@ -202,10 +209,6 @@ void remove_at(const char* path) noexcept { ::unlink(path); }
 }
 
 }  // namespace detail
-
-Result<void> write_file(const std::string& path, std::span<const std::byte> bytes) {
-  return write_file(path, std::span(&bytes, 1));
-}
 
 namespace detail {
 
@@ -290,6 +293,29 @@ Result<void> write_file(const std::string& path, std::span<const std::span<const
     return fail();
   }
   return fail();
+}
+
+#else
+
+Result<SharedBytes> map_file(const std::string& path) {
+  return load_error(ErrorCode::io_error, path, "there are no files here", "give the bytes");
+}
+void forget(const SharedBytes&) noexcept {}
+Result<void> write_file(const std::string& path, std::span<const std::span<const std::byte>>) {
+  return std::unexpected(Error{.code = ErrorCode::io_error,
+                               .stage = Stage::save,
+                               .where = Name(path),
+                               .what = "there are no files here",
+                               .fix = "take the bytes"});
+}
+UnfinishedFile::UnfinishedFile(std::string path) : path_(std::make_unique<std::string>(std::move(path))) {}
+UnfinishedFile::~UnfinishedFile() = default;
+void remove_unfinished_files() noexcept {}
+
+#endif
+
+Result<void> write_file(const std::string& path, std::span<const std::byte> bytes) {
+  return write_file(path, std::span(&bytes, 1));
 }
 
 }  // namespace davit::formats
