@@ -13,7 +13,8 @@
 #include "davit/core/target.hpp"
 #include "davit/kernels/thread_team.hpp"
 
-// a C++ library for boards without an operating system lacks the first, one for browsers the second, and both lack threads
+// a C++ library for boards without an operating system lacks the first, one for browsers the second, and both lack
+// threads
 #if defined(__cpp_lib_atomic_wait) && defined(__cpp_lib_latch)
 #include <thread>
 #define DAVIT_HAS_THREADS 1
