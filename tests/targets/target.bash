@@ -68,7 +68,7 @@ build() {
     # (CMake, which Meson asks for doctest, leaves a folder where it is run)
     (cd "$root/build" && meson setup "$folder" "$root" "${options[@]}") >"$folder.log" 2>&1 || { tail -20 "$folder.log"; exit 1; }
   fi
-  with_progress "build/$name" "$folder.log" ninja -j"$jobs" -C "$folder" "$@" ||
+  with_progress "build/$name" "$folder.log" ninja -k 0 -j"$jobs" -C "$folder" "$@" ||
     { grep -E 'error|FAILED|undefined' "$folder.log" | head -40; echo "the build failed: see $folder.log"; exit 1; }
 }
 
