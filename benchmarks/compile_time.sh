@@ -23,7 +23,7 @@ shift || true
 flags=("${@:--O2}")
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
-"$cxx" -std=c++23 -O1 -I"$here/../include" "$here/chain_header.cpp" -o "$out/chain_header" -lminizip -lz
+"$cxx" -std=c++23 -O1 -I"$here/../include" "$here/chain_header.cpp" -o "$out/chain_header" -lz
 # more HEADER NAME OUTPUTS COUNT: that many copies of the program, and their modules; up to the MORE-th are compiled
 more() {
   for i in $(seq "$4"); do

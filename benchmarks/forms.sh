@@ -12,7 +12,7 @@ out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 libraries=$(ls "$build"/include/davit/impl/*.a | grep -v xnnpack)
 # shellcheck disable=SC2086
-${CXX:-g++} -std=c++23 -O2 -I"$here/../include" "$here/forms.cpp" -o "$out/forms" -Wl,--start-group $libraries -Wl,--end-group -ldnnl -lminizip -lz -pthread
+${CXX:-g++} -std=c++23 -O2 -I"$here/../include" "$here/forms.cpp" -o "$out/forms" -Wl,--start-group $libraries -Wl,--end-group -ldnnl -lz -pthread
 status=0 pairs=0 same=0
 names=("$@")
 [ ${#names[@]} -gt 0 ] || mapfile -t names < <(ls "$folder" | sed -n 's/\.t$//p')

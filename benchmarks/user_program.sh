@@ -51,7 +51,7 @@ for opt in ("-O0", "-O2"):
     definitions = compile(root + "/examples/definitions.cpp", [opt], "definitions.o")
     compile(root + "/examples/loader.cpp", [opt], "loader.o")
     loader = compile(root + "/examples/loader_definitions.cpp", [opt], "loader_definitions.o")
-    first_kb, loader_kb = linked("first.o", "definitions.o", "-lminizip", "-lz"), linked("loader.o", "loader_definitions.o")
+    first_kb, loader_kb = linked("first.o", "definitions.o", "-lz"), linked("loader.o", "loader_definitions.o")
     base_s = min(base)[0]
     for mode, (cpu_s, mb), kb in [("user_file", min(own), first_kb), ("definitions", definitions, first_kb), ("loader", loader, loader_kb)]:
         print(f"USER_PROGRAM mode={mode} opt={opt} ratio={cpu_s / base_s:.1f} cpu_s={cpu_s:.1f} rss_mb={mb:.0f} stripped_kb={kb:.0f}", flush=True)

@@ -8,7 +8,7 @@ Name: davit-formats-compiled
 Description: the libraries of the build
 Version: 0
 Cflags: -std=c++23 -I$root/include
-Libs: -Wl,--start-group $(echo "$1"/include/davit/impl/libdavit{-formats*,-cold,}.a) -Wl,--end-group -lminizip -lz
+Libs: -Wl,--start-group $(echo "$1"/include/davit/impl/libdavit{-formats*,-cold,}.a) -Wl,--end-group -lz
 PC
   export PKG_CONFIG_PATH=$2
 }

@@ -51,8 +51,10 @@ TEST_CASE("modified Bessel functions, scaled and not") {
         scaled_bessel_i(0, x) * bessel_k(1, x, true) + scaled_bessel_i(1, x) * bessel_k(0, x, true);
     CHECK(near(wronskian * x, 1));
   }
+#if defined(__cpp_lib_math_special_functions)  // libc++ has none
   CHECK(near(scaled_bessel_i(0, 29.9), std::cyl_bessel_i(0, 29.9) * std::exp(-29.9)));
   CHECK(near(scaled_bessel_i(0, -30.1), std::cyl_bessel_i(0, 30.1) * std::exp(-30.1)));
+#endif
   CHECK(near(bessel_k(0, 0.25, false), 1.541506751248303));
   CHECK(near(bessel_k(1, 2.5, false), 0.07389081634774705));
   CHECK(bessel_i(1, -1.0) == doctest::Approx(-0.5651591039924851));

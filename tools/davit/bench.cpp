@@ -42,9 +42,7 @@ constexpr int rounds = 20;  // each row runs in every round, so that noise affec
   return row.arena_bytes + row.state_bytes + row.constant_bytes;
 }
 
-[[nodiscard]] std::string file_name(const BenchRow& row) {
-  return std::filesystem::path(row.model).filename().string();
-}
+[[nodiscard]] std::string file_name(const BenchRow& row) { return formats::path_of(row.model).filename().string(); }
 
 /// Prints the rows as a table.
 [[nodiscard]] std::string table_of(const std::vector<BenchRow>& rows) {
@@ -200,7 +198,9 @@ int bench(BenchOptions options) {
     std::fprintf(stderr, "davit: %s\n", to_string(good.error()).c_str());
     return 2;
   }
+#if defined(SIGPIPE)
   std::signal(SIGPIPE, SIG_IGN);  // a row's process may have ended
+#endif
   bool failed = false;
   const std::vector<BenchRow> rows = measure(options, failed);
   if (rows.empty()) return 2;

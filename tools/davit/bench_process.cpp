@@ -6,14 +6,21 @@
 #if DAVIT_TARGET_LINUX
 #include <sys/prctl.h>
 #endif
+#if __has_include(<sys/wait.h>)
 #include <sys/wait.h>
 #include <unistd.h>
+#define DAVIT_HAS_PROCESSES 1
+#else
+#define DAVIT_HAS_PROCESSES 0
+#endif
 
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <fstream>
+#include <functional>
+#include <memory>
 #include <sstream>
 #include <utility>
 
@@ -33,15 +40,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 [[nodiscard]] double ms_since(Clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
-}
-
-/// Returns the peak memory of this process, or 0.
-[[nodiscard]] std::size_t peak_bytes() {
-  std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);)
-    if (line.starts_with("VmHWM:"))
-      return static_cast<std::size_t>(std::strtoull(line.c_str() + 6, nullptr, 10) * 1024);
-  return 0;
 }
 
 /// A model under measurement, inside a row's process.
@@ -107,6 +105,23 @@ struct Measured {
   return names;
 }
 
+/// What its lowering or its package says of the row.
+void describe(BenchRow& row, const BenchOptions& options, const Measured& measured) {
+  if (row.package) row.backends = backends_of(measured.runner.program(), measured.runner.method());
+  if (row.package)
+    if (const Result<SharedBytes> bytes = formats::map_file(row.model); bytes)
+      if (const Result<formats::Package> package = formats::read_package(*bytes); package)
+        row.constant_bytes = segment_bytes(*package);
+  if (options.lowering.costs->written()) print_written(options.lowering.costs->save);
+}
+/// Adds the times of runs, as Measured::run prints them.
+void add_times(BenchRow& row, const std::string& text) {
+  std::istringstream times(text);
+  for (double ms = 0; times >> ms;) row.ms.push_back(ms);
+}
+
+#if DAVIT_HAS_PROCESSES
+
 #if DAVIT_TARGET_LINUX
 /// Kills this process when its parent ends; a stopped process would not notice.
 void follow_parent() { prctl(PR_SET_PDEATHSIG, SIGKILL); }
@@ -119,6 +134,15 @@ void follow_parent() {}
 void stop(pid_t) {}
 void go_on(pid_t) {}
 #endif
+
+/// Returns the peak memory of this process, or 0.
+[[nodiscard]] std::size_t peak_bytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("VmHWM:"))
+      return static_cast<std::size_t>(std::strtoull(line.c_str() + 6, nullptr, 10) * 1024);
+  return 0;
+}
 
 void answer(std::FILE* answers, const std::string& text) {
   std::fwrite(text.c_str(), 1, text.size() + 1, answers);
@@ -137,12 +161,7 @@ void answer(std::FILE* answers, const std::string& text) {
 void serve(BenchRow row, const BenchOptions& options, std::FILE* commands, std::FILE* answers) {
   Result<Measured> measured = Measured::prepare(row, options);
   if (!measured) return answer(answers, to_string(measured.error()));
-  if (row.package) row.backends = backends_of(measured->runner.program(), measured->runner.method());
-  if (row.package)
-    if (const Result<SharedBytes> bytes = formats::map_file(row.model); bytes)
-      if (const Result<formats::Package> package = formats::read_package(*bytes); package)
-        row.constant_bytes = segment_bytes(*package);
-  if (options.lowering.costs->written()) print_written(options.lowering.costs->save);
+  describe(row, options, *measured);
   std::fflush(stdout);
   std::ostringstream out;
   out << "\n"
@@ -156,7 +175,13 @@ void serve(BenchRow row, const BenchOptions& options, std::FILE* commands, std::
   answer(answers, std::to_string(peak_bytes()));
 }
 
+#endif
+
 }  // namespace
+
+#if DAVIT_HAS_PROCESSES
+
+struct BenchProcess::Here {};
 
 BenchProcess::BenchProcess(BenchRow row, const BenchOptions& options) : row_(std::move(row)) {
   int to[2], from[2];
@@ -214,10 +239,31 @@ std::string BenchProcess::ask(std::string_view command) {
   return text;
 }
 
-void BenchProcess::run(double seconds) {
-  std::istringstream times(ask(std::to_string(seconds)));
-  for (double ms = 0; times >> ms;) row_.ms.push_back(ms);
-}
+void BenchProcess::run(double seconds) { add_times(row_, ask(std::to_string(seconds))); }
 void BenchProcess::end() { row_.peak_bytes = static_cast<std::size_t>(std::strtoull(ask({}).c_str(), nullptr, 10)); }
+
+#else
+
+struct BenchProcess::Here {
+  std::function<std::string(double seconds)> run;
+};
+
+BenchProcess::BenchProcess(BenchRow row, const BenchOptions& options) : row_(std::move(row)) {
+  Result<Measured> measured = Measured::prepare(row_, options);
+  if (!measured) {
+    row_.failed = to_string(measured.error());
+    return;
+  }
+  describe(row_, options, *measured);
+  const auto model = std::make_shared<Measured>(*std::move(measured));
+  here_ = std::make_unique<Here>([model](double seconds) { return model->run(seconds); });
+}
+BenchProcess::~BenchProcess() = default;
+void BenchProcess::run(double seconds) {
+  if (here_ != nullptr) add_times(row_, here_->run(seconds));
+}
+void BenchProcess::end() { here_.reset(); }
+
+#endif
 
 }  // namespace tool

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,7 +33,8 @@ struct BenchRow {
 };
 
 /// A row in its own process, which has its own memory peak and may fail without harm to other rows. It is stopped
-/// (SIGSTOP) while other rows run, because its spinning threads would take their CPUs.
+/// (SIGSTOP) while other rows run, because its spinning threads would take their CPUs. Where the system has no fork,
+/// rows are measured in this process, and their memory is not known.
 class BenchProcess {
  public:
   /// Starts the process and waits until it has run the model twice, unmeasured. A failure is in row().failed.
@@ -49,7 +51,9 @@ class BenchProcess {
 
  private:
   [[nodiscard]] std::string ask(std::string_view command);
+  struct Here;
   BenchRow row_;
+  std::unique_ptr<Here> here_;  ///< what this process measures
   pid_t pid_ = -1;
   std::FILE* commands_ = nullptr;
   std::FILE* answers_ = nullptr;

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -129,10 +130,20 @@ class Comparison {
   std::vector<std::string>& failures_;
 };
 
+/// A file that goes at the end.
+struct Removed {
+  std::string name;
+  ~Removed() {
+    std::error_code error;
+    if (!name.empty()) fs::remove(name, error);
+  }
+};
+
 [[nodiscard]] std::vector<std::string> try_case(const formats::CaseFiles& files, const LoweringChoice& lowering) {
   const auto failed = [](const Error& error) { return std::vector{to_string(error)}; };
   const Result<formats::RecordedCase> recorded = formats::read_case(files);
   if (!recorded) return failed(recorded.error());
+  Removed kept;  // where a file that is mapped cannot be removed: Windows
   Result<SharedBytes> bytes = files.read(recorded->program);
   if (!bytes) return failed(bytes.error());
   const bool is_package = formats::is_package(bytes->bytes());
@@ -144,7 +155,7 @@ class Comparison {
   program = std::unexpected(Error{});  // releases memory that is no longer needed
   bytes = std::unexpected(Error{});
   if (lowering.saved) {
-    std::string name = fs::temp_directory_path() / "davit-check-XXXXXX";
+    std::string name = (fs::temp_directory_path() / "davit-check-XXXXXX").string();
     const int number = mkstemp(name.data());
     if (number < 0) return {"a file for the saved program cannot be made in " + name};
     close(number);
@@ -152,7 +163,8 @@ class Comparison {
     const Result<void> saved = runner->save(name);
     runner = std::unexpected(Error{});
     if (saved) runner = Runner::load(name, lowering);
-    fs::remove(name);
+    std::error_code error;
+    if (!fs::remove(name, error)) kept.name = name;
     if (!saved) return failed(saved.error());
     if (!runner) return failed(runner.error());
   }
@@ -198,7 +210,7 @@ class Comparison {
       if (Result<void> checked = check_path(each, given, lowering, tally); !checked) return checked;
     return {};
   }
-  const Result<SharedBytes> bytes = formats::map_file(path);
+  const Result<SharedBytes> bytes = formats::map_file(path.string());
   if (!bytes) return std::unexpected(bytes.error());
   Result<formats::ZipArchive> archive = formats::ZipArchive::open(*bytes, path.string());
   if (!archive) return std::unexpected(std::move(archive.error()));
@@ -221,11 +233,12 @@ class Comparison {
   if (Result<void> apart = Files().reads_all(options.cases, {}).uses(options.lowering).check(); !apart) return apart;
   if (Result<void> known = check_choice(options.lowering); !known) return known;
   for (const std::string& path : options.cases) {
-    if (!fs::exists(path))
+    const fs::path given = formats::path_of(path);
+    if (!fs::exists(given))
       return std::unexpected(
           Error{.code = ErrorCode::io_error, .where = Name(path), .what = "there is no such file or folder"});
     const int before = tally.passed + tally.failed;
-    if (Result<void> checked = check_path(path, path, options.lowering, tally); !checked) return checked;
+    if (Result<void> checked = check_path(given, given, options.lowering, tally); !checked) return checked;
     if (tally.passed + tally.failed == before)
       return std::unexpected(
           Error{.code = ErrorCode::not_found, .where = Name(path), .what = "there is no case below this folder"});

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -70,7 +69,7 @@ template <class List, class Lower>
   std::string_view rest = name;
   const std::string_view kind = detail::next_part(rest, ':');
   if (kind == "config") {
-    Result<SharedBytes> text = formats::map_file(std::filesystem::path(rest));
+    Result<SharedBytes> text = formats::map_file(std::string(rest));
     if (!text) return std::unexpected(std::move(text.error()));
     const auto* first = reinterpret_cast<const char*>(text->data());
     Result<ConfigPartitioner<List>> config = ConfigPartitioner<List>::parse({first, text->size()}, rest);

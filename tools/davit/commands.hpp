@@ -12,6 +12,7 @@
 #include <system_error>
 #include <vector>
 
+#include "davit/core/target.hpp"
 #include "read_program.hpp"
 #include "runner.hpp"
 
@@ -20,8 +21,15 @@ namespace tool {
 /// errno of the first failed print(), or 0.
 inline int print_error = 0;
 
+// formats are the standard's, to which the C++ library holds Windows' printf too
+#if DAVIT_TARGET_WINDOWS
+#define DAVIT_PRINTF gnu_printf
+#else
+#define DAVIT_PRINTF printf
+#endif
+
 /// printf to standard output through davit::printable(), because names come from files.
-[[gnu::format(printf, 1, 2)]] inline void print(const char* format, ...) {
+[[gnu::format(DAVIT_PRINTF, 1, 2)]] inline void print(const char* format, ...) {
   std::va_list arguments;
   va_start(arguments, format);
   std::va_list again;

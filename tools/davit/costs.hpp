@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "davit/formats/mapped_file.hpp"
 #include "davit/formats/cost_table_json.hpp"
 #include "davit/formats/cpu_name.hpp"
 
@@ -25,10 +26,9 @@ class Costs {
     using davit::concat;
     if (loaded_) return &table_;
     const std::string cpu = davit::formats::cpu_name();
-    const bool exists = !file.empty() || (!save.empty() && std::filesystem::exists(save));
+    const bool exists = !file.empty() || (!save.empty() && std::filesystem::exists(davit::formats::path_of(save)));
     if (exists) {
-      davit::Result<davit::CostTable> read =
-          davit::formats::read_cost_table(std::filesystem::path(file.empty() ? save : file));
+      davit::Result<davit::CostTable> read = davit::formats::read_cost_table(file.empty() ? save : file);
       if (!read) return std::unexpected(std::move(read.error()));
       if (measures() && (read->cpu != cpu || read->threads != threads))
         return std::unexpected(davit::Error{
@@ -49,7 +49,7 @@ class Costs {
   /// Writes the table if requested. Errors: io_error.
   [[nodiscard]] davit::Result<void> write() {
     if (save.empty() || !loaded_) return {};
-    davit::Result<void> status = davit::formats::write_cost_table(table_, std::filesystem::path(save));
+    davit::Result<void> status = davit::formats::write_cost_table(table_, save);
     written_ = status.has_value();
     return status;
   }

@@ -66,7 +66,7 @@ using namespace davit;
   std::vector<ProgramMethod> methods;
   for (const NamedProgram& each : *programs) methods.push_back({Name::own(each.method), &each.program});
   formats::EmbedOptions how;
-  how.name = options.name.empty() ? std::filesystem::path(options.models[0]).stem().string() : options.name;
+  how.name = options.name.empty() ? formats::path_of(options.models[0]).stem().string() : options.name;
   if (how.name.find('/') != std::string::npos)
     return std::unexpected(Error{.code = ErrorCode::invalid_argument,
                                  .stage = Stage::save,
@@ -75,7 +75,7 @@ using namespace davit;
                                  .fix = "write a name without '/'"});
   Files files = Files().reads_all(options.models, {});
   for (const char* ending : {".hpp", ".h", "_c.cpp", ".bin"})
-    files.writes("-o", std::filesystem::path(options.output) / (how.name + ending));
+    files.writes("-o", (formats::path_of(options.output) / formats::path_of(how.name + ending)).string());
   if (Result<void> apart = files.check(); !apart) return apart;
   how.layout = options.layout == "output_inner" ? WeightLayout::output_inner : WeightLayout::contiguous;
   how.weights_as_array = options.weights == "array";
@@ -94,10 +94,10 @@ using namespace davit;
   if (!embedded) return std::unexpected(embedded.error());
   for (const std::string& assertion : embedded->unchecked)
     std::fprintf(stderr, "davit: warning: the embedded program does not check %s\n", printable(assertion).c_str());
-  const std::filesystem::path folder(options.output);
+  const std::filesystem::path folder = formats::path_of(options.output);
   if (Result<void> made = make_folder(folder); !made) return made;
   const auto write = [&](const char* ending, auto contents) -> Result<void> {
-    const std::string file = folder / (how.name + ending);
+    const std::string file = (folder / formats::path_of(how.name + ending)).string();
     Result<void> written = formats::write_file(file, contents);
     if (written) print_written(file);
     return written;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "davit/formats/mapped_file.hpp"
 #include "files.hpp"
 
 #include <filesystem>
@@ -24,7 +25,8 @@ namespace {
   return error ? path : whole;
 }
 
-[[nodiscard]] bool same_file(const std::string& a, const std::string& b) {
+[[nodiscard]] bool same_file(const std::string& one, const std::string& other) {
+  const fs::path a = formats::path_of(one), b = formats::path_of(other);
   std::error_code error;
   if (!fs::exists(a, error) || !fs::exists(b, error)) return named_by(a) == named_by(b);
   return fs::is_regular_file(a, error) && fs::equivalent(a, b, error);
@@ -34,13 +36,13 @@ namespace {
 
 Files& Files::reads_model(const std::string& model) {
   std::error_code ignored;
-  const bool is_file = fs::exists(model, ignored);
+  const bool is_file = fs::exists(formats::path_of(model), ignored);
   read_.push_back(is_file ? model : model.substr(model.find('=') + 1));
   return *this;
 }
 Files& Files::reads_input(const std::string& input) {
   std::error_code ignored;
-  const std::size_t colon = fs::exists(input, ignored) ? std::string::npos : input.rfind(".npz:");
+  const std::size_t colon = fs::exists(formats::path_of(input), ignored) ? std::string::npos : input.rfind(".npz:");
   read_.push_back(colon == std::string::npos ? input : input.substr(0, colon + 4));
   return *this;
 }

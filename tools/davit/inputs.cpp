@@ -42,8 +42,8 @@ void add_tensor(Tensor tensor, std::vector<Input>& inputs) {
 
 [[nodiscard]] Result<void> read_array(const std::string& file, std::vector<Input>& inputs) {
   Result<Tensor> tensor = formats::read_npy(file);
-  if (std::error_code ignored;
-      !tensor && !std::filesystem::exists(file, ignored) && !tensor.error().fix.view().starts_with("there is "))
+  if (std::error_code ignored; !tensor && !std::filesystem::exists(formats::path_of(file), ignored) &&
+                               !tensor.error().fix.view().starts_with("there is "))
     tensor.error().fix = input_forms;
   if (!tensor) return std::unexpected(std::move(tensor.error()));
   add_tensor(*std::move(tensor), inputs);
@@ -88,7 +88,7 @@ void add_tensor(Tensor tensor, std::vector<Input>& inputs) {
   EValue value;
   if (text.empty()) return refuse(ErrorCode::invalid_argument, "--input", "an input is empty", input_forms);
   const std::size_t colon = text.rfind(".npz:");
-  if (colon != std::string::npos && !std::filesystem::exists(text))
+  if (colon != std::string::npos && !std::filesystem::exists(formats::path_of(text)))
     return read_arrays(text.substr(0, colon + 4), std::string_view(text).substr(colon + 5), inputs);
   if (text.ends_with(".npz")) return read_arrays(text, {}, inputs);
   if (text == "true" || text == "false") {

@@ -29,7 +29,7 @@ using namespace davit;
   for (const std::string& model : models) {
     const std::size_t method = model.find('=') + 1;  // 0: no method
     all += (all.empty() ? "" : ", ") + model.substr(0, method) +
-           std::filesystem::path(model.substr(method)).filename().string();
+           formats::path_of(model.substr(method)).filename().string();
   }
   return all;
 }

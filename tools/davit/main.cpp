@@ -17,6 +17,7 @@
 #include <sstream>
 #include <string>
 #include <system_error>
+#include <vector>
 #if defined(__GLIBC__)
 #include <malloc.h>
 #endif
@@ -24,9 +25,22 @@
 #include "command_line.hpp"
 #include "commands.hpp"
 #include "davit/core/real_from_chars.hpp"
+#include "davit/core/target.hpp"
 #include "davit/formats/mapped_file.hpp"
 #include "partitioner_help.hpp"
 #include "read_program.hpp"
+
+#if DAVIT_TARGET_WINDOWS
+#include <filesystem>
+// the last of them
+#define WIN32_LEAN_AND_MEAN
+#if !defined(NOMINMAX)
+#define NOMINMAX
+#endif
+#include <windows.h>
+// after it
+#include <shellapi.h>
+#endif
 
 namespace {
 
@@ -182,14 +196,35 @@ void end_by_signal(int signal) {
   std::raise(signal);
 }
 void handle_signals() {
-  for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM})
+  for (const int signal : {
+#if defined(SIGHUP)
+           SIGHUP, SIGQUIT,
+#endif
+           SIGINT, SIGTERM})
     if (std::signal(signal, end_by_signal) == SIG_IGN) std::signal(signal, SIG_IGN);
+#if defined(SIGXFSZ)
   std::signal(SIGXFSZ, SIG_IGN);  // a too large file becomes an Error
+#endif
 }
 /// Keeps standard streams closed that the caller closed, so that no other file gets their numbers.
 void reserve_streams() {
+#if defined(F_GETFD)
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (fcntl(stream, F_GETFD) < 0) (void)!open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+#endif
+}
+/// The program's arguments in UTF-8, which consoles are told to show too: Windows gives main those of its code page.
+[[nodiscard]] std::vector<std::string> arguments_of(int argc, char** argv) {
+#if DAVIT_TARGET_WINDOWS
+  SetConsoleOutputCP(CP_UTF8);
+  if (wchar_t** const wide = CommandLineToArgvW(GetCommandLineW(), &argc); wide != nullptr) {
+    std::vector<std::string> arguments;
+    for (int i = 0; i < argc; ++i) arguments.push_back(std::filesystem::path(wide[i]).string());  // UTF-8
+    LocalFree(wide);
+    return arguments;
+  }
+#endif
+  return {argv, argv + argc};
 }
 /// Prints help, version or error of CLI11, and returns the exit status.
 [[nodiscard]] int report_parse_error(const CLI::App& app, const CLI::Error& error) {
@@ -474,7 +509,10 @@ void reserve_streams() {
 int main(int argc, char** argv) try {
   reserve_streams();
   handle_signals();
-  return flush_output(run_command(argc, argv));
+  std::vector<std::string> arguments = arguments_of(argc, argv);
+  std::vector<char*> texts;
+  for (std::string& argument : arguments) texts.push_back(argument.data());
+  return flush_output(run_command(static_cast<int>(texts.size()), texts.data()));
 } catch (const std::exception& error) {
   std::fprintf(stderr, "davit: %s\n", error.what());
   return 2;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "davit/formats/mapped_file.hpp"
 #include "davit/formats/checkpoint.hpp"
 #include "davit/training/replace_weights.hpp"
 #include "davit/training/training_program.hpp"
@@ -73,7 +74,8 @@ Result<std::vector<NamedProgram>> read_models(const std::vector<std::string>& mo
   for (const std::string& model : models) {
     const std::size_t equals = model.find('=');
     std::error_code ignored;
-    const bool is_file = equals == std::string::npos || equals == 0 || std::filesystem::exists(model, ignored);
+    const bool is_file =
+        equals == std::string::npos || equals == 0 || std::filesystem::exists(formats::path_of(model), ignored);
     if (is_file && models.size() > 1)
       return std::unexpected(
           Error{.code = ErrorCode::invalid_argument,

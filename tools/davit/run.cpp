@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "davit/formats/mapped_file.hpp"
 #include "davit/formats/npy.hpp"
 #include "davit/lowered/print_report.hpp"
 #include "files.hpp"
@@ -31,7 +32,7 @@ using namespace davit;
 /// Prints the outputs, and writes tensors to output_<i>.npy in the folder, if there is one.
 [[nodiscard]] Result<void> show(std::span<const EValue> outputs, std::span<const OutputPort> ports,
                                 const RunOptions& options) {
-  const std::filesystem::path folder = options.output_dir;
+  const std::filesystem::path folder = formats::path_of(options.output_dir);
   if (!folder.empty())
     if (Result<void> made = make_folder(folder); !made) return made;
   const auto file_of = [&](std::size_t i) {

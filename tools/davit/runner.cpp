@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -139,7 +138,7 @@ Result<Runner> Runner::lower(const ExportedProgram& program, const LoweringChoic
 }
 Result<Runner> Runner::load(const std::string& file, const LoweringChoice& choice, bool trace) {
   set_threads(choice.threads);
-  Result<LoweredProgram> program = formats::load_program<Backends>(std::filesystem::path(file));
+  Result<LoweredProgram> program = formats::load_program<Backends>(file);
   if (!program) return std::unexpected(std::move(program.error()));
   return Sessions::start(std::move(program), choice, trace);
 }
@@ -188,10 +187,10 @@ std::vector<PartitionReport> Runner::reports() const {
   return reports;
 }
 Result<void> Runner::save(const std::string& file, bool debug_map) const {
-  return formats::save_program(sessions_->session.program(), std::filesystem::path(file), {.debug_map = debug_map});
+  return formats::save_program(sessions_->session.program(), file, {.debug_map = debug_map});
 }
 Result<void> Runner::save_state(const std::string& file) const {
-  return formats::save_program(sessions_->session.program(), std::filesystem::path(file), {.state = state()});
+  return formats::save_program(sessions_->session.program(), file, {.state = state()});
 }
 Result<void> Runner::profile(std::span<const EValue> inputs, std::span<PartitionReport> reports) {
   using Clock = std::chrono::steady_clock;

@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <climits>
+#include <version>
 
 #include "davit/core/config.hpp"
 
@@ -30,6 +31,24 @@
 #define DAVIT_TARGET_LINUX 1
 #else
 #define DAVIT_TARGET_LINUX 0
+#endif
+#if defined(_WIN32)
+#define DAVIT_TARGET_WINDOWS 1
+#else
+#define DAVIT_TARGET_WINDOWS 0
+#endif
+/// Files, of which programs in a browser have none.
+#if defined(__cpp_lib_filesystem)
+#define DAVIT_TARGET_FILES 1
+#else
+#define DAVIT_TARGET_FILES 0
+#endif
+/// g++ for Windows keeps the stack at multiples of 16 bytes, and stores vectors of 32 there as if they lay at their
+/// own.
+#if defined(_WIN32) && defined(__GNUC__) && !defined(__clang__)
+#define DAVIT_TARGET_WIDE_STACK 0
+#else
+#define DAVIT_TARGET_WIDE_STACK 1
 #endif
 
 /// x86's vectors of 16 bytes: in 32 bits only where the compiler is told so.

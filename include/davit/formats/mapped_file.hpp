@@ -11,13 +11,27 @@
 #include "davit/core/config.hpp"
 #include "davit/core/error.hpp"
 #include "davit/core/shared_bytes.hpp"
+#include "davit/core/target.hpp"
+
+#if DAVIT_TARGET_FILES
+#include <filesystem>
+#endif
 
 namespace davit::formats {
+
+#if DAVIT_TARGET_FILES
+/// Returns the path that a text in UTF-8 names. Windows writes paths in UTF-16, and takes other texts to be of its code
+/// page; a path's own string() is UTF-8 everywhere.
+[[nodiscard]] inline std::filesystem::path path_of(std::string_view text) {
+  return std::u8string(text.begin(), text.end());
+}
+#endif
 
 /// Maps a file into memory, copy-on-write: a program may change a tensor in place without changing the file. The bytes
 /// are valid while any share of them lives. The file must not be truncated meanwhile.
 ///
-/// Errors: io_error, with the path, if the file is missing, unreadable, empty or not a regular file.
+/// Errors: io_error, with the path, if the file is missing, unreadable, empty or not a regular file; where the C++
+/// library has no files.
 [[nodiscard]] Result<SharedBytes> map_file(const std::string& path);
 
 /// Releases the memory of pages read from a mapped file; the next access reads them again. No effect on bytes that are

@@ -11,7 +11,7 @@
 #include "davit/kernels/vectors.hpp"
 
 /// Inner loops of convolutions of bytes: sums of products of 16-bit numbers, and their conversion to bytes.
-#if DAVIT_TARGET_X86_64 && __STDC_HOSTED__
+#if DAVIT_TARGET_X86_64 && DAVIT_TARGET_WIDE_STACK && __STDC_HOSTED__
 #define DAVIT_BYTE_CONVOLUTION 1
 #else
 #define DAVIT_BYTE_CONVOLUTION 0

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "davit/core/target.hpp"
 #include "davit/kernels/vectors.hpp"
 
 /// Kernels that are compiled for several instruction sets; the CPU's widest one is chosen at run time.
@@ -17,7 +18,8 @@
 /// AVX2 and AVX-512 come with fused multiply-add, so that results differ from one machine to another in their last
 /// places. With DAVIT_ONE_INSTRUCTION_SET defined in every file, kernels use the target of the compiler's options: the
 /// same bits on every machine, as far as the C library's functions agree.
-#if defined(__x86_64__) && __STDC_HOSTED__ && !defined(DAVIT_ONE_INSTRUCTION_SET) && !defined(__AVX512F__)
+#if DAVIT_TARGET_X86_64 && DAVIT_TARGET_WIDE_STACK && __STDC_HOSTED__ && !defined(DAVIT_ONE_INSTRUCTION_SET) && \
+    !defined(__AVX512F__)
 #define DAVIT_WIDER_VECTORS 1
 #else
 #define DAVIT_WIDER_VECTORS 0

@@ -105,6 +105,36 @@ TEST_CASE("an archive may have a comment, the longest and one that looks like th
   CHECK(archive->members().size() == 2);
 }
 
+TEST_CASE("an archive may stand behind other bytes: a program that unpacks itself") {
+  auto archive = ZipArchive::open(bytes_of("#!/bin/sh\n" + two().text()), "test.zip");
+  REQUIRE(archive);
+  CHECK(text_of(archive->read("b/second").value()) == "2222");
+  CHECK(archive->read("a/first").value().size() == 3000);
+}
+
+TEST_CASE("the end record says one disk, and a directory that lies before it") {
+  const std::string text = two().text();
+  const std::size_t end = text.size() - 22;
+  for (const std::size_t at : {4, 6, 8, 10, 14, 18}) {  // both disks, both counts, the directory's bytes, its place
+    CAPTURE(at);
+    std::string changed = text;
+    changed[end + at] = static_cast<char>(changed[end + at] + 1);
+    CHECK(!ZipArchive::open(bytes_of(changed), "test.zip"));
+  }
+}
+
+TEST_CASE("the header in front of a member says the same as the directory") {
+  const std::string text = two().text();
+  for (const std::size_t at : {0, 8, 14, 18, 22, 26, 30}) {  // signature, method, CRC, both sizes, the name
+    CAPTURE(at);
+    std::string changed = text;
+    changed[at] = static_cast<char>(changed[at] ^ 8);
+    const auto archive = ZipArchive::open(bytes_of(changed), "test.zip");
+    REQUIRE(!archive);
+    CHECK(archive.error().what == "member 'b/second' has a header that is missing or differs");
+  }
+}
+
 TEST_CASE("members of 2 GB, and the members behind, have 64-bit numbers") {
   // the sizes of a, and the offset of b, are in the extra field
   ZipFile file;

@@ -30,7 +30,7 @@ Result<SharedBytes> CaseFiles::read(std::string_view name) const {
   if (archive_ == nullptr && std::filesystem::exists(root_ / name, ignored) && !lies_in(root_ / name, within_))
     return load_error(ErrorCode::corrupt_data, place(name), "it is a link to a file outside of the folder",
                       "copy the file in its place");
-  return archive_ != nullptr ? archive_->read(prefix_ + std::string(name)) : map_file(root_ / name);
+  return archive_ != nullptr ? archive_->read(prefix_ + std::string(name)) : map_file((root_ / name).string());
 }
 
 std::string CaseFiles::place(std::string_view name) const {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -77,7 +76,7 @@ inline constexpr Mark marks[] = {{0, "DAVITPK\n", &lowered},
 }  // namespace file_kinds
 
 /// Calls see(name) for each name in a ZIP archive's directory; for a truncated archive, for its first file. Does not
-/// use minizip, which only formats/zip needs. The result is a guess: reading checks the archive.
+/// need zlib, as formats/zip does. The result is a guess: reading checks the archive.
 template <class See>
 void for_each_zip_name(std::string_view bytes, const See& see) {
   constexpr std::size_t end_size = 22, locator_size = 20, entry_size = 46;
@@ -122,6 +121,7 @@ void for_each_zip_name(std::string_view bytes, const See& see) {
          std::string_view("\x12\x1a\x22\x32\x3a\x42").contains(head[2]);
 }
 
+#if DAVIT_TARGET_FILES
 /// Finds a file beside a missing one that differs only in its extension; empty if there is none.
 [[nodiscard]] std::string neighbour_of(const std::filesystem::path& file) {
   std::error_code error;
@@ -131,6 +131,7 @@ void for_each_zip_name(std::string_view bytes, const See& see) {
     if (at->path().stem() == file.stem() && (found.empty() || at->path().string() < found)) found = at->path().string();
   return found;
 }
+#endif
 
 [[nodiscard]] Error with_kind(Error error, const FileKind* kind, FileUse wanted) {
   if (kind == nullptr) return error;
@@ -165,19 +166,24 @@ Error recognised(Error error, std::span<const std::byte> bytes, FileUse wanted, 
   return detail::with_kind(std::move(error), file_kind(bytes, name), wanted);
 }
 
+#if DAVIT_TARGET_FILES
 Error with_file_kind_of(Error error, const std::string& path, FileUse wanted) {
-  const std::string name = std::filesystem::path(path).filename().string();
+  const std::filesystem::path file = path_of(path);
+  const std::string name = file.filename().string();
   if (error.where.view().find(name) == std::string_view::npos)
     error.where = concat(name, error.where.empty() ? "" : ", ", error.where);
   std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) {
-    if (const std::string other = detail::neighbour_of(path); !other.empty()) error.fix = concat("there is ", other);
+  if (!std::filesystem::exists(file, ignored)) {
+    if (const std::string other = detail::neighbour_of(file); !other.empty()) error.fix = concat("there is ", other);
     return error;
   }
-  if (std::filesystem::is_directory(path, ignored))
+  if (std::filesystem::is_directory(file, ignored))
     return detail::with_kind(std::move(error), &detail::file_kinds::folder, wanted);
   const Result<SharedBytes> bytes = map_file(path);
   return bytes ? recognised(std::move(error), bytes->bytes(), wanted, name) : error;
 }
+#else
+Error with_file_kind_of(Error error, const std::string&, FileUse) { return error; }
+#endif
 
 }  // namespace davit::formats

@@ -184,7 +184,7 @@ Result<ExportedProgram> read_pt2(const std::string& path, const Pt2Options& opti
   return davit::detail::catch_bad_alloc(Stage::load, [&]() -> Result<ExportedProgram> {
     Result<SharedBytes> bytes = map_file(path);
     Result<ExportedProgram> program =
-        bytes ? detail::read_pt2_bytes(*std::move(bytes), std::filesystem::path(path).filename().string(), options)
+        bytes ? detail::read_pt2_bytes(*std::move(bytes), path_of(path).filename().string(), options)
               : Result<ExportedProgram>(error_of(std::move(bytes)));
     if (!program) return std::unexpected(with_file_kind_of(std::move(program.error()), path, FileUse::program));
     return program;

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <minizip/unzip.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,7 +16,6 @@
 #include "davit/formats/load_error.hpp"
 #include "davit/formats/mapped_file.hpp"
 #include "davit/formats/zip/inflate.hpp"
-#include "davit/formats/zip/zip_stream.hpp"
 
 namespace davit::formats {
 
@@ -75,19 +71,26 @@ class ZipArchive {
                                options_.limits.max_inflated_bytes);
   }
   [[nodiscard]] Result<void> read_directory();
-  [[nodiscard]] Result<ZipMember> read_entry(unzFile file, std::span<char> name_buffer) const;
+  /// Where the directory lies, and by how much the archive's own offsets are less than those in the bytes: a program
+  /// that unpacks itself has the archive behind it.
+  struct Directory {
+    std::uint64_t begin = 0, end = 0;
+    std::uint64_t entries = 0;
+    std::uint64_t before = 0;
+  };
+  [[nodiscard]] Result<Directory> find_directory() const;
+  [[nodiscard]] Result<ZipMember> read_entry(std::uint64_t entry, const Directory& directory) const;
   [[nodiscard]] bool has(std::uint64_t at, std::uint64_t count) const noexcept {
     return at <= bytes_.size() && count <= bytes_.size() - at;
   }
   [[nodiscard]] std::uint64_t number(std::uint64_t at, std::size_t width) const noexcept;
-  /// The part of an archive that minizip may see.
-  struct VisibleRange {
-    std::uint64_t hidden = 0;  ///< number of first bytes that read as zeros
-    std::uint64_t end = 0;     ///< end of the visible bytes
-  };
-  [[nodiscard]] VisibleRange visible_to_minizip() const noexcept;
-  [[nodiscard]] bool is_large(std::uint64_t entry) const noexcept;
-  [[nodiscard]] bool read_large(std::uint64_t entry, ZipMember& member) const noexcept;
+  [[nodiscard]] std::string_view text(std::uint64_t at, std::uint64_t size) const noexcept {
+    return {reinterpret_cast<const char*>(bytes_.data()) + at, static_cast<std::size_t>(size)};
+  }
+  [[nodiscard]] std::uint64_t entry_size(std::uint64_t entry) const noexcept {
+    return entry_bytes + number(entry + 28, 2) + number(entry + 30, 2) + number(entry + 32, 2);
+  }
+  [[nodiscard]] bool read_sizes(std::uint64_t entry, ZipMember& member) const noexcept;
   [[nodiscard]] Result<void> check_overlaps() const;
   [[nodiscard]] Result<void> sort_members();
 
@@ -97,6 +100,7 @@ class ZipArchive {
   std::vector<ZipMember> members_;
   std::uint64_t inflate_budget_ = 0;
   static constexpr std::uint64_t zip64_marker = 0xffffffff;  ///< marks a number that is stored elsewhere in 64 bits
+  static constexpr std::uint64_t entry_bytes = 46, header_bytes = 30;  ///< before the name
 };
 
 inline Result<ZipArchive> ZipArchive::open(SharedBytes bytes, std::string_view label, ZipOptions options) {
@@ -108,42 +112,48 @@ inline Result<ZipArchive> ZipArchive::open(SharedBytes bytes, std::string_view l
 }
 
 inline Result<void> ZipArchive::read_directory() {
-  const VisibleRange seen = visible_to_minizip();
-  detail::ZipStream stream{.bytes = bytes_.bytes().first(static_cast<std::size_t>(seen.end)), .hidden = seen.hidden};
-  zlib_filefunc64_def functions = detail::zip_functions(stream);
-  const std::unique_ptr<void, int (*)(unzFile)> file(unzOpen2_64("", &functions), &unzClose);
-  unz_global_info64 info{};
-  if (file == nullptr || unzGetGlobalInfo64(file.get(), &info) != UNZ_OK)
-    return corrupt(label_, "it is not a ZIP archive, or its end is missing");
-  if (info.number_entry == 0) return corrupt(label_, "the ZIP archive is empty");  // minizip 1.1 fails to open it
-  stream.hidden = 0;
-  std::vector<char> name(0x10000);
-  for (int found = unzGoToFirstFile(file.get()); members_.size() < info.number_entry;
-       found = unzGoToNextFile(file.get())) {
-    if (found != UNZ_OK) return corrupt(label_, concat("entry ", members_.size(), " of the ZIP directory is damaged"));
-    Result<ZipMember> member = read_entry(file.get(), name);
+  const Result<Directory> directory = find_directory();
+  if (!directory) return error_of(directory);
+  if (directory->entries == 0) return corrupt(label_, "the ZIP archive is empty");
+  for (std::uint64_t at = directory->begin; members_.size() < directory->entries; at += entry_size(at)) {
+    const std::uint64_t left = directory->end - at;
+    if (left < entry_bytes || number(at, 4) != 0x02014b50 || left < entry_size(at))
+      return corrupt(label_, concat("entry ", members_.size(), " of the ZIP directory is damaged"));
+    Result<ZipMember> member = read_entry(at, *directory);
     if (!member) return error_of(std::move(member));
     members_.push_back(*std::move(member));
   }
   return {};
 }
 
-/// Hides bytes that minizip 1.1 misreads, because it takes the last records it finds for the archive's own.
-///
-/// ZIP64 records may belong to an archive in a member: if the archive has none itself, everything before its directory
-/// is hidden. An end record may occur in the archive's comment, or lie before the longest possible comment, where
-/// minizip does not look: the comment is cut off.
-inline ZipArchive::VisibleRange ZipArchive::visible_to_minizip() const noexcept {
-  constexpr std::uint64_t length = 22, locator = 20, longest_comment = 0xffff;
-  const std::uint64_t size = bytes_.bytes().size();
-  for (std::uint64_t comment = 0; comment <= longest_comment && comment + length <= size; ++comment) {
+/// Finds the end record, which only a comment of the length that it states may follow, and the ZIP64 record where one
+/// is named right before it: other such records belong to archives in members.
+inline Result<ZipArchive::Directory> ZipArchive::find_directory() const {
+  constexpr std::uint64_t length = 22, locator = 20, length_64 = 56, longest_comment = 0xffff;
+  const auto none = [&] { return corrupt(label_, "it is not a ZIP archive, or its end is missing"); };
+  const std::uint64_t size = bytes_.size();
+  std::uint64_t comment = 0;
+  for (;; ++comment) {
+    if (comment > longest_comment || comment + length > size) return none();
     const std::uint64_t end = size - comment - length;
-    if (number(end, 4) != 0x06054b50 || number(end + 20, 2) != comment) continue;
-    if (end >= locator && number(end - locator, 4) == 0x07064b50) return {0, end + length};
-    const std::uint64_t directory = number(end + 16, 4);
-    return {directory <= end ? directory : 0, end + length};
+    if (number(end, 4) == 0x06054b50 && number(end + 20, 2) == comment) break;
   }
-  return {0, size};
+  std::uint64_t end = size - comment - length;
+  // the numbers of this disk and of the directory's, entries on this disk and in all, bytes of the directory, its place
+  std::uint64_t at = end + 4;
+  std::size_t disk_width = 2, count_width = 2, width = 4;
+  if (end >= locator && number(end - locator, 4) == 0x07064b50) {
+    end = number(end - locator + 8, 8);
+    if (!has(end, length_64) || number(end, 4) != 0x06064b50) return none();
+    at = end + 16;
+    disk_width = 4, count_width = 8, width = 8;
+  }
+  const auto next = [&](std::size_t bytes) { return at += bytes, number(at - bytes, bytes); };
+  const std::uint64_t disk = next(disk_width), disk_of_directory = next(disk_width), on_disk = next(count_width);
+  const std::uint64_t entries = next(count_width), bytes = next(width), begin = next(width);
+  if (disk != 0 || disk_of_directory != 0 || on_disk != entries) return none();
+  if (bytes > end || begin > end - bytes) return none();
+  return Directory{.begin = end - bytes, .end = end, .entries = entries, .before = end - bytes - begin};
 }
 /// Reads a number of `width` bytes. Precondition: they exist.
 inline std::uint64_t ZipArchive::number(std::uint64_t at, std::size_t width) const noexcept {
@@ -152,26 +162,19 @@ inline std::uint64_t ZipArchive::number(std::uint64_t at, std::size_t width) con
     value = value << 8 | std::to_integer<std::uint64_t>(bytes_.bytes()[static_cast<std::size_t>(at) + i]);
   return value;
 }
-/// True if the directory entry has 64-bit numbers: torch writes them for members of 2 GB and more, and for members
-/// after those.
-inline bool ZipArchive::is_large(std::uint64_t entry) const noexcept {
-  return has(entry, 46) && number(entry, 4) == 0x02014b50 &&
-         (number(entry + 20, 4) == zip64_marker || number(entry + 24, 4) == zip64_marker ||
-          number(entry + 42, 4) == zip64_marker);
-}
-/// Reads a directory entry with 64-bit numbers and its local header, which minizip 1.1 misreads. False if they are
-/// missing or disagree.
-inline bool ZipArchive::read_large(std::uint64_t entry, ZipMember& member) const noexcept {
-  std::uint64_t stored = number(entry + 20, 4), size = number(entry + 24, 4), offset = number(entry + 42, 4);
-  const std::uint64_t name = number(entry + 28, 2), extra = number(entry + 30, 2);
-  if (!has(entry, 46 + name + extra)) return false;
-  std::uint64_t at = entry + 46 + name;
-  for (const std::uint64_t end = at + extra; end - at >= 4;) {
+/// Reads the sizes and the place of a directory entry: torch writes them in 64 bits, in the extra field, for members of
+/// 2 GB and more, and for members after those. False if the field is damaged.
+inline bool ZipArchive::read_sizes(std::uint64_t entry, ZipMember& member) const noexcept {
+  member.stored_size = number(entry + 20, 4);
+  member.size = number(entry + 24, 4);
+  member.offset = number(entry + 42, 4);
+  std::uint64_t at = entry + entry_bytes + number(entry + 28, 2);
+  for (const std::uint64_t end = at + number(entry + 30, 2); end - at >= 4;) {
     const std::uint64_t kind = number(at, 2), length = number(at + 2, 2);
     at += 4;
     if (length > end - at) return false;
     std::uint64_t field = at;
-    for (std::uint64_t* each : {&size, &stored, &offset}) {
+    for (std::uint64_t* each : {&member.size, &member.stored_size, &member.offset}) {
       if (kind != 1 || *each != zip64_marker) continue;
       if (at + length - field < 8) return false;
       *each = number(field, 8);
@@ -179,51 +182,39 @@ inline bool ZipArchive::read_large(std::uint64_t entry, ZipMember& member) const
     }
     at += length;
   }
-  if (!has(offset, 30) || number(offset, 4) != 0x04034b50 || number(offset + 8, 2) != number(entry + 10, 2) ||
-      number(offset + 26, 2) != name)
-    return false;
-  const std::uint64_t before = 30 + name + number(offset + 28, 2);
-  if (!has(offset, before) ||
-      !std::ranges::equal(bytes_.bytes().subspan(static_cast<std::size_t>(offset + 30), static_cast<std::size_t>(name)),
-                          bytes_.bytes().subspan(static_cast<std::size_t>(entry + 46), static_cast<std::size_t>(name))))
-    return false;
-  member.offset = offset + before;
-  member.stored_size = stored;
-  member.size = size;
   return true;
 }
 
-inline Result<ZipMember> ZipArchive::read_entry(unzFile file, std::span<char> name_buffer) const {
-  unz_file_info64 info{};
-  if (unzGetCurrentFileInfo64(file, &info, name_buffer.data(), name_buffer.size(), nullptr, 0, nullptr, 0) != UNZ_OK ||
-      info.size_filename >= name_buffer.size()) {
-    return corrupt(label_, concat("entry ", members_.size(), " of the ZIP directory is damaged"));
-  }
-  ZipMember member{.name = std::string(name_buffer.data(), info.size_filename),
-                   .stored_size = info.compressed_size,
-                   .size = info.uncompressed_size,
-                   .crc = static_cast<std::uint32_t>(info.crc),
-                   .deflated = info.compression_method == Z_DEFLATED};
+/// Reads an entry of the directory, which exists, and compares it with the header in front of the member.
+inline Result<ZipMember> ZipArchive::read_entry(std::uint64_t entry, const Directory& directory) const {
+  const std::uint64_t method = number(entry + 10, 2);
+  const std::string_view name = text(entry + entry_bytes, number(entry + 28, 2));
+  ZipMember member{.name = std::string(name),
+                   .crc = static_cast<std::uint32_t>(number(entry + 16, 4)),
+                   .deflated = method == Z_DEFLATED};
   const auto fail = [&](const Name& what) {
     return corrupt(label_, concat("member ", in_quotes(member.name), " ", what));
   };
-  if ((info.flag & 1) != 0) return fail("is encrypted");
-  if (info.compression_method != 0 && !member.deflated)
-    return fail(concat("uses compression method ", info.compression_method, "; only stored and deflated are read"));
+  if ((number(entry + 8, 2) & 1) != 0) return fail("is encrypted");
+  if (method != 0 && !member.deflated)
+    return fail(concat("uses compression method ", method, "; only stored and deflated are read"));
   if (member.deflated && !options_.allow_deflate) return fail("is compressed, which torch.save never does");
-  unz64_file_pos place{};
-  const bool large = unzGetFilePos64(file, &place) == UNZ_OK && is_large(place.pos_in_zip_directory);
-  int method = 0;
-  if (large ? !read_large(place.pos_in_zip_directory, member)
-            : unzOpenCurrentFile2(file, &method, nullptr, 1) != UNZ_OK)
+  const bool good = read_sizes(entry, member);
+  const std::uint64_t header = member.offset + directory.before;
+  if (!good || header < member.offset || !has(header, header_bytes + name.size()) || number(header, 4) != 0x04034b50 ||
+      number(header + 8, 2) != method || number(header + 26, 2) != name.size() ||
+      text(header + header_bytes, name.size()) != name)
     return fail("has a header that is missing or differs");
-  if (!large) {
-    member.offset = unzGetCurrentFileZStreamPos64(file);
-    unzCloseCurrentFile(file);
-  }
   if (!member.deflated && member.stored_size != member.size) return fail("has two different sizes");
-  if (member.offset > bytes_.size() || member.stored_size > bytes_.size() - member.offset)
-    return fail("reaches beyond the end of the archive");
+  member.offset = header + header_bytes + name.size() + number(header + 28, 2);
+  if (!has(member.offset, member.stored_size)) return fail("reaches beyond the end of the archive");
+  const auto same = [&](std::uint64_t at, std::uint64_t value) {
+    return number(at, 4) == value || number(at, 4) == zip64_marker;
+  };
+  const bool behind = (number(header + 6, 2) & 8) != 0;  // a descriptor behind the member has these numbers
+  if (!behind && (number(header + 14, 4) != member.crc || !same(header + 18, member.stored_size) ||
+                  !same(header + 22, member.size)))
+    return fail("has a header that is missing or differs");
   return member;
 }
 

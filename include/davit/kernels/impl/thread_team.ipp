@@ -13,7 +13,8 @@
 #include "davit/core/target.hpp"
 #include "davit/kernels/thread_team.hpp"
 
-#if defined(__cpp_lib_atomic_wait)  // freestanding C++ libraries lack threads and this
+// C++ libraries without threads: of boards without an operating system (no atomic_wait), and of browsers (no latch)
+#if defined(__cpp_lib_atomic_wait) && defined(__cpp_lib_latch)
 #include <thread>
 #define DAVIT_HAS_THREADS 1
 #else
