@@ -89,16 +89,16 @@ class RandomLayers : protected RandomMoves {
   /// A part of a parameter, in these sizes.
   [[nodiscard]] Known part(const Known& whole, std::initializer_list<std::int64_t> sizes) {
     std::int64_t count = 1;
-    std::vector<Dim> dims;
-    for (const std::int64_t size : sizes) {
-      count *= size;
-      dims.push_back(dim(size));
-    }
+    for (const std::int64_t size : sizes) count *= size;
     const std::int64_t start =
         static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(whole.sizes[0].value - count + 1)));
     const Known flat = sliced(whole, 0, start, count, start + count);
-    if (sizes.size() == 1) return flat;
-    return emit("aten.view.default", {v(flat), b_.ints(sizes)}, std::move(dims), whole.dtype);
+    return sizes.size() == 1 ? flat : view(flat, sizes);
+  }
+  [[nodiscard]] Known view(const Known& x, std::initializer_list<std::int64_t> sizes) {
+    std::vector<Dim> dims;
+    for (const std::int64_t size : sizes) dims.push_back(dim(size));
+    return emit("aten.view.default", {v(x), b_.ints(sizes)}, std::move(dims), x.dtype);
   }
   [[nodiscard]] Known weight(std::initializer_list<std::int64_t> sizes) { return part(weights_, sizes); }
   /// A recurrent layer over steps of small rows; false if no value fits.

@@ -177,18 +177,18 @@ class RandomQuantized : protected RandomLayers {
       const Known high = emit("aten.__rshift__.Scalar", {v(pairs), i(4)}, pairs.sizes, ScalarType::uint8);
       const Known both = emit("aten.stack.default", {b_.tensors({low.id, high.id}), i(-1)}, {r, dim(depth / 2), dim(2)},
                               ScalarType::uint8);
-      integers = emit("aten.view.default", {v(both), b_.ints({rows, depth})}, {r, d}, ScalarType::uint8);
+      integers = view(both, {rows, depth});
     }
     Known w = emit("aten._to_copy.default", {v(integers), b_.scalar_type(ScalarType::float32)}, {r, d});
     if (random_.one_in(2)) w = emit("aten.sub.Tensor", {v(w), b_.real(8)}, {r, d});
-    w = emit("aten.view.default", {v(w), b_.ints({rows, groups, group})}, {r, g, n});
+    w = view(w, {rows, groups, group});
     w = emit("aten.mul.Tensor", {v(w), v(part(scales_, {rows, groups, 1}))}, {r, g, n});
     if (random_.one_in(3)) {  // zero points of floats
       const Known zeros =
           emit("aten.mul.Tensor", {v(part(scales_, {rows, groups, 1})), b_.real(-3.25)}, {r, g, dim(1)});
       w = emit("aten.add.Tensor", {v(w), v(zeros)}, {r, g, n});
     }
-    return emit("aten.view.default", {v(w), b_.ints({rows, depth})}, {r, d});
+    return view(w, {rows, depth});
   }
 
   bool quantized_;
