@@ -69,7 +69,7 @@ struct Measured {
     }
     for (const NamedTensor& buffer : runner->program().state()) row.state_bytes += buffer.tensor.view().nbytes();
     Result<std::vector<Input>> inputs =
-        inputs_or_random(options.inputs, runner->method().parent, runner->method().interface.inputs, options.seed);
+        inputs_or_default(options.inputs, runner->method().parent, runner->method().interface.inputs, options.seed);
     if (!inputs) return std::unexpected(std::move(inputs.error()));
     Measured out{*std::move(runner), *std::move(inputs), {}};
     out.values = values_of(out.inputs);

@@ -93,8 +93,8 @@ struct CompareOptions {
   std::string model;
   LoweringChoice lowering;
   std::string reference = "portable";
-  std::vector<std::string> inputs;  ///< empty: random inputs
-  std::uint64_t seed = 0;
+  std::vector<std::string> inputs;      ///< empty: the file's example inputs, or random ones
+  std::optional<std::uint64_t> seed{};  ///< of random inputs
   double rtol = 1e-4;
   double atol = 1e-5;
 };
@@ -103,9 +103,9 @@ struct BenchOptions {
   std::vector<std::string> backends;      ///< lists, each a row; empty: portable
   std::vector<std::uint32_t> threads{1};  ///< numbers of threads, each a row
   LoweringChoice lowering;
-  std::vector<std::string> inputs;  ///< empty: random inputs
-  std::uint64_t seed = 0;
-  double seconds = 1;  ///< per row
+  std::vector<std::string> inputs;      ///< empty: the file's example inputs, or random ones
+  std::optional<std::uint64_t> seed{};  ///< of random inputs
+  double seconds = 1;                   ///< per row
   std::string json;
   std::string html;
 };
@@ -164,7 +164,7 @@ int operators(const OperatorsCommand& options);
 int bench(BenchOptions options);
 /// Returns the version of this program and its compile options.
 std::string version();
-/// Returns the names of the compiled-in backends, separated by ", ".
+/// Returns the names of the compiled-in backends for users, separated by ", ": without portable_2, which serves tests.
 std::string backend_names();
 /// Returns 1 if a partition diverges from the reference.
 int compare(const CompareOptions& options);

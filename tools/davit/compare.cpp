@@ -169,9 +169,10 @@ class CallComparison {
     return std::unexpected(std::move(apart.error()));
   const Result<ExportedProgram> program = read_program(options.model, reading(options.lowering.limits));
   if (!program) return std::unexpected(program.error());
-  Result<std::vector<Input>> inputs =
-      options.inputs.empty() ? random_inputs(*program, options.seed) : parse_inputs(options.inputs);
+  std::string source;
+  Result<std::vector<Input>> inputs = inputs_or_default(options.inputs, *program, {}, options.seed, &source);
   if (!inputs) return std::unexpected(inputs.error());
+  print_source(source);
   LoweringChoice reference = options.lowering;
   reference.redirect = options.reference;
   Result<std::vector<DelegateCall>> expected;

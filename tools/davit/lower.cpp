@@ -71,9 +71,11 @@ using namespace davit;
     std::fprintf(stderr, "davit: warning: %s\n", printable(warning).c_str());
   if (options.profile) {
     const LoweredMethod& method = runner->method();
+    std::string source;
     const Result<std::vector<Input>> inputs =
-        inputs_or_random(options.inputs, method.parent, method.interface.inputs, 0);
+        inputs_or_default(options.inputs, method.parent, method.interface.inputs, {}, &source);
     if (!inputs) return std::unexpected(inputs.error());
+    print_source(source);
     progress.show("measuring partitions and operators");
     if (Result<void> measured = runner->profile(values_of(*inputs), diagnostics.reports); !measured) return measured;
   }

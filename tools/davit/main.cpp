@@ -14,6 +14,7 @@
 #include <cstring>
 #include <exception>
 #include <iostream>
+#include <span>
 #include <sstream>
 #include <string>
 #include <system_error>
@@ -29,6 +30,7 @@
 #include "davit/formats/mapped_file.hpp"
 #include "partitioner_help.hpp"
 #include "read_program.hpp"
+#include "suggestion.hpp"
 
 #if DAVIT_TARGET_WINDOWS
 #include <filesystem>
@@ -227,11 +229,15 @@ void reserve_streams() {
   return {argv, argv + argc};
 }
 /// Prints help, version or error of CLI11, and returns the exit status.
-[[nodiscard]] int report_parse_error(const CLI::App& app, const CLI::Error& error) {
+[[nodiscard]] int report_parse_error(const CLI::App& app, const CLI::Error& error,
+                                     std::span<const char* const> arguments) {
   std::ostringstream text;
   const int status = app.exit(error, text, std::cerr);
   tool::print("%s", text.str().c_str());
-  return status == 0 ? 0 : 2;
+  if (status == 0) return 0;
+  if (const std::string suggestion = tool::suggest_option(app, arguments); !suggestion.empty())
+    std::fprintf(stderr, "%s\n", suggestion.c_str());
+  return 2;
 }
 /// Flushes standard output and returns `status`, or another status if output was lost.
 [[nodiscard]] int flush_output(int status) {
@@ -326,7 +332,8 @@ void reserve_streams() {
       "--profile", lower.profile, "run it several times, and add times and the memory plan to report, JSON and page");
   add_method(*lower_command, lower.lowering, "--profile measures")->needs(profile);
   lower_command
-      ->add_option("--input", lower.inputs, "inputs of --profile in order, as for run; without any, random ones")
+      ->add_option("--input", lower.inputs,
+                   "inputs of --profile in order, as for run; without any, the file's example inputs, or random ones")
       ->needs(profile);
   lower_command->add_option("--json", lower.json,
                             "write the complete report as JSON: partitions, nodes, edges, memory");
@@ -349,8 +356,9 @@ void reserve_streams() {
   add_method(*bench_command, bench.lowering, "runs");
   add_lowering(*bench_command, bench.lowering, false);
   CLI::Option* bench_inputs = bench_command->add_option(
-      "--input", bench.inputs, input_help + "; a program among them is a model; without any, random ones");
-  bench_command->add_option("--seed", bench.seed, "seed of random inputs (0)")->check(is_seed)->excludes(bench_inputs);
+      "--input", bench.inputs,
+      input_help + "; a program among them is a model; without any, the file's example inputs, or random ones");
+  bench_command->add_option("--seed", bench.seed, "random inputs of this seed")->check(is_seed)->excludes(bench_inputs);
   bench_command->add_option("--seconds", bench.seconds, "duration of each row (1)")->check(is_real(3600));
   bench_command->add_option("--json", bench.json, "write the table as JSON");
   bench_command->add_option("--html", bench.html, "write the table as a page with bars, one file for any browser");
@@ -453,9 +461,9 @@ void reserve_streams() {
           "--reference", compare.reference,
           "the backend to compare with (portable), or eager: the original program, node by node, without partitions")
       ->type_name(any_of(tool::backend_names() + ",eager"));
-  CLI::Option* compare_inputs =
-      compare_command->add_option("--input", compare.inputs, "inputs in order, as for run; without any, random ones");
-  compare_command->add_option("--seed", compare.seed, "seed of random inputs (0)")
+  CLI::Option* compare_inputs = compare_command->add_option(
+      "--input", compare.inputs, "inputs in order, as for run; without any, the file's example inputs, or random ones");
+  compare_command->add_option("--seed", compare.seed, "random inputs of this seed")
       ->check(is_seed)
       ->excludes(compare_inputs);
   compare_command->add_option("--rtol", compare.rtol, "relative tolerance (1e-4)")->check(is_real(1e300));
@@ -481,14 +489,17 @@ void reserve_streams() {
   for (const CLI::App* command : app.get_subcommands({})) topics += "," + command->get_name();
   help_command->add_option("topic", topic, "a command, or partitioner")->type_name(any_of(topics));
 
+  const std::span<const char* const> arguments(argv, static_cast<std::size_t>(argc));
   try {
     app.parse(argc, argv);
   } catch (const CLI::RequiredError& error) {
-    if (argc < 2 || argv[1][0] == '-' || !app.get_subcommands().empty()) return report_parse_error(app, error);
-    std::fprintf(stderr, "davit: there is no command '%s'; davit help lists them\n", davit::printable(argv[1]).c_str());
+    if (argc < 2 || argv[1][0] == '-' || !app.get_subcommands().empty())
+      return report_parse_error(app, error, arguments);
+    std::fprintf(stderr, "davit: there is no command '%s'%s; davit help lists them\n",
+                 davit::printable(argv[1]).c_str(), tool::suggest_command(app, argv[1]).c_str());
     return 2;
   } catch (const CLI::ParseError& error) {
-    return report_parse_error(app, error);
+    return report_parse_error(app, error, arguments);
   }
   if (completions_command->parsed()) return tool::print("%s", tool::completions(app, shell).c_str()), 0;
   if (help_command->parsed()) return tool::help(app, topic);

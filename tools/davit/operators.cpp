@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -78,7 +79,13 @@ int print_groups(const std::vector<std::string>& models) {
 
 }  // namespace
 
-std::string backend_names() { return std::string(Backends::names()); }
+std::string backend_names() {
+  std::string names;
+  Backends::for_each([&]<class B, std::size_t>() {
+    if constexpr (!std::same_as<B, Second>) names += (names.empty() ? "" : ", ") + std::string(B::name);
+  });
+  return names;
+}
 std::string version() { return std::string("davit ") + DAVIT_VERSION + ", backends: " + backend_names(); }
 
 int operators(const OperatorsCommand& options) {

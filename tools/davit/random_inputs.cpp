@@ -2,10 +2,15 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
+#include <optional>
 #include <random>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "davit/runtime/call_frame.hpp"
@@ -99,12 +104,45 @@ Result<std::vector<Input>> random_inputs(const ExportedProgram& program, std::ui
   return inputs;
 }
 
-Result<std::vector<Input>> inputs_or_random(const std::vector<std::string>& texts, const ExportedProgram& program,
-                                            std::span<const InputPort> ports, std::uint64_t seed) {
-  if (texts.empty()) return random_inputs(program, seed);
+std::optional<std::vector<Input>> example_inputs(const ExportedProgram& program) {
+  if (!program.example_inputs) return std::nullopt;
+  std::vector<Input> inputs(program.example_inputs->size());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const ExampleInput& example = (*program.example_inputs)[i];
+    if (const auto* tensor = std::get_if<Tensor>(&example)) {
+      inputs[i].tensor = *tensor;
+      inputs[i].value = EValue(tensor->view());
+    } else if (const auto* text = std::get_if<Name>(&example)) {
+      inputs[i].text = "str:" + std::string(text->view());
+      inputs[i].value = EValue(std::string_view());
+    } else if (const auto* integer = std::get_if<std::int64_t>(&example)) {
+      inputs[i].value = EValue(*integer);
+    } else if (const auto* real = std::get_if<double>(&example)) {
+      inputs[i].value = EValue(*real);
+    } else if (const auto* flag = std::get_if<bool>(&example)) {
+      inputs[i].value = EValue(*flag);
+    }
+  }
+  return copy_inputs(inputs);  // the program may change its inputs
+}
+
+Result<std::vector<Input>> inputs_or_default(const std::vector<std::string>& texts, const ExportedProgram& program,
+                                             std::span<const InputPort> ports, std::optional<std::uint64_t> seed,
+                                             std::string* source) {
+  if (texts.empty()) {
+    std::optional<std::vector<Input>> examples;
+    if (!seed) examples = example_inputs(program);
+    if (source != nullptr)
+      *source = examples ? "the file's example inputs" : "random, of seed " + std::to_string(seed.value_or(0));
+    return examples ? *std::move(examples) : random_inputs(program, seed.value_or(0));
+  }
   Result<std::vector<Input>> inputs = parse_inputs(texts);
   if (inputs) reinterpret_as_bfloat16(*inputs, ports);
   return inputs;
+}
+
+void print_source(const std::string& source) {
+  if (!source.empty()) std::fprintf(stderr, "davit: inputs: %s\n", source.c_str());
 }
 
 }  // namespace tool

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -52,12 +53,16 @@ using namespace davit;
   return {};
 }
 
-/// Makes the inputs if none are given: random ones if requested, else none. Errors: those of random inputs; the program
-/// takes inputs.
+/// Makes the inputs if none are given: random ones if requested, else the file's example inputs. Errors: those of
+/// random inputs; the file has no example inputs, and the program takes inputs.
 [[nodiscard]] Result<std::vector<Input>> no_inputs(const RunOptions& options, const LoweredMethod& method) {
   if (options.random) return random_inputs(method.parent, options.seed);
   const std::string wanted = describe_inputs(method.interface);
   if (wanted.empty()) return std::vector<Input>();
+  if (std::optional<std::vector<Input>> examples = example_inputs(method.parent)) {
+    print_source("the file's example inputs");
+    return *std::move(examples);
+  }
   return std::unexpected(Error{.code = ErrorCode::invalid_argument,
                                .stage = Stage::execute,
                                .where = concat("method '", method.name, "'"),
@@ -91,7 +96,10 @@ using namespace davit;
   }
   if (Result<void> shown = show(outputs->all(), runner->method().interface.outputs, options); !shown) return shown;
   std::ranges::sort(times);
-  print("%d run(s), median %.3f ms\n", options.repeat, times[times.size() / 2]);
+  if (times.size() == 1)
+    print("first run %.3f ms\n", times[0]);
+  else
+    print("%d runs, median %.3f ms\n", options.repeat, times[times.size() / 2]);
   if (options.plan) print("%s", std::string(runner->plan().view()).c_str());
   if (!options.trace.empty()) {
     if (Result<void> written = runner->write_trace(options.trace); !written) return written;

@@ -100,6 +100,7 @@ ExportedProgram ProgramCutter::parent() {
   out.signature.unlisted_state = program_.signature.unlisted_state;
   out.custom_objects = program_.custom_objects;
   out.module_call_graph = program_.module_call_graph;
+  out.example_inputs = program_.example_inputs;
   std::size_t at = 0;  // index in order_, whose vertices are sorted by graph below
   const std::vector<std::uint32_t> by_graph = order_by_graph();
   for (GraphId g = 0; g < graph_.graphs.size(); ++g) {
