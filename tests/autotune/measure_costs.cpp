@@ -36,7 +36,7 @@ std::vector<Name> tags(const ExportedProgram& program, const CostTable& table) {
   for (const TagId tag : p->tags.nodes) all.push_back(tag == no_id ? Name() : p->tags.names[tag]);
   return all;
 }
-/// What a run takes by the toy clock, lowered by the table.
+/// The time of a run by the toy clock, lowered with the table.
 std::int64_t time_of(const ExportedProgram& program, const CostTable& table) {
   auto lowered = to_backend(program, AutotunePartitioner<Timed>(table, {.regions = three}));
   REQUIRE(lowered);

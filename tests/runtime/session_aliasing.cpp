@@ -44,7 +44,7 @@ struct other : portable {
   static constexpr std::string_view name = "other";
 };
 
-/// A backend whose one operator, neg, answers its input as it is.
+/// A backend with one operator, neg, whose result is its input unchanged.
 struct viewer {
   static constexpr std::string_view name = "viewer";
   struct CompileSpec {};
@@ -328,7 +328,7 @@ ValueId fresh_copy(Draft& d, std::string_view name, ValueId x) {
   return d.op("aten.copy_.default", name, d.op("aten.zeros_like.default", std::string(name) + "_to", x), {x});
 }
 
-/// What the outputs, and the mutations of buffers, hold after the caller's tensor was overwritten and freed.
+/// Values of the outputs and of changed buffers after the caller's tensor was overwritten and freed.
 std::vector<Floats> kept(const ExportedProgram& program, const Partitioner auto& partitioner) {
   Session session = session_of(to_backend(program, partitioner));
   std::optional<Tensor> x = programs::tensor({2, 2}, {1, 2, 3, 4});

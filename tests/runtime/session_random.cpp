@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Random programs, cut at random, give what the uncut ones give.
+// Random programs give the same results whole and cut at random.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -114,7 +114,7 @@ class RandomProgram {
   std::size_t count_ = 0;
 };
 
-/// What three runs answer and leave behind, as bytes of floats.
+/// Outputs of three runs and the state after them.
 std::vector<float> history(const LoweredProgram& lowered, std::size_t users) {
   Session session = *Session::make(lowered);
   std::vector<Tensor> tensors;
