@@ -25,7 +25,7 @@ using Other = support::filling_backend<2>;
 using Mixed = BackendList<Filling, B, Other>;
 using Whole = BackendList<support::toy_backend<3>>;
 
-/// Numbers that are the same on every machine.
+/// Random numbers, equal on every machine.
 struct Random {
   std::uint64_t state = 1;
   std::uint64_t next() {
