@@ -2,11 +2,9 @@
 // Compares programs, or ways to run one, side by side in one process on onednn,portable: times are the shortest of
 // interleaved runs on made-up inputs of the exported sizes.
 //
-//   forms pair A.pt2 B.pt2     partitions of both (`FORM same|differs ...`), and how long A takes in terms of B
-//   forms shapes A.pt2         a program with symbolic sizes beside itself with the exported sizes, and when sizes
-//   change
-//                              from run to run
-//   forms checks A.pt2         with the looks for NaN and infinities and without
+//   forms pair A.pt2 B.pt2     prints both partitions (`FORM same|differs ...`), and the ratio of their times
+//   forms shapes A.pt2         symbolic sizes, exported sizes, and sizes that change from run to run
+//   forms checks A.pt2         with and without checks for NaN and infinities
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

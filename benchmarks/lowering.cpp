@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Time per node of lowering add/sub chains to one backend, from 1,000 to 100,000 nodes a chain. Run by
 // benchmarks/lowering.sh, which also counts instructions:
-//   lowering               prints a line per size and the ratio of the largest to the smallest time per node; exit
-//   status
-//                          1 if it is above 1.3
+//   lowering               prints a line per size and the largest time per node / the smallest; exits with 1 above 1.3
 //   lowering NODES COUNT   lowers a chain of NODES nodes COUNT times
 //
-// Each size lowers 100,000 nodes in all, as one long chain or as many short ones, and keeps what it made until the end
-// of the round: so every size moves as much memory, and what differs is the length of the chain alone.
+// Each size lowers 100,000 nodes in all, as one long chain or many short ones, and keeps its results until the end of
+// the round. So all sizes move the same amount of memory, and only the length of the chain differs.
 
 #include <algorithm>
 #include <chrono>

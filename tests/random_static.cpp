@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Judges static programs: random programs are embedded, and what they answer where the compiler has lowered them is
-// compared with an eager run. benchmarks/random_static.sh runs as many as one likes.
-//   random_static write FOLDER FIRST COUNT   SEED.hpp, SEED.cpp and SEED.in of each program that can be embedded:
-//   run_SEED(in, out) in
-//                                            SEED.cpp reads what SEED.in has and writes what is answered
-//   random_static compare FOLDER             what is in SEED.out
+// Tests static programs: embeds random programs, and compares their outputs after compilation with an eager run.
+// benchmarks/random_static.sh runs any number of them.
+//   random_static write FOLDER FIRST COUNT   writes SEED.hpp, SEED.cpp and SEED.in of each program that can be embedded
+//   random_static compare FOLDER             compares the outputs in SEED.out with eager runs
+// SEED.cpp defines run_SEED(in, out): it reads inputs as SEED.in contains them, and writes outputs for SEED.out.
 // SEED may be followed by the numbers of steps that are left out: 17_0_3.
 #include <algorithm>
 #include <array>
@@ -219,7 +218,7 @@ struct Ports {
   return formats::write_file(file + ".in", std::span<const std::byte>(given));
 }
 
-/// The difference between the outputs and an eager run, beside some perturbed eager runs.
+/// Describes how the outputs differ from an eager run and from `roundings` perturbed eager runs; empty if they agree.
 [[nodiscard]] std::string difference(const RandomProgram& random, std::span<const std::byte> answers,
                                      std::size_t roundings) {
   const ExportedProgram& program = random.program();

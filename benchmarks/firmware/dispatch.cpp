@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What an operator costs beyond its kernel: chains of two lengths, on a backend whose kernel does nothing with its
-// arguments.
+// Measures the overhead of an operator: chains of two lengths, on a backend whose kernel ignores its arguments.
 #include <array>
 #include <cstdint>
 

@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: MIT
-// What an image costs without a model: the start-up and an empty main.
+// An image without a model, for its size: the start-up code and an empty main.
 int main() { return 0; }

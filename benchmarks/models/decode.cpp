@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Decodes token after token for the driver of the benchmark, which asks over stdin and reads from stdout.
+// Decodes token after token; the benchmark's driver sends requests to stdin and reads stdout.
 //
 //   decode DECODER.pt2 LOGITS.npy BACKEND,BACKEND... THREADS
 //
-// First answers `ready`, with bytes of weights, of the caches, of what a step changed in them, and of the arena; or
-// `failed REASON` if logits are not the recorded ones. Then, per line:
-//   time N W   `ns T...`: N steps, after W that are not counted
-//   read N     `ns T...`: N times reading as many bytes as the weights have, in order
+// First prints `ready` with the bytes of the weights, of the caches, of the elements that a step changed in them, and
+// of the arena; or `failed REASON` if logits differ from the recorded ones. Then it answers each line of stdin:
+//   time N W   `ns T...`: N steps, after W steps that are not timed
+//   read N     `ns T...`: N sequential reads of as many bytes as the weights have
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -121,7 +121,7 @@ int main(int argc, char** argv) {
   std::cout << "ready gap=" << gap << " weights=" << weights << " caches=" << state << " changed=" << changed
             << " arena=" << decoding.session().plan(0).arena_bytes << std::endl;
 
-  Scratch memory;  // a copy by davit would be in scratch, so its pages are as large
+  Scratch memory;  // in scratch, as a copy by davit would be, with pages of the same size
   if (!memory.reserve(weights / 512 * 512)) fail("no memory");
   const std::span<float> numbers(reinterpret_cast<float*>(memory.span().data()), memory.span().size() / sizeof(float));
   std::ranges::fill(numbers, 1.0f);

@@ -17,52 +17,48 @@
 
 namespace demo {
 
-/// A backend to learn from: float tensors, `aten.add.Tensor`, `aten.sub.Tensor`
-/// and constants.
+/// A backend to learn from, for float tensors, `aten.add.Tensor`, `aten.sub.Tensor` and constants.
 ///
-/// preprocess compiles a method ahead of time to a text of tokens, compile
-/// parses them, execute runs them. A token is
+/// preprocess compiles a method ahead of time to a text of tokens, compile parses them, execute runs them. A token is
+///
 ///     instruction ":" operands "<debug_handle>" number
-/// and tokens are joined by commas. An operand is `i2`, the call's input 2, or
-/// `t0`, the result of token 0:
-///     constant:1.5                  a number
-///     constant:2x3:1 2 3 4 5 6      a tensor of sizes [2, 3]; "constant::7"
-///     has no dimensions aten.add.Tensor:i0:t1         input 0 + result of
-///     token 1; a third operand is alpha return:t2                     the
-///     outputs, in order; the last token
-/// so x + h becomes
-/// "aten.add.Tensor:i0:i1<debug_handle>0,return:t0<debug_handle>-1".
 ///
-/// The operands of an add have equal sizes (there is no broadcasting) or are
-/// numbers. Source: torch's test/custom_backend and
-/// test/cpp/jit/test_backend_compiler_lib.cpp ("backend_with_compiler_demo"),
-/// which looks at first elements only and cannot chain operators; this one does
-/// both right.
+/// and tokens are joined by commas. An operand is `i2`, the call's input 2, or `t0`, the result of token 0:
+///
+///     constant:1.5                  a number
+///     constant:2x3:1 2 3 4 5 6      a tensor of sizes [2, 3]; "constant::7" has no dimensions
+///     aten.add.Tensor:i0:t1         input 0 + result of token 1; a third operand is alpha
+///     return:t2                     the outputs, in order; the last token
+///
+/// So x + h becomes "aten.add.Tensor:i0:i1<debug_handle>0,return:t0<debug_handle>-1".
+///
+/// The operands of an add have equal sizes (there is no broadcasting) or are numbers. Source: torch's
+/// test/custom_backend and test/cpp/jit/test_backend_compiler_lib.cpp ("backend_with_compiler_demo"), which computes
+/// only first elements and cannot chain operators; this backend computes all elements and chains.
 struct compiler_demo {
   static constexpr std::string_view name = "compiler_demo";
 
-  /// What the caller says about a method; this compiler has nothing to choose.
+  /// The caller's options for a method; this compiler has no options.
   struct CompileSpec {
     Name options;
     friend bool operator==(const CompileSpec&, const CompileSpec&) = default;
   };
-  /// What preprocess makes and files hold: the tokens of one method.
+  /// Result of preprocess, saved in files: the tokens of one method.
   struct Processed {
     Name tokens;
   };
   using Instruction = demo::Instruction;
   using Op = demo::Op;
-  /// What compile makes: the instructions, parsed.
+  /// Result of compile: the parsed instructions.
   using Handle = demo::Code;
-  /// What a session keeps: a tensor for each instruction's result.
+  /// Memory of a session: a tensor for each instruction's result.
   struct Workspace {
     std::vector<Tensor> results;
   };
 
   [[nodiscard]] static bool is_available() noexcept { return true; }
 
-  // -- ahead of time
-  // ------------------------------------------------------------------------------------------------
+  // -- ahead of time --------------------------------------------------------------------------------------------------
 
   static constexpr const char* unsupported_node = "the operator is not supported in this compiler";
   static constexpr const char* not_float = "Only float tensors are compatible for add and sub.";
@@ -91,16 +87,14 @@ struct compiler_demo {
   [[nodiscard]] static Result<Processed> preprocess(const Method& method, const CompileSpec&,
                                                     DebugHandleRecorder& debug_handles);
 
-  // -- saved form
-  // ---------------------------------------------------------------------------------------------------
+  // -- saved form -----------------------------------------------------------------------------------------------------
 
   [[nodiscard]] static std::vector<std::byte> save(const Processed& processed);
   [[nodiscard]] static Result<Processed> load(std::span<const std::byte> bytes);
   [[nodiscard]] static std::vector<std::byte> save_spec(const CompileSpec& spec);
   [[nodiscard]] static Result<CompileSpec> load_spec(std::span<const std::byte> bytes);
 
-  // -- on the target
-  // ------------------------------------------------------------------------------------------------
+  // -- on the target --------------------------------------------------------------------------------------------------
 
   /// Parses the tokens. An unknown instruction is kept: execute reports it if
   /// it is reached. Errors: corrupt_data.
@@ -187,7 +181,7 @@ struct compiler_demo {
     return {};
   }
 
-  /// The elements of a float tensor in row-major order; a number over and over.
+  /// Walks the elements of a float tensor in row-major order, or repeats a number.
   class Walk {
    public:
     explicit Walk(const EValue& value) noexcept {
@@ -305,7 +299,7 @@ inline Result<std::size_t> compiler_demo::prepare(const Handle& handle, std::spa
     const Instruction& instruction = handle.instructions[i];
     if (instruction.op != Op::add && instruction.op != Op::sub) continue;
     const EValue like = find(handle, handle.operands_of(instruction)[0], inputs, workspace);
-    if (!like.is_tensor()) continue;  // execute says what is wrong
+    if (!like.is_tensor()) continue;  // execute reports the error
     workspace.results[i] = Tensor::zeros(ScalarType::float32, like.tensor().sizes());
     if (workspace.results[i].storage.size() < static_cast<std::size_t>(like.tensor().numel()) * sizeof(float))
       return std::unexpected(Error{.code = ErrorCode::out_of_memory,

@@ -17,33 +17,31 @@
 #include "davit/core/contiguous.hpp"
 #include "davit/core/real_from_chars.hpp"
 
-/// The tokens of compiler_demo: how preprocess writes them and compile reads
-/// them.
+/// Writes and reads the tokens of compiler_demo.
 namespace demo {
 
 using namespace davit;
 
-/// What an instruction does.
+/// The operation of an instruction.
 enum class Op : std::uint8_t { constant, add, sub, return_, unknown };
 /// An input of the call, or the result of an earlier token.
 struct Operand {
   bool is_input = false;
   std::uint32_t index = 0;
 };
-/// A token, parsed. Its operands, or its constant, lie in the tables of the
-/// Code it is part of.
+/// A parsed token. Its operands or its constant are in the tables of its Code.
 struct Instruction {
   Name instruction{};  ///< as written: "aten.add.Tensor", "constant"
   DebugHandle debug_handle = no_debug_handle;
   Op op = Op::unknown;
-  std::uint32_t first = 0;  ///< of its operands; for a constant, its index
-  std::uint32_t count = 0;  ///< of operands
+  std::uint32_t first = 0;  ///< index of its first operand, or of its constant
+  std::uint32_t count = 0;  ///< number of operands
 };
 struct Constant {
   Tensor tensor;
   bool is_number = false;  ///< fits every size
 };
-/// The tokens of a method, parsed.
+/// The parsed tokens of a method.
 struct Code {
   std::vector<Instruction> instructions;
   std::vector<Operand> operands;
@@ -63,7 +61,7 @@ struct TokenWriter {
   static constexpr Operand no_operand{.index = no_id};
 
   GraphModuleView graph;
-  std::vector<Operand> operands;  ///< by value
+  std::vector<Operand> operands;  ///< indexed by value
   std::string tokens;
   std::uint32_t count = 0;
 
@@ -72,19 +70,16 @@ struct TokenWriter {
   void append(Operand operand);
   /// Ends a token and returns how to refer to its result.
   Operand end(DebugHandle handle);
-  /// Says how the graph's inputs are referred to: constants become tokens, the
-  /// others are passed at each call. Constants that are no float tensors get no
-  /// operand.
+  /// Assigns operands to the graph's inputs: constants become tokens, other inputs are passed at each call. Constants
+  /// that are not float tensors get no operand.
   void inputs(const ExportedProgram& program);
-  /// Appends a node; numbers become constants before it. False if an operand is
-  /// a constant that has no token.
+  /// Appends a node, after constants for its numbers. False if an operand is a constant without a token.
   [[nodiscard]] bool node(const Node& node, DebugHandle handle);
-  /// Appends the token of the outputs. False if one is no tensor, or a constant
-  /// that has no token.
+  /// Appends the token of the outputs. False if an output is not a tensor, or is a constant without a token.
   [[nodiscard]] bool outputs();
 };
 
-/// The name of an instruction; those that the compiler knows need no copy.
+/// The name of an instruction, without a copy for names that the compiler knows.
 inline Name instruction_name(Op op, std::string_view text) {
   switch (op) {
     case Op::constant: return "constant";
@@ -186,7 +181,7 @@ inline bool TokenWriter::outputs() {
   return part;
 }
 
-/// The whole of `text` as a number. False if it is none.
+/// Parses the whole of `text` as a number. False if it is not a number.
 template <class Number>
 [[nodiscard]] bool parse_number(std::string_view text, Number& number) noexcept {
   const auto [end, error] = number_from_chars(text.data(), text.data() + text.size(), number);
@@ -219,8 +214,7 @@ inline bool parse_constant(std::string_view rest, Constant& constant) {
   return true;
 }
 
-/// How many tokens a text holds at most: as many as it has debug handles.
-/// O(size).
+/// The largest possible number of tokens in a text: its number of debug handles. O(size).
 [[nodiscard]] inline std::size_t count_tokens(std::string_view tokens) noexcept {
   std::size_t count = 0;
   for (std::size_t at = 0; (at = tokens.find("<debug_handle>", at)) != std::string_view::npos; ++at) ++count;

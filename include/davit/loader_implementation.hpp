@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// Defines what a program needs that loads packages and runs them: include it in one source file of the program, beside
-/// `davit/backends/portable/GROUP_implementation.hpp` of each group of operators that its portable_of names. No reader,
-/// no lowering. davit/implementation.hpp defines all.
+/// Definitions for a program that loads packages and runs them, without readers and lowering. Include it in one source
+/// file of the program, with `davit/backends/portable/GROUP_implementation.hpp` of each group of operators that its
+/// portable_of names. davit/implementation.hpp defines all.
 
 #include "davit/impl/backend.cpp"
 #include "davit/impl/checkpoint.cpp"

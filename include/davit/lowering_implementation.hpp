@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// Defines what a program needs that lowers programs and runs them: include it in one source file of the program,
-/// beside `davit/backends/portable/GROUP_implementation.hpp` of each group of operators that its portable_of names.
+/// Definitions for a program that lowers and runs models. Include it in one source file of the program, with
+/// `davit/backends/portable/GROUP_implementation.hpp` of each group of operators that its portable_of names.
 /// davit/implementation.hpp defines all.
 
 #include "davit/loader_implementation.hpp"

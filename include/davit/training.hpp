@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// All of training/: programs that train, and weights that move between programs by name.
+/// Includes all of training/: programs that train, and weights that move between programs by name.
 
 #include "davit/training/optimizer.hpp"
 #include "davit/training/replace_weights.hpp"

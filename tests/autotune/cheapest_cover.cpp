@@ -24,7 +24,7 @@ constexpr Regions regions(std::vector<std::uint64_t> support) {
   r.support = std::move(support);
   return r;
 }
-/// Backend 0 costs 10 a region, backend 1 costs 12 but 4 for region 1, and 1 for a call.
+/// Backend 0 costs 10 per region. Backend 1 costs 12 per region, but 4 for region 1, and 1 per call.
 constexpr std::uint64_t cost(std::uint32_t first, std::uint32_t last, std::uint32_t backend) {
   std::uint64_t sum = 0;
   for (std::uint32_t r = first; r < last; ++r) sum += backend == 0 ? 10 : r == 1 ? 4 : 12;
@@ -39,7 +39,7 @@ constexpr bool check_border() {
 }
 static_assert(check_border());
 
-/// The least cost of all covers, by trying each.
+/// The smallest cost of all covers, found by trying each.
 std::uint64_t least(const Regions& r, std::uint32_t from, std::uint32_t backends, std::uint32_t longest,
                     std::uint64_t border, auto&& cost_of) {
   if (from == r.count()) return 0;

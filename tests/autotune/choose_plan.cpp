@@ -25,7 +25,7 @@ constexpr ProgramTables sample() {
 constexpr RegionChoice choice_of(const ProgramTables& program) {
   return RegionChoice(program, {3, 3, 3}, {"A", "B"}, {.regions = 3});
 }
-/// A costs 100 a region, B 100 too but 40 for the middle one.
+/// A costs 100 per region; B costs 100 too, but 40 for the middle region.
 constexpr CostTable costs(const RegionChoice& choice, std::uint64_t border = 0) {
   CostTable table;
   table.border_ns = border;
@@ -71,7 +71,7 @@ TEST_CASE("programs that were measured as a whole are compared by these times al
   CHECK(chosen(program, choice, table) == all_a);
   measured(all_b, 900);
   CHECK(chosen(program, choice, table) == all_b);
-  measured(mixed, 895);  // too little for two borders more
+  measured(mixed, 895);  // saves too little for two more borders
   CHECK(chosen(program, choice, table) == all_b);
   measured(mixed, 800);
   CHECK(chosen(program, choice, table) == mixed);

@@ -44,7 +44,7 @@ constexpr bool check_pieces() {
 }
 static_assert(check_pieces());
 
-/// True if each stretch of regions could be a partition: nothing in it needs anything behind it.
+/// True if each stretch of regions could be a partition: no region in it needs the result of a later region.
 bool in_order(GraphModuleView graph, const Regions& r) {
   std::vector<std::uint32_t> position(graph.nodes.size(), no_id);
   for (std::uint32_t p = 0; p < r.order.size(); ++p) position[r.order[p]] = p;
@@ -78,7 +78,7 @@ TEST_CASE("branches that other backends take come one after the other") {
 }
 
 TEST_CASE("cuts are at single values, before nodes that read weights") {
-  Net net;  // two blocks of convolution, norm, relu, and a sum with what went in
+  Net net;  // two blocks of convolution, norm, relu, and a sum with the block's input
   const std::initializer_list<std::int64_t> like = {1, 8, 16, 16};
   std::vector<Net::Value> w, g;
   for (int i = 0; i < 4; ++i) w.push_back(net.weight(concat("w", i), {8, 8, 3, 3}));
@@ -100,7 +100,7 @@ TEST_CASE("cuts are at single values, before nodes that read weights") {
 }
 
 TEST_CASE("a cut where one value passes is better than one before weights where two do") {
-  Net net;  // blocks of relu, convolution, and a sum with what went in
+  Net net;  // blocks of relu, convolution, and a sum with the block's input
   const std::initializer_list<std::int64_t> like = {1, 8, 16, 16};
   std::vector<Net::Value> w;
   for (int i = 0; i < 4; ++i) w.push_back(net.weight(concat("w", i), {8, 8, 3, 3}));

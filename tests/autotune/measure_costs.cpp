@@ -33,7 +33,7 @@ std::vector<Name> tags(const ExportedProgram& program, const CostTable& table) {
   for (const TagId tag : p->tags.nodes) all.push_back(tag == no_id ? Name() : p->tags.names[tag]);
   return all;
 }
-/// What a run takes by the toy clock, lowered by the table.
+/// The time of a run by the toy clock, lowered with the table.
 std::int64_t time_of(const ExportedProgram& program, const CostTable& table) {
   auto lowered = to_backend(program, AutotunePartitioner<Timed>(table, {.regions = three}));
   REQUIRE(lowered);
@@ -102,7 +102,7 @@ TEST_CASE("the cost of borders beyond the regions is seen in whole programs, and
   CHECK(tags(program, table) == std::vector<Name>(6, "timed0_0"));
   REQUIRE(table.borders().size() == 1);
   CHECK(table.borders()[0].ns > 300);
-  CostTable without;  // what was learnt is enough without the times of whole programs
+  CostTable without;  // the learnt costs are enough without the times of whole programs
   for (const RegionCost& cost : table.regions()) without.set(cost);
   CHECK(tags(program, without).at(2) == "timed1_0");
   without.set(table.borders()[0]);
@@ -199,7 +199,7 @@ TEST_CASE("state, shared weights and branches; sub-graphs of control flow") {
 
 namespace {
 
-/// portable, and work that leads nowhere.
+/// portable with additional useless work.
 struct slow_portable : portable {
   static constexpr std::string_view name = "slow_portable";
   template <class Context>

@@ -25,7 +25,7 @@ constexpr ProgramTables sample(std::string_view x, std::string_view a, double nu
   d.output(d.mul("y", d.add(a, in, number), in));
   return d.finish();
 }
-/// Two like blocks after another: s = relu(v) + v.
+/// Two equal blocks in a row: s = relu(v) + v.
 constexpr ProgramTables blocks() {
   Draft d;
   ValueId v = d.user("x", {4});

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Sessions of one lowered program run at the same time from eight threads, each of which also lowers the program, saves
-// and loads what it has lowered, and runs that. For ThreadSanitizer, which sees davit's own code: portable computes
-// with two threads a session, other backends with one, since it does not understand how libgomp and pthreadpool hand
-// work to their threads.
-//   threads BACKEND [shared]    shared: all threads run one session, which is wrong
+// and loads the lowered program, and runs it. Made for ThreadSanitizer, which checks davit's own code: portable uses
+// two threads a session, other backends use one, because ThreadSanitizer does not understand how libgomp and
+// pthreadpool pass work to their threads.
+//   threads BACKEND [shared]    shared: all threads run one session, a race that ThreadSanitizer must report
 #include <cstdint>
 #include <cstdio>
 #include <latch>
@@ -55,7 +55,7 @@ using namespace davit;
   return n.finish({n.op("aten.linear.default", "l", {1, 4}, {{"input", n.v(mean)}, {"weight", n.v(m)}})});
 }
 
-/// The work of a thread beside the others: it lowers, saves, loads and runs a program of its own.
+/// The work of one thread: lowers, saves, loads and runs its own program.
 template <class B>
 [[nodiscard]] bool lowers_and_loads(const typename B::CompileSpec& spec, const std::vector<EValue>& sample,
                                     const testing::Snapshot& right) {

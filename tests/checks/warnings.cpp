@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a user's program makes of the public headers, for tests/checks/warnings: every umbrella, and what it
-// instantiates.
+// A user's program for tests/checks/warnings: includes every umbrella header and instantiates its templates.
 #include <array>
 #include <cstdio>
 

@@ -58,6 +58,6 @@ TEST_CASE("a pool copies, and returns nothing if there is no memory" * doctest::
   const SharedBytes copy = pool.copy_of(bytes);
   CHECK(std::ranges::equal(copy.bytes(), bytes));
   CHECK(copy.data() != bytes.data());
-  volatile std::size_t all = SIZE_MAX / 2;  // what compilers see they warn of
+  volatile std::size_t all = SIZE_MAX / 2;  // volatile, because compilers warn of a constant of this size
   CHECK(pool.allocate(all).empty());
 }

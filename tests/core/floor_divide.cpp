@@ -36,7 +36,7 @@ TEST_CASE("quotients of integers are rounded towards minus infinity") {
   for (int a = -9; a <= 9; ++a)
     for (int b = -4; b <= 4; ++b) {
       if (b == 0) continue;
-      const int rest = a - floor_divide(a, b) * b;  // of the divisor's sign
+      const int rest = a - floor_divide(a, b) * b;  // has the divisor's sign
       CHECK(floor_modulo(a, b) == rest);
       CHECK((b > 0 ? 0 <= rest && rest < b : b < rest && rest <= 0));
     }

@@ -40,7 +40,7 @@ TEST_CASE("dimensions are permuted, with any remainder beside whole tiles") {
     std::int64_t step = 1;
     for (std::size_t d = sizes.size(); d-- > 0; step *= turned_sizes[d]) to_strides[d] = step;
     for (std::uint32_t backwards = 0; backwards < 1u << sizes.size();
-         ++backwards) {  // the source's dimensions that are walked so
+         ++backwards) {  // bit d: the source's dimension d is walked backwards
       Integers from_strides = turned_strides;
       std::int64_t start = 0;
       for (std::size_t d = 0; d < sizes.size(); ++d) {
@@ -56,7 +56,7 @@ TEST_CASE("dimensions are permuted, with any remainder beside whole tiles") {
       std::ranges::fill(to, T{});
       davit::move_elements(sizeof zero, turned_sizes, from.data() + start, from_strides, to.data(), to_strides);
       CHECK(to == expected);
-      // the same elements, walked as the source lies
+      // the same elements in the order of the source's memory
       const auto back = [&](const Integers& of) {
         Integers result(of.size());
         for (std::size_t d = 0; d < of.size(); ++d) result[static_cast<std::size_t>(order[d])] = of[d];

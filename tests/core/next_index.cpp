@@ -11,7 +11,7 @@ using davit::next_index;
 
 namespace {
 
-/// The places of a 2 x 3 x 2 tensor with these strides, as digits.
+/// Offsets of the elements of a 2 x 3 x 2 tensor with these strides, as digits.
 constexpr bool check_places() {
   const std::array<int, 3> sizes{2, 3, 2};
   const std::array<std::ptrdiff_t, 3> strides{1, 0, 5};

@@ -45,7 +45,7 @@ TEST_CASE("a table that was moved from by assignment knows how much it holds") {
   Table<int> b(2, 7);
   a = std::move(b);
   b.clear();
-  for (int i = 0; i < 3; ++i) b.push_back(i);  // would be written past the end of nothing
+  for (int i = 0; i < 3; ++i) b.push_back(i);  // would write out of bounds if b still had its old capacity
   CHECK(b.size() == 3);
   CHECK(a.size() == 2);
   Table<int> large(100, 1);

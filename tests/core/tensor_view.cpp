@@ -28,7 +28,7 @@ constexpr bool check_contiguous() {
 }
 static_assert(check_contiguous());
 
-constexpr bool check_empty() {  // as torch: no element can lie in the wrong place
+constexpr bool check_empty() {  // as in torch: a tensor without elements is contiguous with any strides
   return contiguous<1>({0}, {5}) && contiguous<2>({3, 0}, {7, 7}) && contiguous<2>({0, 3}, {1, 2}) &&
          contiguous<3>({2, 0, 3}, {-1, 0, 9}) && contiguous<2>({1, 0}, {0, 0});
 }
@@ -52,7 +52,7 @@ constexpr bool check_numel() {
   };
   return numel({}) == 1 && numel({2, 3}) == 6 && numel({5, 0, 3}) == 0 && numel({2, -1}) == -1 &&
          numel({0, -1}) == -1 && numel({3, 6148914691236517206}) == -1 &&   // wraps to 2
-         numel({std::int64_t{1} << 40, std::int64_t{1} << 40, 0}) == -1 &&  // a product of some of them wraps
+         numel({std::int64_t{1} << 40, std::int64_t{1} << 40, 0}) == -1 &&  // the product of some of the sizes wraps
          numel({1, INT64_MAX / 64}) == INT64_MAX / 64 && numel({4, 5}, 20) == 20 && numel({3, 7}, 20) == -1;
 }
 static_assert(check_numel());

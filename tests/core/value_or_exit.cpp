@@ -12,7 +12,7 @@ using namespace davit;
 
 namespace {
 
-/// What a process that does this prints to stderr, and its exit status.
+/// Text that a process running `run` prints to stderr, and its exit status.
 template <class Do>
 std::pair<std::string, int> outcome(const Do& run) {
   int pipe[2] = {};

@@ -15,7 +15,7 @@ using support::A, support::Draft, support::Toys, support::Two;
 
 namespace {
 
-/// What check_schedule says of a lowered method after a change to it; empty: nothing.
+/// The error of check_schedule for a lowered method after a change to it; empty if there is none.
 template <class Change>
 Name complaint(const ExportedProgram& program, Change&& change) {
   const Toys toys;
@@ -41,7 +41,7 @@ Value& value_named(LoweredMethod& method, std::string_view name) {
   return method.parent.graph_module.values[0];
 }
 
-/// total += x in a partition of its own; y = (x + k) * k with k in several partitions and in the parent
+/// total += x in its own partition; y = (x + k) * k with k in several partitions and in the parent
 ExportedProgram plain() {
   Draft d;
   const ValueId total = d.buffer("total", 1);

@@ -99,7 +99,8 @@ TEST_CASE("an interface survives being written and read; damage makes the reader
     (void)read_interface(part);
     CHECK_FALSE(part.ok());
   }
-  for (std::size_t at = 0; at < out.written().size(); ++at) {  // an enumerator is one, or the reader is bad
+  for (std::size_t at = 0; at < out.written().size();
+       ++at) {  // a damaged enumerator is either a known one, or the reader reports an error
     std::vector<std::byte> bytes(out.written().begin(), out.written().end());
     bytes[at] = std::byte{200};
     ByteReader damaged(bytes);
@@ -145,7 +146,7 @@ TEST_CASE("an interface is printed with the names of its symbols, which a loaded
   CHECK(signature_text("f", read) != call);
   name_symbols(read, program);
   CHECK(signature_text("f", read) == call);
-  // more conditions than are read at once
+  // more conditions than the text shows
   for (int i = 0; i < 9; ++i) read.guards.roots.push_back(2);
   CHECK(signature_text("f", read).view().ends_with("x.shape[1] < n, x.shape[1] < n, ..."));
 }

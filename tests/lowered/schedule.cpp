@@ -130,7 +130,7 @@ TEST_CASE("a node that is neither a delegate call nor control flow it knows is a
           d.node("higher_order.cond", {d.b.value(x), d.b.value(x), d.b.value(x), d.b.tensors({x})}, {y});
           return y;
         }) == "node 'y' (higher_order.cond)");
-  CHECK(error_of([](Draft& d, ValueId x) {  // there is no delegate 5
+  CHECK(error_of([](Draft& d, ValueId x) {  // delegate 5 does not exist
           const ValueId y = d.like(x, "y");
           d.node(call_delegate_target, {d.b.integer(5), d.b.value(x)}, {y});
           return y;

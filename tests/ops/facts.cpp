@@ -46,7 +46,7 @@ static_assert(check_random());
 TEST_CASE("facts are found by the name of the operator, and unknown ones are not") { CHECK(check_find()); }
 TEST_CASE("operators that draw random numbers are known, in place too") { CHECK(check_random()); }
 TEST_CASE("facts are of an operator once, and in the family that has its rows") {
-  std::map<std::string, std::size_t> family_of;  // of rows
+  std::map<std::string, std::size_t> family_of;  // the family of each row
   for (std::size_t f = 0; f < operator_tables.size(); ++f)
     for (const OperatorRow& row : operator_tables[f]) {
       const std::string_view text = row.schema.empty() ? row.rule.empty() ? row.complex_rule : row.rule : row.schema;

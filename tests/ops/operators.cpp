@@ -17,7 +17,7 @@ namespace {
 
 constexpr bool check_find() {
   for (const std::string_view name : {"", "aten.add", "aten.add.Tensor(", "aten.add.Tensors", "zzz", "$reduce",
-                                      "aten.concat.default"})  // no backend takes that name: it is another one's
+                                      "aten.concat.default"})  // an alias of another operator, which no backend takes
     if (!find_operator(name).empty()) return false;
   const std::string_view last = operator_tables.back().back().schema;
   return find_operator("aten.add.Tensor") ==

@@ -35,7 +35,7 @@ std::vector<const PatternRow*> all_patterns() {
   return rows;
 }
 
-/// "(x: [2, 3], w: constant[4, 3]) linear(x, w)" as a program; an empty one, and why, if it cannot be read.
+/// Parses "(x: [2, 3], w: constant[4, 3]) linear(x, w)" to a program; an empty program and the reason if it cannot.
 std::pair<ExportedProgram, std::string> program_of(std::string_view example) {
   support::Draft draft;
   std::vector<NamedItem> arguments;
@@ -74,7 +74,7 @@ std::pair<ExportedProgram, std::string> program_of(std::string_view example) {
   rule += example.substr(example.find(") ") + 2);
   GraphEmitter emit(program.graph_module);
   RuleEvaluator rules(emit);
-  rules.keeps = [](const void*, GraphModuleView, NodeId, bool) { return true; };  // composites stay whole
+  rules.keeps = [](const void*, GraphModuleView, NodeId, bool) { return true; };  // composites are not decomposed
   emit.begin(root_graph);
   const Item result = rules.run(rule, arguments);
   if (emit.fault != nullptr) return {ExportedProgram(), emit.fault};
@@ -105,7 +105,7 @@ TEST_CASE("a pattern that needs no other one before it has an example") {
   std::size_t without = 0;
   for (const std::span<const PatternRow> family : pattern_tables)
     for (const PatternRow& row : family) without += row.example.empty() ? 1 : 0;
-  CHECK(without == 6);  // of zeros and ones whose sizes are not known, two rows each
+  CHECK(without == 6);  // rows of zeros and ones with unknown sizes, two each
 }
 
 TEST_CASE("the example of each pattern becomes the call") {

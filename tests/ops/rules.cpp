@@ -40,12 +40,12 @@ std::vector<std::string> parameters_of(std::string_view rule) {
   for (std::string& name : names) name.erase(0, name.find_first_not_of(" \n"));
   std::erase_if(names, [](const std::string& name) {
     return name.find('=') == std::string::npos && name.ends_with(']');
-  });  // of a default's list
+  });  // the rest of a list that is a default
   for (std::string& name : names) name = name.substr(0, name.find('='));
   return names;
 }
 
-/// Composite operators of torch without a rule, by the beginning of their names, and why.
+/// Composite operators of torch without a rule, by the beginning of their names, with the reason.
 struct LeftOut {
   std::string_view why;
   std::vector<std::string_view> names;
@@ -81,13 +81,13 @@ const std::vector<LeftOut>& left_out() {
   return rows;
 }
 
-/// A word of a rule, and the text behind it.
+/// A word of a rule and the text behind it.
 struct Word {
   std::string_view text, behind;
   [[nodiscard]] bool is_called() const { return behind.starts_with('('); }
   [[nodiscard]] bool is_assigned() const { return behind.starts_with('=') && !behind.starts_with("=="); }
 };
-/// The words of a rule that are no numbers and no texts in quotes.
+/// The words of a rule, without numbers and quoted texts.
 std::vector<Word> words_in(std::string_view rule) {
   const auto is_part = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '$';
@@ -110,7 +110,7 @@ std::vector<Word> words_in(std::string_view rule) {
   }
   return found;
 }
-/// A mistake that would keep a rule from ever fitting: a bracket, or a name that nobody knows. Empty if there is none.
+/// A mistake that would keep a rule from ever fitting: a bracket or an unknown name. Empty if there is none.
 std::string mistake_in(std::string_view rule) {
   static constexpr std::string_view constants[] = {
       "none",    "true",      "false",     "inf",   "nan",   "in",    "out",     "outtype",  "contiguous_format",
@@ -229,7 +229,7 @@ TEST_CASE("every composite operator of torch has a rule, is core, or is left out
   for (std::size_t i = 0; i < excuses.size(); ++i)
     for (std::size_t k = 0; k < excuses[i].size(); ++k) {
       CAPTURE(left_out()[i].names[k]);
-      CHECK(excuses[i][k]);  // a reason that no operator needs any more
+      CHECK(excuses[i][k]);  // false: the reason is no longer needed by any operator
     }
 }
 

@@ -17,16 +17,14 @@ using namespace davit;
 
 namespace {
 
-/// Whether what a rule answers may be one of its arguments, or show the storage of one: read from its text, whatever
-/// the arguments are.
+/// Reads from a rule's text whether its result may be one of its arguments, or a view of one, for any arguments.
 class Answers {
  public:
-  /// `arguments` says of each argument whether it may show a tensor of the operator's; `within` are the rules that call
-  /// this one.
+  /// arguments[i] is true if argument i may be or view a tensor of the operator's call; `within` are the rules that
+  /// call this rule.
   static bool may_show(std::string_view rule, const std::vector<bool>& arguments,
                        std::vector<std::string_view> within = {}) {
-    if (std::ranges::find(within, rule) != within.end())
-      return false;  // what it answers in the end is told by its other branches
+    if (std::ranges::find(within, rule) != within.end()) return false;  // its other branches decide
     within.push_back(rule);
     if (const std::size_t equals = rule.find(" = "); equals < rule.find_first_of("(:"))
       return shows_call(rule.substr(equals + 3), arguments, within);
@@ -43,7 +41,7 @@ class Answers {
     REQUIRE(reader.take(":"));
     return reader.body().shows;
   }
-  /// The same of a call of an operator, a helper or a function.
+  /// The same for a call of an operator, a helper or a function.
   static bool shows_call(std::string_view name, const std::vector<bool>& arguments,
                          const std::vector<std::string_view>& within) {
     const bool any = std::ranges::find(arguments, true) != arguments.end();
@@ -113,7 +111,7 @@ class Answers {
     const Value no = expression();
     return {yes.shows || no.shows, yes.list || no.list};
   }
-  /// Arithmetic makes new values, but for the sum of two lists.
+  /// Arithmetic makes new values, except the sum of two lists.
   Value operation() {
     Value left = unary();
     while (true) {
@@ -195,7 +193,7 @@ class Answers {
     }
     return all;
   }
-  /// `fold(a: start; i in list: x)` or `scan(...)`
+  /// Reads `fold(a: start; i in list: x)` or `scan(...)`.
   Value fold(bool keeps_all) {
     const std::string_view name = word();
     REQUIRE(take(":"));
@@ -219,8 +217,8 @@ class Answers {
   std::vector<std::pair<std::string_view, Value>> variables_;
 };
 
-/// Operators whose rules may answer what shows an argument, where torch's kernels always answer a copy (torch 2.6, by
-/// data_ptr), or where nobody may write to what they answer (unsafe_*).
+/// Operators whose rules may return an argument or a view of one, where torch's kernels always return a copy (torch
+/// 2.6, by data_ptr), or where nobody may write to the result (unsafe_*).
 constexpr std::string_view copies[] = {
     "aten._conj_physical.default",
     "aten._pad_circular.default",

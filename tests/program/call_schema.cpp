@@ -17,7 +17,7 @@ namespace {
 
 using Named = std::pair<std::string_view, Argument>;
 
-/// What is wrong with a call of an operator; x is a tensor of [2, 3], s a symbolic int.
+/// The error of an operator's call, empty if there is none; x is a tensor of [2, 3], s a symbolic int.
 constexpr Name mismatch(std::string_view target, std::initializer_list<Named> arguments, bool takes_number = false) {
   GraphBuilder b;
   b.begin_graph();
@@ -28,7 +28,7 @@ constexpr Name mismatch(std::string_view target, std::initializer_list<Named> ar
     inputs.push_back(argument);
     inputs.back().name = b.text(name);
   }
-  if (inputs.size() > 1 && inputs[1].is_list()) {  // [1, 2], of the table that it lies in
+  if (inputs.size() > 1 && inputs[1].is_list()) {  // [1, 2] in this graph's table
     const Argument name = inputs[1];
     inputs[1] = b.ints({1, 2});
     inputs[1].name = name.name;

@@ -11,7 +11,7 @@ using namespace davit;
 
 namespace {
 
-/// True if the example, changed by `damage`, is refused with this place and text.
+/// True if the example, changed by `damage`, is refused with this place and this text.
 template <class Damage>
 constexpr bool refused(std::string_view where, std::string_view what, Damage damage) {
   GraphModule m = programs::add({2, 3}).graph_module;
@@ -91,7 +91,7 @@ constexpr bool check_lists_and_exprs() {
 }
 static_assert(check_lists_and_exprs());
 
-/// Each argument row has one owner: lists of the same lists would be trees that no walk comes to the end of.
+/// Each argument row has one owner: a walk over lists that share rows might never end.
 constexpr bool check_owners() {
   const std::size_t size = programs::add({2, 3}).graph_module.arguments.size();
   const auto first = static_cast<std::uint32_t>(size);

@@ -12,7 +12,7 @@ using namespace davit;
 
 namespace {
 
-// Rows of every table are plain memory: saved as they are, and equal where their bytes are.
+// Rows of every table are plain memory: files contain their bytes, and equal bytes mean equal rows.
 static_assert(std::is_trivially_copyable_v<GraphModuleView>);
 static_assert(std::has_unique_object_representations_v<Dim> && std::has_unique_object_representations_v<Expr> &&
               std::has_unique_object_representations_v<Value> && std::has_unique_object_representations_v<Argument> &&

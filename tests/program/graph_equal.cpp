@@ -14,7 +14,7 @@ namespace {
 
 constexpr auto f32 = ScalarType::float32;
 
-/// x + y with one thing changed, and with rows in the tables that nothing uses.
+/// x + y with one change and with unused rows in the tables.
 struct Change {
   std::string_view graph = "";
   std::string_view target = "aten.add.Tensor";

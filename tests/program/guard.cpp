@@ -10,7 +10,7 @@ using namespace davit;
 
 namespace {
 
-/// x.shape[0] % n == 1, of a tensor of rank 1 and an int
+/// x.shape[0] % n == 1, for a tensor of rank 1 and an int
 constexpr Guards remainder() {
   Guards guards;
   guards.nodes = {{.op = GuardOp::size, .a = 0, .b = 0},
@@ -23,7 +23,7 @@ constexpr Guards remainder() {
 }
 constexpr GuardInput inputs[] = {{.is_tensor = true, .rank = 1}, {.is_number = true}};
 
-/// Whether the table still fits after a change.
+/// True if the table still fits after a change.
 template <class Change>
 constexpr bool fits(Change change) {
   Guards guards = remainder();
@@ -53,11 +53,11 @@ constexpr bool check_arguments() {
   guards.nodes.push_back({.op = GuardOp::non_overlapping_and_dense, .a = 7});
   guards.roots = {8};
   if (!guards_fit(guards, {})) return false;
-  guards.nodes[8].a = 5;  // three of them
+  guards.nodes[8].a = 5;  // three arguments cannot be pairs of size and stride
   if (guards_fit(guards, {})) return false;
-  guards.nodes[8].a = 6;  // no argument
+  guards.nodes[8].a = 6;  // node 6 is not an argument
   if (guards_fit(guards, {})) return false;
-  guards.nodes[8] = {.op = GuardOp::negative, .a = 7};  // an argument alone
+  guards.nodes[8] = {.op = GuardOp::negative, .a = 7};  // an argument outside a list
   return !guards_fit(guards, {});
 }
 static_assert(check_arguments());

@@ -27,7 +27,7 @@ std::int64_t i(std::int64_t value) { return value; }
 
 }  // namespace
 
-// All forms are compared with Python's answers in tests/formats/pt2/guard_code.cpp.
+// tests/formats/pt2/guard_code.cpp compares all forms with Python's results.
 TEST_CASE("integers overflow to no number, and never to another") {
   CHECK(of(GuardOp::add, most, i(1)).kind == Kind::too_large);
   CHECK(of(GuardOp::subtract, least, i(1)).kind == Kind::too_large);

@@ -14,7 +14,7 @@ using Names = std::vector<Name>;
 
 namespace {
 
-/// b1 and b2 are buffers, p a parameter, k a constant, x an input; `body` says what happens to them.
+/// b1 and b2 are buffers, p a parameter, k a constant, x an input; `body` adds the nodes.
 template <class Body>
 Names written(Body&& body) {
   Draft d;
@@ -63,7 +63,7 @@ TEST_CASE("writes through views, and through the result of an in-place operator"
           const ValueId sum = d.op("aten.add.Tensor", "sum", v[b2], {v[x]});
           return d.op("aten.add_.Tensor", "s", sum, {v[b1]});
         }).empty());
-  CHECK(written([](Draft& d, const auto& v) {  // the view is made before the write, and reads what was written
+  CHECK(written([](Draft& d, const auto& v) {  // the view is made before the write, and reads the written values
           const ValueId view = d.op("aten.view.default", "view", v[b1]);
           d.op("aten.add_.Tensor", "s", v[b1], {v[x]});
           return view;

@@ -54,7 +54,7 @@ constexpr bool check_persistent() {
 }
 static_assert(check_persistent());
 
-// A specification cannot be written with more, or less, than its kind has.
+// A specification has exactly the fields of its kind.
 static_assert(std::is_constructible_v<InputToBufferSpec, TensorArgument, Name, bool>);
 static_assert(!std::is_constructible_v<InputToBufferSpec, TensorArgument, Name>);
 static_assert(!std::is_constructible_v<InputToParameterSpec, TensorArgument>);

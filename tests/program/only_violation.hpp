@@ -17,7 +17,7 @@ constexpr bool only(const davit::ProgramTables& program, std::string_view where,
          !violations[0].fix.empty();
 }
 
-/// Puts `spec` in place of element i; assigning another alternative is no constant expression with libstdc++ 12.
+/// Replaces element i by `spec`; assigning another alternative is not a constant expression with libstdc++ 12.
 template <class Spec>
 constexpr void put(std::vector<Spec>& list, std::size_t i, Spec spec) {
   std::vector<Spec> changed;

@@ -47,7 +47,7 @@ constexpr bool check_names() {
 
 bool matters(std::string_view target) { return storage_matters(programs::binary(target).view()); }
 
-/// How many arguments a batch norm of that name writes to, whose flag, if it has one, is `trains`.
+/// The number of arguments that a batch norm of this name writes; `trains` is the value of its flag, if it has one.
 constexpr int statistics(std::string_view target, bool trains) {
   Draft d;
   const ValueId x = d.user("x", {2, 1}), mean = d.user("mean", {1}), variance = d.user("variance", {1});

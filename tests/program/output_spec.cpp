@@ -50,7 +50,7 @@ constexpr bool check_targets() {
 }
 static_assert(check_targets());
 
-// A specification cannot be written with more, or less, than its kind has.
+// A specification has exactly the fields of its kind.
 static_assert(!std::is_constructible_v<BufferMutationSpec, TensorArgument>);
 static_assert(!std::is_constructible_v<BufferMutationSpec, SymIntArgument, Name>);
 static_assert(!std::is_constructible_v<UserOutputSpec, TensorArgument, Name>);

@@ -26,7 +26,7 @@ struct Saved {
   }
 };
 
-/// A program with something of every kind.
+/// A program with an element of every kind.
 ExportedProgram everything() {
   Draft d;
   const ValueId t = d.token("t");

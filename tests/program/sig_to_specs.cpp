@@ -67,7 +67,7 @@ constexpr bool check_every_kind() {
 }
 static_assert(check_every_kind());
 
-/// Whether the result is an error of the verifier with this place and text.
+/// True if the result is an error of the verifier with this place and this text.
 constexpr bool refused(const Result<ExportGraphSignature>& result, std::string_view where, std::string_view what) {
   return !result && result.error().code == ErrorCode::invalid_program && result.error().stage == Stage::verify &&
          result.error().where == where && result.error().what == what && !result.error().fix.empty();

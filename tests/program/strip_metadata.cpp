@@ -25,7 +25,7 @@ constexpr bool check_strip() {
 }
 static_assert(check_strip());
 
-constexpr bool check_texts() {  // texts of arguments stay
+constexpr bool check_texts() {  // texts of arguments are kept
   GraphBuilder b;
   b.begin_graph();
   const ValueId x = b.input("x", ScalarType::float32, {});

@@ -46,7 +46,7 @@ constexpr bool check_solve() {  // the size of an input may be 2 * s0 + 1
   if (!v.bind(odd, 9) || v.value(s0) != 4) return false;
   v.reset();
   v.settle();
-  return !v.bind(odd, 10);  // no whole s0
+  return !v.bind(odd, 10);  // no integer s0
 }
 static_assert(check_solve());
 

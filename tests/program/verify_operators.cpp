@@ -37,7 +37,7 @@ static_assert(check_operators());
 
 // -- sub-graphs ---------------------------------------------------------------------------------------------------
 
-/// cond whose true graph takes `inputs` values and gives `outputs`.
+/// cond whose true graph takes `inputs` values and returns `outputs`.
 constexpr ProgramTables conditional(int inputs, int outputs, bool has_graph = true,
                                     std::string_view target = "higher_order.cond") {
   GraphBuilder b;

@@ -64,7 +64,7 @@ constexpr bool check_names() {
 }
 static_assert(check_names());
 
-constexpr bool check_foreign_values() {  // a sub-graph may not use what it was not given
+constexpr bool check_foreign_values() {  // a sub-graph may only use its own values
   GraphBuilder b;
   b.begin_graph();
   const ValueId x = b.input("x", f32, {});
@@ -96,7 +96,7 @@ constexpr bool check_sizes() {
   return refused(too_large, [&](GraphModule& m) { sizes(m, {3, 6148914691236517206}); }) &&
          refused(too_large, [&](GraphModule& m) { sizes(m, {2, -1}); }) &&
          refused(too_large,
-                 [&](GraphModule& m) {  // what a symbolic size was when it was exported
+                 [&](GraphModule& m) {  // the hint of a symbolic size: its value in the export
                    m.exprs.push_back({.op = ExprOp::symbol});
                    sizes(m, {3, 6148914691236517206});
                    m.dims.back().expr = static_cast<ExprId>(m.exprs.size() - 1);

@@ -15,7 +15,7 @@ using namespace davit;
 
 namespace {
 
-/// What a graph computes in that is called with these arguments, within one that computes in float16.
+/// The dtype that a graph called with these arguments computes in; the calling graph computes in float16.
 constexpr ScalarType inside(std::string_view target, std::string_view device, bool has_dtype, bool enabled) {
   GraphBuilder b;
   b.begin_graph();
@@ -38,7 +38,7 @@ static_assert(check_autocast());
 static_assert(wraps_graph("higher_order.wrap_with_autocast") && wraps_graph("higher_order.invoke_subgraph") &&
               !wraps_graph("higher_order.cond") && !wraps_graph("aten.add.Tensor"));
 
-/// How a graph of a tensor and 3 is called that returns the tensor and None, by invoke_subgraph or another operator.
+/// True if davit reads a call of region(p, 3) -> (p, None) by `target`, invoke_subgraph or another operator.
 constexpr bool is_called(std::string_view target, bool has_name, bool in_list, std::int64_t number,
                          std::size_t results) {
   GraphBuilder b;

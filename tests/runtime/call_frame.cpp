@@ -16,7 +16,7 @@ using support::Draft;
 
 namespace {
 
-/// A frame of a program, and the state it works on.
+/// A program's frame, with its state.
 struct Frame {
   Name name{"forward"};
   MethodInterface interface;
@@ -142,7 +142,7 @@ TEST_CASE("inputs that the export fixed may be left out, but not be another valu
   REQUIRE(!bad);
   CHECK(bad.error().where == "argument 'times' of forward()");
 
-  Frame two(with_fixed_input(true));  // all of them, the last one, or none
+  Frame two(with_fixed_input(true));  // with none, one or both of the fixed inputs
   const EValue all[] = {x, 3, true};
   for (std::size_t n = 1; n <= 3; ++n) REQUIRE(two.frame.gather(std::span(all, n), two.state));
   CHECK(two.frame.inputs()[2].as_bool());
@@ -288,7 +288,7 @@ TEST_CASE("of many buffers and inputs each takes its own new value; two inputs o
   std::get<InputToBufferSpec>(d.program.signature.input_specs[2]).target = "b1";
   Frame f(d.finish());
   const std::vector<CallFrame::Update> updates = f.frame.updates();
-  REQUIRE(updates.size() == count - 1);  // of b2, nothing: its input is b1's
+  REQUIRE(updates.size() == count - 1);  // b2 needs no update: its input is b1's
   for (std::size_t k = 0; k + 1 < updates.size(); ++k) {
     CHECK(updates[k].output == (k < count - 3 ? k : count - 2));
     CHECK(updates[k].input == (k < count - 3 ? count - 1 - k : 1));

@@ -89,7 +89,7 @@ TEST_CASE("a size that the export fixed is named beside the one that was passed,
   const auto few = check_input_values("f", "", interface, std::span(sized.values).first(1), symbols);
   REQUIRE(!few);
   CHECK(few.error().fix == call);
-  // a method of one argument has no order, and a backend's answer no call
+  // a method with one argument has no order of arguments, and a backend's result no call
   MethodInterface one = interface;
   one.inputs.pop_back();
   const EValue rank[] = {sized.y};

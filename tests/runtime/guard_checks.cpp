@@ -39,7 +39,7 @@ Result<void> check(GuardChecks& checks, std::int64_t rows, std::int64_t n, bool 
   return checks.check("forward", "toy", inputs, changed);
 }
 
-/// y = x + h of 3 elements each, with a guard that the sizes of the program decide, or strides.
+/// y = x + h of 3 elements each, with a guard on sizes or strides that the program decides.
 ExportedProgram adds(GuardNode leaf, std::int64_t value) {
   ExportedProgram program = programs::add({3});
   program.guards = {.nodes = {leaf, {.value = value}, {.op = GuardOp::equal, .a = 0, .b = 1}}, .roots = {2}};
@@ -61,7 +61,7 @@ TEST_CASE("a broken guard is an error, with the names and sizes of the call") {
   CHECK(broken.error().where == "arguments of forward()");
   CHECK(broken.error().what == "x.shape[0] > n does not hold: x.shape[0] is 3, n is 3");
   CHECK(!broken.error().fix.empty());
-  CHECK(!check(checks, 3, 3));  // as often as it is called
+  CHECK(!check(checks, 3, 3));  // each call reports it
   CHECK(check(checks, 4, 3));
 }
 
@@ -70,7 +70,7 @@ TEST_CASE("guards of sizes alone are read where sizes changed") {
   interface.guards.nodes[1] = {.value = 2};
   GuardChecks checks(interface);
   CHECK(check(checks, 3, 0, true));
-  CHECK(check(checks, 1, 0, false));  // so its caller says
+  CHECK(check(checks, 1, 0, false));  // the caller says that sizes did not change
   CHECK(!check(checks, 1, 0, true));
   CHECK(!check(checks, 1, 0, false));
   CHECK(check(checks, 3, 0, true));
@@ -90,7 +90,7 @@ TEST_CASE("a method without guards, or with fixed sizes that fulfil them, has no
                             {.op = GuardOp::storage_offset, .a = 0},
                             {.op = GuardOp::greater, .a = 0, .b = 1}};
   CHECK(!GuardChecks(interface).any());  // an input that the export fixed, and an offset that is always 0
-  interface.guards.nodes[0].a = 2;       // there is none
+  interface.guards.nodes[0].a = 2;       // there is no input 2
   GuardChecks unfit(interface);
   CHECK(unfit.any());
   CHECK(check(unfit, 3, 5).error().code == ErrorCode::invalid_program);

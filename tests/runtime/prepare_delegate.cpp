@@ -12,7 +12,7 @@ using namespace davit;
 
 namespace {
 
-/// The least that a backend ships, without prepare.
+/// The required functions of a backend, without prepare.
 struct plain {
   static constexpr std::string_view name = "plain";
   struct CompileSpec {};
@@ -28,7 +28,7 @@ struct plain {
     return {};
   }
 };
-/// One that prepares without destinations, and notes what it saw.
+/// A backend that prepares without destinations and records the arguments.
 struct preparing : plain {
   static constexpr std::string_view name = "preparing";
   struct Workspace {
@@ -40,7 +40,7 @@ struct preparing : plain {
     return handle.wants;
   }
 };
-/// One that fills destinations.
+/// A backend that fills destinations.
 struct filling : plain {
   static constexpr std::string_view name = "filling";
   struct Workspace {

@@ -43,7 +43,7 @@ struct Steps {
     ++schedule.graphs.back().steps.count;
     return *this;
   }
-  /// The steps that follow are a sub-graph's.
+  /// Begins a sub-graph: the next steps belong to it.
   Steps& graph(std::initializer_list<std::uint32_t> in, std::initializer_list<std::uint32_t> out) {
     schedule.graphs.push_back(
         {.steps = {static_cast<std::uint32_t>(schedule.steps.size()), 0}, .inputs = slots(in), .outputs = slots(out)});
@@ -116,9 +116,9 @@ TEST_CASE("operands of a cond that it returns live as long as its results") {
       .returns({5});
   steps.graph({10}, {11}).call({10}, {11}).graph({20}, {20});
   const ProgramPlan plan = plan_lifetimes(steps.schedule);
-  const std::uint32_t last = value(plan, 4).life.last;  // where 3 is read, too
+  const std::uint32_t last = value(plan, 4).life.last;  // the step that reads 3 as well
   CHECK(value(plan, 11).life.last == last);
-  CHECK(value(plan, 1).life.last == last);  // the other branch hands it out
+  CHECK(value(plan, 1).life.last == last);  // the other branch returns it
   CHECK(value(plan, 2).life.last < value(plan, 4).life.first);
   CHECK(placed(steps.schedule).is_sound());
 }
@@ -198,9 +198,9 @@ TEST_CASE("an output takes the place of an input that is not needed after the st
                        return may;
                      });
   };
-  overwrite(0, {0}, 1, true);  // the caller's
+  overwrite(0, {0}, 1, true);  // the caller's block
   CHECK(value(plan, 1).shares == no_id);
-  overwrite(2, {1}, 1, true);  // needed at the next step, too
+  overwrite(2, {1}, 1, true);  // the next step needs it too
   CHECK(value(plan, 2).shares == no_id);
   CHECK(asked.empty());
   overwrite(4, {2, 1}, 1, false);
@@ -208,7 +208,7 @@ TEST_CASE("an output takes the place of an input that is not needed after the st
   overwrite(4, {2, 1}, 1, true);
   CHECK(plan.blocks[value(plan, 3).shares].slot == 2);
   overwrite(6, {3}, 2, true);
-  CHECK(plan.blocks[value(plan, 4).shares].slot == 2);  // the place's first block
+  CHECK(plan.blocks[value(plan, 4).shares].slot == 2);  // the first block of this memory
   CHECK(value(plan, 5).shares == no_id);
   place_blocks(plan);
   CHECK(value(plan, 4).offset == value(plan, 2).offset);
@@ -239,7 +239,7 @@ TEST_CASE("is_sound finds a block that was moved onto another, outside the arena
       const Lifetime& x = good.blocks[b].life;
       const Lifetime& y = good.blocks[other].life;
       ProgramPlan moved = good;
-      moved.blocks[b].offset = good.blocks[other].offset + 64;  // overlaps by a part
+      moved.blocks[b].offset = good.blocks[other].offset + 64;  // overlaps in part
       if (moved.blocks[b].offset + 100 > moved.arena_bytes) moved.arena_bytes = moved.blocks[b].offset + 100;
       const bool together = b != other && x.first <= y.last && y.first <= x.last;
       if (together) CHECK(!moved.is_sound());
@@ -277,7 +277,7 @@ TEST_CASE("the report has a line per block, in order of offsets, and names value
         "  at 1088, 10 bytes, ticks 1 to 1: new value of a buffer, slot 2\n");
   CHECK(ProgramPlan().report(program.view()) == "arena 0 bytes for 0 bytes in 0 blocks\n");
 
-  plan.blocks.push_back({.slot = 1, .step = 0});  // without bytes: told of in neither
+  plan.blocks.push_back({.slot = 1, .step = 0});  // a block without bytes appears in neither report
   steps.schedule.steps[0].delegate = 7;
   const PartitionReport::Memory memory = plan.memory(steps.schedule, program.view());
   CHECK((memory.arena_bytes == 1152 && memory.total_bytes == 1020 && memory.ticks == 2));

@@ -53,7 +53,7 @@ ExportedProgram with_constant(std::string_view name, double value) {
   return programs::user_program(std::move(b).finish());
 }
 
-/// forward(self, x): outputs of these kinds.
+/// forward(self, x) with these outputs.
 ExportedProgram returning(const std::vector<Argument>& outputs) {
   GraphBuilder b;
   b.begin_graph();

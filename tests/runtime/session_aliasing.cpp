@@ -40,7 +40,7 @@ struct other : portable {
   static constexpr std::string_view name = "other";
 };
 
-/// A backend whose one operator, neg, answers its input as it is.
+/// A backend with one operator, neg, whose result is its input unchanged.
 struct viewer {
   static constexpr std::string_view name = "viewer";
   struct CompileSpec {};
@@ -72,7 +72,7 @@ TEST_CASE("an output that is fed back is read before it is overwritten") {
     CHECK(support::elements((*out)[0]) == Floats{1, wanted, 0, 1});
     value = EValue((*out)[0].value());
   }
-  // a row of it, through a view of the caller's own
+  // a row of the output, through a view of the caller's
   REQUIRE(session.run("forward", x));
   const auto again = session.run("forward", x);
   REQUIRE(again);
@@ -249,7 +249,7 @@ TEST_CASE(
   REQUIRE(out);
   CHECK(support::elements((*out)[0]) == Floats{4, 4, 8, 8});
   CHECK(support::elements(value.view()) == Floats{2, 2, 4, 4});
-  CHECK((*out)[1].value().tensor().data == value.view().data);  // what is the caller's stays the caller's
+  CHECK((*out)[1].value().tensor().data == value.view().data);  // the caller's tensor is returned, not copied
 }
 
 TEST_CASE("a symbolic int among the inputs: sizes follow it from run to run, and its range is checked") {
@@ -319,12 +319,12 @@ TEST_CASE("a view whose arguments are named, a symbolic size before self, keeps 
 
 namespace {
 
-/// A tensor of zeros like x that takes x's elements.
+/// A tensor of zeros like x that x's elements are copied to.
 ValueId fresh_copy(Draft& d, std::string_view name, ValueId x) {
   return d.op("aten.copy_.default", name, d.op("aten.zeros_like.default", std::string(name) + "_to", x), {x});
 }
 
-/// What the outputs, and the mutations of buffers, hold after the caller's tensor was overwritten and freed.
+/// Values of the outputs and of changed buffers after the caller's tensor was overwritten and freed.
 std::vector<Floats> kept(const ExportedProgram& program, const Partitioner auto& partitioner) {
   Session session = session_of(to_backend(program, partitioner));
   std::optional<Tensor> x = programs::tensor({2, 2}, {1, 2, 3, 4});
@@ -352,14 +352,14 @@ TEST_CASE("a copy in the program's own tensor does not share the caller's memory
     d.output(fresh_copy(d, "c", d.user("x", {2, 2})));
     CHECK(kept(d.finish()) == std::vector<Floats>{x});
   }
-  {  // two of them, one copied from the other
+  {  // two copies, the second from the first
     Draft d;
     const ValueId first = fresh_copy(d, "c", d.user("x", {2, 2}));
     d.output(first);
     d.output(fresh_copy(d, "e", first));
     CHECK(kept(d.finish()) == std::vector<Floats>{x, x});
   }
-  {  // all of it, as a slice; the whole or the part is the output
+  {  // all of it as a slice; the output is the whole or the part
     for (const bool part : {false, true}) {
       Draft d;
       const ValueId in = d.user("x", {2, 2}), to = d.op("aten.zeros_like.default", "to", in), v = d.like(in, "v");
@@ -394,7 +394,7 @@ TEST_CASE("a copy in the program's own tensor does not share the caller's memory
       CHECK(kept(d.finish()) == std::vector<Floats>{returned ? x : Floats{-1, -2, -3, -4}, x});
     }
   }
-  {  // as run_decompositions writes the same: the buffer's new value is the input
+  {  // the form of run_decompositions: the buffer's new value is the input
     Draft d;
     d.buffer("b", programs::tensor({2, 2}, {0, 0, 0, 0}));
     const ValueId in = d.user("x", {2, 2});

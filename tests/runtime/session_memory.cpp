@@ -94,7 +94,7 @@ std::size_t steady(Session& session, std::span<const EValue> inputs) {
   return count;
 }
 
-/// A chain x -> a -> b -> ..., every node its own partition of the filling backend.
+/// A chain x -> a -> b -> ..., with every node in its own partition of the filling backend.
 template <std::size_t N>
 LoweredProgram chain(support::Sizes sizes) {
   Draft d;
@@ -159,7 +159,7 @@ TEST_CASE("a chain of partitions takes turns in two places, or in one if they ma
     CHECK(plan.total_bytes() == 8 * 400);
     CHECK(plan.arena_bytes == (overwrites ? 448 : 896));
     CHECK(plan.is_sound());
-    CHECK(*x.view().as<float>() == 1);  // the caller's own tensor is never computed over
+    CHECK(*x.view().as<float>() == 1);  // the caller's tensor is never overwritten
   }
 }
 
@@ -472,7 +472,7 @@ TEST_CASE("a run that fails after an operator wrote in place leaves the buffer a
 TEST_CASE("memory that cannot be had is an Error, whichever allocation fails: lowering, a session, a run") {
   int judged = 0;
   for (std::uint64_t seed = 0; judged < 4;
-       ++seed) {  // views that are written, buffers, control flow; as many runs as allocations
+       ++seed) {  // views that are written, buffers, control flow; each allocation of a first run fails once
     const testing::RandomProgram program(testing::ProgramRecipe::of(seed));
     if (const std::size_t nodes = program.program().view().nodes.size(); nodes < 12 || nodes > 30) continue;
     ++judged;
@@ -480,7 +480,7 @@ TEST_CASE("memory that cannot be had is an Error, whichever allocation fails: lo
     CHECK(support::fail_each([&] { return to_backend(program.program(), turns); }) > 100);
     const LoweredProgram lowered = *to_backend(program.program(), turns);
     CHECK(support::fail_each([&] { return Session::make(lowered); }) > 10);
-    // first runs: each of a session of its own, which then runs as if nothing had been
+    // first runs, each of a new session, whose next run then succeeds
     const std::vector<Tensor> given = program.user_inputs(0);
     Session untouched = *Session::make(lowered);
     const std::vector<Tensor> inputs = copies(given);
@@ -570,7 +570,7 @@ TEST_CASE("a session takes exactly the memory of its limit: arena, partitions' o
 
 namespace {
 
-/// x (one element) expanded to `size`, then every `step`-th element of that.
+/// x (one element) expanded to `size`, then every `step`-th element of the result.
 ExportedProgram expanded(std::int64_t size, std::int64_t step, bool answers_all = false) {
   Draft d;
   const ValueId x = d.user("x", {1});

@@ -19,7 +19,7 @@ using Floats = std::vector<float>;
 
 namespace {
 
-/// The program split: operators that `other` names go to toy1, the rest to toy0.
+/// The split program: operators in `other` go to toy1, the rest to toy0.
 LoweredProgram split(const ExportedProgram& program, std::string_view other = "mul") {
   A::state.refused = other;
   auto lowered = to_backend(program, CapabilityPartitioner<Two>());
@@ -42,7 +42,7 @@ auto run_one(Session& session, const Tensor& x) {
   return session.run(0, inputs);
 }
 
-/// total += x in one partition, x *= 2 in another; returns total * x, and the total as it was
+/// total += x in one partition, x *= 2 in another; returns total * x, and total before the change
 ExportedProgram accumulates() {
   Draft d;
   const ValueId total = d.buffer("total", 10);
@@ -56,7 +56,7 @@ ExportedProgram accumulates() {
   return d.finish();
 }
 
-/// while (i < limit) { i = i + step; x = x * 2 }, over vectors of `sizes`, which i has too
+/// while (i < limit) { i = i + step; x = x * 2 }, over vectors of `sizes`; i has the same sizes
 ExportedProgram loops(double limit, Sizes sizes = {}) {
   Draft d;
   const ValueId i = d.user("i", sizes);
@@ -117,7 +117,7 @@ Tensor ramp(std::int64_t count, float first = 1) {
   return t;
 }
 
-/// Runs the session whose run it follows.
+/// A tracer that runs its own session again.
 struct RunsAgain {
   static constexpr bool enabled = true;
   Session* session = nullptr;
@@ -760,7 +760,7 @@ TEST_CASE(
     CHECK(A::state.executed == executed);
     B::state.available = true;
   }
-  // in a branch that is not taken it does not matter
+  // no error in a branch that is not taken
   Draft c;
   const ValueId y = c.user("y");
   c.output(c.cond(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Random programs, cut at random, give what the uncut ones give.
+// Random programs give the same results whole and cut at random.
 #include <doctest/doctest.h>
 
 #include <cstdint>
@@ -21,7 +21,7 @@ using Other = support::filling_backend<2>;
 using Mixed = BackendList<Filling, B, Other>;
 using Whole = BackendList<support::toy_backend<3>>;
 
-/// Numbers that are the same on every machine.
+/// Random numbers, equal on every machine.
 struct Random {
   std::uint64_t state = 1;
   std::uint64_t next() {
@@ -110,7 +110,7 @@ class RandomProgram {
   std::size_t count_ = 0;
 };
 
-/// What three runs answer and leave behind, as bytes of floats.
+/// Outputs of three runs and the state after them.
 std::vector<float> history(const LoweredProgram& lowered, std::size_t users) {
   Session session = *Session::make(lowered);
   std::vector<Tensor> tensors;

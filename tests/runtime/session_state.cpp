@@ -20,8 +20,8 @@ namespace {
 
 using List = BackendList<portable, B>;
 
-/// cache[at] = row, as an operator on values: the new cache doubled is the output. The cache is 16 rows of 2, all i at
-/// row i.
+/// cache[at] = row, as an operator without mutation; the output is the new cache doubled. Row i of the cache's 16 rows
+/// is (i, i).
 struct Cache {
   Draft d;
   ValueId cache = no_id, at = no_id, row = no_id, made = no_id;
@@ -47,7 +47,7 @@ struct Cache {
     return d.finish();
   }
 };
-/// A cache of which a row is written, lowered; the new cache doubled is the output.
+/// A lowered program that writes a row of a cache; the output is the new cache doubled.
 Result<LoweredProgram> doubled_cache() {
   Cache c;
   c.put(c.row);

@@ -16,7 +16,7 @@ using support::error_in;
 
 namespace {
 
-/// x + a + b + c, whose parameter `b` is also called `tied`.
+/// x + a + b + c, whose parameter `b` has the second name `tied`.
 ExportedProgram program() {
   Draft d;
   const ValueId a = d.parameter("a", 1), b = d.parameter("b", 2);

@@ -32,7 +32,7 @@ Tensor floats(std::vector<float> elements) {
   return *owned_tensor(std::move(elements), {count});
 }
 
-/// What of the joint graph below is another than it should be.
+/// Errors that the joint graph below can contain.
 enum class Flaw { none, no_loss, two_gradients, wrong_sizes, wrong_dtype };
 
 /// loss = sum(w * x) + sum(v * y): the gradients of the parameters w and v are the inputs x and y. The buffer `seen`
@@ -66,7 +66,7 @@ ExportedProgram joint(Flaw flaw = Flaw::none) {
   return program;
 }
 
-/// Lowered onto portable, and a session of it.
+/// Returns a session of the program, lowered onto portable.
 Session session_of(const ExportedProgram& program) {
   for (const Error& violation : verify(program)) FAIL_CHECK(to_string(violation));
   auto lowered = to_backend<portable>(program);
@@ -86,9 +86,9 @@ Doubles state(const Session& session, std::string_view name) {
     }
   return {};
 }
-/// The gradients of w in a step.
+/// The gradients of w in step `step`.
 Doubles gradient_of_w(int step) { return {0.3 * step - 0.7, step % 2 == 0 ? 1.5 : -0.25, 1e-3 * step}; }
-/// Runs one step and answers the loss.
+/// Runs one step and returns the loss.
 double run(Session& session, int step, double rate = 0.1) {
   std::vector<float> x, y{0.5F, static_cast<float>(step)};
   for (const double each : gradient_of_w(step)) x.push_back(static_cast<float>(each));
@@ -149,7 +149,7 @@ struct ReferenceAdam {
   }
 };
 
-/// Steps of the program beside those of the reference; the learning rate changes on the way.
+/// Compares steps of the program with steps of the reference, at changing learning rates.
 template <class Reference>
 void check_steps(Reference reference) {
   Session session = session_of(trained(reference.how));

@@ -42,8 +42,8 @@ template <auto First, auto...>
 inline constexpr auto first_of = First;
 }  // namespace detail
 
-/// The compiler's message about an argument that does not fit. After the fault it says which argument, what the program
-/// needs and what it got: "argument 0, input 'x': float32[1, 64] (64 elements) is wanted, float32[65] is given".
+/// The compiler's message about an argument that does not fit: after the fault, the argument, the wanted and the given
+/// type: "argument 0, input 'x': float32[1, 64] (64 elements) is wanted, float32[65] is given".
 template <auto... Argument>
 struct this_argument_does_not_fit {
   static constexpr ArgumentFault fault = detail::first_of<Argument...>;

@@ -5,17 +5,17 @@
 
 namespace davit {
 
-/// Stochastic gradient descent, with momentum if that is not 0. The learning rate is an input of the training program.
-/// Source: torch.optim.SGD; names and defaults are its own.
+/// Stochastic gradient descent, with momentum unless `momentum` is 0. The learning rate is an input of the training
+/// program. Source: torch.optim.SGD, with its names and defaults.
 struct sgd {
   double momentum = 0;
-  double dampening = 0;     ///< of the gradient in the momentum, from the second step on
+  double dampening = 0;     ///< damps the gradient in the momentum, from the second step on
   double weight_decay = 0;  ///< L2 penalty: added to the gradient
   bool nesterov = false;
   bool maximize = false;
 };
 
-/// Adam: steps by the first and second moments of the gradients. Source: torch.optim.Adam.
+/// Adam: divides the first moment of the gradients by the root of the second. Source: torch.optim.Adam.
 struct adam {
   double beta1 = 0.9;
   double beta2 = 0.999;
@@ -25,8 +25,8 @@ struct adam {
   bool maximize = false;
 };
 
-/// Adam whose weight decay does not go through the moments: parameters shrink by lr * weight_decay of themselves.
-/// Source: torch.optim.AdamW.
+/// Adam with decoupled weight decay: each step shrinks a parameter by lr * weight_decay * parameter, and the moments do
+/// not see the decay. Source: torch.optim.AdamW.
 struct adamw {
   double beta1 = 0.9;
   double beta2 = 0.999;
@@ -36,7 +36,7 @@ struct adamw {
   bool maximize = false;
 };
 
-/// How parameters follow their gradients.
+/// The optimizers that training_program can write.
 using Optimizer = std::variant<sgd, adam, adamw>;
 
 }  // namespace davit

@@ -14,9 +14,9 @@ using support::Net;
 
 namespace {
 
-/// What an average over windows of 3 x 3 of an image of 7 x 7 has besides.
+/// Parameters of an average over windows of 3 x 3 in an image of 7 x 7.
 struct Average {
-  std::int64_t size = 7;  ///< of the output
+  std::int64_t size = 7;  ///< of the output image
   std::int64_t stride = 1;
   std::int64_t pad = 1;
   Argument counts_padding = {};

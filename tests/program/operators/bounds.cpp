@@ -31,7 +31,8 @@ constexpr bool check_bounds() {
          is(read("aten.clamp.default", {"min", GraphBuilder::real(0.5)}), 0.5, inf) &&
          is(read("aten.clamp.default", {"min", GraphBuilder::none()}, {"max", GraphBuilder::integer(3)}), -inf, 3) &&
          is(read("aten.clamp.default", {"min", GraphBuilder::real(2)}, {"max", GraphBuilder::real(1)}), 2, 1) &&
-         is(read("aten.clamp.default", {"min", GraphBuilder::real(nan)}), -inf, inf) &&  // alone it leaves all as it is
+         is(read("aten.clamp.default", {"min", GraphBuilder::real(nan)}), -inf,
+            inf) &&  // as the only bound it changes nothing
          is(read("aten.clamp.default", {"min", GraphBuilder::none()}, {"max", GraphBuilder::real(nan)}), -inf, inf);
 }
 static_assert(check_bounds());

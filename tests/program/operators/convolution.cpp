@@ -13,7 +13,7 @@ namespace {
 
 using Made = one_call::Reading<ConvolutionView>;
 
-/// The arguments besides input and weight; those not given are left out.
+/// The arguments besides input and weight; empty ones are omitted.
 struct Given {
   std::string_view target = "aten.conv2d.default";
   std::initializer_list<std::int64_t> input{1, 4, 9, 9};

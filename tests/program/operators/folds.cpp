@@ -27,8 +27,8 @@ using Sizes = std::initializer_list<std::int64_t>;
 static_assert(operators::CallGraph<ProgramCalls> && operators::CallGraph<EmbedGraph>);
 constexpr double inf = std::numeric_limits<double>::infinity();
 
-/// What `ask(graph)` answers of the graph that `make(builder)` adds, a program's and a static program's; nothing if
-/// they differ.
+/// The result of `ask` for the graph that `make(builder)` adds, as a program and as a static program; an empty result
+/// if the two differ.
 template <class Answer, class Make, class Ask>
 [[nodiscard]] constexpr Answer answer(Make&& make, Ask&& ask) {
   B b;
@@ -50,7 +50,7 @@ constexpr ValueId pad(B& b, ValueId x, Sizes widths, double value) {
                 {{"self", B::value(x)}, {"pad", b.ints(widths)}, {"value", B::real(value)}}, "p", ScalarType::float32,
                 {1, 3, 9, 9});
 }
-/// The padding that goes into what reads it; of rank 0 if none does.
+/// The padding that folds into its user; rank 0 if none does.
 constexpr PadView inner_padding(Sizes widths, double value = 0, bool is_output = false) {
   return answer<PadView>(
       [&](B& b) {
@@ -95,7 +95,7 @@ struct Bytes {
   std::int64_t high = 0;
   friend constexpr bool operator==(const Bytes&, const Bytes&) = default;
 };
-/// The bytes that two clamps leave to a quantize in steps of 0.5 from 10, and the value before them.
+/// The range that two clamps allow in a quantize with scale 0.5 and zero point 10, and the value before them.
 constexpr Bytes bounded(double low, double high, std::uint32_t most, bool is_output = false) {
   return answer<Bytes>(
       [&](B& b) {
@@ -122,7 +122,7 @@ constexpr bool check_bounds() {
 }
 static_assert(check_bounds());
 
-/// The scale of the dequantize before a view of a value, or of the transposition of it.
+/// The scale of the dequantize before a view or a transposition of a value.
 constexpr double dequantized(std::string_view between, bool through_views) {
   return answer<double>(
       [&](B& b) {
@@ -155,7 +155,7 @@ constexpr bool check_dequantized() {
 }
 static_assert(check_dequantized());
 
-/// Scales along the last dimension are not those of a product's weights.
+/// Scales along the last dimension cannot be a product's weight scales.
 constexpr double channels(std::int64_t axis) {
   return answer<double>(
       [&](B& b) {

@@ -102,7 +102,7 @@ constexpr bool check_slices() {
 }
 static_assert(check_slices());
 
-/// Part `item` of a tensor of 2 x 7 that is split along `dim` into parts of those lengths.
+/// Part `item` of a 2 x 7 tensor that is split along `dim` into parts of these lengths.
 constexpr one_call::Reading<SliceView> part(std::string_view target, std::int64_t dim, Sizes lengths,
                                             std::size_t item) {
   GraphBuilder b;

@@ -37,7 +37,7 @@ TEST_CASE("arguments by name, by position where there are no names, and defaults
   CHECK(named.value({"self", 0}) == x);
   CHECK(named.integer({"dim", 1}, 7) == -1);
   CHECK(named.flag({"flag", 2}, false));
-  CHECK(named.flag({"missing", 0}, true));  // what stands at 0 has another name
+  CHECK(named.flag({"missing", 0}, true));  // position 0 has another name
   CHECK_FALSE(named.flag({"missing", 0}, false));
 }
 

@@ -11,7 +11,7 @@
 #include "davit/program/graph_builder.hpp"
 #include "davit/program/operators/node_arguments.hpp"
 
-/// What the tests of operators share.
+/// Helpers of the tests of operators.
 namespace one_call {
 
 using davit::Arg;
@@ -25,7 +25,7 @@ struct Reading {
   std::string_view why{};
 };
 
-/// Reads the node that `make(builder)` adds, as a program's and as a static program's; the answers must be the same.
+/// Reads the node that `make(builder)` adds, from a program and from a static program; both readings must be equal.
 template <class View, class Make, class Read>
 [[nodiscard]] constexpr Reading<View> reading(Make&& make, Read&& read) {
   GraphBuilder b;
@@ -53,7 +53,7 @@ constexpr ValueId call(GraphBuilder& b, std::string_view target, std::initialize
   return b.call(target, arguments, "y", davit::ScalarType::float32, {});
 }
 
-/// True if davit does not know the operator's schema, or the parameter stands there.
+/// True if davit does not know the operator's schema, or the parameter is at its position.
 [[nodiscard]] inline bool stands_there(std::string_view target, davit::operators::Parameter p) {
   const std::string_view text = davit::find_operator(target);
   if (text.empty()) return true;

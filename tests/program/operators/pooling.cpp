@@ -70,7 +70,7 @@ constexpr bool check_sizes() {
          up.padding_end(2, 8, 4) == 1 && down.out_size(2, 2) == 0 && padded.out_size(2, 2) == 2 && padded.is_padded() &&
          !up.is_padded() &&
          PoolView{.ceil_mode = true, .kernel = {1, 1, 1}, .stride = {1, 4, 4}}.out_size(2, 2) ==
-             1;  // no window begins outside
+             1;  // no window begins outside the padded input
 }
 static_assert(check_sizes());
 

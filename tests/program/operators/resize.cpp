@@ -38,7 +38,7 @@ constexpr one_call::Reading<ResizeView> by_factors(Argument height, bool sizes_t
       [](const auto& call, ResizeView& view) { return operators::read_resize(call, view); });
 }
 
-/// By sizes, and a scale that says where elements lie.
+/// Resizes by sizes, with a scale for the positions of elements.
 constexpr one_call::Reading<ResizeView> by_scale(const char* target, Argument scale) {
   return one_call::reading<ResizeView>(
       [&](GraphBuilder& b) {

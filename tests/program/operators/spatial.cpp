@@ -12,7 +12,7 @@ using operators::Spatial;
 
 namespace {
 
-/// A list of two numbers and a rest, read into so many dimensions.
+/// Reads the argument that `make` adds as parameters of `dims` dimensions.
 constexpr std::pair<Spatial, std::string_view> read(std::size_t dims, auto&& make) {
   GraphBuilder b;
   b.begin_graph();

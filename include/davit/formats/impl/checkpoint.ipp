@@ -22,14 +22,14 @@ namespace davit::formats {
 
 namespace detail {
 
-/// Calls use(table, segments) with what a package of nothing but the session's state is made of.
+/// Calls use(table, segments) with the parts of a package that contains only the session's state.
 template <class Use>
 [[nodiscard]] auto with_state(const Session& session, Use&& use) {
   return davit::detail::catch_bad_alloc(
       Stage::save, [&]() -> decltype(use(std::span<const std::byte>(), std::span<const std::span<const std::byte>>())) {
         SegmentWriter segments;
         ByteWriter table;
-        table.number(std::uint64_t{0});  // methods
+        table.number(std::uint64_t{0});  // number of methods
         davit::detail::write_tensors(table, session.state(), segments);
         return use(std::span<const std::byte>(table.written()), segments.segments());
       });

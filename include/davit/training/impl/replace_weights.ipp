@@ -26,7 +26,7 @@ namespace detail {
       .code = code, .stage = Stage::load, .where = std::move(where), .what = std::move(what), .fix = std::move(fix)};
 }
 
-/// What to do about weights of which no name fits: a prefix under which one of them would.
+/// The fix of an error where no name fits: names a prefix under which one of the weights fits a parameter.
 [[nodiscard]] Name fitting_prefix(std::span<const NamedTensor* const> own, std::span<const NamedTensor> weights) {
   for (const NamedTensor* mine : own)
     for (const NamedTensor& each : weights) {
@@ -68,7 +68,7 @@ Result<std::size_t> replace_weights(ExportedProgram& program, std::span<const Na
                                                 detail::fitting_prefix(all, weights)));
   }
   const std::size_t named = replaced.size();
-  for (NamedTensor* const mine : own) {  // tied to one that is named, and not named itself
+  for (NamedTensor* const mine : own) {  // tied to a parameter that an entry names, without an entry of its own
     const auto is_it = [&](const auto& each) { return each.first == mine; };
     if (std::ranges::any_of(replaced, is_it)) continue;
     for (std::size_t i = 0; i < named; ++i)

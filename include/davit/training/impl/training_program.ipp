@@ -32,12 +32,12 @@ namespace detail {
       .code = code, .stage = Stage::verify, .where = std::move(where), .what = std::move(what), .fix = std::move(fix)};
 }
 
-/// A parameter that is trained: its input, and its gradient.
+/// A parameter that is trained: its input and its gradient.
 struct TrainedParameter {
   Name name;
   ValueId value = no_id;
   ValueId gradient = no_id;
-  std::size_t tensor = 0;  ///< the first of the parameters that are the same tensor as this one
+  std::size_t tensor = 0;  ///< the index of the first parameter tied to this one
 };
 
 /// Appends the step of an optimizer to the root graph of a program.
@@ -80,14 +80,14 @@ class TrainingStepWriter {
   }
   [[nodiscard]] TensorMeta meta_of(const Item& item) { return meta_of(item.value()); }
 
-  /// Declares an input of that name; an empty one is made up.
+  /// Declares an input with a name; an empty name is replaced by a new one.
   [[nodiscard]] ValueId declare(const TensorMeta& meta, std::string_view name) {
     const ValueId v = emitter_.declare(meta, "state");
     if (!name.empty()) emitter_.module().values[v].name = emitter_.intern(name);
     return v;
   }
 
-  /// One call whose result has the dtype and sizes of `meta`.
+  /// Adds a call whose result has the dtype and sizes of `meta`.
   [[nodiscard]] Item call(std::string_view target, std::initializer_list<NamedItem> inputs, const TensorMeta& meta) {
     return emitter_.call(target, std::span(inputs.begin(), inputs.size()), {&meta, 1}, false);
   }
@@ -115,19 +115,19 @@ class TrainingStepWriter {
     return call("aten.div.Tensor", {{"self", x}, {"other", y}});
   }
   [[nodiscard]] Item root(const Item& x) { return call("aten.sqrt.default", {{"self", x}}); }
-  /// The scalar as it meets a tensor: one without dimensions would else be of the wider of both dtypes.
+  /// The scalar in x's dtype if x has no dimensions either: the wider dtype would win otherwise.
   [[nodiscard]] Item beside(const Item& scalar, const Item& x) {
     TensorMeta meta = meta_of(x);
     if (!meta.sizes.empty() || meta.dtype == ScalarType::float32) return scalar;
     return call("aten._to_copy.default", {{"self", scalar}, {"dtype", Item::of(GraphBuilder::scalar_type(meta.dtype))}},
                 meta);
   }
-  /// x where a step is made now, else y.
+  /// x in calls that make a step, else y.
   [[nodiscard]] Item where_stepping(const Item& x, const Item& y) {
     return call("aten.where.self", {{"condition", *stepping_}, {"self", x}, {"other", y}}, meta_of(x));
   }
 
-  /// A buffer of the optimizer, zero at first.
+  /// Adds a buffer of the optimizer, zero at first.
   [[nodiscard]] Item state(std::string_view moment, std::string_view parameter, const TensorMeta& meta) {
     Name name = parameter.empty() ? concat(prefix_, ".", moment) : concat(prefix_, ".", moment, ".", parameter);
     std::vector<std::int64_t> sizes;
@@ -138,7 +138,7 @@ class TrainingStepWriter {
     return Item::of(GraphBuilder::value(v));
   }
   [[nodiscard]] Item scalar_state(std::string_view name) { return state(name, {}, {.dtype = ScalarType::float32}); }
-  /// What a buffer becomes; without one of its own sub-steps it stays where no step is made.
+  /// Sets the new value of a buffer. In calls without a step the buffer keeps its value, unless `always` is true.
   void becomes(const Item& old, const Item& now, bool always = false) {
     const auto of = std::ranges::find(states_, old.value(), &State::value);
     const Item value = stepping_ && !always ? where_stepping(now, old) : now;
@@ -153,7 +153,7 @@ class TrainingStepWriter {
     return Item::of(GraphBuilder::value(parameter.value));
   }
 
-  /// Gives each of the parameters that are one tensor memory of its own: all of them become state.
+  /// Gives each tied parameter its own memory: all of them become state.
   void part_tied(std::span<const TrainedParameter> parameters) {
     const NameIndex names(out_.state_dict, [](const NamedTensor& each) { return each.name.view(); });
     for (std::size_t i = 0; i < parameters.size(); ++i)
@@ -164,7 +164,7 @@ class TrainingStepWriter {
       }
   }
 
-  /// The gradients of a step: of this call, or of `accumulate` calls.
+  /// The gradients of a step: those of this call, or the mean over `accumulate` calls.
   [[nodiscard]] std::vector<Item> accumulated(std::span<const TrainedParameter> parameters) {
     std::vector<Item> gradients;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
@@ -194,7 +194,7 @@ class TrainingStepWriter {
   }
 
   void step(std::span<const TrainedParameter> parameters, std::span<Item> gradients, const sgd& how) {
-    std::optional<Item> dampened;  // 1 from the second step on: the first takes the gradient whole
+    std::optional<Item> dampened;  // 1 from the second step on: the first step uses the whole gradient
     if (how.momentum != 0 && how.dampening != 0) {
       dampened = scalar_state("dampened");
       becomes(*dampened, plus(scaled(*dampened, 0), 1));
@@ -216,7 +216,7 @@ class TrainingStepWriter {
   template <class Adam>
   void step(std::span<const TrainedParameter> parameters, std::span<Item> gradients, const Adam& how) {
     constexpr bool is_decoupled = std::is_same_v<Adam, adamw>;
-    // 1 - beta^step as c <- beta * c + (1 - beta), which loses no digits to a difference
+    // 1 - beta^step as c <- beta * c + (1 - beta), without cancellation of digits
     const auto correction = [&](std::string_view name, double beta) {
       const Item old = scalar_state(name);
       Item now = plus(scaled(old, beta), 1 - beta);
@@ -254,7 +254,7 @@ class TrainingStepWriter {
     return decay == 0 ? upward : sum(upward, item(parameter), decay);
   }
 
-  /// Buffers of the optimizer stand behind the parameters and buffers, the learning rate behind the user inputs.
+  /// Puts buffers of the optimizer behind the parameters and buffers, and the learning rate behind the user inputs.
   void finish_inputs() {
     const std::span<const Argument> old = emitter_.view().args(emitter_.module().graphs[root_graph].inputs);
     std::vector<Argument> arguments(old.begin(), old.end());
@@ -273,7 +273,7 @@ class TrainingStepWriter {
     emitter_.module().graphs[root_graph].inputs = emitter_.list(arguments);
     if (out_.example_inputs) out_.example_inputs->emplace_back(Tensor::zeros(ScalarType::float32, {}));
   }
-  /// Tokens, mutations, then loss and user outputs; gradients go.
+  /// Orders the outputs: tokens, mutations, loss, user outputs. Gradients are dropped.
   void finish_outputs() {
     const std::span<const Argument> old = emitter_.view().args(emitter_.module().graphs[root_graph].outputs);
     std::vector<Argument> arguments;
@@ -304,14 +304,14 @@ class TrainingStepWriter {
   const TrainOptions& options_;
   std::string prefix_ = "optimizer";
   Item rate_{};
-  std::optional<Item> stepping_{};  ///< bool: this call makes a step; nothing if every call does
+  std::optional<Item> stepping_{};  ///< bool: this call makes a step; empty if every call does
   std::vector<State> states_{};
   std::vector<std::pair<OutputSpec, ValueId>> mutations_{};
   std::vector<InputSpec> inputs_{};
   std::vector<OutputSpec> outputs_{};
 };
 
-/// What torch.optim says of the numbers of an optimizer.
+/// Refuses options of an optimizer that torch.optim refuses.
 struct CheckOptimizer {
   [[nodiscard]] static Result<void> refuse(std::string_view name, std::string_view must) {
     return std::unexpected(training_error(ErrorCode::invalid_argument, concat("optimizer, ", name),
@@ -399,7 +399,7 @@ struct CheckOptimizer {
   if (trained.empty())
     return std::unexpected(
         training_error(ErrorCode::invalid_argument, "frozen", "all parameters are frozen", "leave one to be trained"));
-  std::map<const void*, std::size_t> first;  // by the place of the elements
+  std::map<const void*, std::size_t> first;  // keyed by the address of the elements
   for (std::size_t i = 0; i < trained.size(); ++i) {
     const Tensor& tensor = *joint.tensor_named(trained[i].name);
     const auto [at, fresh] = first.emplace(tensor.view().data, i);
