@@ -383,7 +383,7 @@ TEST_CASE("what the library lacks runs on portable's kernels between its primiti
   const auto v = m.op("aten.cos.default", "v", {2, 3}, {{"self", m.v(m.input("x", {2, 3}))}});
   const ExportedProgram alone = m.finish({m.op("aten.mul.Tensor", "y", {2, 3}, {{"self", m.v(v)}, {"other", m.v(v)}})});
   const NodeId nodes[] = {0, 1};
-  CHECK_FALSE(onednn::is_worthwhile(alone.view(), nodes));
+  CHECK_FALSE(onednn::is_profitable(alone.view(), nodes));
 }
 
 TEST_CASE("a convolution that gains less than its border costs is left to portable") {

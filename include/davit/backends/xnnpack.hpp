@@ -85,7 +85,7 @@ struct xnnpack {
   [[nodiscard]] static const char* refuses(GraphModuleView graph, NodeId node);
   /// Regions of nothing but views, copies and arithmetic are left to other backends, and those that lose more at their
   /// border than they gain: see offload_cost.hpp.
-  [[nodiscard]] static bool is_worthwhile(GraphModuleView graph, std::span<const NodeId> nodes);
+  [[nodiscard]] static bool is_profitable(GraphModuleView graph, std::span<const NodeId> nodes);
   /// Nanoseconds: estimated_ns of offload_cost.hpp.
   [[nodiscard]] static double offload_cost(GraphModuleView graph, std::span<const NodeId> nodes);
 

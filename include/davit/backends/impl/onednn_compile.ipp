@@ -96,7 +96,7 @@ namespace onednn_ops {
 
 }  // namespace onednn_ops
 
-bool onednn::is_worthwhile(GraphModuleView graph, std::span<const NodeId> nodes) {
+bool onednn::is_profitable(GraphModuleView graph, std::span<const NodeId> nodes) {
   constexpr LibraryRates rates{.convolution = 66,
                                .convolution_of_few = 66,
                                .convolution_to_few = 66,

@@ -107,7 +107,7 @@ class PartitionByCapability {
     if (going.empty()) return;
     std::vector<NodeId> joined(going.size() + there.size());
     std::ranges::merge(going, there, joined.begin());
-    if (!is_wanted(graph, joined, order[to]) || !is_worthwhile(graph, joined, order[to])) return;
+    if (!is_wanted(graph, joined, order[to]) || !is_profitable(graph, joined, order[to])) return;
     const auto cost = [&](std::uint32_t b, std::span<const NodeId> of) {
       return of.empty() ? 0 : backends_[order[b]].offload_cost(graph, of);
     };
@@ -160,7 +160,7 @@ class PartitionByCapability {
         verdict[g] = "its group has fewer nodes than the partitioner asks for";
       else if (!is_wanted(graph, members[g], order[at]))
         verdict[g] = "its group is not worth a delegate call";
-      else if (!is_worthwhile(graph, members[g], order[at]) && others_take(graph, members[g], order.subspan(at + 1)))
+      else if (!is_profitable(graph, members[g], order[at]) && others_take(graph, members[g], order.subspan(at + 1)))
         verdict[g] = "its group gains nothing by this backend";
     }
     if (options_.max_partitions != SIZE_MAX)
@@ -191,10 +191,10 @@ class PartitionByCapability {
   [[nodiscard]] bool is_wanted(GraphModuleView graph, std::span<const NodeId> nodes, std::uint32_t backend) const {
     return options_.worthwhile == nullptr || options_.worthwhile(graph, nodes, backend);
   }
-  [[nodiscard]] bool is_worthwhile(GraphModuleView graph, std::span<const NodeId> nodes, std::uint32_t backend) const {
+  [[nodiscard]] bool is_profitable(GraphModuleView graph, std::span<const NodeId> nodes, std::uint32_t backend) const {
     const auto moves = [&](NodeId n) { return only_moves(graph.target(graph.nodes[n])); };
     if (std::ranges::all_of(nodes, moves)) return false;
-    return backends_[backend].is_worthwhile == nullptr || backends_[backend].is_worthwhile(graph, nodes);
+    return backends_[backend].is_profitable == nullptr || backends_[backend].is_profitable(graph, nodes);
   }
   /// True if each of the nodes has a backend among the later ones.
   [[nodiscard]] bool others_take(GraphModuleView graph, std::span<const NodeId> nodes,
