@@ -32,11 +32,11 @@ struct CapabilityOptions {
 /// Gives every node to the first backend that takes it, and joins neighbours to few large partitions.
 ///
 /// Where that backend and later ones estimate what a region costs (EstimatesOffloadCost), the one with the least gets
-/// it, and both estimates are among the answer's candidates. A region that computes nothing (only_moves), or that its
-/// backend says it gains nothing by (JudgesRegions), goes to the next backend, if there is one that takes all of it. A
-/// backend without `refuses` takes everything. Control flow stays with the lowered program; nodes of its sub-graphs are
-/// partitioned like others. Why a backend refused a node is in the answer. O(backends * (nodes + edges)), and the
-/// estimates of every pair of backends that make some. Source:
+/// it, and both estimates are among the answer's candidates. A region that computes nothing (is_data_movement), or that
+/// its backend says it gains nothing by (JudgesRegions), goes to the next backend, if there is one that takes all of
+/// it. A backend without `refuses` takes everything. Control flow stays with the lowered program; nodes of its
+/// sub-graphs are partitioned like others. Why a backend refused a node is in the answer. O(backends * (nodes +
+/// edges)), and the estimates of every pair of backends that make some. Source:
 /// torch.fx.passes.infra.partitioner.CapabilityBasedPartitioner, in linear time and without mutual dependencies.
 template <class List>
 class CapabilityPartitioner {

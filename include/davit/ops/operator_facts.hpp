@@ -133,11 +133,11 @@ struct OperatorFacts {
   ResultRule result = ResultRule::unknown;
   bool promotes = false;  ///< its in-place form computes in the promoted dtype of its operands, not in its own dtype
   AutocastPolicy autocast = AutocastPolicy::none;
-  bool takes_number = false;  ///< either of its two tensors may be a number: 1 - x
-  bool commutes = false;      ///< its two tensors may be exchanged: x * y is y * x
-  bool moves = false;         ///< computes nothing but is no view: a copy, a concatenation, a fill
-  bool computes = false;      ///< may return a view, but computes in other cases
-  bool random = false;        ///< draws random numbers, or returns uninitialized memory
+  bool takes_number = false;   ///< either of its two tensors may be a number: 1 - x
+  bool commutes = false;       ///< its two tensors may be exchanged: x * y is y * x
+  bool data_movement = false;  ///< computes nothing but is no view: a copy, a concatenation, a fill
+  bool computes = false;       ///< may return a view, but computes in other cases
+  bool random = false;         ///< draws random numbers, or returns uninitialized memory
 };
 
 }  // namespace davit

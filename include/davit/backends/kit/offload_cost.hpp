@@ -314,7 +314,7 @@ class CostEstimate {
       return speed_.node_ns + element_count(graph_, source) / speed_.averaged;
     }
     const bool joins = facts_of(target).shape == ShapeRule::joined;
-    if (only_moves(target) && !joins) {
+    if (is_data_movement(target) && !joins) {
       if (is_image(input) && source != no_id && extent(graph_, made, 1) < extent(graph_, source, 1))
         form_[i] = Form::split;
       return results * speed_.moved_ns + (is_image(input) && source != no_id ? laid_out_ns(source) : 0);
@@ -343,7 +343,7 @@ class CostEstimate {
   /// True for what a view of the region shows.
   [[nodiscard]] bool is_part(ValueId v) const noexcept {
     const std::size_t at = v == no_id ? nodes_.size() : index_of(graph_.values[v].producer);
-    return at != nodes_.size() && only_moves(graph_.target(graph_.nodes[nodes_[at]]));
+    return at != nodes_.size() && is_data_movement(graph_.target(graph_.nodes[nodes_[at]]));
   }
   /// The place of a node among the region's; as many as there are for others. O(log n).
   [[nodiscard]] std::size_t index_of(NodeId maker) const noexcept {

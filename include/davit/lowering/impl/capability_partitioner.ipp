@@ -192,7 +192,7 @@ class PartitionByCapability {
     return options_.worthwhile == nullptr || options_.worthwhile(graph, nodes, backend);
   }
   [[nodiscard]] bool is_profitable(GraphModuleView graph, std::span<const NodeId> nodes, std::uint32_t backend) const {
-    const auto moves = [&](NodeId n) { return only_moves(graph.target(graph.nodes[n])); };
+    const auto moves = [&](NodeId n) { return is_data_movement(graph.target(graph.nodes[n])); };
     if (std::ranges::all_of(nodes, moves)) return false;
     return backends_[backend].is_profitable == nullptr || backends_[backend].is_profitable(graph, nodes);
   }

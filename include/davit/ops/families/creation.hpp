@@ -101,23 +101,23 @@ inline constexpr OperatorRow creation[] = {
 /// What holds for all overloads.
 inline constexpr OperatorFacts creation_facts[] = {
     // clang-format off
-    {.name = "aten.arange"sv, .shape = ShapeRule::arange, .result = ResultRule::as_asked, .moves = true},
-    {.name = "aten.empty"sv, .shape = ShapeRule::made, .moves = true, .random = true},
+    {.name = "aten.arange"sv, .shape = ShapeRule::arange, .result = ResultRule::as_asked, .data_movement = true},
+    {.name = "aten.empty"sv, .shape = ShapeRule::made, .data_movement = true, .random = true},
     {.name = "aten.empty_like"sv, .shape = ShapeRule::same, .random = true},
     {.name = "aten.empty_permuted"sv, .random = true},
     {.name = "aten.empty_strided"sv, .random = true},
     {.name = "aten.eye"sv, .result = ResultRule::as_asked},
     {.name = "aten.fill"sv, .shape = ShapeRule::same},
     {.name = "aten.full"sv, .shape = ShapeRule::filled, .range = RangeBound::largest, .keeps_nonfinite = true,
-     .result = ResultRule::as_asked, .moves = true},
+     .result = ResultRule::as_asked, .data_movement = true},
     {.name = "aten.full_like"sv, .shape = ShapeRule::same, .range = RangeBound::largest, .keeps_nonfinite = true,
-     .moves = true},
+     .data_movement = true},
     {.name = "aten.linspace"sv, .result = ResultRule::as_asked},
     {.name = "aten.logspace"sv, .result = ResultRule::as_asked},
-    {.name = "aten.ones"sv, .shape = ShapeRule::made, .result = ResultRule::as_asked, .moves = true},
+    {.name = "aten.ones"sv, .shape = ShapeRule::made, .result = ResultRule::as_asked, .data_movement = true},
     {.name = "aten.ones_like"sv, .shape = ShapeRule::same},
     {.name = "aten.scalar_tensor"sv, .shape = ShapeRule::scalar},
-    {.name = "aten.zeros"sv, .shape = ShapeRule::made, .result = ResultRule::as_asked, .moves = true},
+    {.name = "aten.zeros"sv, .shape = ShapeRule::made, .result = ResultRule::as_asked, .data_movement = true},
     {.name = "aten.zeros_like"sv, .shape = ShapeRule::same},
     // clang-format on
 };

@@ -87,7 +87,7 @@ inline constexpr OperatorFacts joining_facts[] = {
     {.name = "aten.broadcast_tensors"sv, .view = ViewKind::unknown, .apart = true},
     {.name = "aten.cartesian_prod"sv, .view = ViewKind::unknown, .apart = true},
     {.name = "aten.cat"sv, .shape = ShapeRule::joined, .range = RangeBound::largest, .keeps_nonfinite = true,
-     .result = ResultRule::same, .moves = true},
+     .result = ResultRule::same, .data_movement = true},
     {.name = "aten.chunk"sv, .view = ViewKind::split},
     {.name = "aten.dsplit"sv, .view = ViewKind::other, .apart = true},
     {.name = "aten.hsplit"sv, .view = ViewKind::other, .apart = true},

@@ -88,7 +88,7 @@ inline constexpr OperatorFacts movement_facts[] = {
     {.name = "aten.movedim"sv, .view = ViewKind::movedim},
     {.name = "aten.permute"sv, .view = ViewKind::permute, .shape = ShapeRule::permuted, .range = RangeBound::largest,
      .keeps_nonfinite = true},
-    {.name = "aten.repeat"sv, .shape = ShapeRule::repeated, .moves = true},
+    {.name = "aten.repeat"sv, .shape = ShapeRule::repeated, .data_movement = true},
     {.name = "aten.roll"sv, .shape = ShapeRule::same, .range = RangeBound::largest, .keeps_nonfinite = true},
     {.name = "aten.swapaxes"sv, .view = ViewKind::transpose},
     {.name = "aten.swapdims"sv, .view = ViewKind::transpose},

@@ -94,7 +94,7 @@ inline constexpr OperatorRow padding[] = {
 inline constexpr OperatorFacts padding_facts[] = {
     // clang-format off
     {.name = "aten.constant_pad_nd"sv, .shape = ShapeRule::padded, .range = RangeBound::largest,
-     .keeps_nonfinite = true, .moves = true},
+     .keeps_nonfinite = true, .data_movement = true},
     {.name = "aten.reflection_pad1d"sv, .autocast = AutocastPolicy::full},
     {.name = "aten.reflection_pad2d"sv, .range = RangeBound::largest, .keeps_nonfinite = true,
      .autocast = AutocastPolicy::full},

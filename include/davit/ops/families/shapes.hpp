@@ -73,7 +73,7 @@ inline constexpr OperatorFacts shapes_facts[] = {
     // clang-format off
     {.name = "aten._reshape_alias"sv, .view = ViewKind::shape},
     {.name = "aten._unsafe_view"sv, .shape = ShapeRule::viewed, .range = RangeBound::largest, .keeps_nonfinite = true,
-     .moves = true},
+     .data_movement = true},
     {.name = "aten.atleast_1d"sv, .view = ViewKind::unknown, .apart = true},
     {.name = "aten.atleast_2d"sv, .view = ViewKind::unknown, .apart = true},
     {.name = "aten.atleast_3d"sv, .view = ViewKind::unknown, .apart = true},
