@@ -84,9 +84,9 @@ namespace onednn_ops {
 [[nodiscard]] bool is_portables_as_well(GraphModuleView graph, NodeId n) noexcept {
   static const bool by_kernels = !has_int8_primitives() && kernels::can_convolve_bytes();
   const ValueId source = by_kernels ? source_of_kernels(graph, n) : no_id;
-  const NodeId maker = source == no_id ? no_id : graph.values[source].producer;
+  const NodeId producer = source == no_id ? no_id : graph.values[source].producer;
   operators::QuantizationView bytes;
-  if (maker == no_id || operators::read_quantization(operators::NodeArguments(graph, maker), bytes) ||
+  if (producer == no_id || operators::read_quantization(operators::NodeArguments(graph, producer), bytes) ||
       bytes.quantizes || bytes.scales != no_id)
     return false;
   const std::span<const Dim> dims =

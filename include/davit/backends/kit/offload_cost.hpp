@@ -150,9 +150,9 @@ namespace detail {
     if (graph.values[v].kind == ValueKind::tensor && graph.values[v].sizes.count > 1) border += element_count(graph, v);
   };
   for (auto at = read.begin(); at != read.end(); at = std::ranges::upper_bound(at, read.end(), *at)) {
-    const NodeId maker = graph.values[*at].producer;
-    if (maker == no_id ? graph.constant == nullptr || graph.constant[*at] == 0
-                       : !std::ranges::binary_search(nodes, maker))
+    const NodeId producer = graph.values[*at].producer;
+    if (producer == no_id ? graph.constant == nullptr || graph.constant[*at] == 0
+                          : !std::ranges::binary_search(nodes, producer))
       pass(*at);
   }
   for (const NodeId n : nodes)
@@ -346,9 +346,9 @@ class CostEstimate {
     return at != nodes_.size() && is_data_movement(graph_.target(graph_.nodes[nodes_[at]]));
   }
   /// The place of a node among the region's; as many as there are for others. O(log n).
-  [[nodiscard]] std::size_t index_of(NodeId maker) const noexcept {
-    const auto at = maker == no_id ? nodes_.end() : std::ranges::lower_bound(nodes_, maker);
-    return at == nodes_.end() || *at != maker ? nodes_.size() : static_cast<std::size_t>(at - nodes_.begin());
+  [[nodiscard]] std::size_t index_of(NodeId producer) const noexcept {
+    const auto at = producer == no_id ? nodes_.end() : std::ranges::lower_bound(nodes_, producer);
+    return at == nodes_.end() || *at != producer ? nodes_.size() : static_cast<std::size_t>(at - nodes_.begin());
   }
 
   GraphModuleView graph_;

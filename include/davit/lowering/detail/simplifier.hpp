@@ -62,7 +62,7 @@ class Simplifier {
     return n == no_id || n < from.nodes.size() ? no_id : n;
   }
   /// The same, if it is of that operator; no_id else.
-  [[nodiscard]] NodeId maker(ValueId v, std::string_view target) {
+  [[nodiscard]] NodeId producer(ValueId v, std::string_view target) {
     const NodeId n = producer(v);
     return n != no_id && view().target(emit.module().nodes[n]) == target ? n : no_id;
   }

@@ -141,7 +141,7 @@ namespace davit::detail {
   const std::string_view target = names[mirrors ? 1 : 0][padded - 1];
   std::vector<std::int64_t> pads(2 * padded, 0);
   const std::size_t place = 2 * (rank - 1 - first);
-  if (const NodeId before = s.maker(x, target); before != no_id && s.used_once(x)) {  // another dimension's
+  if (const NodeId before = s.producer(x, target); before != no_id && s.used_once(x)) {  // another dimension's
     const std::span<const Argument> old = s.view().args(s.view().inputs(s.emit.module().nodes[before])[1].items);
     const bool joins = old.size() == pads.size() &&
                        std::ranges::all_of(old, [](const Argument& a) { return a.kind == ArgumentKind::int_; }) &&
@@ -161,8 +161,8 @@ namespace davit::detail {
   std::vector<ValueId> leaves, weights;
   const auto taken = [&](ValueId v) -> const Node* {
     if (const auto at = s.gathered.find(v); at != s.gathered.end()) return &at->second;
-    NodeId n = s.maker(v, "aten.index.Tensor");
-    if (n == no_id) n = s.maker(v, "aten._unsafe_index.Tensor");
+    NodeId n = s.producer(v, "aten.index.Tensor");
+    if (n == no_id) n = s.producer(v, "aten._unsafe_index.Tensor");
     return n == no_id ? nullptr : &s.emit.module().nodes[n];
   };
   const auto source = [&](ValueId v) {
