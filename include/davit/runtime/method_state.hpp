@@ -179,7 +179,7 @@ struct MethodState {
   /// True if a call of `only` with fitting inputs is a complete run.
   [[nodiscard]] bool can_be_ready() const noexcept {
     return only != nullptr && only->direct && planned && !frame.keeps_state() && !last.views_callers() &&
-           only->backend->is_available_fn == nullptr && frame.input_checks().is_whole();
+           only->backend->is_available_fn == nullptr && frame.input_checks().is_complete();
   }
 
  private:
