@@ -22,7 +22,7 @@ namespace davit {
 
 /// True for convolutions and products of matrices.
 [[nodiscard]] constexpr bool is_product(const OperatorFacts& facts) noexcept {
-  return facts.range == RangeBound::products || facts.range == RangeBound::convolution ||
+  return facts.range == RangeBound::dot_product || facts.range == RangeBound::convolution ||
          facts.range == RangeBound::linear || facts.range == RangeBound::bias_first;
 }
 
@@ -313,7 +313,7 @@ class CostEstimate {
       form_[i] = is_image(input) ? Form::image : Form::rows;
       return speed_.node_ns + element_count(graph_, source) / speed_.averaged;
     }
-    const bool joins = facts_of(target).shape == ShapeRule::joined;
+    const bool joins = facts_of(target).shape == ShapeRule::concatenated;
     if (is_data_movement(target) && !joins) {
       if (is_image(input) && source != no_id && extent(graph_, made, 1) < extent(graph_, source, 1))
         form_[i] = Form::split;

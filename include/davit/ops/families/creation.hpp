@@ -101,23 +101,23 @@ inline constexpr OperatorRow creation[] = {
 /// What holds for all overloads.
 inline constexpr OperatorFacts creation_facts[] = {
     // clang-format off
-    {.name = "aten.arange"sv, .shape = ShapeRule::arange, .result = ResultRule::as_asked, .data_movement = true},
-    {.name = "aten.empty"sv, .shape = ShapeRule::made, .data_movement = true, .random = true},
+    {.name = "aten.arange"sv, .shape = ShapeRule::arange, .result = ResultRule::dtype_argument, .data_movement = true},
+    {.name = "aten.empty"sv, .shape = ShapeRule::factory, .data_movement = true, .random = true},
     {.name = "aten.empty_like"sv, .shape = ShapeRule::same, .random = true},
     {.name = "aten.empty_permuted"sv, .random = true},
     {.name = "aten.empty_strided"sv, .random = true},
-    {.name = "aten.eye"sv, .result = ResultRule::as_asked},
+    {.name = "aten.eye"sv, .result = ResultRule::dtype_argument},
     {.name = "aten.fill"sv, .shape = ShapeRule::same},
-    {.name = "aten.full"sv, .shape = ShapeRule::filled, .range = RangeBound::largest, .keeps_nonfinite = true,
-     .result = ResultRule::as_asked, .data_movement = true},
-    {.name = "aten.full_like"sv, .shape = ShapeRule::same, .range = RangeBound::largest, .keeps_nonfinite = true,
+    {.name = "aten.full"sv, .shape = ShapeRule::filled, .range = RangeBound::maximum, .keeps_nonfinite = true,
+     .result = ResultRule::dtype_argument, .data_movement = true},
+    {.name = "aten.full_like"sv, .shape = ShapeRule::same, .range = RangeBound::maximum, .keeps_nonfinite = true,
      .data_movement = true},
-    {.name = "aten.linspace"sv, .result = ResultRule::as_asked},
-    {.name = "aten.logspace"sv, .result = ResultRule::as_asked},
-    {.name = "aten.ones"sv, .shape = ShapeRule::made, .result = ResultRule::as_asked, .data_movement = true},
+    {.name = "aten.linspace"sv, .result = ResultRule::dtype_argument},
+    {.name = "aten.logspace"sv, .result = ResultRule::dtype_argument},
+    {.name = "aten.ones"sv, .shape = ShapeRule::factory, .result = ResultRule::dtype_argument, .data_movement = true},
     {.name = "aten.ones_like"sv, .shape = ShapeRule::same},
     {.name = "aten.scalar_tensor"sv, .shape = ShapeRule::scalar},
-    {.name = "aten.zeros"sv, .shape = ShapeRule::made, .result = ResultRule::as_asked, .data_movement = true},
+    {.name = "aten.zeros"sv, .shape = ShapeRule::factory, .result = ResultRule::dtype_argument, .data_movement = true},
     {.name = "aten.zeros_like"sv, .shape = ShapeRule::same},
     // clang-format on
 };

@@ -130,7 +130,7 @@ inline constexpr OperatorFacts quantization_facts[] = {
     {.name = "aten.fake_quantize_per_tensor_affine"sv, .autocast = AutocastPolicy::full},
     {.name = "quantized_decomposed.dequantize_per_channel"sv, .range = RangeBound::scaled, .keeps_nonfinite = true},
     {.name = "quantized_decomposed.dequantize_per_tensor"sv, .range = RangeBound::scaled, .keeps_nonfinite = true},
-    {.name = "quantized_decomposed.quantize_per_tensor"sv, .range = RangeBound::largest},
+    {.name = "quantized_decomposed.quantize_per_tensor"sv, .range = RangeBound::maximum},
     // clang-format on
 };
 
