@@ -33,7 +33,7 @@ inline constexpr std::uint64_t least_gain_percent = 1;
 namespace detail {
 
 /// Returns the cost of a `Whole` plan; no_cost if the cost of any of its groups is unknown.
-[[nodiscard]] constexpr std::uint64_t sum_of(const RegionChoice& choice, const RegionChoice::Whole& whole,
+[[nodiscard]] constexpr std::uint64_t sum_of(const RegionChoice& choice, const RegionChoice::SingleBackendPlan& whole,
                                              const CostTable& table) {
   const std::uint64_t border = table.border_of(choice.program_key());
   std::uint64_t sum = 0;
@@ -65,8 +65,8 @@ namespace detail {
     if (const PlanCost* cost = table.find(candidate.key)) candidate.total = cost->ns;
     out.candidates.push_back(std::move(candidate));
   };
-  for (std::uint32_t b = 0; b < choice.wholes().size(); ++b) {
-    const RegionChoice::Whole& whole = choice.wholes()[b];
+  for (std::uint32_t b = 0; b < choice.single_backend_plans().size(); ++b) {
+    const RegionChoice::SingleBackendPlan& whole = choice.single_backend_plans()[b];
     add({.plan = whole.plan,
          .keys = whole.keys,
          .key = {},
