@@ -28,7 +28,7 @@ struct PlanChoice {
 };
 
 /// Minimum gain, in percent of the whole program's time, that justifies more partitions.
-inline constexpr std::uint64_t least_gain_percent = 1;
+inline constexpr std::uint64_t min_gain_percent = 1;
 
 namespace detail {
 
@@ -86,8 +86,7 @@ namespace detail {
   for (std::size_t i = 1; i < out.candidates.size(); ++i) {
     const PlanCandidate& c = out.candidates[i];
     const std::uint64_t best = cost(out.candidates[out.chosen]);
-    const std::uint64_t gain =
-        measured && c.preferred == no_id && best != no_cost ? best / 100 * least_gain_percent : 0;
+    const std::uint64_t gain = measured && c.preferred == no_id && best != no_cost ? best / 100 * min_gain_percent : 0;
     if (cost(c) < best - gain) out.chosen = i;
   }
   return out;

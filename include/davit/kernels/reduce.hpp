@@ -18,7 +18,7 @@ namespace davit::kernels {
 /// A tensor's groups of elements, each of which is reduced to one.
 class Groups {
  public:
-  static constexpr std::size_t most_at_once = AccumulatedColumns::most;
+  static constexpr std::size_t max_at_once = AccumulatedColumns::most;
 
   /// `kept` are the dimensions that name a group, `reduced` those inside; strides are in elements. Unless `in_order`, a
   /// group's elements come as they lie.
@@ -31,20 +31,20 @@ class Groups {
     if (!in_order) inner_.sort_by(0);
     inner_.collapse();
     const auto bytes = static_cast<std::int64_t>(element_);
-    const bool few = inner_.count <= most_gathered;
+    const bool few = inner_.count <= max_gathered;
     // windows that overlap lie side by side, too: those that are long and few are quicker as rows
     const bool side_by_side = outer_.strides[0][0] == bytes &&
-                              (few || inner_.strides[0][0] != bytes || outer_.sizes[0] >= std::int64_t{most_at_once});
+                              (few || inner_.strides[0][0] != bytes || outer_.sizes[0] >= std::int64_t{max_at_once});
     in_columns_ = inner_.count > 1 && outer_.sizes[0] >= fewest_columns && (few || side_by_side);
   }
 
-  /// Calls each(first element, groups) for all groups in order, most_at_once at a time where their elements lie side by
+  /// Calls each(first element, groups) for all groups in order, max_at_once at a time where their elements lie side by
   /// side, or are few, and `loop` can take them, otherwise one.
   template <class F>
   void for_each(const ReduceLoop& loop, F&& each) const {
     if (outer_.count == 0) return;
     const std::int64_t step = outer_.strides[0][0];
-    const auto most = static_cast<std::int64_t>(in_columns_ && loop.columns != nullptr ? most_at_once : 1);
+    const auto most = static_cast<std::int64_t>(in_columns_ && loop.columns != nullptr ? max_at_once : 1);
     outer_.for_each_row([&](const auto& at) {
       for (std::int64_t i = 0, n = 0; i < outer_.sizes[0]; i += n) {
         n = std::min(most, outer_.sizes[0] - i);
@@ -57,7 +57,7 @@ class Groups {
   void in_parallel(F&& f) const {
     if (outer_.count == 0) return;
     const bool together = in_columns_ && outer_.rank == 1;
-    walk_in_parallel(outer_, together ? static_cast<std::int64_t>(most_at_once) : 1, operations(inner_.count, 4),
+    walk_in_parallel(outer_, together ? static_cast<std::int64_t>(max_at_once) : 1, operations(inner_.count, 4),
                      [&](std::size_t, const WalkPart& part) {
                        Groups own = *this;
                        own.outer_ = part.walk;
@@ -78,8 +78,8 @@ class Groups {
 
  private:
   static constexpr std::int64_t fewest_columns = 8;
-  static constexpr std::int64_t most_gathered = 32;  ///< elements of a group that is gathered into a column
-  static constexpr std::int64_t shortest_row = 64;   ///< that is read where it lies
+  static constexpr std::int64_t max_gathered = 32;  ///< elements of a group that is gathered into a column
+  static constexpr std::int64_t shortest_row = 64;  ///< that is read where it lies
   const std::byte* data_;
   std::size_t element_;
   Walk outer_;

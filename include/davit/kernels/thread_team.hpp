@@ -15,13 +15,13 @@ namespace davit::kernels {
 /// the next work, and sleep then.
 class ThreadTeam {
  public:
-  static constexpr std::size_t most = 64;
+  static constexpr std::size_t max_threads = 64;
 
   /// Elements' operations that are worth waking a thread for.
   static constexpr double worth_a_thread = 1 << 17;
 
-  /// Of `count` threads, the owner's included, `most` at most; of fewer if the system gives no more, of one where C++
-  /// has no threads.
+  /// Of `count` threads, the owner's included, `max_threads` at most; of fewer if the system gives no more, of one
+  /// where C++ has no threads.
   explicit ThreadTeam(std::size_t count, double work_for_a_thread = worth_a_thread);
   /// Calls work(part) for each part of [0, count), on `threads` that something else keeps; returns when all have
   /// returned.

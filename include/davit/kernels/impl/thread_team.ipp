@@ -47,10 +47,10 @@ struct ThreadTeam::Shared {
   alignas(64) std::atomic<std::uint32_t> round{0};  ///< of work that was given; odd when the team ends
   alignas(64) std::atomic<std::uint32_t> left{0};   ///< parts that are not done
   std::atomic<std::size_t> parts{0};
-  std::array<std::atomic<std::uint32_t>, most>
+  std::array<std::atomic<std::uint32_t>, max_threads>
       part_of{};  ///< the round that a part is of, and one more when a thread has taken it
   const FunctionRef<void(std::size_t)>* work = nullptr;
-  std::array<std::thread, most> threads;
+  std::array<std::thread, max_threads> threads;
 
   /// Waits until the number is another one; a while without sleeping.
   static std::uint32_t wait(const std::atomic<std::uint32_t>& number, std::uint32_t old) noexcept {
@@ -90,7 +90,7 @@ struct ThreadTeam::Shared {
 };
 
 ThreadTeam::ThreadTeam(std::size_t count, double work_for_a_thread) : work_for_a_thread_(work_for_a_thread) {
-  count = std::min(count, most);
+  count = std::min(count, max_threads);
   if (count < 2) return;
   shared_ = std::make_unique<Shared>();
 #if defined(__cpp_exceptions)
@@ -106,7 +106,7 @@ ThreadTeam::ThreadTeam(std::size_t count, double work_for_a_thread) : work_for_a
 ThreadTeam::ThreadTeam(std::size_t count, Runner runner, void* threads) noexcept
     : runner_(runner),
       threads_(threads),
-      size_(std::clamp<std::size_t>(count, 1, most)),
+      size_(std::clamp<std::size_t>(count, 1, max_threads)),
       work_for_a_thread_(worth_a_thread) {}
 
 ThreadTeam::~ThreadTeam() {
@@ -126,7 +126,7 @@ class TeamsOfThread {
   [[nodiscard]] static std::size_t possible(std::size_t count) {
     static const std::size_t cpus =
         std::thread::hardware_concurrency();  // a call of the system, which takes microseconds
-    return std::min({count, ThreadTeam::most, cpus});
+    return std::min({count, ThreadTeam::max_threads, cpus});
   }
 
   [[nodiscard]] ThreadTeam* of(std::size_t count) {
@@ -153,7 +153,7 @@ class TeamsOfThread {
   }
 
  private:
-  std::array<std::unique_ptr<ThreadTeam>, ThreadTeam::most + 1> own_{};  ///< by what was asked for: few are
+  std::array<std::unique_ptr<ThreadTeam>, ThreadTeam::max_threads + 1> own_{};  ///< by what was asked for: few are
   std::shared_ptr<void> lent_threads_;
   std::optional<ThreadTeam> lent_;
 #if DAVIT_HAS_FORK

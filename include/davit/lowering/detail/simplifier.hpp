@@ -119,7 +119,7 @@ class Simplifier {
   std::vector<std::uint8_t> is_output;  ///< of a graph
   std::vector<std::uint8_t> escapes;    ///< an output may be a view of it
   std::map<ValueId, Node> gathered{};   ///< index(x) by values that nearest resizing replaced, for linear resizing
-  std::int64_t most_numbers = 1 << 22;  ///< elements of indices that may yet be worked out
+  std::int64_t max_numbers = 1 << 22;   ///< elements of indices that may yet be worked out
 
  private:
   void look_at_users();
@@ -154,7 +154,7 @@ class Simplifier {
       symbols_;                                    ///< the dimensions of a graph's values that are symbols
   std::map<const PatternRow*, Pattern> patterns_;  ///< those that were asked for
   const Pattern* fitted_ = nullptr;                ///< the one that fits() answered true for
-  std::array<Argument, PatternMatch::most_names> captured_{};
+  std::array<Argument, PatternMatch::max_names> captured_{};
 };
 
 }  // namespace davit::detail

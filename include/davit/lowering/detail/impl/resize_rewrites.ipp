@@ -20,8 +20,8 @@ namespace davit::detail {
     count *= d.value;
   }
   const NodeId n = s.value(v).producer;
-  if (depth == 0 || n == no_id || n < s.from.nodes.size() || count < 1 || count > s.most_numbers) return false;
-  s.most_numbers -= count;
+  if (depth == 0 || n == no_id || n < s.from.nodes.size() || count < 1 || count > s.max_numbers) return false;
+  s.max_numbers -= count;
   const std::string_view target = s.view().target(s.emit.module().nodes[n]), name = target.substr(0, target.rfind('.'));
   const operators::NodeArguments call = s.of(n);
   const std::span<const Argument> inputs = s.view().inputs(s.emit.module().nodes[n]);
