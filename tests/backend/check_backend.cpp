@@ -63,6 +63,9 @@ struct vague_worth : Archetype {
 struct vague_cost : Archetype {
   static long offload_cost(GraphModuleView, std::span<const NodeId>);
 };
+struct is_worthwhile_only : Archetype {  // its former name
+  static bool is_worthwhile(GraphModuleView, std::span<const NodeId>);
+};
 struct offload_costs_only : Archetype {
   static double offload_costs(GraphModuleView, std::span<const NodeId>);
 };
@@ -146,7 +149,8 @@ static_assert(detail::misspelt<refuse_alone>() == BackendRule::refuses &&
               detail::misspelt<refuse_too>() == BackendRule::none);
 static_assert(detail::misspelt<update_inputs>() == BackendRule::refuses &&
               detail::misspelt<workspaces>() == BackendRule::workspace);
-static_assert(detail::misspelt<offload_costs_only>() == BackendRule::offload_cost &&
+static_assert(detail::misspelt<is_worthwhile_only>() == BackendRule::is_profitable &&
+              detail::misspelt<offload_costs_only>() == BackendRule::offload_cost &&
               detail::misspelt<archetype::estimating_backend>() == BackendRule::none);
 static_assert(detail::misspelt<Archetype>() == BackendRule::none && detail::misspelt<int>() == BackendRule::none);
 

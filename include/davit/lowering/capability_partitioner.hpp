@@ -22,7 +22,7 @@ struct CapabilityOptions {
   bool only_available = false;            ///< pass over backends that are not available on this machine
   bool fallbacks = true;                  ///< name the backends after a partition's own as its fallbacks
   /// Whether a group is worth its backend's while: false sends it to the next one. Null: yes.
-  bool (*worthwhile)(GraphModuleView graph, std::span<const NodeId> nodes, std::uint32_t backend) = nullptr;
+  bool (*profitable)(GraphModuleView graph, std::span<const NodeId> nodes, std::uint32_t backend) = nullptr;
 };
 
 /// What a CapabilityPartitioner does, for any list of backends.

@@ -148,7 +148,7 @@ class PartitionByCapability {
     return group_nodes(graph, classes, static_cast<std::uint32_t>(order.size()));
   }
 
-  /// Sends groups that are too small, too many or not worthwhile on to the next backend; true if there were any.
+  /// Sends groups that are too small, too many or not profitable on to the next backend; true if there were any.
   [[nodiscard]] bool reject(GraphModuleView graph, const NodeGroups& groups, std::span<const std::uint32_t> order,
                             std::vector<std::uint32_t>& choice, std::vector<NodeRefusal>& refusals) const {
     const std::vector<std::vector<NodeId>> members = PartitionByCapability::members(groups);
@@ -189,7 +189,7 @@ class PartitionByCapability {
 
   /// Whether the partitioner's user wants a region on a backend.
   [[nodiscard]] bool is_wanted(GraphModuleView graph, std::span<const NodeId> nodes, std::uint32_t backend) const {
-    return options_.worthwhile == nullptr || options_.worthwhile(graph, nodes, backend);
+    return options_.profitable == nullptr || options_.profitable(graph, nodes, backend);
   }
   [[nodiscard]] bool is_profitable(GraphModuleView graph, std::span<const NodeId> nodes, std::uint32_t backend) const {
     const auto moves = [&](NodeId n) { return is_data_movement(graph.target(graph.nodes[n])); };
