@@ -50,7 +50,7 @@ struct Lowered {
 }
 /// Times the programs in turns for some seconds.
 void time(std::vector<TimedProgram>& programs) {
-  time_runs(std::span(programs), {.least_rounds = 20, .most_rounds = 2000, .batch_ms = 3000, .hopeless_ms = 100000});
+  time_runs(std::span(programs), {.min_rounds = 20, .max_rounds = 2000, .batch_ms = 3000, .hopeless_ms = 100000});
 }
 [[nodiscard]] double us(const TimedProgram& p) { return static_cast<double>(p.ns) / 1000; }
 

@@ -230,7 +230,7 @@ void add_layers(Cases& cases, Tensors& t, ScalarType type, const std::string& na
 }
 
 /// The least nanoseconds of a call, in batches that are long enough for the clock.
-[[nodiscard]] double least_nanoseconds(Caller& caller, const Case& c) {
+[[nodiscard]] double min_nanoseconds(Caller& caller, const Case& c) {
   using Clock = std::chrono::steady_clock;
   double least = 1e30;
   int calls = 1;
@@ -266,7 +266,7 @@ int main() {
       continue;
     }
 #endif
-    std::printf("%.1f\t%s\n", least_nanoseconds(caller, c), c.name.c_str());
+    std::printf("%.1f\t%s\n", min_nanoseconds(caller, c), c.name.c_str());
     std::fflush(stdout);
   }
 }

@@ -218,7 +218,7 @@ TEST_CASE("measured: portable against itself with work that leads nowhere, the s
   using List = BackendList<slow_portable, portable>;
   const ExportedProgram program = support::add_mul_add();
   CostTable table;
-  REQUIRE(measure_costs<List>(Method{"forward", &program}, table, {.regions = three}, {.most_rounds = 10}));
+  REQUIRE(measure_costs<List>(Method{"forward", &program}, table, {.regions = three}, {.max_rounds = 10}));
   auto lowered = to_backend(program, AutotunePartitioner<List>(table, {.regions = three}));
   REQUIRE(lowered);
   REQUIRE(lowered->methods()[0].delegates.size() == 1);

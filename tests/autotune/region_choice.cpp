@@ -28,7 +28,7 @@ constexpr std::uint64_t unknown = no_cost;
 constexpr bool check_choice() {
   const ProgramTables program = sample();
   const RegionChoice choice(program, {3, 3, 2, 3}, {"A", "B"}, {.regions = 1});
-  const auto wholes = choice.wholes();
+  const auto wholes = choice.single_backend_plans();
   const bool keys = choice.key(0, 1) == wholes[0].keys[0] && choice.key(0, 3) == wholes[1].keys[0];
   return keys && choice.regions().count() == 3 && choice.takes(0, 0) && !choice.takes(0, 1) && wholes.size() == 2 &&
          wholes[0].plan == RegionPlan{{0, 0, 1, 2}, {0, 1, 0}} && wholes[1].plan == RegionPlan{{0, 0, 0, 0}, {1}} &&

@@ -36,7 +36,7 @@ TEST_CASE("the shortest run counts, after one that warms up") {
   std::vector<TimedProgram> programs;
   programs.push_back(program_on(0));
   Slow::op_ns = 500;
-  time_runs<ToyClock>(programs, {.most_rounds = 6});
+  time_runs<ToyClock>(programs, {.max_rounds = 6});
   CHECK(programs[0].ns == 100 + 4 * 500 + 2 * 1000);
   CHECK(Slow::state.executed == 7);
 }
@@ -46,9 +46,9 @@ TEST_CASE("a batch ends after its time, beyond the least number of rounds") {
   Slow::call_ns = 400'000'000;
   std::vector<TimedProgram> programs;
   programs.push_back(program_on(0));
-  time_runs<ToyClock>(programs, {.least_rounds = 3, .most_rounds = 50, .batch_ms = 1000});
+  time_runs<ToyClock>(programs, {.min_rounds = 3, .max_rounds = 50, .batch_ms = 1000});
   CHECK(Slow::state.executed == 4);
-  time_runs<ToyClock>(programs, {.least_rounds = 1, .most_rounds = 50, .batch_ms = 2500});
+  time_runs<ToyClock>(programs, {.min_rounds = 1, .max_rounds = 50, .batch_ms = 2500});
   CHECK(Slow::state.executed == 4 + 7);
 }
 
@@ -58,14 +58,14 @@ TEST_CASE("a far slower candidate for the same work runs once; for other work it
   std::vector<TimedProgram> programs;
   programs.push_back(program_on(0));
   programs.push_back(program_on(1));
-  time_runs<ToyClock>(programs, {.most_rounds = 5});
+  time_runs<ToyClock>(programs, {.max_rounds = 5});
   CHECK(Slow::state.executed == 1);
   CHECK(Fast::state.executed == 6);
   CHECK(programs[0].ns == 50'000'000 + 6 * 1000);
   programs.clear();
   programs.push_back(program_on(0, 1));
   programs.push_back(program_on(1, 2));
-  time_runs<ToyClock>(programs, {.most_rounds = 5});
+  time_runs<ToyClock>(programs, {.max_rounds = 5});
   CHECK(Slow::state.executed == 1 + 6);
 }
 
@@ -75,7 +75,7 @@ TEST_CASE("a program that fails has no time, and is not run again") {
   programs.push_back(program_on(0));
   programs.push_back(program_on(1));
   Slow::state.fail_at = 2;
-  time_runs<ToyClock>(programs, {.most_rounds = 5});
+  time_runs<ToyClock>(programs, {.max_rounds = 5});
   CHECK(programs[0].ns == no_cost);
   CHECK(Slow::state.executed == 3);
   CHECK(programs[1].ns == 100 + 6 * 1000);

@@ -58,10 +58,13 @@ struct loads_alone : Archetype {
   static Result<Processed> load(std::span<const std::byte>);
 };
 struct vague_worth : Archetype {
-  static int is_worthwhile(GraphModuleView, std::span<const NodeId>);
+  static int is_profitable(GraphModuleView, std::span<const NodeId>);
 };
 struct vague_cost : Archetype {
   static long offload_cost(GraphModuleView, std::span<const NodeId>);
+};
+struct is_worthwhile_only : Archetype {  // its former name
+  static bool is_worthwhile(GraphModuleView, std::span<const NodeId>);
 };
 struct offload_costs_only : Archetype {
   static double offload_costs(GraphModuleView, std::span<const NodeId>);
@@ -146,7 +149,8 @@ static_assert(detail::misspelt<refuse_alone>() == BackendRule::refuses &&
               detail::misspelt<refuse_too>() == BackendRule::none);
 static_assert(detail::misspelt<update_inputs>() == BackendRule::refuses &&
               detail::misspelt<workspaces>() == BackendRule::workspace);
-static_assert(detail::misspelt<offload_costs_only>() == BackendRule::offload_cost &&
+static_assert(detail::misspelt<is_worthwhile_only>() == BackendRule::is_profitable &&
+              detail::misspelt<offload_costs_only>() == BackendRule::offload_cost &&
               detail::misspelt<archetype::estimating_backend>() == BackendRule::none);
 static_assert(detail::misspelt<Archetype>() == BackendRule::none && detail::misspelt<int>() == BackendRule::none);
 
@@ -164,7 +168,7 @@ static_assert(broken<no_compile> == compile && broken<compiles_to_nothing> == co
 static_assert(broken<no_execute> == execute && broken<executes_to_nothing> == execute_result);
 static_assert(broken<archetype::runtime_backend> == preprocess && broken<preprocesses_to_nothing> == preprocess_result);
 static_assert(broken<vague_refuses> == refuses && broken<vague_prepare> == prepare && broken<saves_alone> == save);
-static_assert(broken<loads_alone> == load && broken<vague_worth> == is_worthwhile &&
+static_assert(broken<loads_alone> == load && broken<vague_worth> == is_profitable &&
               broken<vague_cost> == offload_cost && broken<variable_views> == never_views_inputs);
 static_assert(broken<overwrites_alone> == may_overwrite && broken<updates_alone> == updates_input &&
               broken<vague_updates> == updates_input);

@@ -60,7 +60,8 @@ TEST_CASE("a residual block is one primitive per convolution, and reorders at it
 
 TEST_CASE("weights that are not constant, and norms that cannot be folded") {
   Net n;
-  CHECK(faults(support::convolution_with_input_weights(n), n.sample()) == "");
+  const ExportedProgram program = support::convolution_with_input_weights(n);
+  CHECK(faults(program, n.sample()) == "");
 }
 
 TEST_CASE("a norm that is not folded into weights takes the relu after it") {
@@ -383,7 +384,7 @@ TEST_CASE("operators that the library lacks run on portable's kernels between it
   const auto v = m.op("aten.cos.default", "v", {2, 3}, {{"self", m.v(m.input("x", {2, 3}))}});
   const ExportedProgram alone = m.finish({m.op("aten.mul.Tensor", "y", {2, 3}, {{"self", m.v(v)}, {"other", m.v(v)}})});
   const NodeId nodes[] = {0, 1};
-  CHECK_FALSE(onednn::is_worthwhile(alone.view(), nodes));
+  CHECK_FALSE(onednn::is_profitable(alone.view(), nodes));
 }
 
 TEST_CASE("a convolution that gains less than its border costs is left to portable") {

@@ -140,5 +140,5 @@ TEST_CASE("sizes that differ in numbers share their code") {
   CHECK(Sizes::codes <= 2);  // a size of one row may have its own
   CHECK(Sizes::symbols[2] == std::array<std::int64_t, 1>{5});
   CHECK(Sizes::elements_of<0> == std::array<std::uint32_t, 3>{2, 4, 10});
-  CHECK(Sizes::most_elements<1> == 10);
+  CHECK(Sizes::max_elements<1> == 10);
 }

@@ -147,7 +147,7 @@ TEST_CASE("the same program and the same table give the same bytes") {
   const ExportedProgram program = d.finish();
   const AutotuneOptions options{.regions = {.regions = 6}};
   CostTable table;
-  REQUIRE(measure_costs<List>(Method{"forward", &program}, table, options, {.most_rounds = 5}));
+  REQUIRE(measure_costs<List>(Method{"forward", &program}, table, options, {.max_rounds = 5}));
   // a table in a file that makes the program change backends
   const RegionChoice choice = detail::make_choice(List::tables(), Method{"forward", &program}, {0, 1}, options.regions);
   REQUIRE(choice.regions().count() == 6);

@@ -129,7 +129,7 @@ inline void guard(std::string_view text) {
   guard_program::Given given;
   for (std::size_t i = 0; i < given.numbers.size(); ++i)
     given.numbers[i] = numbers[(text.size() + 3 * i) % std::size(numbers)];
-  const std::vector<GuardNumber> values = given.evaluated(guards);
+  const std::vector<PythonNumber> values = given.evaluated(guards);
   if (first_violation(guards, values) == 0)
     require(!describe_violation(guards, 0, guard_names(program), values).what.empty());
   const std::string printed = print_guard(guards, 0, guard_names(program), 100'000);

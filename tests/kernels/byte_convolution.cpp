@@ -150,11 +150,11 @@ void check(unsigned seed) {
   Case t{.c = random_sizes(number), .weights = {}, .scales = {}, .biases = {}};
   const ByteConvolution& c = t.c;
   CAPTURE(seed);
-  const std::int64_t least = std::is_signed_v<From> ? -128 : 0, least_made = std::is_signed_v<To> ? -128 : 0;
+  const std::int64_t least = std::is_signed_v<From> ? -128 : 0, min_made = std::is_signed_v<To> ? -128 : 0;
   t.zero_point = static_cast<std::int32_t>(least + number(0, 255));
-  t.range = {0.5f, static_cast<std::int32_t>(least_made + number(0, 255)),
-             static_cast<std::int32_t>(least_made + number(0, 9)),
-             static_cast<std::int32_t>(least_made + number(200, 255))};
+  t.range = {0.5f, static_cast<std::int32_t>(min_made + number(0, 255)),
+             static_cast<std::int32_t>(min_made + number(0, 9)),
+             static_cast<std::int32_t>(min_made + number(200, 255))};
   std::vector<From> x(static_cast<std::size_t>(c.images * c.height * c.width * c.channels));
   for (From& v : x) v = static_cast<From>(least + number(0, 255));
   t.weights.resize(static_cast<std::size_t>(c.out_channels * c.terms()));

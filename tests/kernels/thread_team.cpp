@@ -63,7 +63,7 @@ TEST_CASE("a team that slept works on; one without work ends; one of one thread 
   std::thread::id id;
   alone.run(1, [&](std::size_t) { id = std::this_thread::get_id(); });
   CHECK(id == std::this_thread::get_id());
-  CHECK(ThreadTeam(1000).size() == ThreadTeam::most);
+  CHECK(ThreadTeam(1000).size() == ThreadTeam::max_threads);
 }
 
 TEST_CASE("a child of fork has a team of its own") {
@@ -91,7 +91,7 @@ TEST_CASE("a thread has one team of a size, and another thread another") {
   CHECK(team->size() == 2);
   CHECK(team_of_this_thread(2) == team);
   CHECK(team_of_this_thread(1000)->size() ==
-        std::min<std::size_t>(std::thread::hardware_concurrency(), ThreadTeam::most));
+        std::min<std::size_t>(std::thread::hardware_concurrency(), ThreadTeam::max_threads));
   bool is_another = false;
   std::thread([&] { is_another = team_of_this_thread(2) != team; }).join();
   CHECK(is_another);

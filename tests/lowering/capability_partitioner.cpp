@@ -162,7 +162,7 @@ TEST_CASE("offload cost: nothing moves to a backend that gains nothing by it, or
   const Toys toys;
   const ExportedProgram program = sample();
   const Estimates estimates(10, 4);
-  const auto hook = partition<Pair>(program, {.worthwhile = [](GraphModuleView, std::span<const NodeId>,
+  const auto hook = partition<Pair>(program, {.profitable = [](GraphModuleView, std::span<const NodeId>,
                                                                std::uint32_t backend) { return backend != 1; }});
   CHECK(tags(program, hook) == std::vector<Name>(5, "toy0_0"));
   B::state.refused = "add mul neg";
@@ -246,12 +246,12 @@ TEST_CASE("max_partitions: the largest groups stay") {
   CHECK(tags(program, partition<Two>(program, {.max_partitions = 0})) == std::vector<Name>(5, "toy1_0"));
 }
 
-TEST_CASE("worthwhile: a group that the hook rejects goes to the next backend") {
+TEST_CASE("profitable: a group that the hook rejects goes to the next backend") {
   const Toys toys;
   const ExportedProgram program = sample();
   A::state.refused = "mul neg";
   const auto split = partition<Two>(
-      program, {.worthwhile = [](GraphModuleView graph, std::span<const NodeId> nodes, std::uint32_t backend) {
+      program, {.profitable = [](GraphModuleView graph, std::span<const NodeId> nodes, std::uint32_t backend) {
         return backend != 0 || node_label(graph, nodes[0]) == "s0";
       }});
   CHECK(tags(program, split) == std::vector<Name>{"toy0_0", "toy1_0", "toy1_0", "toy1_0", "toy1_0"});

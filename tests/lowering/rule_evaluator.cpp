@@ -192,7 +192,7 @@ TEST_CASE("a dimension out of range in a file is a fault, for every operator") {
 
 TEST_CASE("a rule emits no more nodes than a program may have") {
   Rules r;
-  r.emit.most_nodes = 1000;
+  r.emit.max_nodes = 1000;
   (void)r.eval("fold(a: x; i in range(0, 1000): a + 1)");
   CHECK(r.emit.fault == nullptr);
   (void)r.eval("fold(a: x; i in range(0, 1000): a + 1)");

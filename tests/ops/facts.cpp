@@ -19,7 +19,7 @@ namespace {
 constexpr bool check_find() {
   return facts_of("aten.select.int").view == ViewKind::select && facts_of("aten.select.int").name == "aten.select" &&
          facts_of("aten.add.Tensor").range == RangeBound::sum && facts_of("aten.add.Tensor").view == ViewKind::none &&
-         facts_of("aten.topk.default").shape == ShapeRule::largest_k && facts_of("aten.hsplit.int").apart &&
+         facts_of("aten.topk.default").shape == ShapeRule::topk && facts_of("aten.hsplit.int").apart &&
          facts_of("aten.eq.Scalar").result == ResultRule::boolean && facts_of("toy.add.Tensor").name.empty() &&
          facts_of("aten.linear.default").autocast == AutocastPolicy::lower &&
          facts_of("aten.prod.dim_int").autocast == AutocastPolicy::full &&

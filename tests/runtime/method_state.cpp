@@ -13,7 +13,7 @@ TEST_CASE("an output that views a copy holds until a run ends well, however ofte
   const auto floats = [](const TensorView& view) {
     return std::vector<float>(view.as<float>(), view.as<float>() + view.numel());
   };
-  davit::detail::LastOutputs last(1, 1, {});
+  davit::detail::OverwrittenMemory last(1, 1, {});
   const Tensor made = programs::tensor({6}, {0, 1, 2, 3, 4, 5});
   const EValue output(made.view());
   last.note({}, {}, {&output, 1});

@@ -337,7 +337,7 @@ TEST_CASE("an input that is between two outputs of the previous run is passed on
   float* const data = memory.view().as<float>();
   static constexpr std::int64_t two[] = {2}, one[] = {1};
   const auto at = [&](std::size_t first) { return EValue(TensorView{data + first, two, one, 1, ScalarType::float32}); };
-  detail::LastOutputs last(0, 2, {});
+  detail::OverwrittenMemory last(0, 2, {});
   const std::array outputs = {at(0), at(4)};
   last.note({}, {}, outputs);
 

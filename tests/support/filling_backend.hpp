@@ -21,7 +21,7 @@ struct filling_backend : toy_backend<N> {
   using typename Base::Workspace;
   static constexpr std::string_view name = N == 0 ? "filling0" : N == 1 ? "filling1" : N == 2 ? "filling2" : "filling3";
   static constexpr bool never_views_inputs = true;
-  static constexpr std::size_t most_outputs = 64;
+  static constexpr std::size_t max_outputs = 64;
   static inline std::size_t scratch_size = 0;
   static inline bool overwrites = false;
   static inline int destinations = 0;  ///< executed outputs with a destination
@@ -44,10 +44,10 @@ struct filling_backend : toy_backend<N> {
   [[nodiscard]] static davit::Status execute(const Handle& handle, std::span<const davit::EValue> inputs,
                                              std::span<davit::EValue> outputs,
                                              davit::ExecuteContext<T, Report, Workspace>& context) {
-    if (context.scratch().size() < scratch_size || outputs.size() > most_outputs)
+    if (context.scratch().size() < scratch_size || outputs.size() > max_outputs)
       return context.fail(davit::ErrorCode::failed, davit::no_debug_handle, "not the scratch that it asked for");
     if (!context.scratch().empty()) std::memset(context.scratch().data(), 0xa5, context.scratch().size());
-    davit::EValue places[most_outputs];
+    davit::EValue places[max_outputs];
     std::ranges::copy(outputs, places);
     for (davit::EValue& output : outputs) output.clear();
     const davit::Status status = Base::execute(handle, inputs, outputs, context);

@@ -74,17 +74,17 @@ inline ProgramTables make() {
 struct Given {
   std::array<double, 17> numbers{};
 
-  [[nodiscard]] GuardNumber leaf(const GuardNode& node) const {
-    if (node.op == GuardOp::storage_offset) return GuardNumber::of(std::int64_t{0});
-    if (node.op == GuardOp::input && node.a == 4) return GuardNumber::of(numbers[15]);
-    if (node.op == GuardOp::input && node.a == 5) return GuardNumber::of(numbers[16] != 0);
+  [[nodiscard]] PythonNumber leaf(const GuardNode& node) const {
+    if (node.op == GuardOp::storage_offset) return PythonNumber::of(std::int64_t{0});
+    if (node.op == GuardOp::input && node.a == 4) return PythonNumber::of(numbers[15]);
+    if (node.op == GuardOp::input && node.a == 5) return PythonNumber::of(numbers[16] != 0);
     constexpr std::size_t first[] = {0, 10, 12, 14, 15, 16, 0, 4}, rank[] = {2, 1, 1, 1, 1, 1, 0, 3};
     const std::size_t at =
         node.op == GuardOp::input ? 14 : first[node.a] + node.b + (node.op == GuardOp::stride ? rank[node.a] : 0);
-    return GuardNumber::of(static_cast<std::int64_t>(numbers[at]));
+    return PythonNumber::of(static_cast<std::int64_t>(numbers[at]));
   }
-  [[nodiscard]] std::vector<GuardNumber> evaluated(const Guards& guards) const {
-    std::vector<GuardNumber> values(guards.nodes.size());
+  [[nodiscard]] std::vector<PythonNumber> evaluated(const Guards& guards) const {
+    std::vector<PythonNumber> values(guards.nodes.size());
     for (std::size_t i = 0; i < values.size(); ++i)
       if (is_guard_leaf(guards.nodes[i].op)) values[i] = leaf(guards.nodes[i]);
     evaluate_guards(guards.nodes, values);

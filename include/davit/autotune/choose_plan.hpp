@@ -28,12 +28,12 @@ struct PlanChoice {
 };
 
 /// Minimum gain, in percent of the whole program's time, that justifies more partitions.
-inline constexpr std::uint64_t least_gain_percent = 1;
+inline constexpr std::uint64_t min_gain_percent = 1;
 
 namespace detail {
 
 /// Returns the cost of a `Whole` plan; no_cost if the cost of any of its groups is unknown.
-[[nodiscard]] constexpr std::uint64_t sum_of(const RegionChoice& choice, const RegionChoice::Whole& whole,
+[[nodiscard]] constexpr std::uint64_t sum_of(const RegionChoice& choice, const RegionChoice::SingleBackendPlan& whole,
                                              const CostTable& table) {
   const std::uint64_t border = table.border_of(choice.program_key());
   std::uint64_t sum = 0;
@@ -65,8 +65,8 @@ namespace detail {
     if (const PlanCost* cost = table.find(candidate.key)) candidate.total = cost->ns;
     out.candidates.push_back(std::move(candidate));
   };
-  for (std::uint32_t b = 0; b < choice.wholes().size(); ++b) {
-    const RegionChoice::Whole& whole = choice.wholes()[b];
+  for (std::uint32_t b = 0; b < choice.single_backend_plans().size(); ++b) {
+    const RegionChoice::SingleBackendPlan& whole = choice.single_backend_plans()[b];
     add({.plan = whole.plan,
          .keys = whole.keys,
          .key = {},
@@ -86,8 +86,7 @@ namespace detail {
   for (std::size_t i = 1; i < out.candidates.size(); ++i) {
     const PlanCandidate& c = out.candidates[i];
     const std::uint64_t best = cost(out.candidates[out.chosen]);
-    const std::uint64_t gain =
-        measured && c.preferred == no_id && best != no_cost ? best / 100 * least_gain_percent : 0;
+    const std::uint64_t gain = measured && c.preferred == no_id && best != no_cost ? best / 100 * min_gain_percent : 0;
     if (cost(c) < best - gain) out.chosen = i;
   }
   return out;

@@ -128,7 +128,7 @@ class CostMeasurement {
   /// Measures the partitions of plans that prefer one backend.
   void measure_preferred_plans() {
     std::vector<Job> jobs;
-    for (const RegionChoice::Whole& whole : choice_.wholes()) {
+    for (const RegionChoice::SingleBackendPlan& whole : choice_.single_backend_plans()) {
       std::vector<std::vector<NodeId>> nodes(whole.keys.size());
       for (NodeId n = 0; n < whole.plan.group_of_node.size(); ++n)
         if (whole.plan.group_of_node[n] != no_id) nodes[whole.plan.group_of_node[n]].push_back(n);

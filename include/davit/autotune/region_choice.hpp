@@ -45,7 +45,7 @@ class RegionChoice {
       }
     }
     first_key_.push_back(keys_.size());
-    for (std::uint32_t b = 0; b < backends_.size(); ++b) add_whole(b, keys);
+    for (std::uint32_t b = 0; b < backends_.size(); ++b) add_single_backend_plan(b, keys);
   }
   [[nodiscard]] constexpr GraphModuleView graph() const noexcept { return graph_; }
   [[nodiscard]] constexpr const Regions& regions() const noexcept { return regions_; }
@@ -68,12 +68,14 @@ class RegionChoice {
 
   /// A plan that needs no costs: one backend is preferred to all others, and every node goes to the first backend that
   /// takes it.
-  struct Whole {
+  struct SingleBackendPlan {
     RegionPlan plan;
     std::vector<RegionKey> keys;  ///< per group
   };
   /// Returns one such plan per backend, in order.
-  [[nodiscard]] constexpr std::span<const Whole> wholes() const noexcept { return wholes_; }
+  [[nodiscard]] constexpr std::span<const SingleBackendPlan> single_backend_plans() const noexcept {
+    return single_backend_plans_;
+  }
 
   /// Converts a cover to a plan.
   [[nodiscard]] constexpr RegionPlan plan_of(const Cover& cover) const {
@@ -102,7 +104,7 @@ class RegionChoice {
   /// Computes the key of the program with these backends.
   [[nodiscard]] constexpr RegionKey program_key() const {
     detail::KeyMixer mixer;
-    for (const Whole& whole : wholes_) mixer.add(plan_key(whole.plan, whole.keys).bits);
+    for (const SingleBackendPlan& whole : single_backend_plans_) mixer.add(plan_key(whole.plan, whole.keys).bits);
     return {mixer.value()};
   }
   /// Computes the key of a program that is partitioned by a plan, from the keys of the groups.
@@ -132,7 +134,7 @@ class RegionChoice {
     for (const std::vector<NodeId>& each : nodes) out.push_back(keys.of(each));
     return out;
   }
-  constexpr void add_whole(std::uint32_t preferred, RegionKeys& keys) {
+  constexpr void add_single_backend_plan(std::uint32_t preferred, RegionKeys& keys) {
     std::vector<std::uint32_t> classes(graph_.nodes.size(), no_id);
     for (NodeId n = 0; n < graph_.nodes.size(); ++n) {
       if (support_[n] == 0) continue;
@@ -140,9 +142,9 @@ class RegionChoice {
           (support_[n] >> preferred & 1) != 0 ? preferred : static_cast<std::uint32_t>(std::countr_zero(support_[n]));
     }
     NodeGroups groups = group_nodes(graph_, classes, static_cast<std::uint32_t>(backends_.size()));
-    Whole whole{.plan = {std::move(groups.group_of_node), std::move(groups.class_of_group)}, .keys = {}};
+    SingleBackendPlan whole{.plan = {std::move(groups.group_of_node), std::move(groups.class_of_group)}, .keys = {}};
     whole.keys = keys_of(keys, whole.plan);
-    wholes_.push_back(std::move(whole));
+    single_backend_plans_.push_back(std::move(whole));
   }
 
   GraphModuleView graph_;
@@ -152,7 +154,7 @@ class RegionChoice {
   Regions regions_;
   std::vector<RegionKey> keys_;  ///< keys of all joinable runs of regions
   std::vector<std::size_t> first_key_;
-  std::vector<Whole> wholes_;
+  std::vector<SingleBackendPlan> single_backend_plans_;
 };
 
 /// Costs of a choice's regions according to a table. The choice and the table must outlive this object.

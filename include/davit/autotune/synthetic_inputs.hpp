@@ -23,8 +23,8 @@ struct SyntheticInputs {
 /// sizes and numbers as exported. Omits inputs fixed at export.
 ///
 /// Errors: unsupported_argument for custom objects and unknown dtypes; invalid_shape; out_of_memory, also above
-/// `most_bytes`. O(elements).
+/// `max_bytes`. O(elements).
 [[nodiscard]] Result<SyntheticInputs> synthetic_inputs(const ExportedProgram& program, std::uint64_t seed = 0,
-                                                       std::size_t most_bytes = std::size_t{1} << 30);
+                                                       std::size_t max_bytes = std::size_t{1} << 30);
 
 }  // namespace davit

@@ -18,8 +18,8 @@ namespace davit {
 
 /// Limits for timing programs.
 struct TimingOptions {
-  std::uint32_t least_rounds = 5;
-  std::uint32_t most_rounds = 50;
+  std::uint32_t min_rounds = 5;
+  std::uint32_t max_rounds = 50;
   std::uint32_t batch_ms =
       1000;  ///< for programs that are timed together: no further round starts after this time, except the least rounds
   std::uint32_t total_ms = 20000;        ///< for all measurements of a program: nothing further starts after this time
@@ -34,10 +34,10 @@ namespace detail {
 /// program would leave.
 class CacheDisturber {
  public:
-  static constexpr std::size_t most_bytes = std::size_t{64} << 20;
+  static constexpr std::size_t max_bytes = std::size_t{64} << 20;
 
   void read(std::size_t bytes) {
-    bytes = std::min(bytes, most_bytes);
+    bytes = std::min(bytes, max_bytes);
     if (bytes / sizeof(std::uint64_t) > words_.size()) words_.assign(bytes / sizeof(std::uint64_t), 1);
     std::uint64_t sum = 0;
     for (std::size_t at = 0; at < bytes / sizeof(std::uint64_t); at += 64 / sizeof(std::uint64_t)) sum += words_[at];
@@ -89,8 +89,8 @@ void time_runs(std::span<TimedProgram> programs, const TimingOptions& options) {
             p.ns / 100 > rival.ns / 100 * options.hopeless_percent / 100)
           p.stopped = true;
   };
-  for (std::uint32_t round = 0; round <= options.most_rounds; ++round) {
-    if (round > options.least_rounds && Clock::now() - begin > std::chrono::milliseconds(options.batch_ms)) return;
+  for (std::uint32_t round = 0; round <= options.max_rounds; ++round) {
+    if (round > options.min_rounds && Clock::now() - begin > std::chrono::milliseconds(options.batch_ms)) return;
     for (TimedProgram& p : programs)
       if (!p.stopped) run(p);
     if (round <= 1) stop_hopeless();

@@ -46,7 +46,7 @@ struct BackendTable {
   bool (*is_available_fn)() = nullptr;  ///< null if the backend is known at compile time to be available
   const char* (*refuses)(GraphModuleView graph, NodeId node) = nullptr;
   std::string_view (*operator_schema)(std::string_view target) = nullptr;
-  bool (*is_worthwhile)(GraphModuleView graph, std::span<const NodeId> nodes) = nullptr;
+  bool (*is_profitable)(GraphModuleView graph, std::span<const NodeId> nodes) = nullptr;
   double (*offload_cost)(GraphModuleView graph, std::span<const NodeId> nodes) = nullptr;
   BackendObject (*default_spec)() = nullptr;
   Result<BackendObject> (*preprocess)(const Method& method, const void* spec,
@@ -167,8 +167,8 @@ struct BackendCalls {
     if constexpr (HasOperators<B>)
       t.operator_schema = [](std::string_view target) { return B::operator_schema(target); };
     if constexpr (JudgesRegions<B>)
-      t.is_worthwhile = [](GraphModuleView graph, std::span<const NodeId> nodes) {
-        return B::is_worthwhile(graph, nodes);
+      t.is_profitable = [](GraphModuleView graph, std::span<const NodeId> nodes) {
+        return B::is_profitable(graph, nodes);
       };
     if constexpr (EstimatesOffloadCost<B>)
       t.offload_cost = [](GraphModuleView graph, std::span<const NodeId> nodes) {

@@ -29,7 +29,7 @@ enum class BackendRule : std::uint8_t {
   preprocess_result,
   refuses,
   operator_schema,
-  is_worthwhile,
+  is_profitable,
   offload_cost,
   prepare,
   never_views_inputs,
@@ -66,7 +66,7 @@ concept SaysWhetherItViewsInputs = requires { typename std::bool_constant<bool{B
 /// in BackendAndNames.
 struct ContractNames {
   // NOLINTNEXTLINE(readability-identifier-naming): the contract's names
-  int name, CompileSpec, Processed, Handle, is_available, refuses, operator_schema, is_worthwhile, offload_cost,
+  int name, CompileSpec, Processed, Handle, is_available, refuses, operator_schema, is_profitable, offload_cost,
       never_views_inputs, may_overwrite, updates_input;
 };
 template <class B>
@@ -89,7 +89,7 @@ template <class B>
             !requires { B::is_available(); }) ||
            (!requires { &Both::refuses; } && !requires { &B::refuses; } && !SelectsNodes<B>) ||
            (!requires { &Both::operator_schema; } && !requires { &B::operator_schema; } && !HasOperators<B>) ||
-           (!requires { &Both::is_worthwhile; } && !requires { &B::is_worthwhile; } && !JudgesRegions<B>) ||
+           (!requires { &Both::is_profitable; } && !requires { &B::is_profitable; } && !JudgesRegions<B>) ||
            (!requires { &Both::offload_cost; } && !requires { &B::offload_cost; } && !EstimatesOffloadCost<B>) ||
            (!requires { &Both::never_views_inputs; } && !requires { &B::never_views_inputs; }) ||
            (!requires { &Both::may_overwrite; } && !requires { &B::may_overwrite; } && !OverwritesInputs<B>) ||
@@ -112,9 +112,9 @@ concept MisspeltOperatorSchema = !requires { &B::operator_schema; } &&
     (requires { &B::operator_schemas; } || requires { &B::operators_schema; } || requires { &B::op_schema; } ||
      requires { &B::operatorSchema; });
 template <class B>
-concept MisspeltIsWorthwhile = !requires { &B::is_worthwhile; } &&
-    (requires { &B::is_worth_while; } || requires { &B::is_worth; } || requires { &B::worthwhile; } ||
-     requires { &B::isWorthwhile; });
+concept MisspeltIsProfitable = !requires { &B::is_profitable; } &&
+    (requires { &B::is_worthwhile; } || requires { &B::profitable; } || requires { &B::is_profitably; } ||
+     requires { &B::isProfitable; });
 template <class B>
 concept MisspeltOffloadCost = !requires { &B::offload_cost; } &&
     (requires { &B::offload_costs; } || requires { &B::offloading_cost; } || requires { &B::cost; } ||
@@ -161,8 +161,8 @@ template <class B>
     return BackendRule::refuses;
   else if constexpr (MisspeltOperatorSchema<B>)
     return BackendRule::operator_schema;
-  else if constexpr (MisspeltIsWorthwhile<B>)
-    return BackendRule::is_worthwhile;
+  else if constexpr (MisspeltIsProfitable<B>)
+    return BackendRule::is_profitable;
   else if constexpr (MisspeltOffloadCost<B>)
     return BackendRule::offload_cost;
   else if constexpr (MisspeltPrepare<B>)
@@ -223,8 +223,8 @@ template <class B>
     return BackendRule::refuses;
   } else if constexpr (requires { &B::operator_schema; } && !HasOperators<B>) {
     return BackendRule::operator_schema;
-  } else if constexpr (requires { &B::is_worthwhile; } && !JudgesRegions<B>) {
-    return BackendRule::is_worthwhile;
+  } else if constexpr (requires { &B::is_profitable; } && !JudgesRegions<B>) {
+    return BackendRule::is_profitable;
   } else if constexpr (requires { &B::offload_cost; } && !EstimatesOffloadCost<B>) {
     return BackendRule::offload_cost;
   } else if constexpr (requires { &B::prepare; } && !Prepares<B>) {
@@ -307,9 +307,9 @@ consteval void assert_rules() {
   static_assert(broken != operator_schema,
                 "davit: this backend's operator_schema would not be called; it must be "
                 "static std::string_view operator_schema(std::string_view target)");
-  static_assert(broken != is_worthwhile,
-                "davit: this backend's is_worthwhile would not be called; it must be "
-                "static bool is_worthwhile(davit::GraphModuleView, std::span<const davit::NodeId>)");
+  static_assert(broken != is_profitable,
+                "davit: this backend's is_profitable would not be called; it must be "
+                "static bool is_profitable(davit::GraphModuleView, std::span<const davit::NodeId>)");
   static_assert(broken != offload_cost,
                 "davit: this backend's offload_cost would not be called; it must be "
                 "static double offload_cost(davit::GraphModuleView, std::span<const davit::NodeId>)");
@@ -377,10 +377,10 @@ check_backend() {
   return detail::check_whole_backend<B>();
 }
 template <class B>
-  requires(detail::misspelt<B>() == BackendRule::is_worthwhile)
+  requires(detail::misspelt<B>() == BackendRule::is_profitable)
 [[deprecated(
-    "davit: a member of this backend is named nearly as is_worthwhile, and would not be used: static bool "
-    "is_worthwhile(davit::GraphModuleView, std::span<const davit::NodeId>)")]] consteval bool
+    "davit: a member of this backend is named nearly as is_profitable, and would not be used: static bool "
+    "is_profitable(davit::GraphModuleView, std::span<const davit::NodeId>)")]] consteval bool
 check_backend() {
   return detail::check_whole_backend<B>();
 }

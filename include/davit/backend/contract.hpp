@@ -119,7 +119,7 @@ concept HasOperators = RuntimeBackend<B> && requires(std::string_view target) {
 /// ascend; the view has uses and constants.
 template <class B>
 concept JudgesRegions = RuntimeBackend<B> && requires(GraphModuleView graph, std::span<const NodeId> nodes) {
-  { B::is_worthwhile(graph, nodes) } -> std::same_as<bool>;
+  { B::is_profitable(graph, nodes) } -> std::same_as<bool>;
 };
 
 /// A backend that estimates the run time of a region, in nanoseconds on one thread, with the transfer of its inputs and

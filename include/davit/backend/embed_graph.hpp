@@ -86,7 +86,7 @@ struct EmbedGraph {
   /// @name The graph interface of operators/folds.hpp.
   /// @{
   [[nodiscard]] constexpr EmbedNode call(NodeId node) const noexcept;
-  [[nodiscard]] constexpr NodeId maker(ValueId v) const noexcept {
+  [[nodiscard]] constexpr NodeId foldable_producer(ValueId v) const noexcept {
     return is_assigned(producer(v)) ? producer(v) : no_id;
   }
   [[nodiscard]] constexpr bool is_single(ValueId v) const noexcept { return users(v) == 1; }

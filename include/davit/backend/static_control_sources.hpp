@@ -43,7 +43,7 @@ class ControlSourceFinder {
 
  private:
   using List = std::span<const Argument>;
-  static constexpr int most_depth = 64;
+  static constexpr int max_depth = 64;
 
   constexpr void walk(GraphId graph, int depth) {
     const Range nodes = graph_.graphs[graph].nodes;
@@ -51,7 +51,7 @@ class ControlSourceFinder {
       const Node& node = graph_.nodes[n];
       const List in = graph_.inputs(node);
       const std::string_view target = graph_.target(node);
-      if (depth == most_depth) return;
+      if (depth == max_depth) return;
       if (target == "higher_order.cond" && in.size() >= 4) {
         bind(n, in[1], {}, items(in[3]), 0, depth);
         bind(n, in[2], {}, items(in[3]), 0, depth);

@@ -85,7 +85,7 @@ struct xnnpack {
   [[nodiscard]] static const char* refuses(GraphModuleView graph, NodeId node);
   /// False for regions of views, copies and arithmetic alone, and for regions that lose more at their border than they
   /// gain inside: see offload_cost.hpp.
-  [[nodiscard]] static bool is_worthwhile(GraphModuleView graph, std::span<const NodeId> nodes);
+  [[nodiscard]] static bool is_profitable(GraphModuleView graph, std::span<const NodeId> nodes);
   /// Estimates a run of the region in nanoseconds: see estimated_ns in offload_cost.hpp.
   [[nodiscard]] static double offload_cost(GraphModuleView graph, std::span<const NodeId> nodes);
 

@@ -84,7 +84,7 @@ struct MethodTable<static_methods<Ms...>, Settings> {
   static constexpr bool has_device = (static_method<Ms, Settings>::has_device || ...);
   static constexpr bool maintains_cache = (static_method<Ms, Settings>::maintains_cache || ...);
   /// The most tensors of a method.
-  static constexpr std::size_t most_arguments = std::max({static_method<Ms, Settings>::argument_count...});
+  static constexpr std::size_t max_arguments = std::max({static_method<Ms, Settings>::argument_count...});
   template <class M>
   static consteval std::uint32_t index_of() {
     std::uint32_t index = 0;

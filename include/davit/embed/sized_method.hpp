@@ -101,7 +101,7 @@ struct SizeTable<static_sizes<Ps...>, Settings> {
   static constexpr std::array<std::uint32_t, count> elements_of{
       static_cast<std::uint32_t>(Planned<Ps>::graph.values[Planned<Ps>::frozen.ports[I].value].numel)...};
   template <std::size_t I>
-  static constexpr std::uint32_t most_elements = *std::max_element(elements_of<I>.begin(), elements_of<I>.end());
+  static constexpr std::uint32_t max_elements = *std::max_element(elements_of<I>.begin(), elements_of<I>.end());
   /// Per size, the values of the symbols.
   static constexpr std::array<std::remove_const_t<decltype(Largest::symbols)>, count> symbols{Ps::symbols...};
   static constexpr bool are_told_apart = [] {
@@ -262,7 +262,7 @@ class static_method<P, Settings> {
   }
   template <std::size_t I, class A>
   [[gnu::always_inline]] static constexpr bool is_enough(std::uint32_t size, const A& argument) noexcept {
-    if constexpr (argument_shape<A>.known && argument_shape<A>.sizes[0] >= Sizes::template most_elements<I>)
+    if constexpr (argument_shape<A>.known && argument_shape<A>.sizes[0] >= Sizes::template max_elements<I>)
       return true;  // enough for every size
     return std::size(argument) >= Sizes::template elements_of<I>[size];
   }

@@ -52,7 +52,7 @@ class static_module : public detail::MethodsOf<P>::template calls<static_module<
   /// The memory of method M's runs; with a device that of all methods' runs.
   template <class M>
   using Memory =
-      RunMemory<State, Methods::has_device ? Methods::most_arguments : static_method<M, Settings>::argument_count>;
+      RunMemory<State, Methods::has_device ? Methods::max_arguments : static_method<M, Settings>::argument_count>;
   template <class M>
   static constexpr std::uint32_t first_call = [] {
     if constexpr (std::is_void_v<typename Settings::Hook>)

@@ -230,7 +230,7 @@ namespace detail {
 template <class F>
 void with_own_parameters(Parameters& parameters, F&& share) {
   if (current_team == nullptr) return share([&](std::size_t, auto&& f) { f(parameters); });
-  std::array<ErrorCode, ThreadTeam::most> codes{};
+  std::array<ErrorCode, ThreadTeam::max_threads> codes{};
   share([&](std::size_t part, auto&& f) {
     Parameters own = parameters;
     f(own);

@@ -18,7 +18,7 @@ namespace davit::kernels {
 /// A tensor's groups of elements, each reduced to one.
 class Groups {
  public:
-  static constexpr std::size_t most_at_once = AccumulatedColumns::most;
+  static constexpr std::size_t max_at_once = AccumulatedColumns::most;
 
   /// `kept`: dimensions that index a group; `reduced`: dimensions inside a group; strides are in elements. Unless
   /// `in_order`, a group's elements come in memory order.
@@ -31,20 +31,20 @@ class Groups {
     if (!in_order) inner_.sort_by(0);
     inner_.collapse();
     const auto bytes = static_cast<std::int64_t>(element_);
-    const bool few = inner_.count <= most_gathered;
+    const bool few = inner_.count <= max_gathered;
     // overlapping windows are adjacent, too: if they are long and few, rows are faster
     const bool side_by_side =
         outer_.strides[0][0] == bytes && (few || inner_.strides[0][0] != bytes || outer_.sizes[0] >= columns_of_a_part);
     in_columns_ = inner_.count > 1 && outer_.sizes[0] >= fewest_columns && (few || side_by_side);
   }
 
-  /// Calls each(first element, groups) for all groups in order: most_at_once groups at a time if their elements are
+  /// Calls each(first element, groups) for all groups in order: max_at_once groups at a time if their elements are
   /// adjacent, or few, and `loop` can take columns; else one.
   template <class F>
   void for_each(const ReduceLoop& loop, F&& each) const {
     if (outer_.count == 0) return;
     const std::int64_t step = outer_.strides[0][0];
-    const auto most = static_cast<std::int64_t>(in_columns_ && loop.columns != nullptr ? most_at_once : 1);
+    const auto most = static_cast<std::int64_t>(in_columns_ && loop.columns != nullptr ? max_at_once : 1);
     outer_.for_each_row([&](const auto& at) {
       for (std::int64_t i = 0, n = 0; i < outer_.sizes[0]; i += n) {
         n = std::min(most, outer_.sizes[0] - i);
@@ -79,8 +79,8 @@ class Groups {
  private:
   static constexpr std::int64_t fewest_columns = 8;
   static constexpr std::int64_t columns_of_a_part = 64;  ///< threads share groups in multiples of it
-  static constexpr std::int64_t most_gathered = 32;  ///< the most elements of a group that is gathered into a column
-  static constexpr std::int64_t shortest_row = 64;   ///< the shortest row that is read in place
+  static constexpr std::int64_t max_gathered = 32;  ///< the most elements of a group that is gathered into a column
+  static constexpr std::int64_t shortest_row = 64;  ///< the shortest row that is read in place
   const std::byte* data_;
   std::size_t element_;
   Walk outer_;

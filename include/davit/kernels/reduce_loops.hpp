@@ -274,7 +274,7 @@ struct ScaleColumns {
 };
 
 /// The most elements, or rows, whose indices are counted in one go.
-inline constexpr std::int64_t most_places = std::int64_t{1} << 30;
+inline constexpr std::int64_t max_places = std::int64_t{1} << 30;
 
 /// The index of the largest (or smallest) element of a row, the first of equal ones, or of a NaN.
 template <bool Largest>
@@ -409,7 +409,7 @@ struct ExtremeColumns {
 template <class T, bool Largest, bool Places>
 void extreme_columns(const std::byte* from, std::int64_t step, std::int64_t n, AccumulatedColumns& so_far) {
   for (std::int64_t some; n > 0; n -= some, from += some * step) {
-    some = std::min(n, most_places);
+    some = std::min(n, max_places);
     run_widest_for<T, ExtremeColumns<T, Largest, Places>>(from, step, some, &so_far);
   }
 }

@@ -15,13 +15,13 @@ namespace davit::kernels {
 /// next work, then sleep.
 class ThreadTeam {
  public:
-  static constexpr std::size_t most = 64;
+  static constexpr std::size_t max_threads = 64;
 
   /// The operations that are worth waking a thread.
   static constexpr double worth_a_thread = 1 << 17;
 
-  /// A team of `count` threads with the owner's, at most `most`; fewer if the system gives fewer, one where C++ has no
-  /// threads.
+  /// A team of `count` threads with the owner's, at most `max_threads`; fewer if the system gives fewer, one where C++
+  /// has no threads.
   explicit ThreadTeam(std::size_t count, double work_for_a_thread = worth_a_thread);
   /// Calls work(part) for each part of [0, count) on `threads` of another owner; returns when all calls have.
   using Runner = void (*)(void* threads, std::size_t count, FunctionRef<void(std::size_t part)> work);

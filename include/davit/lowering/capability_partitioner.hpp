@@ -22,7 +22,7 @@ struct CapabilityOptions {
   bool only_available = false;            ///< pass over backends that are not available on this machine
   bool fallbacks = true;                  ///< name the backends after a partition's own as its fallbacks
   /// Returns true if a group gains by running on the backend; false sends it to the next one. Null: always true.
-  bool (*worthwhile)(GraphModuleView graph, std::span<const NodeId> nodes, std::uint32_t backend) = nullptr;
+  bool (*profitable)(GraphModuleView graph, std::span<const NodeId> nodes, std::uint32_t backend) = nullptr;
 };
 
 /// Implements CapabilityPartitioner for any list of backends.
@@ -33,10 +33,10 @@ struct CapabilityOptions {
 ///
 /// Where that backend and later ones estimate the cost of a region (EstimatesOffloadCost), the region goes to the
 /// backend with the lowest estimate, and the result's candidates list both estimates. A region that only moves data
-/// (only_moves), or that its backend declines (JudgesRegions), goes to the next backend that takes the whole region, if
-/// there is one. A backend without `refuses` takes everything. Control flow stays with the lowered program; nodes of
-/// its sub-graphs are partitioned too. The result holds the reason of every refusal. O(backends * (nodes + edges)),
-/// plus one estimate for each pair of estimating backends. Source:
+/// (is_data_movement), or that its backend declines (JudgesRegions), goes to the next backend that takes the whole
+/// region, if there is one. A backend without `refuses` takes everything. Control flow stays with the lowered program;
+/// nodes of its sub-graphs are partitioned too. The result holds the reason of every refusal. O(backends * (nodes +
+/// edges)), plus one estimate for each pair of estimating backends. Source:
 /// torch.fx.passes.infra.partitioner.CapabilityBasedPartitioner, in linear time and without mutual dependencies.
 template <class List>
 class CapabilityPartitioner {

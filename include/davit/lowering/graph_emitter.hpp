@@ -111,7 +111,7 @@ class GraphEmitter {
 
   /// Limit of emitted nodes, raised by 256 for each node of the program: a few bytes of a file may ask for any number.
   /// More set the fault.
-  std::size_t most_nodes = std::size_t{1} << 16;
+  std::size_t max_nodes = std::size_t{1} << 16;
 
   /// Appends a call of an operator. Returns its result, or the list of its results.
   [[nodiscard]] Item call(std::string_view target, std::span<const NamedItem> inputs,

@@ -28,30 +28,30 @@ enum class ViewKind : std::uint8_t {
 /// Rule for the sizes and dtypes of the outputs, given the arguments; an argument `dtype` takes precedence.
 enum class ShapeRule : std::uint8_t {
   unknown,
-  promoted,          ///< sizes broadcast, dtype promoted: add
-  quotient,          ///< as `promoted`, a float: div; with a rounding mode as `promoted`
-  compared,          ///< as `promoted`, a bool: eq
-  chosen,            ///< sizes of all broadcast, dtype promoted from all but the first: where
-  same,              ///< sizes and dtype of the first tensor: neg
-  magnitude,         ///< likewise, the real dtype of a complex one: abs
-  floating,          ///< as `same`, a float: exp
-  tested,            ///< as `same`, a bool: isnan
-  accumulated,       ///< as `same`, an int64 for integers: cumsum
-  batch_norm,        ///< as `same`, and two empty statistics
-  layer_norm,        ///< as `same`, and two statistics, with size 1 in the normalized dimensions
-  sorted,            ///< as `same`, and int64 indices: sort
-  largest_k,         ///< as `sorted`, with another size in one dimension: topk
-  reduced,           ///< without the reduced dimensions: mean
-  summed,            ///< likewise, an int64 for integers: sum
-  reduced_to_bool,   ///< as `reduced`, a bool: any
-  reduced_to_place,  ///< as `reduced`, an int64: argmax
-  extreme,           ///< as `reduced`, over one dimension also int64 indices: max
-  viewed,            ///< the sizes are an argument, with -1 allowed: view
+  promoted,            ///< sizes broadcast, dtype promoted: add
+  quotient,            ///< as `promoted`, a float: div; with a rounding mode as `promoted`
+  comparison,          ///< as `promoted`, a bool: eq
+  where,               ///< sizes of all broadcast, dtype promoted from all but the first: where
+  same,                ///< sizes and dtype of the first tensor: neg
+  absolute,            ///< likewise, the real dtype of a complex one: abs
+  floating,            ///< as `same`, a float: exp
+  predicate,           ///< as `same`, a bool: isnan
+  cumulative,          ///< as `same`, an int64 for integers: cumsum
+  batch_norm,          ///< as `same`, and two empty statistics
+  layer_norm,          ///< as `same`, and two statistics, with size 1 in the normalized dimensions
+  sorted,              ///< as `same`, and int64 indices: sort
+  topk,                ///< as `sorted`, with another size in one dimension: topk
+  reduced,             ///< without the reduced dimensions: mean
+  summed,              ///< likewise, an int64 for integers: sum
+  reduced_to_bool,     ///< as `reduced`, a bool: any
+  reduced_to_index,    ///< as `reduced`, an int64: argmax
+  reduced_with_index,  ///< as `reduced`, over one dimension also int64 indices: max
+  viewed,              ///< the sizes are an argument, with -1 allowed: view
   expanded,
   repeated,
-  made,    ///< the sizes are the first argument, a float: zeros
-  filled,  ///< likewise, with the dtype of the second argument: full
-  scalar,  ///< a float without dimensions: scalar_tensor
+  factory,  ///< the sizes are the first argument, a float: zeros
+  filled,   ///< likewise, with the dtype of the second argument: full
+  scalar,   ///< a float without dimensions: scalar_tensor
   arange,
   permuted,
   transposed,
@@ -60,8 +60,8 @@ enum class ShapeRule : std::uint8_t {
   squeezed,
   selected,
   sliced,
-  joined,   ///< cat
-  stacked,  ///< stack
+  concatenated,  ///< cat
+  stacked,       ///< stack
   padded,
   gathered,         ///< the sizes of the indices: gather
   index_selected,   ///< index_select
@@ -80,22 +80,22 @@ enum class ShapeRule : std::uint8_t {
 /// Bound of the magnitude of an operator's results, from the magnitudes of its operands.
 enum class RangeBound : std::uint8_t {
   unknown,           ///< may produce infinities or NaN from finite numbers
-  largest,           ///< at most the largest operand or number argument
-  largest_scaled,    ///< at most that, or its product with the numbers: leaky_relu
-  looked_up,         ///< as `largest`, of the operands other than indices: embedding
+  maximum,           ///< at most the largest operand or number argument
+  maximum_scaled,    ///< at most that, or its product with the numbers: leaky_relu
+  embedding,         ///< as `maximum`, of the operands other than indices: embedding
   sum,               ///< the sum of the operands
   product,           ///< the product of the operands
   product_or_first,  ///< as `product`, or at most the first operand: prelu
   power,             ///< a square of the operand; unknown for other exponents
   quotient,          ///< the quotient by a number; unknown for a tensor
-  total,             ///< a sum over dimensions
-  one,               ///< at most 1, of either sign
-  fraction,          ///< at most 1, not negative
+  reduced_sum,       ///< a sum over dimensions
+  unit,              ///< at most 1, of either sign
+  unit_interval,     ///< at most 1, not negative
   softmax,           ///< likewise
-  products,          ///< a sum of products of the first two of three operands
+  dot_product,       ///< a sum of products of the first two of three operands
   convolution,
   linear,
-  bias_first,  ///< as `products`, the bias first
+  bias_first,  ///< as `dot_product`, the bias first
   layer_norm,
   group_norm,
   batch_norm,
@@ -105,14 +105,14 @@ enum class RangeBound : std::uint8_t {
 /// Dtype of an operator's results before they are written to an argument: for add_, and for add with out=. Source:
 /// torch's type promotion.
 enum class ResultRule : std::uint8_t {
-  unknown,            ///< promoted, for floats only
-  same,               ///< promoted
-  floating,           ///< promoted, a float for integers
-  boolean,            ///< a bool
-  place,              ///< an int64 index
-  same_and_place,     ///< promoted, and an int64 index
-  unknown_and_place,  ///< promoted, for floats only, and an int64 index
-  as_asked,           ///< the dtype of an argument
+  unknown,             ///< promoted, for floats only
+  promoted,            ///< promoted
+  floating,            ///< promoted, a float for integers
+  boolean,             ///< a bool
+  index,               ///< an int64 index
+  promoted_and_index,  ///< promoted, and an int64 index
+  unknown_and_index,   ///< promoted, for floats only, and an int64 index
+  dtype_argument,      ///< the dtype of an argument
 };
 
 /// Precision of an operator under autocast: unchanged, the lower precision, or float32. Source:
@@ -133,11 +133,11 @@ struct OperatorFacts {
   ResultRule result = ResultRule::unknown;
   bool promotes = false;  ///< its in-place form computes in the promoted dtype of its operands, not in its own dtype
   AutocastPolicy autocast = AutocastPolicy::none;
-  bool takes_number = false;  ///< either of its two tensors may be a number: 1 - x
-  bool commutes = false;      ///< its two tensors may be exchanged: x * y is y * x
-  bool moves = false;         ///< computes nothing but is no view: a copy, a concatenation, a fill
-  bool computes = false;      ///< may return a view, but computes in other cases
-  bool random = false;        ///< draws random numbers, or returns uninitialized memory
+  bool takes_number = false;   ///< either of its two tensors may be a number: 1 - x
+  bool commutes = false;       ///< its two tensors may be exchanged: x * y is y * x
+  bool data_movement = false;  ///< computes nothing but is no view: a copy, a concatenation, a fill
+  bool computes = false;       ///< may return a view, but computes in other cases
+  bool random = false;         ///< draws random numbers, or returns uninitialized memory
 };
 
 }  // namespace davit

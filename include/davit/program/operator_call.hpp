@@ -90,7 +90,7 @@ template <class = void>
 }
 
 /// An operator that updates statistics in some of its arguments; its name does not show this, nor do all schemas.
-struct StatisticsOperator {
+struct MutatedArguments {
   std::string_view target;
   std::uint32_t first = 0;  ///< position of the first statistic
   std::array<std::string_view, 4> names{};
@@ -99,7 +99,7 @@ struct StatisticsOperator {
 };
 /// Operators with statistics. Source: ATen's native_functions.yaml, and for batch_norm, native_batch_norm and
 /// instance_norm their kernels.
-inline constexpr auto statistics_operators = std::to_array<StatisticsOperator>({
+inline constexpr auto mutated_arguments = std::to_array<MutatedArguments>({
     {"aten._batch_norm_with_update.default", 3, {"running_mean", "running_var"}},
     {"aten._fused_moving_avg_obs_fq_helper.default", 3, {"running_min", "running_max", "scale", "zero_point"}},
     {"aten._native_batch_norm_legit.default", 3, {"running_mean", "running_var"}, "training", 5},
@@ -112,8 +112,8 @@ inline constexpr auto statistics_operators = std::to_array<StatisticsOperator>({
 
 /// Calls `visit(const Argument&)` for each statistic that a call updates. O(rows + arguments).
 template <class Visit>
-constexpr void for_each_statistic(GraphModuleView graph, const OperatorCall& call, Visit&& visit) {
-  for (const StatisticsOperator& row : statistics_operators) {
+constexpr void for_each_mutated_argument(GraphModuleView graph, const OperatorCall& call, Visit&& visit) {
+  for (const MutatedArguments& row : mutated_arguments) {
     if (row.target != call.target) continue;
     const Argument* flag = row.flag.empty() ? nullptr : find_argument(graph, call, row.flag, row.flag_place);
     if (!row.flag.empty() && (flag == nullptr || (flag->kind == ArgumentKind::bool_ && flag->payload == 0))) return;
@@ -123,15 +123,15 @@ constexpr void for_each_statistic(GraphModuleView graph, const OperatorCall& cal
         visit(*kept);
   }
 }
-[[nodiscard]] constexpr bool keeps_statistics(GraphModuleView graph, const OperatorCall& call) noexcept {
+[[nodiscard]] constexpr bool mutates_arguments(GraphModuleView graph, const OperatorCall& call) noexcept {
   bool any = false;
-  for_each_statistic(graph, call, [&](const Argument&) { any = true; });
+  for_each_mutated_argument(graph, call, [&](const Argument&) { any = true; });
   return any;
 }
 
 /// True if a call writes to its arguments.
 [[nodiscard]] constexpr bool writes_arguments(GraphModuleView graph, const OperatorCall& call) noexcept {
-  return in_place(call.target) != InPlace::no || keeps_statistics(graph, call);
+  return in_place(call.target) != InPlace::no || mutates_arguments(graph, call);
 }
 /// Calls `visit(const Argument&)` for each argument that a call writes to.
 template <class Visit>
@@ -148,7 +148,7 @@ constexpr void for_each_written(GraphModuleView graph, const OperatorCall& call,
         out != nullptr || call.outputs.empty() ? 1 : std::min(call.outputs.size(), call.inputs.size());
     for (const Argument& last : out != nullptr ? std::span(out, 1) : call.inputs.last(count)) visit(last);
   }
-  for_each_statistic(graph, call, visit);
+  for_each_mutated_argument(graph, call, visit);
 }
 
 /// True if a node has complex inputs or outputs. O(values of the node).

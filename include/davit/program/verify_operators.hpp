@@ -74,7 +74,7 @@ class CallVerifier {
     // a number stands for a tensor in arithmetic and comparisons: add(x, 2)
     const ShapeRule shape = facts_of(known.schema.name).shape;
     const bool takes_number = shape == ShapeRule::promoted || shape == ShapeRule::quotient ||
-                              shape == ShapeRule::compared || shape == ShapeRule::chosen ||
+                              shape == ShapeRule::comparison || shape == ShapeRule::where ||
                               known.text.find("Tensor other") != std::string_view::npos;
     if (Name wrong = call_mismatch(graph_, call.inputs, known.schema, takes_number); !wrong.empty())
       report_.violation(report_.place(id), concat(wrong, "; the operator is ", known.text));

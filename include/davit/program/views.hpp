@@ -32,10 +32,10 @@ template <class = void>
 
 /// True for operators that compute nothing: views, copies, concatenations, fills, arithmetic on sizes.
 template <class = void>
-[[nodiscard]] constexpr bool only_moves(std::string_view target) noexcept {
+[[nodiscard]] constexpr bool is_data_movement(std::string_view target) noexcept {
   if (!target.starts_with("aten.")) return target.starts_with("_operator.");
   const OperatorFacts& facts = facts_of(target);
-  return facts.moves || (facts.view != ViewKind::none && !facts.computes);
+  return facts.data_movement || (facts.view != ViewKind::none && !facts.computes);
 }
 
 /// Returns the argument that the call's outputs certainly alias; nullptr if there is none.

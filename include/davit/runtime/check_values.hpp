@@ -46,11 +46,11 @@ class PortChecks {
     return values.size() == count_ && is_static_ && (count_ == 0 || match_all(values.data(), also));
   }
   /// True if there are ports and none needs check_input_values.
-  [[nodiscard]] bool is_whole() const noexcept { return is_static_ && count_ != 0; }
-  /// True if is_whole() and all ports are tensors.
-  [[nodiscard]] bool is_complete_of_tensors() const noexcept { return is_whole() && only_tensors_; }
+  [[nodiscard]] bool is_complete() const noexcept { return is_static_ && count_ != 0; }
+  /// True if is_complete() and all ports are tensors.
+  [[nodiscard]] bool is_complete_of_tensors() const noexcept { return is_complete() && only_tensors_; }
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
-  /// match() without tests of its preconditions: is_whole(), and one value per port.
+  /// match() without tests of its preconditions: is_complete(), and one value per port.
   [[nodiscard, gnu::always_inline]] bool match_all(const EValue* value) const noexcept {
     return match_all(value, [](const TensorView&) { return true; });
   }

@@ -35,13 +35,13 @@ class GuardChecks {
  private:
   /// Reads the inputs of the leaves. False if all are unchanged.
   [[nodiscard]] bool read(std::span<const EValue> inputs);
-  [[nodiscard]] static GuardNumber number_of(const EValue& value) noexcept;
-  [[nodiscard]] GuardNumber leaf(const GuardNode& node, std::span<const EValue> inputs) const;
+  [[nodiscard]] static PythonNumber number_of(const EValue& value) noexcept;
+  [[nodiscard]] PythonNumber leaf(const GuardNode& node, std::span<const EValue> inputs) const;
 
   const MethodInterface* interface_;
   std::vector<std::uint32_t> leaves_{};  ///< leaf nodes whose values depend on the call
   std::vector<std::uint32_t> ports_{};   ///< per user input: index among the method's inputs
-  std::vector<GuardNumber> values_{};    ///< values per node
+  std::vector<PythonNumber> values_{};   ///< values per node
   bool any_ = false;
   bool fit_ = true;  ///< result of guards_fit; if false, every check is an error
   bool asks_sizes_only_ = true;

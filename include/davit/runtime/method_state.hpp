@@ -25,7 +25,7 @@ namespace davit::detail {
 
 /// Memory that the next run overwrites: outputs of a method's last run (data, sizes and strides, unless they are the
 /// caller's), and the buffers that the method changes.
-class LastOutputs {
+class OverwrittenMemory {
  public:
   /// True if a value may begin in this memory or has its sizes there. O(values * log(outputs + buffers)).
   [[nodiscard, gnu::always_inline]] bool may_hold(std::span<const EValue> values) const noexcept {
@@ -54,7 +54,7 @@ class LastOutputs {
   [[nodiscard]] bool views_callers() const noexcept { return !dims_.empty(); }
 
   /// Allocates for all later note() calls: they follow the write-back of state and must not fail.
-  LastOutputs(std::size_t inputs, std::size_t outputs, std::vector<MemoryRange> state)
+  OverwrittenMemory(std::size_t inputs, std::size_t outputs, std::vector<MemoryRange> state)
       : at_(outputs, nullptr), state_(std::move(state)) {
     own_.reserve(outputs);
     dims_.reserve(2 * outputs);
@@ -162,7 +162,7 @@ struct MethodState {
   const Schedule* schedule;
   RunContext* context;
   CallFrame frame;
-  LastOutputs last;
+  OverwrittenMemory overwritten;
   std::vector<DelegateState> delegates;  ///< in the order of the method's delegates
   std::vector<StepCall*> calls;          ///< per step: the partition, or &control_flow_call
   std::vector<LoopState> loops;          ///< per step
@@ -178,8 +178,8 @@ struct MethodState {
 
   /// True if a call of `only` with fitting inputs is a complete run.
   [[nodiscard]] bool can_be_ready() const noexcept {
-    return only != nullptr && only->direct && planned && !frame.keeps_state() && !last.views_callers() &&
-           only->backend->is_available_fn == nullptr && frame.input_checks().is_whole();
+    return only != nullptr && only->direct && planned && !frame.keeps_state() && !overwritten.views_callers() &&
+           only->backend->is_available_fn == nullptr && frame.input_checks().is_complete();
   }
 
  private:

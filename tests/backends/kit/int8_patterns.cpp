@@ -37,7 +37,7 @@ struct Read {
     const auto constant_of = [&](ValueId v) { return constants[v]; };
     f(Int8Patterns(calls, constant_of));
   }
-  [[nodiscard]] NodeId maker(ValueId v) const { return calls.maker(v); }
+  [[nodiscard]] NodeId foldable_producer(ValueId v) const { return calls.foldable_producer(v); }
 };
 
 }  // namespace
@@ -53,14 +53,14 @@ TEST_CASE("a quantize is read with the bounds before it") {
   const auto fine = n.quantize("fine", x, sizes, {1e-35, 0});
   const Read read(n.finish({q, none, fine}));
   read.with_patterns([&](const Int8Patterns& patterns) {
-    const auto made = patterns.result_of(read.maker(q));
+    const auto made = patterns.result_of(read.foldable_producer(q));
     REQUIRE(made);
     CHECK((made->bytes == q && made->value == x && made->is_bounded()));
     CHECK(
         (made->range.inverse == 2 && made->range.zero_point == 10 && made->range.low == 10 && made->range.high == 127));
-    CHECK_FALSE(patterns.result_of(read.maker(relu)));
-    CHECK_FALSE(patterns.result_of(read.maker(none)));
-    CHECK_FALSE(patterns.result_of(read.maker(fine)));
+    CHECK_FALSE(patterns.result_of(read.foldable_producer(relu)));
+    CHECK_FALSE(patterns.result_of(read.foldable_producer(none)));
+    CHECK_FALSE(patterns.result_of(read.foldable_producer(fine)));
   });
 }
 
@@ -74,7 +74,7 @@ TEST_CASE(
   const auto q = n.quantize("q", n.add("s", a, a, sizes), sizes, {0.5, 10});
   const Read read(n.finish({q, b, u}));
   read.with_patterns([&](const Int8Patterns& patterns) {
-    const auto to = patterns.result_of(read.maker(q));
+    const auto to = patterns.result_of(read.foldable_producer(q));
     REQUIRE(to);
     const auto sum = patterns.sum(*to, a, a);
     REQUIRE(sum);
@@ -98,7 +98,7 @@ TEST_CASE("products have constant weights around zero, a bias of ordinary number
   const auto q = n.quantize("q", n.conv("c", x, w, bias, sizes, 1, 1, 1), sizes, {0.5, 10});
   const Read read(n.finish({q}));
   read.with_patterns([&](const Int8Patterns& patterns) {
-    const auto to = patterns.result_of(read.maker(q));
+    const auto to = patterns.result_of(read.foldable_producer(q));
     REQUIRE(to);
     const auto product = patterns.product(*to, x, w, false, bias);
     REQUIRE(product);

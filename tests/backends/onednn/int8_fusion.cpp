@@ -124,16 +124,16 @@ TEST_CASE("without int8 kernels a program of bytes is computed in float, as port
 }
 
 TEST_CASE("products of bytes that portable computes by the same kernels are left to it") {
-  const auto is_worthwhile = [](const ExportedProgram& program) {
+  const auto is_profitable = [](const ExportedProgram& program) {
     std::vector<NodeId> nodes(program.view().nodes.size());
     std::iota(nodes.begin(), nodes.end(), NodeId{0});
-    return onednn::is_worthwhile(program.view(), nodes);
+    return onednn::is_profitable(program.view(), nodes);
   };
   const bool own = has_int8_primitives() || !kernels::can_convolve_bytes();
   QuantizedNet n;
-  CHECK(is_worthwhile(quantized_convolution(n, {})) == own);
+  CHECK(is_profitable(quantized_convolution(n, {})) == own);
   QuantizedNet m;
-  CHECK(is_worthwhile(quantized_convolution(m, support::after::tanh)) == own);
+  CHECK(is_profitable(quantized_convolution(m, support::after::tanh)) == own);
 }
 
 TEST_CASE("sums, maxima, views and products of matrices keep their bytes") {

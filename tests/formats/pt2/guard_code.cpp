@@ -42,13 +42,13 @@ struct Reader {
 };
 
 /// "int 3", "float 0x1.8p+1", "bool True", or "none".
-std::string answer_of(const GuardNumber& number) {
-  if (number.kind == GuardNumber::Kind::integer) return "int " + std::to_string(number.integer);
-  if (number.kind == GuardNumber::Kind::boolean) return number.integer != 0 ? "bool True" : "bool False";
-  return number.kind == GuardNumber::Kind::real ? "float" : "none";
+std::string answer_of(const PythonNumber& number) {
+  if (number.kind == PythonNumber::Kind::integer) return "int " + std::to_string(number.integer);
+  if (number.kind == PythonNumber::Kind::boolean) return number.integer != 0 ? "bool True" : "bool False";
+  return number.kind == PythonNumber::Kind::real ? "float" : "none";
 }
-bool is_answer(const GuardNumber& number, const std::string& answer) {
-  if (number.kind != GuardNumber::Kind::real)
+bool is_answer(const PythonNumber& number, const std::string& answer) {
+  if (number.kind != PythonNumber::Kind::real)
     return answer_of(number) == answer || (!number.is_number() && answer.find(' ') == answer.npos);
   if (!answer.starts_with("float ")) return false;
   const double expected = std::strtod(answer.c_str() + 6, nullptr);
@@ -97,7 +97,7 @@ TEST_CASE("guards have the values that Python gives them") {
       continue;
     }
     const auto value = [&](const Guards& guards) { return given.evaluated(guards)[guards.roots[0]]; };
-    const GuardNumber number = value(r.guards);
+    const PythonNumber number = value(r.guards);
     errors += number.is_number() ? 0 : 1;
     CHECK_MESSAGE(is_answer(number, answer), answer_of(number), " ", to_string(number));
     // a printed guard has the same meaning
@@ -107,7 +107,7 @@ TEST_CASE("guards have the values that Python gives them") {
     GuardReader second_reader(named, again);
     const Result<void> reread = second_reader.read(printed);
     REQUIRE_MESSAGE(reread, printed, " ", to_string(reread.error()));
-    const GuardNumber other_number = value(again);
+    const PythonNumber other_number = value(again);
     CHECK_MESSAGE((other_number == number || (std::isnan(other_number.real) && std::isnan(number.real))), printed);
   }
   CHECK(count >= 200);

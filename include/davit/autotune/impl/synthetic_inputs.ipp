@@ -38,7 +38,7 @@ class SyntheticNumbers {
 
 }  // namespace detail
 
-Result<SyntheticInputs> synthetic_inputs(const ExportedProgram& program, std::uint64_t seed, std::size_t most_bytes) {
+Result<SyntheticInputs> synthetic_inputs(const ExportedProgram& program, std::uint64_t seed, std::size_t max_bytes) {
   const GraphModuleView graph = program.view();
   const std::span<const Argument> arguments = graph.args(graph.root().inputs);
   SyntheticInputs inputs;
@@ -62,8 +62,8 @@ Result<SyntheticInputs> synthetic_inputs(const ExportedProgram& program, std::ui
         if (__builtin_mul_overflow(bytes, dim.value, &bytes)) return fail(ErrorCode::out_of_memory, "it is too large");
         sizes.push_back(dim.value);
       }
-      if (static_cast<std::size_t>(bytes) > most_bytes) return fail(ErrorCode::out_of_memory, "it is too large");
-      most_bytes -= static_cast<std::size_t>(bytes);
+      if (static_cast<std::size_t>(bytes) > max_bytes) return fail(ErrorCode::out_of_memory, "it is too large");
+      max_bytes -= static_cast<std::size_t>(bytes);
       Tensor& tensor = inputs.tensors.emplace_back();
       if (!reuse_tensor(tensor, value.dtype, sizes)) return fail(ErrorCode::out_of_memory, "there is no memory for it");
       const std::span<std::byte> storage(tensor.storage.writable(), tensor.storage.size());

@@ -83,9 +83,9 @@ namespace onednn_ops {
 [[nodiscard]] bool is_portables_as_well(GraphModuleView graph, NodeId n) noexcept {
   static const bool by_kernels = !has_int8_primitives() && kernels::can_convolve_bytes();
   const ValueId source = by_kernels ? source_of_kernels(graph, n) : no_id;
-  const NodeId maker = source == no_id ? no_id : graph.values[source].producer;
+  const NodeId producer = source == no_id ? no_id : graph.values[source].producer;
   operators::QuantizationView bytes;
-  if (maker == no_id || operators::read_quantization(operators::NodeArguments(graph, maker), bytes) ||
+  if (producer == no_id || operators::read_quantization(operators::NodeArguments(graph, producer), bytes) ||
       bytes.quantizes || bytes.scales != no_id)
     return false;
   const std::span<const Dim> dims =
@@ -95,7 +95,7 @@ namespace onednn_ops {
 
 }  // namespace onednn_ops
 
-bool onednn::is_worthwhile(GraphModuleView graph, std::span<const NodeId> nodes) {
+bool onednn::is_profitable(GraphModuleView graph, std::span<const NodeId> nodes) {
   constexpr LibraryRates rates{.convolution = 66,
                                .convolution_of_few = 66,
                                .convolution_to_few = 66,

@@ -30,7 +30,7 @@ bool xnnpack::is_available() noexcept {
   return available;
 }
 
-bool xnnpack::is_worthwhile(GraphModuleView graph, std::span<const NodeId> nodes) {
+bool xnnpack::is_profitable(GraphModuleView graph, std::span<const NodeId> nodes) {
   constexpr LibraryRates rates{.convolution = 320,
                                .convolution_of_few = -60,
                                .convolution_to_few = -6,

@@ -228,32 +228,32 @@ namespace detail {
       flag = flag || (a.kind == ArgumentKind::bool_ && a.payload != 0);
       g.for_each_value(a, [&](ValueId v) {
         operands.push_back(v);
-        if (facts.range != RangeBound::looked_up || !is_whole(v)) add(limit[v]);
+        if (facts.range != RangeBound::embedding || !is_whole(v)) add(limit[v]);
       });
     }
     const auto of = [&](std::size_t k) { return k < operands.size() ? limit[operands[k]] : 0.0; };
     double made = infinity;
     ValueId out = no_id;
     for (const Argument& a : g.outputs(node)) g.for_each_value(a, [&](ValueId v) { out = out == no_id ? v : out; });
-    if (operands.empty() && facts.range != RangeBound::largest) continue;
+    if (operands.empty() && facts.range != RangeBound::maximum) continue;
     switch (facts.range) {
       case RangeBound::unknown: break;
-      case RangeBound::largest:
-      case RangeBound::looked_up: made = most; break;
-      case RangeBound::largest_scaled: made = std::max(most, most * numbers); break;
+      case RangeBound::maximum:
+      case RangeBound::embedding: made = most; break;
+      case RangeBound::maximum_scaled: made = std::max(most, most * numbers); break;
       case RangeBound::sum: made = sum; break;
       case RangeBound::product: made = product; break;
       case RangeBound::product_or_first: made = std::max(product, of(0)); break;
       case RangeBound::power: made = exponent == 2 ? of(0) * of(0) : infinity; break;
       case RangeBound::quotient: made = operands.size() == 1 && exponent > 0 ? of(0) / exponent : infinity; break;
-      case RangeBound::total: made = of(0) * std::max(1.0, count(operands[0]) / std::max(1.0, count(out))); break;
-      case RangeBound::one:
-      case RangeBound::fraction:
+      case RangeBound::reduced_sum: made = of(0) * std::max(1.0, count(operands[0]) / std::max(1.0, count(out))); break;
+      case RangeBound::unit:
+      case RangeBound::unit_interval:
       case RangeBound::softmax: made = 1; break;
       case RangeBound::scaled:
         made = (largest_byte + (operands.size() > 2 ? of(2) : largest_byte)) * (operands.size() > 1 ? of(1) : numbers);
         break;
-      case RangeBound::products:
+      case RangeBound::dot_product:
       case RangeBound::convolution:
       case RangeBound::linear:
       case RangeBound::bias_first: {
@@ -301,7 +301,7 @@ namespace detail {
         break;
       }
     }
-    bool positive = facts.range == RangeBound::fraction || facts.range == RangeBound::softmax;
+    bool positive = facts.range == RangeBound::unit_interval || facts.range == RangeBound::softmax;
     operators::ClampView bounds;
     const bool bounded = !operators::read_clamp(operators::NodeArguments(g, n), bounds);
     if (infinite && detail::only_bounds_pool(g, uses, n)) infinite = false;
@@ -332,7 +332,7 @@ namespace detail {
     const Node& node = g.nodes[n];
     const OperatorFacts& facts = functional_facts_of(g.target(node));
     const bool softmax = facts.range == RangeBound::softmax;
-    const bool product = facts.range == RangeBound::products || facts.range == RangeBound::convolution ||
+    const bool product = facts.range == RangeBound::dot_product || facts.range == RangeBound::convolution ||
                          facts.range == RangeBound::linear || facts.range == RangeBound::bias_first ||
                          facts.range == RangeBound::batch_norm;
     const bool by_kernel = runs_as_kernel != nullptr && runs_as_kernel(operator_call(g, node).target);

@@ -65,12 +65,12 @@ namespace detail {
   switch (facts_of(call.target).shape) {
     case ShapeRule::promoted:
     case ShapeRule::quotient:
-    case ShapeRule::compared:
-    case ShapeRule::chosen: break;
+    case ShapeRule::comparison:
+    case ShapeRule::where: break;
     case ShapeRule::same:
-    case ShapeRule::magnitude:
+    case ShapeRule::absolute:
     case ShapeRule::floating:
-    case ShapeRule::tested:
+    case ShapeRule::predicate:
       if (tensors == 1) break;
       return false;
     default: return false;
@@ -84,7 +84,7 @@ namespace detail {
 [[nodiscard]] constexpr bool is_reduction(std::string_view target) noexcept {
   const ShapeRule rule = facts_of(target).shape;
   return rule == ShapeRule::reduced || rule == ShapeRule::summed || rule == ShapeRule::reduced_to_bool ||
-         rule == ShapeRule::reduced_to_place || rule == ShapeRule::extreme;
+         rule == ShapeRule::reduced_to_index || rule == ShapeRule::reduced_with_index;
 }
 
 }  // namespace davit

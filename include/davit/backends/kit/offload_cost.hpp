@@ -22,7 +22,7 @@ namespace davit {
 
 /// True for convolutions and matrix products.
 [[nodiscard]] constexpr bool is_product(const OperatorFacts& facts) noexcept {
-  return facts.range == RangeBound::products || facts.range == RangeBound::convolution ||
+  return facts.range == RangeBound::dot_product || facts.range == RangeBound::convolution ||
          facts.range == RangeBound::linear || facts.range == RangeBound::bias_first;
 }
 
@@ -152,9 +152,9 @@ namespace detail {
     if (graph.values[v].kind == ValueKind::tensor && graph.values[v].sizes.count > 1) border += element_count(graph, v);
   };
   for (auto at = read.begin(); at != read.end(); at = std::ranges::upper_bound(at, read.end(), *at)) {
-    const NodeId maker = graph.values[*at].producer;
-    if (maker == no_id ? graph.constant == nullptr || graph.constant[*at] == 0
-                       : !std::ranges::binary_search(nodes, maker))
+    const NodeId producer = graph.values[*at].producer;
+    if (producer == no_id ? graph.constant == nullptr || graph.constant[*at] == 0
+                          : !std::ranges::binary_search(nodes, producer))
       pass(*at);
   }
   for (const NodeId n : nodes)
@@ -315,8 +315,8 @@ class CostEstimate {
       form_[i] = is_image(input) ? Form::image : Form::rows;
       return speed_.node_ns + element_count(graph_, source) / speed_.averaged;
     }
-    const bool joins = facts_of(target).shape == ShapeRule::joined;
-    if (only_moves(target) && !joins) {
+    const bool joins = facts_of(target).shape == ShapeRule::concatenated;
+    if (is_data_movement(target) && !joins) {
       if (is_image(input) && source != no_id && extent(graph_, made, 1) < extent(graph_, source, 1))
         form_[i] = Form::split;
       return results * speed_.moved_ns + (is_image(input) && source != no_id ? laid_out_ns(source) : 0);
@@ -345,12 +345,12 @@ class CostEstimate {
   /// True for a view that the region computes.
   [[nodiscard]] bool is_part(ValueId v) const noexcept {
     const std::size_t at = v == no_id ? nodes_.size() : index_of(graph_.values[v].producer);
-    return at != nodes_.size() && only_moves(graph_.target(graph_.nodes[nodes_[at]]));
+    return at != nodes_.size() && is_data_movement(graph_.target(graph_.nodes[nodes_[at]]));
   }
   /// The index of a node in the region; the number of nodes if it is outside. O(log n).
-  [[nodiscard]] std::size_t index_of(NodeId maker) const noexcept {
-    const auto at = maker == no_id ? nodes_.end() : std::ranges::lower_bound(nodes_, maker);
-    return at == nodes_.end() || *at != maker ? nodes_.size() : static_cast<std::size_t>(at - nodes_.begin());
+  [[nodiscard]] std::size_t index_of(NodeId producer) const noexcept {
+    const auto at = producer == no_id ? nodes_.end() : std::ranges::lower_bound(nodes_, producer);
+    return at == nodes_.end() || *at != producer ? nodes_.size() : static_cast<std::size_t>(at - nodes_.begin());
   }
 
   GraphModuleView graph_;

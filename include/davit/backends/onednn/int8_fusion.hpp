@@ -41,7 +41,7 @@ class Int8Fusion {
 
  private:
   /// The operation that makes a value with a single use.
-  [[nodiscard]] Operation* inner_maker(ValueId v) const {
+  [[nodiscard]] Operation* inner_producer(ValueId v) const {
     return calls_.is_single(v) && producer_[v] != no_id ? &operations_[producer_[v]] : nullptr;
   }
 
@@ -51,7 +51,7 @@ class Int8Fusion {
     if (!to) return false;
     if (to->is_bounded())
       if (std::optional<Operation> by = narrower(*to)) return replace(quantize, *std::move(by));
-    const Operation* const op = inner_maker(to->value);
+    const Operation* const op = inner_producer(to->value);
     if (op == nullptr) return false;
     std::optional<Operation> joined;
     if (op->kind == OpKind::binary)
@@ -71,7 +71,7 @@ class Int8Fusion {
   [[nodiscard]] std::optional<Operation> narrower(const Int8Result& to) const {
     const auto x = patterns_.bytes_of(to.value);
     if (!x || !patterns_.is_same(*x, to) || !calls_.is_single(to.value)) return {};
-    const Operation* const made = inner_maker(x->input);
+    const Operation* const made = inner_producer(x->input);
     if (made == nullptr || made->int8 == nullptr) return {};
     Int8Parameters own = *made->int8;
     own.range.low = std::max(own.range.low, to.range.low);

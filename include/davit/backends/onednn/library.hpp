@@ -16,7 +16,7 @@
 
 namespace davit::onednn_ops {
 
-inline constexpr std::size_t most_dims = DNNL_MAX_NDIMS;
+inline constexpr std::size_t max_dims = DNNL_MAX_NDIMS;
 
 /// The CPU engine; made at the first call, safe from several threads. Throws dnnl::error.
 [[nodiscard]] inline const dnnl::engine& cpu() {

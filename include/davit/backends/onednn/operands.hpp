@@ -38,7 +38,7 @@ using operators::Refusal;
   const Value& value = graph.values[v];
   if (value.kind != ValueKind::tensor) return "an operand is no tensor";
   if (value.layout != Layout::strided && value.layout != Layout::unknown) return "a tensor is not strided";
-  if (value.sizes.count > most_dims) return "a tensor has too many dimensions";
+  if (value.sizes.count > max_dims) return "a tensor has too many dimensions";
   std::int64_t count = 1;
   for (const Dim& d : graph.dims_of(value.sizes)) {
     if (d.value <= 0) return "a tensor has no elements";

@@ -57,7 +57,7 @@ class EmbedNumbers {
     if (guards.empty()) return {};
     if (!guards_fit(guards, guard_inputs(program_)))
       return refuse_embedding("its guards", "they need values that no user input has", "verify the program");
-    std::vector<GuardNumber> values(guards.nodes.size());
+    std::vector<PythonNumber> values(guards.nodes.size());
     const std::vector<std::uint32_t> inputs = user_inputs();
     for (std::size_t i = 0; i < guards.nodes.size(); ++i)
       if (is_guard_leaf(guards.nodes[i].op)) values[i] = leaf(guards.nodes[i], inputs[guards.nodes[i].a]);
@@ -89,15 +89,15 @@ class EmbedNumbers {
     return all;
   }
   /// The value of a guard's leaf for input `i`.
-  [[nodiscard]] GuardNumber leaf(const GuardNode& node, std::uint32_t i) const {
+  [[nodiscard]] PythonNumber leaf(const GuardNode& node, std::uint32_t i) const {
     const Argument& argument = graph_.args(graph_.root().inputs)[i];
     if (node.op == GuardOp::input && !argument.is_value()) {
       const ArgumentSpec given = arg(program_.signature.input_specs[i]);
       const auto* constant = std::get_if<ConstantArgument>(&given);
       if (constant == nullptr) return {};
-      if (const auto* number = std::get_if<std::int64_t>(&constant->value)) return GuardNumber::of(*number);
-      if (const auto* number = std::get_if<double>(&constant->value)) return GuardNumber::of(*number);
-      if (const auto* truth = std::get_if<bool>(&constant->value)) return GuardNumber::of(*truth);
+      if (const auto* number = std::get_if<std::int64_t>(&constant->value)) return PythonNumber::of(*number);
+      if (const auto* number = std::get_if<double>(&constant->value)) return PythonNumber::of(*number);
+      if (const auto* truth = std::get_if<bool>(&constant->value)) return PythonNumber::of(*truth);
       return {};
     }
     if (!argument.is_value()) return {};
@@ -105,16 +105,16 @@ class EmbedNumbers {
     const std::span<const std::int64_t> sizes = sizes_of(graph_.values[v]);
     switch (node.op) {
       case GuardOp::input:
-        if (graph_.values[v].kind == ValueKind::sym_int) return GuardNumber::of(symbols_[v]);
-        if (graph_.values[v].kind == ValueKind::sym_bool) return GuardNumber::of(symbols_[v] != 0);
+        if (graph_.values[v].kind == ValueKind::sym_int) return PythonNumber::of(symbols_[v]);
+        if (graph_.values[v].kind == ValueKind::sym_bool) return PythonNumber::of(symbols_[v] != 0);
         return {};
-      case GuardOp::size: return node.b < sizes.size() ? GuardNumber::of(sizes[node.b]) : GuardNumber{};
+      case GuardOp::size: return node.b < sizes.size() ? PythonNumber::of(sizes[node.b]) : PythonNumber{};
       case GuardOp::stride: {
         std::int64_t stride = 1;
         for (std::size_t d = sizes.size(); d-- > node.b + std::size_t{1};) stride *= sizes[d] == 0 ? 1 : sizes[d];
-        return GuardNumber::of(stride);
+        return PythonNumber::of(stride);
       }
-      default: return GuardNumber::of(std::int64_t{0});
+      default: return PythonNumber::of(std::int64_t{0});
     }
   }
   /// Binds every size and symbolic number.

@@ -38,7 +38,7 @@ class EmbedSizes {
   }
 
  private:
-  static constexpr std::int64_t most_memory = std::int64_t{1} << 28;
+  static constexpr std::int64_t max_memory = std::int64_t{1} << 28;
   static constexpr std::int64_t longest_row = 4096;
   /// strides of a tensor of equal rows: 0, ..., 0, 1; strides of a tensor with all elements in one place: zeros
   static constexpr auto strides = [] {
@@ -72,13 +72,13 @@ class EmbedSizes {
     for (const ValueId v : inputs) in.push_back(operand(v));
     for (const ValueId v : outputs) {
       const Value& value = graph_.values[v];
-      const std::int64_t count = checked_numel(numbers_.sizes_of(value), most_memory);
-      if (count < 0 || (bytes += count * static_cast<std::int64_t>(size_of(value.dtype))) > most_memory)
+      const std::int64_t count = checked_numel(numbers_.sizes_of(value), max_memory);
+      if (count < 0 || (bytes += count * static_cast<std::int64_t>(size_of(value.dtype))) > max_memory)
         return wrong(n, concat("'", graph_.name(v), "' is larger than static programs take"));
       declared.push_back(Tensor::zeros(value.dtype, numbers_.sizes_of(value)));
     }
     for (const Tensor& tensor : declared) out.emplace_back(tensor.view());
-    if (const Result<void> done = (**made).run(in, out, most_memory); !done) {
+    if (const Result<void> done = (**made).run(in, out, max_memory); !done) {
       const ErrorCode code = done.error().code;  // a matrix of zeros has no inverse
       return code == ErrorCode::failed || code == ErrorCode::assertion_failed ? Result<void>()
                                                                               : wrong(n, done.error().what);

@@ -156,7 +156,7 @@ class ProgramEmbedder {
     sizes_[m] = std::move(kept);
     return {};
   }
-  static constexpr std::size_t most_sizes = 256;
+  static constexpr std::size_t max_sizes = 256;
   /// Returns all combinations of values of a program's symbols.
   [[nodiscard]] static Result<std::vector<Size>> sizes_of(const ExportedProgram& program,
                                                           const std::vector<EmbedSymbol>& symbols) {
@@ -174,10 +174,10 @@ class ProgramEmbedder {
         fixed.emplace_back(symbol.name, symbol.first);
         continue;
       }
-      if (more_than_one >= most_sizes || (more_than_one + 1) * sizes.size() > most_sizes)
+      if (more_than_one >= max_sizes || (more_than_one + 1) * sizes.size() > max_sizes)
         return refuse_embedding(
             concat("symbol ", symbol.name),
-            concat("the program would be of more than ", most_sizes, " sizes, each of which is planned"),
+            concat("the program would be of more than ", max_sizes, " sizes, each of which is planned"),
             "give a narrower range, or every Nth number of it: --dim s0=FIRST..LAST:N");
       std::vector<Size> more;
       for (const Size& size : sizes) {

@@ -48,9 +48,10 @@ struct ThreadTeam::Shared {
   alignas(64) std::atomic<std::uint32_t> round{0};  ///< number of the work; odd when the team ends
   alignas(64) std::atomic<std::uint32_t> left{0};   ///< unfinished parts
   std::atomic<std::size_t> parts{0};
-  std::array<std::atomic<std::uint32_t>, most> part_of{};  ///< per part: the round, plus one when a thread has taken it
+  std::array<std::atomic<std::uint32_t>, max_threads>
+      part_of{};  ///< per part: the round, plus one when a thread has taken it
   const FunctionRef<void(std::size_t)>* work = nullptr;
-  std::array<std::thread, most> threads;
+  std::array<std::thread, max_threads> threads;
 
   /// Waits until the number changes; spins before it sleeps.
   static std::uint32_t wait(const std::atomic<std::uint32_t>& number, std::uint32_t old) noexcept {
@@ -90,7 +91,7 @@ struct ThreadTeam::Shared {
 };
 
 ThreadTeam::ThreadTeam(std::size_t count, double work_for_a_thread) : work_for_a_thread_(work_for_a_thread) {
-  count = std::min(count, most);
+  count = std::min(count, max_threads);
   if (count < 2) return;
   shared_ = std::make_unique<Shared>();
 #if defined(__cpp_exceptions)
@@ -106,7 +107,7 @@ ThreadTeam::ThreadTeam(std::size_t count, double work_for_a_thread) : work_for_a
 ThreadTeam::ThreadTeam(std::size_t count, Runner runner, void* threads) noexcept
     : runner_(runner),
       threads_(threads),
-      size_(std::clamp<std::size_t>(count, 1, most)),
+      size_(std::clamp<std::size_t>(count, 1, max_threads)),
       work_for_a_thread_(worth_a_thread) {}
 
 ThreadTeam::~ThreadTeam() {
@@ -125,7 +126,7 @@ class TeamsOfThread {
   }
   [[nodiscard]] static std::size_t possible(std::size_t count) {
     static const std::size_t cpus = std::thread::hardware_concurrency();  // a system call, which takes microseconds
-    return std::min({count, ThreadTeam::most, cpus});
+    return std::min({count, ThreadTeam::max_threads, cpus});
   }
 
   [[nodiscard]] ThreadTeam* of(std::size_t count) {
@@ -152,7 +153,8 @@ class TeamsOfThread {
   }
 
  private:
-  std::array<std::unique_ptr<ThreadTeam>, ThreadTeam::most + 1> own_{};  ///< indexed by the requested number of threads
+  std::array<std::unique_ptr<ThreadTeam>, ThreadTeam::max_threads + 1>
+      own_{};  ///< indexed by the requested number of threads
   std::shared_ptr<void> lent_threads_;
   std::optional<ThreadTeam> lent_;
 #if DAVIT_HAS_FORK

@@ -135,10 +135,10 @@ class FunctionalWriter {
     const std::string_view name = operator_name(target);
     const ResultRule rule = facts_of(target).result;
     if (rule == ResultRule::boolean) return ScalarType::bool_;
-    if (rule == ResultRule::as_asked) return graph.values[written[i]->value()].dtype;
-    const bool tells_places = rule == ResultRule::same_and_place || rule == ResultRule::unknown_and_place;
+    if (rule == ResultRule::dtype_argument) return graph.values[written[i]->value()].dtype;
+    const bool tells_places = rule == ResultRule::promoted_and_index || rule == ResultRule::unknown_and_index;
     if (written.size() > 1 && !tells_places && name != "aminmax") return std::nullopt;
-    if ((i != 0 && tells_places) || rule == ResultRule::place) return ScalarType::int64;
+    if ((i != 0 && tells_places) || rule == ResultRule::index) return ScalarType::int64;
     std::optional<ScalarType> whole, single;  // promoted dtype of tensors with dimensions, and of tensors without
     bool real = false;                        // some operand is a float number
     for (const Argument& input : call.inputs) {
@@ -159,7 +159,7 @@ class FunctionalWriter {
     if (target.ends_with("_mode")) return type;
     if (rule == ResultRule::floating || (name.starts_with("special_") && name != "special_round"))
       return ScalarType::float32;
-    const bool keeps = rule == ResultRule::same || rule == ResultRule::same_and_place;
+    const bool keeps = rule == ResultRule::promoted || rule == ResultRule::promoted_and_index;
     return keeps && !real ? type : std::nullopt;
   }
   /// The dtype of an operator's result before it is stored in `to`. Source: torch's type promotion.
@@ -168,7 +168,7 @@ class FunctionalWriter {
     const OperatorFacts& facts = facts_of(target);
     const Value& self = graph.values[to];
     if (facts.result == ResultRule::boolean) return ScalarType::bool_;
-    if (facts.result == ResultRule::as_asked) return is_integral(self.dtype) ? ScalarType::int64 : self.dtype;
+    if (facts.result == ResultRule::dtype_argument) return is_integral(self.dtype) ? ScalarType::int64 : self.dtype;
     if (name == "float_power") return is_complex(self.dtype) ? ScalarType::complex128 : ScalarType::float64;
     if (!facts.promotes) return self.dtype;
     ScalarType type = self.dtype;

@@ -239,7 +239,7 @@ class Functionalizer {
         if (!type) return false;
         types.push_back(*type);
       }
-      if (form == InPlace::out && facts_of(target.view()).result == ResultRule::as_asked && !w_.has_dtype(call))
+      if (form == InPlace::out && facts_of(target.view()).result == ResultRule::dtype_argument && !w_.has_dtype(call))
         inputs.push_back(w_.of_dtype(types[0]));
       if (target.view().ends_with("dropout.default") && written[0]->name.size != 0)
         inputs[static_cast<std::size_t>(written[0] - call.inputs.data())] =

@@ -79,7 +79,7 @@ struct PatternFacts {
 /// Matches patterns with the nodes of a graph.
 class PatternMatch {
  public:
-  static constexpr std::size_t most_names = 16;
+  static constexpr std::size_t max_names = 16;
 
   PatternMatch(GraphModuleView graph, const PatternFacts& facts) : graph_(graph), facts_(facts) {}
 
@@ -88,7 +88,7 @@ class PatternMatch {
   [[nodiscard]] bool fits(const Pattern& pattern, std::span<const Argument> inputs, std::span<const Argument> outputs);
 
   /// By index of Pattern::names. Numbers are floats, dimensions ints.
-  [[nodiscard]] const std::array<Argument, most_names>& captured() const noexcept { return captured_; }
+  [[nodiscard]] const std::array<Argument, max_names>& captured() const noexcept { return captured_; }
 
  private:
   struct Given {
@@ -113,7 +113,7 @@ class PatternMatch {
   PatternFacts facts_;
   const Pattern* pattern_ = nullptr;
   std::span<const Argument> outputs_{};
-  std::array<Argument, most_names> captured_{};
+  std::array<Argument, max_names> captured_{};
   std::uint32_t bound_ = 0;  ///< a bit per name: it has a binding
 };
 

@@ -97,7 +97,7 @@ class RecurrentSteps {
 
  private:
   /// The node of that operator that makes a value; no_id if another operator makes it.
-  [[nodiscard]] NodeId maker(ValueId v, std::string_view target) {
+  [[nodiscard]] NodeId producer(ValueId v, std::string_view target) {
     const NodeId n = v == no_id ? no_id : graph_.values[v].producer;
     if (n == no_id || graph_.target(graph_.nodes[n]) != target) return no_id;
     step_.nodes.push_back(n);
@@ -105,7 +105,7 @@ class RecurrentSteps {
   }
   /// tanh(x) -> x; no_id for the results of other operators.
   [[nodiscard]] ValueId operand(ValueId v, std::string_view target) {
-    const NodeId n = maker(v, target);
+    const NodeId n = producer(v, target);
     return n == no_id || graph_.inputs(graph_.nodes[n]).size() != 1
                ? no_id
                : operators::NodeArguments(graph_, n).value({"self", 0});
@@ -113,7 +113,7 @@ class RecurrentSteps {
   using Pair = std::pair<ValueId, ValueId>;
   /// The operands of an operator of two tensors; none for others.
   [[nodiscard]] Pair operands(ValueId v, std::string_view target) {
-    const NodeId n = maker(v, target);
+    const NodeId n = producer(v, target);
     if (n == no_id || graph_.inputs(graph_.nodes[n]).size() != 2) return {no_id, no_id};
     const operators::NodeArguments call(graph_, n);
     return {call.value({"self", 0}), call.value({"other", 1})};

@@ -62,7 +62,7 @@ class Simplifier {
     return n == no_id || n < from.nodes.size() ? no_id : n;
   }
   /// As producer, if the node calls that operator; else no_id.
-  [[nodiscard]] NodeId maker(ValueId v, std::string_view target) {
+  [[nodiscard]] NodeId producer(ValueId v, std::string_view target) {
     const NodeId n = producer(v);
     return n != no_id && view().target(emit.module().nodes[n]) == target ? n : no_id;
   }
@@ -119,7 +119,7 @@ class Simplifier {
   std::vector<std::uint8_t> is_output;  ///< per value of the current graph
   std::vector<std::uint8_t> escapes;    ///< per value: an output may be a view of it
   std::map<ValueId, Node> gathered{};   ///< index(x) by values that nearest resizing replaced, for linear resizing
-  std::int64_t most_numbers = 1 << 22;  ///< elements of indices that may still be computed
+  std::int64_t max_numbers = 1 << 22;   ///< elements of indices that may still be computed
 
  private:
   void look_at_users();
@@ -154,7 +154,7 @@ class Simplifier {
       symbols_;                                    ///< the symbolic dimensions of a graph's values
   std::map<const PatternRow*, Pattern> patterns_;  ///< parsed patterns
   const Pattern* fitted_ = nullptr;                ///< the pattern that fits() matched last
-  std::array<Argument, PatternMatch::most_names> captured_{};
+  std::array<Argument, PatternMatch::max_names> captured_{};
 };
 
 }  // namespace davit::detail

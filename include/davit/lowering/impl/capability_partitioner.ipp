@@ -107,7 +107,7 @@ class PartitionByCapability {
     if (going.empty()) return;
     std::vector<NodeId> joined(going.size() + there.size());
     std::ranges::merge(going, there, joined.begin());
-    if (!is_wanted(graph, joined, order[to]) || !is_worthwhile(graph, joined, order[to])) return;
+    if (!is_wanted(graph, joined, order[to]) || !is_profitable(graph, joined, order[to])) return;
     const auto cost = [&](std::uint32_t b, std::span<const NodeId> of) {
       return of.empty() ? 0 : backends_[order[b]].offload_cost(graph, of);
     };
@@ -148,7 +148,7 @@ class PartitionByCapability {
     return group_nodes(graph, classes, static_cast<std::uint32_t>(order.size()));
   }
 
-  /// Moves groups that are too small, too many or not worthwhile to the next backend; true if there were any.
+  /// Moves groups that are too small, too many or not profitable to the next backend; true if there were any.
   [[nodiscard]] bool reject(GraphModuleView graph, const NodeGroups& groups, std::span<const std::uint32_t> order,
                             std::vector<std::uint32_t>& choice, std::vector<NodeRefusal>& refusals) const {
     const std::vector<std::vector<NodeId>> members = PartitionByCapability::members(groups);
@@ -160,7 +160,7 @@ class PartitionByCapability {
         verdict[g] = "its group has fewer nodes than the partitioner asks for";
       else if (!is_wanted(graph, members[g], order[at]))
         verdict[g] = "its group is not worth a delegate call";
-      else if (!is_worthwhile(graph, members[g], order[at]) && others_take(graph, members[g], order.subspan(at + 1)))
+      else if (!is_profitable(graph, members[g], order[at]) && others_take(graph, members[g], order.subspan(at + 1)))
         verdict[g] = "its group gains nothing by this backend";
     }
     if (options_.max_partitions != SIZE_MAX)
@@ -189,12 +189,12 @@ class PartitionByCapability {
 
   /// True if the partitioner's options want a region on a backend.
   [[nodiscard]] bool is_wanted(GraphModuleView graph, std::span<const NodeId> nodes, std::uint32_t backend) const {
-    return options_.worthwhile == nullptr || options_.worthwhile(graph, nodes, backend);
+    return options_.profitable == nullptr || options_.profitable(graph, nodes, backend);
   }
-  [[nodiscard]] bool is_worthwhile(GraphModuleView graph, std::span<const NodeId> nodes, std::uint32_t backend) const {
-    const auto moves = [&](NodeId n) { return only_moves(graph.target(graph.nodes[n])); };
+  [[nodiscard]] bool is_profitable(GraphModuleView graph, std::span<const NodeId> nodes, std::uint32_t backend) const {
+    const auto moves = [&](NodeId n) { return is_data_movement(graph.target(graph.nodes[n])); };
     if (std::ranges::all_of(nodes, moves)) return false;
-    return backends_[backend].is_worthwhile == nullptr || backends_[backend].is_worthwhile(graph, nodes);
+    return backends_[backend].is_profitable == nullptr || backends_[backend].is_profitable(graph, nodes);
   }
   /// True if later backends take all of the nodes.
   [[nodiscard]] bool others_take(GraphModuleView graph, std::span<const NodeId> nodes,

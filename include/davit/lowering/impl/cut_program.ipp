@@ -185,9 +185,9 @@ void ProgramCutter::follow_inputs() {
     if (at == state.end() || at->first != target(outs[o])->view()) continue;
     const std::uint32_t spec = at->second;
     const Argument& value = graph_.args(graph_.root().outputs)[o];
-    const TagId maker = value.is_value() ? tag_of(value.value()) : no_id;
+    const TagId producer = value.is_value() ? tag_of(value.value()) : no_id;
     const bool tied = std::next(at) != state.end() && std::next(at)->first == at->first;
-    if (mutation_of_[spec] != no_id || maker == no_id || tied || owner_[spec] != maker) {
+    if (mutation_of_[spec] != no_id || producer == no_id || tied || owner_[spec] != producer) {
       owner_[spec] = outside;
     } else {
       state_of_output_[o] = spec;

@@ -65,7 +65,7 @@ void keep_interface(MethodInterface& interface, const ExportedProgram& original)
 [[nodiscard]] bool hides_storage(GraphModuleView graph, NodeId n) {
   const OperatorCall call = operator_call(graph, graph.nodes[n]);
   if (call.token != nullptr) return false;
-  if (keeps_statistics(graph, call)) return true;
+  if (mutates_arguments(graph, call)) return true;
   return facts_of(call.target).apart && view_kind(graph, call) != ViewKind::none && !has_complex(graph, graph.nodes[n]);
 }
 

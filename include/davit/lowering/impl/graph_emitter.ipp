@@ -38,7 +38,7 @@ void GraphEmitter::begin(GraphId id) {
 }
 NodeId GraphEmitter::append(const Node& node, bool kept) {
   const auto id = static_cast<NodeId>(module().nodes.size());
-  if (!kept && ++made_ > most_nodes + 256 * old_nodes_) fault = "the program's operators would become too many nodes";
+  if (!kept && ++made_ > max_nodes + 256 * old_nodes_) fault = "the program's operators would become too many nodes";
   module().nodes.push_back(node);
   module().nodes.back().graph = graph;
   for (const Argument& output : view().outputs(node))

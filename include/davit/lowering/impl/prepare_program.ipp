@@ -83,9 +83,9 @@ Result<void> sound(const ExportedProgram& program, bool validate, bool calls) {
       continue;
     ValueId v = answers[k].value();
     while (graph.values[v].producer != no_id) {  // through its views and writes
-      const OperatorCall maker = operator_call(graph, graph.nodes[graph.values[v].producer]);
-      const Argument* self = in_place(maker.target) == InPlace::self || shows_storage(graph, maker, v)
-                                 ? self_argument(graph, maker)
+      const OperatorCall producer = operator_call(graph, graph.nodes[graph.values[v].producer]);
+      const Argument* self = in_place(producer.target) == InPlace::self || shows_storage(graph, producer, v)
+                                 ? self_argument(graph, producer)
                                  : nullptr;
       if (self == nullptr) break;
       v = self->value();

@@ -55,14 +55,14 @@ inline constexpr OperatorRow bitwise[] = {
 /// What holds for all overloads.
 inline constexpr OperatorFacts bitwise_facts[] = {
     // clang-format off
-    {.name = "aten.__lshift__"sv, .result = ResultRule::same, .promotes = true},
-    {.name = "aten.__rshift__"sv, .result = ResultRule::same, .promotes = true},
-    {.name = "aten.bitwise_and"sv, .shape = ShapeRule::promoted, .result = ResultRule::same, .promotes = true},
-    {.name = "aten.bitwise_left_shift"sv, .result = ResultRule::same, .promotes = true},
-    {.name = "aten.bitwise_not"sv, .shape = ShapeRule::same, .result = ResultRule::same},
-    {.name = "aten.bitwise_or"sv, .shape = ShapeRule::promoted, .result = ResultRule::same, .promotes = true},
-    {.name = "aten.bitwise_right_shift"sv, .result = ResultRule::same, .promotes = true},
-    {.name = "aten.bitwise_xor"sv, .shape = ShapeRule::promoted, .result = ResultRule::same, .promotes = true},
+    {.name = "aten.__lshift__"sv, .result = ResultRule::promoted, .promotes = true},
+    {.name = "aten.__rshift__"sv, .result = ResultRule::promoted, .promotes = true},
+    {.name = "aten.bitwise_and"sv, .shape = ShapeRule::promoted, .result = ResultRule::promoted, .promotes = true},
+    {.name = "aten.bitwise_left_shift"sv, .result = ResultRule::promoted, .promotes = true},
+    {.name = "aten.bitwise_not"sv, .shape = ShapeRule::same, .result = ResultRule::promoted},
+    {.name = "aten.bitwise_or"sv, .shape = ShapeRule::promoted, .result = ResultRule::promoted, .promotes = true},
+    {.name = "aten.bitwise_right_shift"sv, .result = ResultRule::promoted, .promotes = true},
+    {.name = "aten.bitwise_xor"sv, .shape = ShapeRule::promoted, .result = ResultRule::promoted, .promotes = true},
     // clang-format on
 };
 

@@ -182,18 +182,18 @@ inline constexpr OperatorRow indexing[] = {
 /// What holds for all overloads.
 inline constexpr OperatorFacts indexing_facts[] = {
     // clang-format off
-    {.name = "aten.embedding"sv, .shape = ShapeRule::embedded, .range = RangeBound::looked_up, .keeps_nonfinite = true},
-    {.name = "aten.gather"sv, .shape = ShapeRule::gathered, .result = ResultRule::same},
+    {.name = "aten.embedding"sv, .shape = ShapeRule::embedded, .range = RangeBound::embedding, .keeps_nonfinite = true},
+    {.name = "aten.gather"sv, .shape = ShapeRule::gathered, .result = ResultRule::promoted},
     {.name = "aten.index"sv, .shape = ShapeRule::indexed},
     {.name = "aten.index_put"sv, .shape = ShapeRule::same},
-    {.name = "aten.index_select"sv, .shape = ShapeRule::index_selected, .result = ResultRule::same},
+    {.name = "aten.index_select"sv, .shape = ShapeRule::index_selected, .result = ResultRule::promoted},
     {.name = "aten.masked_scatter"sv, .shape = ShapeRule::same},
-    {.name = "aten.masked_select"sv, .result = ResultRule::same},
+    {.name = "aten.masked_select"sv, .result = ResultRule::promoted},
     {.name = "aten.scatter"sv, .shape = ShapeRule::same},
     {.name = "aten.scatter_add"sv, .shape = ShapeRule::same},
     {.name = "aten.scatter_reduce"sv, .shape = ShapeRule::same},
-    {.name = "aten.take"sv, .result = ResultRule::same},
-    {.name = "aten.take_along_dim"sv, .result = ResultRule::same},
+    {.name = "aten.take"sv, .result = ResultRule::promoted},
+    {.name = "aten.take_along_dim"sv, .result = ResultRule::promoted},
     // clang-format on
 };
 

@@ -172,7 +172,8 @@ inline constexpr OperatorFacts matrix_products_facts[] = {
     {.name = "aten.addmm"sv, .shape = ShapeRule::product_added, .range = RangeBound::bias_first,
      .keeps_nonfinite = true, .autocast = AutocastPolicy::lower},
     {.name = "aten.baddbmm"sv, .autocast = AutocastPolicy::lower},
-    {.name = "aten.bmm"sv, .shape = ShapeRule::batched_product, .range = RangeBound::products, .keeps_nonfinite = true,
+    {.name = "aten.bmm"sv, .shape = ShapeRule::batched_product, .range = RangeBound::dot_product,
+     .keeps_nonfinite = true,
      .autocast = AutocastPolicy::lower},
     {.name = "aten.chain_matmul"sv, .autocast = AutocastPolicy::lower},
     {.name = "aten.einsum"sv, .view = ViewKind::unknown, .apart = true,
@@ -181,9 +182,9 @@ inline constexpr OperatorFacts matrix_products_facts[] = {
     {.name = "aten.linalg_vecdot"sv, .autocast = AutocastPolicy::lower},
     {.name = "aten.linear"sv, .shape = ShapeRule::linear, .range = RangeBound::linear, .keeps_nonfinite = true,
      .autocast = AutocastPolicy::lower},
-    {.name = "aten.matmul"sv, .shape = ShapeRule::product, .range = RangeBound::products, .keeps_nonfinite = true,
+    {.name = "aten.matmul"sv, .shape = ShapeRule::product, .range = RangeBound::dot_product, .keeps_nonfinite = true,
      .autocast = AutocastPolicy::lower},
-    {.name = "aten.mm"sv, .shape = ShapeRule::matrix_product, .range = RangeBound::products, .keeps_nonfinite = true,
+    {.name = "aten.mm"sv, .shape = ShapeRule::matrix_product, .range = RangeBound::dot_product, .keeps_nonfinite = true,
      .autocast = AutocastPolicy::lower},
     // clang-format on
 };

@@ -86,16 +86,16 @@ inline constexpr OperatorFacts movement_facts[] = {
     {.name = "aten.flip"sv, .shape = ShapeRule::same},
     {.name = "aten.moveaxis"sv, .view = ViewKind::movedim},
     {.name = "aten.movedim"sv, .view = ViewKind::movedim},
-    {.name = "aten.permute"sv, .view = ViewKind::permute, .shape = ShapeRule::permuted, .range = RangeBound::largest,
+    {.name = "aten.permute"sv, .view = ViewKind::permute, .shape = ShapeRule::permuted, .range = RangeBound::maximum,
      .keeps_nonfinite = true},
-    {.name = "aten.repeat"sv, .shape = ShapeRule::repeated, .moves = true},
-    {.name = "aten.roll"sv, .shape = ShapeRule::same, .range = RangeBound::largest, .keeps_nonfinite = true},
+    {.name = "aten.repeat"sv, .shape = ShapeRule::repeated, .data_movement = true},
+    {.name = "aten.roll"sv, .shape = ShapeRule::same, .range = RangeBound::maximum, .keeps_nonfinite = true},
     {.name = "aten.swapaxes"sv, .view = ViewKind::transpose},
     {.name = "aten.swapdims"sv, .view = ViewKind::transpose},
     {.name = "aten.t"sv, .view = ViewKind::transpose, .shape = ShapeRule::matrix_transposed,
-     .range = RangeBound::largest, .keeps_nonfinite = true},
+     .range = RangeBound::maximum, .keeps_nonfinite = true},
     {.name = "aten.transpose"sv, .view = ViewKind::transpose, .shape = ShapeRule::transposed,
-     .range = RangeBound::largest, .keeps_nonfinite = true},
+     .range = RangeBound::maximum, .keeps_nonfinite = true},
     // clang-format on
 };
 

@@ -93,13 +93,13 @@ inline constexpr OperatorRow padding[] = {
 /// What holds for all overloads.
 inline constexpr OperatorFacts padding_facts[] = {
     // clang-format off
-    {.name = "aten.constant_pad_nd"sv, .shape = ShapeRule::padded, .range = RangeBound::largest,
-     .keeps_nonfinite = true, .moves = true},
+    {.name = "aten.constant_pad_nd"sv, .shape = ShapeRule::padded, .range = RangeBound::maximum,
+     .keeps_nonfinite = true, .data_movement = true},
     {.name = "aten.reflection_pad1d"sv, .autocast = AutocastPolicy::full},
-    {.name = "aten.reflection_pad2d"sv, .range = RangeBound::largest, .keeps_nonfinite = true,
+    {.name = "aten.reflection_pad2d"sv, .range = RangeBound::maximum, .keeps_nonfinite = true,
      .autocast = AutocastPolicy::full},
     {.name = "aten.replication_pad1d"sv, .autocast = AutocastPolicy::full},
-    {.name = "aten.replication_pad2d"sv, .range = RangeBound::largest, .keeps_nonfinite = true,
+    {.name = "aten.replication_pad2d"sv, .range = RangeBound::maximum, .keeps_nonfinite = true,
      .autocast = AutocastPolicy::full},
     {.name = "aten.replication_pad3d"sv, .autocast = AutocastPolicy::full},
     // clang-format on

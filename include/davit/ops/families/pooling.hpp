@@ -162,22 +162,22 @@ inline constexpr OperatorRow pooling[] = {
 /// What holds for all overloads.
 inline constexpr OperatorFacts pooling_facts[] = {
     // clang-format off
-    {.name = "aten._adaptive_avg_pool2d"sv, .range = RangeBound::largest},
-    {.name = "aten._adaptive_avg_pool3d"sv, .range = RangeBound::largest},
-    {.name = "aten.adaptive_avg_pool1d"sv, .range = RangeBound::largest},
-    {.name = "aten.adaptive_avg_pool2d"sv, .range = RangeBound::largest},
+    {.name = "aten._adaptive_avg_pool2d"sv, .range = RangeBound::maximum},
+    {.name = "aten._adaptive_avg_pool3d"sv, .range = RangeBound::maximum},
+    {.name = "aten.adaptive_avg_pool1d"sv, .range = RangeBound::maximum},
+    {.name = "aten.adaptive_avg_pool2d"sv, .range = RangeBound::maximum},
     {.name = "aten.adaptive_avg_pool3d"sv, .autocast = AutocastPolicy::full},
     {.name = "aten.adaptive_max_pool3d"sv, .autocast = AutocastPolicy::full},
-    {.name = "aten.avg_pool1d"sv, .range = RangeBound::largest},
-    {.name = "aten.avg_pool2d"sv, .range = RangeBound::largest},
-    {.name = "aten.avg_pool3d"sv, .range = RangeBound::largest, .autocast = AutocastPolicy::full},
+    {.name = "aten.avg_pool1d"sv, .range = RangeBound::maximum},
+    {.name = "aten.avg_pool2d"sv, .range = RangeBound::maximum},
+    {.name = "aten.avg_pool3d"sv, .range = RangeBound::maximum, .autocast = AutocastPolicy::full},
     {.name = "aten.fractional_max_pool2d"sv, .autocast = AutocastPolicy::full},
     {.name = "aten.fractional_max_pool3d"sv, .autocast = AutocastPolicy::full},
-    {.name = "aten.max_pool1d"sv, .range = RangeBound::largest},
-    {.name = "aten.max_pool2d"sv, .range = RangeBound::largest},
-    {.name = "aten.max_pool2d_with_indices"sv, .range = RangeBound::largest},
+    {.name = "aten.max_pool1d"sv, .range = RangeBound::maximum},
+    {.name = "aten.max_pool2d"sv, .range = RangeBound::maximum},
+    {.name = "aten.max_pool2d_with_indices"sv, .range = RangeBound::maximum},
     {.name = "aten.max_pool3d"sv, .autocast = AutocastPolicy::full},
-    {.name = "aten.max_pool3d_with_indices"sv, .range = RangeBound::largest},
+    {.name = "aten.max_pool3d_with_indices"sv, .range = RangeBound::maximum},
     // clang-format on
 };
 

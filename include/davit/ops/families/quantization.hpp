@@ -202,7 +202,7 @@ inline constexpr OperatorFacts quantization_facts[] = {
     {.name = "davit.linear_packed"sv, .keeps_nonfinite = true},
     {.name = "quantized_decomposed.dequantize_per_channel"sv, .range = RangeBound::scaled, .keeps_nonfinite = true},
     {.name = "quantized_decomposed.dequantize_per_tensor"sv, .range = RangeBound::scaled, .keeps_nonfinite = true},
-    {.name = "quantized_decomposed.quantize_per_tensor"sv, .range = RangeBound::largest},
+    {.name = "quantized_decomposed.quantize_per_tensor"sv, .range = RangeBound::maximum},
     // clang-format on
 };
 

@@ -311,8 +311,8 @@ inline constexpr OperatorRow resizing[] = {
 /// What holds for all overloads.
 inline constexpr OperatorFacts resizing_facts[] = {
     // clang-format off
-    {.name = "aten.upsample_bilinear2d"sv, .range = RangeBound::largest, .keeps_nonfinite = true},
-    {.name = "aten.upsample_nearest2d"sv, .range = RangeBound::largest, .keeps_nonfinite = true},
+    {.name = "aten.upsample_bilinear2d"sv, .range = RangeBound::maximum, .keeps_nonfinite = true},
+    {.name = "aten.upsample_nearest2d"sv, .range = RangeBound::maximum, .keeps_nonfinite = true},
     {.name = "aten.grid_sampler"sv, .autocast = AutocastPolicy::full},
     {.name = "aten.grid_sampler_2d"sv, .keeps_nonfinite = true},
     // clang-format on

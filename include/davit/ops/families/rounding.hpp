@@ -64,17 +64,19 @@ inline constexpr OperatorRow rounding[] = {
 /// What holds for all overloads.
 inline constexpr OperatorFacts rounding_facts[] = {
     // clang-format off
-    {.name = "aten.ceil"sv, .shape = ShapeRule::same, .range = RangeBound::largest, .keeps_nonfinite = true},
-    {.name = "aten.clamp"sv, .shape = ShapeRule::promoted, .range = RangeBound::largest, .result = ResultRule::same,
+    {.name = "aten.ceil"sv, .shape = ShapeRule::same, .range = RangeBound::maximum, .keeps_nonfinite = true},
+    {.name = "aten.clamp"sv, .shape = ShapeRule::promoted, .range = RangeBound::maximum, .result = ResultRule::promoted,
      .promotes = true},
     {.name = "aten.clamp_max"sv, .promotes = true},
     {.name = "aten.clamp_min"sv, .promotes = true},
-    {.name = "aten.floor"sv, .shape = ShapeRule::same, .range = RangeBound::largest, .keeps_nonfinite = true},
-    {.name = "aten.maximum"sv, .shape = ShapeRule::promoted, .range = RangeBound::largest, .result = ResultRule::same},
-    {.name = "aten.minimum"sv, .shape = ShapeRule::promoted, .range = RangeBound::largest, .result = ResultRule::same},
+    {.name = "aten.floor"sv, .shape = ShapeRule::same, .range = RangeBound::maximum, .keeps_nonfinite = true},
+    {.name = "aten.maximum"sv, .shape = ShapeRule::promoted, .range = RangeBound::maximum,
+     .result = ResultRule::promoted},
+    {.name = "aten.minimum"sv, .shape = ShapeRule::promoted, .range = RangeBound::maximum,
+     .result = ResultRule::promoted},
     {.name = "aten.nextafter"sv, .promotes = true},
-    {.name = "aten.round"sv, .shape = ShapeRule::same, .range = RangeBound::largest, .keeps_nonfinite = true},
-    {.name = "aten.trunc"sv, .shape = ShapeRule::same, .range = RangeBound::largest, .keeps_nonfinite = true},
+    {.name = "aten.round"sv, .shape = ShapeRule::same, .range = RangeBound::maximum, .keeps_nonfinite = true},
+    {.name = "aten.trunc"sv, .shape = ShapeRule::same, .range = RangeBound::maximum, .keeps_nonfinite = true},
     // clang-format on
 };
 

@@ -95,10 +95,10 @@ inline constexpr OperatorRow scans[] = {
 /// What holds for all overloads.
 inline constexpr OperatorFacts scans_facts[] = {
     // clang-format off
-    {.name = "aten.cummax"sv, .result = ResultRule::same_and_place},
-    {.name = "aten.cummin"sv, .result = ResultRule::same_and_place},
-    {.name = "aten.cumprod"sv, .shape = ShapeRule::same, .result = ResultRule::as_asked},
-    {.name = "aten.cumsum"sv, .shape = ShapeRule::accumulated, .result = ResultRule::as_asked},
+    {.name = "aten.cummax"sv, .result = ResultRule::promoted_and_index},
+    {.name = "aten.cummin"sv, .result = ResultRule::promoted_and_index},
+    {.name = "aten.cumprod"sv, .shape = ShapeRule::same, .result = ResultRule::dtype_argument},
+    {.name = "aten.cumsum"sv, .shape = ShapeRule::cumulative, .result = ResultRule::dtype_argument},
     {.name = "aten.logcumsumexp"sv, .shape = ShapeRule::same},
     // clang-format on
 };

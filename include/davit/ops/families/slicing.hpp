@@ -99,17 +99,17 @@ inline constexpr OperatorFacts slicing_facts[] = {
     // clang-format off
     {.name = "aten.as_strided"sv, .view = ViewKind::other},
     {.name = "aten.as_strided_"sv, .view = ViewKind::other},
-    {.name = "aten.diag"sv, .result = ResultRule::same},
+    {.name = "aten.diag"sv, .result = ResultRule::promoted},
     {.name = "aten.diagonal"sv, .view = ViewKind::diagonal},
     {.name = "aten.narrow"sv, .view = ViewKind::other, .apart = true},
-    {.name = "aten.select"sv, .view = ViewKind::select, .shape = ShapeRule::selected, .range = RangeBound::largest,
+    {.name = "aten.select"sv, .view = ViewKind::select, .shape = ShapeRule::selected, .range = RangeBound::maximum,
      .keeps_nonfinite = true},
     {.name = "aten.select_scatter"sv, .shape = ShapeRule::same},
-    {.name = "aten.slice"sv, .view = ViewKind::slice, .shape = ShapeRule::sliced, .range = RangeBound::largest,
+    {.name = "aten.slice"sv, .view = ViewKind::slice, .shape = ShapeRule::sliced, .range = RangeBound::maximum,
      .keeps_nonfinite = true},
     {.name = "aten.slice_scatter"sv, .shape = ShapeRule::same},
-    {.name = "aten.tril"sv, .shape = ShapeRule::same, .result = ResultRule::same},
-    {.name = "aten.triu"sv, .shape = ShapeRule::same, .result = ResultRule::same},
+    {.name = "aten.tril"sv, .shape = ShapeRule::same, .result = ResultRule::promoted},
+    {.name = "aten.triu"sv, .shape = ShapeRule::same, .result = ResultRule::promoted},
     {.name = "aten.unfold"sv, .view = ViewKind::other},
     // clang-format on
 };

@@ -123,17 +123,17 @@ inline constexpr OperatorRow sorting[] = {
 /// What holds for all overloads.
 inline constexpr OperatorFacts sorting_facts[] = {
     // clang-format off
-    {.name = "aten.argsort"sv, .result = ResultRule::place},
-    {.name = "aten.bucketize"sv, .result = ResultRule::place},
-    {.name = "aten.kthvalue"sv, .result = ResultRule::same_and_place},
-    {.name = "aten.median"sv, .result = ResultRule::same_and_place},
-    {.name = "aten.mode"sv, .result = ResultRule::same_and_place},
-    {.name = "aten.nanmedian"sv, .result = ResultRule::unknown_and_place},
+    {.name = "aten.argsort"sv, .result = ResultRule::index},
+    {.name = "aten.bucketize"sv, .result = ResultRule::index},
+    {.name = "aten.kthvalue"sv, .result = ResultRule::promoted_and_index},
+    {.name = "aten.median"sv, .result = ResultRule::promoted_and_index},
+    {.name = "aten.mode"sv, .result = ResultRule::promoted_and_index},
+    {.name = "aten.nanmedian"sv, .result = ResultRule::unknown_and_index},
     {.name = "aten.nanquantile"sv, .autocast = AutocastPolicy::full},
     {.name = "aten.quantile"sv, .autocast = AutocastPolicy::full},
-    {.name = "aten.searchsorted"sv, .result = ResultRule::place},
-    {.name = "aten.sort"sv, .shape = ShapeRule::sorted, .result = ResultRule::same_and_place},
-    {.name = "aten.topk"sv, .shape = ShapeRule::largest_k, .result = ResultRule::same_and_place},
+    {.name = "aten.searchsorted"sv, .result = ResultRule::index},
+    {.name = "aten.sort"sv, .shape = ShapeRule::sorted, .result = ResultRule::promoted_and_index},
+    {.name = "aten.topk"sv, .shape = ShapeRule::topk, .result = ResultRule::promoted_and_index},
     // clang-format on
 };
 

@@ -130,7 +130,7 @@ inline constexpr OperatorRow special_functions[] = {
 inline constexpr OperatorFacts special_functions_facts[] = {
     // clang-format off
     {.name = "aten.digamma"sv, .shape = ShapeRule::floating, .result = ResultRule::floating},
-    {.name = "aten.erf"sv, .shape = ShapeRule::floating, .range = RangeBound::one, .keeps_nonfinite = true},
+    {.name = "aten.erf"sv, .shape = ShapeRule::floating, .range = RangeBound::unit, .keeps_nonfinite = true},
     {.name = "aten.erfc"sv, .shape = ShapeRule::floating},
     {.name = "aten.erfinv"sv, .shape = ShapeRule::floating},
     {.name = "aten.i0"sv, .result = ResultRule::floating},

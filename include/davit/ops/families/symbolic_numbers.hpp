@@ -56,7 +56,7 @@ inline constexpr OperatorRow symbolic_numbers[] = {
 inline constexpr OperatorFacts symbolic_numbers_facts[] = {
     // clang-format off
     {.name = "aten.data"sv, .view = ViewKind::same},
-    {.name = "aten.sym_size"sv, .moves = true},
+    {.name = "aten.sym_size"sv, .data_movement = true},
     // clang-format on
 };
 

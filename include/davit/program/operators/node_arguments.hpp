@@ -131,7 +131,7 @@ struct ProgramCalls {
 
   [[nodiscard]] constexpr NodeArguments call(NodeId n) const noexcept { return {graph, n}; }
   /// Returns the producer of a value, for folding it into another node; no_id for a call with effects.
-  [[nodiscard]] constexpr NodeId maker(ValueId v) const noexcept {
+  [[nodiscard]] constexpr NodeId foldable_producer(ValueId v) const noexcept {
     const NodeId n = graph.values[v].producer;
     return n == no_id || has_effects(n) ? no_id : n;
   }

@@ -22,11 +22,11 @@ GuardChecks::GuardChecks(const MethodInterface& interface) : interface_(&interfa
     if (!is_guard_leaf(node.op)) continue;
     const InputPort& port = interface.inputs[ports_[node.a]];
     if (node.op == GuardOp::storage_offset) {
-      values_[i] = GuardNumber::of(std::int64_t{0});
+      values_[i] = PythonNumber::of(std::int64_t{0});
     } else if (node.op == GuardOp::input && port.constant) {
       values_[i] = number_of(constant_value(*port.constant));
     } else if (node.op == GuardOp::size && port.type.dims[node.b].is_static()) {
-      values_[i] = GuardNumber::of(port.type.dims[node.b].value);
+      values_[i] = PythonNumber::of(port.type.dims[node.b].value);
     } else {
       leaves_.push_back(i);
       asks_sizes_only_ = asks_sizes_only_ && node.op == GuardOp::size;
@@ -37,24 +37,24 @@ GuardChecks::GuardChecks(const MethodInterface& interface) : interface_(&interfa
   any_ = first_violation(interface.guards, values_) != interface.guards.size();
 }
 
-GuardNumber GuardChecks::number_of(const EValue& value) noexcept {
-  if (value.is_int()) return GuardNumber::of(value.as_int());
-  if (value.is_bool()) return GuardNumber::of(value.as_bool());
-  return value.is_float() ? GuardNumber::of(value.as_float()) : GuardNumber{};
+PythonNumber GuardChecks::number_of(const EValue& value) noexcept {
+  if (value.is_int()) return PythonNumber::of(value.as_int());
+  if (value.is_bool()) return PythonNumber::of(value.as_bool());
+  return value.is_float() ? PythonNumber::of(value.as_float()) : PythonNumber{};
 }
 
-GuardNumber GuardChecks::leaf(const GuardNode& node, std::span<const EValue> inputs) const {
+PythonNumber GuardChecks::leaf(const GuardNode& node, std::span<const EValue> inputs) const {
   const EValue& input = inputs[ports_[node.a]];
   if (node.op == GuardOp::input) return number_of(input);
   const TensorView* tensor = input.tensor_if();
   if (tensor == nullptr || node.b >= tensor->rank) return {};
-  return GuardNumber::of(node.op == GuardOp::size ? tensor->size(node.b) : tensor->stride(node.b));
+  return PythonNumber::of(node.op == GuardOp::size ? tensor->size(node.b) : tensor->stride(node.b));
 }
 
 bool GuardChecks::read(std::span<const EValue> inputs) {
   bool is_new = false;
   for (const std::uint32_t at : leaves_) {
-    const GuardNumber value = leaf(interface_->guards.nodes[at], inputs);
+    const PythonNumber value = leaf(interface_->guards.nodes[at], inputs);
     is_new = is_new || !(values_[at] == value);
     values_[at] = value;
   }

@@ -50,7 +50,7 @@ MethodState::MethodState(BackendTables backends, const LoweredMethod& lowered, s
       schedule(&lowered.schedule),
       context(&shared),
       frame(lowered.name, {}, lowered.interface, state),
-      last(lowered.interface.inputs.size(), lowered.interface.outputs.size(), frame.changed_state(state)) {
+      overwritten(lowered.interface.inputs.size(), lowered.interface.outputs.size(), frame.changed_state(state)) {
   delegates.reserve(lowered.delegates.size());
   for (const LoweredDelegate& delegate : lowered.delegates) {
     DelegateCall& call =
@@ -121,7 +121,7 @@ void MethodState::fill_slots() {
     slots[literal.slot] = literal_value(parent.view(), literal.argument);
 }
 
-void LastOutputs::note_callers_dims(std::span<const EValue> passed, std::span<const EValue> inputs) {
+void OverwrittenMemory::note_callers_dims(std::span<const EValue> passed, std::span<const EValue> inputs) {
   callers_dims_.clear();
   for (std::size_t k = 0; k < inputs.size(); ++k)
     if (inputs[k].is_tensor() && inputs[k].tensor().sizes_data == passed[k].tensor().sizes_data)
@@ -129,8 +129,8 @@ void LastOutputs::note_callers_dims(std::span<const EValue> passed, std::span<co
   std::ranges::sort(callers_dims_);
 }
 
-void LastOutputs::note(std::span<const EValue> passed, std::span<const EValue> inputs,
-                       std::span<const EValue> outputs) {
+void OverwrittenMemory::note(std::span<const EValue> passed, std::span<const EValue> inputs,
+                             std::span<const EValue> outputs) {
   if (std::exchange(replaced_, false)) std::swap(copies_[0], copies_[1]);
   own_.clear();
   dims_.clear();
@@ -162,7 +162,7 @@ void LastOutputs::note(std::span<const EValue> passed, std::span<const EValue> i
   size_ = static_cast<std::uintptr_t>(all.end - all.begin);
 }
 
-std::optional<std::span<const EValue>> LastOutputs::replace(std::span<const EValue> values) {
+std::optional<std::span<const EValue>> OverwrittenMemory::replace(std::span<const EValue> values) {
   const auto lies_there = [&](const TensorView& tensor) { return is_state(tensor) || own_.meet(memory_range(tensor)); };
   const auto is_kept = [&](const EValue& value) {
     return !value.is_tensor() || (!lies_there(value.tensor()) && !holds_dims(value.tensor()));

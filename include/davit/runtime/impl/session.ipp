@@ -95,7 +95,7 @@ namespace detail {
     return std::unexpected(std::move(error));
   }
   if (Result<void> checked = check_outputs(m); !checked) return error_of(std::move(checked));
-  m.last.note(inputs, inputs, m.frame.outputs());
+  m.overwritten.note(inputs, inputs, m.frame.outputs());
   return Outputs(m.frame.outputs().data(), m.frame.interface());
 }
 
@@ -128,8 +128,8 @@ namespace detail {
   };
   const Running running(*m.context);
   std::span<const EValue> user_inputs = passed;
-  if (m.last.may_hold(passed)) {
-    const std::optional<std::span<const EValue>> own = m.last.replace(passed);
+  if (m.overwritten.may_hold(passed)) {
+    const std::optional<std::span<const EValue>> own = m.overwritten.replace(passed);
     if (!own)
       return std::unexpected(Error{.code = ErrorCode::out_of_memory,
                                    .stage = Stage::execute,
@@ -160,7 +160,7 @@ namespace detail {
   if (m.frame.writes_back())
     if (Result<void> written = m.frame.write_back(inputs, state); !written) return error_of(std::move(written));
   m.context->undo.clear();
-  m.last.note(passed, user_inputs, m.frame.outputs());
+  m.overwritten.note(passed, user_inputs, m.frame.outputs());
   if (m.can_be_ready()) m.ready_call = m.only;
   return Outputs(m.frame.outputs().data(), m.frame.interface());
 }
@@ -173,13 +173,14 @@ Result<Outputs> Session::run(std::size_t index, std::span<const EValue> user_inp
     detail::DelegateState* const ready = m.ready_call;
     const PortChecks& checks = m.frame.input_checks();
     if (ready == nullptr || user_inputs.size() != checks.count() ||
-        !checks.match_all(user_inputs.data(),
-                          [&last = m.last](const TensorView& input) { return last.is_apart(input); })) [[unlikely]]
+        !checks.match_all(user_inputs.data(), [&memory = m.overwritten](const TensorView& input) {
+          return memory.is_apart(input);
+        })) [[unlikely]]
       return detail::run_method(m, state_->state, user_inputs);
     // fast path: the call uses the caller's inputs and the method's outputs directly
     ready->call.inputs = user_inputs;
     const Status status = detail::execute(*ready);
-    const void* const* place = m.last.places();
+    const void* const* place = m.overwritten.places();
     if (!status || !ready->checks.match_tensors(ready->call.outputs.data(), [&place](const TensorView& output) {
           return output.data == *place++;
         })) [[unlikely]]

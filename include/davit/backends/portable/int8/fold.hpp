@@ -83,8 +83,8 @@ namespace detail {
   const Quantized out = quantized(g, n.output(), v);
   if (out.low <= out.high) {
     if (fold_copy(g, inner, out, steps)) return nullptr;
-    if (const NodeId maker = operators::inner_maker(g, inner); maker != no_id) {
-      const EmbedNode op{g, maker};
+    if (const NodeId producer = operators::inner_producer(g, inner); producer != no_id) {
+      const EmbedNode op{g, producer};
       if (fold_convolution(op, out, steps) || fold_linear(op, out, steps) || fold_pool(op, out, steps) ||
           fold_binary(op, out, steps) || fold_unary(op, out, steps) || fold_softmax(op, out, steps) ||
           fold_cat(op, out, steps) || fold_permute(op, out, steps))

@@ -33,8 +33,8 @@ struct Bias {
     return {.good = true, .value = v, .constant = g.elements<float>(v)};
   }
   operators::QuantizationView view;
-  if (g.maker(v) == no_id || operators::read_quantization(g.call(g.maker(v)), view) || view.quantizes ||
-      (view.scales != no_id && !view.per_channel))
+  if (g.foldable_producer(v) == no_id || operators::read_quantization(g.call(g.foldable_producer(v)), view) ||
+      view.quantizes || (view.scales != no_id && !view.per_channel))
     return {};
   const std::int32_t* const numbers = g.elements<std::int32_t>(view.input);
   const float* const scale_of = view.scales != no_id ? g.elements<float>(view.scales) : nullptr;

@@ -55,7 +55,7 @@ class Int8Plan {
     const Int8Patterns patterns(calls_, constant_of);
     for (NodeId n = graph_.root().nodes.first; n < graph_.root().nodes.first + graph_.root().nodes.count; ++n) {
       const std::optional<Int8Result> to = patterns.result_of(n);
-      const NodeId inner = to && !narrow(patterns, *to, n) ? operators::inner_maker(calls_, to->value) : no_id;
+      const NodeId inner = to && !narrow(patterns, *to, n) ? operators::inner_producer(calls_, to->value) : no_id;
       if (inner == no_id) continue;
       std::optional<Int8Step> step = sum(patterns, *to, inner);
       if (!step && !sums_only) step = convolution(patterns, *to, inner);
@@ -81,21 +81,21 @@ class Int8Plan {
     return std::ranges::all_of(graph_.dims_of(graph_.values[v].sizes), [](const Dim& d) { return d.is_static(); });
   }
   void absorb(ValueId v) {
-    if (const NodeId n = calls_.maker(v); n != no_id) absorbed_[n] = 1;
+    if (const NodeId n = calls_.foldable_producer(v); n != no_id) absorbed_[n] = 1;
   }
   /// Fuses clamps, as floats, into the int8 step whose result only they use; false if there is none.
   [[nodiscard]] bool narrow(const Int8Patterns& patterns, const Int8Result& to, NodeId n) {
     const auto x = to.is_bounded() && calls_.is_single(to.value) ? patterns.bytes_of(to.value) : std::nullopt;
-    const NodeId maker = x && patterns.is_same(*x, to) ? operators::inner_maker(calls_, x->input) : no_id;
-    Int8Step* const step = maker == no_id ? nullptr : step_of(maker);
+    const NodeId producer = x && patterns.is_same(*x, to) ? operators::inner_producer(calls_, x->input) : no_id;
+    Int8Step* const step = producer == no_id ? nullptr : step_of(producer);
     if (step == nullptr) return false;
     kernels::ByteRange& range = step->parameters.range;
     if (std::max(range.low, to.range.low) > std::min(range.high, to.range.high)) return false;
     range.low = std::max(range.low, to.range.low);
     range.high = std::min(range.high, to.range.high);
     step->quantize = n;
-    std::swap(step_of_[n], step_of_[maker]);
-    absorbed_[maker] = 1;
+    std::swap(step_of_[n], step_of_[producer]);
+    absorbed_[producer] = 1;
     absorb(to.quantize.input);
     absorb(to.value);
     return true;
@@ -162,7 +162,8 @@ class Int8Plan {
     const ByteProduct product{.convolution = {.channels = w.sizes[1], .out_channels = w.sizes[0]}, .of_rows = true};
     std::optional<Int8Step> step = finished(patterns, to, *on, product, view.left, view.right, view.addend);
     if (step && !view.transposed)
-      if (PermutationView moved; !read_permutation(calls_.call(calls_.maker(view.right)), moved)) absorb(moved.input);
+      if (PermutationView moved; !read_permutation(calls_.call(calls_.foldable_producer(view.right)), moved))
+        absorb(moved.input);
     return step;
   }
   using PermutationView = operators::PermutationView;

@@ -58,12 +58,12 @@ namespace davit::detail {
     case ShapeRule::product_added: return ranks({0, 2, 2}, 2);
     case ShapeRule::linear:
     case ShapeRule::product: return ranks({1, 1}, 0);
-    case ShapeRule::joined: return rank > 0 && outputs.size() == 1 && outputs[0].is_value();
+    case ShapeRule::concatenated: return rank > 0 && outputs.size() == 1 && outputs[0].is_value();
     case ShapeRule::sliced:
     case ShapeRule::transposed:
     case ShapeRule::permuted:
     case ShapeRule::same:
-    case ShapeRule::tested:
+    case ShapeRule::predicate:
       return rank >= (facts.shape == ShapeRule::sliced || facts.shape == ShapeRule::transposed ? 1 : 0) &&
              outputs.size() == 1 && outputs[0].is_value() && rank_of(outputs[0]) == rank;
     default: return true;

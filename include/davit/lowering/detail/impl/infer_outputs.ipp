@@ -73,7 +73,8 @@ bool infer_outputs(RuleEvaluator& r, std::string_view target, std::span<const Na
     return std::ranges::find(rules, rule) != rules.end();
   };
   using enum ShapeRule;
-  const bool needs_tensor = !is_one_of({made, filled, scalar, arange, joined, stacked, promoted, quotient, chosen});
+  const bool needs_tensor =
+      !is_one_of({factory, filled, scalar, arange, concatenated, stacked, promoted, quotient, where});
   if (needs_tensor) {
     if (first == a.size()) return false;
     m = meta(r, a[first].item);
@@ -95,12 +96,12 @@ bool infer_outputs(RuleEvaluator& r, std::string_view target, std::span<const Na
   switch (rule) {
     case promoted:
     case quotient:
-    case compared:
+    case comparison:
       m = broadcast(r, a);
       if (rule == quotient && !target.ends_with("_mode")) m.dtype = as_float(m.dtype);
-      if (rule == compared) m.dtype = ScalarType::bool_;
+      if (rule == comparison) m.dtype = ScalarType::bool_;
       break;
-    case chosen: {
+    case where: {
       m = broadcast(r, a.subspan(1));
       const ScalarType type = m.dtype;
       m = broadcast(r, a);
@@ -108,11 +109,11 @@ bool infer_outputs(RuleEvaluator& r, std::string_view target, std::span<const Na
       break;
     }
     case same: break;
-    case tested: m.dtype = ScalarType::bool_; break;
-    case magnitude:
+    case predicate: m.dtype = ScalarType::bool_; break;
+    case absolute:
       if (is_complex(m.dtype)) m.dtype = m.dtype == ScalarType::complex128 ? ScalarType::float64 : ScalarType::float32;
       break;
-    case accumulated:
+    case cumulative:
       if (is_integral(m.dtype)) m.dtype = ScalarType::int64;
       break;
     case floating: m.dtype = as_float(m.dtype); break;
@@ -132,8 +133,8 @@ bool infer_outputs(RuleEvaluator& r, std::string_view target, std::span<const Na
       return true;
     }
     case sorted:
-    case largest_k: {
-      if (rule == largest_k && !m.sizes.empty()) {
+    case topk: {
+      if (rule == topk && !m.sizes.empty()) {
         const Item* dim = argument("dim");
         const std::size_t d = dim == nullptr ? m.sizes.size() - 1 : index(*dim);
         if (d < m.sizes.size()) m.sizes[d] = r.emit.dim(at(1));
@@ -145,8 +146,8 @@ bool infer_outputs(RuleEvaluator& r, std::string_view target, std::span<const Na
     case reduced:
     case summed:
     case reduced_to_bool:
-    case reduced_to_place:
-    case extreme: {
+    case reduced_to_index:
+    case reduced_with_index: {
       const Item* keep = argument("keepdim");
       const Item* dim = argument("dim");
       const bool kept = keep != nullptr && r.truth(*keep);
@@ -156,10 +157,10 @@ bool infer_outputs(RuleEvaluator& r, std::string_view target, std::span<const Na
       for (std::size_t d = 0; d < m.sizes.size(); ++d)
         if (!gone[d] || kept) sizes.push_back(gone[d] ? Dim{1} : m.sizes[d]);
       m.sizes = std::move(sizes);
-      if (rule == reduced_to_place) m.dtype = ScalarType::int64;
+      if (rule == reduced_to_index) m.dtype = ScalarType::int64;
       if (rule == reduced_to_bool) m.dtype = ScalarType::bool_;
       if (rule == summed && is_integral(m.dtype)) m.dtype = ScalarType::int64;
-      if (rule == extreme && target.ends_with(".dim")) {
+      if (rule == reduced_with_index && target.ends_with(".dim")) {
         result.push_back(m);
         m.dtype = ScalarType::int64;
       }
@@ -197,7 +198,7 @@ bool infer_outputs(RuleEvaluator& r, std::string_view target, std::span<const Na
       }
       break;
     }
-    case made:
+    case factory:
     case filled:
       m.sizes = r.dims(at(0));
       m.dtype = rule == filled ? r.dtype(at(1)) : ScalarType::float32;
@@ -285,7 +286,7 @@ bool infer_outputs(RuleEvaluator& r, std::string_view target, std::span<const Na
       m.sizes[d] = span;
       break;
     }
-    case joined:
+    case concatenated:
     case stacked: {
       if (at(0).items.empty()) return false;
       std::vector<NamedItem> parts;

@@ -83,20 +83,20 @@ namespace davit::detail {
   const std::vector<Dim> to(s.sizes(out).begin(), s.sizes(out).end());
   if (to.size() < 3 || s.sizes(x).size() < 2 || !s.same(to.back(), s.sizes(x).back())) return false;
   const std::span<const Dim> lead(to.data(), to.size() - 1);
-  if (const NodeId n = s.maker(x, "aten.linear.default"); n != no_id && s.sizes(x).size() == 2) {
+  if (const NodeId n = s.producer(x, "aten.linear.default"); n != no_id && s.sizes(x).size() == 2) {
     const ValueId rows = rows_of(s, s.argument(n, 0), lead);
     if (rows == no_id) return false;
     std::vector<NamedItem> arguments{{"input", tensor_item(rows)}, {"weight", tensor_item(s.argument(n, 1))}};
     if (const ValueId bias = s.argument(n, 2); bias != no_id) arguments.push_back({"bias", tensor_item(bias)});
     return s.compose(node, "aten.linear.default", arguments);
   }
-  if (const NodeId n = s.maker(x, "aten.mm.default"); n != no_id) {
+  if (const NodeId n = s.producer(x, "aten.mm.default"); n != no_id) {
     const ValueId rows = rows_of(s, s.argument(n, 0), lead);
     if (rows == no_id) return false;
     const NamedItem arguments[] = {{"self", tensor_item(rows)}, {"other", tensor_item(s.argument(n, 1))}};
     return s.compose(node, "aten.matmul.default", arguments);
   }
-  if (const NodeId n = s.maker(x, "aten.bmm.default");
+  if (const NodeId n = s.producer(x, "aten.bmm.default");
       n != no_id && to.size() > 3 && s.same(std::span(to).last(2), s.sizes(x).last(2))) {
     // the batch dimensions were flattened, perhaps after an expand of the operand
     const auto operand = [&](ValueId v) {
@@ -115,7 +115,7 @@ namespace davit::detail {
     };
     const ValueId a = operand(s.argument(n, 0));
     ValueId b = operand(s.argument(n, 1));
-    if (b == no_id && s.maker(a, "aten._safe_softmax.default") != no_id) {  // attention keeps the rank of its scores
+    if (b == no_id && s.producer(a, "aten._safe_softmax.default") != no_id) {  // attention keeps the rank of its scores
       TensorMeta meta{.dtype = s.value(a).dtype, .sizes = to};
       std::ranges::copy(s.sizes(s.argument(n, 1)).last(2), meta.sizes.end() - 2);
       b = s.reshaped(s.argument(n, 1), meta);
@@ -135,7 +135,7 @@ namespace davit::detail {
 /// cat([a, b], 0) -> a, b; empty for other nodes.
 [[nodiscard]] std::vector<ValueId> rows_of_cat(Simplifier& s, ValueId v) {
   std::vector<ValueId> parts;
-  const NodeId n = s.maker(v, "aten.cat.default");
+  const NodeId n = s.producer(v, "aten.cat.default");
   std::size_t dim = 0;
   if (n == no_id || operators::read_cat(s.of(n), s.sizes(v).size(), dim) || dim != 0) return {};
   for (const Argument& part : s.view().args(s.of(n).find({"tensors", 0})->items)) parts.push_back(part.value());
@@ -174,7 +174,7 @@ namespace davit::detail {
 
 /// squeeze(slice(x, d, i, i + 1)) -> select(x, d, i).
 [[nodiscard]] bool make_select(Simplifier& s, const Node& node, ValueId x, ValueId out) {
-  const NodeId n = s.maker(x, "aten.slice.Tensor");
+  const NodeId n = s.producer(x, "aten.slice.Tensor");
   if (n == no_id) return false;
   operators::SliceView slice;
   if (operators::read_slice(s.of(n), slice) || !s.is(s.sizes(x)[slice.dim], 1) || slice.start < 0) return false;
@@ -290,7 +290,7 @@ bool make_permute(Simplifier& s, const Node& node, ValueId out) {
   const ValueId x = slice.input;
   if (s.same(s.sizes(x), s.sizes(out))) return slice.step == 1 && s.forward(out, x);
   // flip(x)[i] -> x[n - 1 - i]
-  const NodeId n = s.maker(x, "aten.flip.default");
+  const NodeId n = s.producer(x, "aten.flip.default");
   const std::optional<std::size_t> turned = n == no_id ? std::nullopt : only_dim(s.of(n), "dims");
   if (turned != slice.dim || slice.length != 1) return false;
   const std::int64_t at = s.sizes(x)[slice.dim].value - 1 - slice.start;

@@ -38,7 +38,7 @@ class PatternParser {
     if (take("if ")) pattern_.conditions = std::exchange(rest_, {});
     skip();
     if (!rest_.empty()) fail("a pattern has text after its call");
-    if (pattern_.names.size() > PatternMatch::most_names) fail("a pattern has too many names");
+    if (pattern_.names.size() > PatternMatch::max_names) fail("a pattern has too many names");
     return std::move(pattern_);
   }
 

@@ -21,8 +21,8 @@ namespace davit::detail {
     count *= d.value;
   }
   const NodeId n = s.value(v).producer;
-  if (depth == 0 || n == no_id || n < s.from.nodes.size() || count < 1 || count > s.most_numbers) return false;
-  s.most_numbers -= count;
+  if (depth == 0 || n == no_id || n < s.from.nodes.size() || count < 1 || count > s.max_numbers) return false;
+  s.max_numbers -= count;
   const std::string_view target = s.view().target(s.emit.module().nodes[n]), name = target.substr(0, target.rfind('.'));
   const operators::NodeArguments call = s.of(n);
   const std::span<const Argument> inputs = s.view().inputs(s.emit.module().nodes[n]);
@@ -142,7 +142,7 @@ namespace davit::detail {
   const std::string_view target = names[mirrors ? 1 : 0][padded - 1];
   std::vector<std::int64_t> pads(2 * padded, 0);
   const std::size_t place = 2 * (rank - 1 - first);
-  if (const NodeId before = s.maker(x, target); before != no_id && s.used_once(x)) {  // a pad of another dimension
+  if (const NodeId before = s.producer(x, target); before != no_id && s.used_once(x)) {  // a pad of another dimension
     const std::span<const Argument> old = s.view().args(s.view().inputs(s.emit.module().nodes[before])[1].items);
     const bool joins = old.size() == pads.size() &&
                        std::ranges::all_of(old, [](const Argument& a) { return a.kind == ArgumentKind::int_; }) &&
@@ -162,8 +162,8 @@ namespace davit::detail {
   std::vector<ValueId> leaves, weights;
   const auto taken = [&](ValueId v) -> const Node* {
     if (const auto at = s.gathered.find(v); at != s.gathered.end()) return &at->second;
-    NodeId n = s.maker(v, "aten.index.Tensor");
-    if (n == no_id) n = s.maker(v, "aten._unsafe_index.Tensor");
+    NodeId n = s.producer(v, "aten.index.Tensor");
+    if (n == no_id) n = s.producer(v, "aten._unsafe_index.Tensor");
     return n == no_id ? nullptr : &s.emit.module().nodes[n];
   };
   const auto source = [&](ValueId v) {

@@ -140,7 +140,7 @@ bool Simplifier::fits(const PatternRow& row, std::span<const Argument> inputs, s
   return true;
 }
 bool Simplifier::fits(const PatternRow& row, ValueId v) {
-  const NodeId n = maker(v, parsed(row).target());
+  const NodeId n = producer(v, parsed(row).target());
   return n != no_id && fits(row, view().inputs(emit.module().nodes[n]), view().outputs(emit.module().nodes[n]));
 }
 ValueId Simplifier::captured(std::string_view name) const {
@@ -191,7 +191,7 @@ bool Simplifier::apply(const Node& node, ValueId out) {
 // -- rewrites of any operator -----------------------------------------------------------------------------------------
 
 ValueId Simplifier::before_expand(ValueId v) {
-  const NodeId n = maker(v, "aten.expand.default");
+  const NodeId n = producer(v, "aten.expand.default");
   return n == no_id ? v : argument(n, 0);
 }
 /// x + expand(y) -> x + y, where x has the sizes of the result.

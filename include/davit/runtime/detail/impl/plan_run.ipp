@@ -14,8 +14,8 @@
 
 namespace davit::detail {
 
-inline constexpr std::size_t most_arena_bytes = std::size_t{1}
-                                                << 30;  ///< above it the arena follows actual sizes, not upper bounds
+inline constexpr std::size_t max_arena_bytes = std::size_t{1}
+                                               << 30;  ///< above it the arena follows actual sizes, not upper bounds
 
 /// Returns the symbols at their upper bounds.
 [[nodiscard]] SymbolValues upper_bounds(const ExportedProgram& parent) {
@@ -290,7 +290,7 @@ bool plan_run(MethodState& m, Error& error) {
   if (const SymbolValues bounds = upper_bounds(m.method->parent); bounds_known(graph, bounds)) {
     Error ignored;
     std::vector<std::int64_t> dims;
-    const auto limit = std::min<std::uint64_t>(most_arena_bytes, m.context->limits.max_memory);
+    const auto limit = std::min<std::uint64_t>(max_arena_bytes, m.context->limits.max_memory);
     if (size_blocks(m, bounds, dims, limit, ignored) && m.plan.total_bytes() <= limit)
       for (std::size_t b = 0; b < most.size(); ++b) most[b] = m.plan.blocks[b].life.bytes;
   }

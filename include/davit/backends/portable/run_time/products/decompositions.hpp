@@ -177,7 +177,7 @@ void exponential(T* a, std::int64_t n, T* work) noexcept {
   }
 }
 
-inline constexpr int most_sweeps = 60;
+inline constexpr int max_sweeps = 60;
 
 /// Jacobi's rotation of two rows or columns p and q, from their inner products `p`, `q` and `pq`.
 struct Rotation {
@@ -200,7 +200,7 @@ struct Rotation {
 /// destroyed.
 inline void eigen(double* a, std::int64_t n, double* v, double* values) noexcept {
   for (std::int64_t i = 0; i < n * n; ++i) v[i] = i / n == i % n;
-  for (int sweep = 0; sweep < most_sweeps; ++sweep) {
+  for (int sweep = 0; sweep < max_sweeps; ++sweep) {
     double off = 0, all = 0;
     for (std::int64_t i = 0; i < n * n; ++i) (i / n == i % n ? all : off) += a[i] * a[i];
     if (!(off > 1e-28 * all)) break;  // rounding leaves about n * 1e-32
@@ -256,7 +256,7 @@ inline void singular_values(double* columns, std::int64_t n, std::int64_t m, dou
   double* const rows = turned + m * m;
   for (std::int64_t i = 0; i < m * m; ++i) turned[i] = i / m == i % m;
   bool moved = true;
-  for (int sweep = 0; sweep < most_sweeps && moved; ++sweep) {
+  for (int sweep = 0; sweep < max_sweeps && moved; ++sweep) {
     moved = false;
     for (std::int64_t p = 0; p < m; ++p)
       for (std::int64_t q = p + 1; q < m; ++q) {

@@ -232,12 +232,12 @@ template <class C>
   const std::int64_t k = a.columns;
   const std::int64_t total = call.output(0).numel();
   if (total == 0) return ErrorCode::ok;
-  const auto most_work = [&] { return std::max(multiply_work<C>(a.rows, n), multiply_work<C>(total / n, n)); };
+  const auto max_work = [&] { return std::max(multiply_work<C>(a.rows, n), multiply_work<C>(total / n, n)); };
   const std::int64_t work_of_thread = [&] {
     const kernels::TeamScope alone(nullptr);
-    return most_work();
+    return max_work();
   }();
-  const auto work_id = buffers.buffer(std::max(most_work(), kernels::team_size() * work_of_thread));
+  const auto work_id = buffers.buffer(std::max(max_work(), kernels::team_size() * work_of_thread));
   if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
 
   a = MatrixStack(p.a->sizes(), buffers.strides(a_id));

@@ -87,9 +87,9 @@ struct Tridiagonalize {
 /// shifts. beside[i] is the element between i and i + 1; `beside` is destroyed.
 inline void tridiagonal_values(double* diagonal, double* beside, std::int64_t n) noexcept {
   constexpr double tiny = std::numeric_limits<double>::epsilon() / 4;
-  constexpr int most_steps = 60;
+  constexpr int max_steps = 60;
   for (std::int64_t first = 0; first < n; ++first)
-    for (int step = 0; step < most_steps; ++step) {
+    for (int step = 0; step < max_steps; ++step) {
       std::int64_t last = first;
       while (last + 1 < n &&
              std::fabs(beside[last]) > tiny * std::fmax(1.0, std::fabs(diagonal[last]) + std::fabs(diagonal[last + 1])))

@@ -252,8 +252,8 @@ class PointTaps {
     AxisTaps<C> taps[Rank];
     for (std::size_t d = 0; d < Rank; ++d) taps[d].find(axes_[d], Mode, point[Rank - 1 - d]);
     // all pairs, or triples, of the axes' taps, the last axis innermost
-    std::array<std::int64_t, most_taps> places;
-    std::array<C, most_taps> shares;
+    std::array<std::int64_t, max_taps> places;
+    std::array<C, max_taps> shares;
     std::size_t count = 1;
     places[0] = 0;
     shares[0] = 1;
@@ -318,12 +318,12 @@ class PointTaps {
   }
   std::array<GridAxis<C>, Rank> axes_;
   GridInterpolation mode_;
-  bool few_pixels_;                             ///< whose elements fit one vector
-  static constexpr std::size_t most_taps = 16;  ///< bicubic in a plane; volumes have no bicubic mode
+  bool few_pixels_;                            ///< whose elements fit one vector
+  static constexpr std::size_t max_taps = 16;  ///< bicubic in a plane; volumes have no bicubic mode
   std::size_t count_ = 0;
   bool all_inside_ = true;
-  std::array<std::array<std::int64_t, static_cast<std::size_t>(block)>, most_taps> places_;
-  std::array<std::array<C, static_cast<std::size_t>(block)>, most_taps> shares_;
+  std::array<std::array<std::int64_t, static_cast<std::size_t>(block)>, max_taps> places_;
+  std::array<std::array<C, static_cast<std::size_t>(block)>, max_taps> shares_;
 };
 
 template <class C, std::size_t Rank>

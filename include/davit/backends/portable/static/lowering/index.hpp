@@ -14,13 +14,13 @@
 /// Static lowering of copies to and from elements that index tensors select.
 namespace davit::static_lowering {
 
-inline constexpr std::size_t most_indices = 3;
+inline constexpr std::size_t max_indices = 3;
 
 /// The index tensors of a call, the dimensions that they index, and the walk.
 struct IndexCall {
   ValueId indexed = no_id;
-  std::array<ValueId, most_indices> indices{};
-  std::array<std::size_t, most_indices> dims{};
+  std::array<ValueId, max_indices> indices{};
+  std::array<std::size_t, max_indices> dims{};
   std::size_t count = 0;
   bool wraps = true;
 };
@@ -51,7 +51,7 @@ constexpr const char* read_indices(const EmbedNode& n, IndexCall& call) {
   std::size_t dim = 0;
   for (const StaticArgument& item : n.items("indices")) {
     if (item.is_value()) {
-      if (call.count == most_indices) return "it has more than 3 index tensors";
+      if (call.count == max_indices) return "it has more than 3 index tensors";
       call.indices[call.count] = item.value();
       call.dims[call.count++] = dim;
     } else if (item.kind != ArgumentKind::none) {
