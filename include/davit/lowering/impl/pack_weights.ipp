@@ -59,8 +59,7 @@ class WeightPacker {
         constant_(graph_.values.size(), 0) {}
 
   [[nodiscard]] std::optional<ExportedProgram> run() {
-    if (backend_.preprocess == nullptr || backend_.default_spec == nullptr || !backend_.is_available() ||
-        storage_matters(graph_))
+    if (backend_.preprocess == nullptr || backend_.default_spec == nullptr || storage_matters(graph_))
       return std::nullopt;
     find_constants();
     const Range nodes = graph_.root().nodes;
@@ -212,7 +211,7 @@ class WeightPacker {
     auto at = packed_.find(key);
     if (at == packed_.end()) {
       const std::optional<Origin> origin = origin_of(use->weight);
-      if (!origin || !is_welcome(*origin)) return;
+      if (!origin || !is_welcome(*origin) || !backend_.is_available()) return;
       at = packed_.emplace(key, pack(*use, *origin)).first;
       if (!at->second && unpacked_ != nullptr)
         unpacked_->push_back(concat("node '", node_label(graph_, n), "' (", graph_.target(graph_.nodes[n]),
