@@ -76,6 +76,18 @@ TEST_CASE("a write to the mapped bytes stays in this process: neither the file n
   CHECK(text_of(*map_file(folder.path / "file")) == "unchanged");
 }
 
+TEST_CASE("texts that name files are UTF-8") {
+  const Folder folder;
+  const std::string file = folder.path.string() + "/caf\xc3\xa9";
+  REQUIRE(write_file(file, "content"));
+  CHECK(std::filesystem::exists(path_of(file)));
+  CHECK(path_of(file).string() == file);
+  CHECK(path_of(file).filename().u8string() == u8"caf\u00e9");
+  const auto bytes = map_file(file);
+  REQUIRE(bytes);
+  CHECK(text_of(*bytes) == "content");
+}
+
 TEST_CASE("a file that cannot be mapped is an error with the path") {
   const Folder folder;
   check_refused(folder.path / "missing", "No such file or directory");

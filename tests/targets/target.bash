@@ -56,7 +56,7 @@ headers() {
 build() {
   local name=$1 folder=$root/build/$1
   local options=(-Doptimization="${optimization:-1}" -Ddebug=false -Dwerror="$([ "${optimization:-1}" = s ] && echo false || echo true)" -Dtests=enabled
-    -Ddagre=none)
+    -Ddagre=none -Dprefer_static=true)
   shift
   if [ -e "$root/cross/$name.ini" ]; then options+=(--cross-file "$root/cross/$name.ini"); fi
   if [ -e "$cache/$name/headers.ini" ]; then options+=(--cross-file "$cache/$name/headers.ini"); fi

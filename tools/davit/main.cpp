@@ -259,6 +259,7 @@ void reserve_streams() {
   app.set_version_flag("--version", tool::version());
 
   tool::InspectOptions inspect;
+  app.allow_windows_style_options(false);  // "/models/a.pt2" is a path on Windows too
   CLI::App* inspect_command = app.add_subcommand("inspect",
                                                  "prints a program's graph, sizes, operators and signature; for a "
                                                  "lowered program its methods, partitions, backends and bytes");
