@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The digits network in libtorch: `libtorch write FILE` saves it as TorchScript, `libtorch FILE` loads and runs it once.
+// The digits network in libtorch: `libtorch write FILE` saves it as TorchScript, `libtorch FILE` loads and runs it
+// once.
 #include <torch/script.h>
 
 #include <cstdio>
