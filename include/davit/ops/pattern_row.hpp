@@ -29,7 +29,7 @@ enum class PatternUse : std::uint8_t {
 ///   arguments pass, which otherwise must be their defaults
 /// - `mul.Tensor?(x, #n=1)`: the same, or `x` alone; then `n` is 1
 /// - `filled(#n)`: a tensor of one number; `transposed(x)`: a matrix that is the transpose of x
-/// - `y: term` names what fits; `once term` is used by nothing else and no output
+/// - `y: term` names the value that matches; `once term` is used by nothing else and no output
 ///
 /// A condition compares ranks, dtypes or numbers (`rank(x) > 1`, `dtype(x) == dtype(out)`, `n != 0`), or is one of
 /// `same(x, y)` (sizes and dtype), `floating(x)`, `vector(x, y)` (x has one dimension, the last of y), `unit(x, d)`

@@ -121,7 +121,7 @@ inline constexpr OperatorRow activations[] = {
     // clang-format on
 };
 
-/// What holds for all overloads.
+/// Facts that hold for all overloads.
 inline constexpr OperatorFacts activations_facts[] = {
     // clang-format off
     {.name = "aten._prelu_kernel"sv, .shape = ShapeRule::same, .range = RangeBound::product_or_first,

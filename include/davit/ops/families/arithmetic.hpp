@@ -84,7 +84,7 @@ inline constexpr OperatorRow arithmetic[] = {
     // clang-format on
 };
 
-/// What holds for all overloads.
+/// Facts that hold for all overloads.
 inline constexpr OperatorFacts arithmetic_facts[] = {
     // clang-format off
     {.name = "aten.abs"sv, .shape = ShapeRule::absolute, .range = RangeBound::maximum, .keeps_nonfinite = true,

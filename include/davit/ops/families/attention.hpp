@@ -42,7 +42,7 @@ inline constexpr OperatorRow attention[] = {
        p = attn_mask == none ? _softmax(b, -1, false) : _safe_softmax(b, -1);
        dropout_p == 0 ? matmul(p, v) : fail(0))"sv},
 
-    // what the rules above share
+    // shared sub-rules
     {.rule = R"($causal(l, s): arange.start_step(0, s) - unsqueeze(arange.start_step(0, l), 1) <= 0)"sv},
     {.rule = R"($flex_end(s, changed, seen, q, v):
        r = expand(changed, sizes(s));
@@ -69,7 +69,7 @@ inline constexpr OperatorRow attention[] = {
     // clang-format on
 };
 
-/// What holds for all overloads.
+/// Facts that hold for all overloads.
 inline constexpr OperatorFacts attention_facts[] = {
     // clang-format off
     {.name = "aten._native_multi_head_attention"sv, .autocast = AutocastPolicy::lower},

@@ -52,7 +52,7 @@ inline constexpr OperatorRow bitwise[] = {
     // clang-format on
 };
 
-/// What holds for all overloads.
+/// Facts that hold for all overloads.
 inline constexpr OperatorFacts bitwise_facts[] = {
     // clang-format off
     {.name = "aten.__lshift__"sv, .result = ResultRule::promoted, .promotes = true},

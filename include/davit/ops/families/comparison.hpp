@@ -73,7 +73,7 @@ inline constexpr OperatorRow comparison[] = {
     // clang-format on
 };
 
-/// What holds for all overloads.
+/// Facts that hold for all overloads.
 inline constexpr OperatorFacts comparison_facts[] = {
     // clang-format off
     {.name = "aten.eq"sv, .shape = ShapeRule::comparison, .result = ResultRule::boolean},

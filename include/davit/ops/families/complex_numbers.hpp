@@ -40,7 +40,7 @@ inline constexpr OperatorRow complex_numbers[] = {
     // clang-format on
 };
 
-/// What holds for all overloads.
+/// Facts that hold for all overloads.
 inline constexpr OperatorFacts complex_numbers_facts[] = {
     // clang-format off
     {.name = "aten._conj"sv, .view = ViewKind::transpose},

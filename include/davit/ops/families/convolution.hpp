@@ -101,7 +101,7 @@ inline constexpr OperatorRow convolution[] = {
            [size(x, 0), size(x, 1) * kernel_size[0] * kernel_size[1], h[0] * w[0]]);
        u ? squeeze.dims(r, [0]) : r)"sv},
 
-    // what the rules above share
+    // shared sub-rules
     {.rule = R"($conv(n, x, w, b, s, p, d, t, o, g):
        u = rank(x) == n + 1;
        r = convolution(u ? unsqueeze(x, 0) : x, w, b, times(s, n), times(p, n), times(d, n), t, times(o, n), g,
@@ -124,7 +124,7 @@ inline constexpr OperatorRow convolution[] = {
     // clang-format on
 };
 
-/// What holds for all overloads.
+/// Facts that hold for all overloads.
 inline constexpr OperatorFacts convolution_facts[] = {
     // clang-format off
     {.name = "aten._convolution"sv, .autocast = AutocastPolicy::lower},

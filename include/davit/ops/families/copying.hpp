@@ -66,7 +66,7 @@ inline constexpr OperatorRow copying[] = {
     // clang-format on
 };
 
-/// What holds for all overloads.
+/// Facts that hold for all overloads.
 inline constexpr OperatorFacts copying_facts[] = {
     // clang-format off
     {.name = "aten._autocast_to_full_precision"sv, .view = ViewKind::maybe_same},

@@ -87,7 +87,7 @@ inline constexpr OperatorRow creation[] = {
                "Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"sv},
     {.rule = R"(prims.scalar_tensor.default(s, dtype=none): full([], s, dtype=outtype))"sv},
 
-    // what the rules above share
+    // shared sub-rules
     {.rule = R"($on_diagonal(x, wrap):
        n = size(x, -1);
        k = rank(x);
@@ -98,7 +98,7 @@ inline constexpr OperatorRow creation[] = {
     // clang-format on
 };
 
-/// What holds for all overloads.
+/// Facts that hold for all overloads.
 inline constexpr OperatorFacts creation_facts[] = {
     // clang-format off
     {.name = "aten.arange"sv, .shape = ShapeRule::arange, .result = ResultRule::dtype_argument, .data_movement = true},

@@ -81,7 +81,7 @@ inline constexpr OperatorRow elementary_functions[] = {
     // clang-format on
 };
 
-/// What holds for all overloads.
+/// Facts that hold for all overloads.
 inline constexpr OperatorFacts elementary_functions_facts[] = {
     // clang-format off
     {.name = "aten.acos"sv, .shape = ShapeRule::floating},

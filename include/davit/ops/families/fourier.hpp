@@ -125,7 +125,7 @@ inline constexpr OperatorRow fourier[] = {
        v = rank(self) == 1 ? squeeze.dims(r, [0]) : r;
        return_complex ? v : view_as_real(v, sizes=dims(v) + [2], as=dtype(x)))"sv},
 
-    // what the rules above share
+    // shared sub-rules
     {.rule = R"($bartlett(n, periodic, type):
        m = periodic ? n : max(n - 1, 1);
        n == 1 ? full([1], 1.0, dtype=type) : 1 - abs(arange.start_step(0, n, 1, dtype=type) * (2.0 / m) - 1))"sv},
@@ -183,7 +183,7 @@ inline constexpr OperatorRow fourier[] = {
     // clang-format on
 };
 
-/// What holds for all overloads.
+/// Facts that hold for all overloads.
 inline constexpr OperatorFacts fourier_facts[] = {
     // clang-format off
     {.name = "aten.fft_fft"sv, .autocast = AutocastPolicy::full},

@@ -157,7 +157,7 @@ inline constexpr OperatorRow indexing[] = {
        dim == none ? gather(reshape(self, [product(sizes(self))]), 0, reshape(indices, [product(sizes(indices))])) :
          $along(self, indices, wrap(dim, rank(self))))"sv},
 
-    // what the rules above share
+    // shared sub-rules
     {.rule = R"($along(x, i, d):
        s = joint([x, i], 0);
        gather(expand(x, set(s, d, size(x, d))), d, expand(i, set(s, d, size(i, d)))))"sv},
@@ -179,7 +179,7 @@ inline constexpr OperatorRow indexing[] = {
     // clang-format on
 };
 
-/// What holds for all overloads.
+/// Facts that hold for all overloads.
 inline constexpr OperatorFacts indexing_facts[] = {
     // clang-format off
     {.name = "aten.embedding"sv, .shape = ShapeRule::embedded, .range = RangeBound::embedding, .keeps_nonfinite = true},

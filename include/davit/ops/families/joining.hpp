@@ -75,13 +75,13 @@ inline constexpr OperatorRow joining[] = {
     {.rule = R"(aten.vsplit.int(self, sections): tensor_split.sections(self, sections, 0))"sv},
     {.rule = R"(aten.vstack.default(tensors): cat([t in tensors: atleast_2d(t)], 0))"sv},
 
-    // what the rules above share
+    // shared sub-rules
     {.rule = R"($cuts(x, d, ends): [i in range(0, len(ends) - 1): slice.Tensor(x, d, ends[i], ends[i + 1])])"sv},
     {.rule = R"($swapped(l): [l[1], l[0]] + l[2:])"sv},
     // clang-format on
 };
 
-/// What holds for all overloads.
+/// Facts that hold for all overloads.
 inline constexpr OperatorFacts joining_facts[] = {
     // clang-format off
     {.name = "aten.broadcast_tensors"sv, .view = ViewKind::unknown, .apart = true},

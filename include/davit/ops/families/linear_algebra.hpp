@@ -206,7 +206,7 @@ inline constexpr OperatorRow linear_algebra[] = {
        v = pow.Tensor_Tensor(unsqueeze(x, -1), arange.start_step(0, N == none ? size(x, 0) : N));
        increasing ? v : flip(v, [-1]))"sv},
 
-    // what the rules above share
+    // shared sub-rules
     {.rule = R"($adjoint(x): conj(transpose.int(x, -2, -1)))"sv},
     {.rule = R"($cutoff(a, s, atol, rtol):
        e = rtol == none ? (atol == none ?
@@ -277,7 +277,7 @@ inline constexpr OperatorRow linear_algebra[] = {
     // clang-format on
 };
 
-/// What holds for all overloads.
+/// Facts that hold for all overloads.
 inline constexpr OperatorFacts linear_algebra_facts[] = {
     // clang-format off
     {.name = "aten.adjoint"sv, .view = ViewKind::transpose, .apart = true},

@@ -159,7 +159,7 @@ inline constexpr OperatorRow losses[] = {
        c = swap ? minimum(b, pairwise_distance(positive, negative, p, eps)) : b;
        $reduce(clamp(a + margin - c, 0), reduction))"sv},
 
-    // what the rules above share
+    // shared sub-rules
     {.rule = R"($label_margins(x, target, own):
        k = $labels(target);
        g = gather(x, -1, where(k, target, 0));
@@ -202,7 +202,7 @@ inline constexpr OperatorRow losses[] = {
     // clang-format on
 };
 
-/// What holds for all overloads.
+/// Facts that hold for all overloads.
 inline constexpr OperatorFacts losses_facts[] = {
     // clang-format off
     {.name = "aten.binary_cross_entropy"sv, .autocast = AutocastPolicy::full},

@@ -146,7 +146,7 @@ inline constexpr OperatorRow matrix_products[] = {
     {.rule = R"(aten.vdot.default(self, other)^: iscomplex(self) ? fail(0) : cast(sum(self * other), dtype(self)))"sv,
      .complex_rule = R"(aten.vdot.default(self, other): sum(conj(self) * other))"sv},
 
-    // what the rules above share
+    // shared sub-rules
     {.rule = R"($affine(x, w, b): t = permute(w, [1, 0]); b == none ? mm(x, t) : addmm(b, x, t))"sv},
     {.rule = R"($batched(x, y):
        s = joint([x, y], 2);
@@ -165,7 +165,7 @@ inline constexpr OperatorRow matrix_products[] = {
     // clang-format on
 };
 
-/// What holds for all overloads.
+/// Facts that hold for all overloads.
 inline constexpr OperatorFacts matrix_products_facts[] = {
     // clang-format off
     {.name = "aten.addbmm"sv, .autocast = AutocastPolicy::lower},

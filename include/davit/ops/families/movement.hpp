@@ -72,7 +72,7 @@ inline constexpr OperatorRow movement[] = {
      .form = "aten.transpose_.default = aten.transpose.int"sv},
     {.rule = R"(aten.transpose_copy.int = aten.transpose.int)"sv},
 
-    // what the rules above share
+    // shared sub-rules
     {.rule = R"($rolled(x, d, s):
        n = size(x, d);
        k = n == 0 ? 0 : s % n;
@@ -80,7 +80,7 @@ inline constexpr OperatorRow movement[] = {
     // clang-format on
 };
 
-/// What holds for all overloads.
+/// Facts that hold for all overloads.
 inline constexpr OperatorFacts movement_facts[] = {
     // clang-format off
     {.name = "aten.flip"sv, .shape = ShapeRule::same},

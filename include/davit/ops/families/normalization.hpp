@@ -135,7 +135,7 @@ inline constexpr OperatorRow normalization[] = {
        r = input * rsqrt(mean.dim(input * input, d, true) + (eps == none ? epsilon(outtype) : rounded(eps, outtype)));
        weight == none ? r : r * weight)"sv},
 
-    // what the rules above share
+    // shared sub-rules
     {.rule = R"($each(x, w, b, eps):
        s = sizes(x);
        n = [s[0]];
@@ -170,7 +170,7 @@ inline constexpr OperatorRow normalization[] = {
     // clang-format on
 };
 
-/// What holds for all overloads.
+/// Facts that hold for all overloads.
 inline constexpr OperatorFacts normalization_facts[] = {
     // clang-format off
     {.name = "aten._native_batch_norm_legit_no_training"sv, .shape = ShapeRule::batch_norm,
@@ -203,7 +203,7 @@ inline constexpr PatternRow normalization_patterns[] = {
 // how calls are read
 namespace davit::operators {
 
-/// What becomes of the running statistics of a batch norm in training.
+/// The new running statistics of a batch norm in training.
 enum class RunningStatistics : std::uint8_t { none, in_place, outputs };
 
 /// One of ATen's batch norms: input, weight, bias, running_mean, running_var, training, momentum, eps, as far as it has

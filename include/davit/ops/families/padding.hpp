@@ -61,7 +61,7 @@ inline constexpr OperatorRow padding[] = {
        $unpadded(grad_output, self, 3, replication_pad3d($places(self, 3), padding,
            sizes=[1] + dims(grad_output)[rank(self) - 3:], as=float64)))"sv},
 
-    // what the rules above share
+    // shared sub-rules
     {.rule = R"($lengthened(x, n, left, value):
        constant_pad_nd(x, [i in range(0, 2 * (rank(x) - 1)): 0] + (left ? [n, 0] : [0, n]), value))"sv},
     {.rule = R"($pad_plane(x, p, mirror, s):
@@ -90,7 +90,7 @@ inline constexpr OperatorRow padding[] = {
     // clang-format on
 };
 
-/// What holds for all overloads.
+/// Facts that hold for all overloads.
 inline constexpr OperatorFacts padding_facts[] = {
     // clang-format off
     {.name = "aten.constant_pad_nd"sv, .shape = ShapeRule::padded, .range = RangeBound::maximum,

@@ -13,7 +13,7 @@ namespace davit::operator_families {
 
 using namespace std::string_view_literals;
 
-/// Pooling, and what puts pooled elements back.
+/// Pooling and unpooling.
 inline constexpr OperatorRow pooling[] = {
     // clang-format off
     {.schema = "aten._adaptive_avg_pool2d.default(Tensor self, SymInt[2] output_size) -> Tensor"sv},
@@ -105,7 +105,7 @@ inline constexpr OperatorRow pooling[] = {
     {.rule = R"(aten.max_unpool3d.default(self, indices, output_size, stride, padding):
        $unpool(self, indices, output_size))"sv},
 
-    // what the rules above share
+    // shared sub-rules
     {.rule = R"($cells(x, n, o):
        s = dims(x)[:-1] + [1, 1];
        r = [i in range(0, o): max_pool2d_with_indices(unsqueeze(slice.Tensor(x, -1, i * n // o,
@@ -159,7 +159,7 @@ inline constexpr OperatorRow pooling[] = {
     // clang-format on
 };
 
-/// What holds for all overloads.
+/// Facts that hold for all overloads.
 inline constexpr OperatorFacts pooling_facts[] = {
     // clang-format off
     {.name = "aten._adaptive_avg_pool2d"sv, .range = RangeBound::maximum},

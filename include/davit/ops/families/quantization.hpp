@@ -170,7 +170,7 @@ inline constexpr OperatorRow quantization[] = {
          zero_point_domain == 'FLOAT' ? fail(0) : q + reshape(zero_point, p);
        cast(reshape(clamp(r, a, b), sizes(input)), output_dtype))"sv},
 
-    // what the rules above share
+    // shared sub-rules
     {.rule = R"($blocks(x, sizes, counts):
        flat([i in range(0, rank(x)): [size(x, i) // sizes[i], counts ? 1 : sizes[i]]]))"sv},
     {.rule = R"($embedded(w, scales, zeros, indices, type):
@@ -194,7 +194,7 @@ inline constexpr OperatorRow quantization[] = {
     // clang-format on
 };
 
-/// What holds for all overloads.
+/// Facts that hold for all overloads.
 inline constexpr OperatorFacts quantization_facts[] = {
     // clang-format off
     {.name = "aten.fake_quantize_per_tensor_affine"sv, .autocast = AutocastPolicy::full},

@@ -66,7 +66,7 @@ inline constexpr OperatorRow random[] = {
        training ? fail(0) : [leaky_relu(self, (lower + upper) / 2.0), noise])"sv},
     {.rule = R"(aten.uniform.default(self, from=0, to=1): rand(out, dtype=outtype) * (to - from) + from)"sv},
 
-    // what the rules above share
+    // shared sub-rules
     {.rule = R"($alpha_dropped(x, p, keep):
        s = 1.7580993408473766;
        a = 1.0 / sqrt_of((s * s * p + 1) * (1 - p));
@@ -82,7 +82,7 @@ inline constexpr OperatorRow random[] = {
     // clang-format on
 };
 
-/// What holds for all overloads.
+/// Facts that hold for all overloads.
 inline constexpr OperatorFacts random_facts[] = {
     // clang-format off
     {.name = "aten.alpha_dropout"sv, .view = ViewKind::unknown, .apart = true, .random = true},

@@ -40,7 +40,7 @@ inline constexpr OperatorRow recurrent[] = {
     {.rule = R"(aten.rnn_tanh_cell.default(input, hx, w_ih, w_hh, b_ih=none, b_hh=none):
        $rnn_step('tanh', [hx], linear(input, w_ih, b_ih), w_hh, b_hh, none)[0])"sv},
 
-    // what the rules above share
+    // shared sub-rules
     {.rule = R"($gru(h, m, g, k):
        r = sigmoid(narrow(g, -1, 0, k) + narrow(m, -1, 0, k));
        z = sigmoid(narrow(g, -1, k, k) + narrow(m, -1, k, k));
@@ -88,7 +88,7 @@ inline constexpr OperatorRow recurrent[] = {
     // clang-format on
 };
 
-/// What holds for all overloads.
+/// Facts that hold for all overloads.
 inline constexpr OperatorFacts recurrent_facts[] = {
     // clang-format off
     {.name = "aten.gru"sv, .keeps_nonfinite = true},

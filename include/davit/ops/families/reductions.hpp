@@ -148,7 +148,7 @@ inline constexpr OperatorRow reductions[] = {
     {.rule = R"(aten.var_mean.dim(self, dim, unbiased=true, keepdim=false):
        $var_mean(self, dim, unbiased ? 1 : 0, keepdim))"sv},
 
-    // what the rules above share
+    // shared sub-rules
     {.rule = R"($root_of_variance(x, dim, c, keepdim):
        iscomplex(x) ? sqrt(var.correction(x, dim, correction=c, keepdim=keepdim)) :
          cast(sqrt(var.correction(cast(x, float64), dim, correction=c, keepdim=keepdim)), outtype))"sv},
@@ -159,7 +159,7 @@ inline constexpr OperatorRow reductions[] = {
     // clang-format on
 };
 
-/// What holds for all overloads.
+/// Facts that hold for all overloads.
 inline constexpr OperatorFacts reductions_facts[] = {
     // clang-format off
     {.name = "aten.all"sv, .result = ResultRule::boolean},

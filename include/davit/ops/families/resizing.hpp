@@ -190,7 +190,7 @@ inline constexpr OperatorRow resizing[] = {
     {.schema = "torchvision.roi_align.default(Tensor input, Tensor rois, float spatial_scale, SymInt pooled_height, "
                "SymInt pooled_width, int sampling_ratio, bool aligned) -> Tensor"sv},
 
-    // what the rules above share
+    // shared sub-rules
     {.rule = R"($by_taps(x, d, p):
        m = size(p[0], 0);
        k = p[3];
@@ -308,7 +308,7 @@ inline constexpr OperatorRow resizing[] = {
     // clang-format on
 };
 
-/// What holds for all overloads.
+/// Facts that hold for all overloads.
 inline constexpr OperatorFacts resizing_facts[] = {
     // clang-format off
     {.name = "aten.upsample_bilinear2d"sv, .range = RangeBound::maximum, .keeps_nonfinite = true},

@@ -61,7 +61,7 @@ inline constexpr OperatorRow rounding[] = {
     // clang-format on
 };
 
-/// What holds for all overloads.
+/// Facts that hold for all overloads.
 inline constexpr OperatorFacts rounding_facts[] = {
     // clang-format off
     {.name = "aten.ceil"sv, .shape = ShapeRule::same, .range = RangeBound::maximum, .keeps_nonfinite = true},

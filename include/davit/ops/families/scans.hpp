@@ -50,7 +50,7 @@ inline constexpr OperatorRow scans[] = {
     {.rule = R"(aten.trapz.dx(y, dx=1, dim=-1): trapezoid.dx(y, dx, dim))"sv},
     {.rule = R"(aten.trapz.x(y, x, dim=-1): trapezoid.x(y, x, dim))"sv},
 
-    // what the rules above share
+    // shared sub-rules
     {.rule = R"($areas(y, x, dim):
        d = wrap(dim, rank(y));
        v = rank(x) == 1 ? view(x, [i in range(0, rank(y)): i == d ? size(x, 0) : 1]) : x;
@@ -92,7 +92,7 @@ inline constexpr OperatorRow scans[] = {
     // clang-format on
 };
 
-/// What holds for all overloads.
+/// Facts that hold for all overloads.
 inline constexpr OperatorFacts scans_facts[] = {
     // clang-format off
     {.name = "aten.cummax"sv, .result = ResultRule::promoted_and_index},

@@ -68,7 +68,7 @@ inline constexpr OperatorRow shapes[] = {
     // clang-format on
 };
 
-/// What holds for all overloads.
+/// Facts that hold for all overloads.
 inline constexpr OperatorFacts shapes_facts[] = {
     // clang-format off
     {.name = "aten._reshape_alias"sv, .view = ViewKind::shape},

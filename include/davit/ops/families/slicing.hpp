@@ -88,13 +88,13 @@ inline constexpr OperatorRow slicing[] = {
            reshape(g, set(input_sizes, d, n * size))))"sv},
     {.rule = R"(aten.unfold_copy.default = aten.unfold.default)"sv},
 
-    // what the rules above share
+    // shared sub-rules
     {.rule = R"($lower(x, k):
        unsqueeze(arange.start_step(0, size(x, -1)), -2) - unsqueeze(arange.start_step(0, size(x, -2)), -1) <= k)"sv},
     // clang-format on
 };
 
-/// What holds for all overloads.
+/// Facts that hold for all overloads.
 inline constexpr OperatorFacts slicing_facts[] = {
     // clang-format off
     {.name = "aten.as_strided"sv, .view = ViewKind::other},

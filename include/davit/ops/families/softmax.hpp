@@ -35,7 +35,7 @@ inline constexpr OperatorRow softmax[] = {
     // clang-format on
 };
 
-/// What holds for all overloads.
+/// Facts that hold for all overloads.
 inline constexpr OperatorFacts softmax_facts[] = {
     // clang-format off
     {.name = "aten._log_softmax"sv, .shape = ShapeRule::same, .keeps_nonfinite = true},

@@ -80,7 +80,7 @@ inline constexpr OperatorRow sorting[] = {
     {.schema = "aten.unique_consecutive.default(Tensor self, bool return_inverse=False, bool return_counts=False, "
                "int? dim=None) -> (Tensor, Tensor, Tensor)"sv},
 
-    // what the rules above share
+    // shared sub-rules
     {.rule = R"($found(sorted, x, n):
        p = clamp(searchsorted.Tensor(sorted, x, sizes=dims(x), as=int64), none, n - 1);
        reshape(index_select(sorted, 0, reshape(p, [product(sizes(x))])), sizes(x)) == x)"sv},
@@ -120,7 +120,7 @@ inline constexpr OperatorRow sorting[] = {
     // clang-format on
 };
 
-/// What holds for all overloads.
+/// Facts that hold for all overloads.
 inline constexpr OperatorFacts sorting_facts[] = {
     // clang-format off
     {.name = "aten.argsort"sv, .result = ResultRule::index},

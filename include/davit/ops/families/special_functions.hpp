@@ -126,7 +126,7 @@ inline constexpr OperatorRow special_functions[] = {
     // clang-format on
 };
 
-/// What holds for all overloads.
+/// Facts that hold for all overloads.
 inline constexpr OperatorFacts special_functions_facts[] = {
     // clang-format off
     {.name = "aten.digamma"sv, .shape = ShapeRule::floating, .result = ResultRule::floating},

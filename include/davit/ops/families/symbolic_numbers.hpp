@@ -10,7 +10,7 @@ namespace davit::operator_families {
 
 using namespace std::string_view_literals;
 
-/// Arithmetic on symbolic numbers, and what asks a tensor for its sizes.
+/// Arithmetic on symbolic numbers, and the operators that ask a tensor for its sizes.
 inline constexpr OperatorRow symbolic_numbers[] = {
     // clang-format off
     {.schema = "_operator.add(Scalar a, Scalar b) -> Scalar"sv},
@@ -52,7 +52,7 @@ inline constexpr OperatorRow symbolic_numbers[] = {
     // clang-format on
 };
 
-/// What holds for all overloads.
+/// Facts that hold for all overloads.
 inline constexpr OperatorFacts symbolic_numbers_facts[] = {
     // clang-format off
     {.name = "aten.data"sv, .view = ViewKind::same},
