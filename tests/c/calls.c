@@ -4,6 +4,7 @@
 #include <davit/c/davit.h>
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -246,6 +247,32 @@ static void state(const char *path, const char *cases, const char *file) {
   davit_program_free(program);
 }
 
+/* Runs a session that another thread runs too, and frees. Returns NULL if each run is right, or refused for that. */
+static void *use(void *session) {
+  float pixels[64] = {0};
+  davit_value value = tensor_of(pixels, 4, image);
+  const char *fault = NULL;
+  for (int i = 0; i < 300; ++i) {
+    davit_error *error = davit_session_run(session, 0, &value, 1);
+    if (error != NULL && davit_error_code(error) != DAVIT_INVALID_HANDLE &&
+        strstr(davit_error_text(error), "another thread uses the session") == NULL)
+      fault = "a run of two threads fails";
+    davit_error_free(error);
+  }
+  return (void *)fault;
+}
+static void threads(davit_program *program) {
+  davit_session *session = NULL;
+  pthread_t thread;
+  void *fault = NULL;
+  GOOD(davit_session_make(program, &session));
+  if (pthread_create(&thread, NULL, use, session) != 0) exit(2);
+  CHECK(use(session) == NULL);
+  davit_session_free(session);
+  CHECK(pthread_join(thread, &fault) == 0);
+  CHECK(fault == NULL);
+}
+
 int main(int argc, char **argv) {
   davit_program *program = NULL;
   davit_session *session = NULL;
@@ -283,6 +310,7 @@ int main(int argc, char **argv) {
     WRONG(DAVIT_OUT_OF_RANGE, "no output 1", davit_session_output(session, 1, &output));
     WRONG(DAVIT_INVALID_ARGUMENT, "output is NULL", davit_session_output(session, 0, NULL));
   }
+  threads(program);
   from_bytes(argv[1], argv[3]);
   state(argv[2], argv[3], argv[4]);
   davit_program_free(program);
