@@ -20,28 +20,8 @@ namespace davit::detail {
   if (error.where.empty()) error.where = place_of(m, d);
 }
 
-/// Sets the destinations of a partition's outputs. Precondition: there are outputs.
-[[gnu::always_inline]] inline void place_outputs(DelegateState& d) {
-  EValue* output = d.call.outputs.data();
-  std::size_t left = d.call.outputs.size();
-  if (d.planned) {
-    const EValue* to = d.destinations.data();
-    do *output++ = *to++;
-    while (--left != 0);
-  } else {
-    do output++->clear();
-    while (--left != 0);
-  }
-}
-
 /// Fast test of a returned tensor. Also false for a tensor without elements, which the thorough check then accepts.
 inline constexpr auto has_memory = [](const TensorView& tensor) { return tensor.data != nullptr; };
-
-/// Runs a direct partition on its call's arguments.
-[[nodiscard, gnu::always_inline]] inline Status execute(DelegateState& d) {
-  place_outputs(d);
-  return d.execute(d.call);
-}
 
 /// Runs any partition on its call's arguments, with tracer events.
 [[nodiscard, gnu::noinline]] Status execute_any(DelegateState& d) {
@@ -55,8 +35,7 @@ inline constexpr auto has_memory = [](const TensorView& tensor) { return tensor.
   return status;
 }
 
-/// Reports an Error if a partition's backend has become unavailable.
-[[nodiscard, gnu::noinline]] bool is_there(const MethodState& m, const DelegateState& d, Error& error) {
+[[gnu::noinline]] bool is_there(const MethodState& m, const DelegateState& d, Error& error) {
   if (d.backend->is_available()) return true;
   error = not_available(Stage::execute, d.backend->name);
   error.where = place_of(m, d);
