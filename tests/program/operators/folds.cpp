@@ -191,7 +191,7 @@ constexpr bool check_producers() {
         const ValueId y = b.call("aten.neg.default", {{"self", B::value(parts[1])}}, "y", ScalarType::float32, {3, 3});
         return std::vector{b.call("aten.neg.default", {{"self", B::value(y)}}, "z", ScalarType::float32, {3, 3})};
       },
-      [](const auto& g) { return Producers(operators::inner_maker(g, 3), operators::inner_maker(g, 2)); });
+      [](const auto& g) { return Producers(operators::inner_producer(g, 3), operators::inner_producer(g, 2)); });
   return producers == Producers(1, no_id);
 }
 static_assert(check_producers());
