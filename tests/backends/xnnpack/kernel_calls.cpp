@@ -132,6 +132,17 @@ TEST_CASE("the clamped sum of a residual block keeps NaN, in vectors and in thei
   }
 }
 
+TEST_CASE("a clamped sum of 16-bit floats is computed in their dtype") {
+  Net n;
+  const auto x = n.input("x", {5}), y = n.input("y", {5});
+  ExportedProgram program = n.finish({n.op(
+      "aten.clamp.default", "c", {5}, {{"self", n.v(n.add("s", x, y, {5}))}, {"min", real(-1)}, {"max", real(6)}})});
+  for (Value& value : program.graph_module.values) value.dtype = ScalarType::bfloat16;
+  Tensor numbers = Tensor::zeros(ScalarType::bfloat16, std::vector<std::int64_t>{5});
+  for (int i = 0; i < 5; ++i) numbers.view().as<BFloat16>()[i] = BFloat16(static_cast<float>(2 * i - 3));
+  CHECK(xnnpack_check::faults(program, {EValue(numbers.view()), EValue(numbers.view())}) == "");
+}
+
 using xnnpack_check::steps;
 using xnnpack_parts::Op;
 

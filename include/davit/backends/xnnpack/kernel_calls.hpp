@@ -120,14 +120,14 @@ struct BoundedSum {
 
 }  // namespace detail
 
-/// Fuses the sum and the clamp of a residual block to one pass. Returns false for other nodes.
+/// Fuses the sum and the clamp of a residual block to one pass, of float32. Returns false for other nodes.
 [[nodiscard]] inline bool emit_bounded_sum(Planner& p, const Call& call) {
   operators::BinaryView view;
   if (operators::read_binary(call.arguments(), view) || view.function != operators::BinaryFunction::add ||
       view.alpha != 1 || view.left == no_id || view.right == no_id)
     return false;
-  for (const ValueId v : {view.left, view.right})
-    if (!same_dims(p.dims(v), p.dims(call.output()))) return false;
+  for (const ValueId v : {view.left, view.right, call.output()})
+    if (p.graph().values[v].dtype != ScalarType::float32 || !same_dims(p.dims(v), p.dims(call.output()))) return false;
   const Clamped out = take_clamp(p, call.output());
   if (out.value == call.output()) return false;
   const DimOrder order = best_order(p, std::array{view.left, view.right}, call.output());
