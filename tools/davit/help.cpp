@@ -7,6 +7,7 @@
 #include "command_line.hpp"
 #include "commands.hpp"
 #include "partitioner_help.hpp"
+#include "suggestion.hpp"
 
 namespace tool {
 
@@ -47,9 +48,9 @@ int help(const CLI::App& app, const std::string& topic) {
       return 0;
     }
   std::fprintf(stderr,
-               "davit: there is no help on '%s'; davit help lists the commands, davit help partitioner explains "
+               "davit: there is no help on '%s'%s; davit help lists the commands, davit help partitioner explains "
                "partitioners\n",
-               topic.c_str());
+               topic.c_str(), suggest_command(app, topic).c_str());
   return 2;
 }
 

@@ -57,10 +57,13 @@ Result<void> save_program(const R&, const Rest&...) {
 [[nodiscard]] Result<LoweredProgram> load_program(BackendTables backends, const std::string& path,
                                                   Diagnostics* diagnostics = nullptr);
 
-/// Loads for a list of backends. `from` is a path, or bytes.
-template <class List, class From>
+/// Loads for a list of backends, or for one backend. `from` is a path, or bytes.
+template <class Backends, class From>
 [[nodiscard]] Result<LoweredProgram> load_program(const From& from, Diagnostics* diagnostics = nullptr) {
-  return load_program(List::tables(), from, diagnostics);
+  if constexpr (requires { Backends::tables(); })
+    return load_program(Backends::tables(), from, diagnostics);
+  else
+    return load_program(BackendList<Backends>::tables(), from, diagnostics);
 }
 
 namespace detail {

@@ -115,7 +115,8 @@ TEST_CASE("an archive may stand behind other bytes: a program that unpacks itsel
 TEST_CASE("the end record says one disk, and a directory that lies before it") {
   const std::string text = two().text();
   const std::size_t end = text.size() - 22;
-  for (const std::size_t at : {4, 6, 8, 10, 14, 18}) {  // both disks, both counts, the directory's bytes, its place
+  for (const std::size_t at :
+       {4u, 6u, 8u, 10u, 14u, 18u}) {  // both disks, both counts, the directory's bytes, its place
     CAPTURE(at);
     std::string changed = text;
     changed[end + at] = static_cast<char>(changed[end + at] + 1);
@@ -125,7 +126,7 @@ TEST_CASE("the end record says one disk, and a directory that lies before it") {
 
 TEST_CASE("the header in front of a member says the same as the directory") {
   const std::string text = two().text();
-  for (const std::size_t at : {0, 8, 14, 18, 22, 26, 30}) {  // signature, method, CRC, both sizes, the name
+  for (const std::size_t at : {0u, 8u, 14u, 18u, 22u, 26u, 30u}) {  // signature, method, CRC, both sizes, the name
     CAPTURE(at);
     std::string changed = text;
     changed[at] = static_cast<char>(changed[at] ^ 8);

@@ -22,15 +22,15 @@ inline constexpr OperatorRow slicing[] = {
      .rule = R"(aten.as_strided.default(self, size, stride, storage_offset=none)!:
        n = product(sizes(self));
        k = product(size);
-       i = fold(a: full([], storage_offset == none ? 0 : storage_offset, dtype=int64);
+       i = fold(a: full([], storage_offset == none ? 0 : storage_offset - storageoffset(self), dtype=int64);
            d in range(0, len(size)): unsqueeze(a, -1) + arange.start_step(0, size[d]) * stride[d]);
        iscontiguous(self, contiguous_format) ? view(index_select(view(self, [n]), 0, view(i, [k])), size) :
          fail(0))"sv},
     {.rule = R"(aten.as_strided_copy.default = aten.as_strided.default)"sv},
     {.rule = R"(aten.as_strided_scatter.default(self, src, size, stride, storage_offset=none):
        n = product(sizes(self));
-       i = as_strided(arange.start_step(0, n), size, stride, storage_offset == none ? 0 : storage_offset, sizes=size,
-           as=int64);
+       i = as_strided(arange.start_step(0, n), size, stride,
+           storage_offset == none ? 0 : storage_offset - storageoffset(self), sizes=size, as=int64);
        iscontiguous(self, contiguous_format) ? view(index_put(view(self, [n]), [i], src), sizes(self)) : fail(0))"sv},
     {.rule = R"(aten.diag.default(self, diagonal=0):
        rank(self) == 1 ? diag_embed(self, diagonal) : diagonal(self, diagonal, 0, 1, sizes=out, as=outtype))"sv},

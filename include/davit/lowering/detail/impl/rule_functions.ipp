@@ -438,6 +438,10 @@ inline constexpr RuleFunctionRow rule_functions[] = {
        const std::string equation(r.emit.text(a[0]));
        return Einsum(r).run(equation, a[1].items);
      }},
+    {"storageoffset", 1,
+     [](RuleEvaluator& r, const Items& a) {
+       return Item::integer(r.is_tensor(a[0]) ? r.emit.module().values[a[0].value()].constant : 0);
+     }},
     {"iscontiguous", 2,
      [](RuleEvaluator& r, const Items& a) {
        if (!r.is_tensor(a[0])) return Item::boolean(false);
