@@ -230,6 +230,29 @@ TEST_CASE("a view that the program writes through is not decomposed into copies"
   }
 }
 
+TEST_CASE("as_strided counts from the beginning of the storage, its indices from that of the tensor") {
+  static constexpr BackendTable table{
+      .name = "small", .refuses = [](GraphModuleView graph, NodeId node) -> const char* {
+        return graph.target(graph.nodes[node]) == "aten.as_strided.default" ? "not in its table" : nullptr;
+      }};
+  const BackendTable* const small[] = {&table};
+  GraphBuilder b;
+  b.begin_graph();
+  const ValueId x = b.input("x", F::float32, {2, 3});
+  const ValueId y =
+      b.call("aten.as_strided.default",
+             {{"self", b.value(x)}, {"size", b.ints({2})}, {"stride", b.ints({3})}, {"storage_offset", b.integer(5)}},
+             "y", F::float32, {2});
+  b.end_graph({y});
+  GraphModule module = std::move(b).finish();
+  module.values[x].constant = 4;  // the tensor begins at element 4 of its storage
+  const ExportedProgram made =
+      run_decompositions(programs::user_program(std::move(module)), {.backends = BackendTables(small)});
+  const GraphModuleView graph = made.view();
+  REQUIRE(graph.target(graph.nodes[0]) == "aten.full.default");
+  CHECK(graph.args(graph.nodes[0].inputs)[1].payload == 1);
+}
+
 TEST_CASE("a recurrent layer of several layers and directions becomes single ones, if a backend takes these") {
   GraphBuilder b;
   b.begin_graph();
