@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-#if defined(__GNUC__) && !defined(_WIN32)
+#if defined(__ELF__)
 #define DAVIT_C_API __attribute__((visibility("default")))
 #else
 #define DAVIT_C_API
