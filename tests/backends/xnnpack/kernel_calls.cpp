@@ -143,6 +143,24 @@ TEST_CASE("a clamped sum of 16-bit floats is computed in their dtype") {
   CHECK(xnnpack_check::faults(program, {EValue(numbers.view()), EValue(numbers.view())}) == "");
 }
 
+TEST_CASE("a tensor without dimensions does not promote the other operand") {
+  Net n;
+  Tensor number = Tensor::zeros(ScalarType::int8, {});
+  number.view().as<std::int8_t>()[0] = -29;
+  const auto x = n.input("x", {2, 2, 1}), b = n.draft.parameter("b", number);
+  const auto y = n.op("aten.gt.Tensor", "y", {2, 2, 1}, {{"self", n.v(x)}, {"other", n.v(b)}});
+  ExportedProgram program = n.finish({y});
+  program.graph_module.values[x].dtype = ScalarType::uint8;
+  program.graph_module.values[y].dtype = ScalarType::bool_;
+  Tensor bytes = Tensor::zeros(ScalarType::uint8, std::vector<std::int64_t>{2, 2, 1});
+  for (int i = 0; i < 4; ++i) bytes.view().as<std::uint8_t>()[i] = static_cast<std::uint8_t>(80 * i);
+  CHECK(xnnpack_check::faults(program, {EValue(bytes.view())}) == "");
+  const std::vector<Tensor> out = xnnpack_check::outputs(program, {EValue(bytes.view())});
+  REQUIRE(out.size() == 1);
+  CHECK(out[0].view().as<bool>()[3]);  // 240 > 227
+  CHECK_FALSE(out[0].view().as<bool>()[2]);
+}
+
 using xnnpack_check::steps;
 using xnnpack_parts::Op;
 

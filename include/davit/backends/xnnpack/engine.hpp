@@ -101,7 +101,8 @@ class Engine {
     for (const std::uint32_t s : row.slots) {
       const Extent x = extent_of(plan, ws, s);
       const std::array<std::int64_t, max_dims> strides = strides_of(plan, ws, s);
-      const std::size_t rank = row.elementwise ? std::size_t{order.rank} : x.sizes.size();
+      // a number stays one: it does not promote the other operand
+      const std::size_t rank = row.elementwise && !x.sizes.empty() ? std::size_t{order.rank} : x.sizes.size();
       std::array<std::int64_t, 2 * max_dims> lists{};  // sizes, then strides
       for (std::size_t d = 0; d < rank; ++d) {
         const std::size_t at = row.elementwise ? std::size_t{order.dim[d]} : d, missing = rank - x.sizes.size();
