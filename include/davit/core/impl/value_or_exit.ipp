@@ -9,7 +9,7 @@
 namespace davit::detail {
 
 void exit_with(const Error& error) {
-  std::fprintf(stderr, "%s\n", to_string(error).c_str());
+  std::fputs((to_string(error) + "\n").c_str(), stderr);
   std::exit(1);
 }
 

@@ -67,8 +67,9 @@ class ConstantFolder {
   /// Computes the tensors of needed_; false if the backend fails.
   [[nodiscard]] bool compute() {
     std::optional<std::vector<Tensor>> made = compute_constants(program_, backend_, folded_, needed_);
-    if (made) tensors_ = *std::move(made);
-    return made.has_value();
+    if (!made) return false;
+    tensors_ = *std::move(made);
+    return true;
   }
 
   /// Returns the program without the folded nodes.
