@@ -9,7 +9,7 @@
 namespace davit::detail {
 
 void exit_with(const Error& error) {
-  std::fputs((to_string(error) + "\n").c_str(), stderr);
+  std::fprintf(stderr, "%s\n", to_string(error).c_str());  // NOLINT(modernize-use-std-print): g++ 12 has none
   std::exit(1);
 }
 
