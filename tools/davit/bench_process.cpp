@@ -68,8 +68,8 @@ struct Measured {
       row.constant_bytes += bytes.kept + bytes.moved + bytes.shared + bytes.duplicated;
     }
     for (const NamedTensor& buffer : runner->program().state()) row.state_bytes += buffer.tensor.view().nbytes();
-    Result<std::vector<Input>> inputs =
-        inputs_or_default(options.inputs, runner->method().parent, runner->method().interface.inputs, options.seed);
+    Result<std::vector<Input>> inputs = inputs_or_default(
+        options.inputs, runner->method().parent, runner->method().interface.inputs, options.seed, SayInputs::no);
     if (!inputs) return std::unexpected(std::move(inputs.error()));
     Measured out{*std::move(runner), *std::move(inputs), {}};
     out.values = values_of(out.inputs);

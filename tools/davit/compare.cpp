@@ -188,10 +188,8 @@ class CallComparison {
     return std::unexpected(std::move(apart.error()));
   const Result<ExportedProgram> program = read_program(options.model, reading(options.lowering.limits));
   if (!program) return std::unexpected(program.error());
-  std::string source;
-  Result<std::vector<Input>> inputs = inputs_or_default(options.inputs, *program, {}, options.seed, &source);
+  Result<std::vector<Input>> inputs = inputs_or_default(options.inputs, *program, {}, options.seed, SayInputs::yes);
   if (!inputs) return std::unexpected(inputs.error());
-  print_source(source);
   LoweringChoice reference = options.lowering;
   reference.redirect = options.reference;
   Result<std::vector<DelegateCall>> expected;

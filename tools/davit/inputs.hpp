@@ -47,17 +47,16 @@ void reinterpret_as_bfloat16(std::vector<Input>& inputs, std::span<const davit::
 /// Omits inputs fixed at export. Errors: unsupported_argument for custom objects; out_of_memory.
 [[nodiscard]] davit::Result<std::vector<Input>> random_inputs(const davit::ExportedProgram& program,
                                                               std::uint64_t seed);
+/// True: the source of inputs that the user did not give is printed to stderr.
+enum class SayInputs : bool { no, yes };
 /// Copies the inputs that torch.export.save recorded in the program's file; nullopt if it has none.
-[[nodiscard]] std::optional<std::vector<Input>> example_inputs(const davit::ExportedProgram& program);
+[[nodiscard]] std::optional<std::vector<Input>> example_inputs(const davit::ExportedProgram& program, SayInputs say);
 /// Parses `texts`. Without any: random inputs of the seed if there is one, else the example inputs, else random inputs
-/// of seed 0; `source`, if not null, then says which: "the file's example inputs".
+/// of seed 0.
 [[nodiscard]] davit::Result<std::vector<Input>> inputs_or_default(const std::vector<std::string>& texts,
                                                                   const davit::ExportedProgram& program,
                                                                   std::span<const davit::InputPort> ports,
-                                                                  std::optional<std::uint64_t> seed,
-                                                                  std::string* source = nullptr);
-/// Prints the source of inputs to stderr: "davit: inputs: the file's example inputs".
-void print_source(const std::string& source);
+                                                                  std::optional<std::uint64_t> seed, SayInputs say);
 
 /// Copies inputs for a program that may change them.
 [[nodiscard]] std::vector<Input> copy_inputs(const std::vector<Input>& inputs);

@@ -71,11 +71,9 @@ using namespace davit;
     std::fprintf(stderr, "davit: warning: %s\n", printable(warning).c_str());
   if (options.profile) {
     const LoweredMethod& method = runner->method();
-    std::string source;
     const Result<std::vector<Input>> inputs =
-        inputs_or_default(options.inputs, method.parent, method.interface.inputs, {}, &source);
+        inputs_or_default(options.inputs, method.parent, method.interface.inputs, {}, SayInputs::yes);
     if (!inputs) return std::unexpected(inputs.error());
-    print_source(source);
     progress.show("measuring partitions and operators");
     if (Result<void> measured = runner->profile(values_of(*inputs), diagnostics.reports); !measured) return measured;
   }

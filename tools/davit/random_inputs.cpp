@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <bit>
+#include <cinttypes>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -104,8 +105,9 @@ Result<std::vector<Input>> random_inputs(const ExportedProgram& program, std::ui
   return inputs;
 }
 
-std::optional<std::vector<Input>> example_inputs(const ExportedProgram& program) {
+std::optional<std::vector<Input>> example_inputs(const ExportedProgram& program, SayInputs say) {
   if (!program.example_inputs) return std::nullopt;
+  if (say == SayInputs::yes) std::fprintf(stderr, "davit: inputs: the file's example inputs\n");
   std::vector<Input> inputs(program.example_inputs->size());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const ExampleInput& example = (*program.example_inputs)[i];
@@ -128,21 +130,17 @@ std::optional<std::vector<Input>> example_inputs(const ExportedProgram& program)
 
 Result<std::vector<Input>> inputs_or_default(const std::vector<std::string>& texts, const ExportedProgram& program,
                                              std::span<const InputPort> ports, std::optional<std::uint64_t> seed,
-                                             std::string* source) {
+                                             SayInputs say) {
   if (texts.empty()) {
-    std::optional<std::vector<Input>> examples;
-    if (!seed) examples = example_inputs(program);
-    if (source != nullptr)
-      *source = examples ? "the file's example inputs" : "random, of seed " + std::to_string(seed.value_or(0));
-    return examples ? *std::move(examples) : random_inputs(program, seed.value_or(0));
+    if (!seed)
+      if (std::optional<std::vector<Input>> examples = example_inputs(program, say)) return *std::move(examples);
+    const std::uint64_t own = seed.value_or(0);
+    if (say == SayInputs::yes) std::fprintf(stderr, "davit: inputs: random, of seed %" PRIu64 "\n", own);
+    return random_inputs(program, own);
   }
   Result<std::vector<Input>> inputs = parse_inputs(texts);
   if (inputs) reinterpret_as_bfloat16(*inputs, ports);
   return inputs;
-}
-
-void print_source(const std::string& source) {
-  if (!source.empty()) std::fprintf(stderr, "davit: inputs: %s\n", source.c_str());
 }
 
 }  // namespace tool

@@ -59,10 +59,8 @@ using namespace davit;
   if (options.random) return random_inputs(method.parent, options.seed);
   const std::string wanted = describe_inputs(method.interface);
   if (wanted.empty()) return std::vector<Input>();
-  if (std::optional<std::vector<Input>> examples = example_inputs(method.parent)) {
-    print_source("the file's example inputs");
+  if (std::optional<std::vector<Input>> examples = example_inputs(method.parent, SayInputs::yes))
     return *std::move(examples);
-  }
   return std::unexpected(Error{.code = ErrorCode::invalid_argument,
                                .stage = Stage::execute,
                                .where = concat("method '", method.name, "'"),

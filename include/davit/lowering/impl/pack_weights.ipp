@@ -61,7 +61,7 @@ class WeightPacker {
   [[nodiscard]] std::optional<ExportedProgram> run() {
     if (backend_.preprocess == nullptr || backend_.default_spec == nullptr || storage_matters(graph_))
       return std::nullopt;
-    find_constants();
+    if (!find_constants()) return std::nullopt;
     const Range nodes = graph_.root().nodes;
     for (NodeId n = nodes.first; n < nodes.first + nodes.count; ++n) look_at(n);
     if (uses_.empty()) return std::nullopt;
@@ -84,13 +84,20 @@ class WeightPacker {
     bool transposed = false;  ///< the weight is (inputs x outputs)
     bool is_embedding = false;
   };
-  static constexpr std::size_t most_nodes = 64;
+  static constexpr std::size_t max_nodes = 64;
 
-  void find_constants() {
+  /// Marks the values that are made of constants; false if no constant holds integers, so that no weight is packed.
+  [[nodiscard]] bool find_constants() {
+    bool any_integers = false;
     const std::span<const Argument> inputs = graph_.args(graph_.root().inputs);
     const std::vector<InputRole> roles = input_roles(program_.signature);
     for (std::size_t i = 0; i < inputs.size(); ++i)
-      if (roles[i] == InputRole::constant && inputs[i].is_value()) constant_[inputs[i].value()] = 1;
+      if (roles[i] == InputRole::constant && inputs[i].is_value()) {
+        const ValueId v = inputs[i].value();
+        constant_[v] = 1;
+        any_integers = any_integers || holds_integers(v);
+      }
+    if (!any_integers) return false;
     const Range nodes = graph_.root().nodes;
     for (NodeId n = nodes.first; n < nodes.first + nodes.count; ++n) {
       const std::string_view target = graph_.target(graph_.nodes[n]);
@@ -100,6 +107,12 @@ class WeightPacker {
       for (const Argument& output : graph_.outputs(graph_.nodes[n]))
         graph_.for_each_value(output, [&](ValueId v) { constant_[v] = good ? 1 : 0; });
     }
+    return true;
+  }
+  /// True for a dtype in which weights of 8 bits or less are kept.
+  [[nodiscard]] bool holds_integers(ValueId v) const {
+    const ScalarType type = graph_.values[v].dtype;
+    return type == ScalarType::int8 || type == ScalarType::uint8 || type == ScalarType::int32;
   }
 
   /// Elements of a tensor; -1 for other values and for symbolic sizes.
@@ -124,13 +137,11 @@ class WeightPacker {
       if (constant_[v] == 0 || count(v) < 1 || (n != no_id && count(v) > most)) return std::nullopt;
       if (n == no_id) {
         out.leaves.push_back(v);
-        const ScalarType type = graph_.values[v].dtype;
-        if (type == ScalarType::int8 || type == ScalarType::uint8 || type == ScalarType::int32)
-          out.integers = std::max(out.integers, count(v));
+        if (holds_integers(v)) out.integers = std::max(out.integers, count(v));
         continue;
       }
       if (std::ranges::find(out.nodes, n) != out.nodes.end()) continue;
-      if (out.nodes.size() == most_nodes) return std::nullopt;
+      if (out.nodes.size() == max_nodes) return std::nullopt;
       out.nodes.push_back(n);
       for (const Argument& input : graph_.inputs(graph_.nodes[n]))
         graph_.for_each_value(input, [&](ValueId of) {
