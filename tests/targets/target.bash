@@ -9,28 +9,37 @@ export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
 jobs=${JOBS:-$(nproc)}
 passed=0 failed=0
 
+# unpack FOLDER DEBIAN-ARCHITECTURE SUITE PACKAGE...: unpacks packages of another architecture, and of a suite unless it is empty, into a
+# folder of its own, with what they depend on if $dependencies is 1: this machine's dpkg does not change.
+unpack() {
+  local folder=$1 architecture=$2 suite=$3 apt=$1.apt
+  shift 3
+  rm -rf "$folder" "$apt"
+  mkdir -p "$folder" "$apt"/{state/lists/partial,cache/archives/partial,sources}
+  touch "$apt/status"
+  cp -r /etc/apt/sources.list /etc/apt/sources.list.d "$apt/sources/" 2>/dev/null || true
+  if [ -n "$suite" ]; then
+    find "$apt/sources" -type f -exec sed -i "s/\b$(. /etc/os-release && echo "$VERSION_CODENAME")\b/$suite/g" {} +
+  fi
+  local options=(-qq -o "Dir::State=$apt/state" -o "Dir::State::status=$apt/status" -o "Dir::Cache=$apt/cache" -o APT::Sandbox::User=root
+    -o "Dir::Etc::sourcelist=$apt/sources/sources.list" -o "Dir::Etc::sourceparts=$apt/sources/sources.list.d"
+    -o "APT::Architecture=$architecture" -o "APT::Architectures=$architecture")
+  local take=(download)
+  if [ -n "${dependencies:-}" ]; then take=(install -y --no-install-recommends --download-only); fi
+  # a list that a mirror is changing just then may not be needed
+  (cd "$apt/cache/archives" && { apt-get "${options[@]}" update || true; } && apt-get "${options[@]}" "${take[@]}" "$@")
+  local package
+  for package in "$apt"/cache/archives/*.deb; do dpkg -x "$package" "$folder"; done
+  rm -rf "$apt"
+}
+
 # libraries NAME DEBIAN-ARCHITECTURE TRIPLET [SUITE]: puts zlib of that architecture into a folder of its own, $cache/NAME, and makes
-# pkg-config find it. The package is unpacked, not installed: this machine's dpkg does not change.
+# pkg-config find it.
 libraries() {
-  local folder=$cache/$1 architecture=$2 suite=${4:-}
+  local folder=$cache/$1
   if [ ! -e "$folder/complete" ]; then
-    local apt=$folder.apt
-    rm -rf "$folder" "$apt"
-    mkdir -p "$folder" "$apt"/{state/lists/partial,cache/archives/partial,sources}
-    touch "$apt/status"
-    cp -r /etc/apt/sources.list /etc/apt/sources.list.d "$apt/sources/" 2>/dev/null || true
-    if [ -n "$suite" ]; then
-      find "$apt/sources" -type f -exec sed -i "s/\b$(. /etc/os-release && echo "$VERSION_CODENAME")\b/$suite/g" {} +
-    fi
-    local options=(-qq -o "Dir::State=$apt/state" -o "Dir::State::status=$apt/status" -o "Dir::Cache=$apt/cache" -o APT::Sandbox::User=root
-      -o "Dir::Etc::sourcelist=$apt/sources/sources.list" -o "Dir::Etc::sourceparts=$apt/sources/sources.list.d"
-      -o "APT::Architecture=$architecture" -o "APT::Architectures=$architecture")
-    # a list that a mirror is changing just then may not be needed
-    (cd "$apt" && { apt-get "${options[@]}" update || true; } && apt-get "${options[@]}" download zlib1g-dev)
-    local package
-    for package in "$apt"/*.deb; do dpkg -x "$package" "$folder"; done
+    unpack "$folder" "$2" "${4:-}" zlib1g-dev
     find "$folder" -name "*.so*" -delete  # programs are static: they run without a root of their own
-    rm -rf "$apt"
     touch "$folder/complete"
   fi
   export PKG_CONFIG_LIBDIR=$folder/usr/lib/$3/pkgconfig:/usr/share/pkgconfig PKG_CONFIG_SYSROOT_DIR=$folder
@@ -51,10 +60,10 @@ headers() {
   export PKG_CONFIG_LIBDIR=$folder/pkgconfig:$2
 }
 
-# build NAME TARGET...: builds the targets in build/NAME with cross/NAME.ini, or with the build machine's compiler $CXX. $optimization is s
+# build NAME TARGET...: builds the targets in build/NAME with cross/NAME.ini (or cross/$cross.ini), or with the build machine's compiler $CXX. $optimization is s
 # where the command shall be small; g++'s warnings are then not errors, as some are false.
 build() {
-  local name=$1 folder=$root/build/$1
+  local name=${cross:-$1} folder=$root/build/$1
   local options=(-Doptimization="${optimization:-1}" -Ddebug=false -Dwerror="$([ "${optimization:-1}" = s ] && echo false || echo true)" -Dtests=enabled
     -Ddagre=none -Dprefer_static=true)
   shift
@@ -70,7 +79,7 @@ build() {
     (cd "$root/build" && meson setup "$folder" "$root" "${options[@]}") >"$folder.log" 2>&1 || { tail -20 "$folder.log"; exit 1; }
   fi
   if [ -n "${QUICK:-}" ]; then set -- "$1"; fi
-  with_progress "build/$name" "$folder.log" ninja -k 0 -j"$jobs" -C "$folder" "$@" ||
+  with_progress "${folder#"$root"/}" "$folder.log" ninja -k 0 -j"$jobs" -C "$folder" "$@" ||
     { grep -E 'error|FAILED|undefined' "$folder.log" | head -40; echo "the build failed: see $folder.log"; exit 1; }
 }
 

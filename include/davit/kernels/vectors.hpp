@@ -24,6 +24,16 @@ inline constexpr std::size_t vector_bytes = 16;
 inline constexpr std::size_t vector_bytes = 8;
 #endif
 
+/// Vector registers of `Bytes` bytes of the translation unit's target, and of the instruction sets of
+/// instruction_set.hpp.
+#if defined(__aarch64__) || defined(__riscv_vector)
+template <std::size_t Bytes>
+inline constexpr std::size_t vector_registers = 32;
+#else
+template <std::size_t Bytes>
+inline constexpr std::size_t vector_registers = Bytes == 64 ? 32 : 16;
+#endif
+
 /// False where g++ (12.2) miscompiles nested selections between vectors (Helium's predicates).
 #if defined(__ARM_FEATURE_MVE)
 inline constexpr bool compares_vectors = false;

@@ -137,19 +137,30 @@ struct MultiplyPanel {
     if (p->width == lanes<C, Bytes>)
       tiles<Bytes, 1>(*p);
     else
-      tiles<Bytes, 2>(*p);
+      tiles<Bytes, widest_tile<Bytes>>(*p);
   }
 
  private:
+  /// Where 32 registers hold few elements each, tiles are four vectors wide: more products per load.
+  template <std::size_t Bytes>
+  static constexpr std::size_t widest_tile = kernels::vector_registers<Bytes> == 32 && Bytes == 16 ? 4 : 2;
+
   template <std::size_t Bytes, std::size_t Vectors, class C>
   [[gnu::always_inline]] static void tiles(const PanelProduct<C>& p) {
     std::int64_t i = 0;
     const auto take = [&]<std::size_t Rows>() __attribute__((always_inline)) {
-      for (; i + static_cast<std::int64_t>(Rows) <= p.rows; i += static_cast<std::int64_t>(Rows))
-        for (std::int64_t j = 0; j < p.width; j += static_cast<std::int64_t>(Vectors) * lanes<C, Bytes>)
-          tile<Bytes, Rows, Vectors>(p, i, j);
+      for (; i + static_cast<std::int64_t>(Rows) <= p.rows; i += static_cast<std::int64_t>(Rows)) {
+        std::int64_t j = 0;
+        if constexpr (Vectors > 2)
+          for (; j + static_cast<std::int64_t>(Vectors) * lanes<C, Bytes> <= p.width;
+               j += static_cast<std::int64_t>(Vectors) * lanes<C, Bytes>)
+            tile<Bytes, Rows, Vectors>(p, i, j);
+        constexpr std::size_t narrow = std::min(Vectors, std::size_t{2});
+        for (; j < p.width; j += static_cast<std::int64_t>(narrow) * lanes<C, Bytes>)
+          tile<Bytes, Rows, narrow>(p, i, j);
+      }
     };
-    take.template operator()<Bytes == 64 ? 8 : 6>();  // the number of registers
+    take.template operator()<Bytes == 64 ? 8 : Vectors == 4 ? 5 : 6>();  // the number of registers
     take.template operator()<4>();
     take.template operator()<2>();
     take.template operator()<1>();
@@ -173,7 +184,29 @@ struct MultiplyPanel {
     const C* const b = p.b.data + j;
     const std::int64_t* const b_rows = p.b.rows;
     const std::int64_t depth = p.depth;
-    for (std::int64_t k = 0; k < depth; ++k, a += a_col) {
+    std::int64_t k = 0;
+    // the factors of a row of several steps by one load: on ARM64, products take one element of a vector
+    if constexpr (Vectors == 4 && !Pairs)
+      if (a_col == 1)
+        for (constexpr std::int64_t steps = lanes<C, Bytes>; k + steps <= depth; k += steps, a += steps) {
+          V factors[Rows];
+          unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
+            factors[R] = kernels::vector_at<Bytes>(a + static_cast<std::int64_t>(R) * a_row);
+          });
+          unroll<step>([&]<std::size_t K>() __attribute__((always_inline)) {
+            const C* from = b + b_rows[k + static_cast<std::int64_t>(K)];
+            asm("" : "+r"(from));  // one address: two loads of two vectors each
+            V row[Vectors];
+            unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) {
+              row[N] = kernels::vector_at<Bytes>(from + N * step);
+            });
+            unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
+              unroll<Vectors>([&]<std::size_t N>()
+                                  __attribute__((always_inline)) { sums[R][N] += row[N] * factors[R][K]; });
+            });
+          });
+        }
+    for (; k < depth; ++k, a += a_col) {
       const C* const from = b + b_rows[k];
       V row[Vectors];
       unroll<Vectors>([&]<std::size_t N>()
