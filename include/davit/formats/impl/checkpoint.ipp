@@ -9,13 +9,11 @@
 #include <vector>
 
 #include "davit/core/catch_bad_alloc.hpp"
-#include "davit/core/copy_tensor.hpp"
 #include "davit/formats/checkpoint.hpp"
 #include "davit/formats/file_kind.hpp"
 #include "davit/formats/mapped_file.hpp"
 #include "davit/formats/package.hpp"
 #include "davit/formats/package_layout.hpp"
-#include "davit/program/name_map.hpp"
 #include "davit/program/program_bytes.hpp"
 
 namespace davit::formats {
@@ -77,44 +75,16 @@ Result<std::vector<NamedTensor>> read_state(const std::string& path) {
   });
 }
 
-namespace detail {
-
-[[nodiscard]] Result<void> take_state(Session& session, std::span<const NamedTensor> saved) {
-  const NameIndex names(saved, [](const NamedTensor& entry) { return entry.name.view(); });
-  const std::span<const NamedTensor> state = session.state();
-  std::vector<std::size_t> from;
-  for (const NamedTensor& buffer : state) {
-    const std::size_t at = names.first(buffer.name);
-    const auto refuse = [&](ErrorCode code, std::string_view what) {
-      return std::unexpected(Error{.code = code,
-                                   .stage = Stage::load,
-                                   .where = concat("state '", buffer.name, "'"),
-                                   .what = Name::own(what),
-                                   .fix = "load what a session of this program saved"});
-    };
-    if (at == NameIndex::not_found) return refuse(ErrorCode::not_found, "the checkpoint has no tensor of that name");
-    if (saved[at].tensor.dtype != buffer.tensor.dtype)
-      return refuse(ErrorCode::invalid_dtype, "the checkpoint's tensor has another dtype");
-    if (saved[at].tensor.sizes != buffer.tensor.sizes)
-      return refuse(ErrorCode::invalid_shape, "the checkpoint's tensor has other sizes");
-    from.push_back(at);
-  }
-  for (std::size_t i = 0; i < state.size(); ++i) copy_tensor(saved[from[i]].tensor.view(), state[i].tensor.view());
-  return {};
-}
-
-}  // namespace detail
-
 Result<void> load_state(Session& session, const SharedBytes& bytes) {
   const Result<std::vector<NamedTensor>> saved = read_state(bytes);
   if (!saved) return error_of(saved);
-  return detail::take_state(session, *saved);
+  return session.load_state(*saved);
 }
 
 Result<void> load_state(Session& session, const std::string& path) {
   const Result<std::vector<NamedTensor>> saved = read_state(path);
   if (!saved) return error_of(saved);
-  return detail::take_state(session, *saved);
+  return session.load_state(*saved);
 }
 
 }  // namespace davit::formats
