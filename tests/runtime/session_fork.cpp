@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -129,6 +130,47 @@ TEST_CASE("a run that fails between fork and the first write leaves both as they
   CHECK(values(second)[6] == 3);
   CHECK(values(second)[10] == 100);
   CHECK(values(first)[6] == 4);
+}
+
+TEST_CASE("a run that fails after a buffer has moved does not hide the move from the next run") {
+  Session first = cache_session();
+  put(first, 5, 100);
+  const Session second = *first.fork();
+  REQUIRE(first.reset());  // has other memory now
+  const Tensor good = index(3);
+  const EValue few[] = {good};
+  CHECK_FALSE(first.run(0, few));
+  put(first, 3, 4);
+  CHECK(values(first)[6] == 4);
+  CHECK(values(first)[10] == 5);
+  CHECK(values(second)[6] == 3);
+}
+
+TEST_CASE("a buffer that one method moves has moved for the others") {
+  Cache a, b;
+  a.put(a.row);
+  b.put(b.row);
+  const ExportedProgram one = a.finish({a.d.op("aten.mul.Tensor", "twice", a.made, {2.0})}),
+                        other = b.finish({b.d.op("aten.mul.Tensor", "thrice", b.made, {3.0})});
+  const ProgramMethod methods[] = {{"one", &one}, {"other", &other}};
+  const auto lowered = to_backend(std::span<const ProgramMethod>(methods), CapabilityPartitioner<List>());
+  REQUIRE(lowered);
+  Session first = *Session::make(*lowered);
+  const Tensor row = programs::tensor({1, 2}, {1, 1}), at = index(0), next = index(1);
+  const EValue inputs[] = {at, row}, others[] = {next, row};
+  REQUIRE(first.run(0, inputs));
+  REQUIRE(first.run(1, inputs));
+  const Session second = *first.fork();
+  REQUIRE(first.run(0, others));
+  const float* const own = data(first);
+  const Tensor again = index(2);
+  const EValue third[] = {again, row};
+  REQUIRE(first.run(1, third));
+  CHECK(data(first) == own);
+  CHECK(values(first)[2] == 1);
+  CHECK(values(first)[4] == 1);
+  CHECK(values(second)[2] == 1);
+  CHECK(values(second)[4] == 2);
 }
 
 TEST_CASE("an output of the run before a fork may be passed to the next run") {
