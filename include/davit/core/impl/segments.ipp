@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <utility>
 
 #include "davit/core/content_hash.hpp"
@@ -49,13 +50,15 @@ std::uint32_t SegmentWriter::add_owned(std::vector<std::byte> bytes) {
 
 void SegmentWriter::keep_outside(std::vector<Outside> outside) {
   outside_ = std::move(outside);
-  std::ranges::stable_sort(outside_, std::ranges::less(), [](const Outside& each) { return each.bytes.data(); });
+  std::ranges::sort(outside_, [](const Outside& a, const Outside& b) {
+    return a.bytes.data() != b.bytes.data() ? std::less<>()(a.bytes.data(), b.bytes.data()) : a.name < b.name;
+  });
 }
 
 std::uint32_t SegmentWriter::number_outside(const std::byte* at, std::size_t size) {
   const auto address = [](const Outside& each) { return each.bytes.data(); };
   std::uint32_t number = Outside::unused;
-  for (auto it = std::ranges::lower_bound(outside_, at, std::ranges::less(), address);
+  for (auto it = std::ranges::lower_bound(outside_, at, std::less<>(), address);
        it != outside_.end() && it->bytes.data() == at; ++it) {  // tied weights have several names
     if (it->bytes.size() != size) continue;
     if (number == Outside::unused) number = it->number;
