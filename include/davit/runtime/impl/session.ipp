@@ -253,8 +253,10 @@ namespace detail {
                                                         std::span<const EValue> passed) {
   if (m.context->is_running) return is_running(concat(m.method->name, "()"));
   m.ready_call = nullptr;
-  if (Error error; m.context->stop.is_set() && !may_go_on(m, [&] { return concat(m.method->name, "()"); }, error))
-    return std::unexpected(std::move(error));
+  if (m.context->stop.is_set()) [[unlikely]] {
+    Error error;
+    if (!may_go_on(m, [&] { return concat(m.method->name, "()"); }, error)) return std::unexpected(std::move(error));
+  }
   for (std::size_t i = 0; i < passed.size(); ++i)
     if (const TensorView* tensor = passed[i].tensor_if();
         tensor != nullptr && tensor->data == nullptr && tensor->numel() != 0)
