@@ -21,4 +21,5 @@
 #include "davit/backend/static_control_sources.hpp"
 #include "davit/backend/static_rows.hpp"
 #include "davit/backend/step_writer.hpp"
+#include "davit/backend/stop_condition.hpp"
 #include "davit/backend/undo_log.hpp"

@@ -49,4 +49,24 @@ TEST_CASE("without a tracer nothing is called") {
   CHECK(log.text.empty());
 }
 
+TEST_CASE("the reason to end a run reaches the backend if the context keeps a report") {
+  struct Source {
+    bool stopped = false;
+    [[nodiscard]] bool stop_requested() const { return stopped; }
+  } source;
+  const StopCondition condition(source);
+  NullTracer tracer;
+  TextReport report;
+  NoReport silent;
+  std::monostate workspace;
+  const ExecuteContext<NullTracer, TextReport> context(tracer, report, workspace, {}, 0, nullptr, &condition);
+  const ExecuteContext<NullTracer, NoReport> device(tracer, silent, workspace, {}, 0, nullptr, &condition);
+  CHECK(RunEvents(context).stop_reason() == nullptr);
+  source.stopped = true;
+  CHECK(RunEvents(context).stop_reason() != nullptr);
+  CHECK(context.stop_reason() == RunEvents(context).stop_reason());
+  CHECK(device.stop_reason() == nullptr);
+  static_assert(sizeof(device) < sizeof(context));
+}
+
 }  // namespace

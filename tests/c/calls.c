@@ -217,6 +217,55 @@ static void from_bytes(const char *path, const char *cases) {
   free(bytes);
 }
 
+/* A session that has run twice: its forks continue alone. */
+static void forks(davit_session *session, const char *folder) {
+  davit_session *fork = NULL, *second = NULL;
+  size_t count = 0;
+  GOOD(davit_session_fork(session, &fork));
+  WRONG(DAVIT_INVALID_ARGUMENT, "no outputs", davit_session_output_count(fork, &count));
+  run_recorded(fork, folder, 2, 3, 3, token, 8, 8);
+  GOOD(davit_session_fork(fork, &second));
+  davit_session_free(fork);
+  run_recorded(second, folder, 3, 3, 3, token, 8, 8);
+  run_recorded(session, folder, 2, 3, 3, token, 8, 8);
+  run_recorded(session, folder, 3, 3, 3, token, 8, 8);
+  /* back to the third token */
+  GOOD(davit_session_rewind(session, "position", 2));
+  WRONG(DAVIT_INVALID_ARGUMENT, "no outputs", davit_session_output_count(session, &count));
+  run_recorded(session, folder, 2, 3, 3, token, 8, 8);
+  WRONG(DAVIT_OUT_OF_RANGE, "not in 0..3", davit_session_rewind(session, "position", 4));
+  WRONG(DAVIT_INVALID_DTYPE, "float32", davit_session_rewind(session, "keys", 0));
+  WRONG(DAVIT_NOT_FOUND, "'position'", davit_session_rewind(session, "length", 0));
+  WRONG(DAVIT_INVALID_ARGUMENT, "counter is NULL", davit_session_rewind(session, NULL, 0));
+  WRONG(DAVIT_INVALID_ARGUMENT, "fork is NULL", davit_session_fork(session, NULL));
+  WRONG(DAVIT_INVALID_HANDLE, "was freed", davit_session_fork(fork, &fork));
+  CHECK(fork == NULL);
+  davit_session_free(second);
+}
+
+/* Cancelled runs leave the state as it was. */
+static void cancelled(davit_session *session, const char *folder) {
+  float elements[8] = {0};
+  davit_value value = tensor_of(elements, 3, token);
+  size_t count = 0;
+  GOOD(davit_session_reset(session));
+  run_recorded(session, folder, 0, 3, 3, token, 8, 8);
+  GOOD(davit_session_cancel(session));
+  WRONG(DAVIT_CANCELLED, "a stop was requested", davit_session_run(session, 0, &value, 1));
+  WRONG(DAVIT_INVALID_ARGUMENT, "no outputs", davit_session_output_count(session, &count));
+  GOOD(davit_session_clear_cancel(session));
+  run_recorded(session, folder, 1, 3, 3, token, 8, 8);
+  GOOD(davit_session_set_deadline(session, 0));
+  WRONG(DAVIT_CANCELLED, "its deadline has passed", davit_session_run(session, 0, &value, 1));
+  GOOD(davit_session_set_deadline(session, INT64_MAX));
+  run_recorded(session, folder, 2, 3, 3, token, 8, 8);
+  GOOD(davit_session_set_deadline(session, 0));
+  GOOD(davit_session_set_deadline(session, -1));
+  run_recorded(session, folder, 3, 3, 3, token, 8, 8);
+  WRONG(DAVIT_INVALID_HANDLE, "is NULL", davit_session_cancel(NULL));
+  WRONG(DAVIT_INVALID_HANDLE, "is NULL", davit_session_set_deadline(NULL, 1));
+}
+
 static void state(const char *path, const char *cases, const char *file) {
   davit_program *program = NULL;
   davit_session *session = NULL, *other = NULL;
@@ -239,9 +288,11 @@ static void state(const char *path, const char *cases, const char *file) {
   WRONG(DAVIT_CORRUPT_DATA, "", davit_session_load_state_bytes(other, bytes, size / 2));
   WRONG(DAVIT_IO_ERROR, "/nowhere", davit_session_load_state(other, "/nowhere/state"));
   run_recorded(other, folder, 2, 3, 3, token, 8, 8);
+  forks(session, folder);
   GOOD(davit_session_reset(session));
   WRONG(DAVIT_INVALID_ARGUMENT, "no outputs", davit_session_output_count(session, &size));
   run_recorded(session, folder, 0, 3, 3, token, 8, 8);
+  cancelled(session, folder);
   davit_session_free(session);
   davit_session_free(other);
   davit_program_free(program);

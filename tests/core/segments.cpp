@@ -135,3 +135,25 @@ TEST_CASE("bools of a package are 0 or 1, for any bytes") {
   CHECK(std::vector<std::byte>(read->storage.bytes().begin(), read->storage.bytes().end()) ==
         Bytes{std::byte{0}, std::byte{1}, std::byte{1}, std::byte{1}});
 }
+
+TEST_CASE("bytes that stay outside are empty segments, known by their address and size") {
+  const Bytes all(600, std::byte{7}), equal = all;
+  const std::span<const std::byte> bytes(all);
+  SegmentWriter segments;
+  segments.keep_outside({{.name = "b", .bytes = bytes.subspan(100, 100)},
+                         {.name = "a", .bytes = bytes.first(100)},
+                         {.name = "tied", .bytes = bytes.first(100)},
+                         {.name = "unused", .bytes = bytes.subspan(300, 100)}});
+  const std::uint32_t a = segments.add(bytes.first(100)), b = segments.add(bytes.subspan(100, 100));
+  CHECK(a != b);
+  CHECK(segments.add(bytes.first(100)) == a);
+  const std::uint32_t inside = segments.add(bytes.first(50)), none = segments.add({});
+  CHECK(segments.add(std::span(equal).first(100)) != a);  // equal bytes that lie elsewhere
+  for (std::size_t size = 1; size < 40; ++size) (void)segments.add(bytes.subspan(200, size));  // the table grows
+  CHECK(segments.add({}) == none);
+  CHECK(segments.add(bytes.subspan(100, 100)) == b);
+  CHECK(segments.segments()[a].empty());
+  CHECK(segments.segments()[inside].size() == 50);
+  for (const SegmentWriter::Outside& each : segments.outside())
+    CHECK(each.number == (each.name == "b" ? b : each.name == "unused" ? SegmentWriter::Outside::unused : a));
+}

@@ -64,3 +64,16 @@ TEST_CASE("a heap block is zeroed and aligned; one that cannot be had is empty")
   CHECK(copy.data() != fixed.data());
   CHECK(copy.bytes()[2] == std::byte{3});
 }
+
+TEST_CASE("bytes are shared while someone else holds them, and if nobody owns them") {
+  CHECK(SharedBytes(fixed).is_shared());
+  CHECK_FALSE(SharedBytes().is_shared());
+  const SharedBytes block = SharedBytes::allocate(8);
+  CHECK_FALSE(block.is_shared());
+  {
+    const SharedBytes part = block.part(4, 4);
+    CHECK(block.is_shared());
+    CHECK(part.is_shared());
+  }
+  CHECK_FALSE(block.is_shared());
+}

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "../support/cache_program.hpp"
 #include "../support/error_in.hpp"
 #include "../support/toy_backend.hpp"
 #include "davit/backends/portable.hpp"
@@ -13,50 +14,18 @@
 #include "davit/runtime/session.hpp"
 
 using namespace davit;
-using support::B, support::ByHand, support::Draft, support::elements, support::error_in, support::Toys;
+using support::B, support::ByHand, support::Cache, support::elements, support::error_in, support::index, support::Toys;
 using Floats = std::vector<float>;
 
 namespace {
 
 using List = BackendList<portable, B>;
 
-/// cache[at] = row, as an operator without mutation; the output is the new cache doubled. Row i of the cache's 16 rows
-/// is (i, i).
-struct Cache {
-  Draft d;
-  ValueId cache = no_id, at = no_id, row = no_id, made = no_id;
-
-  Cache() {
-    d.program.signature.input_specs.push_back(InputToBufferSpec({"b_cache"}, "cache", true));
-    cache = d.b.input("b_cache", ScalarType::float32, {16, 2});
-    Tensor initial = Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{16, 2});
-    for (int i = 0; i < 32; ++i) initial.view().as<float>()[i] = static_cast<float>(i / 2);
-    d.program.state_dict.push_back({"cache", initial});
-    d.program.signature.input_specs.push_back(UserInputSpec{TensorArgument{"at"}});
-    at = d.b.input("at", ScalarType::int64, {1});
-    row = d.user("row", {1, 2});
-  }
-  ValueId put(ValueId values) {
-    made = d.like(cache, "made");
-    d.node("aten.index_put.default", {d.b.value(cache), d.b.tensors({at}), d.b.value(values)}, {made});
-    return made;
-  }
-  ExportedProgram finish(std::initializer_list<ValueId> outputs) {
-    d.mutate_buffer("cache", made);
-    for (const ValueId output : outputs) d.output(output);
-    return d.finish();
-  }
-};
 /// A lowered program that writes a row of a cache; the output is the new cache doubled.
 Result<LoweredProgram> doubled_cache() {
   Cache c;
   c.put(c.row);
   return to_backend(c.finish({c.d.op("aten.mul.Tensor", "twice", c.made, {2.0})}), CapabilityPartitioner<List>());
-}
-Tensor index(std::int64_t i) {
-  Tensor t = Tensor::zeros(ScalarType::int64, std::vector<std::int64_t>{1});
-  t.view().as<std::int64_t>()[0] = i;
-  return t;
 }
 std::vector<const PlannedBlock*> in_state(const Session& session) {
   std::vector<const PlannedBlock*> blocks;

@@ -81,6 +81,7 @@ struct LowerCommand {
   std::vector<std::string> models;  ///< FILE, or METHOD=FILE each
   LoweringChoice lowering;
   std::string output;
+  std::string weights_file;
   bool strip_debug_map = false;
   bool report = false;
   bool profile = false;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "commands.hpp"
 #include "davit/formats/mapped_file.hpp"
+#include "davit/formats/outside_weights.hpp"
 #include "davit/formats/report_json.hpp"
 #include "davit/lowered/print_report.hpp"
 #include "davit/lowered/write_dot.hpp"
@@ -46,12 +49,56 @@ using namespace davit;
              "in CMake), and build davit again"});
 }
 
+/// Saves the program, and its weights in a file of their own. Lowers it once more to learn if its weights may be
+/// replaced.
+[[nodiscard]] Result<void> save_apart(const LowerCommand& options, const std::vector<NamedProgram>& programs,
+                                      const Runner& runner, Progress& progress) {
+  const std::filesystem::path file = formats::path_of(options.weights_file);
+  if (file.parent_path() != formats::path_of(options.output).parent_path())
+    return std::unexpected(Error{.code = ErrorCode::invalid_argument,
+                                 .stage = Stage::save,
+                                 .where = concat("--weights-file ", options.weights_file),
+                                 .what = "the package finds its weights in its own folder alone",
+                                 .fix = "name a file in the folder of -o"});
+  std::vector<NamedTensor> weights;
+  for (const NamedProgram& each : programs)
+    for (const NamedTensor& weight : each.program.state_dict)
+      if (std::ranges::find(weights, weight.name, &NamedTensor::name) == weights.end()) weights.push_back(weight);
+  bool may_replace = false;
+  if (programs.size() == 1) {
+    progress.show("lowering it once more, with other weights");
+    const Result<bool> free = formats::weights_are_free(
+        programs[0].program, runner.program(), [&](const ExportedProgram& other) -> Result<LoweredProgram> {
+          const ProgramMethod method[] = {{Name::own(programs[0].method), &other}};
+          const Result<Runner> again = Runner::lower(method, options.lowering, options.profile, nullptr);
+          if (!again) return std::unexpected(again.error());
+          return again->program();
+        });
+    if (!free) return std::unexpected(free.error());
+    may_replace = *free;
+    progress.show({});
+  }
+  if (Result<void> saved = formats::save_weights(weights, options.weights_file); !saved) return saved;
+  print_written(options.weights_file);
+  const std::string name = file.filename().string();
+  if (Result<void> saved = runner.save(options.output, {.debug_map = !options.strip_debug_map,
+                                                        .weights = weights,
+                                                        .weights_file = name,
+                                                        .may_replace_weights = may_replace});
+      !saved)
+    return saved;
+  print_written(options.output);
+  if (!may_replace) print("the package loads with these weights alone: lowering computed results from them\n");
+  return {};
+}
+
 [[nodiscard]] Result<void> lower_program(const LowerCommand& options) {
   if (Result<void> has_page = check_page(options); !has_page) return has_page;
   const Files files = Files()
                           .reads_all(options.models, options.inputs)
                           .uses(options.lowering)
                           .writes("-o", options.output)
+                          .writes("--weights-file", options.weights_file)
                           .writes("--dot", options.dot)
                           .writes("--json", options.json)
                           .writes("--html", options.html);
@@ -97,7 +144,8 @@ using namespace davit;
   if (Result<void> written = write(options.html, page_of(page_before_data, json, page_after_data)); !written)
     return written;
   if (options.output.empty()) return {};
-  if (Result<void> saved = runner->save(options.output, !options.strip_debug_map); !saved) return saved;
+  if (!options.weights_file.empty()) return save_apart(options, *programs, *runner, progress);
+  if (Result<void> saved = runner->save(options.output, {.debug_map = !options.strip_debug_map}); !saved) return saved;
   print_written(options.output);
   return {};
 }

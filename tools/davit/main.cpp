@@ -316,6 +316,11 @@ void reserve_streams() {
   add_lowering(*lower_command, lower.lowering);
   lower_command->add_option("-o,--output", lower.output,
                             "write the lowered program: a .davit file, to run anywhere with these backends");
+  lower_command
+      ->add_option("--weights-file", lower.weights_file,
+                   "write the weights to a .davit file of their own, beside the package, which needs it to load; "
+                   "processes that map the file share its memory")
+      ->needs("-o");
   lower_command->add_flag("--strip-debug-map", lower.strip_debug_map,
                           "leave out the source lines of nodes: errors then name a debug handle instead");
   lower_command->add_flag(

@@ -17,6 +17,7 @@
 #include "davit/autotune/autotune_partitioner.hpp"
 #include "davit/autotune/measuring_partitioner.hpp"
 #include "davit/formats/file_kind.hpp"
+#include "davit/formats/checkpoint.hpp"
 #include "davit/formats/package.hpp"
 #include "davit/formats/pt2.hpp"
 #include "davit/lowering/to_backend.hpp"
@@ -138,7 +139,14 @@ Result<Runner> Runner::lower(const ExportedProgram& program, const LoweringChoic
 }
 Result<Runner> Runner::load(const std::string& file, const LoweringChoice& choice, bool trace) {
   set_threads(choice.threads);
-  Result<LoweredProgram> program = formats::load_program<Backends>(file);
+  Result<std::vector<NamedTensor>> given;
+  if (!weights.empty()) {
+    given = formats::read_state(weights);
+    if (!given) return std::unexpected(std::move(given.error()));
+  }
+  formats::LoadOptions with;
+  if (!weights.empty()) with.weights = *given;
+  Result<LoweredProgram> program = formats::load_program<Backends>(file, with);
   if (!program) return std::unexpected(std::move(program.error()));
   return Sessions::start(std::move(program), choice, trace);
 }
@@ -186,12 +194,10 @@ std::vector<PartitionReport> Runner::reports() const {
   }
   return reports;
 }
-Result<void> Runner::save(const std::string& file, bool debug_map) const {
-  return formats::save_program(sessions_->session.program(), file, {.debug_map = debug_map});
+Result<void> Runner::save(const std::string& file, formats::SaveOptions options) const {
+  return formats::save_program(sessions_->session.program(), file, options);
 }
-Result<void> Runner::save_state(const std::string& file) const {
-  return formats::save_program(sessions_->session.program(), file, {.state = state()});
-}
+Result<void> Runner::save_state(const std::string& file) const { return save(file, {.state = state()}); }
 Result<void> Runner::profile(std::span<const EValue> inputs, std::span<PartitionReport> reports) {
   using Clock = std::chrono::steady_clock;
   PartitionReport& report = reports[sessions_->method_index];

@@ -13,6 +13,7 @@
 #include "davit/core/evalue.hpp"
 #include "davit/core/limits.hpp"
 #include "davit/core/shared_bytes.hpp"
+#include "davit/formats/package.hpp"
 #include "davit/lowered/lowered_program.hpp"
 #include "davit/lowered/method_interface.hpp"
 #include "davit/lowered/partition_report.hpp"
@@ -79,7 +80,7 @@ class Runner {
   [[nodiscard]] std::size_t arena_bytes() const;
   /// Returns reports of a loaded program for profile().
   [[nodiscard]] std::vector<davit::PartitionReport> reports() const;
-  [[nodiscard]] davit::Result<void> save(const std::string& file, bool debug_map = true) const;
+  [[nodiscard]] davit::Result<void> save(const std::string& file, davit::formats::SaveOptions options = {}) const;
   /// Saves the program with the state of this session in place of the initial state.
   [[nodiscard]] davit::Result<void> save_state(const std::string& file) const;
   /// Runs several times and adds times of partitions and nodes, and the memory plan, to the report of the method. Times

@@ -32,6 +32,7 @@ struct DelegateCall {
   TextReport* report = nullptr;
   TracerRef* tracer = nullptr;  ///< for execute_traced
   UndoLog* undo = nullptr;
+  const StopCondition* stop = nullptr;
 };
 
 /// The functions of a backend type as constant pointers: the only border between code that knows the type and code that
@@ -100,8 +101,9 @@ struct BackendCalls {
   template <class Tracing>
   static Status execute(const DelegateCall& call, Tracing& tracer) {
     const auto run = [&]() __attribute__((always_inline)) -> Status {
-      ExecuteContext<Tracing, TextReport, Workspace> context(
-          tracer, *call.report, *static_cast<Workspace*>(call.workspace), call.scratch, call.max_memory, call.undo);
+      ExecuteContext<Tracing, TextReport, Workspace> context(tracer, *call.report,
+                                                             *static_cast<Workspace*>(call.workspace), call.scratch,
+                                                             call.max_memory, call.undo, call.stop);
       return B::execute(as<Handle>(call.handle), call.inputs, call.outputs, context);
     };
     return catch_exceptions(run, [&](ErrorCode code, Name what) -> Status {

@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 
+#include "davit/backend/stop_condition.hpp"
 #include "davit/backend/undo_log.hpp"
 #include "davit/core/error.hpp"
 #include "davit/core/evalue.hpp"
@@ -99,13 +101,16 @@ template <Tracer T = NullTracer, class Report = NoReport, class Workspace = std:
 class ExecuteContext {
  public:
   constexpr ExecuteContext(T& tracer, Report& report, Workspace& workspace, std::span<std::byte> scratch = {},
-                           std::uint64_t max_memory = UINT64_MAX, UndoLog* undo = nullptr) noexcept
+                           std::uint64_t max_memory = UINT64_MAX, UndoLog* undo = nullptr,
+                           const StopCondition* stop = nullptr) noexcept
       : tracer_(&tracer),
         report_(&report),
         workspace_(&workspace),
         scratch_(scratch),
         max_memory_(max_memory),
-        undo_(undo) {}
+        undo_(undo) {
+    if constexpr (Report::enabled) stop_ = stop;
+  }
 
   [[nodiscard]] constexpr Workspace& workspace() const noexcept { return *workspace_; }
   /// Scratch memory: at least the bytes that prepare returned, aligned to 64.
@@ -116,6 +121,20 @@ class ExecuteContext {
   /// The log in which a backend that updates inputs (UpdatesInputs) saves bytes before it overwrites them; null if it
   /// need not.
   [[nodiscard]] constexpr UndoLog* undo() const noexcept { return undo_; }
+
+  /// Returns the reason to end the run now, nullptr if there is none; a backend that asks it between its nodes then
+  /// fails with ErrorCode::cancelled. Without a report (on a device) it is nullptr.
+  [[nodiscard]] constexpr const char* stop_reason() const noexcept {
+    const StopCondition* const condition = stop();
+    return condition == nullptr ? nullptr : condition->reason();
+  }
+  /// The condition that ends the run; null if there is none.
+  [[nodiscard]] constexpr const StopCondition* stop() const noexcept {
+    if constexpr (Report::enabled)
+      return stop_;
+    else
+      return nullptr;
+  }
 
   /// Makes a fault to return; `parts` (strings and integers) become its sentence if a report is kept.
   template <class... Parts>
@@ -141,6 +160,8 @@ class ExecuteContext {
   std::span<std::byte> scratch_;
   std::uint64_t max_memory_;
   UndoLog* undo_;
+  struct NoStop {};
+  [[no_unique_address]] std::conditional_t<Report::enabled, const StopCondition*, NoStop> stop_{};
 };
 
 }  // namespace davit

@@ -28,8 +28,8 @@ inline constexpr EventCalls event_calls{
 
 }  // namespace detail
 
-/// Passes the events of one run to a context of unknown type: the context of the compiled part of a backend. Without a
-/// tracer each event is one test of a pointer.
+/// Passes the events of one run to a context of unknown type (the context of the compiled part of a backend), and the
+/// reason to end the run back. Without a tracer each event is one test of a pointer.
 class RunEvents {
  public:
   /// Takes a context, which must outlive this object.
@@ -39,8 +39,13 @@ class RunEvents {
       context_ = &context;
       calls_ = &detail::event_calls<Context>;
     }
+    if constexpr (requires { context.stop(); }) stop_ = context.stop();
   }
   [[nodiscard]] constexpr bool are_traced() const noexcept { return context_ != nullptr; }
+
+  /// Returns the reason to end the run now, or nullptr. Without a stop condition it is one test of a pointer.
+  [[nodiscard]] const char* stop_reason() const noexcept { return stop_ == nullptr ? nullptr : stop_->reason(); }
+  [[nodiscard]] constexpr const StopCondition* stop() const noexcept { return stop_; }
 
   void begin_op(DebugHandle handle, std::string_view name) const {
     if (are_traced()) calls_->begin_op(context_, handle, name);
@@ -55,6 +60,7 @@ class RunEvents {
  private:
   const void* context_ = nullptr;
   const detail::EventCalls* calls_ = nullptr;
+  const StopCondition* stop_ = nullptr;
 };
 
 }  // namespace davit

@@ -48,6 +48,7 @@ enum {
   DAVIT_IO_ERROR = 13,
   DAVIT_ASSERTION_FAILED = 14, /**< an assertion in the model failed */
   DAVIT_FAILED = 15,           /**< another reason */
+  DAVIT_CANCELLED = 16,        /**< the run was stopped, or its deadline passed */
   DAVIT_INVALID_HANDLE = 100   /**< the handle is NULL, freed, or of another type */
 };
 
@@ -181,7 +182,23 @@ DAVIT_C_API davit_error* davit_session_output_count(const davit_session* session
  * an input, only as long as that. Errors: DAVIT_OUT_OF_RANGE; DAVIT_INVALID_ARGUMENT if there was no run. */
 DAVIT_C_API davit_error* davit_session_output(const davit_session* session, size_t index, davit_value* output);
 
-/** Resets the state to its initial values. Outputs end. O(bytes of state). */
+/** Ends the run under way, and later ones, with DAVIT_CANCELLED, until davit_session_clear_cancel. Another thread may
+ * call it while the session runs; the run ends before its next node, with the state as before. */
+DAVIT_C_API davit_error* davit_session_cancel(const davit_session* session);
+/** Lets the session run again after davit_session_cancel. */
+DAVIT_C_API davit_error* davit_session_clear_cancel(const davit_session* session);
+/** Sets the time at which runs end with DAVIT_CANCELLED: this many nanoseconds from now on. Each later call replaces
+ * it; a negative number removes it. */
+DAVIT_C_API davit_error* davit_session_set_deadline(davit_session* session, int64_t nanoseconds);
+
+/** Makes a second session with a copy of the state, as davit::Session::fork: buffers are copied when one of both writes
+ * them. The fork has no outputs and no deadline, and is not cancelled. Errors: DAVIT_OUT_OF_MEMORY. */
+DAVIT_C_API davit_error* davit_session_fork(const davit_session* session, davit_session** fork);
+/** Sets a buffer that counts (the length of a cache) to an earlier value, as davit::Session::rewind. Outputs end.
+ * Errors: DAVIT_NOT_FOUND, DAVIT_INVALID_DTYPE, DAVIT_OUT_OF_RANGE. */
+DAVIT_C_API davit_error* davit_session_rewind(davit_session* session, const char* counter, int64_t length);
+
+/** Resets the state to its initial values. Outputs end. O(bytes of state). Errors: DAVIT_OUT_OF_MEMORY. */
 DAVIT_C_API davit_error* davit_session_reset(davit_session* session);
 /** Saves the state to a file, as davit::formats::save_state. Errors: DAVIT_IO_ERROR. */
 DAVIT_C_API davit_error* davit_session_save_state(const davit_session* session, const char* path);

@@ -32,6 +32,7 @@ enum class ErrorCode : std::uint8_t {
   io_error,
   assertion_failed,  ///< an assertion in the model failed
   failed,            ///< a backend failed for another reason
+  cancelled,         ///< the run's stop condition was met
 };
 
 [[nodiscard]] constexpr std::string_view name_of(Stage stage) noexcept {
@@ -65,6 +66,7 @@ enum class ErrorCode : std::uint8_t {
     case ErrorCode::io_error: return "input/output error";
     case ErrorCode::assertion_failed: return "assertion failed";
     case ErrorCode::failed: return "failed";
+    case ErrorCode::cancelled: return "cancelled";
   }
   return "?";
 }

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "davit/core/bytes.hpp"
@@ -21,6 +23,19 @@ class SegmentWriter {
   [[nodiscard]] std::uint32_t add(std::span<const std::byte> bytes);
   /// Returns the number of a segment with these bytes, and takes ownership of them.
   [[nodiscard]] std::uint32_t add_owned(std::vector<std::byte> bytes);
+
+  /// Bytes that lie in another file, where they have a name. `number` is their segment, which is empty in this file, or
+  /// `unused`.
+  struct Outside {
+    static constexpr std::uint32_t unused = 0xffffffffu;
+    std::string_view name;
+    std::span<const std::byte> bytes;
+    std::uint32_t number = unused;
+  };
+  /// Sets the bytes that stay outside: add() knows them by their address. Names and bytes must outlive the writer.
+  void keep_outside(std::vector<Outside> outside);
+  [[nodiscard]] std::span<const Outside> outside() const noexcept { return outside_; }
+
   [[nodiscard]] std::span<const std::span<const std::byte>> segments() const noexcept;
 
  private:
@@ -31,6 +46,10 @@ class SegmentWriter {
   std::vector<std::uint64_t> hashes_;   ///< hash of each segment
   std::vector<std::uint32_t> numbers_;  ///< hash table of segment numbers, with open addressing
   std::vector<std::vector<std::byte>> owned_;
+  /// Returns the number of bytes that stay outside.
+  [[nodiscard]] std::uint32_t number_outside(const std::byte* at, std::size_t size);
+
+  std::vector<Outside> outside_;  ///< by address
 };
 
 /// The segments of a file, which share its mapping.
@@ -43,10 +62,15 @@ class SegmentReader {
   [[nodiscard]] const SharedBytes* find(std::uint32_t number) const noexcept {
     return number < segments_.size() ? &segments_[number] : nullptr;
   }
+  /// Gives a segment that is empty the bytes that lie in another file. Requires number < size().
+  void set(std::uint32_t number, SharedBytes bytes) noexcept { segments_[number] = std::move(bytes); }
 
  private:
   std::vector<SharedBytes> segments_;
 };
+
+/// Returns the bytes of the storage that the tensor can reach; none if they are not all there.
+[[nodiscard]] std::span<const std::byte> reachable_bytes(const Tensor& t) noexcept;
 
 /// Appends a tensor and adds its elements to the segments: only the bytes that the tensor can reach.
 void write_tensor(ByteWriter& out, const Tensor& t, SegmentWriter& segments);

@@ -48,6 +48,10 @@ class SharedBytes {
   [[nodiscard]] constexpr std::size_t size() const noexcept { return bytes_.size(); }
   /// The owner; nullptr for static bytes.
   [[nodiscard]] constexpr const Owner* owner() const noexcept { return owner_; }
+  /// True if writing could change bytes that someone else holds: the owner has several shares, or there is none.
+  [[nodiscard]] bool is_shared() const noexcept {
+    return !bytes_.empty() && (owner_ == nullptr || owner_->shares.load(std::memory_order_acquire) != 1);
+  }
   [[nodiscard]] constexpr bool empty() const noexcept { return bytes_.empty(); }
   /// True if `address` is within the bytes.
   [[nodiscard]] bool holds(const void* address) const noexcept {

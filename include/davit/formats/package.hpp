@@ -3,8 +3,10 @@
 
 #include <concepts>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "davit/core/config.hpp"
@@ -20,6 +22,20 @@ struct SaveOptions {
   bool debug_map = true;  ///< save source places of the nodes; strip_debug_map removes them later
   /// The state of a session: sessions of the package begin with it. Empty: the initial values.
   std::span<const NamedTensor> state{};
+  /// Tensors that lie in a file of save_weights, such as the program's state_dict: the package contains none that has
+  /// kept its name and elements, and needs them to load. Packages and processes that map the file share its memory.
+  std::span<const NamedTensor> weights{};
+  std::string_view weights_file{};  ///< name of that file, beside the package; a name without folders
+  /// Weights with other elements may be loaded with the package: lowering computed nothing from the weights that lie in
+  /// the file (weights_are_free). Otherwise other elements are an Error.
+  bool may_replace_weights = false;
+};
+
+struct LoadOptions {
+  /// Weights of a package that keeps them in a file of their own (SaveOptions::weights), by name: fine-tuned ones, or
+  /// those that other programs of the process share. None: those of the file beside the package.
+  std::optional<std::span<const NamedTensor>> weights{};
+  Diagnostics* diagnostics = nullptr;
 };
 
 /// Serializes a lowered program: one program table, the backends' blobs and all tensors as aligned segments (equal ones
@@ -52,6 +68,14 @@ Result<void> save_program(const R&, const Rest&...) {
 [[nodiscard]] Result<LoweredProgram> load_program(BackendTables backends, const SharedBytes& bytes,
                                                   Diagnostics* diagnostics = nullptr);
 
+/// Loads with other weights than those beside the package. Further Errors: not_found for a missing file or name;
+/// invalid_dtype, invalid_shape for a weight that does not fit; invalid_argument for other elements of a weight that
+/// lowering folded into others.
+[[nodiscard]] Result<LoweredProgram> load_program(BackendTables backends, const SharedBytes& bytes,
+                                                  const LoadOptions& options);
+[[nodiscard]] Result<LoweredProgram> load_program(BackendTables backends, const std::string& path,
+                                                  const LoadOptions& options);
+
 /// Loads from a file, which is mapped. It must not change or be truncated while the program or a session of it lives;
 /// replacing it by renaming a new file is safe.
 [[nodiscard]] Result<LoweredProgram> load_program(BackendTables backends, const std::string& path,
@@ -64,6 +88,14 @@ template <class Backends, class From>
     return load_program(Backends::tables(), from, diagnostics);
   else
     return load_program(BackendList<Backends>::tables(), from, diagnostics);
+}
+
+template <class Backends, class From>
+[[nodiscard]] Result<LoweredProgram> load_program(const From& from, const LoadOptions& options) {
+  if constexpr (requires { Backends::tables(); })
+    return load_program(Backends::tables(), from, options);
+  else
+    return load_program(BackendList<Backends>::tables(), from, options);
 }
 
 namespace detail {

@@ -3,4 +3,5 @@
 #include "davit/backend/impl/backend_table.ipp"
 #include "davit/backend/impl/debug_handles.ipp"
 #include "davit/backend/impl/program_body.ipp"
+#include "davit/backend/impl/stop_condition.ipp"
 #include "davit/backends/impl/portable_compile.ipp"

@@ -30,6 +30,10 @@ namespace davit {
 [[nodiscard]] Result<std::vector<NamedTensor>> copy_state(std::span<const NamedTensor> initial,
                                                           std::uint64_t max_bytes = UINT64_MAX);
 
+/// Gives a buffer memory of its own, with the same elements, if a fork or another holder shares its memory. Returns
+/// false, and leaves it as it was, if memory runs out. O(1) if not shared, else O(bytes).
+[[nodiscard]] bool own_memory(Tensor& buffer);
+
 /// The work around every call of a method: gathers arguments, checks inputs and outputs, writes back mutations.
 ///
 /// `backend` appears in messages only and may be empty. The interface and the state must outlive the frame.
@@ -60,6 +64,12 @@ class CallFrame {
   /// The thorough check: describes the first mismatch, binds dynamic sizes and checks guards. Returns true if sizes
   /// differ from those of the last check.
   [[nodiscard]] Result<bool> check_inputs(std::span<const EValue> user, std::span<const EValue> inputs);
+
+  /// Gives the buffers that outputs replace memory of their own where it is shared; inputs() then have the new
+  /// addresses. Errors: out_of_memory; each buffer keeps its elements. O(outputs + bytes that were shared).
+  [[nodiscard]] Result<void> own_state(std::span<NamedTensor> state);
+  /// True if a buffer has changed its address since the last call of this function.
+  [[nodiscard]] bool take_moved() noexcept { return std::exchange(moved_, false); }
 
   [[nodiscard]] Result<void> check_outputs() const;
 
@@ -96,12 +106,16 @@ class CallFrame {
     std::size_t input;
     TensorView to;
     Scratch own;
+    bool is_same = false;  ///< the buffer is shared, and the run has not changed the copy
   };
   /// Finds in-place written inputs. State that no output replaces is among them: it may be written, here or by another
   /// method.
   void find_written();
   /// Copies an input with its strides. False if memory runs out.
   [[nodiscard]] bool copy_in(InPlaceInput& written);
+  /// Gives in-place written buffers memory of their own where it is shared, unless the run did not change them. False
+  /// if memory runs out.
+  [[nodiscard]] bool own_written(std::span<NamedTensor> state);
   /// A copy that a run worked on, and its original.
   struct WorkingCopy {
     MemoryRange own;
@@ -131,6 +145,7 @@ class CallFrame {
   const MethodInterface* interface_;
   bool gathers_ = false;
   bool writes_back_ = false;
+  bool moved_ = false;
   PortChecks input_checks_;
   PortChecks output_checks_;
   std::vector<EValue> inputs_;

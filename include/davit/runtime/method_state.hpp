@@ -50,6 +50,9 @@ class OverwrittenMemory {
   /// run, because an output of it may view a copy and be passed to the run after it.
   [[nodiscard]] std::optional<std::span<const EValue>> replace(std::span<const EValue> values);
 
+  /// Sets the memory of the buffers that the method changes.
+  void set_state(std::vector<MemoryRange> state) { state_ = MemoryRanges(std::move(state)); }
+
   /// True if an output views the caller's memory with other sizes or strides.
   [[nodiscard]] bool views_callers() const noexcept { return !dims_.empty(); }
 
@@ -107,7 +110,7 @@ struct DelegateState : StepCall {
   /// True if a call needs no gathering, scattering, tracing or thorough check.
   [[nodiscard]] bool can_be_direct() const noexcept {
     return input_slots.empty() && output_slots.empty() && call.tracer == nullptr && checks.is_complete_of_tensors() &&
-           (always_runs || backend->is_available_fn == nullptr);
+           (always_runs || backend->is_available_fn == nullptr) && call.stop == nullptr;
   }
 
   /// True if an output may view an input.
@@ -151,6 +154,8 @@ struct RunContext {
   Limits limits{};
   std::unique_ptr<TracerRef> tracer{};
   UndoLog undo{};
+  StopCondition stop{};
+  std::uint32_t state_version = 0;  ///< rises when a buffer changes its address
   bool is_running = false;
 };
 
@@ -174,7 +179,18 @@ struct MethodState {
   DelegateState* only = nullptr;            ///< the only partition, if the method just passes its inputs to it
   std::vector<const DelegateState*> asked;  ///< root-graph partitions, one per backend that may become unavailable
   Scratch arena;
-  std::vector<std::int64_t> dims;  ///< sizes and strides of planned values
+  std::vector<std::int64_t> dims;   ///< sizes and strides of planned values
+  std::uint32_t state_version = 0;  ///< of the buffers' addresses that `overwritten` has
+  bool moved = false;               ///< the plan has old addresses of buffers
+
+  /// Takes the addresses of the buffers if some moved since its last run.
+  void follow_state(std::span<const NamedTensor> state);
+  /// Tells all methods of the session if this one has moved a buffer.
+  void note_moved() noexcept {
+    if (frame.take_moved()) ++context->state_version;
+  }
+  /// Makes calls ask the session's stop condition, or no longer.
+  void set_stop() noexcept;
 
   /// True if a call of `only` with fitting inputs is a complete run.
   [[nodiscard]] bool can_be_ready() const noexcept {

@@ -4,6 +4,7 @@
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "davit/backend/stop_condition.hpp"
 #include "davit/core/config.hpp"
 #include "davit/core/limits.hpp"
 #include "davit/lowered/lowered_program.hpp"
@@ -80,6 +82,9 @@ struct SessionOptions {
 
 /// Runs a lowered program: owns the mutable state and the working memory, shares everything else.
 ///
+/// A session is a value: its state can be saved (formats::save_state), loaded, forked and rewound. A session that has
+/// been moved from runs nothing: its functions return the Error not_available, or do nothing.
+///
 /// Outputs are views. They are valid until the next run and while the session lives; an output that is an argument, or
 /// a view of one, also only while the argument lives. Output::clone copies. A successful run writes mutations of
 /// buffers and user inputs back at its end; a failed run changes neither. A session must not run in several threads at
@@ -106,11 +111,47 @@ class Session {
   ~Session();
 
   [[nodiscard]] const LoweredProgram& program() const noexcept;
-  /// Returns the session's buffers with their names.
+  /// Returns the session's buffers with their names, for reading: load_state() writes them. The memory of a buffer may
+  /// change in the first run after fork().
   [[nodiscard]] std::span<const NamedTensor> state() const noexcept;
   /// Resets the buffers to their initial values, as in a new session of the program. Call it between runs. O(bytes of
-  /// state).
-  void reset() noexcept;
+  /// state). Errors, with the state as before: out_of_memory where a fork shares a buffer; not_available.
+  Result<void> reset() noexcept;
+  /// Sets every buffer to the value of its name in `values`; other entries are ignored. Outputs of the last run that
+  /// view state show the new values, unless a fork shares them.
+  ///
+  /// Errors leave the state as it was: not_found for a buffer without a value; invalid_dtype, invalid_shape for a value
+  /// whose dtype or sizes differ from the buffer's; out_of_memory; invalid_argument while the session runs;
+  /// not_available. O(bytes of state). Source: torch.nn.Module.load_state_dict.
+  [[nodiscard]] Result<void> load_state(std::span<const NamedTensor> values);
+
+  /// Returns a second session of the program that begins with a copy of the state. Buffers are copied on write: both
+  /// share the memory of a buffer until a run of one replaces the buffer's value (then it copies all of the buffer,
+  /// once), or until reset or load_state.
+  ///
+  /// The fork has the session's limits, and neither its tracer nor its stop condition. Both may run in different
+  /// threads at once. Errors: out_of_memory; invalid_argument while the session runs; not_available. O(methods and
+  /// partitions); no byte of state is copied.
+  [[nodiscard]] Result<Session> fork() const;
+  /// Returns the bytes of state that forks, or tensors copied from state(), share with the session: the bytes that
+  /// further writes may copy. O(buffers).
+  [[nodiscard]] std::size_t shared_state_bytes() const noexcept;
+
+  /// Sets a counter of the program to an earlier value: the buffer that holds the length of its KV cache. The rows
+  /// behind it stay, and the next tokens overwrite them.
+  ///
+  /// For a program that counts in a buffer. One with positions as an input needs no call: run it with an earlier
+  /// position. `counter` is an integer buffer; each of its elements (sequences of a batch) becomes `length`. Errors:
+  /// not_found, with the integer buffers; invalid_dtype if it holds no integers; out_of_range if `length` is negative,
+  /// or larger than an element; out_of_memory; invalid_argument while the session runs; not_available.
+  [[nodiscard]] Result<void> rewind(std::string_view counter, std::int64_t length);
+
+  /// Sets the condition under which later runs end early, with the Error cancelled and the state as before;
+  /// StopCondition() removes it. A run tests it before each node of portable, oneDNN and XNNPACK, before each partition
+  /// of another backend, and in each iteration of a loop. A session without a condition runs the same instructions as
+  /// before, besides one test per node. Call it between runs. O(partitions).
+  void stop_when(const StopCondition& condition) noexcept;
+
   /// Returns the memory plan of method `index` of program().methods(). Sizes are 0 before its first run. Partitions
   /// that own their memory are not in it: the backend does not fill destinations, or sizes depend on data.
   [[nodiscard]] const ProgramPlan& plan(std::size_t index) const noexcept;
@@ -118,9 +159,9 @@ class Session {
   /// Runs method `index` of program().methods() on its user inputs, in order.
   ///
   /// An input that is an output of the method's last run is copied first. Inputs fixed at export may be omitted: all of
-  /// them, or the last ones. Errors: not_available; invalid_argument, invalid_dtype, invalid_shape for inputs that do
-  /// not fit (before anything runs) and for a backend's outputs; out_of_range for an endless loop; errors of the
-  /// backend, with source line.
+  /// them, or the last ones. Errors: not_available; cancelled by the stop condition; invalid_argument, invalid_dtype,
+  /// invalid_shape for inputs that do not fit (before anything runs) and for a backend's outputs; out_of_range for an
+  /// endless loop; errors of the backend, with source line.
   [[nodiscard]] Result<Outputs> run(std::size_t index, std::span<const EValue> user_inputs);
 
   /// Runs the method called `name`. Inputs may be passed by name; inputs fixed at export may be omitted.

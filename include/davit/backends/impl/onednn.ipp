@@ -225,6 +225,8 @@ Status onednn::run(const Handle& handle, std::span<const EValue> inputs, std::sp
   if (code.threads > 1 && onednn_ops::OpenMp::loaded().parallel != nullptr)
     kernels::lend_team(static_cast<std::size_t>(code.threads), onednn_ops::run_on_openmp);
   for (const onednn_ops::Step& step : code.steps) {
+    if (const char* const why = events.stop_reason()) [[unlikely]]
+      return fail(ErrorCode::cancelled, step.handle, why);
     threads.use(step.threads);
     events.begin_op(step.handle, step.name);
     bool met = false;

@@ -269,6 +269,8 @@ Status portable::run(const Handle& handle, std::span<const EValue> inputs, std::
   const portable_kernels::ArgumentTable& table = h.arguments;
   const kernels::TeamScope team(h.threads > 1 ? kernels::team_of_this_thread(h.threads) : nullptr);
   for (const portable_kernels::Step& step : h.steps) {
+    if (const char* const why = events.stop_reason()) [[unlikely]]
+      return fail(ErrorCode::cancelled, step.handle, why);
     for (std::uint32_t k = 0; k < step.slots_in.count; ++k) {
       const portable_kernels::ArgumentTable::Slot& from = table.slots[step.slots_in.first + k];
       const EValue& value = ws.slots[from.slot];

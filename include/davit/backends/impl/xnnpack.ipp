@@ -87,6 +87,8 @@ Status xnnpack::run(const Handle& handle, std::span<const EValue> inputs, std::s
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const NodeId node = plan.steps[i].node;
     const DebugHandle at = node < code.body->handles.size() ? code.body->handles[node] : no_debug_handle;
+    if (const char* const why = events.stop_reason()) [[unlikely]]
+      return fail(ErrorCode::cancelled, at, why);
     if (plan.exact && !xnnpack_parts::passes_guard(plan, ws, plan.steps[i])) [[unlikely]]
       return ws.exact.run(code.body, inputs, outputs, max_memory, events, workspace.why);
     if (plan.steps[i].op == xnnpack_parts::Op::check_values) continue;

@@ -83,6 +83,7 @@ class ExactRun {
     [[nodiscard]] std::span<std::byte> scratch() const noexcept { return memory_block; }
     [[nodiscard]] std::uint64_t max_memory() const noexcept { return limit; }
     [[nodiscard]] static UndoLog* undo() noexcept { return nullptr; }
+    [[nodiscard]] const StopCondition* stop() const noexcept { return events.stop(); }
     void begin_op(DebugHandle at, std::string_view name) const { events.begin_op(at, name); }
     void end_op(DebugHandle at, std::string_view name) const { events.end_op(at, name); }
     void memory(DebugHandle at, std::size_t bytes) const { events.memory(at, bytes); }

@@ -30,6 +30,7 @@ namespace davit::c_api {
     case ErrorCode::io_error: return DAVIT_IO_ERROR;
     case ErrorCode::assertion_failed: return DAVIT_ASSERTION_FAILED;
     case ErrorCode::failed: return DAVIT_FAILED;
+    case ErrorCode::cancelled: return DAVIT_CANCELLED;
   }
   return DAVIT_FAILED;
 }

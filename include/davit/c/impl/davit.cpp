@@ -2,7 +2,9 @@
 // The definitions of davit.h: libdavit-c. DAVIT_VERSION is the library's version as text; DAVIT_WITH_ONEDNN and
 // DAVIT_WITH_XNNPACK add these backends.
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -59,8 +61,16 @@ struct Program {
   LoweredProgram lowered;
   std::vector<Method> methods{};
 };
+/// Set by davit_session_cancel, in any thread.
+struct Cancel {
+  std::atomic<bool> requested{false};
+  [[nodiscard]] bool stop_requested() const noexcept { return requested.load(std::memory_order_relaxed); }
+};
 /// The object behind a davit_session.
 struct Running {
+  Running(std::shared_ptr<const Program> of, Session made) : program(std::move(of)), session(std::move(made)) {
+    session.stop_when(cancel);
+  }
   std::shared_ptr<const Program> program;
   Session session;
   std::optional<Outputs> outputs{};  ///< of the last run, if it succeeded
@@ -68,6 +78,7 @@ struct Running {
   std::vector<EValue> inputs{};
   std::vector<std::int64_t> strides{};  ///< max_rank for each input
   std::atomic_flag busy{};              ///< a function works on the session
+  Cancel cancel{};
 };
 
 using Programs = Handles<const Program, davit_program, HandleType::program>;
@@ -157,6 +168,16 @@ davit_error* with_session(const davit_session* handle, const char* function, Bod
       ~Leave() { busy.clear(std::memory_order_release); }
     } leave{running->busy};
     return body(*running);
+  });
+}
+
+/// Sets or clears the request to cancel. It works while another thread runs the session.
+davit_error* set_cancel(const davit_session* handle, bool requested, const char* function) noexcept {
+  return guarded([&]() -> Done {
+    const std::shared_ptr<Running> running = Sessions::table().find(handle);
+    if (!running) return wrong_handle(function, reinterpret_cast<std::uintptr_t>(handle), "davit_session");
+    running->cancel.requested.store(requested, std::memory_order_relaxed);
+    return {};
   });
 }
 
@@ -384,11 +405,41 @@ davit_error* davit_session_output(const davit_session* session, size_t index, da
   });
 }
 
+davit_error* davit_session_cancel(const davit_session* session) { return set_cancel(session, true, __func__); }
+davit_error* davit_session_clear_cancel(const davit_session* session) { return set_cancel(session, false, __func__); }
+davit_error* davit_session_set_deadline(davit_session* session, int64_t nanoseconds) {
+  return with_session(session, __func__, [&](Running& running) -> Done {
+    const auto now = std::chrono::time_point_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now());
+    const std::int64_t left =
+        (std::chrono::time_point<std::chrono::steady_clock, std::chrono::nanoseconds>::max() - now).count();
+    running.session.stop_when(
+        nanoseconds < 0
+            ? davit::StopCondition(running.cancel)
+            : davit::StopCondition(running.cancel, now + std::chrono::nanoseconds(std::min(nanoseconds, left))));
+    return {};
+  });
+}
+davit_error* davit_session_fork(const davit_session* session, davit_session** fork) {
+  const bool is_cleared = clear(fork);
+  return with_session(session, __func__, [&](const Running& running) -> Done {
+    if (!is_cleared) return null_pointer("davit_session_fork", "fork");
+    davit::Result<davit::Session> made = running.session.fork();
+    if (!made) return std::unexpected<Failure>(made.error());
+    *fork = Sessions::table().add(std::make_shared<Running>(running.program, *std::move(made)));
+    return {};
+  });
+}
+davit_error* davit_session_rewind(davit_session* session, const char* counter, int64_t length) {
+  return with_session(session, __func__, [&](Running& running) -> Done {
+    if (counter == nullptr) return null_pointer("davit_session_rewind", "counter");
+    running.outputs.reset();
+    return done(running.session.rewind(counter, length));
+  });
+}
 davit_error* davit_session_reset(davit_session* session) {
   return with_session(session, __func__, [&](Running& running) -> Done {
     running.outputs.reset();
-    running.session.reset();
-    return {};
+    return done(running.session.reset());
   });
 }
 davit_error* davit_session_save_state(const davit_session* session, const char* path) {

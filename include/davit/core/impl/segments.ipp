@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstring>
+#include <functional>
 #include <utility>
 
 #include "davit/core/content_hash.hpp"
@@ -11,6 +13,8 @@ namespace davit {
 
 std::uint32_t SegmentWriter::add(std::span<const std::byte> bytes) {
   constexpr std::uint32_t none = 0xffffffffu;
+  if (!outside_.empty() && !bytes.empty())
+    if (const std::uint32_t known = number_outside(bytes.data(), bytes.size()); known != Outside::unused) return known;
   const auto number = static_cast<std::uint32_t>(segments_.size());
   if (2 * (segments_.size() + 1) > numbers_.size()) grow();
   const std::uint64_t hash = content_hash(bytes);
@@ -44,20 +48,47 @@ std::uint32_t SegmentWriter::add_owned(std::vector<std::byte> bytes) {
   return number;
 }
 
+void SegmentWriter::keep_outside(std::vector<Outside> outside) {
+  outside_ = std::move(outside);
+  std::ranges::sort(outside_, [](const Outside& a, const Outside& b) {
+    return a.bytes.data() != b.bytes.data() ? std::less<>()(a.bytes.data(), b.bytes.data()) : a.name < b.name;
+  });
+}
+
+std::uint32_t SegmentWriter::number_outside(const std::byte* at, std::size_t size) {
+  const auto address = [](const Outside& each) { return each.bytes.data(); };
+  std::uint32_t number = Outside::unused;
+  for (auto it = std::ranges::lower_bound(outside_, at, std::less<>(), address);
+       it != outside_.end() && it->bytes.data() == at; ++it) {  // tied weights have several names
+    if (it->bytes.size() != size) continue;
+    if (number == Outside::unused) number = it->number;
+    if (number == Outside::unused) {
+      number = static_cast<std::uint32_t>(segments_.size());
+      hashes_.push_back(~content_hash({}));  // no bytes equal it
+      segments_.emplace_back();
+    }
+    it->number = number;
+  }
+  return number;
+}
+
 std::span<const std::span<const std::byte>> SegmentWriter::segments() const noexcept { return segments_; }
 
 SegmentReader::SegmentReader(std::vector<SharedBytes> segments) noexcept : segments_(std::move(segments)) {}
 
-void write_tensor(ByteWriter& out, const Tensor& t, SegmentWriter& segments) {
+std::span<const std::byte> reachable_bytes(const Tensor& t) noexcept {
   const std::int64_t extent = storage_extent(t.sizes, t.strides, t.storage_offset, size_of(t.dtype));
   const std::size_t begin = static_cast<std::size_t>(t.storage_offset) * size_of(t.dtype);
-  const bool empty = extent <= 0 || static_cast<std::size_t>(extent) > t.storage.size();
+  if (extent <= 0 || static_cast<std::size_t>(extent) > t.storage.size()) return {};
+  return t.storage.bytes().subspan(begin, static_cast<std::size_t>(extent) - begin);
+}
+
+void write_tensor(ByteWriter& out, const Tensor& t, SegmentWriter& segments) {
   out.number(t.dtype);
   out.array(std::span<const std::int64_t>(t.sizes));
   out.array(std::span<const std::int64_t>(t.strides));
   out.number(static_cast<std::uint8_t>(t.requires_grad));
-  out.number(segments.add(empty ? std::span<const std::byte>{}
-                                : t.storage.bytes().subspan(begin, static_cast<std::size_t>(extent) - begin)));
+  out.number(segments.add(reachable_bytes(t)));
 }
 
 Result<Tensor> read_tensor(ByteReader& in, const SegmentReader& segments) {

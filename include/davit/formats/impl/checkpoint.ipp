@@ -3,57 +3,37 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "davit/core/catch_bad_alloc.hpp"
-#include "davit/core/copy_tensor.hpp"
 #include "davit/formats/checkpoint.hpp"
 #include "davit/formats/file_kind.hpp"
 #include "davit/formats/mapped_file.hpp"
+#include "davit/formats/outside_weights.hpp"
 #include "davit/formats/package.hpp"
 #include "davit/formats/package_layout.hpp"
-#include "davit/program/name_map.hpp"
 #include "davit/program/program_bytes.hpp"
 
 namespace davit::formats {
 
+Result<std::vector<std::byte>> save_state(const Session& session) { return save_weights(session.state()); }
+
+Result<void> save_state(const Session& session, const std::string& path) { return save_weights(session.state(), path); }
+
 namespace detail {
 
-/// Calls use(table, segments) with the parts of a package that contains only the session's state.
-template <class Use>
-[[nodiscard]] auto with_state(const Session& session, Use&& use) {
-  return davit::detail::catch_bad_alloc(
-      Stage::save, [&]() -> decltype(use(std::span<const std::byte>(), std::span<const std::span<const std::byte>>())) {
-        SegmentWriter segments;
-        ByteWriter table;
-        table.number(std::uint64_t{0});  // number of methods
-        davit::detail::write_tensors(table, session.state(), segments);
-        return use(std::span<const std::byte>(table.written()), segments.segments());
-      });
-}
-
-}  // namespace detail
-
-Result<std::vector<std::byte>> save_state(const Session& session) {
-  return detail::with_state(session, [](auto table, auto segments) -> Result<std::vector<std::byte>> {
-    return write_package(table, segments, {});
-  });
-}
-
-Result<void> save_state(const Session& session, const std::string& path) {
-  return detail::with_state(session, [&](auto table, auto segments) -> Result<void> {
-    const PackageParts package = package_parts(table, segments, {});
-    return write_file(path, std::span(package.parts));
-  });
-}
-
-Result<std::vector<NamedTensor>> read_state(const SharedBytes& bytes) {
+/// Reads the state of a package; `path` is where it lies, or empty.
+[[nodiscard]] Result<std::vector<NamedTensor>> read_state(const SharedBytes& bytes, std::string_view path) {
   return davit::detail::catch_bad_alloc(Stage::load, [&]() -> Result<std::vector<NamedTensor>> {
     Result<Package> package = read_package(bytes);
     if (!package) return error_of(std::move(package));
+    if (Result<void> outside = read_outside(*package, std::nullopt, path); !outside)
+      return error_of(std::move(outside));
     ByteReader in(package->table.bytes());
     if (Result<void> skipped = detail::skip_methods(in, package->segments); !skipped)
       return error_of(std::move(skipped));
@@ -65,11 +45,15 @@ Result<std::vector<NamedTensor>> read_state(const SharedBytes& bytes) {
   });
 }
 
+}  // namespace detail
+
+Result<std::vector<NamedTensor>> read_state(const SharedBytes& bytes) { return detail::read_state(bytes, {}); }
+
 Result<std::vector<NamedTensor>> read_state(const std::string& path) {
   return davit::detail::catch_bad_alloc(Stage::load, [&]() -> Result<std::vector<NamedTensor>> {
     Result<SharedBytes> bytes = map_file(path);
     Result<std::vector<NamedTensor>> state =
-        bytes ? read_state(*bytes) : Result<std::vector<NamedTensor>>(error_of(std::move(bytes)));
+        bytes ? detail::read_state(*bytes, path) : Result<std::vector<NamedTensor>>(error_of(std::move(bytes)));
     if (state) return state;
     if (state.error().code == ErrorCode::corrupt_data)
       state.error().where = concat(path, state.error().where.empty() ? "" : ": ", state.error().where);
@@ -77,44 +61,16 @@ Result<std::vector<NamedTensor>> read_state(const std::string& path) {
   });
 }
 
-namespace detail {
-
-[[nodiscard]] Result<void> take_state(Session& session, std::span<const NamedTensor> saved) {
-  const NameIndex names(saved, [](const NamedTensor& entry) { return entry.name.view(); });
-  const std::span<const NamedTensor> state = session.state();
-  std::vector<std::size_t> from;
-  for (const NamedTensor& buffer : state) {
-    const std::size_t at = names.first(buffer.name);
-    const auto refuse = [&](ErrorCode code, std::string_view what) {
-      return std::unexpected(Error{.code = code,
-                                   .stage = Stage::load,
-                                   .where = concat("state '", buffer.name, "'"),
-                                   .what = Name::own(what),
-                                   .fix = "load what a session of this program saved"});
-    };
-    if (at == NameIndex::not_found) return refuse(ErrorCode::not_found, "the checkpoint has no tensor of that name");
-    if (saved[at].tensor.dtype != buffer.tensor.dtype)
-      return refuse(ErrorCode::invalid_dtype, "the checkpoint's tensor has another dtype");
-    if (saved[at].tensor.sizes != buffer.tensor.sizes)
-      return refuse(ErrorCode::invalid_shape, "the checkpoint's tensor has other sizes");
-    from.push_back(at);
-  }
-  for (std::size_t i = 0; i < state.size(); ++i) copy_tensor(saved[from[i]].tensor.view(), state[i].tensor.view());
-  return {};
-}
-
-}  // namespace detail
-
 Result<void> load_state(Session& session, const SharedBytes& bytes) {
   const Result<std::vector<NamedTensor>> saved = read_state(bytes);
   if (!saved) return error_of(saved);
-  return detail::take_state(session, *saved);
+  return session.load_state(*saved);
 }
 
 Result<void> load_state(Session& session, const std::string& path) {
   const Result<std::vector<NamedTensor>> saved = read_state(path);
   if (!saved) return error_of(saved);
-  return detail::take_state(session, *saved);
+  return session.load_state(*saved);
 }
 
 }  // namespace davit::formats

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "davit/core/segments.hpp"
 #include "davit/formats/file_kind.hpp"
 #include "davit/formats/mapped_file.hpp"
+#include "davit/formats/outside_weights.hpp"
 #include "davit/formats/package.hpp"
 #include "davit/formats/package_layout.hpp"
 #include "davit/lowered/check_schedule.hpp"
@@ -245,6 +247,7 @@ template <class Use>
       [&]() -> decltype(use(std::span<const std::byte>(), std::span<const std::span<const std::byte>>(),
                             std::span<const std::byte>())) {
         SegmentWriter segments;
+        if (!options.weights.empty()) keep_outside(segments, options.weights, program.state());
         ByteWriter table;
         table.number(static_cast<std::uint64_t>(program.methods().size()));
         for (const LoweredMethod& method : program.methods()) {
@@ -258,6 +261,8 @@ template <class Use>
               return error_of(std::move(written));
         }
         davit::detail::write_tensors(table, options.state.empty() ? program.state() : options.state, segments);
+        if (!options.weights.empty())
+          write_outside(table, segments, options.weights, options.weights_file, options.may_replace_weights);
         const std::vector<std::byte> map =
             options.debug_map ? debug_bytes(program.debug_map()) : std::vector<std::byte>{};
         return use(table.written(), segments.segments(), std::span<const std::byte>(map));
@@ -280,15 +285,22 @@ Result<void> save_program(const LoweredProgram& program, const std::string& path
   });
 }
 
-Result<LoweredProgram> load_program(BackendTables backends, const SharedBytes& bytes, Diagnostics* diagnostics) {
+namespace detail {
+
+/// Loads a package; `path` is where it lies, or empty.
+[[nodiscard]] Result<LoweredProgram> load(BackendTables backends, const SharedBytes& bytes, const LoadOptions& options,
+                                          std::string_view path) {
   return davit::detail::catch_bad_alloc(Stage::load, [&]() -> Result<LoweredProgram> {
     Result<Package> package = read_package(bytes);
     if (!package) return error_of(std::move(package));
+    if (Result<void> outside = read_outside(*package, options.weights, path); !outside)
+      return error_of(std::move(outside));
     Result<DebugMap> map = package->debug_map.empty() ? Result<DebugMap>(std::in_place)
                                                       : detail::read_debug_map(package->debug_map.bytes());
     if (!map) return error_of(std::move(map));
     const bool stripped = package->debug_map.empty();
-    auto parts = detail::PackageReader(backends, package->table.bytes(), package->segments, *map, diagnostics).run();
+    auto parts =
+        detail::PackageReader(backends, package->table.bytes(), package->segments, *map, options.diagnostics).run();
     if (stripped) *map = DebugMap();  // fallbacks add handles; drop them too
     if (!parts) {
       parts.error().stage = parts.error().stage == Stage::compile ? Stage::compile : Stage::load;
@@ -298,11 +310,23 @@ Result<LoweredProgram> load_program(BackendTables backends, const SharedBytes& b
   });
 }
 
+}  // namespace detail
+
+Result<LoweredProgram> load_program(BackendTables backends, const SharedBytes& bytes, const LoadOptions& options) {
+  return detail::load(backends, bytes, options, {});
+}
+Result<LoweredProgram> load_program(BackendTables backends, const SharedBytes& bytes, Diagnostics* diagnostics) {
+  return detail::load(backends, bytes, {.weights = {}, .diagnostics = diagnostics}, {});
+}
 Result<LoweredProgram> load_program(BackendTables backends, const std::string& path, Diagnostics* diagnostics) {
+  return load_program(backends, path, {.weights = {}, .diagnostics = diagnostics});
+}
+
+Result<LoweredProgram> load_program(BackendTables backends, const std::string& path, const LoadOptions& options) {
   return davit::detail::catch_bad_alloc(Stage::load, [&]() -> Result<LoweredProgram> {
     Result<SharedBytes> bytes = map_file(path);
     Result<LoweredProgram> program =
-        bytes ? load_program(backends, *bytes, diagnostics) : Result<LoweredProgram>(error_of(std::move(bytes)));
+        bytes ? detail::load(backends, *bytes, options, path) : Result<LoweredProgram>(error_of(std::move(bytes)));
     if (program) return program;
     if (program.error().code == ErrorCode::corrupt_data)
       program.error().where = concat(path, program.error().where.empty() ? "" : ": ", program.error().where);

@@ -35,6 +35,16 @@ void fault(const MethodState& m, const DelegateState& d, Fault status, Error& er
 /// Reports an Error if a partition's backend has become unavailable.
 [[nodiscard]] bool is_there(const MethodState& m, const DelegateState& d, Error& error);
 
+/// Reports an Error of code cancelled at `place` if the session's stop condition is met.
+template <class Place>
+[[nodiscard]] bool may_go_on(const MethodState& m, Place&& place, Error& error) {
+  const char* const why = m.context->stop.is_set() ? m.context->stop.reason() : nullptr;
+  if (why == nullptr) return true;
+  error = Error{
+      .code = ErrorCode::cancelled, .stage = Stage::execute, .where = place(), .what = Name(std::string_view(why))};
+  return false;
+}
+
 /// Runs the steps of a graph over the slots. `depth` is the nesting depth of control flow.
 [[nodiscard]] bool run_graph(MethodState& m, GraphId graph, int depth, Error& error);
 

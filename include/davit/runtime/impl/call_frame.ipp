@@ -42,6 +42,14 @@ Result<std::vector<NamedTensor>> copy_state(std::span<const NamedTensor> initial
   return state;
 }
 
+bool own_memory(Tensor& buffer) {
+  if (!buffer.storage.is_shared()) return true;
+  SharedBytes own = SharedBytes::copy_of(buffer.storage.bytes());
+  if (own.empty()) return false;
+  buffer.storage = std::move(own);
+  return true;
+}
+
 namespace detail {
 
 [[nodiscard]] bool replaces_state(OutputKind kind) noexcept {
@@ -200,6 +208,39 @@ Result<bool> CallFrame::check_inputs(std::span<const EValue> user, std::span<con
   return changed;
 }
 
+Result<void> CallFrame::own_state(std::span<NamedTensor> state) {
+  bool moved = false;
+  for (const std::uint32_t index : state_of_output_) {
+    if (index == no_id || !state[index].tensor.storage.is_shared()) continue;
+    if (!own_memory(state[index].tensor))
+      return std::unexpected(error(ErrorCode::out_of_memory, concat("buffer '", state[index].name, "'"),
+                                   "no memory for a copy: a fork of the session shares the buffer",
+                                   "keep fewer forks, or a smaller model"));
+    moved = moved_ = true;
+  }
+  for (std::size_t i = 0; i < inputs_.size() && moved; ++i)
+    if (state_of_input_[i] != no_id &&
+        std::ranges::find(state_of_output_, state_of_input_[i]) != state_of_output_.end())
+      inputs_[i] = EValue(state[state_of_input_[i]].tensor.view());
+  return {};
+}
+
+bool CallFrame::own_written(std::span<NamedTensor> state) {
+  for (InPlaceInput& written : written_) {
+    written.is_same = false;
+    const std::uint32_t index = state_of_input_[written.input];
+    if (index == no_id || !state[index].tensor.storage.is_shared()) continue;
+    const MemoryRange to = memory_range(written.to);
+    const auto bytes = static_cast<std::size_t>(to.end - to.begin);
+    written.is_same = bytes == 0 || std::memcmp(written.own.span().data(), to.begin, bytes) == 0;
+    if (written.is_same) continue;
+    if (!own_memory(state[index].tensor)) return false;
+    moved_ = true;
+    written.to = state[index].tensor.view();
+  }
+  return true;
+}
+
 Result<void> CallFrame::check_outputs() const {
   return check_output_values(*method_, backend_, *interface_, outputs_, symbols_);
 }
@@ -222,7 +263,7 @@ Result<void> CallFrame::write_back(std::span<const EValue> inputs, std::span<Nam
   memory_.expect(outputs_.size());
   for (std::size_t i = 0; i < outputs_.size() && !memory_.empty(); ++i)
     if (!keep(outputs_[i], memory_)) return std::unexpected(no_memory());
-  if (!keep_mutations(inputs)) return std::unexpected(no_memory());
+  if (!keep_mutations(inputs) || !own_written(state)) return std::unexpected(no_memory());
   for (const Write& write : writes_) {
     copy_tensor(write.value->tensor(), write.to);
     if (state_of_output_[static_cast<std::size_t>(write.value - outputs_.data())] != no_id)
@@ -295,7 +336,7 @@ void CallFrame::copy_out() {
     TensorView own = written.to;
     own.data = written.own.span().data();
     if (to.begin == to.end || own.data == nullptr) continue;
-    copy_tensor(own, written.to);
+    if (!written.is_same) copy_tensor(own, written.to);
     lent_.push_back({memory_range(own), static_cast<std::byte*>(written.to.data)});
   }
   if (lent_.empty()) return;

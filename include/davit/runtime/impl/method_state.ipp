@@ -121,6 +121,22 @@ void MethodState::fill_slots() {
     slots[literal.slot] = literal_value(parent.view(), literal.argument);
 }
 
+void MethodState::follow_state(std::span<const NamedTensor> state) {
+  note_moved();
+  if (state_version == context->state_version) return;
+  overwritten.set_state(frame.changed_state(state));
+  state_version = context->state_version;
+  moved = true;
+}
+
+void MethodState::set_stop() noexcept {
+  ready_call = nullptr;
+  for (DelegateState& d : delegates) {
+    d.call.stop = context->stop.is_set() ? &context->stop : nullptr;
+    d.direct = d.ready && (d.planned || !d.dynamic) && d.can_be_direct();
+  }
+}
+
 void OverwrittenMemory::note_callers_dims(std::span<const EValue> passed, std::span<const EValue> inputs) {
   callers_dims_.clear();
   for (std::size_t k = 0; k < inputs.size(); ++k)

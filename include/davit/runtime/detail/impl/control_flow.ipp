@@ -13,14 +13,16 @@ namespace davit::detail {
 
 inline constexpr int max_control_flow_depth = 64;  ///< nesting depth
 
+[[nodiscard]] Name place_of(const MethodState& m, const ScheduleStep& step) {
+  const GraphModuleView graph = m.method->parent.view();
+  return concat("method '", m.method->name, "', node '", node_label(graph, step.node), "' (",
+                graph.target(graph.nodes[step.node]), ")");
+}
+
 [[nodiscard]] bool fail_step(const MethodState& m, const ScheduleStep& step, ErrorCode code, Name what, Error& error) {
   const GraphModuleView graph = m.method->parent.view();
   const Node& node = graph.nodes[step.node];
-  error = Error{.code = code,
-                .stage = Stage::execute,
-                .where = concat("method '", m.method->name, "', node '", node_label(graph, step.node), "' (",
-                                graph.target(node), ")"),
-                .what = std::move(what)};
+  error = Error{.code = code, .stage = Stage::execute, .where = place_of(m, step), .what = std::move(what)};
   if (node.metadata < graph.metadata.size())
     error.source = source_with_caret(graph.str(graph.metadata[node.metadata].stack_trace));
   return false;
@@ -33,6 +35,7 @@ inline constexpr int max_control_flow_depth = 64;  ///< nesting depth
   if (in.size() != inputs.size())
     return fail_step(m, step, ErrorCode::invalid_program,
                      concat("its sub-graph takes ", in.size(), " values, not ", inputs.size()), error);
+  if (!may_go_on(m, [&] { return place_of(m, step); }, error)) return false;
   for (std::size_t i = 0; i < in.size(); ++i) m.slots[in[i]] = inputs[i];
   return run_graph(m, graph, depth + 1, error);
 }

@@ -259,8 +259,8 @@ void update_state(MethodState& m) {
   }
 }
 
-/// Passes block addresses to the partitions.
-void assign_addresses(const MethodState& m) {
+void assign_addresses(MethodState& m) {
+  m.moved = false;
   std::size_t scratch = 0;  // index of the last scratch block; its step's outputs follow it
   for (std::size_t b = 0; b < m.plan.blocks.size(); ++b) {
     const PlannedBlock& block = m.plan.blocks[b];

@@ -92,6 +92,7 @@ inline constexpr auto has_memory = [](const TensorView& tensor) { return tensor.
 /// Calls a partition that needs gathering, scattering or preparation.
 [[nodiscard, gnu::noinline]] bool gather_and_call(MethodState& m, DelegateState& d, Error& error) {
   EValue* const values = m.slots.data();
+  if (!may_go_on(m, [&] { return place_of(m, d); }, error)) return false;
   for (std::size_t i = 0; i < d.input_slots.size(); ++i) d.inputs[i] = values[d.input_slots[i]];
   if (!d.ready || (d.dynamic && !d.planned)) {
     if (!prepare(m, d, error)) return false;

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "davit/core/catch_bad_alloc.hpp"
+#include "davit/core/content_hash.hpp"
+#include "davit/core/copy_tensor.hpp"
+#include "davit/formats/checkpoint.hpp"
+#include "davit/formats/mapped_file.hpp"
+#include "davit/formats/outside_weights.hpp"
+#include "davit/program/name_map.hpp"
+#include "davit/program/program_bytes.hpp"
+
+namespace davit::formats {
+
+namespace detail {
+
+/// The last 12 bytes of a table with a list: this number, and the list's segment.
+inline constexpr std::uint64_t outside_mark = 0x0a45444953545530;
+inline constexpr std::size_t outside_bytes = 12;
+
+/// Calls use(table, segments) with the parts of a package that has named tensors and no methods.
+template <class Use>
+[[nodiscard]] auto with_tensors(std::span<const NamedTensor> tensors, Use&& use) {
+  return davit::detail::catch_bad_alloc(
+      Stage::save, [&]() -> decltype(use(std::span<const std::byte>(), std::span<const std::span<const std::byte>>())) {
+        SegmentWriter segments;
+        ByteWriter table;
+        table.number(std::uint64_t{0});  // number of methods
+        davit::detail::write_tensors(table, tensors, segments);
+        return use(std::span<const std::byte>(table.written()), segments.segments());
+      });
+}
+
+void keep_outside(SegmentWriter& segments, std::span<const NamedTensor> weights, std::span<const NamedTensor> state) {
+  const NameIndex states(state, [](const NamedTensor& each) { return each.name.view(); });
+  const NameIndex names(weights, [](const NamedTensor& each) { return each.name.view(); });
+  std::vector<SegmentWriter::Outside> outside;
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    if (names.first(weights[i].name) == i && states.first(weights[i].name) == NameIndex::not_found)
+      outside.push_back({.name = weights[i].name.view(), .bytes = reachable_bytes(weights[i].tensor)});
+  segments.keep_outside(std::move(outside));
+}
+
+void write_outside(ByteWriter& table, SegmentWriter& segments, std::span<const NamedTensor> weights,
+                   std::string_view file, bool may_replace) {
+  const NameIndex names(weights, [](const NamedTensor& each) { return each.name.view(); });
+  ByteWriter list;
+  list.text(file);
+  list.number(static_cast<std::uint8_t>(may_replace));
+  list.number(static_cast<std::uint64_t>(segments.outside().size()));
+  std::vector<const SegmentWriter::Outside*> order;  // that of the weights, not of their addresses
+  for (const SegmentWriter::Outside& each : segments.outside()) order.push_back(&each);
+  std::ranges::sort(order, {}, [&](const SegmentWriter::Outside* each) { return names.first(each->name); });
+  for (const SegmentWriter::Outside* const at : order) {
+    const SegmentWriter::Outside& each = *at;
+    const Tensor& tensor = weights[names.first(each.name)].tensor;
+    list.text(each.name);
+    list.number(each.number);
+    list.number(tensor.dtype);
+    list.array(std::span<const std::int64_t>(tensor.sizes));
+    list.array(std::span<const std::int64_t>(tensor.strides));
+    list.number(content_hash(each.bytes));
+  }
+  table.number(outside_mark);
+  table.number(segments.add_owned(std::move(list).take()));
+}
+
+/// One entry of the list.
+struct OutsideWeight {
+  Name name;
+  std::uint32_t number = SegmentWriter::Outside::unused;
+  Tensor layout;  ///< dtype, sizes and strides
+  std::uint64_t hash = 0;
+};
+
+[[nodiscard]] Error weights_error(ErrorCode code, Name where, Name what, Name fix) {
+  return {
+      .code = code, .stage = Stage::load, .where = std::move(where), .what = std::move(what), .fix = std::move(fix)};
+}
+
+/// Returns the bytes of a weight in the layout that the package expects. Errors: as read_outside.
+[[nodiscard]] Result<SharedBytes> bytes_of(const OutsideWeight& wanted, const Tensor& given, bool may_replace) {
+  const auto refuse = [&](ErrorCode code, Name what, Name fix) {
+    return std::unexpected(
+        weights_error(code, concat("weights, '", wanted.name, "'"), std::move(what), std::move(fix)));
+  };
+  constexpr std::string_view other = "take the weights of the program that was lowered";
+  if (given.dtype != wanted.layout.dtype)
+    return refuse(ErrorCode::invalid_dtype,
+                  concat("it holds ", name_of(given.dtype), ", the package needs ", name_of(wanted.layout.dtype)),
+                  other);
+  if (given.sizes != wanted.layout.sizes)
+    return refuse(ErrorCode::invalid_shape, "the package needs other sizes", other);
+  const std::span<const std::byte> reached = reachable_bytes(given);
+  SharedBytes bytes = given.storage;
+  if (given.strides == wanted.layout.strides && !reached.empty()) {
+    bytes = bytes.part(static_cast<std::size_t>(reached.data() - bytes.data()), reached.size());
+  } else {
+    const std::int64_t extent =
+        storage_extent(wanted.layout.sizes, wanted.layout.strides, 0, size_of(wanted.layout.dtype));
+    Tensor copy = wanted.layout;
+    copy.storage = SharedBytes::allocate(static_cast<std::size_t>(extent));
+    if (copy.storage.size() != static_cast<std::size_t>(extent))
+      return refuse(ErrorCode::out_of_memory, "no memory for a copy in the package's layout", {});
+    copy_tensor(given.view(), copy.view());
+    bytes = std::move(copy.storage);
+  }
+  const bool is_inside = wanted.number == SegmentWriter::Outside::unused;  // folded into others
+  if ((is_inside || !may_replace) && content_hash(bytes.bytes()) != wanted.hash)
+    return refuse(ErrorCode::invalid_argument,
+                  is_inside
+                      ? Name("its elements differ from those at lowering, and lowering folded it into others")
+                      : Name("its elements differ from those at lowering, and lowering computed results from them"),
+                  "lower the .pt2 file again with these weights: davit lower MODEL.pt2 --weights-of FILE");
+  return bytes;
+}
+
+/// Reads the list. Errors: corrupt_data.
+[[nodiscard]] Result<std::vector<OutsideWeight>> read_list(ByteReader in, std::size_t segments, std::string& file,
+                                                           bool& may_replace) {
+  std::vector<OutsideWeight> all;
+  file = in.text();
+  may_replace = in.number<std::uint8_t>() != 0;
+  for (std::size_t i = 0, count = in.count(37); i < count && in.ok(); ++i) {
+    OutsideWeight& each = all.emplace_back();
+    each.name = Name::own(in.text());
+    each.number = in.number<std::uint32_t>();
+    each.layout.dtype = in.number<ScalarType>();
+    each.layout.sizes = in.array<std::int64_t>();
+    each.layout.strides = in.array<std::int64_t>();
+    each.hash = in.number<std::uint64_t>();
+    const Tensor& tensor = each.layout;
+    if ((each.number >= segments && each.number != SegmentWriter::Outside::unused) || size_of(tensor.dtype) == 0 ||
+        tensor.sizes.size() > max_rank || tensor.sizes.size() != tensor.strides.size() ||
+        checked_numel(tensor.sizes) < 0 || storage_extent(tensor.sizes, tensor.strides, 0, size_of(tensor.dtype)) < 0)
+      in.fail();
+  }
+  if (!in.ok() || !in.at_end() || file.find_first_of("/\\") != std::string::npos)
+    return std::unexpected(package_error("list of weights", "it is damaged"));
+  return all;
+}
+
+/// The list of a package, and its table without it.
+struct OutsideList {
+  std::string file{};
+  bool may_replace = false;
+  std::uint32_t segment = 0;
+  std::vector<OutsideWeight> weights{};
+};
+
+/// Takes the list out of a package; nothing if there is none. Errors: corrupt_data.
+[[nodiscard]] Result<std::optional<OutsideList>> take_list(Package& package) {
+  const std::span<const std::byte> table = package.table.bytes();
+  if (table.size() < outside_bytes) return std::nullopt;
+  ByteReader tail(table.last(outside_bytes));
+  if (tail.number<std::uint64_t>() != outside_mark) return std::nullopt;
+  OutsideList list{.segment = tail.number<std::uint32_t>()};
+  const SharedBytes* const bytes = package.segments.find(list.segment);
+  if (bytes == nullptr) return std::unexpected(package_error("program table", "its list of weights is not there"));
+  Result<std::vector<OutsideWeight>> weights =
+      read_list(ByteReader(bytes->bytes()), package.segments.size(), list.file, list.may_replace);
+  if (!weights) return error_of(std::move(weights));
+  list.weights = *std::move(weights);
+  package.table = package.table.part(0, table.size() - outside_bytes);
+  return list;
+}
+
+Result<ExportedProgram> with_other_weights(const ExportedProgram& program, const SharedBytes& bytes) {
+  Result<Package> package = read_package(bytes);
+  if (!package) return error_of(std::move(package));
+  const Result<std::optional<OutsideList>> list = take_list(*package);
+  if (!list) return error_of(list);
+  ExportedProgram other = program;
+  std::vector<std::pair<SharedBytes, SharedBytes>> changes;  // of tied weights, once
+  for (NamedTensor& each : other.state_dict) {
+    if (!*list || std::ranges::none_of((*list)->weights, [&](const OutsideWeight& weight) {
+          return weight.name == each.name && weight.number != SegmentWriter::Outside::unused;
+        }))
+      continue;
+    const auto known =
+        std::ranges::find(changes, each.tensor.storage.data(), [](const auto& change) { return change.first.data(); });
+    if (known != changes.end()) {
+      each.tensor.storage = known->second;
+      continue;
+    }
+    const std::size_t size = size_of(each.tensor.dtype);
+    SharedBytes changed = SharedBytes::copy_of(each.tensor.storage.bytes());
+    if (changed.empty())
+      return std::unexpected(
+          weights_error(ErrorCode::out_of_memory, concat("weights, '", each.name, "'"), "no memory for a copy", {}));
+    // one bit of an integer; of a float a bit in the middle of its mantissa
+    const std::size_t byte = size >= 4 && is_floating(each.tensor.dtype) ? size / 4 : 0;
+    for (std::size_t at = byte; at < changed.size(); at += size) changed.writable()[at] ^= std::byte{1};
+    changes.emplace_back(std::exchange(each.tensor.storage, changed), changed);
+  }
+  return other;
+}
+
+Result<bool> differ_in_weights_alone(const SharedBytes& a, const SharedBytes& b) {
+  Result<Package> first = read_package(a), second = read_package(b);
+  if (!first) return error_of(std::move(first));
+  if (!second) return error_of(std::move(second));
+  const Result<std::optional<OutsideList>> one = take_list(*first), other = take_list(*second);
+  if (!one) return error_of(one);
+  if (!other) return error_of(other);
+  if (!*one || !*other || !std::ranges::equal(first->table.bytes(), second->table.bytes()) ||
+      first->segments.size() != second->segments.size() || (*one)->segment != (*other)->segment)
+    return false;
+  for (std::uint32_t i = 0; i < first->segments.size(); ++i)
+    if (i != (*one)->segment &&
+        !std::ranges::equal(first->segments.find(i)->bytes(), second->segments.find(i)->bytes()))
+      return false;
+  return std::ranges::equal((*one)->weights, (*other)->weights, {}, &OutsideWeight::number, &OutsideWeight::number);
+}
+
+Result<void> read_outside(Package& package, std::optional<std::span<const NamedTensor>> weights,
+                          std::string_view path) {
+  const Result<std::optional<OutsideList>> list = take_list(package);
+  if (!list) return error_of(list);
+  if (!*list && weights)
+    return std::unexpected(weights_error(ErrorCode::invalid_argument, "weights",
+                                         "the package contains its weights, and takes no others",
+                                         "lower the .pt2 file with these weights, or with a file of weights"));
+  if (!*list) return {};
+  const auto& [file, may_replace, segment, wanted] = **list;
+  std::vector<NamedTensor> read;
+  if (!weights) {
+    if (path.empty() || file.empty())
+      return std::unexpected(weights_error(ErrorCode::not_found, "weights",
+                                           "the package's weights lie in a file of their own, which is not given",
+                                           "pass LoadOptions::weights: the tensors of formats::read_state"));
+    Result<std::vector<NamedTensor>> beside =
+        formats::read_state(std::string(path.substr(0, path.rfind('/') + 1)) + file);
+    if (!beside) return error_of(std::move(beside));
+    read = *std::move(beside);
+    weights = read;
+  }
+  const NameIndex names(*weights, [](const NamedTensor& each) { return each.name.view(); });
+  std::vector<std::pair<std::uint32_t, SharedBytes>> found;
+  for (const OutsideWeight& each : wanted) {
+    const std::size_t at = names.first(each.name);
+    if (at == NameIndex::not_found) {
+      if (each.number == SegmentWriter::Outside::unused) continue;
+      return std::unexpected(weights_error(ErrorCode::not_found, concat("weights, '", each.name, "'"),
+                                           "the package needs a tensor of that name", "take all weights of the model"));
+    }
+    Result<SharedBytes> bytes = bytes_of(each, (*weights)[at].tensor, may_replace);
+    if (!bytes) return error_of(std::move(bytes));
+    if (each.number == SegmentWriter::Outside::unused) continue;
+    const auto tied = std::ranges::find(found, each.number, &std::pair<std::uint32_t, SharedBytes>::first);
+    if (tied == found.end()) {
+      found.emplace_back(each.number, *std::move(bytes));
+    } else if (!std::ranges::equal(tied->second.bytes(), bytes->bytes())) {
+      return std::unexpected(weights_error(ErrorCode::invalid_argument, concat("weights, '", each.name, "'"),
+                                           "it is tied to another weight in the package, and here they differ",
+                                           "give both the same elements"));
+    }
+  }
+  for (auto& [number, bytes] : found) package.segments.set(number, std::move(bytes));
+  return {};
+}
+
+}  // namespace detail
+
+Result<std::vector<std::byte>> save_weights(std::span<const NamedTensor> weights) {
+  return detail::with_tensors(weights, [](auto table, auto segments) -> Result<std::vector<std::byte>> {
+    return write_package(table, segments, {});
+  });
+}
+
+Result<void> save_weights(std::span<const NamedTensor> weights, const std::string& path) {
+  return detail::with_tensors(weights, [&](auto table, auto segments) -> Result<void> {
+    const PackageParts package = package_parts(table, segments, {});
+    return write_file(path, std::span(package.parts));
+  });
+}
+
+}  // namespace davit::formats
