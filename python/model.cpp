@@ -2,8 +2,6 @@
 #include "model.hpp"
 
 #include <algorithm>
-#include <array>
-#include <filesystem>
 #include <string_view>
 #include <variant>
 
@@ -57,10 +55,12 @@ class Turn {
 /// The arguments of a call. Shares in memory are given up at its end.
 class Arguments {
  public:
-  Arguments(Running& running, const PythonMethod& method, const py::tuple& args, const py::dict& kwargs)
-      : running_(running) {
+  explicit Arguments(Running& running) : running_(running) {
     running.values.clear();
     running.named.clear();
+  }
+  Arguments(Running& running, const PythonMethod& method, const py::tuple& args, const py::dict& kwargs)
+      : Arguments(running) {  // so that the destructor runs if an argument is refused
     for (std::size_t i = 0; i < args.size(); ++i)
       running.values.push_back(read(PyTuple_GET_ITEM(args.ptr(), static_cast<Py_ssize_t>(i)), method, i));
     for (const auto& [key, value] : kwargs) {
@@ -133,6 +133,16 @@ class Arguments {
   py::list values;
   for (const Output output : *outputs) values.append(to_python(output.value(), lend));
   return method.unflatten(values);
+}
+
+/// Runs a session's method `count` times on the same arguments, as C++ does: benchmarks compare it with calls.
+void repeat(const Method& method, const py::tuple& values, std::size_t count) {
+  Running& running = *method.running;
+  const Hold hold(running);
+  const Arguments arguments(running, method.model->methods()[method.index], values, py::dict());
+  for (std::size_t i = 0; i < count; ++i)
+    if (Result<Outputs> outputs = running.session.run(method.index, running.values); !outputs)
+      throw Failure(std::move(outputs).error());
 }
 
 [[nodiscard]] py::object size_of_port(const MethodInterface& interface, const Dim& dim) {
@@ -378,6 +388,10 @@ void add_model(py::module_& module) {
            [](const Method& self, const py::tuple& args) {
              const py::object& flatten = self.model->methods()[self.index].flatten;
              return flatten.is_none() ? args : py::tuple(flatten(args, py::dict()));
+           })
+      .def("_repeat",
+           [](const Method& self, const py::tuple& values, std::size_t count) {
+             if (self.running) repeat(self, values, count);
            })
       .def("_nodes",
            [](const Method& self) {

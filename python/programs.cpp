@@ -125,12 +125,17 @@ std::mutex lowering;
 [[nodiscard]] py::list eager_values(const py::object& source, const py::tuple& args) {
   const ExportedProgram program = value_of(read({"", source_of(source)}));
   value_of(tool::verified(program));
+  const MethodInterface interface = method_interface(program);
+  std::vector<const InputPort*> ports;
+  for (const InputPort& port : interface.inputs)
+    if (port.role == InputRole::user) ports.push_back(&port);
   std::vector<std::unique_ptr<Argument>> arguments;
   std::vector<EValue> values;
   for (const py::handle arg : args) {
+    const std::size_t input = arguments.size();
     arguments.push_back(std::make_unique<Argument>());
-    arguments.back()->read(arg, nullptr, false, "an argument");
-    values.push_back(arguments.back()->value());
+    arguments[input]->read(arg, input < ports.size() ? ports[input] : nullptr, false, "an argument");
+    values.push_back(arguments[input]->value());
   }
   Result<py::list> out = eager_values_of(program, values);
   if (!out && out.error().code == ErrorCode::unsupported_operator)

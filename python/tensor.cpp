@@ -22,8 +22,10 @@ struct Numpy {
   std::array<PyObject*, 256> dtypes{};
 
   [[nodiscard]] static const Numpy& get() {
-    static const Numpy numpy = Numpy::make();
-    return numpy;
+    static const Numpy* made =
+        nullptr;  // an import lets other threads run: a guarded static could deadlock with the GIL
+    if (made == nullptr) made = new Numpy(Numpy::make());
+    return *made;
   }
   [[nodiscard]] PyObject* dtype(ScalarType type) const noexcept { return dtypes[static_cast<std::size_t>(type)]; }
 

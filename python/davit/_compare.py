@@ -24,8 +24,10 @@ class Value(_NamedTuple):
     note: str  #: for values of another shape or dtype
 
     def __str__(self):
-        text = f"'{self.name}' ({self.target or 'made by lowering'}) in {self.partition} on {self.backend}: "
-        text += self.note or f"differs by {self.max_abs:.3g}, relative {self.max_rel:.3g}"
+        text = f"'{self.name}'"
+        if self.partition:
+            text += f" ({self.target or 'made by lowering'}) of {self.partition} on {self.backend}"
+        text += ": " + (self.note or f"differs by {self.max_abs:.3g}, relative {self.max_rel:.3g}")
         return text + (f"\n{self.source}" if self.source else "")
 
 
@@ -46,7 +48,9 @@ class Comparison:
     def _verdict(self):
         if self.first is None:
             return f"nothing differs from {self.reference} beyond rtol {self.rtol:g}, atol {self.atol:g}"
-        return f"the first value that differs from {self.reference}: {self.first}"
+        if self.first in self.values:
+            return f"the first value that differs from {self.reference}: {self.first}"
+        return f"the export agrees with {self.reference}, and the model returns another value: {self.first}"
 
     def _rows(self):
         for value in self.values + self.outputs:
@@ -107,11 +111,12 @@ def _gap(actual, expected, rtol, atol):
     with numpy.errstate(all="ignore"):
         x, y = a.astype(wide), b.astype(wide)
         same = (x == y) | (numpy.isnan(x) & numpy.isnan(y))
-        if a.dtype.kind in "iu" and rtol == 0 and atol == 0:
+        is_exact = a.dtype.kind in "iu" and rtol == 0 and atol == 0
+        if is_exact:
             same = a == b
         gap = numpy.where(same, 0.0, numpy.abs(x - y))
         relative = numpy.where(gap == 0, 0.0, gap / numpy.abs(y))
-        close = same | (numpy.isfinite(gap) & (gap <= atol + rtol * numpy.abs(y)))
+        close = same if is_exact else same | (numpy.isfinite(gap) & (gap <= atol + rtol * numpy.abs(y)))
     return float(gap.max()), float(relative.max()), not bool(close.all()), ""
 
 
