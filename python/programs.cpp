@@ -70,23 +70,38 @@ std::mutex lowering;
   return runner;
 }
 
-[[nodiscard]] std::shared_ptr<Model> make_model(const std::vector<NamedSource>& sources,
-                                                const tool::LoweringChoice& choice) {
+/// A lowered program with the answers of lowering.
+struct Lowered {
+  LoweredProgram program;
+  Diagnostics diagnostics{};
+  std::vector<std::optional<std::vector<ExampleInput>>> examples{};
+};
+
+/// Loads a package, or reads and lowers programs. Touches no Python object: other threads of Python run.
+[[nodiscard]] Lowered lower(const std::vector<NamedSource>& sources, const tool::LoweringChoice& choice) {
   const py::gil_scoped_release unlocked;
   const std::scoped_lock alone(lowering);
   if (sources.size() == 1 && is_package(sources[0].second))
-    return std::make_shared<Model>(value_of(load_package(sources[0].second, choice)).program());
+    return {value_of(load_package(sources[0].second, choice)).program()};
   std::vector<ExportedProgram> programs;
   for (const NamedSource& source : sources) programs.push_back(value_of(read(source)));
   std::vector<ProgramMethod> methods;
   for (std::size_t i = 0; i < programs.size(); ++i)
     methods.push_back({sources[i].first.empty() ? Name("forward") : Name::own(sources[i].first), &programs[i]});
   Diagnostics diagnostics;
-  const tool::Runner runner = value_of(tool::Runner::lower(methods, choice, false, &diagnostics));
-  auto model = std::make_shared<Model>(runner.program());
-  for (const PartitionReport& report : diagnostics.reports) model->report += print_report(report);
-  for (const Name& warning : diagnostics.warnings) model->warnings.push_back(printable(warning));
-  for (ExportedProgram& program : programs) model->examples.push_back(std::move(program.example_inputs));
+  Lowered made{value_of(tool::Runner::lower(methods, choice, false, &diagnostics)).program()};
+  made.diagnostics = std::move(diagnostics);
+  for (ExportedProgram& program : programs) made.examples.push_back(std::move(program.example_inputs));
+  return made;
+}
+
+[[nodiscard]] std::shared_ptr<Model> make_model(const std::vector<NamedSource>& sources,
+                                                const tool::LoweringChoice& choice) {
+  Lowered made = lower(sources, choice);
+  auto model = std::make_shared<Model>(std::move(made.program));
+  for (const PartitionReport& report : made.diagnostics.reports) model->report += print_report(report);
+  for (const Name& warning : made.diagnostics.warnings) model->warnings.push_back(printable(warning));
+  model->examples = std::move(made.examples);
   return model;
 }
 
