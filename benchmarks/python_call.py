@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The overhead of a call from Python over the C++ session's run: medians of interleaved batches in one process, of the thread's CPU time;
-and the cost of copies, which outputs are.
+"""The overhead of a call from Python over the C++ session's run: medians of interleaved batches in one process, of the
+thread's CPU time; and the cost of copies, which outputs are.
 
 python_call.py MODEL.pt2...: `davit` must be importable. `--most MICROSECONDS`: fails if an overhead is larger."""
 

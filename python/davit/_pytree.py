@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# mypy: ignore-errors
 """Nested arguments and results, as torch.utils._pytree flattens them: containers of values in a fixed order."""
 
 import json

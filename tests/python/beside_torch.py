@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Beside PyTorch, as in a notebook: export, load, run on torch's tensors, compare; a wrong model is found with its source line."""
+"""Beside PyTorch, as in a notebook: export, load, run on torch's tensors, compare; a wrong model is found with its
+source line."""
 
 import io
 

@@ -157,10 +157,10 @@ class Calls(unittest.TestCase):
         numpy.testing.assert_array_equal(made["sum"], again["sum"])
         for arguments, names, text in (
             ((x, pair), {"scale": scale}, "argument 'extras': it is missing"),
-            ((x, pair[:1]), {"scale": scale, "extras": extras}, "argument 'pair': the model was exported with 2 values"),
+            ((x, pair[:1]), {"scale": scale, "extras": extras}, "'pair': the model was exported with 2 values"),
             ((x, pair), {"scale": scale, "extras": {"u": x}}, "pass a dict with the keys u, v"),
             ((x, pair), {"x": x, "scale": scale, "extras": extras}, "argument 'x': it is passed twice"),
-            ((x, pair), {"y": x}, "argument 'y': the method takes none of this name; it takes: x, pair, scale, extras"),
+            ((x, pair), {"y": x}, "'y': the method takes none of this name; it takes: x, pair, scale, extras"),
         ):
             with self.assertRaisesRegex(davit.Error, text):
                 model(*arguments, **names)
@@ -170,7 +170,8 @@ class Calls(unittest.TestCase):
         model = davit.load(recorded.program("primitive_inputs"))
         x, n, f, flag, mode = model.example_inputs()
         wanted = model(x, n, f, flag, mode)
-        for made in (model(x), model(x, n=numpy.int64(n)), model(x, n, numpy.float64(f), numpy.bool_(flag)), model(x, mode=mode)):
+        others = model(x, n, numpy.float64(f), numpy.bool_(flag))
+        for made in (model(x), model(x, n=numpy.int64(n)), others, model(x, mode=mode)):
             numpy.testing.assert_array_equal(made, wanted)
         with self.assertRaises(davit.Error):
             model(x, 1 << 70)
