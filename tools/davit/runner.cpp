@@ -155,6 +155,9 @@ Result<Runner> Runner::load(const SharedBytes& package, const LoweringChoice& ch
   return Sessions::start(formats::load_program<Backends>(package), choice, false);
 }
 
+Result<Runner> Runner::of(const LoweredProgram& program, const LoweringChoice& choice, bool trace) {
+  return Sessions::start(program, choice, trace);
+}
 Result<Runner> Runner::open(const std::string& file, const LoweringChoice& choice, bool trace,
                             Diagnostics* diagnostics) {
   if (formats::is_package(file) || file.ends_with(".davit")) {

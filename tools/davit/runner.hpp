@@ -65,6 +65,9 @@ class Runner {
   /// of lowering for a package.
   [[nodiscard]] static davit::Result<Runner> open(const std::string& file, const LoweringChoice& choice,
                                                   bool trace = false, davit::Diagnostics* diagnostics = nullptr);
+  /// Makes a runner of a program that is lowered. Errors: not_found for a missing method; those of Session::make.
+  [[nodiscard]] static davit::Result<Runner> of(const davit::LoweredProgram& program, const LoweringChoice& choice,
+                                                bool trace = false);
   Runner(Runner&&) noexcept;
   Runner& operator=(Runner&&) noexcept;
   ~Runner();

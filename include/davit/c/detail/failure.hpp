@@ -47,13 +47,13 @@ template <class T>
 using Expected = std::expected<T, Failure>;
 using Done = Expected<void>;
 
-/// Makes the failure of a call with wrong arguments: `where` is the function or the argument.
-[[nodiscard]] inline std::unexpected<Failure> refuse(ErrorCode code, Name where, Name what, Name fix) {
-  return std::unexpected<Failure>(Error{.code = code,
-                                        .stage = Stage::execute,
-                                        .where = std::move(where),
-                                        .what = std::move(what),
-                                        .fix = std::move(fix)});
+/// Makes the error of a call with wrong arguments: `where` is the function or the argument.
+[[nodiscard]] inline std::unexpected<Error> refuse(ErrorCode code, Name where, Name what, Name fix) {
+  return std::unexpected(Error{.code = code,
+                               .stage = Stage::execute,
+                               .where = std::move(where),
+                               .what = std::move(what),
+                               .fix = std::move(fix)});
 }
 
 }  // namespace davit::c_api

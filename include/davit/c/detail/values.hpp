@@ -70,11 +70,11 @@ inline constexpr std::array<DtypeRow, 21> dtype_rows{{
   return true;
 }
 
-/// Reads a tensor of a C caller. `strides` receives row-major strides if it has none, and must outlive the view.
-/// Errors: invalid_dtype; invalid_shape for rank, sizes or strides that no memory has; invalid_argument for a pointer
-/// that is NULL or not aligned, and for bools that are neither 0 nor 1. O(rank), for bools O(elements).
-[[nodiscard]] inline Expected<TensorView> read_tensor(const davit_tensor& from, std::span<std::int64_t> strides,
-                                                      std::string_view where) {
+/// Reads a tensor of a C or Python caller. `strides` receives row-major strides if it has none, and must outlive the
+/// view. Errors: invalid_dtype; invalid_shape for rank, sizes or strides that no memory has; invalid_argument for a
+/// pointer that is NULL or not aligned, and for bools that are neither 0 nor 1. O(rank), for bools O(elements).
+[[nodiscard]] inline Result<TensorView> read_tensor(const davit_tensor& from, std::span<std::int64_t> strides,
+                                                    std::string_view where) {
   const ScalarType dtype = scalar_type_of_dtype(from.dtype);
   if (dtype == ScalarType::undefined)
     return refuse(ErrorCode::invalid_dtype, where,
@@ -117,8 +117,8 @@ inline constexpr std::array<DtypeRow, 21> dtype_rows{{
   switch (from.kind) {
     case DAVIT_NONE: return EValue();
     case DAVIT_TENSOR: {
-      Expected<TensorView> view = read_tensor(from.as.tensor, strides, where);
-      if (!view) return std::unexpected(std::move(view).error());
+      Result<TensorView> view = read_tensor(from.as.tensor, strides, where);
+      if (!view) return error_of(std::move(view));
       return EValue(*view);
     }
     case DAVIT_INT: return EValue(from.as.integer);

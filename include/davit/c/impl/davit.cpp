@@ -120,7 +120,7 @@ davit_error* guarded(Body&& body) noexcept {
   return std::unexpected<Failure>(std::in_place, DAVIT_INVALID_HANDLE, to_string(error));
 }
 
-[[nodiscard]] std::unexpected<Failure> null_pointer(const char* function, std::string_view argument) {
+[[nodiscard]] std::unexpected<Error> null_pointer(const char* function, std::string_view argument) {
   return refuse(ErrorCode::invalid_argument, std::string_view(function), concat(argument, " is NULL"),
                 "pass the address of an object");
 }

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "failure.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <string>
+#include <utility>
+
+namespace davit::python {
+
+namespace {
+
+PyObject* error_type = nullptr;
+
+/// Names of options as Python has them: "--fast-math" becomes "fast_math".
+[[nodiscard]] Error in_python(Error error) {
+  std::string where(error.where.view());
+  if (!where.starts_with("--")) return error;
+  where.erase(0, 2);
+  std::ranges::replace(where, '-', '_');
+  error.where = Name::own(where);
+  return error;
+}
+
+/// Makes the davit.Error of an error.
+[[nodiscard]] py::object exception_of(const Error& error) {
+  const py::object made = py::reinterpret_borrow<py::object>(error_type)(text_of(to_string(error)));
+  std::string code(error.code == ErrorCode::io_error ? "io error" : name_of(error.code));
+  std::ranges::replace(code, ' ', '_');
+  made.attr("code") = text_of(code);
+  made.attr("stage") = text_of(name_of(error.stage));
+  made.attr("backend") = text_of(error.backend);
+  made.attr("place") = text_of(error.where);
+  made.attr("message") = text_of(error.what);
+  made.attr("fix") = text_of(error.fix);
+  made.attr("source") = text_of(error.source);
+  return made;
+}
+
+}  // namespace
+
+void add_error(py::module_& module) {
+  error_type = PyErr_NewExceptionWithDoc(
+      "davit.Error",
+      "An error of davit. code, stage, backend, place (in the model, a file or a call), message, fix and source (the\n"
+      "model's source line) are texts, empty if unknown; str() is all of them.",
+      PyExc_RuntimeError, nullptr);
+  if (error_type == nullptr) throw py::error_already_set();
+  for (const char* each : {"code", "stage", "backend", "place", "message", "fix", "source"})
+    py::setattr(error_type, each, py::str());
+  module.add_object("Error", error_type);
+  py::register_exception_translator([](std::exception_ptr thrown) {
+    try {
+      std::rethrow_exception(std::move(thrown));
+    } catch (const Failure& failure) {
+      PyErr_SetObject(error_type, exception_of(in_python(failure.error())).ptr());
+    }
+  });
+  module.def("call_error", [](const std::string& place, const std::string& message, const std::string& fix) {
+    return exception_of(refusal(ErrorCode::invalid_argument, place, message, fix).error());
+  });
+}
+
+}  // namespace davit::python
