@@ -35,7 +35,7 @@ struct Sampling {
     std::vector<std::int64_t> order(scores.size());
     std::iota(order.begin(), order.end(), 0);
     const auto score = [&](std::int64_t i) { return scores[static_cast<std::size_t>(i)]; };
-    std::ranges::stable_sort(order, std::ranges::greater(), score);
+    std::ranges::sort(order, [&](auto a, auto b) { return score(a) == score(b) ? a < b : score(a) > score(b); });
     if (temperature <= 0) return order[0];
     if (top_k >= 1 && top_k < static_cast<double>(order.size())) order.resize(static_cast<std::size_t>(top_k));
     std::vector<double> weights;
