@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 #include "davit/core/config.hpp"
 
@@ -13,5 +14,8 @@ namespace davit {
 [[nodiscard]] void* allocate_bytes(std::size_t size) noexcept;
 /// Frees a block of allocate_bytes(size).
 void free_bytes(void* bytes, std::size_t size) noexcept;
+/// Lets pages leave memory until they are read again, on Linux: the bytes stay as they are. For a mapped file; bytes of
+/// the heap would be swapped.
+void leave_bytes(std::span<const std::byte> bytes) noexcept;
 
 }  // namespace davit

@@ -21,6 +21,7 @@ class SharedBytes {
     explicit Owner(void (*release_)(Owner*) noexcept) noexcept : release(release_) {}
     void (*release)(Owner*) noexcept;
     std::atomic<std::size_t> shares{1};
+    bool is_mapped = false;  ///< the bytes are those of a file
   };
 
   constexpr SharedBytes() noexcept = default;
@@ -75,6 +76,9 @@ class SharedBytes {
   [[nodiscard]] static SharedBytes bools(SharedBytes bytes) noexcept;
   /// A heap copy of `bytes`.
   [[nodiscard]] static SharedBytes copy_of(std::span<const std::byte> bytes) noexcept;
+  /// Tells the system that the bytes are not read soon: on Linux, pages of a mapped file that were not written leave
+  /// memory until they are read again.
+  void leave() const noexcept;
   /// The bytes for writing; requires a block of `allocate` that only the caller writes.
   [[nodiscard]] std::byte* writable() const noexcept { return const_cast<std::byte*>(bytes_.data()); }
 

@@ -10,7 +10,7 @@
 #include "davit/kernels/vectors.hpp"
 
 /// Converts vectors of float16 and bfloat16 to float and back, by integer arithmetic, which every instruction set has,
-/// or by ARM64's own instructions; the results are exactly those of Half and BFloat16.
+/// or by the instructions of ARM64 and AVX-512; the results are exactly those of Half and BFloat16.
 namespace davit::kernels {
 
 namespace detail {
@@ -31,10 +31,15 @@ template <std::size_t Bytes>
   using Floats = Vector<float, Bytes>;
   const Vector<std::uint16_t, Bytes / 2> halves = vector_at<Bytes / 2>(reinterpret_cast<const std::uint16_t*>(from));
   const Words word = __builtin_convertvector(halves, Words);
-#if DAVIT_TARGET_ARM64
-  if constexpr (Bytes == 16) {
+#if DAVIT_TARGET_ARM64 || (DAVIT_TARGET_X86_64 && !defined(__clang__))  // which refuses it outside AVX-512's functions
+  constexpr std::size_t own_bytes = DAVIT_TARGET_ARM64 ? 16 : 64;
+  if constexpr (Bytes == own_bytes) {
     Floats floats;
+#if DAVIT_TARGET_ARM64
     asm("fcvtl %0.4s, %1.4h" : "=w"(floats) : "w"(halves));
+#else
+    asm("vcvtph2ps %1, %0" : "=v"(floats) : "v"(halves));
+#endif
     // the instruction makes a signalling NaN quiet
     const auto kept = __builtin_bit_cast(Words, floats == floats) | word << 13 | ~0x00400000u;
     vector_at<Bytes>(to) = __builtin_bit_cast(Floats, __builtin_bit_cast(Words, floats) & kept);

@@ -137,6 +137,7 @@ struct OperatorFacts {
   bool commutes = false;       ///< its two tensors may be exchanged: x * y is y * x
   bool data_movement = false;  ///< computes nothing but is no view: a copy, a concatenation, a fill
   bool computes = false;       ///< may return a view, but computes in other cases
+  bool pure = false;           ///< of another library than aten, and a function of its arguments alone
   bool random = false;         ///< draws random numbers, or returns uninitialized memory
 };
 

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
+#include <tuple>
 #include <vector>
 
 using namespace davit;
@@ -16,10 +18,18 @@ using namespace davit::detail;
 
 namespace {
 
+/// A matrix with its elements.
+struct Made : WeightMatrix {
+  std::vector<float> elements{};
+
+  [[nodiscard]] float at(std::int64_t n, std::int64_t k) const {
+    return elements[static_cast<std::size_t>(transposed ? k * outputs + n : n * depth + k)];
+  }
+};
 /// (3 x 32) weights, integer(n, k) * scale(n, group) + offset(n, group), in two groups.
 template <class Integer, class Scale, class Offset>
-WeightMatrix made(Integer&& integer, Scale&& scale, Offset&& offset, bool transposed = false) {
-  WeightMatrix m{.outputs = 3, .depth = 32, .transposed = transposed, .rounding = 1e-6f};
+Made made(Integer&& integer, Scale&& scale, Offset&& offset, bool transposed = false) {
+  Made m{{.outputs = 3, .depth = 32, .step = 3, .transposed = transposed, .rounding = 1e-6f}};
   m.elements.resize(96);
   for (std::int64_t n = 0; n < 3; ++n)
     for (std::int64_t k = 0; k < 32; ++k)
@@ -27,8 +37,16 @@ WeightMatrix made(Integer&& integer, Scale&& scale, Offset&& offset, bool transp
           static_cast<float>(integer(n, k)) * scale(n, k / 16) + offset(n, k / 16);
   return m;
 }
+std::optional<PackedTensors> pack_affine(const Made& m, std::span<const std::vector<float>> candidates) {
+  const auto read = [&](std::int64_t first, std::int64_t count, std::vector<float>& elements) {
+    const auto from = m.elements.begin() + first * m.depth;
+    elements.assign(from, from + count * m.depth);
+    return true;
+  };
+  return detail::pack_affine(m, read, candidates);
+}
 /// The largest difference between packed weights and the matrix.
-float difference(const WeightMatrix& m, const PackedTensors& packed) {
+float difference(const Made& m, const PackedTensors& packed) {
   const PackedWeights& w = packed.layout;
   const auto bits = static_cast<int>(w.bits), fields = static_cast<int>(w.fields());
   float most = 0;
@@ -59,7 +77,7 @@ TEST_CASE("pack_affine: integers of 4 bits with a scale per group of inputs, whi
     for (std::int64_t n = 0; n < 3; ++n) columns.push_back(group_scale(n, g));
   for (const bool transposed : {false, true})
     for (const auto& scales : {rows, columns}) {
-      const WeightMatrix m = made(fours, group_scale, nothing, transposed);
+      const Made m = made(fours, group_scale, nothing, transposed);
       const std::optional<PackedTensors> packed = pack_affine(m, std::vector{std::vector{0.7f}, scales});
       REQUIRE(packed);
       CHECK(packed->layout.bits == 4);
@@ -72,14 +90,13 @@ TEST_CASE("pack_affine: integers of 8 bits, and those that have zero points") {
   const auto bytes = [](std::int64_t n, std::int64_t k) { return (n * 71 + k * 37) % 256 - 128; };
   const auto scale = [](std::int64_t n, std::int64_t) { return 0.01f * static_cast<float>(n + 1); };
   const std::vector<std::vector<float>> candidates{{0.01f, 0.02f, 0.03f}};
-  const WeightMatrix centred = made(bytes, scale, nothing);
+  const Made centred = made(bytes, scale, nothing);
   const std::optional<PackedTensors> of_bytes = pack_affine(centred, candidates);
   REQUIRE(of_bytes);
   CHECK(of_bytes->layout.bits == 8);
   CHECK(of_bytes->offsets.storage.empty());
   CHECK(difference(centred, *of_bytes) < 1e-6f);
-  const WeightMatrix moved =
-      made([&](std::int64_t n, std::int64_t k) { return bytes(n, k) + 100 * n; }, scale, nothing);
+  const Made moved = made([&](std::int64_t n, std::int64_t k) { return bytes(n, k) + 100 * n; }, scale, nothing);
   const std::optional<PackedTensors> with_zeros = pack_affine(moved, candidates);
   REQUIRE(with_zeros);
   CHECK_FALSE(with_zeros->offsets.storage.empty());
@@ -95,15 +112,33 @@ TEST_CASE("pack_affine: zero points that are floats") {
       scales.push_back(group_scale(n, g));
       offsets.push_back(offset(n, g));
     }
-  const WeightMatrix m = made([](std::int64_t n, std::int64_t k) { return (n + k * 5) % 16 - 8; }, group_scale, offset);
+  const Made m = made([](std::int64_t n, std::int64_t k) { return (n + k * 5) % 16 - 8; }, group_scale, offset);
   const std::optional<PackedTensors> packed = pack_affine(m, std::vector{offsets, scales});
   REQUIRE(packed);
   CHECK(packed->layout.bits == 4);
   CHECK(difference(m, *packed) < 1e-6f);
 }
+TEST_CASE("pack_affine: weights that are read an output at a time, of which later ones need more bits, or offsets") {
+  const auto scale = [](std::int64_t n, std::int64_t) { return 0.01f * static_cast<float>(n + 1); };
+  const std::vector<std::vector<float>> candidates{{0.5f, 0.5f, 0.5f}, {0.01f, 0.02f, 0.03f}};
+  for (const auto& [factor, shift, bits, has_offsets] : {std::tuple(0, 0, 4, false), std::tuple(3, 0, 8, false),
+                                                         std::tuple(0, 3, 4, true), std::tuple(6, 30, 8, true)}) {
+    Made m = made([=](std::int64_t n, std::int64_t k) { return (k % 16 - 8) * (1 + factor * n) + shift * n; }, scale,
+                  nothing);
+    const std::optional<PackedTensors> whole = pack_affine(m, candidates);
+    m.step = 1;
+    const std::optional<PackedTensors> packed = pack_affine(m, candidates);
+    REQUIRE(packed);
+    CHECK(packed->layout.bits == bits);
+    CHECK(packed->offsets.storage.empty() != has_offsets);
+    CHECK(difference(m, *packed) < 1e-5f);
+    REQUIRE(whole);
+    CHECK(std::ranges::equal(packed->words.storage.bytes(), whole->words.storage.bytes()));
+  }
+}
 TEST_CASE("pack_affine: weights that are no integers of 8 bits times a scale stay") {
   const auto scale = [](std::int64_t, std::int64_t) { return 0.5f; };
-  WeightMatrix m = made([](std::int64_t, std::int64_t k) { return k; }, scale, nothing);
+  Made m = made([](std::int64_t, std::int64_t k) { return k; }, scale, nothing);
   const std::vector<std::vector<float>> half{{0.5f}};
   CHECK(pack_affine(m, half));
   CHECK_FALSE(pack_affine(m, std::vector<std::vector<float>>{{0.3f}}));
@@ -123,7 +158,7 @@ TEST_CASE("float_elements: any strides, floats alone") {
   for (int i = 0; i < 6; ++i) t.view().as<BFloat16>()[i] = BFloat16(static_cast<float>(i));
   t.sizes = {3, 2};
   t.strides = {1, 3};
-  CHECK(float_elements(t) == std::vector<float>{0, 3, 1, 4, 2, 5});
-  CHECK_FALSE(float_elements(Tensor::zeros(ScalarType::int8, std::vector<std::int64_t>{2})));
-  CHECK(float_elements(Tensor::zeros(ScalarType::float64, std::vector<std::int64_t>{0}))->empty());
+  CHECK(float_elements(t.view()) == std::vector<float>{0, 3, 1, 4, 2, 5});
+  CHECK_FALSE(float_elements(Tensor::zeros(ScalarType::int8, std::vector<std::int64_t>{2}).view()));
+  CHECK(float_elements(Tensor::zeros(ScalarType::float64, std::vector<std::int64_t>{0}).view())->empty());
 }

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <new>
+#include <span>
 
 #include "davit/core/heap_bytes.hpp"
 #include "davit/core/target.hpp"
@@ -35,5 +37,14 @@ void* allocate_bytes(std::size_t size) noexcept {
 }
 
 void free_bytes(void* bytes, std::size_t size) noexcept { ::operator delete(bytes, detail::alignment_of_bytes(size)); }
+
+void leave_bytes([[maybe_unused]] std::span<const std::byte> bytes) noexcept {
+#if DAVIT_TARGET_LINUX && defined(MADV_PAGEOUT)
+  constexpr std::uintptr_t page = 65536;  // the largest page of Linux on x86-64 and AArch64
+  const auto first = (reinterpret_cast<std::uintptr_t>(bytes.data()) + page - 1) / page * page;
+  const auto last = (reinterpret_cast<std::uintptr_t>(bytes.data()) + bytes.size()) / page * page;
+  if (first < last) (void)::madvise(reinterpret_cast<void*>(first), last - first, MADV_PAGEOUT);
+#endif
+}
 
 }  // namespace davit

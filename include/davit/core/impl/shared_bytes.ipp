@@ -50,4 +50,8 @@ SharedBytes SharedBytes::copy_of(std::span<const std::byte> bytes) noexcept {
   return copy;
 }
 
+void SharedBytes::leave() const noexcept {
+  if (owner_ != nullptr && owner_->is_mapped) leave_bytes(bytes_);
+}
+
 }  // namespace davit

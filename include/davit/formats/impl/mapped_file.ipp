@@ -52,7 +52,9 @@ namespace detail {
 
 /// A mapping that lives as long as any share of its bytes.
 struct Mapping : SharedBytes::Owner {
-  Mapping(void* address_, std::size_t size_) noexcept : Owner(&Mapping::destroy), address(address_), size(size_) {}
+  Mapping(void* address_, std::size_t size_) noexcept : Owner(&Mapping::destroy), address(address_), size(size_) {
+    is_mapped = true;
+  }
   static void destroy(Owner* self) noexcept {
     auto* mapping = static_cast<Mapping*>(self);
     unmap(mapping->address, mapping->size);

@@ -85,6 +85,7 @@ class WeightPacker {
     bool is_embedding = false;
   };
   static constexpr std::size_t max_nodes = 64;
+  static constexpr std::int64_t weights_at_once = 1 << 17;  // that are floats at the same time
 
   /// Marks the values that are made of constants; false if no constant holds integers, so that no weight is packed.
   [[nodiscard]] bool find_constants() {
@@ -100,8 +101,7 @@ class WeightPacker {
     if (!any_integers) return false;
     const Range nodes = graph_.root().nodes;
     for (NodeId n = nodes.first; n < nodes.first + nodes.count; ++n) {
-      const std::string_view target = graph_.target(graph_.nodes[n]);
-      bool good = is_pure(graph_, graph_.nodes[n]) || target.starts_with("quantized_decomposed.");
+      bool good = is_pure(graph_, graph_.nodes[n]);
       for (const Argument& input : graph_.inputs(graph_.nodes[n]))
         graph_.for_each_value(input, [&](ValueId v) { good = good && constant_[v] != 0; });
       for (const Argument& output : graph_.outputs(graph_.nodes[n]))
@@ -237,7 +237,7 @@ class WeightPacker {
     const std::span<const Dim> sizes = graph_.dims_of(weight.sizes);
     std::vector<std::uint8_t> nodes(graph_.nodes.size(), 0);
     for (const NodeId n : origin.nodes) nodes[n] = 1;
-    std::vector<ValueId> needed{use.weight};
+    std::vector<ValueId> needed;  // scales
     const auto is_scale = [&](ValueId v) {
       return is_floating(graph_.values[v].dtype) && count(v) <= std::max<std::int64_t>(count(use.weight) / 4, 1);
     };
@@ -249,28 +249,44 @@ class WeightPacker {
     std::vector<std::vector<float>> candidates;
     for (const ValueId v : origin.leaves)
       if (const Tensor* const leaf = constant(v); leaf != nullptr && is_scale(v))
-        if (std::optional<std::vector<float>> numbers = float_elements(*leaf))
+        if (std::optional<std::vector<float>> numbers = float_elements(leaf->view()))
           candidates.push_back(*std::move(numbers));
     for (const NodeId n : origin.nodes)
       for (const Argument& input : graph_.inputs(graph_.nodes[n]))
         if (input.kind == ArgumentKind::float_) candidates.push_back({static_cast<float>(input.float_value())});
     candidates.push_back({1.0f});
-    std::optional<std::vector<Tensor>> made = compute_constants(program_, backend_, nodes, needed);
-    if (!made) return std::nullopt;
+    const bool known =
+        needed.empty() || compute_constants(program_, backend_, nodes, needed, nullptr, [&](auto numbers_of_scales) {
+          for (const TensorView& each : numbers_of_scales)
+            if (std::optional<std::vector<float>> numbers = float_elements(each))
+              candidates.push_back(*std::move(numbers));
+          return true;
+        });
+    if (!known) return std::nullopt;
     WeightMatrix matrix{.outputs = sizes[use.transposed ? 1 : 0].value,
                         .depth = sizes[use.transposed ? 0 : 1].value,
                         .transposed = use.transposed};
     matrix.rounding = weight.dtype == ScalarType::float32    ? 1e-6f
                       : weight.dtype == ScalarType::bfloat16 ? 0x1p-8f
                                                              : 0x1p-10f;
-    std::optional<std::vector<float>> elements = float_elements((*made)[0]);
-    if (!elements) return std::nullopt;
-    matrix.elements = *std::move(elements);
-    (*made)[0] = {};
-    for (std::size_t i = 1; i < made->size(); ++i)
-      if (std::optional<std::vector<float>> numbers = float_elements((*made)[i]))
-        candidates.push_back(*std::move(numbers));
-    return pack_affine(matrix, candidates);
+    std::optional<RowCut> cut = use.transposed ? std::nullopt : row_cut(graph_, nodes, use.weight);
+    matrix.step = cut ? std::clamp<std::int64_t>(weights_at_once / matrix.depth, 1, matrix.outputs) : matrix.outputs;
+    const auto read = [&](std::int64_t first, std::int64_t count, std::vector<float>& elements) {
+      if (cut) {
+        cut->first = first;
+        cut->count = count;
+      }
+      const bool good =
+          compute_constants(program_, backend_, nodes, {&use.weight, 1}, cut ? &*cut : nullptr, [&](auto made) {
+            std::optional<std::vector<float>> numbers = float_elements(made[0]);
+            if (numbers) elements = *std::move(numbers);
+            return numbers.has_value();
+          });
+      for (const ValueId v : origin.leaves)
+        if (const Tensor* const leaf = constant(v); leaf != nullptr) leaf->storage.leave();
+      return good;
+    };
+    return pack_affine(matrix, read, candidates);
   }
   /// The tensor of a constant input of the program.
   [[nodiscard]] const Tensor* constant(ValueId v) const {

@@ -200,9 +200,12 @@ inline constexpr OperatorFacts quantization_facts[] = {
     {.name = "aten.fake_quantize_per_tensor_affine"sv, .autocast = AutocastPolicy::full},
     {.name = "davit.embedding_packed"sv, .keeps_nonfinite = true},
     {.name = "davit.linear_packed"sv, .keeps_nonfinite = true},
-    {.name = "quantized_decomposed.dequantize_per_channel"sv, .range = RangeBound::scaled, .keeps_nonfinite = true},
-    {.name = "quantized_decomposed.dequantize_per_tensor"sv, .range = RangeBound::scaled, .keeps_nonfinite = true},
-    {.name = "quantized_decomposed.quantize_per_tensor"sv, .range = RangeBound::maximum},
+    {.name = "quantized_decomposed.dequantize_per_channel"sv, .range = RangeBound::scaled, .keeps_nonfinite = true,
+     .pure = true},
+    {.name = "quantized_decomposed.dequantize_per_tensor"sv, .range = RangeBound::scaled, .keeps_nonfinite = true,
+     .pure = true},
+    {.name = "quantized_decomposed.quantize_per_channel"sv, .pure = true},
+    {.name = "quantized_decomposed.quantize_per_tensor"sv, .range = RangeBound::maximum, .pure = true},
     // clang-format on
 };
 

@@ -13,8 +13,7 @@
 
 namespace davit::detail {
 
-std::optional<std::vector<float>> float_elements(const Tensor& tensor) {
-  const TensorView view = tensor.view();
+std::optional<std::vector<float>> float_elements(const TensorView& view) {
   std::vector<float> out;
   const std::int64_t count = view.numel();
   out.reserve(static_cast<std::size_t>(std::max<std::int64_t>(count, 0)));
@@ -63,9 +62,8 @@ struct GroupNumbers {
   return {{&numbers, groups, groups, 1}, {&numbers, groups, 1, weights.outputs}};
 }
 
-/// The integers of weights, and where they begin in each group.
+/// The integers of some outputs' weights, and where they begin in each group.
 struct AffineWeights {
-  std::int64_t groups = 1;
   std::vector<std::int16_t> integers{};           // (outputs x depth)
   std::vector<std::int16_t> lowest{}, highest{};  // (outputs x groups)
 };
@@ -75,28 +73,31 @@ class AffineFit {
   AffineFit(const WeightMatrix& weights, const GroupNumbers& scales, const GroupNumbers& offsets)
       : weights_(weights), scales_(scales), offsets_(offsets), groups_(std::max(scales.groups, offsets.groups)) {}
 
-  /// All integers; nothing if a weight has none.
-  [[nodiscard]] std::optional<AffineWeights> run() const {
-    const std::int64_t few = std::min<std::int64_t>(weights_.outputs, 4);
+  /// The integers of `count` outputs from `first` on; false if a weight has none.
+  [[nodiscard]] bool read(std::int64_t first, std::int64_t count, const std::vector<float>& elements,
+                          AffineWeights& out) const {
+    const auto weight = [&](std::int64_t n, std::int64_t k) {
+      return elements[static_cast<std::size_t>(weights_.transposed ? k * count + n : n * weights_.depth + k)];
+    };
+    const std::int64_t few = std::min<std::int64_t>(count, 4);
     for (std::int64_t n = 0; n < few; ++n)  // what does not fit at all is seen at once
       for (std::int64_t k = 0; k < weights_.depth; ++k)
-        if (std::int64_t q = 0; !integer(n, k, q)) return std::nullopt;
-    AffineWeights out{.groups = groups_};
-    out.integers.resize(static_cast<std::size_t>(weights_.outputs * weights_.depth));
-    out.lowest.resize(static_cast<std::size_t>(weights_.outputs * groups_), std::numeric_limits<std::int16_t>::max());
-    out.highest.resize(out.lowest.size(), std::numeric_limits<std::int16_t>::min());
+        if (std::int64_t q = 0; !integer(first + n, k, weight(n, k), q)) return false;
+    out.integers.resize(static_cast<std::size_t>(count * weights_.depth));
+    out.lowest.assign(static_cast<std::size_t>(count * groups_), std::numeric_limits<std::int16_t>::max());
+    out.highest.assign(out.lowest.size(), std::numeric_limits<std::int16_t>::min());
     const std::int64_t group = weights_.depth / groups_;
     std::size_t at = 0;
-    for (std::int64_t n = 0; n < weights_.outputs; ++n)
+    for (std::int64_t n = 0; n < count; ++n)
       for (std::int64_t k = 0; k < weights_.depth; ++k, ++at) {
         std::int64_t q = 0;
-        if (!integer(n, k, q)) return std::nullopt;
+        if (!integer(first + n, k, weight(n, k), q)) return false;
         out.integers[at] = static_cast<std::int16_t>(q);
         const auto of_group = static_cast<std::size_t>(n * groups_ + k / group);
         out.lowest[of_group] = std::min(out.lowest[of_group], out.integers[at]);
         out.highest[of_group] = std::max(out.highest[of_group], out.integers[at]);
       }
-    return out;
+    return true;
   }
 
   [[nodiscard]] float scale(std::int64_t output, std::int64_t group) const noexcept {
@@ -113,10 +114,10 @@ class AffineFit {
   [[nodiscard]] bool has_offsets() const noexcept { return offsets_.numbers != nullptr; }
 
  private:
-  [[nodiscard]] bool integer(std::int64_t n, std::int64_t k, std::int64_t& q) const noexcept {
+  [[nodiscard]] bool integer(std::int64_t n, std::int64_t k, float w, std::int64_t& q) const noexcept {
     constexpr float most = 512;
     const std::int64_t g = k / (weights_.depth / groups_);
-    const float w = weights_.at(n, k), s = scale(n, g), z = offset(n, g);
+    const float s = scale(n, g), z = offset(n, g);
     const float exact = (w - z) / s, rounded = std::nearbyint(s == 0 ? 0 : exact);
     if (!(std::fabs(rounded) <= most) || !std::isfinite(s) || !std::isfinite(z)) return false;
     q = static_cast<std::int64_t>(rounded);
@@ -128,48 +129,94 @@ class AffineFit {
   std::int64_t groups_;
 };
 
-[[nodiscard]] std::optional<PackedTensors> packed(const WeightMatrix& weights, const AffineFit& fit,
-                                                  const AffineWeights& affine) {
-  int spread = 0;
-  for (std::size_t i = 0; i < affine.lowest.size(); ++i)
-    spread = std::max(spread, affine.highest[i] - affine.lowest[i]);
-  PackedTensors out{.layout = {.outputs = weights.outputs, .depth = weights.depth, .groups = affine.groups, .bits = 4}};
-  PackedWeights& layout = out.layout;
-  if (spread > 15 || !layout.is_valid()) layout.bits = 8;
-  if (spread > 255 || !layout.is_valid()) return std::nullopt;
-  const int low = -(1 << (layout.bits - 1)), high = -low - 1;
-  const bool centred = std::ranges::min(affine.lowest) >= low && std::ranges::max(affine.highest) <= high;
+/// Integers of 4 bits around 0, then such as need offsets, then 8 bits likewise: what the weights so far fit.
+struct AffineForm {
+  std::int64_t bits = 4;
+  bool centred = true;
+
+  [[nodiscard]] int low() const noexcept { return -(1 << (bits - 1)); }
+  /// True if these fit; else the form widens until they do, or to 16 bits, which no layout has.
+  [[nodiscard]] bool widen(const AffineWeights& weights) noexcept {
+    int spread = 0;
+    for (std::size_t i = 0; i < weights.lowest.size(); ++i)
+      spread = std::max(spread, weights.highest[i] - weights.lowest[i]);
+    const AffineForm before = *this;
+    while (bits <= 8 && spread >= 1 << bits) bits *= 2;
+    centred = centred && std::ranges::min(weights.lowest) >= low() && std::ranges::max(weights.highest) < -low();
+    return bits == before.bits && centred == before.centred;
+  }
+};
+
+/// The tensors of a form, with the numbers of its groups still zeros; nothing if there is no such layout or no memory.
+[[nodiscard]] std::optional<PackedTensors> tensors_of(const PackedWeights& layout, bool has_offsets) {
+  if (!layout.is_valid()) return std::nullopt;
+  PackedTensors out{.layout = layout};
   const std::array sizes{layout.blocks(), layout.words(), PackedWeights::block};
   const std::array group_sizes{layout.blocks(), layout.groups, PackedWeights::block};
   out.words = Tensor::zeros(ScalarType::int32, sizes);
   out.scales = Tensor::zeros(ScalarType::float32, group_sizes);
-  const bool has_offsets = !centred || fit.has_offsets();
   if (has_offsets) out.offsets = Tensor::zeros(ScalarType::float32, group_sizes);
   if (out.words.storage.empty() || out.scales.storage.empty() || (has_offsets && out.offsets.storage.empty()))
     return std::nullopt;
-  auto* const words = out.words.view().as<std::int32_t>();
-  auto* const scales = out.scales.view().as<float>();
-  auto* const offsets = has_offsets ? out.offsets.view().as<float>() : nullptr;
-  for (std::int64_t n = 0; n < weights.outputs; ++n)
+  return out;
+}
+/// Packs `count` outputs from `first` on.
+void put(const AffineFit& fit, const AffineForm& form, const AffineWeights& affine, std::int64_t first,
+         std::int64_t count, const PackedTensors& to) {
+  const PackedWeights& layout = to.layout;
+  auto* const words = to.words.view().as<std::int32_t>();
+  auto* const scales = to.scales.view().as<float>();
+  auto* const offsets = to.offsets.storage.empty() ? nullptr : to.offsets.view().as<float>();
+  for (std::int64_t n = 0; n < count; ++n)
     for (std::int64_t g = 0; g < layout.groups; ++g) {
-      const int centre = centred ? 0 : affine.lowest[static_cast<std::size_t>(n * layout.groups + g)] - low;
-      const std::int64_t place = layout.place_of_scale(n, g);
-      scales[place] = fit.scale(n, g);
-      if (has_offsets) offsets[place] = fit.offset(n, g) + static_cast<float>(centre) * fit.scale(n, g);
+      const int centre = form.centred ? 0 : affine.lowest[static_cast<std::size_t>(n * layout.groups + g)] - form.low();
+      const float scale = fit.scale(first + n, g);
+      const std::int64_t place = layout.place_of_scale(first + n, g);
+      scales[place] = scale;
+      if (offsets != nullptr) offsets[place] = fit.offset(first + n, g) + static_cast<float>(centre) * scale;
       for (std::int64_t k = g * layout.group_size(); k < (g + 1) * layout.group_size(); ++k)
-        layout.put(words, n, k, affine.integers[static_cast<std::size_t>(n * layout.depth + k)] - centre);
+        layout.put(words, first + n, k, affine.integers[static_cast<std::size_t>(n * layout.depth + k)] - centre);
     }
+}
+/// All weights; `elements` are those of the first outputs.
+[[nodiscard]] std::optional<PackedTensors> packed(const WeightMatrix& weights, const AffineFit& fit,
+                                                  const WeightReader& read, const std::vector<float>& elements) {
+  AffineWeights affine;
+  std::vector<float> more;
+  AffineForm form;
+  PackedWeights layout{.outputs = weights.outputs, .depth = weights.depth, .groups = fit.groups(), .bits = 4};
+  if (!layout.is_valid()) form.bits = 8;
+  std::optional<PackedTensors> out;
+  for (std::int64_t first = 0; first < weights.outputs;) {
+    const std::int64_t count = std::min(weights.step, weights.outputs - first);
+    if (first != 0 && !read(first, count, more)) return std::nullopt;
+    if (!fit.read(first, count, first == 0 ? elements : more, affine)) return std::nullopt;
+    const bool fits = form.widen(affine);
+    if (first == 0 || !fits) {
+      layout.bits = form.bits;
+      out.reset();
+      out = tensors_of(layout, !form.centred || fit.has_offsets());
+      if (!out) return std::nullopt;
+      if (first != 0) {  // from the start
+        first = 0;
+        continue;
+      }
+    }
+    put(fit, form, affine, first, count, *out);
+    first += count;
+  }
   return out;
 }
 
 }  // namespace
 
-std::optional<PackedTensors> pack_affine(const WeightMatrix& weights, std::span<const std::vector<float>> candidates) {
+std::optional<PackedTensors> pack_affine(const WeightMatrix& weights, const WeightReader& read,
+                                         std::span<const std::vector<float>> candidates) {
+  std::vector<float> elements;
+  if (!read(0, std::min(weights.step, weights.outputs), elements)) return std::nullopt;
   const auto attempt = [&](const GroupNumbers& scales, const GroupNumbers& offsets) -> std::optional<PackedTensors> {
     const AffineFit fit(weights, scales, offsets);
-    if (fit.is_mixed()) return std::nullopt;
-    const std::optional<AffineWeights> affine = fit.run();
-    return affine ? packed(weights, fit, *affine) : std::nullopt;
+    return fit.is_mixed() ? std::nullopt : packed(weights, fit, read, elements);
   };
   for (const std::vector<float>& candidate : candidates)
     for (const GroupNumbers& scales : readings(candidate, weights))

@@ -25,8 +25,8 @@ std::size_t first_taker(GraphModuleView graph, NodeId n, const DecomposeOptions&
 }
 bool is_pure(GraphModuleView graph, const Node& node) {
   const std::string_view target = graph.target(node);
-  return (target.starts_with("aten.") || target.starts_with("_operator.")) && node.outputs.count != 0 &&
-         !writes_arguments(graph, operator_call(graph, node)) && !is_random(target);
+  return (target.starts_with("aten.") || target.starts_with("_operator.") || facts_of(target).pure) &&
+         node.outputs.count != 0 && !writes_arguments(graph, operator_call(graph, node)) && !is_random(target);
 }
 
 }  // namespace davit::detail

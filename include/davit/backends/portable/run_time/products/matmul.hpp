@@ -12,6 +12,7 @@
 #include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/dispatch.hpp"
 #include "davit/backends/portable/run_time/kernel_arguments.hpp"
+#include "davit/backends/portable/run_time/products/half_rows.hpp"
 #include "davit/backends/portable/run_time/products/multiply.hpp"
 #include "davit/program/operators/matmul.hpp"
 
@@ -302,6 +303,8 @@ template <class C>
   if (p.a->dtype != p.b->dtype || (p.addend.tensor != nullptr && p.addend.tensor->dtype != p.a->dtype))
     return call.refuse(ErrorCode::invalid_dtype, "the operands of a matrix product must have the same dtype");
   if (const ErrorCode code = call.make(0, p.a->dtype, sizes); code != ErrorCode::ok) return code;
+  if (p.b_is_transposed && takes_halves(*p.a, *p.b, p.addend.tensor))
+    return multiply_halves(call, *p.a, *p.b, p.addend.tensor);
   if (PairedOperand a, b; takes_pairs(p) && a.read_left(*p.a) && b.read_right(*p.b, summed_of(p))) {
     const TensorView pairs_of_a = a.view(), pairs_of_b = b.view();
     return compute_product<float>(

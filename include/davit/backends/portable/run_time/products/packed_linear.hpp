@@ -27,14 +27,28 @@ struct PackedProduct {
   const float* offsets;  ///< nullptr: zeros
   const float* bias;     ///< nullptr: zeros
   const float* x;
+  const float*
+      turned;         ///< x in groups of turned_rows rows, (depth x turned_rows) each, as many as are whole; or nullptr
   const float* sums;  ///< where there are offsets: of the inputs of each group, (rows x groups)
   float* y;
   std::int64_t rows;
 };
 
+/// Rows for which a vector of 64 bytes of weights is unpacked once. They lie side by side: as rows of x, whose distance
+/// is often a power of two, they would share few lines of the cache.
+inline constexpr std::int64_t turned_rows = 16;
+
 /// The weights in field `Field` of some words, as floats.
 template <std::size_t Field, int Bits, class Words, class V>
 [[gnu::always_inline]] inline void take_field(const Words& words, V& to) noexcept {
+#if !defined(__clang__)  // which has no such builtin
+  if constexpr (Bits == 4 &&
+                sizeof(V) == 64) {  // one instruction of AVX-512, which reads the lowest 4 bits of each word
+    constexpr V values = {0, 1, 2, 3, 4, 5, 6, 7, -8, -7, -6, -5, -4, -3, -2, -1};
+    to = __builtin_shuffle(values, words >> (4 * static_cast<int>(Field)));
+    return;
+  }
+#endif
   constexpr int above = 32 - Bits * (static_cast<int>(Field) + 1);
   to = __builtin_convertvector((words << above) >> (32 - Bits), V);
 }
@@ -52,7 +66,10 @@ struct MultiplyPacked {
         for (; row + static_cast<std::int64_t>(Rows) <= p->rows; row += static_cast<std::int64_t>(Rows))
           multiply<Bytes, Rows>(*p, b, row);
       };
-      if constexpr (Bytes == 64) take.template operator()<8>();
+      if constexpr (Bytes == 64) {
+        if (p->turned != nullptr) take.template operator()<turned_rows>();
+        take.template operator()<8>();
+      }
       take.template operator()<4>();
       take.template operator()<2>();
       take.template operator()<1>();
@@ -68,7 +85,10 @@ struct MultiplyPacked {
     constexpr std::size_t chains = Rows == 1 ? (Bytes == 64 ? 4 : 2) : 1;  // sums that do not wait for each other
     const std::int64_t depth = p.weights.depth, groups = p.weights.groups, group = depth / groups;
     const std::int32_t* word = p.words + b * p.weights.words() * PackedWeights::block;
-    const float* const x = p.x + row * depth;
+    constexpr bool turned = Rows == turned_rows;
+    const float* const x = (turned ? p.turned : p.x) + row * depth;
+    const std::int64_t x_row = turned ? 1 : depth;
+    constexpr std::int64_t x_step = turned ? turned_rows : 1;
     V total[Rows][parts];
     for (auto& of_row : total)
       for (V& part : of_row) part = V{};
@@ -85,7 +105,7 @@ struct MultiplyPacked {
             take_field<F, Bits>(words, weights);
             unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
               sums[R][P][F % chains] +=
-                  weights * x[static_cast<std::int64_t>(R) * depth + k + static_cast<std::int64_t>(F)];
+                  weights * x[static_cast<std::int64_t>(R) * x_row + (k + static_cast<std::int64_t>(F)) * x_step];
             });
           });
         });
@@ -102,13 +122,18 @@ struct MultiplyPacked {
     }
     const std::int64_t first = b * PackedWeights::block;
     const std::int64_t count = std::min(PackedWeights::block, p.weights.outputs - first);
-    for (std::size_t r = 0; r < Rows; ++r) {
+    unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
       float made[PackedWeights::block];
-      unroll<parts>([&]<std::size_t P>()
-                        __attribute__((always_inline)) { kernels::vector_at<Bytes>(made + P * step) = total[r][P]; });
-      float* const y = p.y + (row + static_cast<std::int64_t>(r)) * p.weights.outputs + first;
-      for (std::int64_t i = 0; i < count; ++i) y[i] = p.bias == nullptr ? made[i] : made[i] + p.bias[first + i];
-    }
+      float* const y = p.y + (row + static_cast<std::int64_t>(R)) * p.weights.outputs + first;
+      float* const to = count == PackedWeights::block ? y : made;
+      unroll<parts>([&]<std::size_t P>() __attribute__((always_inline)) {
+        V sum = total[R][P];
+        if (p.bias != nullptr && to == y) sum += kernels::vector_at<Bytes>(p.bias + first + P * step);
+        kernels::vector_at<Bytes>(to + P * step) = sum;
+      });
+      if (to == made)
+        for (std::int64_t i = 0; i < count; ++i) y[i] = p.bias == nullptr ? made[i] : made[i] + p.bias[first + i];
+    });
   }
 };
 
@@ -149,13 +174,30 @@ struct UnpackPanel {
   }
 };
 
-/// As many rows as this are multiplied with weights that are unpacked into panels first.
+/// As many rows as this are multiplied with weights that are unpacked into panels first, where vectors are narrower.
 inline constexpr std::int64_t rows_worth_panels = 16;
+
+[[nodiscard]] inline bool uses_panels(std::int64_t rows) noexcept {
+  return rows >= rows_worth_panels && kernels::widest_vectors() < 64;
+}
+[[nodiscard]] inline bool turns_rows(std::int64_t rows) noexcept {
+  return rows >= turned_rows && kernels::widest_vectors() == 64;
+}
+inline void turn_rows(const PackedProduct& p, float* to) {
+  const std::int64_t depth = p.weights.depth;
+  constexpr std::int64_t step = 16;  // so many lines of the cache are written in turns
+  for (std::int64_t row = 0; row + turned_rows <= p.rows; row += turned_rows, to += turned_rows * depth)
+    for (std::int64_t k = 0; k < depth; k += step)
+      for (std::int64_t r = 0; r < turned_rows; ++r) {
+        const float* const from = p.x + (row + r) * depth;
+        for (std::int64_t i = k; i < std::min(k + step, depth); ++i) to[i * turned_rows + r] = from[i];
+      }
+}
 
 template <int Bits>
 void multiply_packed(const PackedProduct& p, float* work) {
   const PackedWeights& w = p.weights;
-  if (p.rows < rows_worth_panels)
+  if (!uses_panels(p.rows))
     return kernels::in_parallel(w.blocks(), 1, kernels::operations(p.rows, w.outputs, w.depth),
                                 [&](std::size_t, std::int64_t first, std::int64_t end) {
                                   kernels::run_widest<MultiplyPacked<Bits>>(&p, first, end);
@@ -240,7 +282,9 @@ inline void unpack_row(const PackedProduct& p, std::int64_t index, float* to) {
   const auto x = buffers.read(input);
   const auto bias = call.has(4) ? buffers.read(call.tensor(4)) : x;
   const auto y = buffers.write(0);
-  const auto work = buffers.buffer(product.rows < detail::rows_worth_panels ? 0 : gemm_work<float>(product.rows));
+  const auto work = buffers.buffer(detail::uses_panels(product.rows)  ? gemm_work<float>(product.rows)
+                                   : detail::turns_rows(product.rows) ? product.rows * w.depth
+                                                                      : 0);
   const std::int64_t sum_count = product.offsets == nullptr ? 0 : product.rows * w.groups;
   const auto sums = buffers.buffer(sum_count);
   if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
@@ -253,6 +297,10 @@ inline void unpack_row(const PackedProduct& p, std::int64_t index, float* to) {
   product.bias = call.has(4) ? buffers.in(bias) : nullptr;
   product.x = buffers.in(x);
   product.sums = buffers.in(sums);
+  if (detail::turns_rows(product.rows)) {
+    detail::turn_rows(product, buffers.out(work));
+    product.turned = buffers.out(work);
+  }
   product.y = buffers.out(y);
   if (w.bits == 4)
     detail::multiply_packed<4>(product, buffers.out(work));
