@@ -272,8 +272,8 @@ void print_changes(const Side& before, const Side& after, const std::vector<Chan
   const Result<Side> after = read_side(options.after, options.profile);
   if (!after) return std::unexpected(after.error());
   progress.show({});
-  std::vector<Change> changes;
-  ProgramDiff comparison(options, changes);
+  std::vector<Change> found, changes;
+  ProgramDiff comparison(options, found);
   const MethodRows none;
   for (const auto& [name, method] : after->methods) {
     const auto old = before->methods.find(name);
@@ -281,7 +281,9 @@ void print_changes(const Side& before, const Side& after, const std::vector<Chan
   }
   for (const auto& [name, method] : before->methods)
     if (!after->methods.contains(name)) comparison.run(name, method, none);
-  std::ranges::stable_sort(changes, {}, [](const Change& c) { return std::ranges::find(kinds, c.kind) - kinds; });
+  for (const char* kind : kinds)
+    for (const Change& change : found)
+      if (change.kind == kind) changes.push_back(change);
   print_changes(*before, *after, changes);
   if (!options.html.empty())
     if (Result<void> written =

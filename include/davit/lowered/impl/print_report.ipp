@@ -208,8 +208,10 @@ std::string print_report(const PartitionReport& report, ReportLength length) {
     };
     std::vector<std::size_t> order(report.partitions.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(
-        order, [&](std::size_t a, std::size_t b) { return size(report.partitions[a]) > size(report.partitions[b]); });
+    std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
+      const auto size_a = size(report.partitions[a]), size_b = size(report.partitions[b]);
+      return size_a != size_b ? size_a > size_b : a < b;
+    });
     std::vector<std::vector<std::string>> rows;
     for (const std::size_t p : order) rows.push_back(std::move(tables.partitions.rows[p]));
     tables.partitions.rows = std::move(rows);
