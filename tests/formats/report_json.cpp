@@ -69,6 +69,10 @@ TEST_CASE("all that a report knows is in its JSON") {
                    .total_bytes = 8,
                    .ticks = 2,
                    .blocks = {{.what = "'a'", .partition = 0, .bytes = 8, .first = 1, .last = 2}}};
+  report.memory.sizes = "s0=8";
+  report.sizes = "s0=2";
+  report.weights = {{.target = "w", .type = "float32[2]", .bytes = 8, .least = -0.5}};
+  report.nodes[0].attributes = {{.name = "other", .weight = 0}, {.name = "alpha", .value = "1", .is_default = true}};
   report.candidates = {{.what = "the program", .candidate = "toy0", .chosen = true}};
   const auto json = formats::parse_json(report_json("a title", std::span(&report, 1)));
   REQUIRE(json);
@@ -95,8 +99,17 @@ TEST_CASE("all that a report knows is in its JSON") {
   CHECK(number(*json, "methods.0.graph.edges.0.bytes") == 8);
   CHECK(number(*json, "methods.0.graph.graphs.0.boxes.3") == 3);
   CHECK(number(*json, "methods.0.memory.blocks.0.last") == 2);
+  CHECK(text(*json, "methods.0.memory.sizes") == "s0=8");
+  CHECK(text(*json, "methods.0.sizes") == "s0=2");
+  CHECK(text(*json, "methods.0.weights.0.type") == "float32[2]");
+  CHECK(*at(*json, "methods.0.weights.0.least").number() == -0.5);
+  CHECK(at(*json, "methods.0.nodes.0").find("attributes").value().has_value());
+  CHECK(number(*json, "methods.0.nodes.0.attributes.0.weight") == 0);
+  CHECK(text(*json, "methods.0.nodes.0.attributes.1.value") == "1");
+  CHECK(*at(*json, "methods.0.nodes.0.attributes.1.default").boolean());
+  CHECK_FALSE(at(*json, "methods.0.nodes.1").find("attributes").value().has_value());
   const std::string written = report_json("", std::span(&report, 1));
-  for (const char* unknown : {"\"ns\":null", "\"partition\":null"})
+  for (const char* unknown : {"\"ns\":null", "\"partition\":null", "\"most\":null"})
     CHECK_MESSAGE(written.find(unknown) != std::string::npos, unknown);
 }
 

@@ -136,7 +136,7 @@ TEST_CASE("an interface is printed with the names of its symbols, which a loaded
   program.guards.roots = {2};
   const MethodInterface interface = method_interface(program);
   const std::string_view call =
-      "f(x: float32[s77, 4, 2*s77], n: int, mode: str = as exported) with 2 <= s77 <= 8, s3 >= 1, x.shape[1] < n";
+      "f(x: float32[s77, 4, 2*s77], n: int, mode: str = as exported) with s77=2..8, s3=1.., x.shape[1] < n";
   CHECK(signature_text("f", interface) == call);
   ByteWriter out;
   write_interface(out, interface);
@@ -146,6 +146,12 @@ TEST_CASE("an interface is printed with the names of its symbols, which a loaded
   CHECK(signature_text("f", read) != call);
   name_symbols(read, program);
   CHECK(signature_text("f", read) == call);
+  // the sizes of the export's example, of a call, and of one whose values are no tensors of that rank
+  CHECK(symbol_sizes_text(interface) == "s77=5");
+  const Tensor seven = Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{7, 4, 14});
+  const EValue values[] = {seven.view(), std::int64_t{3}, {}}, wrong[] = {1.5, {}, {}};
+  CHECK(symbol_sizes_text(interface, values) == "s77=7");
+  CHECK(symbol_sizes_text(interface, wrong).empty());
   // more conditions than the text shows
   for (int i = 0; i < 9; ++i) read.guards.roots.push_back(2);
   CHECK(signature_text("f", read).view().ends_with("x.shape[1] < n, x.shape[1] < n, ..."));

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -53,6 +55,26 @@ TEST_CASE("the report describes the lowering in aligned tables") {
         "  aten.relu.default  toy0         1  it was told not to take this operator\n");
 }
 
+TEST_CASE("a brief report has the largest rows of each table in at most 20 lines") {
+  const Toys toys;
+  PartitionReport report = report_of();
+  CHECK(print_report(report, ReportLength::brief).contains("toy1_0"));
+  CHECK_FALSE(print_report(report, ReportLength::brief).contains("constants\n"));
+  CHECK_FALSE(print_report(report, ReportLength::brief).contains(" more"));
+  for (std::size_t i = 0; i < 50; ++i) {
+    const Name name = concat("p", i);
+    report.partitions.push_back({.tag = name, .backend = "b", .nodes = i, .ns = i * 1000});
+    report.nodes.push_back({.name = name, .target = concat("op.", i), .partition = 3, .ns = i});
+    report.refusals.push_back({name, name, "b", "no"});
+    report.candidates.push_back({.what = name, .candidate = "b"});
+  }
+  const std::string text = print_report(report, ReportLength::brief);
+  CHECK(std::ranges::count(text, '\n') <= 19);  // the command adds a line
+  for (const char* part : {"  p49  ", "and 51 more", "costs\n", "not taken\n", "(the rest): "})
+    CHECK_MESSAGE(text.contains(part), text);
+  CHECK_FALSE(text.contains("  p3  "));
+}
+
 TEST_CASE("times have a column where there are any") {
   const Toys toys;
   PartitionReport report = report_of();
@@ -89,7 +111,8 @@ TEST_CASE("times are summed per operator and backend, with the time that a backe
         "  op.b        fast         1  3.000  37.5%\n"
         "  op.a        slow         1  2.000  25.0%\n"
         "  op.a        fast         2  1.700  21.3%\n"
-        "  (the rest)  fast            1.300  16.3%\n");
+        "  (the rest)  fast            1.300  16.3%\n"
+        "  (the rest): time of partitions that is no single node's\n");
   CHECK(print_report(report).contains("operators\n"));
   CHECK_FALSE(print_report(report_of()).contains("operators\n"));
 }

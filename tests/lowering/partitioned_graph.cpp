@@ -86,7 +86,7 @@ TEST_CASE("control flow is a box that names the graphs it runs") {
   CHECK(graph.boxes[graph.graphs[1].boxes[1]].backend == 0);
 }
 
-TEST_CASE("sizes that are symbols are printed by name") {
+TEST_CASE("bytes of a value are those of its example sizes; none where they do not fit") {
   GraphBuilder b;
   b.begin_graph();
   const ExprId s = b.symbol("s0");
@@ -94,10 +94,64 @@ TEST_CASE("sizes that are symbols are printed by name") {
   const Dim dims[] = {{.value = 4, .expr = s}, {.value = 8, .expr = twice}, {.value = 2}};
   const ValueId v = b.declare({.name = b.text("v"), .sizes = b.dims(dims), .dtype = ScalarType::int64});
   const ValueId huge = b.tensor("huge", ScalarType::float64, {INT64_MAX, INT64_MAX});
-  const ValueId token = b.declare({.name = b.text("t"), .kind = ValueKind::token});
   const GraphModuleView graph = b.module().view();
-  CHECK(detail::type_text(graph, graph.values[v]) == "int64[s0, s0 + s0, 2]");
   CHECK(detail::value_bytes(graph, graph.values[v]) == 512);
   CHECK(detail::value_bytes(graph, graph.values[huge]) == 0);
-  CHECK(detail::type_text(graph, graph.values[token]) == "token");
+}
+
+TEST_CASE("attributes of a node have the names of its schema, and its weights types and ranges") {
+  Draft d;
+  const ValueId w = d.parameter("w", programs::tensor({2, 2}, {1, -3, 0.5, INFINITY}));
+  const ValueId x = d.user("x", {2});
+  const ValueId m = d.b.tensor("m", ScalarType::float32, {2});
+  d.node("aten.linear.default", {d.b.value(x), d.b.value(w)}, {m});
+  const Argument dims[] = {d.b.integer(0)};
+  const ValueId s = d.b.tensor("s", ScalarType::float32, {});
+  d.node("aten.sum.dim_IntList", {d.b.value(m), d.b.list(dims, ArgumentKind::int_)}, {s});
+  const ValueId c = d.b.tensor("c", ScalarType::float32, {4, 2});
+  const Argument parts[] = {d.b.value(w), d.b.value(w)};
+  d.node("aten.cat.default", {d.b.list(parts, ArgumentKind::value)}, {c});
+  d.output(s);
+  d.output(c);
+  const ExportedProgram program = d.finish();
+  PartitionReport report;
+  report.nodes = detail::node_rows(program.view(), std::vector<std::uint32_t>(3, 0));
+  detail::add_attributes(program, report);
+  REQUIRE(report.weights.size() == 1);
+  CHECK(report.weights[0].target == "w");
+  CHECK(report.weights[0].type == "float32[2, 2]");
+  CHECK(report.weights[0].bytes == 16);
+  CHECK((report.weights[0].least == -3 && report.weights[0].most == 1));  // of the finite ones
+  const auto& linear = report.nodes[0].attributes;
+  REQUIRE(linear.size() == 2);
+  CHECK((linear[0].name == "weight" && linear[0].weight == 0 && linear[0].value.empty()));
+  CHECK((linear[1].name == "bias" && linear[1].value == "None" && linear[1].is_default));
+  const auto& sum = report.nodes[1].attributes;
+  REQUIRE(sum.size() == 3);
+  CHECK((sum[0].name == "dim" && sum[0].value == "[0]" && !sum[0].is_default));
+  CHECK((sum[1].name == "keepdim" && sum[1].value == "False" && sum[1].is_default));
+  const auto& cat = report.nodes[2].attributes;
+  REQUIRE(cat.size() == 3);
+  CHECK((cat[0].name == "tensors[0]" && cat[1].name == "tensors[1]" && cat[1].weight == 0));
+  CHECK((cat[2].name == "dim" && cat[2].value == "0"));
+}
+
+TEST_CASE("a long attribute is cut, and a weight that repeats its elements has no range") {
+  Draft d;
+  Tensor wide = programs::tensor({1}, {2});
+  wide.sizes = {1 << 30};
+  wide.strides = {0};
+  const ValueId w = d.parameter("w", wide);
+  std::vector<Argument> sizes(500, d.b.integer(1));
+  const ValueId v = d.b.tensor("v", ScalarType::float32, {1});
+  d.node("aten.view.default", {d.b.value(w), d.b.list(sizes, ArgumentKind::int_)}, {v});
+  d.output(v);
+  const ExportedProgram program = d.finish();
+  PartitionReport report;
+  report.nodes = detail::node_rows(program.view(), std::vector<std::uint32_t>(1, 0));
+  detail::add_attributes(program, report);
+  REQUIRE(report.nodes[0].attributes.size() == 2);
+  CHECK(std::isnan(report.weights.at(0).least));
+  CHECK(report.nodes[0].attributes[1].value.view().size() == 303);
+  CHECK(report.nodes[0].attributes[1].value.view().ends_with("..."));
 }

@@ -38,6 +38,33 @@ TEST_CASE("the example of torch's documentation prints as torch prints it") {
         "    return (add_2, add_1)\n");
 }
 
+TEST_CASE("values are printed with their types on request, and arguments alone") {
+  GraphBuilder b;
+  b.begin_graph();
+  const ExprId s = b.symbol("s0");
+  const ExprId twice = b.expr({.op = ExprOp::add, .a = s, .b = s, .name = {}});
+  const Dim dims[] = {{.value = 4, .expr = s}, {.value = 8, .expr = twice}, {.value = 2}};
+  const ValueId x = b.declare({.name = b.text("x"), .sizes = b.dims(dims), .dtype = ScalarType::int64});
+  b.input(b.value(x));
+  const ValueId values = b.tensor("values", ScalarType::int64, {2}), indices = b.tensor("i", ScalarType::int64, {2});
+  const Argument in[] = {b.value(x), b.integer(-1)};
+  const Argument out[] = {b.value(values), b.value(indices)};
+  b.node("aten.max.dim", in, out);
+  b.end_graph({values});
+  const GraphModule module = std::move(b).finish();
+  const GraphModuleView graph = module.view();
+  CHECK(
+      print_graph(graph, PrintTypes::yes) ==
+      "graph():\n"
+      "    %x : int64[s0, s0 + s0, 2] [num_users=1] = placeholder[target=x]\n"
+      "    %values, %i : (int64[2], int64[2]) [num_users=(1, 0)] = call_function[target=torch.ops.aten.max.dim](args = "
+      "(%x, -1), kwargs = {})\n"
+      "    return (values,)\n");
+  CHECK(print_argument(graph, graph.inputs(graph.nodes[0])[1]) == "-1");
+  CHECK(print_argument(graph, graph.inputs(graph.nodes[0])[0]) == "%x");
+  CHECK(type_text(graph, {.kind = ValueKind::token}) == "token");
+}
+
 TEST_CASE("mutated buffers and inputs: arguments after a gap go by keyword, lists may be empty") {
   GraphBuilder b;
   b.begin_graph();

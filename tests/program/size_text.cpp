@@ -49,13 +49,13 @@ static_assert(check());
 constexpr bool check_ranges() {
   const Name both = range_text("s0", 2, 64), least = range_text("s0", 2, INT64_MAX),
              most = range_text("s0", INT64_MIN, 9), none = range_text("s0", INT64_MIN, INT64_MAX);
-  return both == "2 <= s0 <= 64" && least == "s0 >= 2" && most == "s0 <= 9" && none.empty();
+  return both == "s0=2..64" && least == "s0=2.." && most == "s0=..9" && none.empty();
 }
 static_assert(check_ranges());
 
 }  // namespace
 
-TEST_CASE("sizes and their bounds are written as in Python") {
+TEST_CASE("sizes are written as in Python, their bounds as options take them") {
   CHECK(check());
   CHECK(check_ranges());
 }

@@ -62,7 +62,7 @@ TEST_CASE("dynamic sizes must agree with each other and stay in their range") {
   REQUIRE(!outside);
   CHECK(outside.error().where == "argument 'x' of f()");
   CHECK(outside.error().what == "its size 0 is 6, outside the range the program was exported for");
-  CHECK(outside.error().fix == "keep it between 2 and 5");
+  CHECK(outside.error().fix == "keep s0=2..5");
 }
 
 TEST_CASE("a size that the export fixed is named beside the one that was passed, and how to export others") {
@@ -77,7 +77,7 @@ TEST_CASE("a size that the export fixed is named beside the one that was passed,
   const Sized sized(4, 9);
   const Tensor wide = Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{4, 7});
   const Tensor whole = Tensor::zeros(ScalarType::int64, std::vector<std::int64_t>{4, 3});
-  const std::string call = "call it as f(x: float32[s0, 3], y: float32[2*s0 + 1]) with 2 <= s0 <= 5";
+  const std::string call = "call it as f(x: float32[s0, 3], y: float32[2*s0 + 1]) with s0=2..5";
   CHECK(fault(wide, sized.y) ==
         "its sizes are [4, 7]: size 1 is 7, and the program was exported for 3 there | pass float32[s0, 3]; " + call +
             "; for other sizes, export it with dimension 1 dynamic");

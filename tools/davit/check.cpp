@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -142,6 +144,8 @@ struct Removed {
 [[nodiscard]] std::vector<std::string> try_case(const formats::CaseFiles& files, const LoweringChoice& lowering) {
   const auto failed = [](const Error& error) { return std::vector{to_string(error)}; };
   const Result<formats::RecordedCase> recorded = formats::read_case(files);
+  if (!recorded && recorded.error().code == ErrorCode::io_error && !files.read("program.pt2"))
+    return {to_string(recorded.error()), "the folder has no program.pt2 either"};
   if (!recorded) return failed(recorded.error());
   Removed kept;  // where a file that is mapped cannot be removed: Windows
   Result<SharedBytes> bytes = files.read(recorded->program);
@@ -193,13 +197,17 @@ struct Removed {
   }
 }
 
-/// Runs the cases at `path` inside the folder `given`. Does not follow links out of `given`.
-[[nodiscard]] Result<void> check_path(const fs::path& path, const fs::path& given, const LoweringChoice& lowering,
-                                      Tally& tally) {
+/// A case that was found: a folder, or a member of an archive.
+struct FoundCase {
+  std::string name;
+  std::function<formats::CaseFiles()> files;
+};
+
+/// Finds the cases at `path` inside the folder `given`. Does not follow links out of `given`.
+[[nodiscard]] Result<void> find_cases(const fs::path& path, const fs::path& given, std::vector<FoundCase>& found) {
   if (fs::is_directory(path)) {
-    if (fs::exists(fs::symlink_status(path / "case.json"))) {
-      tally.count(path.string(), run_case(formats::CaseFiles::folder(path, given), lowering));
-    }
+    if (fs::exists(fs::symlink_status(path / "case.json")))
+      found.push_back({path.string(), [path, given] { return formats::CaseFiles::folder(path, given); }});
     std::vector<fs::path> below;
     for (const fs::directory_entry& entry : fs::directory_iterator(path))
       if (entry.is_symlink() ? entry.path().extension() == ".zip" && formats::lies_in(entry.path(), given)
@@ -207,13 +215,14 @@ struct Removed {
         below.push_back(entry.path());
     std::ranges::sort(below);
     for (const fs::path& each : below)
-      if (Result<void> checked = check_path(each, given, lowering, tally); !checked) return checked;
+      if (Result<void> looked = find_cases(each, given, found); !looked) return looked;
     return {};
   }
   const Result<SharedBytes> bytes = formats::map_file(path.string());
   if (!bytes) return std::unexpected(bytes.error());
-  Result<formats::ZipArchive> archive = formats::ZipArchive::open(*bytes, path.string());
-  if (!archive) return std::unexpected(std::move(archive.error()));
+  Result<formats::ZipArchive> opened = formats::ZipArchive::open(*bytes, path.string());
+  if (!opened) return std::unexpected(std::move(opened.error()));
+  const auto archive = std::make_shared<formats::ZipArchive>(*std::move(opened));
   std::vector<std::string> prefixes;
   for (const formats::ZipMember& member : archive->members()) {
     const std::string name(member.name);
@@ -225,24 +234,31 @@ struct Removed {
                                  .what = "the archive holds no case.json",
                                  .fix = "name a folder with case.json, or a zip of such folders"});
   for (const std::string& prefix : prefixes)
-    tally.count(path.string() + "/" + prefix, run_case(formats::CaseFiles::member(*archive, prefix), lowering));
+    found.push_back(
+        {path.string() + "/" + prefix, [archive, prefix] { return formats::CaseFiles::member(*archive, prefix); }});
   return {};
 }
 
 [[nodiscard]] Result<void> check_all(const CheckOptions& options, Tally& tally) {
   if (Result<void> apart = Files().reads_all(options.cases, {}).uses(options.lowering).check(); !apart) return apart;
   if (Result<void> known = check_choice(options.lowering); !known) return known;
+  std::vector<FoundCase> found;
   for (const std::string& path : options.cases) {
     const fs::path given = formats::path_of(path);
     if (!fs::exists(given))
       return std::unexpected(
           Error{.code = ErrorCode::io_error, .where = Name(path), .what = "there is no such file or folder"});
-    const int before = tally.passed + tally.failed;
-    if (Result<void> checked = check_path(given, given, options.lowering, tally); !checked) return checked;
-    if (tally.passed + tally.failed == before)
+    const std::size_t before = found.size();
+    if (Result<void> looked = find_cases(given, given, found); !looked) return looked;
+    if (found.size() == before)
       return std::unexpected(
-          Error{.code = ErrorCode::not_found, .where = Name(path), .what = "there is no case below this folder"});
+          Error{.code = ErrorCode::not_found,
+                .where = Name(path),
+                .what = "there is no case below this folder: no case.json beside a program.pt2",
+                .fix = "name a folder with case.json, or a zip of such folders; links out of it are not followed"});
   }
+  print("%s found\n", count_of(found.size(), "case").c_str());
+  for (const FoundCase& each : found) tally.count(each.name, run_case(each.files(), options.lowering));
   return {};
 }
 

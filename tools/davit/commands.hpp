@@ -54,6 +54,11 @@ inline int print_error = 0;
                                       .fix = "name another"});
 }
 
+/// "1 node", "2 nodes".
+[[nodiscard]] inline std::string count_of(std::size_t count, const char* word) {
+  return std::to_string(count).append(" ").append(word).append(count == 1 ? "" : "s");
+}
+
 /// Prints the name of a written file.
 inline void print_written(const std::string& file) { print("wrote %s\n", file.c_str()); }
 
@@ -83,7 +88,7 @@ struct LowerCommand {
   std::string output;
   std::string weights_file;
   bool strip_debug_map = false;
-  bool report = false;
+  std::string report;  ///< "brief", "full", or empty
   bool profile = false;
   std::vector<std::string> inputs;
   std::string dot;
@@ -98,6 +103,14 @@ struct CompareOptions {
   std::optional<std::uint64_t> seed{};  ///< of random inputs
   double rtol = 1e-4;
   double atol = 1e-5;
+  std::string html;
+};
+struct DiffCommand {
+  std::string before;  ///< a package, or a report that `davit lower --json` wrote
+  std::string after;
+  bool profile = false;  ///< run the packages for times
+  double ratio = 1.2;    ///< of times, from which on a node became slower or faster
+  std::string html;
 };
 struct BenchOptions {
   std::vector<std::string> models;        ///< .pt2 files, which are lowered, and packages
@@ -169,5 +182,7 @@ std::string version();
 std::string backend_names();
 /// Returns 1 if a partition diverges from the reference.
 int compare(const CompareOptions& options);
+/// Returns 1 if the programs differ.
+int diff(const DiffCommand& options);
 
 }  // namespace tool

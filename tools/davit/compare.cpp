@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <cstdio>
 #include <deque>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "backends.hpp"
 #include "commands.hpp"
+#include "davit/formats/mapped_file.hpp"
 #include "davit/formats/pt2.hpp"
+#include "davit/formats/report_json.hpp"
 #include "davit/lowered/text_table.hpp"
 #include "davit/lowering/decompose.hpp"
 #include "davit/lowering/functionalize.hpp"
@@ -18,6 +22,8 @@
 #include "davit/testing/detail/numeric_gap.hpp"
 #include "files.hpp"
 #include "inputs.hpp"
+#include "json_rows.hpp"
+#include "report_page.hpp"
 #include "read_program.hpp"
 #include "runner.hpp"
 
@@ -35,6 +41,12 @@ struct Row {
   std::size_t outputs = 0;
   testing::NumericGap gap;
   std::string worst;  ///< value with the largest absolute difference
+  bool diverges = false;
+};
+/// Comparison of a value that leaves a partition.
+struct ValueRow {
+  std::string name;
+  testing::NumericGap gap;
   bool diverges = false;
 };
 
@@ -79,6 +91,37 @@ class CallComparison {
     }
   }
   [[nodiscard]] bool diverges() const noexcept { return !first_.empty(); }
+  /// The gaps as the page shows them; `part`: of the tolerance. Gaps without bound are null.
+  [[nodiscard]] std::string json(std::string_view method, std::string_view reference) const {
+    rapidjson::StringBuffer buffer;
+    JsonRows out(buffer);
+    out.object([&] {
+      out.text("reference", reference);
+      out.number("rtol", tolerance_.rtol);
+      out.number("atol", tolerance_.atol);
+      const auto gap_of = [&](const testing::NumericGap& gap, bool diverges) {
+        const double absolute = gap.absolute / std::max(tolerance_.atol, 1e-300);
+        const double relative = gap.relative / std::max(tolerance_.rtol, 1e-300);
+        const double part = gap.relative > 0 ? std::min(absolute, relative) : absolute;
+        out.text("method", method);
+        out.number("absolute", gap.absolute);
+        out.number("relative", gap.relative);
+        out.number("part", std::min(1e9, diverges ? std::max(part, 1.0) : part));
+        out.flag("diverges", diverges);
+      };
+      out.list("partitions", rows_, [&](const Row& row) {
+        out.text("tag", row.tag);
+        out.text("backend", row.backend);
+        out.text("worst", row.worst);
+        gap_of(row.gap, row.diverges);
+      });
+      out.list("values", values_, [&](const ValueRow& row) {
+        out.text("name", row.name);
+        gap_of(row.gap, row.diverges);
+      });
+    });
+    return {buffer.GetString(), buffer.GetSize()};
+  }
 
  private:
   [[nodiscard]] static std::string text(const Name& name) { return std::string(name.view()); }
@@ -95,6 +138,7 @@ class CallComparison {
       if (gap.absolute > row.gap.absolute) row.worst = name;
       row.gap.widen(gap);
       const std::string differs = testing::compare(a, b, tolerance_);
+      values_.push_back({name, gap, !differs.empty()});
       if (differs.empty()) continue;
       row.diverges = true;
       if (first_.empty())
@@ -110,14 +154,16 @@ class CallComparison {
 
   testing::Tolerance tolerance_;
   std::vector<Row> rows_;  ///< in order of their first calls
+  std::vector<ValueRow> values_;
   std::unordered_map<std::string, std::size_t> row_of_tag_;
   std::string first_;
 };
 
 /// Lowers the program, runs it once and returns the outputs of every partition call.
 [[nodiscard]] Result<std::vector<DelegateCall>> calls_of(const ExportedProgram& program, const LoweringChoice& choice,
-                                                         std::vector<Input>& inputs) {
-  Result<Runner> runner = Runner::lower(program, choice, true);
+                                                         std::vector<Input>& inputs,
+                                                         Diagnostics* diagnostics = nullptr) {
+  Result<Runner> runner = Runner::lower(program, choice, true, diagnostics);
   if (!runner) return std::unexpected(std::move(runner.error()));
   reinterpret_as_bfloat16(inputs, runner->method().interface.inputs);
   runner->record_calls();
@@ -184,8 +230,11 @@ class CallComparison {
 }
 
 [[nodiscard]] Result<bool> compare_program(const CompareOptions& options) {
-  if (Result<void> apart = Files().reads_all({options.model}, options.inputs).uses(options.lowering).check(); !apart)
-    return std::unexpected(std::move(apart.error()));
+  const Files files =
+      Files().reads_all({options.model}, options.inputs).uses(options.lowering).writes("--html", options.html);
+  Result<void> ready = files.check();
+  if (ready) ready = check_page(options.html);
+  if (!ready) return std::unexpected(std::move(ready.error()));
   const Result<ExportedProgram> program = read_program(options.model, reading(options.lowering.limits));
   if (!program) return std::unexpected(program.error());
   Result<std::vector<Input>> inputs = inputs_or_default(options.inputs, *program, {}, options.seed, SayInputs::yes);
@@ -195,13 +244,22 @@ class CallComparison {
   Result<std::vector<DelegateCall>> expected;
   if (options.reference != "eager") expected = calls_of(*program, reference, *inputs);
   if (!expected) return std::unexpected(expected.error());
-  Result<std::vector<DelegateCall>> actual = calls_of(*program, options.lowering, *inputs);
+  Diagnostics diagnostics{.with_attributes = !options.html.empty()};
+  Result<std::vector<DelegateCall>> actual =
+      calls_of(*program, options.lowering, *inputs, options.html.empty() ? nullptr : &diagnostics);
   if (!actual) return std::unexpected(actual.error());
   if (options.reference == "eager") expected = eager_calls_of_any_form(*program, *inputs, *actual);
   if (!expected) return std::unexpected(expected.error());
   CallComparison comparison({options.rtol, options.atol});
   comparison.run(*actual, *expected);
   comparison.print();
+  if (!options.html.empty() && !diagnostics.reports.empty()) {
+    const std::string json =
+        formats::report_json(formats::path_of(options.model).filename().string(), diagnostics.reports);
+    const std::string gaps = comparison.json(diagnostics.reports[0].method.view(), options.reference);
+    if (Result<void> written = write_page(options.html, with_member(json, "gaps", gaps)); !written)
+      return std::unexpected(std::move(written.error()));
+  }
   return !comparison.diverges();
 }
 

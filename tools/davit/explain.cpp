@@ -30,6 +30,13 @@ using namespace davit;
                 "give it as 4242 or 0x1092");
 }
 
+/// The largest number of an error code.
+[[nodiscard]] unsigned last_error_code() {
+  unsigned last = 255;
+  while (last > 0 && name_of(static_cast<ErrorCode>(last)) == "?") --last;
+  return last;
+}
+
 /// Returns the name of the backend that computes the node: portable, or the backend of a delegate call.
 [[nodiscard]] std::string backend_name(GraphModuleView graph, const Node& node) {
   const Argument* const name = graph.target(node) == call_delegate_target ? graph.find_input(node, "backend") : nullptr;
@@ -39,6 +46,11 @@ using namespace davit;
 [[nodiscard]] Result<void> explain_fault(const ExplainCommand& options) {
   const Result<Fault> fault = fault_of(options.code);
   if (!fault) return std::unexpected(fault.error());
+  if (name_of(fault->code()) == "?")
+    return refuse(ErrorCode::out_of_range, concat("code ", options.code),
+                  concat("its lowest byte is ", static_cast<unsigned>(fault->code()), ", and error codes are 0..",
+                         last_error_code()),
+                  "give the four bytes that the device returned, the lowest one first");
   bool are_methods = false;
   Result<std::vector<NamedProgram>> programs = read_methods(options.models, options.backends, are_methods);
   if (!programs) return std::unexpected(programs.error());

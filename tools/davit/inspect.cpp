@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <map>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -35,7 +36,30 @@ void print_size(const char* what, const davit::ExportedProgram& program, const s
     elements += tensor->numel();
     bytes += tensor->view().nbytes();
   }
-  print("%s: %zu tensors, %lld elements, %zu bytes\n", what, names.size(), static_cast<long long>(elements), bytes);
+  print("%s: %s, %lld elements, %zu bytes\n", what, count_of(names.size(), "tensor").c_str(),
+        static_cast<long long>(elements), bytes);
+}
+
+/// "2 outputs"; if not all are the user's, "5 outputs: 1 loss, 4 gradients".
+[[nodiscard]] std::string outputs_text(const std::vector<davit::OutputSpec>& specs) {
+  using davit::OutputKind;
+  std::size_t returned = 0, losses = 0, gradients = 0, mutations = 0, tokens = 0;
+  for (const davit::OutputSpec& spec : specs) switch (kind(spec)) {
+      case OutputKind::user_output: ++returned; break;
+      case OutputKind::loss_output: ++losses; break;
+      case OutputKind::gradient_to_parameter:
+      case OutputKind::gradient_to_user_input: ++gradients; break;
+      case OutputKind::token: ++tokens; break;
+      default: ++mutations; break;
+    }
+  std::string text = count_of(specs.size(), "output");
+  if (returned == specs.size()) return text;
+  const char* before = ": ";
+  for (const auto& [number, word] :
+       {std::pair(losses, "loss"), std::pair(returned, "value"), std::pair(gradients, "gradient"),
+        std::pair(mutations, "mutation"), std::pair(tokens, "token")})
+    if (number > 0) text.append(std::exchange(before, ", ")).append(count_of(number, word));
+  return text;
 }
 
 /// Returns the interface; buffers that operators write in place are state.
@@ -92,15 +116,17 @@ int inspect(const InspectOptions& options) {
   }
   const davit::GraphModuleView graph = program->view();
   if (options.graph || !options.ir.empty()) {
-    print("%s", davit::print_graph(graph).c_str());
+    print("%s", davit::print_graph(graph, davit::PrintTypes::yes).c_str());
     return 0;
   }
   std::map<std::string, int> operators;
   for (const davit::Node& node : graph.nodes) ++operators[std::string(graph.target(node))];
   print("%s (torch %s, schema %lld.%lld)\n", options.model.c_str(), std::string(program->torch_version.view()).c_str(),
         static_cast<long long>(program->schema_major), static_cast<long long>(program->schema_minor));
-  print("%zu nodes in %zu graphs, %zu inputs, %zu outputs\n", graph.nodes.size(), graph.graphs.size(),
-        program->signature.input_specs.size(), program->signature.output_specs.size());
+  print("%s in %s, %s, %s\n", count_of(graph.nodes.size(), "node").c_str(),
+        count_of(graph.graphs.size(), "graph").c_str(),
+        count_of(program->signature.input_specs.size(), "input").c_str(),
+        outputs_text(program->signature.output_specs).c_str());
   print_size("parameters", *program, program->signature.parameters());
   print_size("buffers", *program, program->signature.buffers());
   print_size("constants", *program, program->signature.lifted_tensor_constants());

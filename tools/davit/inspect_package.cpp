@@ -24,8 +24,9 @@ using namespace davit;
 namespace {
 
 void print_method(const LoweredProgram& program, const LoweredMethod& method) {
-  print("method '%s': %zu partitions, %zu graphs\n", std::string(method.name.view()).c_str(), method.delegates.size(),
-        method.parent.view().graphs.size());
+  print("method '%s': %s, %s\n", std::string(method.name.view()).c_str(),
+        count_of(method.delegates.size(), "partition").c_str(),
+        count_of(method.parent.view().graphs.size(), "graph").c_str());
   print_interface(method.interface);
   TextTable table{{"partition", "backend", "inputs", "outputs"}, {false, false, true, true}, {}};
   for (const LoweredDelegate& delegate : method.delegates)
@@ -132,7 +133,8 @@ Result<void> inspect_package(const InspectOptions& options) {
   if (!runner) return std::unexpected(runner.error());
   const LoweredProgram& program = runner->program();
   if (options.graph) {
-    for (const LoweredMethod& method : program.methods()) print("%s", print_graph(method.parent.view()).c_str());
+    for (const LoweredMethod& method : program.methods())
+      print("%s", print_graph(method.parent.view(), PrintTypes::yes).c_str());
     return {};
   }
   const Result<SharedBytes> bytes = formats::map_file(options.model);
@@ -146,10 +148,10 @@ Result<void> inspect_package(const InspectOptions& options) {
   std::size_t state = 0;
   for (const NamedTensor& buffer : program.state()) state += buffer.tensor.view().nbytes();
   print("%s: a lowered program of %zu bytes\n", options.model.c_str(), bytes->size());
-  print("program table: %zu bytes; weights and backends' data: %zu bytes in %zu segments; debug map: %s\n",
-        package->table.size(), segment_bytes(*package), package->segments.size(),
+  print("program table: %zu bytes; weights and backends' data: %zu bytes in %s; debug map: %s\n", package->table.size(),
+        segment_bytes(*package), count_of(package->segments.size(), "segment").c_str(),
         package->debug_map.empty() ? "stripped" : (std::to_string(package->debug_map.size()) + " bytes").c_str());
-  print("state: %zu buffers, %zu bytes\n", program.state().size(), state);
+  print("state: %s, %zu bytes\n", count_of(program.state().size(), "buffer").c_str(), state);
   for (const LoweredMethod& method : program.methods()) print_method(program, method);
   return {};
 }

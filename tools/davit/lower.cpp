@@ -14,10 +14,9 @@
 #include "davit/lowered/write_dot.hpp"
 #include "files.hpp"
 #include "inputs.hpp"
-#include "page.hpp"
-#include "page_text.hpp"
 #include "progress.hpp"
 #include "read_program.hpp"
+#include "report_page.hpp"
 #include "runner.hpp"
 
 namespace tool {
@@ -35,18 +34,6 @@ using namespace davit;
            formats::path_of(model.substr(method)).filename().string();
   }
   return all;
-}
-
-/// Checks that this build can write pages: their graph is drawn by dagre, which is not part of davit.
-[[nodiscard]] Result<void> check_page(const LowerCommand& options) {
-  if (options.html.empty() || !page_before_data.empty()) return {};
-  return std::unexpected(Error{
-      .code = ErrorCode::not_found,
-      .stage = Stage::save,
-      .where = concat("--html ", options.html),
-      .what = "the page draws the graph with dagre, and davit was built without dagre",
-      .fix = "install node-dagre-layout (Debian), or name a dagre.min.js (-Ddagre=FILE in Meson, -DDAVIT_DAGRE=FILE "
-             "in CMake), and build davit again"});
 }
 
 /// Saves the program, and its weights in a file of their own. Lowers it once more to learn if its weights may be
@@ -93,7 +80,7 @@ using namespace davit;
 }
 
 [[nodiscard]] Result<void> lower_program(const LowerCommand& options) {
-  if (Result<void> has_page = check_page(options); !has_page) return has_page;
+  if (Result<void> has_page = check_page(options.html); !has_page) return has_page;
   const Files files = Files()
                           .reads_all(options.models, options.inputs)
                           .uses(options.lowering)
@@ -111,7 +98,7 @@ using namespace davit;
   std::vector<ProgramMethod> methods;
   for (const NamedProgram& each : *programs) methods.push_back({Name::own(each.method), &each.program});
   progress.show("lowering " + model);
-  Diagnostics diagnostics;
+  Diagnostics diagnostics{.with_attributes = !options.json.empty() || !options.html.empty()};
   Result<Runner> runner = Runner::lower(methods, options.lowering, options.profile, &diagnostics);
   if (!runner) return std::unexpected(runner.error());
   for (const Name& warning : diagnostics.warnings)
@@ -132,8 +119,11 @@ using namespace davit;
     return {};
   };
   const bool writes = !options.output.empty() || !options.dot.empty() || !options.json.empty() || !options.html.empty();
-  if (options.report || !writes)
-    for (const PartitionReport& report : diagnostics.reports) print("%s", print_report(report).c_str());
+  const ReportLength length = options.report == "full" ? ReportLength::full : ReportLength::brief;
+  if (!options.report.empty() || !writes)
+    for (const PartitionReport& report : diagnostics.reports)
+      print("%s%s", print_report(report, length).c_str(),
+            length == ReportLength::brief ? "--report full: every row, and the constants\n" : "");
   std::string dot;
   if (!options.dot.empty())
     for (const PartitionReport& report : diagnostics.reports) dot += write_dot(report);
@@ -141,8 +131,8 @@ using namespace davit;
   std::string json;
   if (!options.json.empty() || !options.html.empty()) json = formats::report_json(model, diagnostics.reports);
   if (Result<void> written = write(options.json, json); !written) return written;
-  if (Result<void> written = write(options.html, page_of(page_before_data, json, page_after_data)); !written)
-    return written;
+  if (!options.html.empty())
+    if (Result<void> written = write_page(options.html, json); !written) return written;
   if (options.output.empty()) return {};
   if (!options.weights_file.empty()) return save_apart(options, *programs, *runner, progress);
   if (Result<void> saved = runner->save(options.output, {.debug_map = !options.strip_debug_map}); !saved) return saved;

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -266,14 +267,16 @@ void reserve_streams() {
   inspect_command->add_option("program", inspect.model, "a .pt2 file, or a .davit file that `davit lower` wrote")
       ->required();
   inspect_command->add_option("--model", inspect.name, "which model of an archive of several");
-  inspect_command->add_flag("--json", inspect.json,
-                            "the signature as JSON; for a lowered program its methods, partitions and state");
-  inspect_command->add_flag("--graph", inspect.graph, "the graph, in fx style");
+  CLI::Option* inspect_json = inspect_command->add_flag(
+      "--json", inspect.json, "the signature as JSON; for a lowered program its methods, partitions and state");
+  inspect_command->add_flag("--graph", inspect.graph, "the graph, in fx style, with dtypes and sizes")
+      ->excludes(inspect_json);
   inspect_command
       ->add_option(
           "--ir", inspect.ir,
           "core: the graph as PyTorch's run_decompositions writes it, without composite and in-place operators")
-      ->check(CLI::IsMember({"core"}));
+      ->check(CLI::IsMember({"core"}))
+      ->excludes(inspect_json);
 
   tool::RunOptions run;
   CLI::App* run_command = app.add_subcommand("run", "runs a program and summarizes its outputs");
@@ -330,9 +333,11 @@ void reserve_streams() {
       ->add_option("--shared-constants", lower.lowering.shared_constants,
                    "what to do with constants that several partitions use (share)")
       ->check(CLI::IsMember({"share", "duplicate", "refuse"}));
-  lower_command->add_flag(
-      "--report", lower.report,
-      "print partitions, constants and reasons of refused nodes; the default if no file is written");
+  lower_command
+      ->add_flag("--report{brief}", lower.report,
+                 "print partitions, and reasons of refused nodes, in 20 lines a method; the default if no file is "
+                 "written. --report full: all of them, and constants")
+      ->check(CLI::IsMember({"brief", "full"}));
   lower_command->add_option("--dot", lower.dot, "write the partitioned graph for Graphviz");
   CLI::Option* profile = lower_command->add_flag(
       "--profile", lower.profile, "run it several times, and add times and the memory plan to report, JSON and page");
@@ -474,9 +479,26 @@ void reserve_streams() {
       ->excludes(compare_inputs);
   compare_command->add_option("--rtol", compare.rtol, "relative tolerance (1e-4)")->check(is_real(1e300));
   compare_command->add_option("--atol", compare.atol, "absolute tolerance (1e-5)")->check(is_real(1e300));
+  compare_command->add_option(
+      "--html", compare.html,
+      "write the graph as a page, coloured by how far outputs differ, one file for any browser");
+
+  tool::DiffCommand diff;
+  CLI::App* diff_command = app.add_subcommand(
+      "diff",
+      "compares two lowered programs: nodes added, removed, moved to another backend, slower; exit status 1 if they "
+      "differ");
+  const std::string diff_help = "a .davit file, or a report of davit lower --json (with --profile it has times)";
+  diff_command->add_option("before", diff.before, diff_help)->required();
+  diff_command->add_option("after", diff.after, diff_help)->required();
+  diff_command->add_flag("--profile", diff.profile, "run the .davit files several times on random inputs, for times");
+  diff_command->add_option("--ratio", diff.ratio, "of times, from which on a node is slower or faster (1.2)")
+      ->check(is_real(1e6));
+  diff_command->add_option("--html", diff.html,
+                           "write the second program as a page with its changes, one file for any browser");
 
   for (CLI::App* command : app.get_subcommands({}))
-    if (command != operators_command) add_reading(*command);
+    if (command != operators_command && command != diff_command) add_reading(*command);
   for (CLI::App* command : {run_command, lower_command, embed_command, compare_command}) add_weights(*command);
   for (CLI::App* command : {lower_command, embed_command, compare_command})
     add_training(*command, tool::training, "--train");
@@ -490,10 +512,12 @@ void reserve_streams() {
 
   std::string topic;
   CLI::App* help_command =
-      app.add_subcommand("help", "prints the help of a command, or of `partitioner`: how programs are partitioned");
-  std::string topics = "partitioner";
+      app.add_subcommand("help",
+                         "prints the help of a command, of `partitioner` (how programs are partitioned), or of all as "
+                         "a `man` page, davit.1");
+  std::string topics = "partitioner,man";
   for (const CLI::App* command : app.get_subcommands({})) topics += "," + command->get_name();
-  help_command->add_option("topic", topic, "a command, or partitioner")->type_name(any_of(topics));
+  help_command->add_option("topic", topic, "a command, partitioner, or man")->type_name(any_of(topics));
 
   const std::span<const char* const> arguments(argv, static_cast<std::size_t>(argc));
   try {
@@ -517,6 +541,7 @@ void reserve_streams() {
   if (bench_command->parsed()) return tool::bench(bench);
   if (run_command->parsed()) return print_cost_file(tool::run(run), run.lowering);
   if (lower_command->parsed()) return print_cost_file(tool::lower(lower), lower.lowering);
+  if (diff_command->parsed()) return tool::diff(diff);
   if (compare_command->parsed()) return print_cost_file(tool::compare(compare), compare.lowering);
   return print_cost_file(tool::check(check), check.lowering);
 }
@@ -527,6 +552,11 @@ int main(int argc, char** argv) try {
   reserve_streams();
   handle_signals();
   std::vector<std::string> arguments = arguments_of(argc, argv);
+  for (std::size_t i = 1; i + 1 < arguments.size(); ++i)  // a model may follow --report
+    if (arguments[i] == "--report" && (arguments[i + 1] == "full" || arguments[i + 1] == "brief")) {
+      arguments[i] += "=" + arguments[i + 1];
+      arguments.erase(arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    }
   std::vector<char*> texts;
   for (std::string& argument : arguments) texts.push_back(argument.data());
   return flush_output(run_command(static_cast<int>(texts.size()), texts.data()));

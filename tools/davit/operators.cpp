@@ -25,6 +25,7 @@
 #include "davit/program/operator_call.hpp"
 #include "runner.hpp"
 #include "static_ir.hpp"
+#include "suggestion.hpp"
 #ifdef DAVIT_WITH_ONEDNN
 #include "davit/backends/onednn/op_table.hpp"
 #endif
@@ -119,6 +120,16 @@ int operators(const OperatorsCommand& options) {
     row.push_back(xnnpack_parts::find_rule(name) != nullptr ? "yes" : "");
 #endif
     table.rows.push_back(std::move(row));
+  }
+  if (table.rows.empty()) {
+    std::vector<std::string> known(names.begin(), names.end());
+    for (const std::string& name : names)
+      if (const std::size_t from = name.find('.') + 1; from != 0)
+        known.push_back(name.substr(from, name.find('.', from) - from));
+    const std::string nearest = nearest_word(options.part, known);
+    std::fprintf(stderr, "davit: there is no operator with '%s' in its name%s\n", printable(options.part).c_str(),
+                 nearest.empty() ? "; davit operators lists all" : ("; did you mean '" + nearest + "'?").c_str());
+    return 2;
   }
   print("%s%zu operators; parts: it is taken apart into others\n", table.print().c_str(), table.rows.size());
   return 0;

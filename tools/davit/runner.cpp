@@ -16,10 +16,12 @@
 #include "core_ir.hpp"
 #include "davit/autotune/autotune_partitioner.hpp"
 #include "davit/autotune/measuring_partitioner.hpp"
+#include "davit/backend/program_body.hpp"
 #include "davit/formats/file_kind.hpp"
 #include "davit/formats/checkpoint.hpp"
 #include "davit/formats/package.hpp"
 #include "davit/formats/pt2.hpp"
+#include "davit/lowering/partitioned_graph.hpp"
 #include "davit/lowering/to_backend.hpp"
 #include "davit/runtime/session.hpp"
 #include "davit/testing/detail/redirected_partitioner.hpp"
@@ -82,6 +84,34 @@ template <class Use>
   const AutotuneOptions options{.order = *order};
   if (choice.costs->measures()) return redirected(MeasuringPartitioner<Backends>(**table, options));
   return redirected(AutotunePartitioner<Backends>(**table, options));
+}
+
+/// The program of a partition, if its backend keeps one; else null.
+[[nodiscard]] const ProgramBody* body_of(const LoweredDelegate& delegate) {
+  const ProgramBody* body = nullptr;
+  Backends::for_each([&]<class B, std::size_t I>() {
+    if constexpr (requires(const typename B::Processed& p) { p.body->graph.view(); })
+      if (delegate.backend == I && delegate.processed != nullptr)
+        body = static_cast<const typename B::Processed*>(delegate.processed.get())->body.get();
+  });
+  return body;
+}
+/// Adds the nodes of a partition to a report, with their places in the model's source where the package names them.
+void add_nodes(PartitionReport& report, const ProgramBody& body, std::uint32_t partition, const DebugMap& debug_map) {
+  const auto first = static_cast<NodeId>(report.nodes.size());
+  const std::vector<std::uint32_t> partitions(body.graph.nodes.size(), partition);
+  std::vector<PartitionReport::Node> rows = davit::detail::node_rows(body.graph.view(), partitions);
+  for (std::size_t n = 0; n < rows.size(); ++n) {
+    for (NodeId& input : rows[n].inputs) input += first;
+    rows[n].place = no_id;
+    DebugInfo info;
+    if (n < body.handles.size() && debug_map.find(body.handles[n], info)) {
+      rows[n].place = static_cast<std::uint32_t>(report.places.size());
+      report.places.push_back({Name::own(info.stack_trace), Name::own(info.nn_module_stack)});
+    }
+    report.nodes.push_back(std::move(rows[n]));
+  }
+  report.partitions[partition].nodes = rows.size();
 }
 
 }  // namespace
@@ -251,7 +281,21 @@ Result<void> Runner::profile(std::span<const EValue> inputs, std::span<Partition
       node.ns = median_ns(std::string(report.partitions[node.partition].tag) + "\n" + std::string(node.name));
   const LoweredMethod& method = sessions_->method();
   report.memory = sessions_->session.plan(sessions_->method_index).memory(method.schedule, method.parent.view());
+  report.memory.sizes = symbol_sizes_text(method.interface, inputs);
   return {};
+}
+std::vector<PartitionReport> Runner::contents() const {
+  std::vector<PartitionReport> reports;
+  for (std::size_t m = 0; m < program().methods().size(); ++m) {
+    const std::vector<LoweredDelegate>& delegates = program().methods()[m].delegates;
+    PartitionReport& report = reports.emplace_back(partition_report(program(), m));
+    for (std::uint32_t d = 0; d < delegates.size(); ++d)
+      if (const ProgramBody* body = body_of(delegates[d]); body != nullptr) {
+        for (const Tensor& constant : body->constants) report.partitions[d].constant_bytes += constant.view().nbytes();
+        add_nodes(report, *body, d, program().debug_map());
+      }
+  }
+  return reports;
 }
 void Runner::record_calls() {
   if (sessions_->tracer != nullptr) sessions_->tracer->record_calls();

@@ -83,6 +83,8 @@ class Runner {
   [[nodiscard]] std::size_t arena_bytes() const;
   /// Returns reports of a loaded program for profile().
   [[nodiscard]] std::vector<davit::PartitionReport> reports() const;
+  /// Returns reports of a loaded program with the nodes that its packages' backends keep, and their places.
+  [[nodiscard]] std::vector<davit::PartitionReport> contents() const;
   [[nodiscard]] davit::Result<void> save(const std::string& file, davit::formats::SaveOptions options = {}) const;
   /// Saves the program with the state of this session in place of the initial state.
   [[nodiscard]] davit::Result<void> save_state(const std::string& file) const;

@@ -17,6 +17,7 @@
 #include "commands.hpp"
 #include "davit/formats/file_kind.hpp"
 #include "davit/formats/mapped_file.hpp"
+#include "davit/program/size_text.hpp"
 #include "files.hpp"
 #include "inputs.hpp"
 #include "loss_page.hpp"
@@ -121,7 +122,7 @@ class Batches {
       out.batch_ = batch == 0 ? std::min<std::int64_t>(32, out.samples_) : batch;
       if (out.batch_ < out.least_ || out.batch_ > out.most_)
         return refuse(ErrorCode::out_of_range, concat("--batch ", out.batch_),
-                      concat("the joint graph was exported for batches from ", out.least_, " to ", out.most_),
+                      concat("the joint graph was exported for ", range_text("batch", out.least_, out.most_)),
                       "give one of these");
     }
     if (out.batch_ < 1 || out.batch_ > out.samples_)

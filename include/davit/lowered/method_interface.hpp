@@ -99,9 +99,12 @@ namespace detail {
 [[nodiscard]] Name size_text(const MethodInterface& interface, const Dim& dim);
 /// Prints a type: "float32[s0, 3]", "int", "None".
 [[nodiscard]] Name type_text(const MethodInterface& interface, const PortType& type);
-/// Prints the bounds of the symbols in Python syntax: "2 <= s0 <= 64". Omits symbols without bounds.
+/// Prints the bounds of the symbols: "s0=2..64". Omits symbols without bounds.
 [[nodiscard]] std::vector<Name> range_texts(const MethodInterface& interface);
-/// Prints the signature of a method: "forward(x: float32[s0, 3], h: int) with 2 <= s0 <= 64, x.shape[0] % 2 == 0".
+/// Prints the symbols that are sizes of user inputs: "s0=8, s1=3", of these `inputs`, or without any of the export's
+/// example. Empty if all sizes are static.
+[[nodiscard]] Name symbol_sizes_text(const MethodInterface& interface, std::span<const EValue> inputs = {});
+/// Prints the signature of a method: "forward(x: float32[s0, 3], h: int) with s0=2..64, x.shape[0] % 2 == 0".
 [[nodiscard]] Name signature_text(std::string_view method, const MethodInterface& interface);
 
 /// Derives the interface of a verified program, whose signature and graph agree. O(inputs + outputs + expressions).

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -61,6 +62,13 @@ struct PartitionReport {
     std::size_t constant_bytes = 0;  ///< size of the constants in the partition
     std::uint64_t ns = UINT64_MAX;   ///< duration in one run; UINT64_MAX: not measured
   };
+  /// An argument of a node by its name in the operator's schema, but for values of other nodes.
+  struct Attribute {
+    Name name;
+    Name value{};                  ///< in Python syntax: "[1, 1]", "1e-05"; empty for a weight
+    std::uint32_t weight = no_id;  ///< row of weights
+    bool is_default = false;       ///< the node leaves it to the schema
+  };
   /// A node of the program before partitioning.
   struct Node {
     Name name;                        ///< name of the first output
@@ -70,6 +78,15 @@ struct PartitionReport {
     std::uint32_t place = no_id;      ///< row of places
     std::vector<NodeId> inputs;       ///< nodes whose outputs it reads, without duplicates
     std::uint64_t ns = UINT64_MAX;    ///< duration in one run; UINT64_MAX: not measured
+    std::vector<Attribute> attributes{};
+  };
+  /// A parameter, buffer or constant that a node reads.
+  struct Weight {
+    Name target;
+    Name type;  ///< for example "float32[8, 3, 3, 3]"
+    std::size_t bytes = 0;
+    double least = NAN;  ///< of its finite elements; NAN: there are none, or it has no order (complex, bool)
+    double most = NAN;
   };
   /// Source place of nodes, as torch.export records it.
   struct Place {
@@ -92,6 +109,7 @@ struct PartitionReport {
     std::size_t total_bytes = 0;  ///< sum of all blocks, as if none shared memory
     std::uint32_t ticks = 0;
     std::vector<Block> blocks;
+    Name sizes{};  ///< the dynamic sizes of the run that it was planned for: "s0=8"
   };
   struct Constant {
     Name target;
@@ -114,10 +132,14 @@ struct PartitionReport {
   std::vector<Node> nodes;  ///< by NodeId
   std::vector<Place> places;
   Memory memory;
+  std::vector<Weight> weights{};
+  Name sizes{};  ///< the dynamic sizes of the export's example, which bytes of edges are computed with: "s0=2"
 };
 
 /// Warnings and reports of lowering.
 struct Diagnostics {
+  bool with_attributes =
+      false;  ///< set before lowering: reports have attributes and weights, which are read for ranges
   std::vector<Name> warnings;
   std::vector<PartitionReport> reports;  ///< one per partitioned method
 };

@@ -55,9 +55,11 @@ struct ReportTables {
 /// Returns one sentence with the totals of nodes, partitions and bytes.
 [[nodiscard]] std::string report_totals(const PartitionReport& report);
 
+/// All rows of a report, or the most expensive and frequent ones, in at most 20 lines.
+enum class ReportLength : std::uint8_t { full, brief };
 /// Prints a report: totals, then the tables of partitions, operators, costs, constants and refusals. Replaces control
 /// characters in names by '?'. O(n log n).
-[[nodiscard]] std::string print_report(const PartitionReport& report);
+[[nodiscard]] std::string print_report(const PartitionReport& report, ReportLength length = ReportLength::full);
 /// Prints only the times of partitions and operators of a measured report.
 [[nodiscard]] std::string print_times(const PartitionReport& report);
 

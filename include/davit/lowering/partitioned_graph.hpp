@@ -13,13 +13,13 @@
 namespace davit {
 
 namespace detail {
-/// Describes a value: dtype and sizes of a tensor, or the kind of another value.
-[[nodiscard]] Name type_text(GraphModuleView graph, const Value& v);
 /// Bytes of a tensor with its recorded sizes; 0 for other values, and if they do not fit std::size_t.
 [[nodiscard]] std::size_t value_bytes(GraphModuleView graph, const Value& v) noexcept;
 /// The report's rows for the nodes of a partitioned program. O(nodes + arguments).
 [[nodiscard]] std::vector<PartitionReport::Node> node_rows(GraphModuleView graph,
                                                            std::span<const std::uint32_t> partition_of_node);
+/// Adds attributes and weights to the rows that node_rows() made of this program. O(arguments + elements of weights).
+void add_attributes(const ExportedProgram& program, PartitionReport& report);
 }  // namespace detail
 
 /// The graph of a lowered method; its partitions are these rows of the report. O(size of the parent).

@@ -56,13 +56,14 @@ template <class NameOf>
   return detail::expr_text(exprs, dim.expr, name_of, 4);
 }
 
-/// Prints the bounds of a symbol in Python syntax: "2 <= s0 <= 64", "s0 >= 2"; empty if there are none.
+/// Prints the bounds of a symbol as `davit embed --dim` takes them: "s0=2..64", "s0=2..", "s0=..9"; empty if there are
+/// none.
 template <class = void>
 [[nodiscard]] constexpr Name range_text(const Name& symbol, std::int64_t min, std::int64_t max) {
   if (min == INT64_MIN && max == INT64_MAX) return {};
-  if (min == INT64_MIN) return concat(symbol, " <= ", max);
-  if (max == INT64_MAX) return concat(symbol, " >= ", min);
-  return concat(min, " <= ", symbol, " <= ", max);
+  if (min == INT64_MIN) return concat(symbol, "=..", max);
+  if (max == INT64_MAX) return concat(symbol, "=", min, "..");
+  return concat(symbol, "=", min, "..", max);
 }
 
 }  // namespace davit

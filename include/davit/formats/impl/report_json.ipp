@@ -4,6 +4,7 @@
 #include <rapidjson/stringbuffer.h>
 #include <rapidjson/writer.h>
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -56,6 +57,14 @@ class ReportWriter {
       known("ns", p.ns, UINT64_MAX);
     });
     nodes(report);
+    list("weights", report.weights, [&](const PartitionReport::Weight& w) {
+      member("target", w.target);
+      member("type", w.type);
+      member("bytes", w.bytes);
+      number("least", w.least);
+      number("most", w.most);
+    });
+    member("sizes", report.sizes);
     list("constants", report.constants, [&](const PartitionReport::Constant& c) {
       member("target", c.target);
       member("fate", c.fate);
@@ -101,6 +110,15 @@ class ReportWriter {
       known("place", row, SIZE_MAX);
       numbers("inputs", node.inputs);
       known("ns", node.ns, UINT64_MAX);
+      if (node.attributes.empty()) return;
+      list("attributes", node.attributes, [&](const PartitionReport::Attribute& a) {
+        member("name", a.name);
+        if (a.weight == no_id) member("value", a.value);
+        if (a.weight != no_id) member("weight", a.weight);
+        if (!a.is_default) return;
+        key("default");
+        json_.Bool(true);
+      });
     });
     list("places", places, [&](const PartitionReport::Place* place) {
       member("source", source_location(place->stack_trace));
@@ -135,6 +153,7 @@ class ReportWriter {
     member("arena_bytes", memory.arena_bytes);
     member("total_bytes", memory.total_bytes);
     member("ticks", memory.ticks);
+    member("sizes", memory.sizes);
     list("blocks", memory.blocks, [&](const PartitionReport::Block& block) {
       member("what", block.what);
       known("partition", block.partition, no_id);
@@ -156,6 +175,12 @@ class ReportWriter {
     key(name);
     const std::string valid = valid_utf8(text);
     json_.String(valid.data(), static_cast<rapidjson::SizeType>(valid.size()));
+  }
+  /// A number, or null for one that JSON has not.
+  void number(const char* name, double number) {
+    key(name);
+    if (std::isfinite(number)) json_.Double(number);
+    if (!std::isfinite(number)) json_.Null();
   }
   void known(const char* name, std::uint64_t number, std::uint64_t unknown) {
     if (number != unknown) return member(name, number);

@@ -126,6 +126,26 @@ std::vector<Name> range_texts(const MethodInterface& interface) {
   }
   return all;
 }
+Name symbol_sizes_text(const MethodInterface& interface, std::span<const EValue> inputs) {
+  Name out;
+  std::vector<ExprId> told;
+  std::size_t user = 0;
+  for (const InputPort& port : interface.inputs) {
+    if (port.role != InputRole::user) continue;
+    const TensorView* tensor = user < inputs.size() ? inputs[user].tensor_if() : nullptr;
+    ++user;
+    for (std::size_t d = 0; d < port.type.dims.size(); ++d) {
+      const Dim& dim = port.type.dims[d];
+      const bool is_symbol = dim.expr < interface.exprs.size() && interface.exprs[dim.expr].op == ExprOp::symbol;
+      if (!is_symbol || std::ranges::find(told, dim.expr) != told.end()) continue;
+      if (!inputs.empty() && (tensor == nullptr || d >= tensor->sizes().size())) continue;
+      told.push_back(dim.expr);
+      out = concat(out, out.empty() ? "" : ", ", size_text(interface, dim), "=",
+                   inputs.empty() ? dim.value : tensor->sizes()[d]);
+    }
+  }
+  return out;
+}
 Name signature_text(std::string_view method, const MethodInterface& interface) {
   Name out;
   for (const InputPort& port : interface.inputs)

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <map>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -101,12 +102,44 @@ namespace detail {
     if (p.ns != UINT64_MAX) total += p.ns;
   return total;
 }
+/// The operator in a table of times that stands for none.
+constexpr std::string_view rest_of_operators = "(the rest)";
+
 /// Joins the tables, each under its title.
 [[nodiscard]] std::string sections(std::initializer_list<std::pair<const char*, const TextTable*>> tables) {
   std::string out;
-  for (const auto& [title, table] : tables)
+  for (const auto& [title, table] : tables) {
     if (!table->rows.empty()) ((out += title) += '\n') += table->print();
+    const auto is_rest = [](const std::vector<std::string>& row) { return row[0] == rest_of_operators; };
+    if (table->headline[0] == "operator" && table->headline.back() == "share" &&
+        std::ranges::any_of(table->rows, is_rest))
+      out.append("  ").append(rest_of_operators).append(": time of partitions that is no single node's\n");
+  }
   return out;
+}
+/// Leaves each table the first rows of those that fit `lines`, its headline and title, and a line with the number of
+/// the others. Tables get rows in turn.
+void shorten(std::initializer_list<TextTable*> tables, std::size_t lines) {
+  std::vector<std::size_t> kept(tables.size(), 0);
+  const auto used = [&](const TextTable& table, std::size_t rows) {
+    return table.rows.empty() ? 0 : rows + 2 + (rows < table.rows.size() ? 1 : 0);
+  };
+  for (bool grows = true; grows;) {
+    grows = false;
+    for (std::size_t t = 0; t < kept.size(); ++t) {
+      std::size_t sum = 0;
+      for (std::size_t i = 0; i < kept.size(); ++i) sum += used(*tables.begin()[i], kept[i] + (i == t ? 1 : 0));
+      if (kept[t] == tables.begin()[t]->rows.size() || sum > lines) continue;
+      ++kept[t];
+      grows = true;
+    }
+  }
+  for (std::size_t t = 0; t < kept.size(); ++t) {
+    TextTable& table = *tables.begin()[t];
+    const std::size_t left = table.rows.size() - kept[t];
+    table.rows.resize(kept[t]);
+    if (left > 0) table.rows.push_back({std::string("and ").append(std::to_string(left)).append(" more")});
+  }
 }
 [[nodiscard]] std::string without_control(std::string text) {
   for (char& c : text)
@@ -140,9 +173,9 @@ ReportTables report_tables(const PartitionReport& report) {
                                         {detail::microseconds(p.ns), detail::share(p.ns, total)});
   }
   for (OperatorTime& time : operator_times(report))
-    out.operators.rows.push_back({time.target.empty() ? "(the rest)" : std::move(time.target), std::move(time.backend),
-                                  time.nodes == 0 ? "" : cell(time.nodes), detail::microseconds(time.ns),
-                                  detail::share(time.ns, total)});
+    out.operators.rows.push_back({time.target.empty() ? std::string(detail::rest_of_operators) : std::move(time.target),
+                                  std::move(time.backend), time.nodes == 0 ? "" : cell(time.nodes),
+                                  detail::microseconds(time.ns), detail::share(time.ns, total)});
   for (const CostCandidate& c : report.candidates)
     out.candidates.rows.push_back(
         {cell(c.what), cell(c.candidate), cell(c.partitions), detail::microseconds(c.ns), c.chosen ? "chosen" : ""});
@@ -157,13 +190,34 @@ std::string report_totals(const PartitionReport& report) {
   std::size_t nodes = 0;
   for (const PartitionReport::Partition& p : report.partitions) nodes += p.nodes;
   const ConstantBytes bytes = constant_bytes(report);
-  return std::to_string(nodes) + " nodes in " + std::to_string(report.partitions.size()) +
-         " partitions; bytes of constants: " + std::to_string(bytes.moved) + " moved, " + std::to_string(bytes.shared) +
-         " shared, " + std::to_string(bytes.duplicated) + " duplicated, " + std::to_string(bytes.kept) + " kept";
+  const std::size_t partitions = report.partitions.size();
+  return std::to_string(nodes) + (nodes == 1 ? " node in " : " nodes in ") + std::to_string(partitions) +
+         (partitions == 1 ? " partition" : " partitions") + "; bytes of constants: " + std::to_string(bytes.moved) +
+         " moved, " + std::to_string(bytes.shared) + " shared, " + std::to_string(bytes.duplicated) + " duplicated, " +
+         std::to_string(bytes.kept) + " kept";
 }
 
-std::string print_report(const PartitionReport& report) {
-  const ReportTables tables = report_tables(report);
+std::string print_report(const PartitionReport& report, ReportLength length) {
+  ReportTables tables = report_tables(report);
+  if (length == ReportLength::brief) {
+    constexpr std::size_t lines = 20;
+    tables.constants.rows.clear();  // their bytes are in the totals
+    const bool timed = tables.partitions.headline.size() > 6;
+    const auto size = [&](const PartitionReport::Partition& p) {
+      return timed ? (p.ns == UINT64_MAX ? 0 : p.ns) : p.nodes;
+    };
+    std::vector<std::size_t> order(report.partitions.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
+      const auto size_a = size(report.partitions[a]), size_b = size(report.partitions[b]);
+      return size_a != size_b ? size_a > size_b : a < b;
+    });
+    std::vector<std::vector<std::string>> rows;
+    for (const std::size_t p : order) rows.push_back(std::move(tables.partitions.rows[p]));
+    tables.partitions.rows = std::move(rows);
+    // the last lines: of "(the rest)", and the one that names the whole
+    detail::shorten({&tables.partitions, &tables.operators, &tables.candidates, &tables.refusals}, lines - 3);
+  }
   return detail::without_control("method '" + detail::cell(report.method) + "': " + report_totals(report) + "\n" +
                                  detail::sections({{"partitions", &tables.partitions},
                                                    {"operators", &tables.operators},

@@ -108,7 +108,7 @@ class MethodLowering {
     out_.name = name;
   }
 
-  [[nodiscard]] Result<LoweredMethod> run(PartitionResult partitioning, PartitionReport* report) {
+  [[nodiscard]] Result<LoweredMethod> run(PartitionResult partitioning, PartitionReport* report, bool with_attributes) {
     partitioning_ = std::move(partitioning);
     report_ = report;
     if (std::vector<Error> faults = check_partitioning(program_, partitioning_.tags); !faults.empty())
@@ -145,6 +145,7 @@ class MethodLowering {
         !fits)
       return error_of(std::move(fits));
     if (report_ != nullptr) fill_report(cutter);
+    if (report_ != nullptr && with_attributes) add_attributes(program_, *report_);
     return std::move(out_);
   }
 
@@ -335,6 +336,7 @@ class MethodLowering {
       report_->refusals.push_back({node_label(graph_, refusal.node),
                                    Name::own(graph_.target(graph_.nodes[refusal.node])),
                                    Name(backends_.name(refusal.backend)), Name::own(refusal.reason)});
+    report_->sizes = symbol_sizes_text(out_.interface);
     report_->nodes = node_rows(graph_, partitioning_.tags.nodes);
     for (const NodeMetadata& place : graph_.metadata)
       report_->places.push_back(
@@ -425,7 +427,9 @@ class MethodLowering {
       *partitioning = PartitionResult(program.view());  // the last backend gets all nodes
     PartitionReport report;
     detail::MethodLowering lowering(backends, each.name, *each.program, program, own_options, *debug_map);
-    Result<LoweredMethod> lowered = lowering.run(std::move(*partitioning), diagnostics != nullptr ? &report : nullptr);
+    const bool reports = diagnostics != nullptr;
+    Result<LoweredMethod> lowered =
+        lowering.run(std::move(*partitioning), reports ? &report : nullptr, reports && diagnostics->with_attributes);
     if (!lowered) return error_of(std::move(lowered));
     if (Result<void> added = lowering.add_state(parts->state, *lowered); !added) return error_of(std::move(added));
     if (diagnostics != nullptr) diagnostics->reports.push_back(std::move(report));

@@ -2,36 +2,29 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "davit/backend/delegate_io.hpp"
+#include "davit/core/contiguous.hpp"
 #include "davit/lowering/partitioned_graph.hpp"
 #include "davit/lowering/partitioning.hpp"
-#include "davit/program/size_text.hpp"
+#include "davit/ops/operator_schema.hpp"
+#include "davit/ops/operators.hpp"
+#include "davit/program/operator_call.hpp"
+#include "davit/program/printer.hpp"
 
 namespace davit {
 
 namespace detail {
 
-[[nodiscard]] Name size_text(GraphModuleView graph, const Dim& dim) {
-  return davit::size_text(graph.exprs, dim, [&](ExprId id) { return Name::own(graph.str(graph.exprs[id].name)); });
-}
-Name type_text(GraphModuleView graph, const Value& v) {
-  switch (v.kind) {
-    case ValueKind::sym_int: return "int";
-    case ValueKind::sym_float: return "float";
-    case ValueKind::sym_bool: return "bool";
-    case ValueKind::custom_obj: return "object";
-    case ValueKind::token: return "token";
-    case ValueKind::tensor: break;
-  }
-  Name sizes;
-  for (const Dim& dim : graph.dims_of(v.sizes)) sizes = concat(sizes, sizes.empty() ? "" : ", ", size_text(graph, dim));
-  return concat(name_of(v.dtype), "[", sizes, "]");
-}
 std::size_t value_bytes(GraphModuleView graph, const Value& v) noexcept {
   if (v.kind != ValueKind::tensor) return 0;
   std::size_t bytes = size_of(v.dtype);
@@ -62,6 +55,115 @@ std::vector<PartitionReport::Node> node_rows(GraphModuleView graph, std::span<co
     row.inputs.erase(std::ranges::unique(row.inputs).begin(), row.inputs.end());
   }
   return rows;
+}
+
+/// Widens the range of a weight by its finite elements.
+template <class T>
+void widen_range(PartitionReport::Weight& row, const Tensor& tensor) {
+  const T* elements = tensor.view().as<T>();
+  for (std::size_t i = 0; i < tensor.storage.size() / sizeof(T); ++i) {
+    const double value = static_cast<double>(elements[i]);
+    if (!std::isfinite(value)) continue;
+    if (!(value >= row.least)) row.least = value;  // also if it is NAN
+    if (!(value <= row.most)) row.most = value;
+  }
+}
+void find_range(PartitionReport::Weight& row, const Tensor& tensor) {
+  switch (tensor.dtype) {
+    case ScalarType::float32: return widen_range<float>(row, tensor);
+    case ScalarType::float64: return widen_range<double>(row, tensor);
+    case ScalarType::float16: return widen_range<Half>(row, tensor);
+    case ScalarType::bfloat16: return widen_range<BFloat16>(row, tensor);
+    case ScalarType::int64: return widen_range<std::int64_t>(row, tensor);
+    case ScalarType::int32: return widen_range<std::int32_t>(row, tensor);
+    case ScalarType::int16: return widen_range<std::int16_t>(row, tensor);
+    case ScalarType::int8: return widen_range<std::int8_t>(row, tensor);
+    case ScalarType::uint64: return widen_range<std::uint64_t>(row, tensor);
+    case ScalarType::uint32: return widen_range<std::uint32_t>(row, tensor);
+    case ScalarType::uint16: return widen_range<std::uint16_t>(row, tensor);
+    case ScalarType::uint8: return widen_range<std::uint8_t>(row, tensor);
+    default: return;
+  }
+}
+
+/// Collects attributes of nodes, and each weight once.
+class AttributeCollector {
+ public:
+  AttributeCollector(const ExportedProgram& program, PartitionReport& report)
+      : graph_(program.view()), report_(report), tensors_(program), target_of_(graph_.values.size(), nullptr) {
+    const std::span<const Argument> inputs = graph_.args(graph_.root().inputs);
+    const std::vector<InputRole> roles = input_roles(program.signature);
+    for (std::size_t i = 0; i < inputs.size() && i < roles.size(); ++i)
+      if (roles[i] != InputRole::user && inputs[i].is_value())
+        target_of_[inputs[i].value()] = target(program.signature.input_specs[i]);
+  }
+  void add(NodeId n) {
+    std::vector<PartitionReport::Attribute>& rows = report_.nodes[n].attributes;
+    const OperatorCall call = operator_call(graph_, graph_.nodes[n]);
+    const OperatorSchema schema = schema_of(call.target);
+    std::vector<bool> given(schema.parameters.size(), false);
+    for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+      const Argument& a = call.inputs[i];
+      std::string_view name = graph_.str(a.name);
+      if (name.empty() && i < schema.parameters.size()) name = schema.parameters[i].name;
+      if (const std::size_t at = schema.index_of(name); at < given.size()) given[at] = true;
+      add(rows, name.empty() ? concat("argument ", i) : Name::own(name), a);
+    }
+    for (std::size_t p = 0; p < given.size(); ++p)
+      if (const SchemaParameter& left = schema.parameters[p]; !given[p] && left.has_default)
+        rows.push_back({Name::own(left.name), Name::own(left.default_value), no_id, true});
+  }
+
+ private:
+  static constexpr std::size_t longest_value = 300;  ///< in bytes
+
+  [[nodiscard]] static OperatorSchema schema_of(std::string_view target) {
+    const std::string_view text = find_operator(target);
+    return text.empty() ? OperatorSchema{} : parse_schema(text);
+  }
+  void add(std::vector<PartitionReport::Attribute>& rows, Name name, const Argument& a) {
+    if (a.is_value()) {
+      if (const std::uint32_t row = row_of(a.value()); row != no_id) rows.push_back({std::move(name), {}, row});
+      if (graph_.values[a.value()].kind == ValueKind::tensor) return;
+    }
+    const std::span<const Argument> items = a.kind == ArgumentKind::list ? graph_.args(a.items) : std::span(&a, 1);
+    bool all_tensors = a.kind == ArgumentKind::list && !items.empty();
+    for (std::size_t i = 0; i < items.size() && a.kind == ArgumentKind::list; ++i) {
+      const bool is_tensor = items[i].is_value() && graph_.values[items[i].value()].kind == ValueKind::tensor;
+      all_tensors = all_tensors && is_tensor;
+      if (const std::uint32_t row = is_tensor ? row_of(items[i].value()) : no_id; row != no_id)
+        rows.push_back({concat(name, "[", i, "]"), {}, row});
+    }
+    if (all_tensors) return;
+    std::string text = print_argument(graph_, a);
+    if (text.size() > longest_value) text.replace(longest_value, std::string::npos, "...");
+    rows.push_back({std::move(name), Name::own(text)});
+  }
+  /// The row of a weight; no_id for another value.
+  [[nodiscard]] std::uint32_t row_of(ValueId v) {
+    const Name* target = target_of_[v];
+    const Tensor* tensor = target == nullptr ? nullptr : tensors_.find(*target);
+    if (tensor == nullptr) return no_id;
+    const auto [at, fresh] = rows_.try_emplace(v, static_cast<std::uint32_t>(report_.weights.size()));
+    if (fresh) {
+      PartitionReport::Weight& row = report_.weights.emplace_back(
+          PartitionReport::Weight{*target, type_text(graph_, graph_.values[v]), tensor->view().nbytes(), NAN, NAN});
+      if (row.bytes > tensor->storage.size()) return at->second;  // expanded: a copy could be of any size
+      if (const Tensor copy = contiguous(tensor->view()); copy.storage.size() != 0) find_range(row, copy);
+    }
+    return at->second;
+  }
+
+  GraphModuleView graph_;
+  PartitionReport& report_;
+  TensorIndex tensors_;
+  std::vector<const Name*> target_of_;  ///< of each value; null: no weight
+  std::unordered_map<ValueId, std::uint32_t> rows_;
+};
+
+void add_attributes(const ExportedProgram& program, PartitionReport& report) {
+  AttributeCollector collector(program, report);
+  for (NodeId n = 0; n < report.nodes.size(); ++n) collector.add(n);
 }
 
 class PartitionedGraphBuilder {
@@ -158,6 +260,7 @@ PartitionReport partition_report(const LoweredProgram& program, std::size_t inde
     out.partitions.push_back(std::move(row));
   }
   out.graph = partitioned_graph(method, out.partitions);
+  out.sizes = symbol_sizes_text(method.interface);
   return out;
 }
 

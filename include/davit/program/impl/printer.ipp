@@ -13,6 +13,7 @@
 #include "davit/ops/operators.hpp"
 #include "davit/program/printer.hpp"
 #include "davit/program/python_repr.hpp"
+#include "davit/program/size_text.hpp"
 
 namespace davit {
 
@@ -21,9 +22,14 @@ namespace detail {
 /// Prints graphs. Keeps the number of users of each value.
 class GraphPrinter {
  public:
-  explicit GraphPrinter(GraphModuleView graph) : graph_(graph), users_(graph.values.size()) { count_users(); }
+  explicit GraphPrinter(GraphModuleView graph, PrintTypes types = PrintTypes::no) : graph_(graph), types_(types) {}
 
+  [[nodiscard]] std::string print_argument(const Argument& a) && {
+    argument(a, "%");
+    return std::move(text_);
+  }
   [[nodiscard]] std::string print() && {
+    count_users();
     struct Pending {
       GraphId graph;
       std::size_t depth;
@@ -46,6 +52,7 @@ class GraphPrinter {
  private:
   /// Counts the nodes that use each value; the outputs of a graph count as one node.
   void count_users() {
+    users_.assign(graph_.values.size(), 0);
     std::vector<std::size_t> last(graph_.values.size(), SIZE_MAX);
     const auto use = [&](std::span<const Argument> arguments, std::size_t user) {
       for (const Argument& a : arguments)
@@ -70,7 +77,9 @@ class GraphPrinter {
       std::string name(input.is_value() ? graph_.name(input.value()) : graph_.str(input.name));
       if (name.empty()) name = "input_" + std::to_string(position);
       const std::uint32_t users = input.is_value() ? users_[input.value()] : 0;
-      text_ += line + "%" + name + " : [num_users=" + std::to_string(users) + "] = placeholder[target=" + name + "]\n";
+      const std::string type = input.is_value() ? type_of(input.value()) + (types_ == PrintTypes::yes ? " " : "") : "";
+      text_.append(line).append("%").append(name).append(" : ").append(type).append("[num_users=");
+      text_.append(std::to_string(users)).append("] = placeholder[target=").append(name).append("]\n");
       ++position;
     }
     for (const Node& node : graph_.nodes_of(graph)) {
@@ -96,15 +105,19 @@ class GraphPrinter {
   void call(const Node& node) {
     std::string names;
     std::string users;
+    std::string types;
     std::size_t count = 0;
     for (const Argument& output : graph_.outputs(node))
       graph_.for_each_value(output, [&](ValueId v) {
         (names += count == 0 ? "%" : ", %") += graph_.name(v);
         (users += count == 0 ? "" : ", ") += std::to_string(users_[v]);
+        (types += count == 0 ? "" : ", ") += type_of(v);
         ++count;
       });
-    if (count == 1) text_ += names + " : [num_users=" + users + "] = ";
-    if (count > 1) text_ += names + " : [num_users=(" + users + ")] = ";
+    const std::string_view open = count > 1 ? "(" : "", close = count > 1 ? ")" : "";
+    if (count > 0) text_.append(names).append(" : ");
+    if (count > 0 && types_ == PrintTypes::yes) text_.append(open).append(types).append(close).append(" ");
+    if (count > 0) text_.append("[num_users=").append(open).append(users).append(close).append("] = ");
     text_ += "call_function[target=";
     target(graph_.target(node));
     text_ += "](args = ";
@@ -191,6 +204,10 @@ class GraphPrinter {
     text_ += "]";
   }
 
+  /// The type of a value; empty if none are printed.
+  [[nodiscard]] std::string type_of(ValueId v) const {
+    return types_ == PrintTypes::no ? std::string() : std::string(type_text(graph_, graph_.values[v]).view());
+  }
   [[nodiscard]] std::string graph_name(GraphId id) const {
     const std::string_view name = graph_.str(graph_.graphs[id].name);
     return name.empty() ? "graph_" + std::to_string(id) : std::string(name);
@@ -205,12 +222,32 @@ class GraphPrinter {
                                                  "sparse_bsr", "sparse_bsc", "_mkldnn",    "strided"};
 
   GraphModuleView graph_;
+  PrintTypes types_;
   std::vector<std::uint32_t> users_;
   std::string text_;
 };
 
 }  // namespace detail
 
-std::string print_graph(GraphModuleView graph) { return detail::GraphPrinter(graph).print(); }
+std::string print_graph(GraphModuleView graph, PrintTypes types) { return detail::GraphPrinter(graph, types).print(); }
+std::string print_argument(GraphModuleView graph, const Argument& argument) {
+  return detail::GraphPrinter(graph).print_argument(argument);
+}
+
+Name type_text(GraphModuleView graph, const Value& v) {
+  switch (v.kind) {
+    case ValueKind::sym_int: return "int";
+    case ValueKind::sym_float: return "float";
+    case ValueKind::sym_bool: return "bool";
+    case ValueKind::custom_obj: return "object";
+    case ValueKind::token: return "token";
+    case ValueKind::tensor: break;
+  }
+  const auto symbol = [&](ExprId id) { return Name::own(graph.str(graph.exprs[id].name)); };
+  Name sizes;
+  for (const Dim& dim : graph.dims_of(v.sizes))
+    sizes = concat(sizes, sizes.empty() ? "" : ", ", size_text(graph.exprs, dim, symbol));
+  return concat(name_of(v.dtype), "[", sizes, "]");
+}
 
 }  // namespace davit

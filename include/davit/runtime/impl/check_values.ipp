@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "davit/program/size_text.hpp"
 #include "davit/runtime/check_values.hpp"
 
 namespace davit {
@@ -168,7 +169,7 @@ Result<void> bind_symbols(std::string_view method, std::string_view backend, con
                 .backend = Name(backend),
                 .where = concat("arguments of ", method, "()"),
                 .what = concat("a dynamic size is ", *value, ", outside the range the program was exported for"),
-                .fix = concat("keep it between ", range.min, " and ", range.max)};
+                .fix = concat("keep ", range_text(size_text(interface, {.expr = range.symbol}), range.min, range.max))};
     for (const InputPort& port : interface.inputs)
       for (std::size_t d = 0; d < port.type.dims.size(); ++d) {
         if (port.type.dims[d].is_static() || port.type.dims[d].expr != range.symbol) continue;

@@ -39,7 +39,7 @@ Error detail::no_memory_for(std::string_view what, std::uint64_t bytes, std::uin
               .fix = "run with smaller inputs"};
   if (bytes <= max_memory) return error;
   error.what = concat(error.what, ": the session's limit is ", max_memory);
-  error.fix = "raise max_memory of its Limits, or run with smaller inputs";
+  error.fix = "raise max_memory of its Limits (davit: --max-memory), or run with smaller inputs";
   return error;
 }
 
