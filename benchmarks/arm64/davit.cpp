@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs a package RUNS times on one input, for a count of instructions, and prints the largest difference from the recorded output.
+// Runs a package RUNS times on one input, for a count of instructions, and prints the largest difference from the
+// recorded output.
 //   davit PACKAGE.davit INPUT.npy OUTPUT.npy RUNS
 #include <davit/backends/portable.hpp>
 #include <davit/core/value_or_exit.hpp>

@@ -11,6 +11,7 @@
 #include "davit/backend/delegate_io.hpp"
 #include "davit/lowering/detail/constant_computation.hpp"
 #include "davit/lowering/graph_copier.hpp"
+#include "davit/ops/facts.hpp"
 #include "davit/program/operators/node_arguments.hpp"
 #include "davit/program/operators/quantization.hpp"
 
@@ -27,21 +28,16 @@ namespace {
 /// True for a view that takes its sizes, as a list of numbers.
 [[nodiscard]] bool has_sizes(GraphModuleView graph, const Node& node) {
   const std::string_view target = graph.target(node);
-  return target == "aten.view.default" || target == "aten.reshape.default" || target == "aten._unsafe_view.default";
+  return facts_of(target).shape == ShapeRule::viewed && target.ends_with(".default");
 }
 /// True for an operator that makes an element of the elements at its place, which broadcast.
 [[nodiscard]] bool works_on_elements(std::string_view target) {
-  constexpr std::string_view names[] = {"aten.__and__",     "aten.__lshift__",
-                                        "aten.__or__",      "aten.__rshift__",
-                                        "aten._to_copy",    "aten.add",
-                                        "aten.bitwise_and", "aten.bitwise_left_shift",
-                                        "aten.bitwise_or",  "aten.bitwise_right_shift",
-                                        "aten.bitwise_xor", "aten.clone",
-                                        "aten.contiguous",  "aten.detach",
-                                        "aten.div",         "aten.mul",
-                                        "aten.neg",         "aten.remainder",
-                                        "aten.rsub",        "aten.sub",
-                                        "aten.to"};
+  const OperatorFacts& facts = facts_of(target);
+  if (facts.promotes || facts.shape == ShapeRule::promoted || facts.shape == ShapeRule::quotient ||
+      facts.view == ViewKind::same || facts.view == ViewKind::maybe_same)
+    return true;
+  constexpr std::string_view names[] = {"aten.__and__", "aten.__or__", "aten._to_copy",
+                                        "aten.clone",   "aten.neg",    "aten.rsub"};
   return std::ranges::find(names, target.substr(0, target.rfind('.'))) != std::end(names);
 }
 /// Keeps the cut's rows of a value of `module`, a copy of value `v`.
