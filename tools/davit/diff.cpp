@@ -76,6 +76,9 @@ struct Change {
   }
   const Result<std::optional<std::int64_t>> ns = known(json, "ns");
   if (!ns) return std::unexpected(ns.error());
+  constexpr std::int64_t longest = 1'000'000'000'000;  // a sum of 9 million of them fits
+  if (ns->has_value() && (**ns < 0 || **ns > longest))
+    return json.error("its ns is no duration", "write the report again by davit lower --json --profile");
   row.ns = *ns;
   return row;
 }
