@@ -25,11 +25,6 @@ namespace {
   return range;
 }
 
-/// True for a view that takes its sizes, as a list of numbers.
-[[nodiscard]] bool has_sizes(GraphModuleView graph, const Node& node) {
-  const std::string_view target = graph.target(node);
-  return facts_of(target).shape == ShapeRule::viewed && target.ends_with(".default");
-}
 /// True for an operator that makes an element of the elements at its place, which broadcast.
 [[nodiscard]] bool works_on_elements(std::string_view target) {
   const OperatorFacts& facts = facts_of(target);
@@ -99,7 +94,7 @@ void cut_sizes(GraphModule& module, ValueId made, ValueId v, const RowCut& cut) 
     for (Argument& input :
          std::span(module.arguments).subspan(module.nodes[i].inputs.first, module.nodes[i].inputs.count))
       if (const Node& node = graph.nodes[makers[i]];
-          has_sizes(graph, node) && input.is_list() && input.items.count != 0)
+          facts_of(graph.target(node)).shape == ShapeRule::viewed && input.is_list() && input.items.count != 0)
         if (Argument& rows = module.arguments[input.items.first]; rows.kind == ArgumentKind::int_ && rows.payload != -1)
           rows.payload = cut->per_row[graph.outputs(node)[0].value()] * cut->count;
   return out;
@@ -138,12 +133,13 @@ std::optional<RowCut> row_cut(GraphModuleView graph, std::span<const std::uint8_
       for (const Argument& input : graph.inputs(node)) graph.for_each_value(input, f);
     };
     const operators::NodeArguments call(graph, n);
+    const ShapeRule shape = facts_of(graph.target(node)).shape;
     operators::QuantizationView quantization;
     if (cut.per_row[out] == 0) {
       each_input(is_whole);
-    } else if (has_sizes(graph, node) || call.is("aten.unsqueeze.default") || call.is("aten.flatten.using_ints")) {
+    } else if (shape == ShapeRule::viewed || shape == ShapeRule::unsqueezed) {
       each_input(has_rows);
-    } else if (call.is("aten.stack.default") || call.is("aten.cat.default") || call.is("aten.slice.Tensor")) {
+    } else if (shape == ShapeRule::stacked || shape == ShapeRule::concatenated || shape == ShapeRule::sliced) {
       std::int64_t dim = 0;
       good = good && operators::read_integer(call, {"dim", 1}, 0, dim) &&
              dim % static_cast<std::int64_t>(sizes(out).size()) != 0;
