@@ -323,8 +323,7 @@ namespace detail {
 
 Result<Outputs> Session::run(std::size_t index, std::span<const EValue> user_inputs) {
   return davit::detail::catch_bad_alloc(Stage::execute, [&]() __attribute__((always_inline)) -> Result<Outputs> {
-    if (state_ == nullptr) [[unlikely]]
-      return detail::moved_from();
+    assert(state_ != nullptr && "davit: the session has been moved from");
     assert(index < state_->methods.size() && "davit: the program has no method of that index");
     detail::MethodState& m = state_->methods[index];
     detail::DelegateState* const ready = m.ready_call;
