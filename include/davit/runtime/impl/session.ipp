@@ -195,7 +195,10 @@ void Session::stop_when(const StopCondition& condition) noexcept {
   for (detail::MethodState& method : state_->methods) method.set_stop();
 }
 
-const ProgramPlan& Session::plan(std::size_t index) const noexcept { return state_->methods[index].plan; }
+const ProgramPlan& Session::plan(std::size_t index) const noexcept {
+  assert(state_ != nullptr && "davit: the session has been moved from");
+  return state_->methods[index].plan;
+}
 
 namespace detail {
 
