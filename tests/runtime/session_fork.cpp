@@ -311,9 +311,8 @@ TEST_CASE("a session that has been moved from runs nothing: each function is an 
   Session first = cache_session();
   const Session second = std::move(first);
   const std::vector<EValue> none;
-  for (const Error& error :
-       {error_in(first.run(0, none)), error_in(first.run("forward", none)), error_in(first.fork()),
-        error_in(first.reset()), error_in(first.load_state({})), error_in(first.rewind("length", 0))}) {
+  for (const Error& error : {error_in(first.run("forward", none)), error_in(first.fork()), error_in(first.reset()),
+                             error_in(first.load_state({})), error_in(first.rewind("length", 0))}) {
     CHECK(error.code == ErrorCode::not_available);
     CHECK(error.what == "it has been moved from, and holds no program");
   }

@@ -83,7 +83,8 @@ struct SessionOptions {
 /// Runs a lowered program: owns the mutable state and the working memory, shares everything else.
 ///
 /// A session is a value: its state can be saved (formats::save_state), loaded, forked and rewound. A session that has
-/// been moved from runs nothing: its functions return the Error not_available, or do nothing.
+/// been moved from runs nothing: its functions return the Error not_available, or do nothing; program(), plan() and
+/// run(index) assert.
 ///
 /// Outputs are views. They are valid until the next run and while the session lives; an output that is an argument, or
 /// a view of one, also only while the argument lives. Output::clone copies. A successful run writes mutations of

@@ -268,9 +268,10 @@ Status portable::run(const Handle& handle, std::span<const EValue> inputs, std::
     if (h.input_slots[i] != no_id) ws.slots[h.input_slots[i]] = portable_kernels::with_address(inputs[i]);
   const portable_kernels::ArgumentTable& table = h.arguments;
   const kernels::TeamScope team(h.threads > 1 ? kernels::team_of_this_thread(h.threads) : nullptr);
+  const StopCondition* const stop = events.stop();
   for (const portable_kernels::Step& step : h.steps) {
-    if (const char* const why = events.stop_reason()) [[unlikely]]
-      return fail(ErrorCode::cancelled, step.handle, why);
+    if (stop != nullptr) [[unlikely]]
+      if (const char* const why = stop->reason()) return fail(ErrorCode::cancelled, step.handle, why);
     for (std::uint32_t k = 0; k < step.slots_in.count; ++k) {
       const portable_kernels::ArgumentTable::Slot& from = table.slots[step.slots_in.first + k];
       const EValue& value = ws.slots[from.slot];

@@ -195,7 +195,10 @@ void Session::stop_when(const StopCondition& condition) noexcept {
   for (detail::MethodState& method : state_->methods) method.set_stop();
 }
 
-const ProgramPlan& Session::plan(std::size_t index) const noexcept { return state_->methods[index].plan; }
+const ProgramPlan& Session::plan(std::size_t index) const noexcept {
+  assert(state_ != nullptr && "davit: the session has been moved from");
+  return state_->methods[index].plan;
+}
 
 namespace detail {
 
@@ -323,8 +326,7 @@ namespace detail {
 
 Result<Outputs> Session::run(std::size_t index, std::span<const EValue> user_inputs) {
   return davit::detail::catch_bad_alloc(Stage::execute, [&]() __attribute__((always_inline)) -> Result<Outputs> {
-    if (state_ == nullptr) [[unlikely]]
-      return detail::moved_from();
+    assert(state_ != nullptr && "davit: the session has been moved from");
     assert(index < state_->methods.size() && "davit: the program has no method of that index");
     detail::MethodState& m = state_->methods[index];
     detail::DelegateState* const ready = m.ready_call;
