@@ -9,16 +9,16 @@
 
 #include "davit/backend/embed_contract.hpp"
 #include "davit/backends/portable/int8/fold.hpp"
-#include "davit/backends/portable/static/lowering/convolution.hpp"
-#include "davit/backends/portable/static/lowering/elementwise.hpp"
-#include "davit/backends/portable/static/lowering/index.hpp"
-#include "davit/backends/portable/static/lowering/move.hpp"
-#include "davit/backends/portable/static/lowering/norm.hpp"
-#include "davit/backends/portable/static/lowering/pooling.hpp"
-#include "davit/backends/portable/static/lowering/product.hpp"
-#include "davit/backends/portable/static/lowering/recurrent.hpp"
-#include "davit/backends/portable/static/lowering/reduce.hpp"
-#include "davit/backends/portable/static/lowering/resize.hpp"
+#include "davit/backends/portable/static/convolution.hpp"
+#include "davit/backends/portable/static/index.hpp"
+#include "davit/backends/portable/static/elementwise_lowering.hpp"
+#include "davit/backends/portable/static/move.hpp"
+#include "davit/backends/portable/static/norm.hpp"
+#include "davit/backends/portable/static/pooling.hpp"
+#include "davit/backends/portable/static/product.hpp"
+#include "davit/backends/portable/static/recurrent.hpp"
+#include "davit/backends/portable/static/reduce.hpp"
+#include "davit/backends/portable/static/resize.hpp"
 
 namespace davit {
 

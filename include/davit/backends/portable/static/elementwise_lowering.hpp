@@ -7,7 +7,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "davit/backends/portable/static/lowering/operands.hpp"
+#include "davit/backends/portable/static/operands.hpp"
 #include "davit/kernels/functions.hpp"
 #include "davit/kernels/special_functions.hpp"
 #include "davit/program/operators/activation.hpp"
