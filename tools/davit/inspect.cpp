@@ -11,7 +11,6 @@
 #include "core_ir.hpp"
 #include "davit/formats/file_kind.hpp"
 #include "davit/formats/pt2.hpp"
-#include "davit/formats/signature_queries.hpp"
 #include "davit/lowered/method_interface.hpp"
 #include "davit/program/guard_inputs.hpp"
 #include "davit/program/in_place_writes.hpp"
@@ -19,6 +18,7 @@
 #include "davit/program/verify.hpp"
 #include "inspect_package.hpp"
 #include "read_program.hpp"
+#include "signature_queries.hpp"
 
 namespace tool {
 
