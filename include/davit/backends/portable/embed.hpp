@@ -19,6 +19,7 @@
 #include "davit/backends/portable/static/recurrent.hpp"
 #include "davit/backends/portable/static/reduce.hpp"
 #include "davit/backends/portable/static/resize.hpp"
+#include "davit/core/overload_rows.hpp"
 
 namespace davit {
 
@@ -30,14 +31,9 @@ namespace detail {
 /// order of the families.
 template <std::size_t... N>
 [[nodiscard]] consteval auto sorted_embed_rows(const std::array<EmbedRow, N>&... families) {
+  const auto joined = joined_rows(families...);
   std::array<EmbedRow, (std::size_t{0} + ... + N)> rows{};
   std::array<std::size_t, rows.size()> order{};
-  std::array<EmbedRow, rows.size()> joined{};
-  std::size_t at = 0;
-  const auto append = [&](const auto& family) {
-    for (const EmbedRow& row : family) joined[at++] = row;
-  };
-  (append(families), ...);
   std::array<std::size_t, rows.size()>
       lengths{};  // counted once; a builtin compares names: both are expensive in constant evaluation
   for (std::size_t i = 0; i < order.size(); ++i) {
