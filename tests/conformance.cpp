@@ -27,10 +27,9 @@
 #include "davit/formats/json/json.hpp"
 #include "davit/formats/pt2.hpp"
 #include "davit/formats/pt2/signature_json.hpp"
-#include "davit/formats/signature_queries.hpp"
-#include "davit/formats/signature_queries_json.hpp"
 #include "davit/program/signature.hpp"
 #include "davit/program/signature_printer.hpp"
+#include "../tools/davit/signature_queries.hpp"
 
 namespace {
 

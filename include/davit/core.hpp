@@ -22,6 +22,7 @@
 #include "davit/core/name.hpp"
 #include "davit/core/nearest_even.hpp"
 #include "davit/core/next_index.hpp"
+#include "davit/core/overload_rows.hpp"
 #include "davit/core/packed_weights.hpp"
 #include "davit/core/catch_bad_alloc.hpp"
 #include "davit/core/promote.hpp"

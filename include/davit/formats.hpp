@@ -4,7 +4,7 @@
 /// File formats of a program that lowers and runs models: .pt2, .davit and .npy. Needs RapidJSON and zlib.
 ///
 /// The rest of formats/ is for tools: report_json.hpp and chrome_trace.hpp (reports), embed_program.hpp (C++ of a
-/// model), recorded_case.hpp, cost_table_json.hpp, signature_queries.hpp.
+/// model), cost_table_json.hpp.
 
 #include "davit/formats/npy.hpp"
 #include "davit/formats/package.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/formats/case_tensor.hpp"
+#include "../../tools/davit/recorded_case.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/formats/recorded_case.hpp"
+#include "../../tools/davit/recorded_case.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/formats/recorded_value_json.hpp"
+#include "../../tools/davit/recorded_case.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/formats/signature_queries.hpp"
+#include "../../tools/davit/signature_queries.hpp"
 
 #include <doctest/doctest.h>
 

@@ -15,7 +15,7 @@
 #include "davit/formats/pt2/pickle.hpp"
 #include "davit/formats/pt2/sympy.hpp"
 #include "davit/formats/pt2/torch_save.hpp"
-#include "davit/formats/zip/inflate.hpp"
+#include "davit/formats/zip/zip.hpp"
 #include "davit/program/check_tables.hpp"
 #include "davit/program/guard_inputs.hpp"
 #include "davit/program/guard_values.hpp"

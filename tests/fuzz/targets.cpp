@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "davit/core/content_hash.hpp"
-#include "davit/formats/case_files.hpp"
 #include "davit/formats/cost_table_json.hpp"
 #include "davit/formats/embed_program.hpp"
 #include "davit/formats/mapped_file.hpp"
@@ -25,8 +24,6 @@
 #include "davit/formats/pt2/exported_program_json.hpp"
 #include "davit/formats/pt2/signature_json.hpp"
 #include "davit/formats/pt2/sympy.hpp"
-#include "davit/formats/recorded_case.hpp"
-#include "davit/formats/signature_queries.hpp"
 #include "davit/program/check_tables.hpp"
 #include "davit/program/symbols.hpp"
 #include "davit/program/verify.hpp"
@@ -45,6 +42,8 @@
 #include "davit/impl/program.cpp"
 #include "davit/runtime/impl/node_call.ipp"
 #include "davit/runtime/impl/prepare_delegate.ipp"
+#include "../../tools/davit/recorded_case.hpp"
+#include "../../tools/davit/signature_queries.hpp"
 #include "plain_cpp.hpp"
 #include "pt2.hpp"
 #include "target.hpp"

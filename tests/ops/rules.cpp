@@ -110,7 +110,55 @@ std::vector<Word> words_in(std::string_view rule) {
   }
   return found;
 }
-/// A mistake that would keep a rule from ever fitting: a bracket or an unknown name. Empty if there is none.
+/// The items of a list in brackets, such as "(x, [1, 2], dim=0)": up to the bracket that closes it.
+std::vector<std::string> items_of(std::string_view list) {
+  std::vector<std::string> items{""};
+  int depth = 0;
+  bool quoted = false;
+  for (const char c : list) {
+    if (c == '\'') quoted = !quoted;
+    if (!quoted && (c == ')' || c == ']') && --depth == 0) break;
+    const bool starts = !quoted && (c == '(' || c == '[') && ++depth == 1;
+    if (starts || (items.back().empty() && std::isspace(static_cast<unsigned char>(c)) != 0)) continue;
+    if (c == ',' && depth == 1 && !quoted)
+      items.emplace_back();
+    else
+      items.back() += c;
+  }
+  if (items.size() == 1 && items[0].empty()) items.clear();
+  return items;
+}
+/// "dim" of "dim=0"; empty if the item has no name.
+std::string_view name_of_item(std::string_view item) {
+  const std::size_t end = item.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+  const std::string_view rest = item.substr(std::min(end, item.size()));
+  return rest.starts_with('=') && !rest.starts_with("==") ? item.substr(0, end) : std::string_view{};
+}
+/// True if a call gives each parameter without a default, and nothing that has no parameter. Parameters are those of a
+/// schema, "Tensor self, int dim=0, *, bool flag", or of a rule, "self, dim=0".
+bool takes(std::string_view parameters, const std::vector<std::string>& arguments) {
+  static constexpr std::string_view always[] = {
+      "sizes",         "as",           "layout", "device",       "pin_memory",
+      "memory_format", "non_blocking", "copy",   "cudnn_enable", "cudnn_enabled"};
+  std::vector<std::string> names, required;
+  for (const std::string& each : items_of(parameters)) {
+    if (each == "*") continue;
+    const std::size_t end = std::min(each.find('='), each.size());
+    names.push_back(each.substr(0, end).substr(each.substr(0, end).rfind(' ') + 1));
+    if (end == each.size()) required.push_back(names.back());
+  }
+  std::size_t position = 0;
+  for (const std::string& each : arguments) {
+    const std::string name(name_of_item(each));
+    if (std::ranges::find(always, name) != std::end(always)) continue;
+    if (name.empty() ? position >= names.size() : std::ranges::find(names, name) == names.end()) return false;
+    std::erase(required, name.empty() ? names[position] : name);
+    ++position;
+  }
+  return required.empty();
+}
+/// A mistake that would keep a rule from ever fitting: a bracket, an unknown name or a call with other arguments than
+/// its function takes. Empty if there is none.
 std::string mistake_in(std::string_view rule) {
   static constexpr std::string_view constants[] = {
       "none",    "true",      "false",     "inf",   "nan",   "in",    "out",     "outtype",  "contiguous_format",
@@ -144,11 +192,21 @@ std::string mistake_in(std::string_view rule) {
       if (std::ranges::find(known, word.text) == known.end()) return "the name " + name;
       continue;
     }
-    bool is_known = name == "fold" || name == "scan" || detail::find_rule_function(name) != nullptr;
+    if (name == "fold" || name == "scan") continue;
+    const std::vector<std::string> arguments = items_of(word.behind);
+    const detail::RuleFunctionRow* const function = detail::find_rule_function(name);
+    bool is_known = function != nullptr, fits = is_known && arguments.size() == function->arguments;
     for (const std::string& full : {name, core, core + ".default"})
-      is_known = is_known || !find_operator(full).empty() || !find_decomposition(full).empty() ||
-                 !find_complex_rule(full).empty();
+      for (std::string_view row : {find_operator(full), find_decomposition(full), find_complex_rule(full)}) {
+        is_known = is_known || !row.empty();
+        while (row.substr(operator_name(row).size()).starts_with(" = ")) {  // another name of an operator
+          const std::string_view to = row.substr(operator_name(row).size() + 3);
+          row = !find_operator(to).empty() ? find_operator(to) : find_decomposition(to);
+        }
+        fits = fits || (!row.empty() && takes(row.substr(operator_name(row).size()), arguments));
+      }
     if (!is_known) return "the function " + name;
+    if (!fits) return "the arguments of " + name;
   }
   return {};
 }
@@ -168,6 +226,11 @@ TEST_CASE("rules call existing operators, with their parameters' names") {
   CHECK(mistake_in("aten.a.default(self, limit=1.0)^: tanh(self / lim) * limit") == "the name lim");
   CHECK(mistake_in("aten.a.default(self, limit=1.0)^: tanh(self / limit * limit") == "a ( that is not closed");
   CHECK(mistake_in("aten.a.default(self): x = [i in range(0, 2): i]; fold(t: self; i in x: t + i)") == "");
+  CHECK(mistake_in("aten.a.default(self): tanh(self, 2)") == "the arguments of tanh");
+  CHECK(mistake_in("aten.a.default(self): tanh()") == "the arguments of tanh");
+  CHECK(mistake_in("aten.a.default(self): rank(self, 1)") == "the arguments of rank");
+  CHECK(mistake_in("aten.a.default(self): softmax.int(self, dim=1)") == "");
+  CHECK(mistake_in("aten.a.default(self): softmax.int(self, dims=1)") == "the arguments of softmax.int");
 }
 
 TEST_CASE("rules are found by the name of their operator") {

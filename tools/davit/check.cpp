@@ -20,12 +20,12 @@
 #include "davit/formats/file_kind.hpp"
 #include "davit/formats/mapped_file.hpp"
 #include "davit/formats/pt2.hpp"
-#include "davit/formats/recorded_case.hpp"
 #include "davit/formats/zip/zip.hpp"
 #include "davit/testing/compare.hpp"
 #include "files.hpp"
 #include "progress.hpp"
 #include "read_program.hpp"
+#include "recorded_case.hpp"
 #include "runner.hpp"
 
 namespace tool {

@@ -12,7 +12,6 @@
 #include "core_ir.hpp"
 #include "davit/formats/file_kind.hpp"
 #include "davit/formats/pt2.hpp"
-#include "davit/formats/signature_queries.hpp"
 #include "davit/lowered/method_interface.hpp"
 #include "davit/program/guard_inputs.hpp"
 #include "davit/program/in_place_writes.hpp"
@@ -20,6 +19,7 @@
 #include "davit/program/verify.hpp"
 #include "inspect_package.hpp"
 #include "read_program.hpp"
+#include "signature_queries.hpp"
 
 namespace tool {
 

@@ -24,7 +24,7 @@
 #include "davit/lowering/partitioned_graph.hpp"
 #include "davit/lowering/to_backend.hpp"
 #include "davit/runtime/session.hpp"
-#include "davit/testing/detail/redirected_partitioner.hpp"
+#include "redirected_partitioner.hpp"
 #include "tool_tracer.hpp"
 
 namespace tool {

@@ -91,7 +91,7 @@
 /// the nodes, and passes the blob to its kernel: see backend/embed_delegate.hpp.
 ///
 /// Portable's static backend (backends/portable/embed.hpp) is a sorted table of EmbedRow{operator, embed function}. A
-/// family header (static/lowering/*.hpp, int8/fold_*.hpp) has `using x_kernels = kernel_list<...>` of the kernels that
+/// family header (static/*.hpp, int8/fold_*.hpp) has `using x_kernels = kernel_list<...>` of the kernels that
 /// it calls and `inline constexpr std::array x_rows{EmbedRow{"aten.relu.default", lower_relu}, ...}`; embed.hpp joins
 /// them. An operator has one row; an operator that ends int8 patterns has a second row, which is tried first.
 namespace davit {

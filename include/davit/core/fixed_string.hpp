@@ -5,17 +5,9 @@
 #include <cstddef>
 #include <utility>
 
-namespace davit {
+#include "davit/core/overload_rows.hpp"
 
-namespace detail {
-template <std::size_t N>
-struct FixedString {
-  char text[N]{};
-  consteval FixedString(const char (&literal)[N]) noexcept {
-    for (std::size_t i = 0; i < N; ++i) text[i] = literal[i];
-  }
-};
-}  // namespace detail
+namespace davit {
 
 inline namespace literals {
 /// A compile-time string as a Hana string: `"forward"_s`.

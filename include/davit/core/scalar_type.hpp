@@ -218,60 +218,35 @@ inline constexpr std::array<ScalarTypeName, 21> scalar_type_names{{
 }
 
 namespace detail {
+/// Scalar types of C++ types; `undefined` for types that are no elements.
 template <class T>
-struct ScalarTypeOf;
+inline constexpr ScalarType element_type = ScalarType::undefined;
 template <>
-struct ScalarTypeOf<std::uint8_t> {
-  static constexpr auto value = ScalarType::uint8;
-};
+inline constexpr ScalarType element_type<std::uint8_t> = ScalarType::uint8;
 template <>
-struct ScalarTypeOf<std::int8_t> {
-  static constexpr auto value = ScalarType::int8;
-};
+inline constexpr ScalarType element_type<std::int8_t> = ScalarType::int8;
 template <>
-struct ScalarTypeOf<std::int16_t> {
-  static constexpr auto value = ScalarType::int16;
-};
+inline constexpr ScalarType element_type<std::int16_t> = ScalarType::int16;
 template <>
-struct ScalarTypeOf<std::int32_t> {
-  static constexpr auto value = ScalarType::int32;
-};
+inline constexpr ScalarType element_type<std::int32_t> = ScalarType::int32;
 template <>
-struct ScalarTypeOf<std::int64_t> {
-  static constexpr auto value = ScalarType::int64;
-};
+inline constexpr ScalarType element_type<std::int64_t> = ScalarType::int64;
 template <>
-struct ScalarTypeOf<std::uint16_t> {
-  static constexpr auto value = ScalarType::uint16;
-};
+inline constexpr ScalarType element_type<std::uint16_t> = ScalarType::uint16;
 template <>
-struct ScalarTypeOf<std::uint32_t> {
-  static constexpr auto value = ScalarType::uint32;
-};
+inline constexpr ScalarType element_type<std::uint32_t> = ScalarType::uint32;
 template <>
-struct ScalarTypeOf<std::uint64_t> {
-  static constexpr auto value = ScalarType::uint64;
-};
+inline constexpr ScalarType element_type<std::uint64_t> = ScalarType::uint64;
 template <>
-struct ScalarTypeOf<Half> {
-  static constexpr auto value = ScalarType::float16;
-};
+inline constexpr ScalarType element_type<Half> = ScalarType::float16;
 template <>
-struct ScalarTypeOf<BFloat16> {
-  static constexpr auto value = ScalarType::bfloat16;
-};
+inline constexpr ScalarType element_type<BFloat16> = ScalarType::bfloat16;
 template <>
-struct ScalarTypeOf<float> {
-  static constexpr auto value = ScalarType::float32;
-};
+inline constexpr ScalarType element_type<float> = ScalarType::float32;
 template <>
-struct ScalarTypeOf<double> {
-  static constexpr auto value = ScalarType::float64;
-};
+inline constexpr ScalarType element_type<double> = ScalarType::float64;
 template <>
-struct ScalarTypeOf<bool> {
-  static constexpr auto value = ScalarType::bool_;
-};
+inline constexpr ScalarType element_type<bool> = ScalarType::bool_;
 /// A std::complex, recognized without including its header.
 template <class T>
 concept Complex = requires(const T& z) {
@@ -280,23 +255,17 @@ concept Complex = requires(const T& z) {
   requires sizeof(T) == 2 * sizeof(typename T::value_type);
 };
 template <Complex T>
-  requires std::same_as<typename T::value_type, float>
-struct ScalarTypeOf<T> {
-  static constexpr auto value = ScalarType::complex64;
-};
-template <Complex T>
-  requires std::same_as<typename T::value_type, double>
-struct ScalarTypeOf<T> {
-  static constexpr auto value = ScalarType::complex128;
-};
+inline constexpr ScalarType element_type<T> = std::same_as<typename T::value_type, float>    ? ScalarType::complex64
+                                              : std::same_as<typename T::value_type, double> ? ScalarType::complex128
+                                                                                             : ScalarType::undefined;
 }  // namespace detail
 
 /// A C++ type that can be a tensor's element type.
 template <class T>
-concept TensorElement = requires { detail::ScalarTypeOf<T>::value; };
+concept TensorElement = detail::element_type<T> != ScalarType::undefined;
 
 /// The scalar type with elements of C++ type `T`.
-template <class T>
-inline constexpr ScalarType scalar_type_of = detail::ScalarTypeOf<T>::value;
+template <TensorElement T>
+inline constexpr ScalarType scalar_type_of = detail::element_type<T>;
 
 }  // namespace davit

@@ -29,7 +29,7 @@ struct ArgumentShape {
 namespace detail {
 
 template <class T>
-concept HasScalarType = requires { ScalarTypeOf<std::remove_const_t<T>>::value; };
+concept HasScalarType = TensorElement<std::remove_const_t<T>>;
 
 /// True for a type with elements elsewhere, which outlive it.
 template <class A>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "davit/formats/impl/case_files.ipp"
 #include "davit/formats/impl/cost_table_json.ipp"
 #include "davit/formats/impl/cpu_name.ipp"
 #include "davit/formats/impl/definitions.ipp"
 #include "davit/formats/impl/npy.ipp"
 #include "davit/formats/impl/pt2.ipp"
-#include "davit/formats/impl/recorded_case.ipp"

@@ -3,4 +3,3 @@
 #include "davit/formats/impl/embed_delegates.ipp"
 #include "davit/formats/impl/embed_program.ipp"
 #include "davit/formats/impl/report_json.ipp"
-#include "davit/formats/impl/signature_queries.ipp"

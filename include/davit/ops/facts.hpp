@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
 #include <string_view>
 
 #include "davit/ops/detail/name_table.hpp"
@@ -18,12 +17,12 @@ template <class = void>
 inline constexpr auto facts_index = [] {
   constexpr std::size_t count = [] {
     std::size_t n = 0;
-    for (const std::span<const OperatorFacts> family : facts_tables) n += family.size();
+    for (const OperatorFamily& family : operator_tables) n += family.facts.size();
     return n;
   }();
   NameTable<const OperatorFacts*, 2 * count> index;
-  for (const std::span<const OperatorFacts> family : facts_tables)
-    for (const OperatorFacts& facts : family) index.add(&facts);
+  for (const OperatorFamily& family : operator_tables)
+    for (const OperatorFacts& facts : family.facts) index.add(&facts);
   return index;
 }();
 

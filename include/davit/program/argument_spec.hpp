@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <variant>
 
 #include "davit/core/name.hpp"
@@ -89,6 +90,23 @@ template <std::same_as<UserArgument> Argument>
 }
 
 namespace detail {
+
+/// A graph input or output of kind `k`; the kinds that differ in more are structs of their own.
+template <auto k, class Arg>
+struct Spec {
+  static constexpr auto kind = k;
+  Arg arg;
+  friend constexpr bool operator==(const Spec&, const Spec&) = default;
+};
+/// Likewise, for what `target` names.
+template <auto k, class Arg = TensorArgument>
+struct TargetSpec {
+  static constexpr auto kind = k;
+  Arg arg;
+  Name target;
+  constexpr TargetSpec(Arg a, Name t) noexcept : arg(std::move(a)), target(std::move(t)) {}
+  friend constexpr bool operator==(const TargetSpec&, const TargetSpec&) = default;
+};
 
 // Members common to input and output specs: `arg`, and `target` for the kinds that have one.
 

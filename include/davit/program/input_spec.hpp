@@ -35,20 +35,10 @@ enum class InputKind : std::uint8_t {
 }
 
 /// An input from the caller.
-struct UserInputSpec {
-  static constexpr InputKind kind = InputKind::user_input;
-  UserArgument arg;
-  friend constexpr bool operator==(const UserInputSpec&, const UserInputSpec&) = default;
-};
+using UserInputSpec = detail::Spec<InputKind::user_input, UserArgument>;
 
 /// An input that is the parameter `target` of the state dict.
-struct InputToParameterSpec {
-  static constexpr InputKind kind = InputKind::parameter;
-  TensorArgument arg;
-  Name target;
-  constexpr InputToParameterSpec(TensorArgument a, Name t) noexcept : arg(std::move(a)), target(std::move(t)) {}
-  friend constexpr bool operator==(const InputToParameterSpec&, const InputToParameterSpec&) = default;
-};
+using InputToParameterSpec = detail::TargetSpec<InputKind::parameter>;
 
 /// An input that is the buffer `target`: of the state dict if persistent, of the constants if not.
 struct InputToBufferSpec {
@@ -62,29 +52,13 @@ struct InputToBufferSpec {
 };
 
 /// An input that is the tensor `target` of the constants.
-struct InputToTensorConstantSpec {
-  static constexpr InputKind kind = InputKind::constant_tensor;
-  TensorArgument arg;
-  Name target;
-  constexpr InputToTensorConstantSpec(TensorArgument a, Name t) noexcept : arg(std::move(a)), target(std::move(t)) {}
-  friend constexpr bool operator==(const InputToTensorConstantSpec&, const InputToTensorConstantSpec&) = default;
-};
+using InputToTensorConstantSpec = detail::TargetSpec<InputKind::constant_tensor>;
 
 /// An input that is the object `target` of the constants.
-struct InputToCustomObjSpec {
-  static constexpr InputKind kind = InputKind::custom_obj;
-  CustomObjArgument arg;
-  Name target;
-  constexpr InputToCustomObjSpec(CustomObjArgument a, Name t) noexcept : arg(std::move(a)), target(std::move(t)) {}
-  friend constexpr bool operator==(const InputToCustomObjSpec&, const InputToCustomObjSpec&) = default;
-};
+using InputToCustomObjSpec = detail::TargetSpec<InputKind::custom_obj, CustomObjArgument>;
 
 /// An input that orders side effects.
-struct InputTokenSpec {
-  static constexpr InputKind kind = InputKind::token;
-  TokenArgument arg;
-  friend constexpr bool operator==(const InputTokenSpec&, const InputTokenSpec&) = default;
-};
+using InputTokenSpec = detail::Spec<InputKind::token, TokenArgument>;
 
 /// Source of a graph input: one alternative per kind, with the members of that kind.
 ///

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string_view>
-#include <utility>
 #include <variant>
 
 #include "davit/program/argument_spec.hpp"
@@ -40,70 +39,28 @@ enum class OutputKind : std::uint8_t {
 }
 
 /// An output to the caller.
-struct UserOutputSpec {
-  static constexpr OutputKind kind = OutputKind::user_output;
-  UserArgument arg;
-  friend constexpr bool operator==(const UserOutputSpec&, const UserOutputSpec&) = default;
-};
+using UserOutputSpec = detail::Spec<OutputKind::user_output, UserArgument>;
 
 /// The loss of a joint forward and backward graph.
-struct LossOutputSpec {
-  static constexpr OutputKind kind = OutputKind::loss_output;
-  TensorArgument arg;
-  friend constexpr bool operator==(const LossOutputSpec&, const LossOutputSpec&) = default;
-};
+using LossOutputSpec = detail::Spec<OutputKind::loss_output, TensorArgument>;
 
 /// The new value of the buffer `target`.
-struct BufferMutationSpec {
-  static constexpr OutputKind kind = OutputKind::buffer_mutation;
-  TensorArgument arg;
-  Name target;
-  constexpr BufferMutationSpec(TensorArgument a, Name t) noexcept : arg(std::move(a)), target(std::move(t)) {}
-  friend constexpr bool operator==(const BufferMutationSpec&, const BufferMutationSpec&) = default;
-};
+using BufferMutationSpec = detail::TargetSpec<OutputKind::buffer_mutation>;
 
 /// The new value of the parameter `target` (newer than torch 2.6).
-struct ParameterMutationSpec {
-  static constexpr OutputKind kind = OutputKind::parameter_mutation;
-  TensorArgument arg;
-  Name target;
-  constexpr ParameterMutationSpec(TensorArgument a, Name t) noexcept : arg(std::move(a)), target(std::move(t)) {}
-  friend constexpr bool operator==(const ParameterMutationSpec&, const ParameterMutationSpec&) = default;
-};
+using ParameterMutationSpec = detail::TargetSpec<OutputKind::parameter_mutation>;
 
 /// The gradient of the loss with respect to the parameter `target`.
-struct GradientToParameterSpec {
-  static constexpr OutputKind kind = OutputKind::gradient_to_parameter;
-  TensorArgument arg;
-  Name target;
-  constexpr GradientToParameterSpec(TensorArgument a, Name t) noexcept : arg(std::move(a)), target(std::move(t)) {}
-  friend constexpr bool operator==(const GradientToParameterSpec&, const GradientToParameterSpec&) = default;
-};
+using GradientToParameterSpec = detail::TargetSpec<OutputKind::gradient_to_parameter>;
 
 /// The gradient of the loss with respect to the user input named `target`.
-struct GradientToUserInputSpec {
-  static constexpr OutputKind kind = OutputKind::gradient_to_user_input;
-  TensorArgument arg;
-  Name target;
-  constexpr GradientToUserInputSpec(TensorArgument a, Name t) noexcept : arg(std::move(a)), target(std::move(t)) {}
-  friend constexpr bool operator==(const GradientToUserInputSpec&, const GradientToUserInputSpec&) = default;
-};
+using GradientToUserInputSpec = detail::TargetSpec<OutputKind::gradient_to_user_input>;
 
 /// The new value of the user input named `target`.
-struct UserInputMutationSpec {
-  static constexpr OutputKind kind = OutputKind::user_input_mutation;
-  TensorArgument arg;
-  Name target;
-  constexpr UserInputMutationSpec(TensorArgument a, Name t) noexcept : arg(std::move(a)), target(std::move(t)) {}
-  friend constexpr bool operator==(const UserInputMutationSpec&, const UserInputMutationSpec&) = default;
-};
+using UserInputMutationSpec = detail::TargetSpec<OutputKind::user_input_mutation>;
 
 /// An output that orders side effects.
-struct OutputTokenSpec {
-  static constexpr OutputKind kind = OutputKind::token;
-  TokenArgument arg;
-  friend constexpr bool operator==(const OutputTokenSpec&, const OutputTokenSpec&) = default;
-};
+using OutputTokenSpec = detail::Spec<OutputKind::token, TokenArgument>;
 
 /// Meaning of a graph output: one alternative per kind, with the members of that kind.
 ///

@@ -14,9 +14,7 @@
 #include "davit/program/graph_equal.hpp"
 #include "davit/testing/detail/execute_laws.hpp"
 #include "davit/testing/detail/law_case.hpp"
-#include "davit/testing/detail/saving_laws.hpp"
 #include "davit/testing/detail/session_laws.hpp"
-#include "davit/testing/detail/tracer_laws.hpp"
 
 // The laws of a backend. A type with the functions of the contract is a backend only if it also keeps these laws:
 //

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/backends/onednn/layout.hpp"
+#include "davit/backends/onednn/builder.hpp"
 
 #include <doctest/doctest.h>
 

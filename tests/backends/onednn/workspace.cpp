@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/backends/onednn/workspace.hpp"
+#include "davit/backends/onednn/session.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/backends/xnnpack/sizes.hpp"
+#include "davit/backends/xnnpack/workspace.hpp"
 
 #include <doctest/doctest.h>
 

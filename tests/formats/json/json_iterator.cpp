@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "davit/formats/json/json_iterator.hpp"
+#include "davit/formats/json/json.hpp"
 
 #include <doctest/doctest.h>
 
 #include <iterator>
 #include <string>
 #include <vector>
-
-#include "davit/formats/json/json.hpp"
 
 using namespace davit;
 using namespace davit::formats;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/formats/json/json_place.hpp"
+#include "davit/formats/json/json.hpp"
 
 #include <doctest/doctest.h>
 

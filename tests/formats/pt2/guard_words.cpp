@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/formats/pt2/guard_words.hpp"
+#include "davit/formats/pt2/guard_code.hpp"
 
 #include <doctest/doctest.h>
 

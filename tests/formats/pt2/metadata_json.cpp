@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/formats/pt2/metadata_json.hpp"
+#include "davit/formats/pt2/graph_json.hpp"
 
 #include <doctest/doctest.h>
 

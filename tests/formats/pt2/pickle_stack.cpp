@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/formats/pt2/pickle_stack.hpp"
+#include "davit/formats/pt2/pickle.hpp"
 
 #include <doctest/doctest.h>
 

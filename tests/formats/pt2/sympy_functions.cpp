@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/formats/pt2/sympy_functions.hpp"
+#include "davit/formats/pt2/sympy.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/formats/zip/inflate.hpp"
+#include "davit/formats/zip/zip.hpp"
 
 #include <doctest/doctest.h>
 

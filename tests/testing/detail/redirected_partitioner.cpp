@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/testing/detail/redirected_partitioner.hpp"
+#include "../../../tools/davit/redirected_partitioner.hpp"
 
 #include <doctest/doctest.h>
 

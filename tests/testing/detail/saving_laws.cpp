@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/testing/detail/saving_laws.hpp"
+#include "davit/testing/detail/execute_laws.hpp"
 
 #include <doctest/doctest.h>
 

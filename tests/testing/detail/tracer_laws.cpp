@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/testing/detail/tracer_laws.hpp"
+#include "davit/testing/detail/session_laws.hpp"
 
 #include <doctest/doctest.h>
 

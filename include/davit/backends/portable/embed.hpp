@@ -9,16 +9,17 @@
 
 #include "davit/backend/embed_contract.hpp"
 #include "davit/backends/portable/int8/fold.hpp"
-#include "davit/backends/portable/static/lowering/convolution.hpp"
-#include "davit/backends/portable/static/lowering/elementwise.hpp"
-#include "davit/backends/portable/static/lowering/index.hpp"
-#include "davit/backends/portable/static/lowering/move.hpp"
-#include "davit/backends/portable/static/lowering/norm.hpp"
-#include "davit/backends/portable/static/lowering/pooling.hpp"
-#include "davit/backends/portable/static/lowering/product.hpp"
-#include "davit/backends/portable/static/lowering/recurrent.hpp"
-#include "davit/backends/portable/static/lowering/reduce.hpp"
-#include "davit/backends/portable/static/lowering/resize.hpp"
+#include "davit/backends/portable/static/convolution.hpp"
+#include "davit/backends/portable/static/index.hpp"
+#include "davit/backends/portable/static/elementwise_lowering.hpp"
+#include "davit/backends/portable/static/move.hpp"
+#include "davit/backends/portable/static/norm.hpp"
+#include "davit/backends/portable/static/pooling.hpp"
+#include "davit/backends/portable/static/product.hpp"
+#include "davit/backends/portable/static/recurrent.hpp"
+#include "davit/backends/portable/static/reduce.hpp"
+#include "davit/backends/portable/static/resize.hpp"
+#include "davit/core/overload_rows.hpp"
 
 namespace davit {
 
@@ -30,14 +31,9 @@ namespace detail {
 /// order of the families.
 template <std::size_t... N>
 [[nodiscard]] consteval auto sorted_embed_rows(const std::array<EmbedRow, N>&... families) {
+  const auto joined = joined_rows(families...);
   std::array<EmbedRow, (std::size_t{0} + ... + N)> rows{};
   std::array<std::size_t, rows.size()> order{};
-  std::array<EmbedRow, rows.size()> joined{};
-  std::size_t at = 0;
-  const auto append = [&](const auto& family) {
-    for (const EmbedRow& row : family) joined[at++] = row;
-  };
-  (append(families), ...);
   std::array<std::size_t, rows.size()>
       lengths{};  // counted once; a builtin compares names: both are expensive in constant evaluation
   for (std::size_t i = 0; i < order.size(); ++i) {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "davit/backend/program_body.hpp"
-#include "davit/backends/xnnpack/engine_pool.hpp"
+#include "davit/backends/xnnpack/engine.hpp"
 #include "davit/backends/xnnpack/plan.hpp"
 #include "davit/backends/xnnpack/thread_pool.hpp"
 

@@ -16,91 +16,42 @@
 /// working memory.
 namespace davit::xnnpack_parts::library {
 
-/// The functions of an operator; a function that a version lacks takes no arguments.
+// A member that calls a function of XNNPACK; it takes no arguments if the version lacks the function. A macro, because
+// a template cannot name a function that is not declared.
+#define DAVIT_XNNPACK_CALL(action, function) \
+  static auto action(auto... a) -> decltype(xnn_##action##_##function(a...)) { return xnn_##action##_##function(a...); }
+#define DAVIT_XNNPACK_CALLS(function)   \
+  DAVIT_XNNPACK_CALL(create, function)  \
+  DAVIT_XNNPACK_CALL(reshape, function) \
+  DAVIT_XNNPACK_CALL(setup, function)
+
+/// The functions of an operator.
 struct Convolution {
-  static auto create(auto... a) -> decltype(xnn_create_convolution2d_nhwc_f32(a...)) {
-    return xnn_create_convolution2d_nhwc_f32(a...);
-  }
-  static auto reshape(auto... a) -> decltype(xnn_reshape_convolution2d_nhwc_f32(a...)) {
-    return xnn_reshape_convolution2d_nhwc_f32(a...);
-  }
-  static auto setup(auto... a) -> decltype(xnn_setup_convolution2d_nhwc_f32(a...)) {
-    return xnn_setup_convolution2d_nhwc_f32(a...);
-  }
+  DAVIT_XNNPACK_CALLS(convolution2d_nhwc_f32)
 };
 struct TransposedConvolution {
-  static auto create(auto... a) -> decltype(xnn_create_deconvolution2d_nhwc_f32(a...)) {
-    return xnn_create_deconvolution2d_nhwc_f32(a...);
-  }
-  static auto reshape(auto... a) -> decltype(xnn_reshape_deconvolution2d_nhwc_f32(a...)) {
-    return xnn_reshape_deconvolution2d_nhwc_f32(a...);
-  }
-  static auto setup(auto... a) -> decltype(xnn_setup_deconvolution2d_nhwc_f32(a...)) {
-    return xnn_setup_deconvolution2d_nhwc_f32(a...);
-  }
+  DAVIT_XNNPACK_CALLS(deconvolution2d_nhwc_f32)
 };
 /// A convolution of int8 with a scale for each filter: qc8 in 2022, qs8_qc8w later.
 struct QuantizedConvolution {
-  static auto create(auto... a) -> decltype(xnn_create_convolution2d_nhwc_qc8(a...)) {
-    return xnn_create_convolution2d_nhwc_qc8(a...);
-  }
-  static auto create(auto... a) -> decltype(xnn_create_convolution2d_nhwc_qs8_qc8w(a...)) {
-    return xnn_create_convolution2d_nhwc_qs8_qc8w(a...);
-  }
-  static auto reshape(auto... a) -> decltype(xnn_reshape_convolution2d_nhwc_qs8_qc8w(a...)) {
-    return xnn_reshape_convolution2d_nhwc_qs8_qc8w(a...);
-  }
-  static auto setup(auto... a) -> decltype(xnn_setup_convolution2d_nhwc_qc8(a...)) {
-    return xnn_setup_convolution2d_nhwc_qc8(a...);
-  }
-  static auto setup(auto... a) -> decltype(xnn_setup_convolution2d_nhwc_qs8_qc8w(a...)) {
-    return xnn_setup_convolution2d_nhwc_qs8_qc8w(a...);
-  }
+  DAVIT_XNNPACK_CALL(create, convolution2d_nhwc_qc8)
+  DAVIT_XNNPACK_CALL(setup, convolution2d_nhwc_qc8)
+  DAVIT_XNNPACK_CALLS(convolution2d_nhwc_qs8_qc8w)
 };
 struct FullyConnected {
-  static auto create(auto... a) -> decltype(xnn_create_fully_connected_nc_f32(a...)) {
-    return xnn_create_fully_connected_nc_f32(a...);
-  }
-  static auto reshape(auto... a) -> decltype(xnn_reshape_fully_connected_nc_f32(a...)) {
-    return xnn_reshape_fully_connected_nc_f32(a...);
-  }
-  static auto setup(auto... a) -> decltype(xnn_setup_fully_connected_nc_f32(a...)) {
-    return xnn_setup_fully_connected_nc_f32(a...);
-  }
+  DAVIT_XNNPACK_CALLS(fully_connected_nc_f32)
 };
 struct MaxPool {
-  static auto create(auto... a) -> decltype(xnn_create_max_pooling2d_nhwc_f32(a...)) {
-    return xnn_create_max_pooling2d_nhwc_f32(a...);
-  }
-  static auto reshape(auto... a) -> decltype(xnn_reshape_max_pooling2d_nhwc_f32(a...)) {
-    return xnn_reshape_max_pooling2d_nhwc_f32(a...);
-  }
-  static auto setup(auto... a) -> decltype(xnn_setup_max_pooling2d_nhwc_f32(a...)) {
-    return xnn_setup_max_pooling2d_nhwc_f32(a...);
-  }
+  DAVIT_XNNPACK_CALLS(max_pooling2d_nhwc_f32)
 };
 struct MaxPoolOfBytes {
-  static auto create(auto... a) -> decltype(xnn_create_max_pooling2d_nhwc_s8(a...)) {
-    return xnn_create_max_pooling2d_nhwc_s8(a...);
-  }
-  static auto reshape(auto... a) -> decltype(xnn_reshape_max_pooling2d_nhwc_s8(a...)) {
-    return xnn_reshape_max_pooling2d_nhwc_s8(a...);
-  }
-  static auto setup(auto... a) -> decltype(xnn_setup_max_pooling2d_nhwc_s8(a...)) {
-    return xnn_setup_max_pooling2d_nhwc_s8(a...);
-  }
+  DAVIT_XNNPACK_CALLS(max_pooling2d_nhwc_s8)
 };
 struct AveragePool {
-  static auto create(auto... a) -> decltype(xnn_create_average_pooling2d_nhwc_f32(a...)) {
-    return xnn_create_average_pooling2d_nhwc_f32(a...);
-  }
-  static auto reshape(auto... a) -> decltype(xnn_reshape_average_pooling2d_nhwc_f32(a...)) {
-    return xnn_reshape_average_pooling2d_nhwc_f32(a...);
-  }
-  static auto setup(auto... a) -> decltype(xnn_setup_average_pooling2d_nhwc_f32(a...)) {
-    return xnn_setup_average_pooling2d_nhwc_f32(a...);
-  }
+  DAVIT_XNNPACK_CALLS(average_pooling2d_nhwc_f32)
 };
+#undef DAVIT_XNNPACK_CALLS
+#undef DAVIT_XNNPACK_CALL
 
 /// The pixels of an image: the channels, and the strides between pixels of the operand and of the result.
 struct Pixels {

@@ -19,18 +19,14 @@
 #include "davit/backends/xnnpack/matmul_rules.hpp"
 #include "davit/backends/xnnpack/pooling_rules.hpp"
 #include "davit/backends/xnnpack/quantized_rules.hpp"
+#include "davit/core/overload_rows.hpp"
 
 namespace davit::xnnpack_parts {
 
 namespace detail {
 template <std::size_t... N>
 [[nodiscard]] consteval auto sorted_rules(const std::array<Rule, N>&... families) {
-  std::array<Rule, (std::size_t{0} + ... + N)> rules{};
-  std::size_t at = 0;
-  const auto append = [&](const auto& family) {
-    for (const Rule& rule : family) rules[at++] = rule;
-  };
-  (append(families), ...);
+  auto rules = joined_rows(families...);
   std::sort(rules.begin(), rules.end(), [](const Rule& a, const Rule& b) { return a.target < b.target; });
   return rules;
 }

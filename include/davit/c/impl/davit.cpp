@@ -17,7 +17,6 @@
 
 #include "davit/backends/portable.hpp"
 #include "davit/c/detail/failure.hpp"
-#include "davit/c/detail/handles.hpp"
 #include "davit/c/detail/values.hpp"
 #include "davit/core/catch_bad_alloc.hpp"
 #include "davit/formats/checkpoint.hpp"

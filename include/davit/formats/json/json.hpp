@@ -4,15 +4,109 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "davit/formats/json/json_document.hpp"
-#include "davit/formats/json/json_equal.hpp"
-#include "davit/formats/json/json_iterator.hpp"
-#include "davit/formats/json/json_place.hpp"
+
+namespace davit::formats::detail {
+
+/// True if value `a` of one document equals value `b` of the other, including types. O(values).
+[[nodiscard]] inline bool same(const JsonDocument& left, std::uint32_t a, const JsonDocument& right, std::uint32_t b) {
+  const std::uint32_t count = left.after(a) - a;
+  if (right.after(b) - b != count) return false;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const JsonDocument::Node& x = left.node(a + i);
+    const JsonDocument::Node& y = right.node(b + i);
+    if (x.kind != y.kind || x.size != y.size) return false;
+    const bool is_string = x.kind == JsonKind::string;
+    if (is_string && left.string(a + i) != right.string(b + i)) return false;
+    const bool is_number = x.kind == JsonKind::integer || x.kind == JsonKind::real;
+    if (is_number && x.payload != y.payload) return false;
+  }
+  return true;
+}
+
+/// Iterates over sibling values of a document.
+///
+/// `Element` is constructed from a document and an index. `keys`: values between that index and the element's own
+/// value, 1 for a member of an object, else 0.
+template <class Element, std::uint32_t keys>
+class JsonIterator {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = Element;
+  using difference_type = std::ptrdiff_t;
+  using pointer = void;
+  using reference = Element;
+
+  JsonIterator() noexcept = default;
+  JsonIterator(const JsonDocument& document, std::uint32_t index) noexcept : document_(&document), index_(index) {}
+
+  [[nodiscard]] Element operator*() const noexcept { return Element(*document_, index_); }
+  JsonIterator& operator++() noexcept {
+    index_ = document_->after(index_ + keys);
+    return *this;
+  }
+  JsonIterator operator++(int) noexcept {
+    JsonIterator before = *this;
+    ++*this;
+    return before;
+  }
+  friend bool operator==(const JsonIterator&, const JsonIterator&) = default;
+
+ private:
+  const JsonDocument* document_ = nullptr;
+  std::uint32_t index_ = 0;
+};
+
+/// Appends a key of the file to a place, at most 80 bytes and without control characters.
+inline void append_key(std::string& text, std::string_view key) {
+  text += '.';
+  for (const char c : key.substr(0, 80)) text += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+  if (key.size() > 80) text += "...";
+}
+
+/// Returns the place of value `index`, for example `json.specs[3].arg`. Shortens long keys and deep nesting. O(values
+/// before it).
+[[nodiscard]] inline std::string place_of(const JsonDocument& document, std::uint32_t index) {
+  constexpr std::size_t longest = 1000;
+  std::string text(document.name());
+  for (std::uint32_t at = 0; at != index;) {
+    if (text.size() > longest) return text + "...";
+    const bool is_object = document.node(at).kind == JsonKind::object;
+    std::uint32_t child = at + (is_object ? 2 : 1);
+    std::size_t number = 0;
+    for (; document.after(child) <= index; ++number) child = document.after(child) + (is_object ? 1 : 0);
+    if (is_object) {
+      append_key(text, document.string(child - 1));
+    } else {
+      text += '[' + std::to_string(number) + ']';
+    }
+    at = child;
+  }
+  return text;
+}
+
+/// Returns the noun for a JSON kind in errors.
+[[nodiscard]] inline std::string_view noun_of(JsonKind kind) noexcept {
+  switch (kind) {
+    case JsonKind::null: return "null";
+    case JsonKind::false_: return "false";
+    case JsonKind::true_: return "true";
+    case JsonKind::integer: return "an integer";
+    case JsonKind::real: return "a number that is no such integer";
+    case JsonKind::string: return "a string";
+    case JsonKind::array: return "an array";
+    case JsonKind::object: return "an object";
+  }
+  return "?";
+}
+
+}  // namespace davit::formats::detail
 
 namespace davit::formats {
 

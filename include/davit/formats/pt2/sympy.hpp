@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <charconv>
 #include <cstddef>
@@ -19,9 +20,120 @@
 
 #include "davit/core/real_from_chars.hpp"
 #include "davit/formats/load_error.hpp"
-#include "davit/formats/pt2/sympy_functions.hpp"
-#include "davit/formats/pt2/sympy_lexer.hpp"
+#include "davit/program/graph.hpp"
 #include "davit/program/graph_builder.hpp"
+
+namespace davit::formats::detail {
+
+/// A token of an expression printed by sympy's srepr.
+struct SympyToken {
+  enum class Kind : std::uint8_t { name, number, string, open, close, comma, equals, end, invalid };
+  Kind kind = Kind::end;
+  std::string_view text;   ///< without the quotes of a string
+  std::size_t offset = 0;  ///< in the expression
+};
+
+/// Splits an expression into tokens.
+class SympyLexer {
+ public:
+  explicit SympyLexer(std::string_view text) noexcept : text_(text) { advance(); }
+
+  [[nodiscard]] const SympyToken& peek() const noexcept { return token_; }
+  /// Returns the current token and advances.
+  SympyToken take() noexcept {
+    const SympyToken taken = token_;
+    advance();
+    return taken;
+  }
+  /// Advances if the current token is of this kind.
+  bool take_if(SympyToken::Kind kind) noexcept {
+    if (token_.kind != kind) return false;
+    advance();
+    return true;
+  }
+
+ private:
+  using Kind = SympyToken::Kind;
+
+  void advance() noexcept {
+    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+    token_ = {.kind = Kind::end, .text = {}, .offset = at_};
+    if (at_ == text_.size()) return;
+    const char c = text_[at_];
+    if (is_letter(c)) return span(Kind::name, is_word);
+    if (is_digit(c) || c == '-' || c == '+' || c == '.') return span(Kind::number, is_number);
+    if (c == '\'' || c == '"') return string(c);
+    const std::size_t mark = std::string_view("(),=").find(c);
+    constexpr Kind marks[] = {Kind::open, Kind::close, Kind::comma, Kind::equals};
+    token_.kind = mark == std::string_view::npos ? Kind::invalid : marks[mark];
+    ++at_;
+  }
+  void span(Kind kind, bool (*belongs)(char)) noexcept {
+    const std::size_t first = at_++;
+    while (at_ < text_.size() && belongs(text_[at_])) ++at_;
+    token_.kind = kind;
+    token_.text = text_.substr(first, at_ - first);
+  }
+  void string(char quote) noexcept {
+    const std::size_t first = ++at_;
+    while (at_ < text_.size() && text_[at_] != quote && text_[at_] != '\\') ++at_;
+    token_.text = text_.substr(first, at_ - first);
+    token_.kind = at_ < text_.size() && text_[at_] == quote ? Kind::string : Kind::invalid;
+    if (at_ < text_.size()) ++at_;
+  }
+  static bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+  static bool is_letter(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+  static bool is_word(char c) noexcept { return is_letter(c) || is_digit(c) || c == '.'; }
+  static bool is_number(char c) noexcept {
+    return is_digit(c) || c == '.' || c == 'e' || c == '-' || c == '+' || c == 'o';
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  SympyToken token_;
+};
+
+/// A function of sympy or torch.utils._sympy.functions, and its operator.
+struct SympyFunction {
+  std::string_view name;
+  ExprOp op;
+  std::uint8_t arity;  ///< 0: any number, folded from the left
+};
+inline constexpr auto sympy_functions = std::to_array<SympyFunction>({
+    {"Add", ExprOp::add, 0},
+    {"And", ExprOp::logical_and, 0},
+    {"CeilToInt", ExprOp::ceil_to_int, 1},
+    {"CleanDiv", ExprOp::floor_div, 2},
+    {"Equality", ExprOp::eq, 2},
+    {"FloatPow", ExprOp::pow, 2},
+    {"FloatTrueDiv", ExprOp::true_div, 2},
+    {"FloorDiv", ExprOp::floor_div, 2},
+    {"FloorToInt", ExprOp::floor_to_int, 1},
+    {"GreaterThan", ExprOp::ge, 2},
+    {"IntTrueDiv", ExprOp::int_true_div, 2},
+    {"LessThan", ExprOp::le, 2},
+    {"Max", ExprOp::max, 0},
+    {"Min", ExprOp::min, 0},
+    {"Mod", ExprOp::mod, 2},
+    {"ModularIndexing", ExprOp::modular_indexing, 3},
+    {"Mul", ExprOp::mul, 0},
+    {"Not", ExprOp::logical_not, 1},
+    {"Or", ExprOp::logical_or, 0},
+    {"Pow", ExprOp::pow, 2},
+    {"PowByNatural", ExprOp::pow, 2},
+    {"PythonMod", ExprOp::python_mod, 2},
+    {"RoundToInt", ExprOp::round_to_int, 1},
+    {"StrictGreaterThan", ExprOp::gt, 2},
+    {"StrictLessThan", ExprOp::lt, 2},
+    {"ToFloat", ExprOp::to_float, 1},
+    {"TruncToInt", ExprOp::trunc_to_int, 1},
+    {"Unequality", ExprOp::ne, 2},
+    {"Where", ExprOp::where, 3},
+    {"ceiling", ExprOp::ceil_to_int, 1},
+    {"floor", ExprOp::floor_to_int, 1},
+});
+
+}  // namespace davit::formats::detail
 
 namespace davit::formats {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/backends/portable/static/inverse.hpp"
+#include "davit/backends/portable/static/product.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/backends/portable/static/softmax.hpp"
+#include "davit/backends/portable/static/norm.hpp"
 
 #include <doctest/doctest.h>
 

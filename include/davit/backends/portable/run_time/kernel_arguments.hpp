@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "davit/backends/portable/run_time/kernel_call.hpp"
+#include "davit/core/overload_rows.hpp"
 #include "davit/program/operators/arguments.hpp"
 
 namespace davit::portable_kernels {
@@ -84,17 +85,6 @@ template <auto& table, auto kernel, auto takes = detail::takes_all>
   [&]<std::size_t... i>(std::index_sequence<i...>) {
     (add.template operator()<i>(), ...);
   }(std::make_index_sequence<table.size()>{});
-  return rows;
-}
-/// Concatenates the rows of a family's tables.
-template <std::size_t... N>
-[[nodiscard]] consteval auto joined_rows(const std::array<OpRow, N>&... parts) {
-  std::array<OpRow, (std::size_t{0} + ... + N)> rows{};
-  std::size_t at = 0;
-  const auto add = [&](const auto& part) {
-    for (const OpRow& row : part) rows[at++] = row;
-  };
-  (add(parts), ...);
   return rows;
 }
 

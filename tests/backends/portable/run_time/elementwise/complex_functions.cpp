@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/backends/portable/run_time/elementwise/complex_functions.hpp"
+#include "davit/backends/portable/run_time/elementwise/complex_forms.hpp"
 
 #include <doctest/doctest.h>
 
@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "davit/backends/portable/run_time/elementwise/complex_forms.hpp"
 #include "support/kernel_test.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "davit/backends/portable/run_time/elementwise/line_transform.hpp"
+#include "davit/backends/portable/run_time/elementwise/fourier.hpp"
 
 #include <doctest/doctest.h>
 

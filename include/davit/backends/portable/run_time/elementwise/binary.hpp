@@ -10,6 +10,7 @@
 
 #include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/result_type.hpp"
+#include "davit/core/overload_rows.hpp"
 #include "davit/kernels/arithmetic.hpp"
 #include "davit/kernels/elementwise.hpp"
 #include "davit/kernels/functions.hpp"
@@ -286,68 +287,50 @@ template <template <class> class F>
   return ErrorCode::ok;
 }
 
+/// The overloads of a function of two operands that may be numbers.
+template <davit::detail::FixedString name, davit::detail::FixedString... overloads>
+[[nodiscard]] consteval auto pairs(Kernel kernel) {
+  return overload_rows<name, overloads...>(OpRow{{}, kernel, Aliasing::none, true});
+}
+
 }  // namespace detail
 
-inline constexpr auto elementwise_binary_ops = std::to_array<OpRow>({
-    {"aten.add.Scalar", detail::add_scaled<false>, Aliasing::none, true},
-    {"aten.add.Tensor", detail::add_scaled<false>, Aliasing::none, true},
-    {"aten.sub.Scalar", detail::add_scaled<true>, Aliasing::none, true},
-    {"aten.sub.Tensor", detail::add_scaled<true>, Aliasing::none, true},
-    {"aten.mul.Scalar", detail::mul, Aliasing::none, true},
-    {"aten.mul.Tensor", detail::mul, Aliasing::none, true},
-    {"aten.div.Scalar", detail::divide, Aliasing::none, true},
-    {"aten.div.Scalar_mode", detail::divide, Aliasing::none, true},
-    {"aten.div.Tensor", detail::divide, Aliasing::none, true},
-    {"aten.div.Tensor_mode", detail::divide, Aliasing::none, true},
-    {"aten.remainder.Scalar", detail::remainder, Aliasing::none, true},
-    {"aten.remainder.Tensor", detail::remainder, Aliasing::none, true},
-    {"aten.fmod.Scalar", detail::fmod, Aliasing::none, true},
-    {"aten.fmod.Tensor", detail::fmod, Aliasing::none, true},
-    {"aten.pow.Scalar", detail::pow, Aliasing::none, true},
-    {"aten.pow.Tensor_Scalar", detail::pow, Aliasing::none, true},
-    {"aten.pow.Tensor_Tensor", detail::pow, Aliasing::none, true},
-    {"aten.maximum.default", detail::maximum, Aliasing::none, true},
-    {"aten.minimum.default", detail::minimum, Aliasing::none, true},
-    {"aten._prelu_kernel.default", detail::real_pair<kernels::Prelu>, Aliasing::none, true},
-    {"aten.atan2.default", detail::real_pair<kernels::Atan2>, Aliasing::none, true},
-    {"aten.copysign.Scalar", detail::real_pair<kernels::CopySign>, Aliasing::none, true},
-    {"aten.copysign.Tensor", detail::real_pair<kernels::CopySign>, Aliasing::none, true},
-    {"aten.hypot.default", detail::real_pair<kernels::Hypot>, Aliasing::none, true},
-    {"aten.__lshift__.Scalar", detail::shift<kernels::ShiftLeft>, Aliasing::none, true},
-    {"aten.__lshift__.Tensor", detail::shift<kernels::ShiftLeft>, Aliasing::none, true},
-    {"aten.bitwise_left_shift.Scalar_Tensor", detail::shift<kernels::ShiftLeft>, Aliasing::none, true},
-    {"aten.bitwise_left_shift.Tensor", detail::shift<kernels::ShiftLeft>, Aliasing::none, true},
-    {"aten.bitwise_left_shift.Tensor_Scalar", detail::shift<kernels::ShiftLeft>, Aliasing::none, true},
-    {"aten.__rshift__.Scalar", detail::shift<kernels::ShiftRight>, Aliasing::none, true},
-    {"aten.__rshift__.Tensor", detail::shift<kernels::ShiftRight>, Aliasing::none, true},
-    {"aten.bitwise_right_shift.Scalar_Tensor", detail::shift<kernels::ShiftRight>, Aliasing::none, true},
-    {"aten.bitwise_right_shift.Tensor", detail::shift<kernels::ShiftRight>, Aliasing::none, true},
-    {"aten.bitwise_right_shift.Tensor_Scalar", detail::shift<kernels::ShiftRight>, Aliasing::none, true},
-    {"aten.bitwise_and.Scalar", detail::bitwise<kernels::BitAnd>, Aliasing::none, true},
-    {"aten.bitwise_and.Tensor", detail::bitwise<kernels::BitAnd>, Aliasing::none, true},
-    {"aten.bitwise_or.Scalar", detail::bitwise<kernels::BitOr>, Aliasing::none, true},
-    {"aten.bitwise_or.Tensor", detail::bitwise<kernels::BitOr>, Aliasing::none, true},
-    {"aten.bitwise_xor.Scalar", detail::bitwise<kernels::BitXor>, Aliasing::none, true},
-    {"aten.bitwise_xor.Tensor", detail::bitwise<kernels::BitXor>, Aliasing::none, true},
-    {"aten.gcd.default", detail::bitwise<kernels::Gcd>, Aliasing::none, true},
-    {"aten.eq.Scalar", detail::compare<kernels::Equal>, Aliasing::none, true},
-    {"aten.eq.Tensor", detail::compare<kernels::Equal>, Aliasing::none, true},
-    {"aten.ne.Scalar", detail::compare<kernels::NotEqual>, Aliasing::none, true},
-    {"aten.ne.Tensor", detail::compare<kernels::NotEqual>, Aliasing::none, true},
-    {"aten.lt.Scalar", detail::compare<kernels::Less>, Aliasing::none, true},
-    {"aten.lt.Tensor", detail::compare<kernels::Less>, Aliasing::none, true},
-    {"aten.le.Scalar", detail::compare<kernels::LessEqual>, Aliasing::none, true},
-    {"aten.le.Tensor", detail::compare<kernels::LessEqual>, Aliasing::none, true},
-    {"aten.gt.Scalar", detail::compare<kernels::Greater>, Aliasing::none, true},
-    {"aten.gt.Tensor", detail::compare<kernels::Greater>, Aliasing::none, true},
-    {"aten.ge.Scalar", detail::compare<kernels::GreaterEqual>, Aliasing::none, true},
-    {"aten.ge.Tensor", detail::compare<kernels::GreaterEqual>, Aliasing::none, true},
-    {"aten.logical_and.default", detail::compare<kernels::LogicalAnd>, Aliasing::none, true},
-    {"aten.logical_or.default", detail::compare<kernels::LogicalOr>, Aliasing::none, true},
-    {"aten.logical_xor.default", detail::compare<kernels::LogicalXor>, Aliasing::none, true},
-    {"aten.clamp.default", detail::clamp, Aliasing::none, true},
-    {"aten.clamp.Tensor", detail::clamp, Aliasing::none, true},
-    {"aten.where.self", detail::where, Aliasing::none, true},
-});
+inline constexpr auto elementwise_binary_ops =
+    joined_rows(detail::pairs<"aten.add", "Scalar", "Tensor">(detail::add_scaled<false>),
+                detail::pairs<"aten.sub", "Scalar", "Tensor">(detail::add_scaled<true>),
+                detail::pairs<"aten.mul", "Scalar", "Tensor">(detail::mul),
+                detail::pairs<"aten.div", "Scalar", "Scalar_mode", "Tensor", "Tensor_mode">(detail::divide),
+                detail::pairs<"aten.remainder", "Scalar", "Tensor">(detail::remainder),
+                detail::pairs<"aten.fmod", "Scalar", "Tensor">(detail::fmod),
+                detail::pairs<"aten.pow", "Scalar", "Tensor_Scalar", "Tensor_Tensor">(detail::pow),
+                detail::pairs<"aten.copysign", "Scalar", "Tensor">(detail::real_pair<kernels::CopySign>),
+                detail::pairs<"aten.__lshift__", "Scalar", "Tensor">(detail::shift<kernels::ShiftLeft>),
+                detail::pairs<"aten.bitwise_left_shift", "Scalar_Tensor", "Tensor", "Tensor_Scalar">(
+                    detail::shift<kernels::ShiftLeft>),
+                detail::pairs<"aten.__rshift__", "Scalar", "Tensor">(detail::shift<kernels::ShiftRight>),
+                detail::pairs<"aten.bitwise_right_shift", "Scalar_Tensor", "Tensor", "Tensor_Scalar">(
+                    detail::shift<kernels::ShiftRight>),
+                detail::pairs<"aten.bitwise_and", "Scalar", "Tensor">(detail::bitwise<kernels::BitAnd>),
+                detail::pairs<"aten.bitwise_or", "Scalar", "Tensor">(detail::bitwise<kernels::BitOr>),
+                detail::pairs<"aten.bitwise_xor", "Scalar", "Tensor">(detail::bitwise<kernels::BitXor>),
+                detail::pairs<"aten.eq", "Scalar", "Tensor">(detail::compare<kernels::Equal>),
+                detail::pairs<"aten.ne", "Scalar", "Tensor">(detail::compare<kernels::NotEqual>),
+                detail::pairs<"aten.lt", "Scalar", "Tensor">(detail::compare<kernels::Less>),
+                detail::pairs<"aten.le", "Scalar", "Tensor">(detail::compare<kernels::LessEqual>),
+                detail::pairs<"aten.gt", "Scalar", "Tensor">(detail::compare<kernels::Greater>),
+                detail::pairs<"aten.ge", "Scalar", "Tensor">(detail::compare<kernels::GreaterEqual>),
+                detail::pairs<"aten.clamp", "default", "Tensor">(detail::clamp),
+                std::to_array<OpRow>({
+                    {"aten.maximum.default", detail::maximum, Aliasing::none, true},
+                    {"aten.minimum.default", detail::minimum, Aliasing::none, true},
+                    {"aten._prelu_kernel.default", detail::real_pair<kernels::Prelu>, Aliasing::none, true},
+                    {"aten.atan2.default", detail::real_pair<kernels::Atan2>, Aliasing::none, true},
+                    {"aten.hypot.default", detail::real_pair<kernels::Hypot>, Aliasing::none, true},
+                    {"aten.gcd.default", detail::bitwise<kernels::Gcd>, Aliasing::none, true},
+                    {"aten.logical_and.default", detail::compare<kernels::LogicalAnd>, Aliasing::none, true},
+                    {"aten.logical_or.default", detail::compare<kernels::LogicalOr>, Aliasing::none, true},
+                    {"aten.logical_xor.default", detail::compare<kernels::LogicalXor>, Aliasing::none, true},
+                    {"aten.where.self", detail::where, Aliasing::none, true},
+                }));
 
 }  // namespace davit::portable_kernels

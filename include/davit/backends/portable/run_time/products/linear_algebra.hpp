@@ -10,7 +10,6 @@
 
 #include "davit/backends/portable/run_time/kernel_call.hpp"
 #include "davit/backends/portable/run_time/products/decompositions.hpp"
-#include "davit/backends/portable/run_time/products/matrices.hpp"
 #include "davit/backends/portable/run_time/products/symmetric_values.hpp"
 
 /// Systems of equations, determinants and factors of (batches of) matrices; real and complex, computed in double.

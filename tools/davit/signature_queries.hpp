@@ -2,6 +2,8 @@
 #pragma once
 
 #include <rapidjson/rapidjson.h>
+#include <rapidjson/stringbuffer.h>
+#include <rapidjson/writer.h>
 
 #include <cmath>
 #include <cstdint>
@@ -12,6 +14,8 @@
 #include <variant>
 #include <vector>
 
+#include "davit/core/config.hpp"
+#include "davit/core/error.hpp"
 #include "davit/program/python_repr.hpp"
 #include "davit/program/signature.hpp"
 
@@ -135,6 +139,18 @@ template <class Writer>
   entry("output_tokens", signature.output_tokens());
   writer.EndObject();
   return {};
+}
+
+/// Returns the results of all signature queries as one line of JSON: mappings as ordered [key, value] pairs, floats as
+/// in Python.
+///
+/// Omits an empty `parameters_to_mutate`, which torch 2.6 does not have. Errors: a signature with two losses.
+[[nodiscard]] inline Result<std::string> signature_queries_json(const ExportGraphSignature& signature) {
+  rapidjson::StringBuffer buffer;
+  rapidjson::Writer<rapidjson::StringBuffer> writer(buffer);
+  const Result<void> written = write_signature_queries(writer, signature);
+  if (!written) return error_of(written);
+  return std::string(buffer.GetString(), buffer.GetSize());
 }
 
 }  // namespace davit::formats
