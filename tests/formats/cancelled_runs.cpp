@@ -11,14 +11,13 @@
 #include <string_view>
 #include <vector>
 
+#include "../../tools/davit/recorded_case.hpp"
 #include "../support/data.hpp"
 #include "../support/error_in.hpp"
 #include "davit/backends/portable.hpp"
 #include "davit/core/value_or_exit.hpp"
-#include "davit/formats/case_files.hpp"
 #include "davit/formats/checkpoint.hpp"
 #include "davit/formats/pt2.hpp"
-#include "davit/formats/recorded_case.hpp"
 #include "davit/lowering/to_backend.hpp"
 #include "davit/runtime/session.hpp"
 
