@@ -157,3 +157,16 @@ TEST_CASE("bytes that stay outside are empty segments, known by their address an
   for (const SegmentWriter::Outside& each : segments.outside())
     CHECK(each.number == (each.name == "b" ? b : each.name == "unused" ? SegmentWriter::Outside::unused : a));
 }
+
+TEST_CASE("many segments outside before one inside") {
+  const Bytes all(4000, std::byte{7});
+  const std::span<const std::byte> bytes(all);
+  std::vector<SegmentWriter::Outside> outside;
+  for (std::size_t i = 0; i < 100; ++i) outside.push_back({.name = "w", .bytes = bytes.subspan(20 * i, 20)});
+  SegmentWriter segments;
+  segments.keep_outside(outside);
+  for (std::size_t i = 0; i < 100; ++i) CHECK(segments.add(bytes.subspan(20 * i, 20)) == i);
+  const std::uint32_t inside = segments.add(bytes.subspan(2000, 30));
+  CHECK(inside == 100);
+  CHECK(segments.add(bytes.subspan(2500, 30)) == inside);
+}

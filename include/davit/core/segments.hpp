@@ -39,7 +39,7 @@ class SegmentWriter {
   [[nodiscard]] std::span<const std::span<const std::byte>> segments() const noexcept;
 
  private:
-  /// Doubles the hash table.
+  /// Makes the hash table twice as large as the number of segments, or more.
   void grow();
 
   std::vector<std::span<const std::byte>> segments_;

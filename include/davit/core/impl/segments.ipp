@@ -32,7 +32,9 @@ std::uint32_t SegmentWriter::add(std::span<const std::byte> bytes) {
 
 void SegmentWriter::grow() {
   constexpr std::uint32_t none = 0xffffffffu;
-  numbers_.assign(numbers_.empty() ? 16 : 2 * numbers_.size(), none);
+  std::size_t size = std::max<std::size_t>(16, numbers_.size());
+  while (size < 2 * (segments_.size() + 1)) size *= 2;  // segments that lie outside were added without a place
+  numbers_.assign(size, none);
   for (std::uint32_t i = 0; i < hashes_.size(); ++i) {
     std::size_t at = static_cast<std::size_t>(hashes_[i]) & (numbers_.size() - 1);
     while (numbers_[at] != none) at = (at + 1) & (numbers_.size() - 1);
