@@ -323,8 +323,8 @@ Hold::~Hold() {
 void require_none_lent(const Running& running) {
   if (running.lent == 0) return;
   throw refusal(ErrorCode::invalid_argument, "session",
-                "outputs of the last run that were lent (copy=False) are still in use, and their memory would change",
-                "delete them and what views them first, or run with copy=True");
+                "outputs that lend() gave are still in use, and their memory would change",
+                "delete them and what views them (del y), or call the session itself, which copies");
 }
 
 Model::Model(LoweredProgram program) : program_(std::move(program)) {

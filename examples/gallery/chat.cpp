@@ -73,11 +73,12 @@ int main(int argc, char** argv) {
   std::array<std::int64_t, 1> place{0};  // in the cache, of the first of `tokens`
   std::vector<std::int64_t> tokens;      // to read
   std::int64_t count = 0;
-  const auto start = std::chrono::steady_clock::now();
+  std::chrono::duration<double> seconds{};
   for (std::string line; std::getline(std::cin, line);) {
     if (place[0] + context / 4 + static_cast<std::int64_t>(line.size()) > context)
       tokens.clear(), place[0] = 0;  // forgets
     for (const char c : line.substr(0, context / 2) + "\n") tokens.push_back(static_cast<unsigned char>(c));
+    const auto start = std::chrono::steady_clock::now();
     for (std::int64_t byte = 0; byte != '\n' && place[0] + std::ssize(tokens) <= context; ++count) {
       const auto outputs =
           value_or_exit(session.run("forward", davit::tensor(tokens, {1, tokens.size()}), davit::tensor(place, {1})));
@@ -87,7 +88,7 @@ int main(int argc, char** argv) {
       std::putchar(static_cast<int>(byte));
       std::fflush(stdout);
     }
+    seconds += std::chrono::steady_clock::now() - start;
   }
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   std::fprintf(stderr, "%.0f tokens per second\n", static_cast<double>(count) / seconds.count());
 }

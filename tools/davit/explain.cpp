@@ -27,7 +27,7 @@ using namespace davit;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), bits, hex ? 16 : 10);
   if (!digits.empty() && error == std::errc{} && end == digits.data() + digits.size()) return Fault::from_bits(bits);
   return refuse(ErrorCode::invalid_argument, concat("code ", text), "it is no number of four bytes",
-                "give it as 4242 or 0x1092");
+                "give it as 1285 or 0x505");
 }
 
 /// The largest number of an error code.

@@ -12,6 +12,7 @@
 #include "davit/formats/report_json.hpp"
 #include "davit/lowered/print_report.hpp"
 #include "davit/lowered/write_dot.hpp"
+#include "davit/lowering/value_users.hpp"
 #include "files.hpp"
 #include "inputs.hpp"
 #include "progress.hpp"
@@ -36,10 +37,29 @@ using namespace davit;
   return all;
 }
 
+/// The weights that nodes read, or that are outputs. Training changes others, such as a count of batches, which are no
+/// part of the results.
+[[nodiscard]] std::vector<NamedTensor> weights_of_nodes(const ExportedProgram& program) {
+  const GraphModuleView graph = program.view();
+  const ValueUsers users = value_users(graph);
+  const std::span<const Argument> inputs = graph.args(graph.root().inputs);
+  std::vector<NamedTensor> weights;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Name* const name = target(program.signature.input_specs[i]);
+    if (name == nullptr || !inputs[i].is_value()) continue;
+    const ValueId v = inputs[i].value();
+    if (users.of(v).empty() && users.is_output[v] == 0) continue;
+    const auto weight = std::ranges::find(program.state_dict, *name, &NamedTensor::name);
+    if (weight != program.state_dict.end() && std::ranges::find(weights, *name, &NamedTensor::name) == weights.end())
+      weights.push_back(*weight);
+  }
+  return weights;
+}
+
 /// Saves the program, and its weights in a file of their own. Lowers it once more to learn if its weights may be
 /// replaced.
-[[nodiscard]] Result<void> save_apart(const LowerCommand& options, const std::vector<NamedProgram>& programs,
-                                      const Runner& runner, Progress& progress) {
+[[nodiscard]] Result<void> save_apart(const LowerCommand& options, const NamedProgram& program, const Runner& runner,
+                                      Progress& progress) {
   const std::filesystem::path file = formats::path_of(options.weights_file);
   if (file.parent_path() != formats::path_of(options.output).parent_path())
     return std::unexpected(Error{.code = ErrorCode::invalid_argument,
@@ -47,35 +67,34 @@ using namespace davit;
                                  .where = concat("--weights-file ", options.weights_file),
                                  .what = "the package finds its weights in its own folder alone",
                                  .fix = "name a file in the folder of -o"});
-  std::vector<NamedTensor> weights;
-  for (const NamedProgram& each : programs)
-    for (const NamedTensor& weight : each.program.state_dict)
-      if (std::ranges::find(weights, weight.name, &NamedTensor::name) == weights.end()) weights.push_back(weight);
-  bool may_replace = false;
-  if (programs.size() == 1) {
-    progress.show("lowering it once more, with other weights");
-    const Result<bool> free = formats::weights_are_free(
-        programs[0].program, runner.program(), [&](const ExportedProgram& other) -> Result<LoweredProgram> {
-          const ProgramMethod method[] = {{Name::own(programs[0].method), &other}};
-          const Result<Runner> again = Runner::lower(method, options.lowering, options.profile, nullptr);
-          if (!again) return std::unexpected(again.error());
-          return again->program();
-        });
-    if (!free) return std::unexpected(free.error());
-    may_replace = *free;
-    progress.show({});
-  }
+  const std::vector<NamedTensor> weights = weights_of_nodes(program.program);
+  if (weights.empty())
+    return std::unexpected(Error{.code = ErrorCode::invalid_argument,
+                                 .stage = Stage::save,
+                                 .where = concat("--weights-file ", options.weights_file),
+                                 .what = "the program reads no weights",
+                                 .fix = "lower it without the option"});
+  progress.show("lowering it once more, with other weights");
+  const Result<bool> free = formats::weights_are_free(
+      program.program, runner.program(), [&](const ExportedProgram& other) -> Result<LoweredProgram> {
+        const ProgramMethod method[] = {{Name::own(program.method), &other}};
+        const Result<Runner> again = Runner::lower(method, options.lowering, options.profile, nullptr);
+        if (!again) return std::unexpected(again.error());
+        return again->program();
+      });
+  if (!free) return std::unexpected(free.error());
+  progress.show({});
   if (Result<void> saved = formats::save_weights(weights, options.weights_file); !saved) return saved;
   print_written(options.weights_file);
   const std::string name = file.filename().string();
   if (Result<void> saved = runner.save(options.output, {.debug_map = !options.strip_debug_map,
                                                         .weights = weights,
                                                         .weights_file = name,
-                                                        .may_replace_weights = may_replace});
+                                                        .may_replace_weights = *free});
       !saved)
     return saved;
   print_written(options.output);
-  if (!may_replace) print("the package loads with these weights alone: lowering computed results from them\n");
+  if (!*free) print("the package loads with these weights alone: lowering computed results from them\n");
   return {};
 }
 
@@ -95,6 +114,12 @@ using namespace davit;
   bool are_methods = false;
   const Result<std::vector<NamedProgram>> programs = read_models(options.models, options.lowering.limits, are_methods);
   if (!programs) return std::unexpected(programs.error());
+  if (!options.weights_file.empty() && programs->size() > 1)
+    return std::unexpected(Error{.code = ErrorCode::not_available,
+                                 .stage = Stage::save,
+                                 .where = concat("--weights-file ", options.weights_file),
+                                 .what = "a package of several methods keeps its weights itself",
+                                 .fix = "lower each method by its own command, or leave the option out"});
   std::vector<ProgramMethod> methods;
   for (const NamedProgram& each : *programs) methods.push_back({Name::own(each.method), &each.program});
   progress.show("lowering " + model);
@@ -134,7 +159,7 @@ using namespace davit;
   if (!options.html.empty())
     if (Result<void> written = write_page(options.html, json); !written) return written;
   if (options.output.empty()) return {};
-  if (!options.weights_file.empty()) return save_apart(options, *programs, *runner, progress);
+  if (!options.weights_file.empty()) return save_apart(options, programs->front(), *runner, progress);
   if (Result<void> saved = runner->save(options.output, {.debug_map = !options.strip_debug_map}); !saved) return saved;
   print_written(options.output);
   return {};

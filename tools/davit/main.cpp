@@ -417,7 +417,7 @@ void reserve_streams() {
 
   tool::ExplainCommand explain;
   CLI::App* explain_command = app.add_subcommand("explain", "explains an error code from a device");
-  explain_command->add_option("code", explain.code, "the four bytes as a number: 4242 or 0x1092")->required();
+  explain_command->add_option("code", explain.code, "the four bytes as a number: 1285 or 0x505")->required();
   explain_command->add_option("--model", explain.models, "the .pt2 file that was embedded, or METHOD=FILE each")
       ->required();
   explain_command->add_option("--method", explain.method, "the method that returned the code (the first)");

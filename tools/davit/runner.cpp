@@ -38,6 +38,12 @@ struct Runner::Sessions {
 
   [[nodiscard]] static Result<Runner> start(Result<LoweredProgram> program, const LoweringChoice& choice, bool trace) {
     if (!program) return std::unexpected(std::move(program.error()));
+    if (program->methods().empty())
+      return std::unexpected(Error{.code = ErrorCode::invalid_argument,
+                                   .stage = Stage::load,
+                                   .where = "package",
+                                   .what = "it holds tensors and no method: a file of weights, or a saved state",
+                                   .fix = "name the package of the program; --weights-of takes such a file"});
     const Result<std::size_t> method = program->find_method(choice.method.empty() ? "forward" : choice.method);
     if (!method && !choice.method.empty()) return std::unexpected(method.error());
     auto tracer = trace ? std::make_unique<ToolTracer>() : nullptr;

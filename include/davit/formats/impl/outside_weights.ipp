@@ -94,13 +94,20 @@ struct OutsideWeight {
     return std::unexpected(
         weights_error(code, concat("weights, '", wanted.name, "'"), std::move(what), std::move(fix)));
   };
+  const auto text = [](std::span<const std::int64_t> sizes) {
+    Name out = "[";
+    for (const std::int64_t& size : sizes) out = concat(out, &size == sizes.data() ? "" : ", ", size);
+    return concat(out, "]");
+  };
   constexpr std::string_view other = "take the weights of the program that was lowered";
   if (given.dtype != wanted.layout.dtype)
     return refuse(ErrorCode::invalid_dtype,
                   concat("it holds ", name_of(given.dtype), ", the package needs ", name_of(wanted.layout.dtype)),
                   other);
   if (given.sizes != wanted.layout.sizes)
-    return refuse(ErrorCode::invalid_shape, "the package needs other sizes", other);
+    return refuse(ErrorCode::invalid_shape,
+                  concat("it has the sizes ", text(given.sizes), ", the package needs ", text(wanted.layout.sizes)),
+                  other);
   const std::span<const std::byte> reached = reachable_bytes(given);
   SharedBytes bytes = given.storage;
   if (given.strides == wanted.layout.strides && !reached.empty()) {

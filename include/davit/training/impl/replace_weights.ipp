@@ -34,7 +34,7 @@ namespace detail {
       if (name.size() > wanted.size() && name.ends_with(wanted) && name[name.size() - wanted.size() - 1] == '.')
         return concat("the prefix '", name.substr(0, name.size() - wanted.size()), "' fits '", wanted, "'");
     }
-  return "davit inspect lists the names of both";
+  return "davit inspect --json lists the names of the program";
 }
 
 }  // namespace detail
