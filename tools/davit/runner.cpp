@@ -36,12 +36,13 @@ struct Runner::Sessions {
   Session session;
   std::size_t method_index = 0;  ///< index of the method to run
 
-  [[nodiscard]] static Result<Runner> start(Result<LoweredProgram> program, const LoweringChoice& choice, bool trace) {
+  [[nodiscard]] static Result<Runner> start(Result<LoweredProgram> program, const LoweringChoice& choice, bool trace,
+                                            std::string_view file = "package") {
     if (!program) return std::unexpected(std::move(program.error()));
     if (program->methods().empty())
       return std::unexpected(Error{.code = ErrorCode::invalid_argument,
                                    .stage = Stage::load,
-                                   .where = "package",
+                                   .where = Name::own(file),
                                    .what = "it holds tensors and no method: a file of weights, or a saved state",
                                    .fix = "name the package of the program; --weights-of takes such a file"});
     const Result<std::size_t> method = program->find_method(choice.method.empty() ? "forward" : choice.method);
@@ -184,7 +185,7 @@ Result<Runner> Runner::load(const std::string& file, const LoweringChoice& choic
   if (!weights.empty()) with.weights = *given;
   Result<LoweredProgram> program = formats::load_program<Backends>(file, with);
   if (!program) return std::unexpected(std::move(program.error()));
-  return Sessions::start(std::move(program), choice, trace);
+  return Sessions::start(std::move(program), choice, trace, file);
 }
 Result<Runner> Runner::load(const SharedBytes& package, const LoweringChoice& choice) {
   set_threads(choice.threads);
