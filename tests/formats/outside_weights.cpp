@@ -90,6 +90,10 @@ TEST_CASE("a package finds its file of weights beside it") {
   REQUIRE(save_weights(program.state_dict, file));
   CHECK(run(load_program<portable>(path)) == Floats{11, 22, 33});
   CHECK(read_state(path));
+  std::filesystem::copy_file(path, file, std::filesystem::copy_options::overwrite_existing);  // names itself
+  const Error error = error_in(load_program<portable>(path));
+  CHECK(error.code == ErrorCode::not_found);
+  CHECK(error.where.view().find("w.davit: ") != std::string_view::npos);
   std::filesystem::remove_all(folder);
 }
 
@@ -132,6 +136,36 @@ TEST_CASE("weights_are_free: lowering computes nothing from weights that the pac
   d.output(d.add("z", d.mul("y", x, scale), d.mul("twice", scale, 2.0)));
   program = d.finish();
   CHECK(weights_are_free(program, lower(program), lowered_of) == false);
+}
+
+TEST_CASE("weights_are_free: a folded sign, or rounded number, is not free") {
+  for (const char* const target : {"aten.sign.default", "aten.round.default", "aten.floor.default", "aten.abs.default",
+                                   "aten.relu.default", "aten.neg.default"}) {
+    CAPTURE(target);
+    Draft d;
+    const ValueId scale = d.parameter("scale", programs::tensor({4}, {1, -2, 0.25F, 0}));
+    const ValueId x = d.user("x", {4});
+    d.output(d.add("z", d.mul("y", x, scale), d.op(target, "folded", scale)));
+    const ExportedProgram program = d.finish();
+    CHECK(weights_are_free(program, lower(program), [](const ExportedProgram& p) -> Result<LoweredProgram> {
+            return to_backend<portable>(p);
+          }) == false);
+  }
+}
+
+TEST_CASE("a weight whose layout takes far more memory than its elements is refused before it is copied") {
+  Draft d;
+  Tensor sparse = Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{1 << 20});
+  sparse.sizes = {2};
+  sparse.strides = {(1 << 20) - 1};
+  const ValueId weight = d.parameter("weight", sparse);
+  const ValueId x = d.user("x", {2});
+  d.output(d.mul("y", x, weight));
+  const ExportedProgram program = d.finish();
+  const std::vector<NamedTensor> dense{{"weight", programs::tensor({2}, {1, 2})}};
+  const Error error = error_in(load(saved(program, true), dense));
+  CHECK(error.code == ErrorCode::corrupt_data);
+  CHECK(error.where == "weights, 'weight'");
 }
 
 TEST_CASE("weights that are missing or do not fit are errors that name them") {

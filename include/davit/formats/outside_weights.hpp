@@ -37,8 +37,10 @@ void keep_outside(SegmentWriter& segments, std::span<const NamedTensor> weights,
 void write_outside(ByteWriter& table, SegmentWriter& segments, std::span<const NamedTensor> weights,
                    std::string_view file, bool may_replace);
 
-/// Returns a copy of a program in which the weights that lie outside of `package` have slightly other elements.
-[[nodiscard]] Result<ExportedProgram> with_other_weights(const ExportedProgram& program, const SharedBytes& package);
+/// Returns a copy of a program in which the weights that lie outside of `package` have other elements: slightly other
+/// ones if `nudged`, else of other signs and magnitudes.
+[[nodiscard]] Result<ExportedProgram> with_other_weights(const ExportedProgram& program, const SharedBytes& package,
+                                                         bool nudged);
 /// True if two packages with lists of weights differ in these lists at most. Errors: corrupt_data.
 [[nodiscard]] Result<bool> differ_in_weights_alone(const SharedBytes& a, const SharedBytes& b);
 
@@ -54,8 +56,9 @@ void write_outside(ByteWriter& table, SegmentWriter& segments, std::span<const N
 }  // namespace detail
 
 /// True if lowering computed nothing from the weights that a package of `lowered` keeps in a file of their own, so that
-/// SaveOptions::may_replace_weights holds. Lowers the program once more, with other elements of these weights, by
-/// lower(program) -> Result<LoweredProgram>, and compares. `lowered` is lower(program). Errors: those of `lower` and of
+/// SaveOptions::may_replace_weights holds. Lowers the program twice more, with other elements of these weights, by
+/// lower(program) -> Result<LoweredProgram>, and compares: a sign, a rounded or a compared weight is seen too.
+/// `lowered` is lower(program). False if another lowering fails. Errors: out_of_memory of `lower`; those of
 /// save_program.
 template <class Lower>
 [[nodiscard]] Result<bool> weights_are_free(const ExportedProgram& program, const LoweredProgram& lowered,
@@ -68,13 +71,17 @@ template <class Lower>
   };
   const Result<SharedBytes> first = saved(lowered, program);
   if (!first) return error_of(first);
-  const Result<ExportedProgram> other = detail::with_other_weights(program, *first);
-  if (!other) return error_of(other);
-  const Result<LoweredProgram> again = lower(*other);
-  if (!again) return error_of(again);
-  const Result<SharedBytes> second = saved(*again, *other);
-  if (!second) return error_of(second);
-  return detail::differ_in_weights_alone(*first, *second);
+  for (const bool nudged : {true, false}) {
+    const Result<ExportedProgram> other = detail::with_other_weights(program, *first, nudged);
+    if (!other) return error_of(other);
+    const Result<LoweredProgram> again = lower(*other);
+    if (!again && again.error().code == ErrorCode::out_of_memory) return error_of(again);
+    if (!again) return false;  // an index, for example, that lowering followed
+    const Result<SharedBytes> second = saved(*again, *other);
+    if (!second) return error_of(second);
+    if (const Result<bool> same = detail::differ_in_weights_alone(*first, *second); !same || !*same) return same;
+  }
+  return true;
 }
 
 }  // namespace davit::formats

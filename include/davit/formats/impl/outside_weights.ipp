@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <string>
@@ -115,6 +116,11 @@ struct OutsideWeight {
   } else {
     const std::int64_t extent =
         storage_extent(wanted.layout.sizes, wanted.layout.strides, 0, size_of(wanted.layout.dtype));
+    if (static_cast<std::uint64_t>(extent) > 64 * static_cast<std::uint64_t>(reached.size()) + 4096)
+      return refuse(
+          ErrorCode::corrupt_data,
+          concat("the package's layout of it takes ", extent, " bytes, for ", reached.size(), " that are there"),
+          "lower the program again");
     Tensor copy = wanted.layout;
     copy.storage = SharedBytes::allocate(static_cast<std::size_t>(extent));
     if (copy.storage.size() != static_cast<std::size_t>(extent))
@@ -182,7 +188,60 @@ struct OutsideList {
   return list;
 }
 
-Result<ExportedProgram> with_other_weights(const ExportedProgram& program, const SharedBytes& bytes) {
+namespace {
+
+/// Bits of a floating-point number of `size` bytes, of which `mantissa` are its mantissa's.
+struct FloatBits {
+  std::size_t size;
+  int mantissa;
+};
+/// Of a dtype's numbers, or of the parts of its complex numbers; nullopt for integers and bools.
+[[nodiscard]] std::optional<FloatBits> float_bits(ScalarType dtype) {
+  switch (dtype) {
+    case ScalarType::float16: return FloatBits{2, 10};
+    case ScalarType::bfloat16: return FloatBits{2, 7};
+    case ScalarType::float32:
+    case ScalarType::complex64: return FloatBits{4, 23};
+    case ScalarType::float64:
+    case ScalarType::complex128: return FloatBits{8, 52};
+    default: return std::nullopt;
+  }
+}
+
+/// Changes elements a little: one bit of an integer, of a float a bit in the middle of its mantissa.
+void nudge(std::span<std::byte> bytes, ScalarType dtype) {
+  const std::optional<FloatBits> floats = float_bits(dtype);
+  const std::size_t size = floats ? floats->size : size_of(dtype);
+  for (std::size_t at = floats && size >= 4 ? size / 4 : 0; at < bytes.size(); at += size) bytes[at] ^= std::byte{1};
+}
+
+/// Changes elements much: signs, and magnitudes by up to 2^7, of finite floats, which stay finite; low bits of
+/// integers.
+void scatter(std::span<std::byte> bytes, ScalarType dtype) {
+  const std::optional<FloatBits> floats = float_bits(dtype);
+  const std::size_t size = floats ? floats->size : size_of(dtype);
+  std::uint64_t random = 0x9e3779b97f4a7c15;
+  for (std::size_t at = 0; at + size <= bytes.size(); at += size) {
+    random = random * 6364136223846793005 + 1442695040888963407;
+    const std::uint64_t choice = random >> 40;
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &bytes[at], size);
+    if (floats) {
+      const std::uint64_t most = (std::uint64_t{1} << (8 * size - 1 - static_cast<std::size_t>(floats->mantissa))) - 1;
+      const std::uint64_t exponent = bits >> floats->mantissa & most;
+      if (exponent == most) continue;
+      const std::uint64_t larger = std::min((exponent == 0 ? most / 2 : exponent) + choice % 8, most - 2);
+      bits ^= (exponent ^ larger) << floats->mantissa ^ (choice >> 3 & 1) << (8 * size - 1);
+    } else {
+      bits ^= dtype == ScalarType::bool_ ? choice & 1 : size == 1 ? choice & 0xff : choice & 3;
+    }
+    std::memcpy(&bytes[at], &bits, size);
+  }
+}
+
+}  // namespace
+
+Result<ExportedProgram> with_other_weights(const ExportedProgram& program, const SharedBytes& bytes, bool nudged) {
   Result<Package> package = read_package(bytes);
   if (!package) return error_of(std::move(package));
   const Result<std::optional<OutsideList>> list = take_list(*package);
@@ -200,14 +259,12 @@ Result<ExportedProgram> with_other_weights(const ExportedProgram& program, const
       each.tensor.storage = known->second;
       continue;
     }
-    const std::size_t size = size_of(each.tensor.dtype);
     SharedBytes changed = SharedBytes::copy_of(each.tensor.storage.bytes());
     if (changed.empty())
       return std::unexpected(
           weights_error(ErrorCode::out_of_memory, concat("weights, '", each.name, "'"), "no memory for a copy", {}));
-    // one bit of an integer; of a float a bit in the middle of its mantissa
-    const std::size_t byte = size >= 4 && is_floating(each.tensor.dtype) ? size / 4 : 0;
-    for (std::size_t at = byte; at < changed.size(); at += size) changed.writable()[at] ^= std::byte{1};
+    const std::span<std::byte> elements(changed.writable(), changed.size());
+    nudged ? nudge(elements, each.tensor.dtype) : scatter(elements, each.tensor.dtype);
     changes.emplace_back(std::exchange(each.tensor.storage, changed), changed);
   }
   return other;
@@ -246,8 +303,12 @@ Result<void> read_outside(Package& package, std::optional<std::span<const NamedT
       return std::unexpected(weights_error(ErrorCode::not_found, "weights",
                                            "the package's weights lie in a file of their own, which is not given",
                                            "pass LoadOptions::weights: the tensors of formats::read_state"));
+    const std::string at = std::string(path.substr(0, path.rfind('/') + 1)) + file;
+    Result<SharedBytes> bytes = map_file(at);
+    // without a path: a file of weights that needs another one is an error, as it might name itself
     Result<std::vector<NamedTensor>> beside =
-        formats::read_state(std::string(path.substr(0, path.rfind('/') + 1)) + file);
+        bytes ? formats::read_state(*bytes) : Result<std::vector<NamedTensor>>(error_of(std::move(bytes)));
+    if (!beside && bytes) beside.error().where = concat(at, ": ", beside.error().where);
     if (!beside) return error_of(std::move(beside));
     read = *std::move(beside);
     weights = read;
