@@ -127,6 +127,20 @@ TEST_CASE("near the middle of two bytes it is PyTorch's that is made: the recipr
   CHECK(faults(program, {EValue(input.view())}, {0, 0}) == "");
 }
 
+TEST_CASE("zero points far from bytes are used as they are") {
+  QuantizedNet n;
+  auto weights = n.weights("w", {8, 3, 3, 3});
+  Tensor zeros = Tensor::zeros(ScalarType::int64, std::array<std::int64_t, 1>{8});
+  zeros.view().as<std::int64_t>()[2] = -100000;
+  zeros.view().as<std::int64_t>()[5] = 2000;
+  weights.zero_points = n.draft.parameter("far_zeros", zeros);
+  const auto bias = n.draft.parameter("bias", Net::numbers({8}, 1, 0, 5));
+  const auto conv =
+      n.conv("c", n.input("x", {2, 3, 8, 8}), n.dequantize("w", weights, {8, 3, 3, 3}), bias, {2, 8, 8, 8}, 1, 1, 1);
+  const ExportedProgram program = n.finish({conv});
+  for (const bool int8_kernels : {false, true}) CHECK(faults(program, n.sample(), {1e-4, 1e-3}, int8_kernels) == "");
+}
+
 TEST_CASE("a NaN becomes PyTorch's byte") {
   QuantizedNet n;
   const auto x = n.input("x", {2, 8});

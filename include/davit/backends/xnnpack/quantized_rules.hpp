@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "davit/backends/xnnpack/kernel_calls.hpp"
@@ -164,20 +166,20 @@ inline void emit_dequantize_channels(Planner& p, const Call& call, const operato
   const Tensor* integers = p.constant(view.input);
   const Tensor* scales = p.constant(view.scales);
   const Tensor* zeros = p.constant(view.zero_points);
+  if (integers == nullptr || scales == nullptr || zeros == nullptr) return emit_kernel(p, call, KernelOrder::rows);
+  const Tensor s = padded_copy(*scales);
+  const Tensor z = padded_copy(*zeros);
+  const std::span<const std::int64_t> points(z.view().as<std::int64_t>(), static_cast<std::size_t>(z.numel()));
+  // others are not of int8; float32 has all differences of these and bytes
+  if (std::ranges::any_of(points, [](std::int64_t zero) { return zero < -1024 || zero > 1024; }))
+    return emit_kernel(p, call, KernelOrder::rows);
   ValueState& state = p.state(call.output());
-  if (integers != nullptr && scales != nullptr && zeros != nullptr) {
-    state.constant = state.packed = true;
-    state.weights = {*integers, {}, {}, view.axis};
-    const Tensor s = padded_copy(*scales);
-    const Tensor z = padded_copy(*zeros);
-    for (std::int64_t c = 0; c < s.numel(); ++c) {
-      state.weights.scales.push_back(s.view().as<float>()[c]);
-      const std::int64_t zero = z.view().as<std::int64_t>()[c];
-      state.weights.zero_points.push_back(zero < -1024 || zero > 1024 ? 1024 : static_cast<std::int32_t>(zero));
-    }
-    return;
+  state.constant = state.packed = true;
+  state.weights = {*integers, {}, {}, view.axis};
+  for (std::size_t c = 0; c < points.size(); ++c) {
+    state.weights.scales.push_back(s.view().as<float>()[c]);
+    state.weights.zero_points.push_back(static_cast<std::int32_t>(points[c]));
   }
-  emit_kernel(p, call, KernelOrder::rows);
 }
 
 }  // namespace detail
