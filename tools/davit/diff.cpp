@@ -88,6 +88,8 @@ struct Change {
   const auto partitions = method.array("partitions"), nodes = method.array("nodes");
   if (!partitions) return std::unexpected(partitions.error());
   if (!nodes) return std::unexpected(nodes.error());
+  for (const char* const list : {"places", "weights", "constants", "refusals", "candidates"})  // the page reads them
+    if (const auto found = method.array(list); !found) return std::unexpected(found.error());
   for (const Json each : *partitions) {
     Result<DiffRow> row = read_row(each, {"tag", "backend", "backend"});
     if (!row) return std::unexpected(std::move(row.error()));
@@ -102,6 +104,14 @@ struct Change {
     if (!partition) return std::unexpected(partition.error());
     if (partition->has_value() && (**partition < 0 || **partition >= std::ssize(out.partitions)))
       return each.error("the method has no such partition", "write the report again by davit lower --json");
+    const auto inputs = each.array("inputs");
+    if (!inputs) return std::unexpected(inputs.error());
+    for (const Json input : *inputs) {
+      const Result<std::int64_t> number = input.integer();
+      if (!number) return std::unexpected(number.error());
+      if (*number < 0 || static_cast<std::uint64_t>(*number) >= nodes->size())
+        return input.error("the method has no such node", "write the report again by davit lower --json");
+    }
     row->backend =
         partition->has_value() ? out.partitions[static_cast<std::size_t>(**partition)].backend : "control flow";
     out.nodes.push_back(*std::move(row));

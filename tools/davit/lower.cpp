@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -61,7 +62,11 @@ using namespace davit;
 [[nodiscard]] Result<void> save_apart(const LowerCommand& options, const NamedProgram& program, const Runner& runner,
                                       Progress& progress) {
   const std::filesystem::path file = formats::path_of(options.weights_file);
-  if (file.parent_path() != formats::path_of(options.output).parent_path())
+  const auto folder_of = [](const std::filesystem::path& path) {
+    std::error_code ignored;
+    return std::filesystem::weakly_canonical(path.has_parent_path() ? path.parent_path() : ".", ignored);
+  };
+  if (folder_of(file) != folder_of(formats::path_of(options.output)))
     return std::unexpected(Error{.code = ErrorCode::invalid_argument,
                                  .stage = Stage::save,
                                  .where = concat("--weights-file ", options.weights_file),
