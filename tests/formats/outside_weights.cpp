@@ -265,6 +265,13 @@ TEST_CASE("the same elements in other strides are the same weights") {
   spread[0].tensor.sizes = {3};
   spread[0].tensor.strides = {0};
   CHECK(run(load(saved(program, false), spread)) == Floats{17, 27, 37});
+  program.state_dict = spread;
+  const SharedBytes expanded = saved(program, true);
+  spread[0].tensor = programs::tensor({3}, {8, 8, 8});
+  CHECK(run(load(expanded, spread)) == Floats{18, 28, 38});
+  spread[0].tensor = programs::tensor({3}, {8, 8, 9});
+  CHECK(error_in(load(expanded, spread)).what ==
+        "it is expanded in the package, and here elements differ that are one there");
 }
 
 TEST_CASE("weights that share a storage with gaps load from tensors of their own") {

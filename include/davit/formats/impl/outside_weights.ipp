@@ -127,6 +127,14 @@ struct OutsideWeight {
       .code = code, .stage = Stage::load, .where = std::move(where), .what = std::move(what), .fix = std::move(fix)};
 }
 
+/// True if a segment has the elements of `given` where a weight of the package lies in it.
+[[nodiscard]] bool reads_in(const SharedBytes& segment, const OutsideWeight& wanted, const Tensor& given) {
+  Tensor inside = wanted.layout;
+  inside.storage = segment;
+  const std::optional<SharedBytes> a = is_stored(inside) ? elements_of(inside) : std::nullopt, b = elements_of(given);
+  return a && b && std::ranges::equal(a->bytes(), b->bytes());
+}
+
 /// Returns the bytes of a weight in the layout that the package expects. Errors: as read_outside.
 [[nodiscard]] Result<SharedBytes> bytes_of(const OutsideWeight& wanted, const Tensor& given, bool may_replace) {
   const auto refuse = [&](ErrorCode code, Name what, Name fix) {
@@ -162,6 +170,10 @@ struct OutsideWeight {
       return refuse(ErrorCode::out_of_memory, "no memory for a copy in the package's layout", {});
     copy_tensor(given.view(), copy.view());
     bytes = std::move(copy.storage);
+    if (!reads_in(bytes, wanted, given))
+      return refuse(ErrorCode::invalid_argument,
+                    "it is expanded in the package, and here elements differ that are one there",
+                    "take a weight that is expanded too, or lower the program with this one");
   }
   const bool is_inside = wanted.number == SegmentWriter::Outside::unused;  // folded into others
   if (!is_inside && may_replace) return bytes;
@@ -176,14 +188,6 @@ struct OutsideWeight {
   return bytes;
 }
 
-/// True if a segment has the elements of `given` where a weight of the package lies in it.
-[[nodiscard]] bool reads_in(const SharedBytes& segment, const OutsideWeight& wanted, const Tensor& given) {
-  Tensor inside = wanted.layout;
-  inside.storage = segment;
-  const std::optional<SharedBytes> a = is_stored(inside) ? elements_of(inside) : std::nullopt, b = elements_of(given);
-  return a && b && std::ranges::equal(a->bytes(), b->bytes());
-}
-
 /// Lays a further name of a segment out in it, between the elements of the names before it: tied weights of different
 /// strides, such as w and w[::2]. False if they differ in an element.
 [[nodiscard]] bool tie(SharedBytes& segment, const OutsideWeight& wanted, const Tensor& given,
@@ -192,12 +196,12 @@ struct OutsideWeight {
   if (reads_in(segment, wanted, given)) return true;
   Tensor inside = wanted.layout;
   inside.storage = SharedBytes::copy_of(segment.bytes());
-  if (!is_stored(inside) || repeats_elements(inside.view())) return false;
+  if (!is_stored(inside)) return false;
   copy_tensor(given.view(), inside.view());
   segment = inside.storage;
-  return std::ranges::all_of(before, [&](const OutsideWeight& each) {
-    return each.number != wanted.number || reads_in(segment, each, weights[names.first(each.name)].tensor);
-  });
+  return reads_in(segment, wanted, given) && std::ranges::all_of(before, [&](const OutsideWeight& each) {
+           return each.number != wanted.number || reads_in(segment, each, weights[names.first(each.name)].tensor);
+         });
 }
 
 /// Reads the list. Errors: corrupt_data.
