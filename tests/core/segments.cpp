@@ -170,3 +170,29 @@ TEST_CASE("many segments outside before one inside") {
   CHECK(inside == 100);
   CHECK(segments.add(bytes.subspan(2500, 30)) == inside);
 }
+
+TEST_CASE("is_stored: sizes and strides fit each other, and the elements lie in the storage") {
+  const Tensor good = ramp({2, 3});
+  CHECK(is_stored(good));
+  CHECK(reachable_bytes(good).size() == 24);
+  const auto is_bad = [&](auto&& change) {
+    Tensor bad = good;
+    change(bad);
+    return !is_stored(bad) && reachable_bytes(bad).empty();
+  };
+  CHECK(is_bad([](Tensor& t) { t.storage = {}; }));
+  CHECK(is_bad([](Tensor& t) { t.storage = t.storage.part(0, 20); }));
+  CHECK(is_bad([](Tensor& t) { t.storage_offset = 1; }));
+  CHECK(is_bad([](Tensor& t) { t.storage_offset = -1; }));
+  CHECK(is_bad([](Tensor& t) { t.strides = {3}; }));
+  CHECK(is_bad([](Tensor& t) { t.strides = {}; }));
+  CHECK(is_bad([](Tensor& t) { t.strides = {-3, 1}; }));
+  CHECK(is_bad([](Tensor& t) { t.strides = {INT64_MAX, 1}; }));
+  CHECK(is_bad([](Tensor& t) { t.sizes = {-2, 3}; }));
+  CHECK(is_bad([](Tensor& t) { t.dtype = ScalarType::undefined; }));
+  CHECK(is_bad([](Tensor& t) { t.sizes = t.strides = std::vector<std::int64_t>(max_rank + 1, 1); }));
+  Tensor empty = good;
+  empty.sizes = {0, 3};
+  empty.storage = {};
+  CHECK(is_stored(empty));
+}

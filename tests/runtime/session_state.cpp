@@ -144,3 +144,26 @@ TEST_CASE("a buffer passed to the run that writes it counts as it was") {
     CHECK(elements((*outputs)[0])[6] == (i == 0 ? 103 : 200));
   }
 }
+
+TEST_CASE("load_state: a tensor whose elements are not all in its storage is an error, and the state stays") {
+  const auto lowered = doubled_cache();
+  REQUIRE(lowered);
+  Session session = *Session::make(*lowered);
+  const Tensor good = Tensor::zeros(ScalarType::float32, std::vector<std::int64_t>{16, 2});
+  Tensor none = good, beyond = good, no_strides = good, short_storage = good;
+  none.storage = {};
+  beyond.storage_offset = 1;
+  no_strides.strides = {2};
+  short_storage.storage = good.storage.part(0, 4);
+  for (const Tensor& bad : {none, beyond, no_strides, short_storage}) {
+    const NamedTensor values[] = {{"cache", bad}};
+    const Error error = error_in(session.load_state(values));
+    CHECK(error.code == ErrorCode::invalid_argument);
+    CHECK(error.stage == Stage::load);
+    CHECK(error.where == "state 'cache'");
+    CHECK(data(session)[6] == 3);
+  }
+  const NamedTensor values[] = {{"cache", good}};
+  REQUIRE(session.load_state(values));
+  CHECK(data(session)[6] == 0);
+}

@@ -70,3 +70,19 @@ TEST_CASE("tensors that do not fit are an error, and the program does not change
   CHECK(error.stage == Stage::load);
   CHECK(item(p, "a") == 1);
 }
+
+TEST_CASE("tensors whose elements are not there are an error, and the program does not change") {
+  ExportedProgram p = program();
+  Tensor none = programs::scalar(20), beyond = none, more_strides = none;
+  none.storage = {};
+  beyond.storage_offset = 1;
+  more_strides.strides = {1};
+  for (const Tensor& bad : {none, beyond, more_strides}) {
+    const NamedTensor weights[] = {{"a", programs::scalar(10)}, {"b", bad}};
+    const Error error = error_in(replace_weights(p, weights));
+    CHECK(error.code == ErrorCode::invalid_argument);
+    CHECK(error.where == "weights, 'b'");
+    CHECK(item(p, "a") == 1);
+    CHECK(item(p, "b") == 2);
+  }
+}

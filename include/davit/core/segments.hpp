@@ -69,6 +69,13 @@ class SegmentReader {
   std::vector<SharedBytes> segments_;
 };
 
+/// True if a tensor that a caller or a file made can be read: its dtype is known, it has as many strides as sizes, and
+/// all of its elements lie in its storage. O(rank).
+[[nodiscard]] bool is_stored(const Tensor& t) noexcept;
+/// The sentence of an Error (invalid_argument) for a tensor that is not.
+inline constexpr std::string_view not_stored =
+    "its elements do not all lie in its storage, or it has not as many strides as sizes, or no dtype";
+
 /// Returns the bytes of the storage that the tensor can reach; none if they are not all there.
 [[nodiscard]] std::span<const std::byte> reachable_bytes(const Tensor& t) noexcept;
 

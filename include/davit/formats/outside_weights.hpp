@@ -22,9 +22,10 @@
 namespace davit::formats {
 
 /// Returns named tensors as a package without methods: a file of weights that several packages and processes map
-/// (SaveOptions::weights), or that read_state reads. O(bytes).
+/// (SaveOptions::weights), or that read_state reads. Errors: invalid_argument for a tensor whose elements do not all
+/// lie in its storage. O(bytes).
 [[nodiscard]] Result<std::vector<std::byte>> save_weights(std::span<const NamedTensor> weights);
-/// Saves them to a file; after an error no partial file remains. Errors: io_error.
+/// Saves them to a file; after an error no partial file remains. Errors: as above; io_error.
 [[nodiscard]] Result<void> save_weights(std::span<const NamedTensor> weights, const std::string& path);
 
 namespace detail {
@@ -34,8 +35,16 @@ void keep_outside(SegmentWriter& segments, std::span<const NamedTensor> weights,
 
 /// Appends to a package's table which of its segments are weights of a file, with names, sizes and hashes. Weights that
 /// lowering folded into others are listed too.
-void write_outside(ByteWriter& table, SegmentWriter& segments, std::span<const NamedTensor> weights,
-                   std::string_view file, bool may_replace);
+/// Errors: out_of_memory for elements that are copied into row-major order.
+[[nodiscard]] Result<void> write_outside(ByteWriter& table, SegmentWriter& segments,
+                                         std::span<const NamedTensor> weights, std::string_view file, bool may_replace);
+
+/// Checks the tensors of a file that is to be written, which are its `kind`. Errors: invalid_argument for one whose
+/// elements are not all there.
+[[nodiscard]] Result<void> check_stored(std::span<const NamedTensor> tensors, std::string_view kind);
+/// True if a package finds its weights by this name, which no folder, no NUL and no backslash is in; or if there is no
+/// name.
+[[nodiscard]] bool is_weights_file(std::string_view name) noexcept;
 
 /// Returns a copy of a program in which the weights that lie outside of `package` have other elements: slightly other
 /// ones if `nudged`, else of other signs and magnitudes.

@@ -43,7 +43,8 @@ struct LoadOptions {
 ///
 /// The flat tables are a format of their own, read with bounds checks and the verifier. A FlatBuffers schema would wrap
 /// the same byte vectors, could not check their references, and would be a second library to ship. Errors:
-/// unsupported_argument for a backend that cannot save. O(size).
+/// unsupported_argument for a backend that cannot save; invalid_argument for options that no package can be loaded
+/// with: a tensor whose elements are not all there, a state without a buffer, a weights_file in a folder. O(size).
 [[nodiscard]] Result<std::vector<std::byte>> save_program(const LoweredProgram& program, SaveOptions options = {});
 
 /// Saves to a file. Errors: as above; io_error. Leaves no partly written file.

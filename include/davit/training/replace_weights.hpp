@@ -20,8 +20,9 @@ namespace davit {
 /// under several names, are replaced under all of them if an entry names one. The tensors are shared, not copied.
 ///
 /// Errors (stage load) leave the program as it was: not_found if no name fits, with a prefix that would fit;
-/// invalid_dtype and invalid_shape for a tensor whose dtype or sizes differ from the replaced tensor's. O(n log n) in
-/// the names. Source: torch.nn.Module.load_state_dict(strict=False).
+/// invalid_dtype and invalid_shape for a tensor whose dtype or sizes differ from the replaced tensor's;
+/// invalid_argument for one whose elements do not all lie in its storage. O(n log n) in the names. Source:
+/// torch.nn.Module.load_state_dict(strict=False).
 [[nodiscard]] Result<std::size_t> replace_weights(ExportedProgram& program, std::span<const NamedTensor> weights,
                                                   std::string_view prefix = {});
 

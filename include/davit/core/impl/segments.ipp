@@ -78,10 +78,19 @@ std::span<const std::span<const std::byte>> SegmentWriter::segments() const noex
 
 SegmentReader::SegmentReader(std::vector<SharedBytes> segments) noexcept : segments_(std::move(segments)) {}
 
+bool is_stored(const Tensor& t) noexcept {
+  if (size_of(t.dtype) == 0 || t.sizes.size() > max_rank || t.sizes.size() != t.strides.size() ||
+      checked_numel(t.sizes) < 0)
+    return false;
+  const std::int64_t extent = storage_extent(t.sizes, t.strides, t.storage_offset, size_of(t.dtype));
+  return extent >= 0 && static_cast<std::size_t>(extent) <= t.storage.size();
+}
+
 std::span<const std::byte> reachable_bytes(const Tensor& t) noexcept {
+  if (!is_stored(t)) return {};
   const std::int64_t extent = storage_extent(t.sizes, t.strides, t.storage_offset, size_of(t.dtype));
   const std::size_t begin = static_cast<std::size_t>(t.storage_offset) * size_of(t.dtype);
-  if (extent <= 0 || static_cast<std::size_t>(extent) > t.storage.size()) return {};
+  if (extent == 0) return {};
   return t.storage.bytes().subspan(begin, static_cast<std::size_t>(extent) - begin);
 }
 

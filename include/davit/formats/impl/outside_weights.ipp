@@ -14,6 +14,7 @@
 
 #include "davit/core/catch_bad_alloc.hpp"
 #include "davit/core/content_hash.hpp"
+#include "davit/core/contiguous.hpp"
 #include "davit/core/copy_tensor.hpp"
 #include "davit/formats/checkpoint.hpp"
 #include "davit/formats/mapped_file.hpp"
@@ -34,6 +35,7 @@ template <class Use>
 [[nodiscard]] auto with_tensors(std::span<const NamedTensor> tensors, Use&& use) {
   return davit::detail::catch_bad_alloc(
       Stage::save, [&]() -> decltype(use(std::span<const std::byte>(), std::span<const std::span<const std::byte>>())) {
+        if (Result<void> stored = check_stored(tensors, "weights"); !stored) return error_of(std::move(stored));
         SegmentWriter segments;
         ByteWriter table;
         table.number(std::uint64_t{0});  // number of methods
@@ -52,8 +54,37 @@ void keep_outside(SegmentWriter& segments, std::span<const NamedTensor> weights,
   segments.keep_outside(std::move(outside));
 }
 
-void write_outside(ByteWriter& table, SegmentWriter& segments, std::span<const NamedTensor> weights,
-                   std::string_view file, bool may_replace) {
+Result<void> check_stored(std::span<const NamedTensor> tensors, std::string_view kind) {
+  for (const NamedTensor& each : tensors)
+    if (!is_stored(each.tensor))
+      return std::unexpected(Error{.code = ErrorCode::invalid_argument,
+                                   .stage = Stage::save,
+                                   .where = concat(kind, ", '", each.name, "'"),
+                                   .what = not_stored,
+                                   .fix = "give a tensor with all of its elements"});
+  return {};
+}
+
+bool is_weights_file(std::string_view name) noexcept {
+  constexpr std::string_view forbidden("/\\\0", 3);
+  return name.find_first_of(forbidden) == std::string_view::npos && name != "." && name != "..";
+}
+
+/// Returns the elements in row-major order: the tensor's own bytes if it is contiguous. Nothing if there is no memory
+/// for a copy, or if an expanded tensor has more than 1 GiB of elements.
+[[nodiscard]] std::optional<SharedBytes> elements_of(const Tensor& tensor) {
+  const std::size_t size = tensor.view().nbytes(), most = std::size_t{1} << 30;
+  const bool is_copied = !tensor.view().is_contiguous();
+  if (is_copied && size > std::max(most, tensor.storage.size())) return std::nullopt;
+  const Tensor rows = is_copied ? contiguous(tensor.view()) : tensor;
+  const std::span<const std::byte> bytes = reachable_bytes(rows);
+  if (bytes.size() != size) return std::nullopt;
+  return bytes.empty() ? SharedBytes()
+                       : rows.storage.part(static_cast<std::size_t>(bytes.data() - rows.storage.data()), size);
+}
+
+Result<void> write_outside(ByteWriter& table, SegmentWriter& segments, std::span<const NamedTensor> weights,
+                           std::string_view file, bool may_replace) {
   const NameIndex names(weights, [](const NamedTensor& each) { return each.name.view(); });
   ByteWriter list;
   list.text(file);
@@ -65,28 +96,44 @@ void write_outside(ByteWriter& table, SegmentWriter& segments, std::span<const N
   for (const SegmentWriter::Outside* const at : order) {
     const SegmentWriter::Outside& each = *at;
     const Tensor& tensor = weights[names.first(each.name)].tensor;
+    const std::optional<SharedBytes> elements = elements_of(tensor);
+    if (!elements)
+      return std::unexpected(Error{.code = ErrorCode::out_of_memory,
+                                   .stage = Stage::save,
+                                   .where = concat("weights, '", each.name, "'"),
+                                   .what = "no memory for its elements in row-major order",
+                                   .fix = "give a contiguous tensor"});
     list.text(each.name);
     list.number(each.number);
     list.number(tensor.dtype);
     list.array(std::span<const std::int64_t>(tensor.sizes));
     list.array(std::span<const std::int64_t>(tensor.strides));
-    list.number(content_hash(each.bytes));
+    list.number(content_hash(elements->bytes()));
   }
   table.number(outside_mark);
   table.number(segments.add_owned(std::move(list).take()));
+  return {};
 }
 
 /// One entry of the list.
 struct OutsideWeight {
   Name name;
   std::uint32_t number = SegmentWriter::Outside::unused;
-  Tensor layout;  ///< dtype, sizes and strides
-  std::uint64_t hash = 0;
+  Tensor layout;           ///< dtype, sizes and strides
+  std::uint64_t hash = 0;  ///< of the elements in row-major order
 };
 
 [[nodiscard]] Error weights_error(ErrorCode code, Name where, Name what, Name fix) {
   return {
       .code = code, .stage = Stage::load, .where = std::move(where), .what = std::move(what), .fix = std::move(fix)};
+}
+
+/// True if a segment has the elements of `given` where a weight of the package lies in it.
+[[nodiscard]] bool reads_in(const SharedBytes& segment, const OutsideWeight& wanted, const Tensor& given) {
+  Tensor inside = wanted.layout;
+  inside.storage = segment;
+  const std::optional<SharedBytes> a = is_stored(inside) ? elements_of(inside) : std::nullopt, b = elements_of(given);
+  return a && b && std::ranges::equal(a->bytes(), b->bytes());
 }
 
 /// Returns the bytes of a weight in the layout that the package expects. Errors: as read_outside.
@@ -109,6 +156,8 @@ struct OutsideWeight {
     return refuse(ErrorCode::invalid_shape,
                   concat("it has the sizes ", text(given.sizes), ", the package needs ", text(wanted.layout.sizes)),
                   other);
+  if (!is_stored(given))
+    return refuse(ErrorCode::invalid_argument, not_stored, "give a tensor with all of its elements");
   const std::span<const std::byte> reached = reachable_bytes(given);
   SharedBytes bytes = given.storage;
   if (given.strides == wanted.layout.strides && !reached.empty()) {
@@ -127,15 +176,38 @@ struct OutsideWeight {
       return refuse(ErrorCode::out_of_memory, "no memory for a copy in the package's layout", {});
     copy_tensor(given.view(), copy.view());
     bytes = std::move(copy.storage);
+    if (!reads_in(bytes, wanted, given))
+      return refuse(ErrorCode::invalid_argument,
+                    "it is expanded in the package, and here elements differ that are one there",
+                    "take a weight that is expanded too, or lower the program with this one");
   }
   const bool is_inside = wanted.number == SegmentWriter::Outside::unused;  // folded into others
-  if ((is_inside || !may_replace) && content_hash(bytes.bytes()) != wanted.hash)
+  if (!is_inside && may_replace) return bytes;
+  const std::optional<SharedBytes> elements = elements_of(given);
+  if (!elements) return refuse(ErrorCode::out_of_memory, "no memory for its elements in row-major order", {});
+  if (content_hash(elements->bytes()) != wanted.hash)
     return refuse(ErrorCode::invalid_argument,
                   is_inside
                       ? Name("its elements differ from those at lowering, and lowering folded it into others")
                       : Name("its elements differ from those at lowering, and lowering computed results from them"),
                   "lower the .pt2 file again with these weights: davit lower MODEL.pt2 --weights-of FILE");
   return bytes;
+}
+
+/// Lays a further name of a segment out in it, between the elements of the names before it: tied weights of different
+/// strides, such as w and w[::2]. False if they differ in an element.
+[[nodiscard]] bool tie(SharedBytes& segment, const OutsideWeight& wanted, const Tensor& given,
+                       std::span<const OutsideWeight> before, std::span<const NamedTensor> weights,
+                       const NameIndex& names) {
+  if (reads_in(segment, wanted, given)) return true;
+  Tensor inside = wanted.layout;
+  inside.storage = SharedBytes::copy_of(segment.bytes());
+  if (!is_stored(inside)) return false;
+  copy_tensor(given.view(), inside.view());
+  segment = inside.storage;
+  return reads_in(segment, wanted, given) && std::ranges::all_of(before, [&](const OutsideWeight& each) {
+           return each.number != wanted.number || reads_in(segment, each, weights[names.first(each.name)].tensor);
+         });
 }
 
 /// Reads the list. Errors: corrupt_data.
@@ -158,7 +230,7 @@ struct OutsideWeight {
         checked_numel(tensor.sizes) < 0 || storage_extent(tensor.sizes, tensor.strides, 0, size_of(tensor.dtype)) < 0)
       in.fail();
   }
-  if (!in.ok() || !in.at_end() || file.find_first_of("/\\") != std::string::npos)
+  if (!in.ok() || !in.at_end() || !is_weights_file(file))
     return std::unexpected(package_error("list of weights", "it is damaged"));
   return all;
 }
@@ -328,7 +400,7 @@ Result<void> read_outside(Package& package, std::optional<std::span<const NamedT
     const auto tied = std::ranges::find(found, each.number, &std::pair<std::uint32_t, SharedBytes>::first);
     if (tied == found.end()) {
       found.emplace_back(each.number, *std::move(bytes));
-    } else if (!std::ranges::equal(tied->second.bytes(), bytes->bytes())) {
+    } else if (!tie(tied->second, each, (*weights)[at].tensor, {wanted.data(), &each}, *weights, names)) {
       return std::unexpected(weights_error(ErrorCode::invalid_argument, concat("weights, '", each.name, "'"),
                                            "it is tied to another weight in the package, and here they differ",
                                            "give both the same elements"));

@@ -88,6 +88,17 @@ Result<void> skip_methods(ByteReader& in, const SegmentReader& segments) {
   return DebugMap::make(std::move(entries), std::move(text));
 }
 
+/// True if the state has a tensor for a buffer of a method.
+[[nodiscard]] bool fits(std::span<const NamedTensor> state, const NameIndex& names, const InputPort& port) {
+  const std::size_t at = names.first(port.target);
+  if (at == NameIndex::not_found) return false;
+  const Tensor& tensor = state[at].tensor;
+  if (tensor.dtype != port.type.dtype || tensor.sizes.size() != port.type.dims.size()) return false;
+  for (std::size_t d = 0; d < tensor.sizes.size(); ++d)
+    if (port.type.dims[d].is_static() && port.type.dims[d].value != tensor.sizes[d]) return false;
+  return true;
+}
+
 class PackageReader {
  public:
   PackageReader(BackendTables backends, std::span<const std::byte> table, const SegmentReader& segments,
@@ -122,15 +133,6 @@ class PackageReader {
  private:
   [[nodiscard]] Error corrupt(Name what) const {
     return package_error(concat("program table, byte ", in_.position()), std::move(what));
-  }
-  [[nodiscard]] static bool fits(std::span<const NamedTensor> state, const NameIndex& names, const InputPort& port) {
-    const std::size_t at = names.first(port.target);
-    if (at == NameIndex::not_found) return false;
-    const Tensor& tensor = state[at].tensor;
-    if (tensor.dtype != port.type.dtype || tensor.sizes.size() != port.type.dims.size()) return false;
-    for (std::size_t d = 0; d < tensor.sizes.size(); ++d)
-      if (port.type.dims[d].is_static() && port.type.dims[d].value != tensor.sizes[d]) return false;
-    return true;
   }
 
   [[nodiscard]] Result<LoweredMethod> read_method() {
@@ -239,6 +241,30 @@ class PackageReader {
 
 namespace detail {
 
+/// Checks that the package will load. Errors: invalid_argument.
+[[nodiscard]] Result<void> check_options(const LoweredProgram& program, const SaveOptions& options) {
+  const auto refuse = [](Name where, Name what, Name fix) {
+    return std::unexpected(Error{.code = ErrorCode::invalid_argument,
+                                 .stage = Stage::save,
+                                 .where = std::move(where),
+                                 .what = std::move(what),
+                                 .fix = std::move(fix)});
+  };
+  if (Result<void> stored = check_stored(options.weights, "weights"); !stored) return stored;
+  if (Result<void> stored = check_stored(options.state, "state"); !stored) return stored;
+  if (!options.weights.empty() && !is_weights_file(options.weights_file))
+    return refuse("weights_file", concat("'", options.weights_file, "' is no name of a file beside the package"),
+                  "give a name without folders, such as 'weights.davit'");
+  if (options.state.empty()) return {};
+  const NameIndex names(options.state, [](const NamedTensor& entry) { return entry.name.view(); });
+  for (const LoweredMethod& method : program.methods())
+    for (const InputPort& port : method.interface.inputs)
+      if (port.role == InputRole::state && !fits(options.state, names, port))
+        return refuse(concat("state, '", port.target, "'"), "no tensor of the state fits this buffer",
+                      "give the state of a session of this program");
+  return {};
+}
+
 /// Calls use(table, segments, debug map) with the parts of the program's package.
 template <class Use>
 [[nodiscard]] auto with_package(const LoweredProgram& program, SaveOptions options, Use&& use) {
@@ -246,6 +272,7 @@ template <class Use>
       Stage::save,
       [&]() -> decltype(use(std::span<const std::byte>(), std::span<const std::span<const std::byte>>(),
                             std::span<const std::byte>())) {
+        if (Result<void> checked = check_options(program, options); !checked) return error_of(std::move(checked));
         SegmentWriter segments;
         if (!options.weights.empty()) keep_outside(segments, options.weights, program.state());
         ByteWriter table;
@@ -262,7 +289,10 @@ template <class Use>
         }
         davit::detail::write_tensors(table, options.state.empty() ? program.state() : options.state, segments);
         if (!options.weights.empty())
-          write_outside(table, segments, options.weights, options.weights_file, options.may_replace_weights);
+          if (Result<void> written =
+                  write_outside(table, segments, options.weights, options.weights_file, options.may_replace_weights);
+              !written)
+            return error_of(std::move(written));
         const std::vector<std::byte> map =
             options.debug_map ? debug_bytes(program.debug_map()) : std::vector<std::byte>{};
         return use(table.written(), segments.segments(), std::span<const std::byte>(map));

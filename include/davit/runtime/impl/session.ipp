@@ -6,6 +6,7 @@
 
 #include "davit/core/copy_tensor.hpp"
 #include "davit/core/catch_bad_alloc.hpp"
+#include "davit/core/segments.hpp"
 #include "davit/program/name_map.hpp"
 #include "davit/runtime/detail/plan_run.hpp"
 #include "davit/runtime/detail/run_graph.hpp"
@@ -129,6 +130,7 @@ Result<void> Session::load_state(std::span<const NamedTensor> values) {
         return refuse(ErrorCode::invalid_dtype, "the checkpoint's tensor has another dtype");
       if (values[at].tensor.sizes != buffer.tensor.sizes)
         return refuse(ErrorCode::invalid_shape, "the checkpoint's tensor has other sizes");
+      if (!is_stored(values[at].tensor)) return refuse(ErrorCode::invalid_argument, not_stored);
       from.push_back(values[at].tensor.view());
     }
     return state_->set_state([&](std::size_t i) { return from[i]; });

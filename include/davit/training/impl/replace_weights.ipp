@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "davit/core/segments.hpp"
 #include "davit/program/name_map.hpp"
 #include "davit/training/replace_weights.hpp"
 
@@ -59,6 +60,10 @@ Result<std::size_t> replace_weights(ExportedProgram& program, std::span<const Na
     };
     if (tensor.dtype != mine->tensor.dtype) return refuse(ErrorCode::invalid_dtype, "another dtype");
     if (tensor.sizes != mine->tensor.sizes) return refuse(ErrorCode::invalid_shape, "other sizes");
+    if (!is_stored(tensor))
+      return std::unexpected(detail::weight_error(ErrorCode::invalid_argument,
+                                                  concat("weights, '", weights[at].name, "'"), not_stored,
+                                                  "give a tensor with all of its elements"));
     replaced.emplace_back(mine, &tensor);
   }
   if (replaced.empty()) {
