@@ -104,10 +104,11 @@ class Arguments {
   std::size_t used_ = 0;
 };
 
-/// Makes the stop condition of a session's runs: its token, and its timeout from now on.
+/// Makes the stop condition of a session's runs: its token, and its timeout from now on. None costs nothing.
 void set_stop(Running& running) {
   using Clock = std::chrono::steady_clock;
-  if (running.timeout <= 0) return running.session.stop_when(StopCondition(running.cancel));
+  if (running.timeout <= 0)
+    return running.session.stop_when(running.cancellable ? StopCondition(running.cancel) : StopCondition());
   const auto time = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(running.timeout));
   running.session.stop_when(StopCondition(running.cancel, Clock::now() + time));
 }
@@ -286,21 +287,20 @@ void rewind(Running& running, std::string_view counter, std::int64_t length) {
   value_of(running.session.rewind(counter, length));
 }
 
-/// Gives a session for Python's users its stop condition.
-[[nodiscard]] std::shared_ptr<Running> cancellable(std::shared_ptr<Running> running) {
-  set_stop(*running);
-  return running;
-}
-
 [[nodiscard]] std::shared_ptr<Running> fork(Running& running) {
   const Hold hold(running);
   auto made = std::make_shared<Running>(value_of(running.session.fork()));
   made->timeout = running.timeout;
-  return cancellable(std::move(made));
+  made->cancellable = running.cancellable;
+  set_stop(*made);
+  return made;
 }
 
 /// Asks the call that runs now to end.
-void cancel(Running& running) noexcept {
+void cancel(Running& running) {
+  if (!running.cancellable && running.timeout <= 0)
+    throw refusal(ErrorCode::invalid_argument, "cancel", "the runs of this session do not look whether they shall end",
+                  "make it by model.session(cancellable=True), or give it a timeout");
   if (running.holder.load(std::memory_order_relaxed) != std::thread::id())
     running.cancel.requested.store(true, std::memory_order_relaxed);
 }
@@ -518,8 +518,15 @@ void add_model(py::module_& module) {
            })
       .def("method", [](const std::shared_ptr<Model>& self,
                         const py::str& name) { return Method{self, nullptr, find(*self, name)}; })
-      .def("session",
-           [](const std::shared_ptr<Model>& self) { return PythonSession{self, cancellable(self->session())}; })
+      .def(
+          "session",
+          [](const std::shared_ptr<Model>& self, bool cancellable) {
+            PythonSession made{self, self->session()};
+            made.running->cancellable = cancellable;
+            set_stop(*made.running);
+            return made;
+          },
+          py::kw_only(), py::arg("cancellable") = false)
       .def("_main", [](const std::shared_ptr<Model>& self) { return Method{self, nullptr, self->main_method()}; })
       .def_property_readonly("methods", method_names)
       .def_property_readonly("signature", [](const Model& self) { return text_of(signature(self)); })

@@ -32,6 +32,7 @@ struct Running {
   std::atomic<std::thread::id> holder{};  ///< thread that holds the mutex; set under the GIL
   std::size_t lent = 0;                   ///< outputs of the last run that are alive; only under the GIL
   Cancel cancel{};                        ///< of the call that runs
+  bool cancellable = false;               ///< runs test `cancel`
   double timeout = 0;                     ///< seconds that a run may take; 0: any
 };
 

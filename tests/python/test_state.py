@@ -147,7 +147,7 @@ class State(unittest.TestCase):
 
     def long_run(self):
         """A session that runs for minutes in a thread: (session, thread, errors)."""
-        session = davit.load(recorded.program("loop")).session()
+        session = davit.load(recorded.program("loop")).session(cancellable=True).fork()
         errors = []
 
         def work():
@@ -168,6 +168,8 @@ class State(unittest.TestCase):
             thread.join(0.01)
         self.assertEqual([error.code for error in errors], ["cancelled"])
         session.cancel()  # no call runs: it does nothing
+        with self.assertRaisesRegex(davit.Error, r"make it by model.session\(cancellable=True\)"):
+            self.model.session().cancel()
         ((inputs, outputs), *_) = recorded.runs("loop")
         numpy.testing.assert_allclose(recorded.leaves(session(*inputs))[0], outputs[0], rtol=1e-4, atol=1e-5)
 
