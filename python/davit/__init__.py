@@ -18,7 +18,7 @@ from typing import Any as _Any, List as _List, NamedTuple as _NamedTuple, Option
 from typing import Sequence as _Sequence, Union as _Union
 
 from . import _davit, _pytree
-from ._davit import Error, Method, Model, Session, Tensor, call_error
+from ._davit import Error, Method, Model, Session, Tensor, call_error as _call_error
 from ._pytree import Outputs
 
 __version__ = _davit.version
@@ -84,17 +84,17 @@ def _prepare(method):
 def _open(source, backends, partitioner, threads, fast_math, full_delegation, ir, weights):
     sources = list(source.items()) if isinstance(source, dict) else [("", source)]
     if not sources:
-        raise call_error("source", "the dict has no method", 'pass {"forward": "model.pt2"}')
+        raise _call_error("source", "the dict has no method", 'pass {"forward": "model.pt2"}')
     for name, _ in sources:
         if not isinstance(name, str):
             raise TypeError(f"the name of a method is a str, not {type(name).__name__}: {name!r}")
     if backends is not None and not isinstance(backends, str):
         backends = ",".join(backends)
     if backends == "":
-        raise call_error("backends", "it names none", "name one of davit.backends(), or pass None for portable")
+        raise _call_error("backends", "it names none", "name one of davit.backends(), or pass None for portable")
     threads = _operator.index(threads)
     if not 1 <= threads <= 1024:
-        raise call_error("threads", f"{threads} is no number of threads of a call", "pass 1 to 1024")
+        raise _call_error("threads", f"{threads} is no number of threads of a call", "pass 1 to 1024")
     files = [(name, _source(each)) for name, each in sources]
     fast, full = bool(fast_math), bool(full_delegation)
     model = _davit.open(files, backends or "", partitioner or "", threads, fast, full, ir or "", weights)
