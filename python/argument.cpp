@@ -28,10 +28,11 @@ namespace {
   return {};
 }
 
-/// True if davit can view the elements where they are: strides are not negative, elements are aligned.
+/// True if davit can view the elements where they are: strides are not negative, elements are aligned. A buffer without
+/// strides (ctypes gives none, although they are asked for) is row-major.
 [[nodiscard]] bool is_in_place(const Py_buffer& buffer) noexcept {
   const Py_ssize_t item = std::max<Py_ssize_t>(buffer.itemsize, 1);
-  for (int d = 0; d < buffer.ndim; ++d)
+  for (int d = 0; buffer.strides != nullptr && d < buffer.ndim; ++d)
     if (buffer.shape[d] > 1 && (buffer.strides[d] < 0 || buffer.strides[d] % item != 0)) return false;
   return reinterpret_cast<std::uintptr_t>(buffer.buf) % static_cast<std::uintptr_t>(std::min<Py_ssize_t>(item, 8)) == 0;
 }
@@ -79,8 +80,10 @@ void Argument::read_buffer(py::handle object, bool writes, std::string_view wher
   const auto* const sizes = reinterpret_cast<const std::int64_t*>(buffer_.shape);
   void* data = buffer_.buf;
   if (is_in_place(buffer_)) {
+    contiguous_strides({sizes, rank}, strides_);
     // the strides of a dimension of size 1 or 0 may be any number
-    for (std::size_t d = 0; d < rank; ++d) strides_[d] = sizes[d] > 1 ? buffer_.strides[d] / buffer_.itemsize : 1;
+    for (std::size_t d = 0; buffer_.strides != nullptr && d < rank; ++d)
+      strides_[d] = sizes[d] > 1 ? buffer_.strides[d] / buffer_.itemsize : 1;
   } else {
     if (writes)
       throw refusal(ErrorCode::invalid_argument, where,
@@ -97,8 +100,17 @@ void Argument::read_buffer(py::handle object, bool writes, std::string_view wher
 
 void Argument::read_dlpack(py::handle object, std::string_view where) {
   const py::object capsule = object.attr("__dlpack__")();
-  managed_ = static_cast<DlManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), dl_capsule));
-  if (managed_ == nullptr || PyCapsule_SetName(capsule.ptr(), dl_used_capsule) != 0) {
+  PyObject* const c = capsule.ptr();
+  if (PyCapsule_IsValid(c, dl_capsule) == 0) {
+    const bool is_capsule = PyCapsule_CheckExact(c) != 0;
+    const char* const name = is_capsule ? PyCapsule_GetName(c) : Py_TYPE(c)->tp_name;
+    throw refusal(ErrorCode::invalid_argument, where,
+                  concat("__dlpack__ returned ", is_capsule ? "a capsule '" : "an object of type '",
+                         std::string_view(name == nullptr ? "" : name), "'"),
+                  "return a new capsule 'dltensor' for each call: davit reads DLPack without a version");
+  }
+  managed_ = static_cast<DlManagedTensor*>(PyCapsule_GetPointer(c, dl_capsule));
+  if (PyCapsule_SetName(c, dl_used_capsule) != 0) {
     managed_ = nullptr;
     throw py::error_already_set();
   }
@@ -142,10 +154,7 @@ void Argument::read(py::handle object, const InputPort* port, bool writes, std::
       throw refusal(ErrorCode::out_of_range, where, "the integer does not fit into 64 bits", "pass a smaller one");
     value_ = EValue(std::int64_t{number});
   } else if (PyUnicode_Check(o)) {
-    Py_ssize_t size = 0;
-    const char* const text = PyUnicode_AsUTF8AndSize(o, &size);
-    if (text == nullptr) throw py::error_already_set();
-    value_ = EValue(std::string_view(text, static_cast<std::size_t>(size)));
+    value_ = EValue(utf8_of(object, where));
   } else {
     read_tensor(object, writes, where);
     if (wanted == EValue::Tag::bool_ && value_.tensor().dtype == ScalarType::bool_ && value_.tensor().numel() == 1)

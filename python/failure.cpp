@@ -39,6 +39,27 @@ PyObject* error_type = nullptr;
 
 }  // namespace
 
+std::string_view utf8_of(py::handle text, std::string_view where) {
+  Py_ssize_t size = 0;
+  const char* const bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+  if (bytes != nullptr) return {bytes, static_cast<std::size_t>(size)};
+  if (PyErr_ExceptionMatches(PyExc_UnicodeError) == 0) throw py::error_already_set();
+  PyErr_Clear();
+  throw refusal(ErrorCode::invalid_argument, where, "the text contains half of a surrogate pair",
+                "pass text that can be encoded in UTF-8");
+}
+
+void refuse_new(const py::object& made, const char* how) {
+  made.attr("__new__") = py::staticmethod(
+      py::cpp_function([how](const py::args&, const py::kwargs&) -> py::object { throw py::type_error(how); }));
+  // also for pybind11's own __new__ with this class; pybind11 itself makes objects without it
+  const auto refuse = +[](PyTypeObject* type, PyObject*, PyObject*) -> PyObject* {
+    PyErr_Format(PyExc_TypeError, "a %s is not made by calling its class", type->tp_name);
+    return nullptr;
+  };
+  reinterpret_cast<PyTypeObject*>(made.ptr())->tp_new = refuse;
+}
+
 void add_error(py::module_& module) {
   error_type = PyErr_NewExceptionWithDoc(
       "davit.Error",

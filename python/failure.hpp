@@ -5,6 +5,7 @@
 
 #include <exception>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "davit/core/error.hpp"
@@ -46,6 +47,13 @@ T value_of(Result<T> result) {
   if (made == nullptr) throw py::error_already_set();
   return py::reinterpret_steal<py::str>(made);
 }
+
+/// Views the text of a str object, while the object lives. Throws invalid_argument for one that UTF-8 does not have.
+[[nodiscard]] std::string_view utf8_of(py::handle text, std::string_view where);
+
+/// Makes a class refuse with TypeError to be called, __new__ to be called, and copies: pybind11 would make an object
+/// without a value.
+void refuse_new(const py::object& made, const char* how);
 
 /// Adds the exception davit.Error to the module, and raises it for every Failure.
 void add_error(py::module_& module);

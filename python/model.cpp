@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "model.hpp"
 
+#include <pybind11/stl.h>
+
 #include <algorithm>
+#include <chrono>
+#include <span>
 #include <string_view>
 #include <variant>
 
@@ -55,50 +59,59 @@ class Turn {
 /// The arguments of a call. Shares in memory are given up at its end.
 class Arguments {
  public:
-  explicit Arguments(Running& running) : running_(running) {
-    running.values.clear();
-    running.named.clear();
-  }
-  Arguments(Running& running, const PythonMethod& method, const py::tuple& args, const py::dict& kwargs)
-      : Arguments(running) {  // so that the destructor runs if an argument is refused
+  explicit Arguments(Model& model) : model_(model), memory_(model.take_memory()) {}
+  Arguments(Model& model, const PythonMethod& method, const py::tuple& args, const py::dict& kwargs)
+      : Arguments(model) {  // so that the destructor runs if an argument is refused
     for (std::size_t i = 0; i < args.size(); ++i)
-      running.values.push_back(read(PyTuple_GET_ITEM(args.ptr(), static_cast<Py_ssize_t>(i)), method, i));
+      memory_->values.push_back(read(PyTuple_GET_ITEM(args.ptr(), static_cast<Py_ssize_t>(i)), method, i));
     for (const auto& [key, value] : kwargs) {
-      Py_ssize_t size = 0;
-      const char* const text = PyUnicode_AsUTF8AndSize(key.ptr(), &size);
-      if (text == nullptr) throw py::error_already_set();
-      const std::string_view name(text, static_cast<std::size_t>(size));
+      const std::string_view name = utf8_of(key, "the name of an argument");
       const auto at = std::ranges::find(method.inputs, name, [](const InputPort* port) { return port->name.view(); });
-      running.named.push_back({name, read(value, method, static_cast<std::size_t>(at - method.inputs.begin()))});
+      memory_->named.push_back({name, read(value, method, static_cast<std::size_t>(at - method.inputs.begin()))});
     }
   }
   Arguments(const Arguments&) = delete;
   Arguments& operator=(const Arguments&) = delete;
   ~Arguments() {
-    for (std::size_t i = 0; i < used_; ++i) running_.arguments[i]->release();
+    for (std::size_t i = 0; i < used_; ++i) memory_->arguments[i]->release();
+    memory_->values.clear();
+    memory_->named.clear();
+    model_.give_back(std::move(memory_));
   }
 
+  [[nodiscard]] std::span<const EValue> values() const noexcept { return memory_->values; }
+  [[nodiscard]] std::span<const NamedValue> named() const noexcept { return memory_->named; }
   /// True if a tensor lies in the memory of an argument.
   [[nodiscard]] bool hold(const TensorView& view) const noexcept {
     const MemoryRange range = memory_range(view);
-    return std::ranges::any_of(std::span(running_.arguments).first(used_), [&](const auto& each) {
+    return std::ranges::any_of(std::span(memory_->arguments).first(used_), [&](const auto& each) {
       return each->value().is_tensor() && overlap(range, memory_range(each->value().tensor()));
     });
   }
 
  private:
   [[nodiscard]] EValue read(py::handle object, const PythonMethod& method, std::size_t input) {
-    if (used_ == running_.arguments.size()) running_.arguments.push_back(std::make_unique<Argument>());
-    Argument& argument = *running_.arguments[used_++];
+    if (used_ == memory_->arguments.size()) memory_->arguments.push_back(std::make_unique<Argument>());
+    Argument& argument = *memory_->arguments[used_++];
     const bool exists = input < method.inputs.size();
     argument.read(object, exists ? method.inputs[input] : nullptr, exists && method.writes[input],
                   exists ? std::string_view(method.places[input]) : "an argument");
     return argument.value();
   }
 
-  Running& running_;
+  Model& model_;
+  std::unique_ptr<CallMemory> memory_;
   std::size_t used_ = 0;
 };
+
+/// Makes the stop condition of a session's runs: its token, and its timeout from now on. None costs nothing.
+void set_stop(Running& running) {
+  using Clock = std::chrono::steady_clock;
+  if (running.timeout <= 0)
+    return running.session.stop_when(running.cancellable ? StopCondition(running.cancel) : StopCondition());
+  const auto time = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(running.timeout));
+  running.session.stop_when(StopCondition(running.cancel, Clock::now() + time));
+}
 
 /// Runs a method on Python's arguments. If `lends`, tensors stay in the session's memory, unless they are views of
 /// arguments.
@@ -109,39 +122,44 @@ class Arguments {
     args = py::tuple(method.flatten(args, kwargs));
     kwargs = py::dict();
   }
+  const Arguments arguments(model, method, args, kwargs);  // before the session is held: __dlpack__ is a user's code
   const Turn turn(model, session);
-  Running& running = *turn.running();
-  const Hold hold(running);
-  require_none_lent(running);
-  const Arguments arguments(running, method, args, kwargs);
-  Result<Outputs> outputs = [&] {
-    const py::gil_scoped_release unlocked;
-    return running.named.empty() ? running.session.run(index, running.values)
-                                 : running.session.run(method.lowered->name.view(), running.values, running.named);
-  }();
-  if (!outputs) throw Failure(std::move(outputs).error());
-  Lend lend;
-  const std::shared_ptr<Running>& keeper = turn.running();
-  if (lends)
-    lend = [&](const TensorView& view) -> std::shared_ptr<void> {
-      if (arguments.hold(view)) return nullptr;
-      ++running.lent;
-      return std::shared_ptr<void>(static_cast<void*>(&running),
-                                   [held = std::shared_ptr<Running>(keeper)](void*) { --held->lent; });
-    };
-  if (method.unflatten.is_none()) return to_python((*outputs)[0].value(), lend);
   py::list values;
-  for (const Output output : *outputs) values.append(to_python(output.value(), lend));
+  {
+    Running& running = *turn.running();
+    const Hold hold(running);
+    require_none_lent(running);
+    running.cancel.requested.store(false, std::memory_order_relaxed);
+    if (running.timeout > 0) set_stop(running);
+    Result<Outputs> outputs = [&] {
+      const py::gil_scoped_release unlocked;
+      return arguments.named().empty()
+                 ? running.session.run(index, arguments.values())
+                 : running.session.run(method.lowered->name.view(), arguments.values(), arguments.named());
+    }();
+    if (!outputs) throw Failure(std::move(outputs).error());
+    Lend lend;
+    const std::shared_ptr<Running>& keeper = turn.running();
+    if (lends)
+      lend = [&](const TensorView& view) -> std::shared_ptr<void> {
+        if (arguments.hold(view)) return nullptr;
+        ++running.lent;
+        return std::shared_ptr<void>(static_cast<void*>(&running),
+                                     [held = std::shared_ptr<Running>(keeper)](void*) { --held->lent; });
+      };
+    if (method.unflatten.is_none()) return to_python((*outputs)[0].value(), lend);
+    for (const Output output : *outputs) values.append(to_python(output.value(), lend));
+  }
   return method.unflatten(values);
 }
 
 /// Runs a session's method `count` times on the same arguments, as C++ does: benchmarks compare it with calls.
 void repeat(const Method& method, const py::tuple& values, std::size_t count) {
   Running& running = *method.running;
+  const Arguments arguments(*method.model, method.model->methods()[method.index], values, py::dict());
   const Hold hold(running);
-  const Arguments arguments(running, method.model->methods()[method.index], values, py::dict());
   for (std::size_t i = 0; i < count; ++i)
-    if (Result<Outputs> outputs = running.session.run(method.index, running.values); !outputs)
+    if (Result<Outputs> outputs = running.session.run(method.index, arguments.values()); !outputs)
       throw Failure(std::move(outputs).error());
 }
 
@@ -198,8 +216,8 @@ void repeat(const Method& method, const py::tuple& values, std::size_t count) {
   return py::none();
 }
 
-[[nodiscard]] std::size_t find(const Model& model, const std::string& name) {
-  return value_of(model.program().find_method(name));
+[[nodiscard]] std::size_t find(const Model& model, const py::str& name) {
+  return value_of(model.program().find_method(utf8_of(name, "method")));
 }
 
 [[nodiscard]] py::object example_inputs(const Model& model, std::size_t method) {
@@ -220,9 +238,9 @@ void repeat(const Method& method, const py::tuple& values, std::size_t count) {
 }
 
 /// Returns the state's tensor of that name. Throws: not_found.
-[[nodiscard]] const Tensor& state_tensor(const Session& session, const std::string& name) {
+[[nodiscard]] const Tensor& state_tensor(std::span<const NamedTensor> state, std::string_view name) {
   Name names;
-  for (const NamedTensor& entry : session.state()) {
+  for (const NamedTensor& entry : state) {
     if (entry.name == name) return entry.tensor;
     names = concat(names, names.empty() ? "" : ", ", entry.name);
   }
@@ -230,15 +248,19 @@ void repeat(const Method& method, const py::tuple& values, std::size_t count) {
                 names.empty() ? Name("the model has no state") : concat("there are: ", names));
 }
 
-void set_state(Running& running, const std::string& name, py::handle value) {
-  const Hold hold(running);
-  require_none_lent(running);
-  const Tensor& buffer = state_tensor(running.session, name);
-  const std::string place = "state '" + name + "'";
+void set_state(Running& running, std::string_view name, py::handle value) {
+  const std::string place = "state '" + std::string(name) + "'";
   Argument argument;
   InputPort port;
-  port.type = {.tag = EValue::Tag::tensor, .dtype = buffer.dtype};
+  port.type = {.tag = EValue::Tag::tensor, .dtype = state_tensor(running.session.program().state(), name).dtype};
   argument.read(value, &port, false, place);
+  const Hold hold(running);
+  require_none_lent(running);
+  if (running.session.shared_state_bytes() != 0) {  // a fork must not see the value
+    const std::vector<NamedTensor> kept(running.session.state().begin(), running.session.state().end());
+    value_of(running.session.load_state(kept));
+  }
+  const Tensor& buffer = state_tensor(running.session.state(), name);
   if (argument.value().is_tensor() && !overlap(memory_range(argument.value().tensor()), memory_range(buffer.view())) &&
       copy_if_same(argument.value().tensor(), buffer.view()))
     return;
@@ -248,15 +270,48 @@ void set_state(Running& running, const std::string& name, py::handle value) {
                 concat("pass an array ", name_of(buffer.dtype), "[", sizes, "]"));
 }
 
-[[nodiscard]] py::object get_state(Running& running, const std::string& name) {
+[[nodiscard]] py::object get_state(Running& running, std::string_view name) {
   const Hold hold(running);
-  return to_python(EValue(state_tensor(running.session, name).view()));
+  return to_python(EValue(state_tensor(running.session.state(), name).view()));
 }
 
 void reset(Running& running) {
   const Hold hold(running);
   require_none_lent(running);
-  running.session.reset();
+  value_of(running.session.reset());
+}
+
+void rewind(Running& running, std::string_view counter, std::int64_t length) {
+  const Hold hold(running);
+  require_none_lent(running);
+  value_of(running.session.rewind(counter, length));
+}
+
+[[nodiscard]] std::shared_ptr<Running> fork(Running& running) {
+  const Hold hold(running);
+  auto made = std::make_shared<Running>(value_of(running.session.fork()));
+  made->timeout = running.timeout;
+  made->cancellable = running.cancellable;
+  set_stop(*made);
+  return made;
+}
+
+/// Asks the call that runs now to end.
+void cancel(Running& running) {
+  if (!running.cancellable && running.timeout <= 0)
+    throw refusal(ErrorCode::invalid_argument, "cancel", "the runs of this session do not look whether they shall end",
+                  "make it by model.session(cancellable=True), or give it a timeout");
+  if (running.holder.load(std::memory_order_relaxed) != std::thread::id())
+    running.cancel.requested.store(true, std::memory_order_relaxed);
+}
+
+void set_timeout(Running& running, const std::optional<double>& seconds) {
+  if (seconds && !(*seconds > 0 && *seconds <= 1e9))
+    throw refusal(ErrorCode::out_of_range, "timeout", "it is no time that a run can take",
+                  "pass seconds, up to 1e9, or None");
+  const Hold hold(running);
+  running.timeout = seconds.value_or(0);
+  set_stop(running);
 }
 
 [[nodiscard]] py::list names_of_state(const Running& running) {
@@ -309,9 +364,12 @@ Hold::Hold(Running& running) : running_(running) {
   if (running.holder.load(std::memory_order_relaxed) == std::this_thread::get_id())
     throw refusal(ErrorCode::invalid_argument, "session", "this thread runs the session already",
                   "take a session of its own for a call within a call: model.session()");
-  if (!running.mutex.try_lock()) {
-    const py::gil_scoped_release unlocked;
-    running.mutex.lock();
+  for (bool locked = running.mutex.try_lock(); !locked;) {
+    {
+      const py::gil_scoped_release unlocked;
+      locked = running.mutex.try_lock_for(std::chrono::milliseconds(50));
+    }
+    if (!locked && PyErr_CheckSignals() != 0) throw py::error_already_set();
   }
   running.holder.store(std::this_thread::get_id(), std::memory_order_relaxed);
 }
@@ -353,12 +411,20 @@ std::shared_ptr<Running> Model::take() {
   idle_.pop_back();
   return running;
 }
+std::unique_ptr<CallMemory> Model::take_memory() {
+  if (memory_.empty()) return std::make_unique<CallMemory>();
+  std::unique_ptr<CallMemory> memory = std::move(memory_.back());
+  memory_.pop_back();
+  return memory;
+}
 void Model::give_back(std::shared_ptr<Running> running) {
   if (program_.state().empty()) idle_.push_back(std::move(running));
 }
 
 void add_model(py::module_& module) {
-  py::class_<Method>(module, "Method", "A method of a model, or of a session.")
+  py::class_<Method> methods(module, "Method", "A method of a model, or of a session.");
+  refuse_new(methods, "a davit.Method is made by model.method(name) or session.method(name)");
+  methods
       .def("__call__",
            [](const Method& self, const py::args& args, const py::kwargs& kwargs) {
              return run(*self.model, self.running, self.index, args, kwargs, false);
@@ -380,9 +446,9 @@ void add_model(py::module_& module) {
       .def("_values",
            [](const Method& self, const py::tuple& values) {
              const PythonMethod& method = self.model->methods()[self.index];
-             Running scratch(value_of(Session::make(self.model->program())));
-             const Arguments arguments(scratch, method, values, py::dict());
-             return partition_values(self.model->program(), std::string(method.lowered->name.view()), scratch.values);
+             const Arguments arguments(*self.model, method, values, py::dict());
+             return partition_values(self.model->program(), std::string(method.lowered->name.view()),
+                                     arguments.values());
            })
       .def("_flat",
            [](const Method& self, const py::tuple& args) {
@@ -403,7 +469,9 @@ void add_model(py::module_& module) {
         method.unflatten = std::move(unflatten);
       });
 
-  py::class_<PythonSession>(module, "Session", "A session: state and working memory of its own.")
+  py::class_<PythonSession> session(module, "Session", "A session: state and working memory of its own.");
+  refuse_new(session, "a davit.Session is made by model.session() or session.fork()");
+  session
       .def("__call__",
            [](const PythonSession& self, const py::args& args, const py::kwargs& kwargs) {
              return run(*self.model, self.running, self.model->main_method(), args, kwargs, false);
@@ -413,30 +481,52 @@ void add_model(py::module_& module) {
              return run(*self.model, self.running, self.model->main_method(), args, kwargs, true);
            })
       .def("method", [](const PythonSession& self,
-                        const std::string& name) { return Method{self.model, self.running, find(*self.model, name)}; })
+                        const py::str& name) { return Method{self.model, self.running, find(*self.model, name)}; })
+      .def("fork", [](const PythonSession& self) { return PythonSession{self.model, fork(*self.running)}; })
+      .def("rewind", [](const PythonSession& self, const py::str& counter,
+                        std::int64_t length) { rewind(*self.running, utf8_of(counter, "rewind"), length); })
+      .def("cancel", [](const PythonSession& self) { cancel(*self.running); })
+      .def("_get_timeout",
+           [](const PythonSession& self) {
+             return self.running->timeout > 0 ? std::optional(self.running->timeout) : std::nullopt;
+           })
+      .def("_set_timeout",
+           [](const PythonSession& self, const std::optional<double>& seconds) { set_timeout(*self.running, seconds); })
+      .def("_signature", [](const PythonSession& self) { return text_of(signature(*self.model)); })
       .def("reset", [](const PythonSession& self) { reset(*self.running); })
       .def("_state_names", [](const PythonSession& self) { return names_of_state(*self.running); })
-      .def("_get_state",
-           [](const PythonSession& self, const std::string& name) { return get_state(*self.running, name); })
-      .def("_set_state", [](const PythonSession& self, const std::string& name,
-                            const py::object& value) { set_state(*self.running, name, value); })
+      .def("_get_state", [](const PythonSession& self,
+                            const py::str& name) { return get_state(*self.running, utf8_of(name, "state")); })
+      .def("_set_state", [](const PythonSession& self, const py::str& name,
+                            const py::object& value) { set_state(*self.running, utf8_of(name, "state"), value); })
       .def("_state_bytes", [](const PythonSession& self) { return state_bytes(*self.running); })
       .def("_save_state",
-           [](const PythonSession& self, const std::string& path) {
+           [](const PythonSession& self, const py::object& to) {
+             const std::string path = path_of(to);
              const Hold hold(*self.running);
              value_of(formats::save_state(self.running->session, path));
            })
       .def("_load_state",
            [](const PythonSession& self, const py::object& from) { load_state(*self.running, source_of(from)); });
 
-  py::class_<Model, std::shared_ptr<Model>>(module, "Model", "A lowered program, ready to run.")
+  py::class_<Model, std::shared_ptr<Model>> model(module, "Model", "A lowered program, ready to run.");
+  refuse_new(model, "a davit.Model is made by davit.load() or davit.lower(), and shared by references");
+  model
       .def("__call__",
            [](Model& self, const py::args& args, const py::kwargs& kwargs) {
              return run(self, nullptr, self.main_method(), args, kwargs, false);
            })
       .def("method", [](const std::shared_ptr<Model>& self,
-                        const std::string& name) { return Method{self, nullptr, find(*self, name)}; })
-      .def("session", [](const std::shared_ptr<Model>& self) { return PythonSession{self, self->session()}; })
+                        const py::str& name) { return Method{self, nullptr, find(*self, name)}; })
+      .def(
+          "session",
+          [](const std::shared_ptr<Model>& self, bool cancellable) {
+            PythonSession made{self, self->session()};
+            made.running->cancellable = cancellable;
+            set_stop(*made.running);
+            return made;
+          },
+          py::kw_only(), py::arg("cancellable") = false)
       .def("_main", [](const std::shared_ptr<Model>& self) { return Method{self, nullptr, self->main_method()}; })
       .def_property_readonly("methods", method_names)
       .def_property_readonly("signature", [](const Model& self) { return text_of(signature(self)); })
@@ -448,7 +538,8 @@ void add_model(py::module_& module) {
                                return out;
                              })
       .def("_package", package_bytes)
-      .def("_save", [](const Model& self, const std::string& path, bool debug_map) {
+      .def("_save", [](const Model& self, const py::object& to, bool debug_map) {
+        const std::string path = path_of(to);
         const py::gil_scoped_release unlocked;
         value_of(formats::save_program(self.program(), path, {.debug_map = debug_map}));
       });

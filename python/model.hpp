@@ -18,20 +18,35 @@
 
 namespace davit::python {
 
-/// A session that one thread uses at a time, and the memory of its calls.
+/// Asks a run to end: the token of its StopCondition.
+struct Cancel {
+  std::atomic<bool> requested{};
+  [[nodiscard]] bool stop_requested() const noexcept { return requested.load(std::memory_order_relaxed); }
+};
+
+/// A session that one thread uses at a time.
 struct Running {
   explicit Running(Session made) : session(std::move(made)) {}
   Session session;
-  std::mutex mutex{};
-  std::atomic<std::thread::id> holder{};  ///< thread that holds the mutex
+  std::timed_mutex mutex{};
+  std::atomic<std::thread::id> holder{};  ///< thread that holds the mutex; set under the GIL
   std::size_t lent = 0;                   ///< outputs of the last run that are alive; only under the GIL
+  Cancel cancel{};                        ///< of the call that runs
+  bool cancellable = false;               ///< runs test `cancel`
+  double timeout = 0;                     ///< seconds that a run may take; 0: any
+};
+
+/// The memory of one call's arguments.
+struct CallMemory {
   std::vector<std::unique_ptr<Argument>> arguments{};
   std::vector<EValue> values{};
   std::vector<NamedValue> named{};
 };
 
-/// Holds a session for a call. Waits, without the GIL, while another thread holds it. Throws invalid_argument if this
-/// thread holds it.
+/// Holds a session for a call. Waits, without the GIL, while another thread holds it; Python's signal handlers run, and
+/// their exceptions (KeyboardInterrupt) end the wait. Throws invalid_argument if this thread holds it.
+///
+/// No code of a user runs while it is held: arguments are read before, and released after.
 class Hold {
  public:
   explicit Hold(Running& running);
@@ -78,11 +93,15 @@ class Model {
   /// Returns the session of calls; for a program without state, one that no other thread uses: see give_back.
   [[nodiscard]] std::shared_ptr<Running> take();
   void give_back(std::shared_ptr<Running> running);
+  /// Returns memory for a call's arguments, which no other call uses: see give_back.
+  [[nodiscard]] std::unique_ptr<CallMemory> take_memory();
+  void give_back(std::unique_ptr<CallMemory> memory) { memory_.push_back(std::move(memory)); }
 
  private:
   LoweredProgram program_;
   std::vector<PythonMethod> methods_;
   std::vector<std::shared_ptr<Running>> idle_;
+  std::vector<std::unique_ptr<CallMemory>> memory_;
 };
 
 /// Adds the classes Model, Session and Method.

@@ -13,10 +13,13 @@
 
 #include "backends.hpp"
 #include "core_ir.hpp"
+#include "davit/formats/checkpoint.hpp"
 #include "davit/formats/file_kind.hpp"
+#include "davit/formats/package.hpp"
 #include "davit/formats/pt2.hpp"
 #include "davit/lowered/print_report.hpp"
 #include "davit/testing/eager.hpp"
+#include "davit/training/replace_weights.hpp"
 #include "model.hpp"
 #include "runner.hpp"
 #include "source.hpp"
@@ -48,12 +51,24 @@ using NamedSource = std::pair<std::string, Source>;
 /// Options of the backends are global: programs are lowered one after the other.
 std::mutex lowering;
 
-[[nodiscard]] Result<tool::Runner> load_package(const Source& source, const tool::LoweringChoice& choice) {
+/// The names of the backends for users: without the second portable, which serves to test borders.
+[[nodiscard]] Name backend_names() {
+  Name all;
+  tool::Backends::for_each([&]<class B, std::size_t>() {
+    if (std::string_view(B::name) != tool::Second::name) all = concat(all, all.empty() ? "" : ", ", B::name);
+  });
+  return all;
+}
+
+[[nodiscard]] Result<tool::Runner> load_package(const Source& source, const tool::LoweringChoice& choice,
+                                                const std::optional<std::vector<NamedTensor>>& weights) {
   tool::LoweringChoice of_package = choice;
   of_package.backends.clear();
   if (Result<void> none = tool::check_lowered(of_package, "the package"); !none) return error_of(std::move(none));
+  formats::LoadOptions options;
+  if (weights) options.weights = *weights;
   Result<tool::Runner> runner =
-      std::visit([&](const auto& from) { return tool::Runner::load(from, of_package); }, source);
+      std::visit([&](const auto& from) { return tool::Runner::load(from, of_package, options); }, source);
   if (!runner || choice.backends.empty()) return runner;
   const Result<std::vector<std::uint32_t>> allowed = tool::parse_backends(choice.backends);
   if (!allowed) return error_of(allowed);
@@ -78,13 +93,19 @@ struct Lowered {
 };
 
 /// Loads a package, or reads and lowers programs. Touches no Python object: other threads of Python run.
-[[nodiscard]] Lowered lower(const std::vector<NamedSource>& sources, const tool::LoweringChoice& choice) {
+[[nodiscard]] Lowered lower(const std::vector<NamedSource>& sources, const tool::LoweringChoice& choice,
+                            const std::optional<Source>& weights) {
   const py::gil_scoped_release unlocked;
   const std::scoped_lock alone(lowering);
+  std::optional<std::vector<NamedTensor>> given;
+  if (weights) given = value_of(std::visit([](const auto& from) { return formats::read_state(from); }, *weights));
   if (sources.size() == 1 && is_package(sources[0].second))
-    return {value_of(load_package(sources[0].second, choice)).program()};
+    return {value_of(load_package(sources[0].second, choice, given)).program()};
   std::vector<ExportedProgram> programs;
-  for (const NamedSource& source : sources) programs.push_back(value_of(read(source)));
+  for (const NamedSource& source : sources) {
+    programs.push_back(value_of(read(source)));
+    if (given) value_of(replace_weights(programs.back(), *given));
+  }
   std::vector<ProgramMethod> methods;
   for (std::size_t i = 0; i < programs.size(); ++i)
     methods.push_back({sources[i].first.empty() ? Name("forward") : Name::own(sources[i].first), &programs[i]});
@@ -96,8 +117,9 @@ struct Lowered {
 }
 
 [[nodiscard]] std::shared_ptr<Model> make_model(const std::vector<NamedSource>& sources,
-                                                const tool::LoweringChoice& choice) {
-  Lowered made = lower(sources, choice);
+                                                const tool::LoweringChoice& choice,
+                                                const std::optional<Source>& weights) {
+  Lowered made = lower(sources, choice, weights);
   auto model = std::make_shared<Model>(std::move(made.program));
   for (const PartitionReport& report : made.diagnostics.reports) model->report += print_report(report);
   for (const Name& warning : made.diagnostics.warnings) model->warnings.push_back(printable(warning));
@@ -105,20 +127,32 @@ struct Lowered {
   return model;
 }
 
-[[nodiscard]] std::shared_ptr<Model> open(const py::list& sources, const std::string& backends,
-                                          const std::string& partitioner, std::uint32_t threads, bool fast_math,
-                                          bool full_delegation, const std::string& ir) {
+[[nodiscard]] std::shared_ptr<Model> open(const py::list& sources, const py::str& backends, const py::str& partitioner,
+                                          std::uint32_t threads, bool fast_math, bool full_delegation,
+                                          const py::str& ir, const py::object& weights) {
   std::vector<NamedSource> named;
   for (const py::handle each : sources) {
     const auto pair = py::reinterpret_borrow<py::tuple>(each);
-    named.emplace_back(pair[0].cast<std::string>(), source_of(pair[1]));
+    named.emplace_back(utf8_of(pair[0], "the name of a method"), source_of(pair[1]));
   }
-  tool::LoweringChoice choice{.backends = backends, .partitioner = partitioner};
+  const auto option = [](const py::str& text, std::string_view where) {
+    const std::string_view utf8 = utf8_of(text, where);
+    if (utf8.contains('\0'))
+      throw refusal(ErrorCode::invalid_argument, where, "it contains a NUL character", "pass another text");
+    return std::string(utf8);
+  };
+  tool::LoweringChoice choice{.backends = option(backends, "backends"),
+                              .partitioner = option(partitioner, "partitioner")};
+  if (!choice.backends.empty())
+    if (Result<std::vector<std::uint32_t>> order = tool::parse_backends(choice.backends); !order) {
+      order.error().fix = concat("this package was built with: ", backend_names());
+      throw Failure(std::move(order).error());
+    }
   choice.threads = threads;
   choice.fast_math = fast_math;
   choice.full_delegation = full_delegation;
-  choice.ir = ir;
-  return make_model(named, choice);
+  choice.ir = option(ir, "ir");
+  return make_model(named, choice, weights.is_none() ? std::nullopt : std::optional(source_of(weights)));
 }
 
 /// The values of an eager run whose names occur once in the program, in the order of the run: [(name, its value)].
@@ -160,12 +194,22 @@ struct Lowered {
 
 }  // namespace
 
+std::string path_of(const py::object& object) {
+  const py::object path = py::module_::import("os").attr("fspath")(object);
+  const bool is_bytes = py::isinstance<py::bytes>(path);
+  const py::object bytes = is_bytes ? path : py::reinterpret_steal<py::object>(PyUnicode_EncodeFSDefault(path.ptr()));
+  if (!bytes && PyErr_ExceptionMatches(PyExc_UnicodeError) == 0) throw py::error_already_set();
+  PyErr_Clear();
+  std::string text = bytes ? bytes.cast<std::string>() : std::string();
+  if (!bytes || text.find('\0') != std::string::npos)
+    throw refusal(ErrorCode::invalid_argument, "path",
+                  bytes ? "it contains a NUL character" : "no name of a file has these characters",
+                  "pass another path");
+  return text;
+}
+
 Source source_of(const py::object& object) {
-  if (PyObject_CheckBuffer(object.ptr()) == 0) {
-    const py::object path = py::module_::import("os").attr("fspath")(object);
-    if (py::isinstance<py::bytes>(path)) return path.cast<std::string>();
-    return py::reinterpret_steal<py::bytes>(PyUnicode_EncodeFSDefault(path.ptr())).cast<std::string>();
-  }
+  if (PyObject_CheckBuffer(object.ptr()) == 0) return path_of(object);
   Py_buffer buffer;
   if (PyObject_GetBuffer(object.ptr(), &buffer, PyBUF_SIMPLE) != 0) throw py::error_already_set();
   SharedBytes bytes =
@@ -202,7 +246,7 @@ py::dict nodes_of(const DebugMap& map, std::string_view method) {
 void add_programs(py::module_& module) {
   module.def("open", open);
   module.def("eager_values", eager_values);
-  module.def("backends", [] { return text_of(tool::Backends::names()); });
+  module.def("backends", [] { return text_of(backend_names()); });
 }
 
 }  // namespace davit::python

@@ -19,6 +19,8 @@ namespace davit::python {
 
 /// A file, or its bytes.
 using Source = std::variant<std::string, SharedBytes>;
+/// Reads a path: a text, bytes, or os.PathLike. Throws TypeError; invalid_argument for a path with a NUL.
+[[nodiscard]] std::string path_of(const py::object& object);
 /// Reads a path, or copies bytes. Throws TypeError.
 [[nodiscard]] Source source_of(const py::object& object);
 

@@ -196,11 +196,12 @@ py::object to_python(const EValue& value, const Lend& lend) {
 py::object to_python(const EValue& value) { return to_python(value, {}); }
 
 void add_tensor(py::module_& module) {
-  py::class_<PythonTensor>(
+  py::class_<PythonTensor> tensor(
       module, "Tensor", py::buffer_protocol(),
       "A tensor of elements that numpy does not have (bfloat16), or an output that a session lent.\n"
-      "numpy.asarray(t) and torch.from_dlpack(t) view it without a copy.")
-      .def_buffer(buffer_of)
+      "numpy.asarray(t) and torch.from_dlpack(t) view it without a copy.");
+  refuse_new(tensor, "a davit.Tensor is a result of a call; numpy.asarray(t) makes an array of one");
+  tensor.def_buffer(buffer_of)
       .def("__dlpack__", [](const py::object& self, const py::kwargs&) { return dlpack_of(self); })
       .def("__dlpack_device__", [](const PythonTensor&) { return py::make_tuple(int{dl_cpu}, 0); })
       .def_property_readonly("shape", [](const PythonTensor& self) { return sizes_of(self.view); })

@@ -11,13 +11,14 @@ and lists, tuples and dicts of them. They are not copied. Results are new numpy 
 """
 
 import io as _io
+import operator as _operator
 import os as _os
 from collections.abc import MutableMapping as _MutableMapping
 from typing import Any as _Any, List as _List, NamedTuple as _NamedTuple, Optional as _Optional
 from typing import Sequence as _Sequence, Union as _Union
 
 from . import _davit, _pytree
-from ._davit import Error, Method, Model, Session, Tensor
+from ._davit import Error, Method, Model, Session, Tensor, call_error as _call_error
 from ._pytree import Outputs
 
 __version__ = _davit.version
@@ -41,8 +42,7 @@ class Port(_NamedTuple):
 
 def backends() -> _List[str]:
     """Returns the names of the backends that this package was built with."""
-    names = [name.strip() for name in _davit.backends().split(",")]
-    return [name for name in names if name != "portable_2"]  # a second portable, for tests of borders
+    return _davit.backends().split(", ")
 
 
 def _source(source):
@@ -81,11 +81,23 @@ def _prepare(method):
     method._hooks(flatten, unflatten)
 
 
-def _open(source, backends, partitioner, threads, fast_math, full_delegation, ir):
-    sources = source.items() if isinstance(source, dict) else [("", source)]
-    names = backends if isinstance(backends, str) else ",".join(backends or [])
+def _open(source, backends, partitioner, threads, fast_math, full_delegation, ir, weights):
+    sources = list(source.items()) if isinstance(source, dict) else [("", source)]
+    if not sources:
+        raise _call_error("source", "the dict has no method", 'pass {"forward": "model.pt2"}')
+    for name, _ in sources:
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a method is a str, not {type(name).__name__}: {name!r}")
+    if backends is not None and not isinstance(backends, str):
+        backends = ",".join(backends)
+    if backends == "":
+        raise _call_error("backends", "it names none", "name one of davit.backends(), or pass None for portable")
+    threads = _operator.index(threads)
+    if not 1 <= threads <= 1024:
+        raise _call_error("threads", f"{threads} is no number of threads of a call", "pass 1 to 1024")
     files = [(name, _source(each)) for name, each in sources]
-    model = _davit.open(files, names, partitioner or "", threads, fast_math, full_delegation, ir or "")
+    fast, full = bool(fast_math), bool(full_delegation)
+    model = _davit.open(files, backends or "", partitioner or "", threads, fast, full, ir or "", weights)
     for name in model.methods:
         _prepare(model.method(name))
     return model
@@ -98,6 +110,7 @@ def load(
     partitioner: _Optional[str] = None,
     threads: int = 1,
     fast_math: bool = False,
+    weights: _Any = None,
 ) -> Model:
     """Loads a program: a .pt2 file, which is lowered, or a package (.davit).
 
@@ -105,9 +118,13 @@ def load(
     backends: names by preference, ["onednn", "portable"]; None: portable. A package runs on the backends it was lowered
     for; it is refused if one of them is not among the backends named here.
     partitioner: "capability" (None), "choose", "alternate", "all", "config:FILE", "module:...", "pattern:...", as in
-    the command. Raises davit.Error.
+    the command.
+    threads: of one call, 1 to 1024, for backends that have them.
+    weights: a checkpoint, a saved state or a package, as a path or bytes: its tensors replace the program's parameters
+    and buffers of the same names. A package takes them if it was saved with its weights in a file of their own.
+    Raises davit.Error.
     """
-    return _open(source, backends, partitioner, threads, fast_math, False, None)
+    return _open(source, backends, partitioner, threads, fast_math, False, None, weights)
 
 
 def lower(
@@ -125,7 +142,7 @@ def lower(
     full_delegation: an error if a node is left to the last backend. ir="core": composite operators are decomposed
     first. The model's `report` says what runs where.
     """
-    return _open(source, backends, partitioner, threads, fast_math, full_delegation, ir)
+    return _open(source, backends, partitioner, threads, fast_math, full_delegation, ir, None)
 
 
 class State(_MutableMapping):
@@ -140,6 +157,8 @@ class State(_MutableMapping):
         return self._session._get_state(name)
 
     def __setitem__(self, name, value):
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a buffer is a str, not {type(name).__name__}")
         self._session._set_state(name, value)
 
     def __delitem__(self, name):
@@ -157,7 +176,7 @@ class State(_MutableMapping):
 
 def _save_state(self, path=None):
     """Saves the session's buffers to a file, or returns them as bytes."""
-    return self._state_bytes() if path is None else self._save_state(_os.fspath(path))
+    return self._state_bytes() if path is None else self._save_state(path)
 
 
 def _load_state(self, source):
@@ -166,13 +185,19 @@ def _load_state(self, source):
 
 
 Session.state = property(State, doc="The session's buffers by name; assigning to one writes it.")
+Session.timeout = property(
+    lambda self: self._get_timeout(),
+    lambda self, seconds: self._set_timeout(seconds),
+    doc="Seconds that a run may take; a longer one raises davit.Error (cancelled) and changes no state. None: any.",
+)
+Session.__repr__ = lambda self: f"davit.Session({self._signature()})"
 Session.save_state = _save_state
 Session.load_state = _load_state
 
 
 def _save(self, path=None, *, debug_map=True):
     """Saves the lowered program as a package, or returns it as bytes. Without debug_map errors name no source lines."""
-    return self._package(debug_map) if path is None else self._save(_os.fspath(path), debug_map)
+    return self._package(debug_map) if path is None else self._save(path, debug_map)
 
 
 def _example_inputs(self):

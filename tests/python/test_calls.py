@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Loading and calling models: arguments, results, errors, threads."""
 
+import copy
+import ctypes
 import gc
 import json
+import os
 import pathlib
 import sys
 import tempfile
@@ -316,17 +319,168 @@ class Calls(unittest.TestCase):
         self.assertEqual(failed, [])
 
     def test_call_within_a_call(self):
-        """An argument that calls the same session is refused, and not a deadlock."""
+        """Arguments are read before a session is held: one that calls the session runs first."""
+        runs = list(recorded.runs("cache"))
         model = davit.load(recorded.program("cache"))
-        token = next(recorded.runs("cache"))[0][0]
+        made = []
 
         class Nested:
             def __dlpack__(self, **kwargs):
-                model(token)
+                made.append(model(*runs[0][0]))
+                return runs[1][0][0].__dlpack__()
 
-        with self.assertRaisesRegex(davit.Error, "runs the session already"):
-            model(Nested())
-        model(token)
+        made.append(model(Nested()))
+        for one, (_, outputs) in zip(made, runs):
+            numpy.testing.assert_allclose(one, outputs[0], rtol=1e-4, atol=1e-5)
+
+    def test_crossing_calls(self):
+        """Two sessions that are called from each other's arguments, in two threads, do not wait for each other."""
+        token = next(recorded.runs("cache"))[0][0]
+        sessions = [davit.load(recorded.program("cache")).session() for _ in range(2)]
+        both = threading.Barrier(2)
+        made = []
+
+        class Crossing:
+            def __init__(self, other):
+                self.other = other
+
+            def __dlpack__(self, **kwargs):
+                both.wait(10)
+                self.other(token)
+                return token.__dlpack__()
+
+        def work(i):
+            made.append(sessions[i](Crossing(sessions[1 - i])))
+
+        threads = [threading.Thread(target=work, args=(i,), daemon=True) for i in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(20)
+        self.assertEqual(len(made), 2, "the threads wait for each other")
+
+    def test_buffers_without_strides(self):
+        """ctypes gives a buffer no strides: it is row-major."""
+        model = davit.load(recorded.program("digits_cnn_b1"))
+        ((image,), (scores,)) = next(recorded.runs("digits_cnn_b1"))
+        array = (((ctypes.c_float * 8) * 8) * 1 * 1)()
+        numpy.asarray(array)[...] = image
+        numpy.testing.assert_allclose(model(array), scores, rtol=1e-4, atol=1e-5)
+        with self.assertRaises(davit.Error) as raised:
+            model((ctypes.c_float * 64)())
+        self.assertEqual(raised.exception.code, "invalid_shape")
+
+    def test_capsules(self):
+        """What __dlpack__ returns, other than a capsule of a tensor, is an error of davit."""
+        model = davit.load(recorded.program("digits_cnn_b1"))
+        ((image,), _) = next(recorded.runs("digits_cnn_b1"))
+        used = image.__dlpack__()
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        versioned, nameless = new(1, b"dltensor_versioned", None), new(1, None, None)
+
+        class Holder:
+            def __init__(self, made):
+                self.made = made
+
+            def __dlpack__(self, **kwargs):
+                return self.made
+
+        model(Holder(used))
+        for made, text in (
+            (used, "a capsule 'used_dltensor'"),
+            (versioned, "a capsule 'dltensor_versioned'"),
+            (nameless, "a capsule ''"),
+            (None, "an object of type 'NoneType'"),
+            (image, "an object of type 'numpy.ndarray'"),
+        ):
+            with self.assertRaisesRegex(davit.Error, f"input 'input': __dlpack__ returned {text}"):
+                model(Holder(made))
+
+    def test_no_empty_objects(self):
+        """Classes that only davit makes objects of refuse to be called, and copies."""
+        model = davit.load(recorded.program("bfloat16"))
+        tensor = recorded.leaves(model(*model.example_inputs()))[0]
+        for each in (model, model.forward, model.session(), tensor):
+            made = type(each)
+            below = type("Below", (made,), {})
+            for make in (
+                made,
+                below,
+                lambda: made.__new__(made),
+                lambda: below.__new__(below),
+                lambda: made.__mro__[1].__new__(made),
+                lambda: made.__mro__[1].__new__(below),
+                lambda: object.__new__(made),
+                lambda: copy.copy(each),
+            ):
+                with self.assertRaises(TypeError):
+                    make()
+
+    def test_wrong_options(self):
+        seed, state = recorded.program("seed"), davit.load(recorded.program("cache")).session()
+        for names, text in (
+            ({"threads": 0}, "threads: 0 is no number of threads"),
+            ({"threads": -1}, "threads: -1 is no"),
+            ({"threads": 1025}, "pass 1 to 1024"),
+            ({"backends": []}, "backends: it names none"),
+            ({"backends": ""}, "backends: it names none"),
+            ({"backends": ["\ud800"]}, "backends: the text contains half of a surrogate pair"),
+            ({"partitioner": "config:a\0b"}, "partitioner: it contains a NUL"),
+        ):
+            for use in davit.load, davit.lower:
+                with self.assertRaisesRegex(davit.Error, text):
+                    use(seed, **names)
+        with self.assertRaises(TypeError) as raised:
+            davit.load(seed, threads="2")
+        self.assertNotIn("invoked with", str(raised.exception).lower())
+        with self.assertRaisesRegex(davit.Error, "no backend 'gpu'") as raised:
+            davit.load(seed, backends="gpu")
+        self.assertEqual(raised.exception.fix, "this package was built with: " + ", ".join(davit.backends()))
+        with self.assertRaisesRegex(TypeError, "the name of a method is a str, not int: 1"):
+            davit.load({1: seed})
+        with self.assertRaisesRegex(davit.Error, "the dict has no method"):
+            davit.load({})
+        half = "\ud800"
+        model = davit.load(seed)
+        plain = davit.load(recorded.program("primitive_inputs"))
+        arguments = plain.example_inputs()
+        for use in (
+            lambda: davit.load({half: seed}),
+            lambda: model.method(half),
+            lambda: model.session().method(half),
+            lambda: davit.load(model.save())(**{half: 1}),
+            lambda: plain(*arguments[:-1], half),
+            lambda: state.state.update({half: 1}),
+            lambda: state.rewind(half, 0),
+        ):
+            with self.assertRaisesRegex(davit.Error, "half of a surrogate pair"):
+                use()
+        with self.assertRaisesRegex(TypeError, "the name of a buffer is a str, not int"):
+            state.state[1] = 1
+
+    def test_paths(self):
+        model = davit.load(recorded.program("seed"))
+        with tempfile.TemporaryDirectory() as folder:
+            for path in (folder + "/a\0b", (folder + "/a\0b").encode(), folder + "/\ud800"):
+                uses = [model.save, model.session().save_state]
+                if isinstance(path, str):  # bytes are a file's content
+                    uses += [model.session().load_state, davit.load]
+                for use in uses:
+                    with self.assertRaises(davit.Error) as raised:
+                        use(path)
+                    self.assertEqual((raised.exception.code, raised.exception.place), ("invalid_argument", "path"))
+            self.assertEqual(list(pathlib.Path(folder).iterdir()), [])
+            path = pathlib.Path(folder, os.fsdecode(b"\xff.davit"))
+            model.save(path)
+            self.assertEqual(davit.load(path).save(), model.save())
+        with self.assertRaises(TypeError):
+            model.save(3)
+
+    def test_package_without_methods(self):
+        state = davit.load(recorded.program("cache")).session().save_state()
+        with self.assertRaisesRegex(davit.Error, "it holds tensors and no method: a file of weights, or a saved state"):
+            davit.load(state)
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ struct Runner::Sessions {
                                    .stage = Stage::load,
                                    .where = Name::own(file),
                                    .what = "it holds tensors and no method: a file of weights, or a saved state",
-                                   .fix = "name the package of the program; --weights-of takes such a file"});
+                                   .fix = "name the package of the program; this file may be its weights"});
     const Result<std::size_t> method = program->find_method(choice.method.empty() ? "forward" : choice.method);
     if (!method && !choice.method.empty()) return std::unexpected(method.error());
     auto tracer = trace ? std::make_unique<ToolTracer>() : nullptr;
@@ -175,7 +175,6 @@ Result<Runner> Runner::lower(const ExportedProgram& program, const LoweringChoic
   return lower(std::span(&method, 1), choice, trace, diagnostics);
 }
 Result<Runner> Runner::load(const std::string& file, const LoweringChoice& choice, bool trace) {
-  set_threads(choice.threads);
   Result<std::vector<NamedTensor>> given;
   if (!weights.empty()) {
     given = formats::read_state(weights);
@@ -183,13 +182,17 @@ Result<Runner> Runner::load(const std::string& file, const LoweringChoice& choic
   }
   formats::LoadOptions with;
   if (!weights.empty()) with.weights = *given;
-  Result<LoweredProgram> program = formats::load_program<Backends>(file, with);
-  if (!program) return std::unexpected(std::move(program.error()));
-  return Sessions::start(std::move(program), choice, trace, file);
+  return load(file, choice, with, trace);
 }
-Result<Runner> Runner::load(const SharedBytes& package, const LoweringChoice& choice) {
+Result<Runner> Runner::load(const std::string& file, const LoweringChoice& choice, const formats::LoadOptions& options,
+                            bool trace) {
   set_threads(choice.threads);
-  return Sessions::start(formats::load_program<Backends>(package), choice, false);
+  return Sessions::start(formats::load_program<Backends>(file, options), choice, trace, file);
+}
+Result<Runner> Runner::load(const SharedBytes& package, const LoweringChoice& choice,
+                            const formats::LoadOptions& options) {
+  set_threads(choice.threads);
+  return Sessions::start(formats::load_program<Backends>(package, options), choice, false);
 }
 
 Result<Runner> Runner::of(const LoweredProgram& program, const LoweringChoice& choice, bool trace) {

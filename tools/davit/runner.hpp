@@ -60,7 +60,11 @@ class Runner {
   [[nodiscard]] static davit::Result<Runner> load(const std::string& file, const LoweringChoice& choice,
                                                   bool trace = false);
   /// Loads a package from its bytes.
-  [[nodiscard]] static davit::Result<Runner> load(const davit::SharedBytes& package, const LoweringChoice& choice);
+  [[nodiscard]] static davit::Result<Runner> load(const davit::SharedBytes& package, const LoweringChoice& choice,
+                                                  const davit::formats::LoadOptions& options = {});
+  /// Loads a package with other weights than those of --weights-of.
+  [[nodiscard]] static davit::Result<Runner> load(const std::string& file, const LoweringChoice& choice,
+                                                  const davit::formats::LoadOptions& options, bool trace = false);
   /// Loads a package, or reads and lowers a .pt2 file. Errors: those of both, with a guess of the file's kind; options
   /// of lowering for a package.
   [[nodiscard]] static davit::Result<Runner> open(const std::string& file, const LoweringChoice& choice,
