@@ -61,6 +61,9 @@ void keep_outside(SegmentWriter& segments, std::span<const NamedTensor> weights,
 /// out_of_memory. O(bytes of the weights).
 [[nodiscard]] Result<void> read_outside(Package& package, std::optional<std::span<const NamedTensor>> weights,
                                         std::string_view path);
+/// As read_outside without weights and path: not_found for a package that has a list.
+[[nodiscard]] Result<void> refuse_outside(Package& package, std::optional<std::span<const NamedTensor>> weights,
+                                          std::string_view path);
 
 }  // namespace detail
 

@@ -359,6 +359,20 @@ Result<bool> differ_in_weights_alone(const SharedBytes& a, const SharedBytes& b)
   return std::ranges::equal((*one)->weights, (*other)->weights, {}, &OutsideWeight::number, &OutsideWeight::number);
 }
 
+/// The error of a package whose weights are not given.
+[[nodiscard]] std::unexpected<Error> weights_not_given() {
+  return std::unexpected(weights_error(ErrorCode::not_found, "weights",
+                                       "the package's weights lie in a file of their own, which is not given",
+                                       "pass LoadOptions::weights: the tensors of formats::read_state"));
+}
+
+Result<void> refuse_outside(Package& package, std::optional<std::span<const NamedTensor>>, std::string_view) {
+  const std::span<const std::byte> table = package.table.bytes();
+  if (table.size() < outside_bytes || ByteReader(table.last(outside_bytes)).number<std::uint64_t>() != outside_mark)
+    return {};
+  return weights_not_given();
+}
+
 Result<void> read_outside(Package& package, std::optional<std::span<const NamedTensor>> weights,
                           std::string_view path) {
   const Result<std::optional<OutsideList>> list = take_list(package);
@@ -371,10 +385,7 @@ Result<void> read_outside(Package& package, std::optional<std::span<const NamedT
   const auto& [file, may_replace, segment, wanted] = **list;
   std::vector<NamedTensor> read;
   if (!weights) {
-    if (path.empty() || file.empty())
-      return std::unexpected(weights_error(ErrorCode::not_found, "weights",
-                                           "the package's weights lie in a file of their own, which is not given",
-                                           "pass LoadOptions::weights: the tensors of formats::read_state"));
+    if (path.empty() || file.empty()) return weights_not_given();
     const std::string at = std::string(path.substr(0, path.rfind('/') + 1)) + file;
     Result<SharedBytes> bytes = map_file(at);
     // without a path: a file of weights that needs another one is an error, as it might name itself

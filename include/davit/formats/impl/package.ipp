@@ -317,13 +317,14 @@ Result<void> save_program(const LoweredProgram& program, const std::string& path
 
 namespace detail {
 
-/// Loads a package; `path` is where it lies, or empty.
+/// Loads a package by `outside`, read_outside or refuse_outside: a program that loads bytes alone is linked without the
+/// first. `path` is where the package lies, or empty.
 [[nodiscard]] Result<LoweredProgram> load(BackendTables backends, const SharedBytes& bytes, const LoadOptions& options,
-                                          std::string_view path) {
+                                          std::string_view path, decltype(&read_outside) outside_of) {
   return davit::detail::catch_bad_alloc(Stage::load, [&]() -> Result<LoweredProgram> {
     Result<Package> package = read_package(bytes);
     if (!package) return error_of(std::move(package));
-    if (Result<void> outside = read_outside(*package, options.weights, path); !outside)
+    if (Result<void> outside = outside_of(*package, options.weights, path); !outside)
       return error_of(std::move(outside));
     Result<DebugMap> map = package->debug_map.empty() ? Result<DebugMap>(std::in_place)
                                                       : detail::read_debug_map(package->debug_map.bytes());
@@ -343,10 +344,10 @@ namespace detail {
 }  // namespace detail
 
 Result<LoweredProgram> load_program(BackendTables backends, const SharedBytes& bytes, const LoadOptions& options) {
-  return detail::load(backends, bytes, options, {});
+  return detail::load(backends, bytes, options, {}, &detail::read_outside);
 }
 Result<LoweredProgram> load_program(BackendTables backends, const SharedBytes& bytes, Diagnostics* diagnostics) {
-  return detail::load(backends, bytes, {.weights = {}, .diagnostics = diagnostics}, {});
+  return detail::load(backends, bytes, {.weights = {}, .diagnostics = diagnostics}, {}, &detail::refuse_outside);
 }
 Result<LoweredProgram> load_program(BackendTables backends, const std::string& path, Diagnostics* diagnostics) {
   return load_program(backends, path, {.weights = {}, .diagnostics = diagnostics});
@@ -355,8 +356,8 @@ Result<LoweredProgram> load_program(BackendTables backends, const std::string& p
 Result<LoweredProgram> load_program(BackendTables backends, const std::string& path, const LoadOptions& options) {
   return davit::detail::catch_bad_alloc(Stage::load, [&]() -> Result<LoweredProgram> {
     Result<SharedBytes> bytes = map_file(path);
-    Result<LoweredProgram> program =
-        bytes ? detail::load(backends, *bytes, options, path) : Result<LoweredProgram>(error_of(std::move(bytes)));
+    Result<LoweredProgram> program = bytes ? detail::load(backends, *bytes, options, path, &detail::read_outside)
+                                           : Result<LoweredProgram>(error_of(std::move(bytes)));
     if (program) return program;
     if (program.error().code == ErrorCode::corrupt_data)
       program.error().where = concat(path, program.error().where.empty() ? "" : ": ", program.error().where);

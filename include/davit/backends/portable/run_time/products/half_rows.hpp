@@ -10,6 +10,7 @@
 #include "davit/backends/portable/run_time/kernel_call.hpp"
 #include "davit/backends/portable/run_time/products/gemm.hpp"
 #include "davit/core/scalar_type.hpp"
+#include "davit/core/target.hpp"
 #include "davit/kernels/half_vectors.hpp"
 #include "davit/kernels/instruction_set.hpp"
 #include "davit/kernels/thread_team.hpp"
@@ -81,6 +82,8 @@ struct MultiplyHalves {
 
 /// True for weights (outputs, depth) of 16 bits that few rows of x multiply, with a bias per output or none.
 [[nodiscard]] inline bool takes_halves(const TensorView& x, const TensorView& w, const TensorView* bias) noexcept {
+  // elsewhere a conversion first is about as fast, and the code stays small (WebAssembly)
+  if constexpr (!DAVIT_WIDER_VECTORS && !DAVIT_TARGET_NEON && kernels::vector_bytes <= 16) return false;
   return (w.dtype == ScalarType::float16 || w.dtype == ScalarType::bfloat16) && x.dtype == w.dtype && w.rank == 2 &&
          w.is_contiguous() && w.size(1) > 0 && x.numel() > 0 && x.numel() <= few_rows_of_halves * w.size(1) &&
          (bias == nullptr || (bias->dtype == w.dtype && bias->rank == 1 && bias->size(0) == w.size(0)));
