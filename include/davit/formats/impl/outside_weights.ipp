@@ -390,7 +390,7 @@ Result<void> read_outside(Package& package, std::optional<std::span<const NamedT
     Result<SharedBytes> bytes = map_file(at);
     // without a path: a file of weights that needs another one is an error, as it might name itself
     Result<std::vector<NamedTensor>> beside =
-        bytes ? formats::read_state(*bytes) : Result<std::vector<NamedTensor>>(error_of(std::move(bytes)));
+        bytes ? formats::read_state(*bytes) : Result<std::vector<NamedTensor>>(error_of(bytes));
     if (!beside && bytes) beside.error().where = concat(at, ": ", beside.error().where);
     if (!beside) return error_of(std::move(beside));
     read = *std::move(beside);

@@ -279,8 +279,9 @@ class WeightPacker {
       const bool good =
           compute_constants(program_, backend_, nodes, {&use.weight, 1}, cut ? &*cut : nullptr, [&](auto made) {
             std::optional<std::vector<float>> numbers = float_elements(made[0]);
-            if (numbers) elements = *std::move(numbers);
-            return numbers.has_value();
+            if (!numbers) return false;
+            elements = *std::move(numbers);
+            return true;
           });
       for (const ValueId v : origin.leaves)
         if (const Tensor* const leaf = constant(v); leaf != nullptr) leaf->storage.leave();

@@ -123,7 +123,7 @@ class AttributeCollector {
   }
   void add(std::vector<PartitionReport::Attribute>& rows, Name name, const Argument& a) {
     if (a.is_value()) {
-      if (const std::uint32_t row = row_of(a.value()); row != no_id) rows.push_back({std::move(name), {}, row});
+      if (const std::uint32_t row = row_of(a.value()); row != no_id) rows.push_back({name, {}, row});
       if (graph_.values[a.value()].kind == ValueKind::tensor) return;
     }
     const std::span<const Argument> items = a.kind == ArgumentKind::list ? graph_.args(a.items) : std::span(&a, 1);
