@@ -18,8 +18,8 @@
 #include "davit/formats/package.hpp"
 #include "davit/formats/pt2.hpp"
 #include "davit/lowered/print_report.hpp"
-#include "davit/testing/eager.hpp"
 #include "davit/training/replace_weights.hpp"
+#include "eager_values.hpp"
 #include "model.hpp"
 #include "runner.hpp"
 #include "source.hpp"
@@ -155,21 +155,6 @@ struct Lowered {
   return make_model(named, choice, weights.is_none() ? std::nullopt : std::optional(source_of(weights)));
 }
 
-/// The values of an eager run whose names occur once in the program, in the order of the run: [(name, its value)].
-[[nodiscard]] Result<py::list> eager_values_of(const ExportedProgram& program, std::span<const EValue> inputs) {
-  testing::EagerProgram eager(program, BackendList<tool::Portable>::tables());
-  std::vector<testing::EagerProgram::Made> made;
-  eager.record(&made);
-  if (auto outputs = eager.run(inputs); !outputs) return error_of(std::move(outputs));
-  const GraphModuleView graph = program.view();
-  std::unordered_map<std::string_view, int> uses;
-  for (ValueId v = 0; v < graph.values.size(); ++v) ++uses[graph.name(v)];
-  py::list out;
-  for (const auto& [id, value] : made)
-    if (uses[graph.name(id)] == 1) out.append(py::make_tuple(text_of(graph.name(id)), to_python(value.value())));
-  return out;
-}
-
 /// Runs a program node by node on portable's kernels; one with operators that have no kernel in its core form.
 [[nodiscard]] py::list eager_values(const py::object& source, const py::tuple& args) {
   const ExportedProgram program = value_of(read({"", source_of(source)}));
@@ -186,10 +171,13 @@ struct Lowered {
     arguments[input]->read(arg, input < ports.size() ? ports[input] : nullptr, false, "an argument");
     values.push_back(arguments[input]->value());
   }
-  Result<py::list> out = eager_values_of(program, values);
-  if (!out && out.error().code == ErrorCode::unsupported_operator)
-    out = eager_values_of(value_of(tool::functional_core_ir(program)), values);
-  return value_of(std::move(out));
+  auto made = tool::eager_values(program, values);
+  if (!made && made.error().code == ErrorCode::unsupported_operator)
+    made = tool::eager_values(value_of(tool::functional_core_ir(program)), values);
+  py::list out;  // of pairs: name, value
+  for (const auto& [name, value] : value_of(std::move(made)))
+    out.append(py::make_tuple(text_of(name), to_python(value.value())));
+  return out;
 }
 
 }  // namespace

@@ -18,8 +18,8 @@
 #include "davit/lowered/text_table.hpp"
 #include "davit/lowering/decompose.hpp"
 #include "davit/lowering/functionalize.hpp"
-#include "davit/testing/eager.hpp"
 #include "davit/testing/detail/numeric_gap.hpp"
+#include "eager_values.hpp"
 #include "files.hpp"
 #include "inputs.hpp"
 #include "json_rows.hpp"
@@ -178,28 +178,17 @@ class CallComparison {
 [[nodiscard]] Result<std::vector<DelegateCall>> eager_calls(const ExportedProgram& program,
                                                             const std::vector<Input>& inputs,
                                                             std::vector<DelegateCall>& actual) {
-  testing::EagerProgram eager(program, BackendList<Portable>::tables());
-  std::vector<testing::EagerProgram::Made> made;
-  eager.record(&made);
   const std::vector<Input> own = copy_inputs(inputs);
-  const auto outputs = eager.run(values_of(own));
-  if (!outputs) return std::unexpected(outputs.error());
-  std::unordered_map<std::string, std::deque<const testing::EagerValue*>> by_name;
-  const GraphModuleView graph = program.view();
-  std::unordered_map<std::string_view, ValueId> first;
-  for (const auto& [id, value] : made) {
-    const auto [at, fresh] = first.try_emplace(graph.name(id), id);
-    if (at->second == id) by_name[std::string(graph.name(id))].push_back(&value);
-  }
-  for (ValueId v = 0; v < graph.values.size(); ++v)
-    if (const auto at = first.find(graph.name(v)); at != first.end() && at->second != v)
-      by_name.erase(std::string(graph.name(v)));
+  const auto made = eager_values(program, values_of(own));
+  if (!made) return std::unexpected(made.error());
+  std::unordered_map<std::string_view, std::deque<const testing::EagerValue*>> by_name;
+  for (const auto& [name, value] : *made) by_name[name].push_back(&value);
   std::vector<DelegateCall> out;
   for (DelegateCall& call : actual) {
     DelegateCall expected{.tag = call.tag, .backend = "eager", .names = {}, .outputs = {}};
     std::vector<KeptValue> known;
     for (std::size_t i = 0; i < call.outputs.size() && i < call.names.size(); ++i) {
-      auto& values = by_name[std::string(call.names[i].view())];
+      auto& values = by_name[call.names[i].view()];
       if (values.empty()) continue;
       expected.names.push_back(call.names[i]);
       expected.outputs.emplace_back(values.front()->value());
