@@ -7,10 +7,8 @@
 Needs PyTorch 2.6. For each of hello_world, micro_speech and person_detect: NAME.pt2 (quantized by PT2E, int8 in and out)
 and NAME_inputs.npy, NAME_outputs.npy: three runs, as PyTorch computes them.
 """
-import io
 import pathlib
 import sys
-import zipfile
 
 import numpy
 import torch
@@ -24,6 +22,9 @@ from torch.ao.quantization.quantizer import (
     Quantizer,
     SharedQuantizationSpec,
 )
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "../../examples/data"))
+from small_file import save  # noqa: E402
 
 aten = torch.ops.aten
 ACTIVATION = QuantizationSpec(
@@ -165,20 +166,6 @@ def byte_inputs_and_outputs(module):
     graph.eliminate_dead_code()
     module.recompile()
     return scale, zero
-
-
-def save(program, path):
-    """Without example inputs and unused state, deflated."""
-    used = {s.target for s in program.graph_signature.input_specs if s.target}
-    for name in [n for n in program.state_dict if n not in used]:
-        del program.state_dict[name]
-    program._example_inputs = None
-    plain = io.BytesIO()
-    torch.export.save(program, plain)
-    with zipfile.ZipFile(plain) as source, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as target:
-        for entry in source.infolist():
-            fresh = zipfile.ZipInfo(entry.filename, (1980, 1, 1, 0, 0, 0))
-            target.writestr(fresh, source.read(entry), zipfile.ZIP_DEFLATED, 9)
 
 
 def export(name, make, folder):

@@ -8,13 +8,13 @@ chat_int8.pt2 (of int8). Weights are integers of 4 bits in groups of 32, in the 
 Needs PyTorch 2.6; takes some minutes on one core. Tokens are bytes. Prints by how much the int8 cache moves the logits.
 """
 import argparse
-import io
 import pathlib
 import random
-import zipfile
 
 import torch
 from torch import nn
+
+from small_file import save
 
 LAYERS, WIDTH, HEADS, INNER, CONTEXT, GROUP = 2, 128, 4, 192, 256, 32
 DEPTH = WIDTH // HEADS
@@ -207,21 +207,6 @@ def trained(steps):
     return model.eval().requires_grad_(False)
 
 
-def save(program, path):
-    """Saves a program without example inputs and unused state, deflated."""
-    used = {s.target for s in program.graph_signature.input_specs if s.target}
-    for name in [n for n in program.state_dict if n not in used]:
-        del program.state_dict[name]
-    program._example_inputs = None
-    plain = io.BytesIO()
-    torch.export.save(program, plain)
-    with zipfile.ZipFile(plain) as source, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as target:
-        for entry in source.infolist():
-            fresh = zipfile.ZipInfo(entry.filename, (1980, 1, 1, 0, 0, 0))
-            target.writestr(fresh, source.read(entry), zipfile.ZIP_DEFLATED, 9)
-    print(path.name, path.stat().st_size)
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", nargs="?", type=pathlib.Path, default=pathlib.Path(__file__).parent)
@@ -236,7 +221,9 @@ def main():
     for int8 in (False, True):
         model.keep(int8)
         program = torch.export.export(model, example, dynamic_shapes=({1: n}, None))
-        save(program, options.folder / ("chat_int8.pt2" if int8 else "chat.pt2"))
+        path = options.folder / ("chat_int8.pt2" if int8 else "chat.pt2")
+        save(program, path)
+        print(path.name, path.stat().st_size)
         model.keep(int8)
         logits.append(torch.stack([model(tokens[:, i : i + 1], torch.tensor([i])) for i in range(tokens.shape[1])]))
     error = (logits[1] - logits[0]).abs().max() / logits[0].abs().max()

@@ -6,10 +6,8 @@
 
 Needs PyTorch 2.6 and scikit-learn. The int8 model is calibrated on images of the UCI digits that are not in images.npy.
 """
-import io
 import pathlib
 import sys
-import zipfile
 
 import numpy
 import torch
@@ -17,6 +15,8 @@ from sklearn.datasets import load_digits
 from torch import nn
 from torch.ao.quantization.quantize_pt2e import convert_pt2e, prepare_pt2e
 from torch.ao.quantization.quantizer.xnnpack_quantizer import XNNPACKQuantizer, get_symmetric_quantization_config
+
+from small_file import save
 
 data = pathlib.Path(next((a for a in sys.argv[1:] if not a.startswith("-")), pathlib.Path(__file__).parent))
 
@@ -28,20 +28,6 @@ def digits_cnn(state):
     )  # fmt: skip
     model.load_state_dict(state)
     return model.eval()
-
-
-def save(program, path):
-    """Saves a program without example inputs and unused state, deflated."""
-    used = {s.target for s in program.graph_signature.input_specs if s.target}
-    for name in [n for n in program.state_dict if n not in used]:
-        del program.state_dict[name]
-    program._example_inputs = None
-    plain = io.BytesIO()
-    torch.export.save(program, plain)
-    with zipfile.ZipFile(plain) as source, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as target:
-        for entry in source.infolist():
-            fresh = zipfile.ZipInfo(entry.filename, (1980, 1, 1, 0, 0, 0))
-            target.writestr(fresh, source.read(entry), zipfile.ZIP_DEFLATED, 9)
 
 
 def accuracy(module, images, labels):

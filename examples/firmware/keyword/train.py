@@ -9,19 +9,21 @@ PyTorch's scores for the first 1,000 frames of the boards' stream. A formant syn
 (microphone.hpp): the accuracy says nothing about people's speech.
 """
 import argparse
-import io
 import math
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
-import zipfile
 
 import numpy
 import torch
 from torch import nn
 from torch.ao.quantization.quantize_pt2e import convert_pt2e, prepare_pt2e
 from torch.ao.quantization.quantizer import FixedQParamsQuantizationSpec, QuantizationAnnotation, Quantizer
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "../../data"))
+from small_file import save  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 RATE, HOP, FRAME, BANDS, HIDDEN, LABELS = 16000, 320, 512, 32, 48, 5
@@ -177,20 +179,6 @@ def bytes_in_state_and_out(module):
     graph.eliminate_dead_code()
     module.register_buffer("state", torch.zeros(1, HIDDEN, dtype=torch.int8))
     module.recompile()
-
-
-def save(program, path):
-    """Saves a program without example inputs and unused state, deflated."""
-    used = {s.target for s in program.graph_signature.input_specs if s.target}
-    for name in [n for n in program.state_dict if n not in used]:
-        del program.state_dict[name]
-    program._example_inputs = None
-    plain = io.BytesIO()
-    torch.export.save(program, plain)
-    with zipfile.ZipFile(plain) as source, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as target:
-        for entry in source.infolist():
-            fresh = zipfile.ZipInfo(entry.filename, (1980, 1, 1, 0, 0, 0))
-            target.writestr(fresh, source.read(entry), zipfile.ZIP_DEFLATED, 9)
 
 
 def hear(seed, count, seconds):
