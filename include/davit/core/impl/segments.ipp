@@ -11,6 +11,13 @@
 
 namespace davit {
 
+namespace {
+
+/// In the place of the hash of a segment that lies outside: it is not in the table.
+constexpr std::uint64_t outside_hash = 0xffffffffffffffffu;
+
+}  // namespace
+
 std::uint32_t SegmentWriter::add(std::span<const std::byte> bytes) {
   constexpr std::uint32_t none = 0xffffffffu;
   if (!outside_.empty() && !bytes.empty())
@@ -33,9 +40,10 @@ std::uint32_t SegmentWriter::add(std::span<const std::byte> bytes) {
 void SegmentWriter::grow() {
   constexpr std::uint32_t none = 0xffffffffu;
   std::size_t size = std::max<std::size_t>(16, numbers_.size());
-  while (size < 2 * (segments_.size() + 1)) size *= 2;  // segments that lie outside were added without a place
+  while (size < 2 * (segments_.size() + 1)) size *= 2;
   numbers_.assign(size, none);
   for (std::uint32_t i = 0; i < hashes_.size(); ++i) {
+    if (hashes_[i] == outside_hash) continue;
     std::size_t at = static_cast<std::size_t>(hashes_[i]) & (numbers_.size() - 1);
     while (numbers_[at] != none) at = (at + 1) & (numbers_.size() - 1);
     numbers_[at] = i;
@@ -66,7 +74,7 @@ std::uint32_t SegmentWriter::number_outside(const std::byte* at, std::size_t siz
     if (number == Outside::unused) number = it->number;
     if (number == Outside::unused) {
       number = static_cast<std::uint32_t>(segments_.size());
-      hashes_.push_back(~content_hash({}));  // no bytes equal it
+      hashes_.push_back(outside_hash);
       segments_.emplace_back();
     }
     it->number = number;

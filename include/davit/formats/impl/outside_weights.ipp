@@ -243,13 +243,16 @@ struct OutsideList {
   std::vector<OutsideWeight> weights{};
 };
 
+/// True if a package's table ends with a list.
+[[nodiscard]] bool has_list(std::span<const std::byte> table) noexcept {
+  return table.size() >= outside_bytes && ByteReader(table.last(outside_bytes)).number<std::uint64_t>() == outside_mark;
+}
+
 /// Takes the list out of a package; nothing if there is none. Errors: corrupt_data.
 [[nodiscard]] Result<std::optional<OutsideList>> take_list(Package& package) {
   const std::span<const std::byte> table = package.table.bytes();
-  if (table.size() < outside_bytes) return std::nullopt;
-  ByteReader tail(table.last(outside_bytes));
-  if (tail.number<std::uint64_t>() != outside_mark) return std::nullopt;
-  OutsideList list{.segment = tail.number<std::uint32_t>()};
+  if (!has_list(table)) return std::nullopt;
+  OutsideList list{.segment = ByteReader(table.last(sizeof(std::uint32_t))).number<std::uint32_t>()};
   const SharedBytes* const bytes = package.segments.find(list.segment);
   if (bytes == nullptr) return std::unexpected(package_error("program table", "its list of weights is not there"));
   Result<std::vector<OutsideWeight>> weights =
@@ -367,10 +370,8 @@ Result<bool> differ_in_weights_alone(const SharedBytes& a, const SharedBytes& b)
 }
 
 Result<void> refuse_outside(Package& package, std::optional<std::span<const NamedTensor>>, std::string_view) {
-  const std::span<const std::byte> table = package.table.bytes();
-  if (table.size() < outside_bytes || ByteReader(table.last(outside_bytes)).number<std::uint64_t>() != outside_mark)
-    return {};
-  return weights_not_given();
+  if (has_list(package.table.bytes())) return weights_not_given();
+  return {};
 }
 
 Result<void> read_outside(Package& package, std::optional<std::span<const NamedTensor>> weights,
