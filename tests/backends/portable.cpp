@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "davit/backends/portable/run_time/code.hpp"
@@ -97,6 +100,71 @@ TEST_CASE("portable_with: an operator that writes to its argument is seen by lat
   for (const ValueId v : {sum, a, b}) d.output(v);
   const Floats once{2.5, 4.5, 6.5, 8.5}, twice{1.75, 2.75, 3.75, 4.75}, ones{1, 2, 3, 4};
   CHECK(run(d.finish()) == std::vector<Floats>{once, twice, ones, once, twice, ones, ones});
+}
+
+// Keys that no run has written may hold anything.
+TEST_CASE("portable: attention over buffers does not read keys that the mask leaves out; over inputs, NaN stays") {
+  for (const bool are_buffers : {true, false}) {
+    GraphBuilder b;
+    b.begin_graph();
+    const std::initializer_list<std::int64_t> cache{1, 32, 1}, one{1, 1, 1};
+    const ValueId keys = b.input("keys", ScalarType::float32, cache),
+                  values = b.input("values", ScalarType::float32, cache);
+    const ValueId x = b.input("x", ScalarType::float32, one), mask = b.input("mask", ScalarType::bool_, {1, 32});
+    const auto written = [&](ValueId self, std::string_view name) {
+      return b.call("aten.slice_scatter.default",
+                    {{"self", b.value(self)},
+                     {"src", b.value(x)},
+                     {"dim", b.integer(1)},
+                     {"start", b.integer(0)},
+                     {"end", b.integer(1)}},
+                    name, ScalarType::float32, cache);
+    };
+    const ValueId k = written(keys, "k"), v = written(values, "v");
+    const ValueId y =
+        b.call("aten.scaled_dot_product_attention.default",
+               {{"query", b.value(x)}, {"key", b.value(k)}, {"value", b.value(v)}, {"attn_mask", b.value(mask)}}, "y",
+               ScalarType::float32, one);
+    if (are_buffers)
+      b.end_graph({k, v, y});
+    else
+      b.end_graph({y});
+    ProgramTables program;
+    program.graph_module = std::move(b).finish();
+    const auto caches = [&] {
+      Tensor made = Tensor::zeros(ScalarType::float32, std::vector(cache));
+      std::ranges::fill_n(made.view().as<float>() + 16, 16, std::numeric_limits<float>::quiet_NaN());
+      return made;
+    };
+    for (const char* const name : {"keys", "values"}) {
+      if (are_buffers) {
+        program.signature.input_specs.push_back(InputToBufferSpec({name}, name, true));
+        program.state_dict.push_back({name, caches()});
+      } else {
+        program.signature.input_specs.push_back(UserInputSpec{TensorArgument{name}});
+      }
+    }
+    for (const char* const name : {"x", "mask"})
+      program.signature.input_specs.push_back(UserInputSpec{TensorArgument{name}});
+    if (are_buffers)
+      program.signature.output_specs = {BufferMutationSpec({"k"}, "keys"), BufferMutationSpec({"v"}, "values")};
+    program.signature.output_specs.push_back(UserOutputSpec{TensorArgument{"y"}});
+    const auto lowered = to_backend<portable>(std::move(program));
+    REQUIRE(lowered);
+    Session session = *Session::make(*lowered);
+    Tensor two = Tensor::zeros(ScalarType::float32, std::vector(one)),
+           kept = Tensor::zeros(ScalarType::bool_, std::vector<std::int64_t>{1, 32});
+    *two.view().as<float>() = 2;
+    *kept.view().as<bool>() = true;
+    const auto out =
+        are_buffers ? session.run("forward", two, kept) : session.run("forward", caches(), caches(), two, kept);
+    REQUIRE(out);
+    const float made = (*out)[0].value().tensor().as<float>()[0];
+    if (are_buffers)
+      CHECK(made == 2);
+    else
+      CHECK(std::isnan(made));
+  }
 }
 
 TEST_CASE("portable_with: an operator that writes to its user's input and to a buffer changes both") {

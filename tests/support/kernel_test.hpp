@@ -66,6 +66,7 @@ struct KernelTest {
         places[i] = {
             .sizes = dims[i].data(), .strides = dims[i].data() + davit::max_rank, .rank_limit = davit::max_rank};
       davit::portable_kernels::KernelCall call(arguments, outputs, places, memory);
+      call.reads_state = reads_state;
       const davit::ErrorCode code = row.kernel(call);
       why = call.why == nullptr ? std::string_view{} : std::string_view(call.why);
       return code;
@@ -111,7 +112,8 @@ struct KernelTest {
     return all;
   }
 
-  std::string_view why;  ///< the sentence of the last error
+  std::string_view why;      ///< the sentence of the last error
+  bool reads_state = false;  ///< of the next call: KernelCall::reads_state
   std::vector<davit::EValue> outputs;
 
  private:

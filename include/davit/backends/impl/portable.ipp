@@ -285,6 +285,7 @@ Status portable::run(const Handle& handle, std::span<const EValue> inputs, std::
                                       {ws.places.data() + step.slots_out.first, step.slots_out.count}, ws.memory);
     call.undo = undo;
     call.epilogue = step.epilogue == no_id ? nullptr : &h.tails[step.epilogue];
+    call.reads_state = step.reads_state;
     events.begin_op(step.handle, step.op);
     const ErrorCode code = step.kernel(call);
     events.end_op(step.handle, step.op);

@@ -93,6 +93,7 @@ class CodeBuilder {
       if (role == InputRole::constant) code_.constant_slots.push_back(slot);
       if (role == InputRole::object) code_.object_slots.push_back(slot);
       if (role == InputRole::user || role == InputRole::state) code_.input_slots.push_back(slot);
+      if (role == InputRole::state && slot != no_id) is_state_[slot] = 1;
     }
     for (std::uint32_t n = 0; n < root.nodes.count; ++n) {
       const NodeId id = root.nodes.first + n;
@@ -138,6 +139,7 @@ class CodeBuilder {
     storage_.push_back(slot);
     takes_none_.push_back(0);
     is_whole_.push_back(1);
+    is_state_.push_back(0);
     last_use_.push_back(by == no_id ? 0 : by);
     first_def_.push_back(by);
     return slot;
@@ -205,8 +207,11 @@ class CodeBuilder {
     if (!add_outputs(step, makes == id ? call : operator_call(graph_, graph_.nodes[makes])))
       return wrong(makes, "an output is defined twice");
     // A view keeps its base alive, and so do values that the base may alias: both live until either's last use.
+    const std::uint32_t self = first_tensor(code_, step);
+    if (self != no_id && (row->aliasing != Aliasing::none || row->updates))
+      std::fill(is_state_.begin() + step.slots_out.first, is_state_.end(), is_state_[self]);
     if (row->aliasing != Aliasing::none)
-      if (const std::uint32_t self = first_tensor(code_, step); self != no_id)
+      if (self != no_id)
         for (std::uint32_t s = step.slots_out.first; s < code_.value_of_slot.size(); ++s) {
           storage_[s] = storage_[self];
           takes_none_[s] = row->aliasing == Aliasing::always ? 1 : 0;
@@ -215,9 +220,20 @@ class CodeBuilder {
                              ? 1
                              : 0;
         }
+    step.reads_state = reads_state(step);
     code_.steps.push_back(step);
     updates_.push_back(row->updates ? 1 : 0);
     return {};
+  }
+  /// True if the step's second and third arguments are state.
+  [[nodiscard]] bool reads_state(const Step& step) const noexcept {
+    bool both[2] = {};
+    for (std::uint32_t k = 0; k < step.slots_in.count; ++k) {
+      const ArgumentTable::Slot& slot = code_.arguments.slots[step.slots_in.first + k];
+      if (const std::uint32_t at = slot.argument - step.arguments.first; at == 1 || at == 2)
+        both[at - 1] = is_state_[slot.slot] != 0;
+    }
+    return both[0] && both[1];
   }
   /// The copy of an argument that a kernel writes to.
   struct Written {
@@ -386,6 +402,7 @@ class CodeBuilder {
   std::vector<std::uint32_t> storage_;    ///< per slot: the owner of the storage that it may view
   std::vector<std::uint8_t> takes_none_;  ///< per slot: 1 if it is always a view
   std::vector<std::uint8_t> is_whole_;    ///< per slot: 1 if it has all elements of its storage, in order
+  std::vector<std::uint8_t> is_state_;    ///< per slot: 1 if it is state, a view of state or new state
   std::vector<std::uint32_t> first_def_;  ///< per slot: the step that defines it, or no_id
   std::vector<std::uint32_t> last_use_;   ///< per slot: the last step that reads it or its storage
   std::vector<std::uint8_t> updates_;     ///< per step: 1 if its operator updates its first argument

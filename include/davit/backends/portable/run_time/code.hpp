@@ -27,6 +27,7 @@ struct Step {
   DebugHandle handle = no_debug_handle;
   std::uint32_t epilogue = no_id;  ///< row of Code::tails
   bool is_own = false;             ///< a user's kernel: its results are checked
+  bool reads_state = false;        ///< its second and third arguments are the program's state
 };
 
 /// A method as steps over slots, shared by its sessions.

@@ -92,7 +92,8 @@ class KernelCall {
   const char* why = nullptr;  ///< the sentence of an error, where the code is not enough
   UndoLog* undo = nullptr;    ///< of a call that may overwrite argument 0
   const RowEpilogue* epilogue =
-      nullptr;  ///< of a convolution: the norm and the clamps behind it, which it computes too
+      nullptr;               ///< of a convolution: the norm and the clamps behind it, which it computes too
+  bool reads_state = false;  ///< arguments 1 and 2 are state that earlier runs wrote, such as a KV cache
 
   /// True if output 0 overwrites argument 0: `undo` must record the old elements.
   [[nodiscard]] bool is_in_place() const noexcept {

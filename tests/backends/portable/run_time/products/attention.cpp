@@ -40,6 +40,37 @@ TEST_CASE("portable: a masked score that is NaN") {
   CHECK(attend(q, q, q, taken, false) == Numbers{0, 0});
 }
 
+TEST_CASE("portable: attention reads no keys of a KV cache outside those that the mask keeps") {
+  using davit::EValue;
+  using davit::ScalarType;
+  using Numbers = KernelTest::Numbers;
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
+  constexpr double lowest = std::numeric_limits<float>::lowest();
+  KernelTest test;
+  // 64 keys, all 0, of which 17 to 19 are kept; their values are 1, 2, 3, and outside of keys 16 to 31 all are NaN
+  const auto attend = [&](std::int64_t queries, double hidden, bool reads_state, bool has_empty_row = false) {
+    const bool adds = hidden != 0;
+    Numbers mask(static_cast<std::size_t>(64 * queries), hidden), values(64, nan);
+    for (std::size_t j = 16; j < 32; ++j) values[j] = static_cast<double>(j) - 16;
+    for (std::int64_t r = has_empty_row ? 1 : 0; r < queries; ++r)
+      for (std::size_t j = 17; j < 20; ++j) mask[static_cast<std::size_t>(64 * r) + j] = adds ? 0 : 1;
+    test.reads_state = reads_state;
+    const EValue q = test.tensor(ScalarType::float32, {1, queries, 1}, Numbers(static_cast<std::size_t>(queries), 1));
+    const EValue k = test.tensor(ScalarType::float32, {1, 64, 1}, Numbers(64, 0));
+    const EValue v = test.tensor(ScalarType::float32, {1, 64, 1}, values);
+    const EValue m = test.tensor(adds ? ScalarType::float32 : ScalarType::bool_, {queries, 64}, mask);
+    REQUIRE(test.run(davit::portable_kernels::attention_ops, "aten.scaled_dot_product_attention.default",
+                     {q, k, v, m, EValue(0.0), EValue(false), EValue(), EValue(false)}) == davit::ErrorCode::ok);
+    return test.values().back();
+  };
+  for (const double hidden : {0.0, -infinity, lowest})
+    for (const std::int64_t queries : {1, 3, 70}) {
+      CHECK(attend(queries, hidden, true) == doctest::Approx(2));
+      CHECK(std::isnan(attend(queries, hidden, false)));
+    }
+  CHECK(std::isnan(attend(2, lowest, true, true)));  // the first query has no key: all of them count the same
+}
+
 TEST_CASE("portable: threads share attention, its heads or the products of one") {
   using davit::EValue;
   using davit::ScalarType;

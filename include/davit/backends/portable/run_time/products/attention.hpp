@@ -42,6 +42,57 @@ struct Attention {
   }
 };
 
+/// The keys [first, last).
+struct KeyRange {
+  std::int64_t first = 0, last = 0;
+};
+
+/// Returns a range of keys, of whole vectors, outside of which the mask leaves out all keys for all `rows` queries;
+/// every key if it leaves out all keys of a query. O(rows * keys outside).
+template <class C>
+[[nodiscard]] KeyRange kept_keys(Matrix<C> mask, bool adds, std::int64_t rows, std::int64_t keys) noexcept {
+  constexpr std::int64_t step = 16;
+  // also the lowest finite number, which masks of language models add in place of -infinity
+  constexpr C least = std::numeric_limits<C>::lowest() / 2;
+  if (mask.row == 0) rows = 1;
+  KeyRange kept{keys, 0};
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const C* const row = mask.data + r * mask.row;
+    const auto is_left_out = [&](std::int64_t j) {
+      const C value = row[j * mask.col];
+      return adds ? value < least : value == C{};
+    };
+    std::int64_t first = 0, last = keys;
+    while (first < keys && is_left_out(first)) ++first;
+    if (first == keys) return {0, keys};
+    while (last > kept.last && is_left_out(last - 1)) --last;
+    kept = {std::min(kept.first, first), std::max(kept.last, last)};
+  }
+  return {kept.first / step * step, std::min(keys, (kept.last + step - 1) / step * step)};
+}
+
+/// Scales a query's scores, then adds a mask's row to them, or -infinity where the row is false.
+struct MaskScores {
+  template <std::size_t Bytes, class C>
+  [[gnu::always_inline]] static void run(C* scores, std::int64_t keys, C scale, const C* mask, std::int64_t step,
+                                         bool adds) noexcept {
+    constexpr C masked = -std::numeric_limits<C>::infinity();
+    const auto each = [&](auto added) __attribute__((always_inline)) {
+      for (std::int64_t j = 0; j < keys; ++j) scores[j] = scores[j] * scale + added(j);
+    };
+    if (mask == nullptr)
+      for (std::int64_t j = 0; j < keys; ++j) scores[j] *= scale;
+    else if (adds && step == 1)
+      each([=](std::int64_t j) { return mask[j]; });
+    else if (adds)
+      each([=](std::int64_t j) { return mask[j * step]; });
+    else if (step == 1)
+      each([=](std::int64_t j) { return mask[j] == C{} ? masked : C{}; });
+    else
+      each([=](std::int64_t j) { return mask[j * step] == C{} ? masked : C{}; });
+  }
+};
+
 template <class C>
 [[nodiscard]] ErrorCode compute_attention(KernelCall& call, const Attention& a) {
   constexpr std::int64_t block_rows = 64, longest_key = 256;
@@ -78,30 +129,33 @@ template <class C>
     const Matrix<C> mask = call.is_tensor(3) ? matrix(3, n) : Matrix<C>{};
     for (std::int64_t first = 0; first < a.queries; first += rows) {
       const std::int64_t count = std::min(rows, a.queries - first);
+      const Matrix<C> masks{mask.data == nullptr ? nullptr : mask.data + first * mask.row, mask.row, mask.col};
+      KeyRange range{0, a.keys};
+      if (call.reads_state && masks.data != nullptr)
+        range = kept_keys(masks, adds, count, a.keys);
+      else if (a.causal && a.leaves_out)
+        range.last = std::min(a.keys, first + count);
+      const std::int64_t keys = range.last - range.first;
+      const C* const key = k.data == nullptr ? nullptr : k.data + range.first * k.row;
+      const C* const value = v.data == nullptr ? nullptr : v.data + range.first * v.row;
       if (a.queries == 1 && q.col == 1 && k.col == 1 && a.depth <= longest_key) {  // a KV cache in main memory
-        const Dots<C> dots{1, a.keys, a.depth, q.data, q.row, k.data, k.row, scores, a.keys};
+        const Dots<C> dots{1, keys, a.depth, q.data, q.row, key, k.row, scores, keys};
         kernels::run_widest_for<C, MultiplyRow>(&dots);
       } else {
-        multiply<C>(count, a.keys, a.depth, {a.depth == 0 ? q.data : q.data + first * q.row, q.row, q.col},
-                    k.transposed(), products, scores, a.keys);
+        multiply<C>(count, keys, a.depth, {a.depth == 0 ? q.data : q.data + first * q.row, q.row, q.col},
+                    Matrix<C>{key, k.row, k.col}.transposed(), products, scores, keys);
       }
-      for (std::int64_t i = 0; i < count * a.keys; ++i) scores[i] *= scale;
       for (std::int64_t r = 0; r < count; ++r) {
-        C* row = scores + r * a.keys;
-        for (std::int64_t j = 0; mask.data != nullptr && j < a.keys; ++j) {
-          const C value = mask.data[(first + r) * mask.row + j * mask.col];
-          if (adds)
-            row[j] += value;
-          else if (value == C{})
-            row[j] += masked;
-        }
-        for (std::int64_t j = first + r + 1; a.causal && j < a.keys; ++j)
+        C* const row = scores + r * keys;
+        const C* const added = masks.data == nullptr ? nullptr : masks.data + r * masks.row + range.first * masks.col;
+        kernels::run_widest_for<C, MaskScores>(row, keys, scale, added, masks.col, adds);
+        for (std::int64_t j = first + r + 1; a.causal && j < keys; ++j)
           row[j] = a.leaves_out ? masked : row[j] + masked;
-        kernels::run_widest_for<C, kernels::SoftmaxLine<double>>(static_cast<const C*>(row), a.keys, std::int64_t{1},
-                                                                 row, true);
+        kernels::run_widest_for<C, kernels::SoftmaxLine<double>>(static_cast<const C*>(row), keys, std::int64_t{1}, row,
+                                                                 true);
       }
       C* out = buffers.out(out_id) + (n * a.queries + first) * a.values;
-      multiply<C>(count, a.values, a.keys, {scores, a.keys, 1}, v, products, out, a.values);
+      multiply<C>(count, a.values, keys, {scores, keys, 1}, {value, v.row, v.col}, products, out, a.values);
     }
   };
   sharing.run([&](std::int64_t at, std::int64_t n) {
@@ -133,6 +187,7 @@ template <class C>
 /// scaled_dot_product_attention(query (*, L, E), key (*, S, E), value (*, S, V), attn_mask?, dropout_p, is_causal,
 /// scale?, enable_gqa) -> (*, L, V) = softmax(query key^T * scale + mask) value. Dropout is not supported. A mask adds
 /// -infinity, so that NaN stays; only is_causal with four dimensions skips masked keys, as torch's flash kernel does.
+/// Of a KV cache, keys in front of and behind all keys that the mask keeps are not read.
 /// Source: at::scaled_dot_product_attention.
 [[nodiscard]] inline ErrorCode scaled_dot_product_attention(KernelCall& call) {
   const TensorView& q = call.tensor(0);
