@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Writes the decoder of benchmarks/models with linear layers of float32, int8 and int4 (decoder32.pt2, decoder8.pt2, decoder4.pt2), and
-files of llama.cpp of the same shapes: f32.gguf, q8_0.gguf, q4_0.gguf. Weights are random.
+"""Writes the decoder of benchmarks/models with linear layers of float32, int8 and int4 (decoder32.pt2, decoder8.pt2, decoder4.pt2) and of
+int8 and int4 with inputs that are quantized to int8 per token, as llama.cpp does per 32 inputs (decoder8da8w.pt2, decoder8da4w.pt2), the
+same for 256 tokens at once (prefill32.pt2, ...), and files of llama.cpp of the same shapes: f32.gguf, q8_0.gguf, q4_0.gguf. Weights are
+random.
 
   export.py DIR [LAYERS WIDTH]
 """
@@ -10,31 +12,40 @@ import sys
 
 import numpy
 import torch
+import torch.ao.quantization.fx._decomposed  # noqa: F401 (registers operators)
 from torch import nn
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "models"))
 import export_decoder as sizes  # noqa: E402
 
+decomposed = torch.ops.quantized_decomposed
+
 
 class Packed(nn.Module):
-    """A linear layer of integers: of 8 bits with a scale per output, or of 4 bits in groups of 32."""
+    """A linear layer of integers: of 8 bits with a scale per output, or of 4 bits in groups of 32; `dynamic`: of inputs that become int8."""
 
-    def __init__(self, linear, bits):
+    def __init__(self, linear, bits, dynamic):
         super().__init__()
+        self.dynamic = dynamic
         w = linear.weight.detach().view(linear.out_features, -1, 32 if bits == 4 else linear.in_features)
         scales = w.abs().amax(-1, keepdim=True) / (2 ** (bits - 1) - 1)
         self.register_buffer("integers", torch.round(w / scales).to(torch.int8))
         self.register_buffer("scales", scales)
 
     def forward(self, x):
+        if self.dynamic:
+            scales, zero_points = decomposed.choose_qparams_per_token_asymmetric(x, torch.int8)
+            limits = -128, 127, torch.int8
+            x = decomposed.quantize_per_token(x, scales, zero_points, *limits)
+            x = decomposed.dequantize_per_token(x, scales, zero_points, *limits, torch.float32)
         return nn.functional.linear(x, (self.integers.float() * self.scales).view(self.integers.shape[0], -1))
 
 
-def pack(module, bits):
+def pack(module, *form):
     for name, child in module.named_children():
         if isinstance(child, nn.Linear):
-            setattr(module, name, Packed(child, bits))
-        pack(child, bits)
+            setattr(module, name, Packed(child, *form))
+        pack(child, *form)
 
 
 def string(text):
@@ -107,14 +118,15 @@ def write_gguf(path, form):
 def main(folder):
     for form in FORMS:
         write_gguf(folder / f"{form}.gguf", form)
-    for bits in (32, 8, 4):
+    for form, packed in (("32", None), ("8", (8, False)), ("4", (4, False)), ("8da8w", (8, True)), ("8da4w", (4, True))):
         torch.manual_seed(0)
         model = sizes.Decoder().eval()
-        if bits != 32:
-            pack(model, bits)
+        if packed:
+            pack(model, *packed)
         with torch.no_grad():
-            program = torch.export.export(model, (torch.tensor([[5]]), torch.tensor([7])), strict=False)
-            torch.export.save(program, str(folder / f"decoder{bits}.pt2"))
+            for name, count in (("decoder", 1), ("prefill", 256)):
+                inputs = torch.full((1, count), 5), torch.arange(count)
+                torch.export.save(torch.export.export(model, inputs, strict=False), str(folder / f"{name}{form}.pt2"))
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ class Block(nn.Module):
     def forward(self, x, cos, sin, mask, write):
         """write(keys, values) returns the caches with the new entries."""
         y = self.norm1(x)
-        q, k, v = (layer(y).view(1, 1, HEADS, DEPTH).transpose(1, 2) for layer in (self.q, self.k, self.v))
+        q, k, v = (layer(y).view(1, -1, HEADS, DEPTH).transpose(1, 2) for layer in (self.q, self.k, self.v))
 
         def turned(t):
             a, b = t.chunk(2, -1)
@@ -44,13 +44,13 @@ class Block(nn.Module):
 
         keys, values = write(turned(k), v)
         y = nn.functional.scaled_dot_product_attention(turned(q), keys, values, attn_mask=mask)
-        x = x + self.o(y.transpose(1, 2).reshape(1, 1, -1))
+        x = x + self.o(y.transpose(1, 2).reshape(1, -1, WIDTH))
         y = self.norm2(x)
         return x + self.down(nn.functional.silu(self.gate(y)) * self.up(y))
 
 
 class Decoder(nn.Module):
-    """Returns the logits after `token` at `position`; with `caches`, takes them and also returns new ones."""
+    """Returns the logits after `token` (1, count) at `position` (count); with `caches`, takes one token and them, and also returns new ones."""
 
     def __init__(self):
         super().__init__()
@@ -77,7 +77,7 @@ class Decoder(nn.Module):
                 made.extend(both)
                 return both
 
-            x = block(x, self.cos[position], self.sin[position], (self.places <= position)[None, None, None], write)
+            x = block(x, self.cos[position], self.sin[position], (self.places <= position[:, None])[None, None], write)
         logits = self.head(self.norm(x))
         return (logits, *made) if caches else logits
 
