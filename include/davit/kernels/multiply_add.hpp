@@ -22,6 +22,17 @@ template <class T>
   return a * b + c;
 }
 
+/// to += a * b with two roundings on every instruction set: g++ would fuse them where there is an instruction.
+template <class V, class A>
+[[gnu::always_inline]] inline void add_product(const V& a, const A& b, V& to) noexcept {
+#if __has_builtin(__builtin_assoc_barrier)
+  to += __builtin_assoc_barrier(a * b);
+#else
+  const V product = a * b;
+  to += product;
+#endif
+}
+
 /// Keeps g++ -O3 from vectorizing a loop with this sum: it would multiply in vectors and add one by one, and so round
 /// products that it fuses with the sum elsewhere.
 template <class T>
