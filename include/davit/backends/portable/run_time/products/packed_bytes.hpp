@@ -67,7 +67,7 @@ struct AddGroupSums {
         kernels::add_product(sum, V(kernels::vector_at<Bytes>(s.scales + at)), totals[I]);
         if (s.offsets != nullptr)
           kernels::add_product(V(kernels::vector_at<Bytes>(s.offsets + at)),
-                      s.x_sums[g * s.rows + row + static_cast<std::int64_t>(I / parts)], totals[I]);
+                               s.x_sums[g * s.rows + row + static_cast<std::int64_t>(I / parts)], totals[I]);
       });
     }
     unroll<Rows * parts>([&]<std::size_t I>()
