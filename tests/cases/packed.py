@@ -51,8 +51,12 @@ def quantize_affine(input, block_size, scale, zero_point, output_dtype, quant_mi
 
 @define("torchao", "choose_qparams_affine(Tensor input, str mapping_type, SymInt[] block_size, ScalarType target_dtype, Scalar? quant_min=None, Scalar? quant_max=None, float? eps=None, ScalarType? scale_dtype=None, ScalarType? zero_point_dtype=None) -> (Tensor, Tensor)")  # fmt: skip
 def choose_qparams_affine(input, mapping_type, block_size, target_dtype, quant_min=None, quant_max=None, eps=None, scale_dtype=None, zero_point_dtype=None):
-    assert mapping_type == "ASYMMETRIC" and list(block_size) == [1, input.shape[1]]
+    assert list(block_size) == [1, input.shape[1]]
     low, high = input.amin(1).clamp(max=0), input.amax(1).clamp(min=0)
+    if mapping_type == "SYMMETRIC":
+        scale = (torch.maximum(-low, high) / (float(quant_max - quant_min) / 2)).clamp(min=eps)
+        zero = torch.full_like(scale, (quant_max + quant_min + 1) // 2)
+        return scale.to(scale_dtype or input.dtype), zero.to(zero_point_dtype or torch.int32)
     scale = ((high - low) / float(quant_max - quant_min)).clamp(min=eps)
     zero = (quant_min - torch.round(low / scale)).clamp(quant_min, quant_max)
     return scale.to(scale_dtype or input.dtype), zero.to(zero_point_dtype or torch.int32)
@@ -190,6 +194,24 @@ class Bytes(Weights):
         )
 
 
+class Torchao(Weights):
+    """As torchao writes 8da4w (zero points of floats) and int8 by int8, also in bfloat16."""
+
+    def forward(self, x):
+        linear, half = nn.functional.linear, x.bfloat16()
+        scale, zero = (each.float() for each in q.choose_qparams_per_token_asymmetric(x, torch.int8))
+        steps = q.quantize_per_token(x, scale, zero, -128, 127, torch.int8)
+        token = q.dequantize_per_token(steps, scale, zero, -128, 127, torch.int8, torch.float32)
+        weight = torch.ops.torchao.dequantize_affine.default(self.fours, [1, G], self.scales, None, torch.int8, -8, 7)
+        affine = torch.ops.torchao.choose_qparams_affine.default(x, "SYMMETRIC", [1, K], torch.int8, -127, 127, 1e-5)
+        steps = torch.ops.torchao.quantize_affine.default(x, [1, K], *affine, torch.int8, -127, 127)
+        sums = torch._int_mm(steps, self.bytes.t())
+        scale, zero = q.choose_qparams_per_token_asymmetric(half, torch.int8)
+        steps = q.quantize_per_token(half, scale, zero, -128, 127, torch.int8)
+        rows = q.dequantize_per_token(steps, scale, zero, -128, 127, torch.int8, torch.float32)
+        return linear(token, weight), sums, sums.float() * affine[0][:, None] * self.row_scales + self.bias, linear(rows, weight)
+
+
 class DynQuant(Weights):
     """torch's own product of bytes and weights of 4 bits, of torch 2.7 and later."""
 
@@ -241,6 +263,7 @@ CASES = {
     "packed_dynamic": lambda n: regenerate.record(n, Dynamic(), [((torch.randn(3, K),), {})], decompose=False),
     "packed_bytes": lambda n: regenerate.record(n, Bytes(), [((torch.randn(k, K) * 3 + 1,), {}) for k in (3, 1, 20)], {"x": {0: torch.export.Dim("n", min=1, max=64)}}, decompose=False),
     "packed_bytes_core": lambda n: regenerate.record(n, Bytes(), [((torch.randn(2, K),), {})]),
+    "packed_torchao": lambda n: regenerate.record(n, Torchao(), [((torch.randn(3, K) * 2,), {})], decompose=False),
     "packed_dyn_quant": lambda n: regenerate.record(n, DynQuant(), [((torch.randn(3, K) * 2 - 1,), {})], decompose=False),
     "packed_bfloat16": lambda n: regenerate.record(n, Half(), [((torch.randn(2, K).bfloat16(),), {})], decompose=False, rtol=2e-2, atol=2e-2),
     "packed_embedding": lambda n: regenerate.record(n, Embedding(), [((torch.randint(0, N, (2, 3)),), {})], decompose=False),

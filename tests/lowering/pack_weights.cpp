@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +15,9 @@
 #include "../support/draft.hpp"
 #include "davit/backends/portable.hpp"
 #include "davit/program/operator_call.hpp"
+#include "davit/lowering/decompose.hpp"
 #include "davit/lowering/to_backend.hpp"
+#include "davit/runtime/session.hpp"
 
 using namespace davit;
 using support::Draft;
@@ -176,6 +179,7 @@ TEST_CASE("pack_weights: bytes are found through views and dtypes, with one scal
           return view(d, dequantized(d, wide, {2, 1, 1, 8}, {2, 1, 1, 1}, f32), f32, "rows", {2, 8});
         }) == bytes);
   CHECK(target([&](Draft& d, ValueId x) { return times(d, x, {1}, {2, 8}); }) == bytes);
+  CHECK(target([&](Draft& d, ValueId x) { return cast(d, x, f32, "wide", {2, 8}); }) == bytes);
   CHECK(target([&](Draft& d, ValueId x) { return times(d, cast(d, x, f32, "wide", {2, 8}), {2, 1}, {2, 8}); }) ==
         bytes);
   CHECK(target([&](Draft& d, ValueId x) {  // in double
@@ -198,6 +202,36 @@ TEST_CASE("pack_weights: bytes are found through views and dtypes, with one scal
           const ValueId other = cast(d, turned, ScalarType::uint8, "other", {2, 1, 8});
           return view(d, times(d, other, {2, 1, 1}, {2, 1, 8}), f32, "rows", {2, 8});
         }) == floats);
+}
+TEST_CASE("pack_weights: _int_mm of bytes stays one of bytes, exact, in parts of 1,024") {
+  for (const std::int64_t inner : {8, 1024, 2052}) {
+    CAPTURE(inner);
+    Draft d;
+    const ValueId w = d.parameter("w", bytes({inner, 4})), x = user_bytes(d, {2, inner});
+    d.output(d.b.call("aten._int_mm.default", {{"self", d.b.value(x)}, {"mat2", d.b.value(w)}}, "sums",
+                      ScalarType::int32, {2, 4}));
+    const ExportedProgram program = d.finish();
+    const std::optional<ExportedProgram> packed = pack_weights(run_decompositions(program, takers), takers);
+    REQUIRE(packed);
+    CHECK(std::ranges::count(targets(*packed), "davit.linear_packed_bytes.default") == (inner + 1023) / 1024);
+    CHECK(std::ranges::count(targets(*packed), "aten.mm.default") == 0);
+    const auto lowered = to_backend<portable>(program);
+    REQUIRE(lowered);
+    Session session = *Session::make(*lowered);
+    Tensor input = Tensor::zeros(ScalarType::int8, std::vector<std::int64_t>{2, inner});
+    std::vector<std::int32_t> expected(8);
+    for (std::int64_t r = 0; r < 2; ++r)
+      for (std::int64_t k = 0; k < inner; ++k) {
+        const auto value = static_cast<std::int8_t>(r == 0 ? -128 : k * 91 % 256 - 128);
+        input.view().as<std::int8_t>()[r * inner + k] = value;
+        for (std::int64_t n = 0; n < 4; ++n)
+          expected[static_cast<std::size_t>(r * 4 + n)] +=
+              value * std::int32_t{bytes({inner, 4}).view().as<std::int8_t>()[k * 4 + n]};
+      }
+    const auto sums = session.run("forward", input);
+    REQUIRE(sums);
+    CHECK(std::ranges::equal(*(*sums)[0].as<std::int32_t>(), expected));
+  }
 }
 TEST_CASE("pack_weights: a backend that takes packed weights, but no bytes, gets floats") {
   Draft d;

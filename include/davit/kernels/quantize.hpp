@@ -73,7 +73,7 @@ struct RowQuantization {
   T inverse, zero_point, low, high;  ///< whole numbers but for 1 / scale
   bool rounds_first;                 ///< round(x * inverse) + zero point, or round(x * inverse + zero point)
 };
-/// out[i] = x[i] in steps of T, between low and high; a NaN becomes 0.
+/// out[i] = x[i] in steps of T, between low and high; a NaN becomes any of these.
 /// Source: quantized_decomposed.quantize_per_token, torchao.quantize_affine.
 struct QuantizeRow {
   template <std::size_t Bytes, class Byte, class T>
@@ -97,15 +97,17 @@ struct QuantizeRow {
     using Ints = Vector<std::int32_t, Bytes / sizeof(T) * sizeof(std::int32_t)>;
     constexpr T round = sizeof(T) == 4 ? T{12582912} : T{6755399441055744};  // 1.5 * 2^23 and 2^52
     constexpr std::size_t of_floats = Bytes / sizeof(T) * sizeof(float);
-    const T zero = row.rounds_first ? row.zero_point : T{0};
-    const V low = row.low - zero + V{}, high = row.high - zero + V{};
-    V v = row.zero_point - zero + V{};
+    const V most = round / 6 + V{}, low = row.low + V{}, high = row.high + V{};
+    V v = row.rounds_first ? V{} : row.zero_point + V{};
     add_product(V(__builtin_convertvector(vector_at<of_floats>(x), V)), row.inverse, v);
-    v = v == v ? v : -zero + V{};
-    v = v < low ? low : v;  // before the rounding, which does not change whole numbers
-    v = v > high ? high : v;
+    v = v == v ? v : V{};
+    v = v < -most ? -most : v;
+    v = v > most ? most : v;
     v = v + round;
-    v = v - round + zero;
+    v = v - round;
+    if (row.rounds_first) v += row.zero_point;
+    v = v < low ? low : v;
+    v = v > high ? high : v;
     vector_at<Bytes / sizeof(T)>(out) = __builtin_convertvector(__builtin_convertvector(v, Ints), Narrow);
   }
 };

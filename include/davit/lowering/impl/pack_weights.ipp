@@ -95,7 +95,7 @@ class WeightPacker {
   };
   /// Floats that are (bytes - zero points) * scales.
   struct Bytes {
-    ValueId bytes = no_id, scales = no_id, zero_points = no_id;  // no_id: zeros
+    ValueId bytes = no_id, scales = no_id, zero_points = no_id;  // no_id: 1 and 0
   };
   /// A node that takes a weight: a product, or an embedding.
   struct Use {
@@ -274,6 +274,7 @@ class WeightPacker {
       if (size_of(graph_.values[next].dtype) < size_of(graph_.values[input].dtype)) return std::nullopt;
       v = next;
     }
+    if (const ValueId bytes = bytes_before(before(v), input); bytes != no_id) return Bytes{bytes};
     if (graph_.values[v].producer == no_id || !has_rows_of(v, depth)) return std::nullopt;
     const operators::NodeArguments call(graph_, graph_.values[v].producer);
     const auto is_good = [&](const Bytes& bytes) {
@@ -492,7 +493,7 @@ class WeightPacker {
       else if (use.bytes)
         call(use.node, linear_packed_bytes,
              std::array<Arg, 10>{{{"input", GraphBuilder::value(use.bytes->bytes)},
-                                  {"input_scales", GraphBuilder::value(use.bytes->scales)},
+                                  {"input_scales", optional(use.bytes->scales)},
                                   {"input_zero_points", optional(use.bytes->zero_points)},
                                   {"weight", of[0]},
                                   {"scales", of[1]},

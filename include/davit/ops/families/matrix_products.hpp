@@ -55,11 +55,12 @@ inline constexpr OperatorRow matrix_products[] = {
        cast(r, out_dtype))"sv},
     {.rule = R"(aten._int_mm.default(self, mat2):
        k = size(self, 1);
-       t = isfixed(k) && k <= 1024 ? float32 : float64;
-       isfixed(k) && k > 1024 && k % 1024 == 0 ?
-           cast(sum.dim_IntList(cast(bmm(permute(view(cast(self, float32), [size(self, 0), k // 1024, 1024]),
-           [1, 0, 2]), view(cast(mat2, float32), [k // 1024, 1024, size(mat2, 1)])), int32), [0], dtype=int32), int32) :
-         cast(mm(cast(self, t), cast(mat2, t)), int32))"sv},
+       !isfixed(k) ? cast(mm(cast(self, float64), cast(mat2, float64)), int32) :
+         k <= 1024 ? $int_mm(self, mat2) :
+         fold(a: $int_mm(slice.Tensor(self, 1, 0, 1024), slice.Tensor(mat2, 0, 0, 1024));
+           i in range(1, (k + 1023) // 1024):
+           a + $int_mm(slice.Tensor(self, 1, 1024 * i, min(k, 1024 * i + 1024)),
+           slice.Tensor(mat2, 0, 1024 * i, min(k, 1024 * i + 1024)))))"sv},
     {.rule = R"(aten._scaled_mm.default(self, mat2, scale_a, scale_b, bias=none, scale_result=none, out_dtype=none,
            use_fast_accum=false):
        r = mm(cast(self, float32), cast(mat2, float32)) * scale_a * scale_b;
@@ -179,6 +180,7 @@ inline constexpr OperatorRow matrix_products[] = {
        k = size(x, -1);
        q = size(y, -1);
        view(bmm(reshape(expand(x, s + [p, k]), [n, p, k]), reshape(expand(y, s + [k, q]), [n, k, q])), s + [p, q]))"sv},
+    {.rule = R"($int_mm(x, w): cast(mm(cast(x, float32), cast(w, float32)), int32))"sv},
     {.rule = R"($is_of(offs, g, n):
        i = arange.start_step(0, n);
        g == 0 ? i < select.int(offs, 0, 0) :

@@ -46,7 +46,7 @@ inline constexpr OperatorRow quantization[] = {
                "int num_embeddings, int embedding_dim, ScalarType dtype) -> Tensor"sv},
     {.schema = "davit.linear_packed.default(Tensor input, Tensor weight, Tensor scales, Tensor? offsets, Tensor? bias, "
                "int out_features) -> Tensor"sv},
-    {.schema = "davit.linear_packed_bytes.default(Tensor input, Tensor input_scales, Tensor? input_zero_points, "
+    {.schema = "davit.linear_packed_bytes.default(Tensor input, Tensor? input_scales, Tensor? input_zero_points, "
                "Tensor weight, Tensor scales, Tensor? offsets, Tensor sums, Tensor? bias, int out_features, "
                "ScalarType dtype) -> Tensor"sv},
     {.schema = "davit.quantize_rows.default(Tensor input, Tensor scales, Tensor zero_points, int quant_min, "
@@ -144,7 +144,7 @@ inline constexpr OperatorRow quantization[] = {
            dtype):
        $is_of_rows(input, scales) && $is_of_rows(input, zero_points)
            && $makes_bytes(input, scales, zero_points, dtype) ?
-         davit.quantize_rows.default(input, scales, zero_points, quant_min, quant_max, dtype, false) :
+         davit.quantize_rows.default(cast(input, float32), scales, zero_points, quant_min, quant_max, dtype, false) :
          cast(clamp(round(input * reciprocal(scales) + zero_points), quant_min, quant_max), dtype))"sv},
     {.rule = R"(torchao.choose_qparams_affine.default(input, mapping_type, block_size, target_dtype, quant_min=none,
            quant_max=none, eps=none, scale_dtype=none, zero_point_dtype=none, preserve_zero=true,
@@ -179,13 +179,14 @@ inline constexpr OperatorRow quantization[] = {
        zero_point == none || zero_point_domain != 'INT' || product(block_size) != size(input, -1)
            || block_size[-1] != size(input, -1) || !$makes_bytes(input, scale, zero_point, output_dtype) ?
          $quantized_blocks(input, block_size, scale, zero_point, output_dtype, a, b, zero_point_domain) :
-         davit.quantize_rows.default(input, reshape(scale, sizes(input)[:-1] + [1]),
+         davit.quantize_rows.default(cast(input, float32), reshape(scale, sizes(input)[:-1] + [1]),
            reshape(zero_point, sizes(input)[:-1] + [1]), a, b, output_dtype, true))"sv},
 
     // shared sub-rules
     {.rule = R"($is_of_rows(x, y): rank(x) > 0 && sizes(y) == sizes(x)[:-1] + [1])"sv},
-    {.rule = R"($makes_bytes(x, scales, zeros, type): dtype(x) == float32 && (type == int8 || type == uint8)
-           && (dtype(scales) == float32 || dtype(scales) == float64) && isint(zeros))"sv},
+    {.rule = R"($makes_bytes(x, scales, zeros, type): (type == int8 || type == uint8)
+           && (dtype(x) == float32 || dtype(x) == float16 || dtype(x) == bfloat16)
+           && (dtype(scales) == float64 || (dtype(scales) == float32 && dtype(zeros) != float64)))"sv},
     {.rule = R"($quantized_blocks(x, sizes, scale, zero, type, low, high, domain):
        p = $blocks(x, sizes, true);
        q = round(reshape(x, $blocks(x, sizes, false)) * reciprocal(reshape(scale, p)));

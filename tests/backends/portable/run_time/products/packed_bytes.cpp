@@ -138,6 +138,9 @@ TEST_CASE("linear_packed_bytes: one scale and zero point, no zero points, other 
   CHECK(is_close(test.values(), product(of, x, {0.5}, {-3}, none)));
   REQUIRE(run(input, {}, ScalarType::float32) == ErrorCode::ok);
   CHECK(is_close(test.values(), product(of, x, {0.5}, none, none)));
+  REQUIRE(test.run(rows, "linear", {input, {}, {}, of.words, of.scales, of.offsets, of.sums, {}, 5, {}}) ==
+          ErrorCode::ok);
+  CHECK(is_close(test.values(), product(of, x, {1}, none, none)));
   for (const ScalarType type : {ScalarType::bfloat16, ScalarType::float16}) {
     REQUIRE(run(input, zero, type) == ErrorCode::ok);
     CHECK(test.dtype() == type);
@@ -161,29 +164,32 @@ TEST_CASE("linear_packed_bytes: a NaN scale gives NaN in its row alone") {
   for (std::size_t i = 0; i < 6; ++i) CHECK(std::isnan(test.values()[i]) == (i < 3));
 }
 TEST_CASE("sums of groups: the same bits on vectors of every size") {
-  constexpr std::int64_t groups = 5, count = 16;
-  std::vector<std::int32_t> sums(groups * count * 16);
-  std::vector<float> scales(groups * 16), offsets(groups * 16), x_sums(groups * count);
-  for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = static_cast<std::int32_t>(i * 7919 % 100003) - 50000;
-  for (std::size_t i = 0; i < scales.size(); ++i) {
-    scales[i] = 0.013f + 0.0007f * static_cast<float>(i % 31);
-    offsets[i] = 0.7f - 0.03f * static_cast<float>(i % 47);
+  constexpr std::int64_t groups = 7;
+  for (const std::int64_t count : {1, 2, 16}) {
+    const auto n = static_cast<std::size_t>(groups * count);
+    std::vector<std::int32_t> sums(n * 16);
+    std::vector<float> scales(groups * 16), offsets(groups * 16), x_sums(n);
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = static_cast<std::int32_t>(i * 7919 % 100003) - 50000;
+    for (std::size_t i = 0; i < scales.size(); ++i) {
+      scales[i] = 0.013f + 0.0007f * static_cast<float>(i % 31);
+      offsets[i] = 0.7f - 0.03f * static_cast<float>(i % 47);
+    }
+    for (std::size_t i = 0; i < x_sums.size(); ++i) x_sums[i] = static_cast<float>(i * 101 % 997) - 400;
+    const auto totals = [&](auto run) {
+      std::vector<float> out(static_cast<std::size_t>(count) * 16, 0.0f);
+      const portable_kernels::detail::GroupSums all{count,          groups,        sums.data(), scales.data(),
+                                                    offsets.data(), x_sums.data(), out.data()};
+      run(&all);
+      return out;
+    };
+    const std::vector<float> narrow = totals([](const portable_kernels::detail::GroupSums* all) {
+      kernels::run_on<portable_kernels::detail::AddGroupSums, kernels::vector_bytes>(all);
+    });
+    const std::vector<float> widest = totals([](const portable_kernels::detail::GroupSums* all) {
+      kernels::run_widest<portable_kernels::detail::AddGroupSums>(all);
+    });
+    CHECK(std::memcmp(narrow.data(), widest.data(), narrow.size() * sizeof(float)) == 0);
   }
-  for (std::size_t i = 0; i < x_sums.size(); ++i) x_sums[i] = static_cast<float>(i * 101 % 997) - 400;
-  const auto totals = [&](auto run) {
-    std::vector<float> out(count * 16, 0.0f);
-    const portable_kernels::detail::GroupSums all{count,          groups,        sums.data(), scales.data(),
-                                                  offsets.data(), x_sums.data(), out.data()};
-    run(&all);
-    return out;
-  };
-  const std::vector<float> narrow = totals([](const portable_kernels::detail::GroupSums* all) {
-    kernels::run_on<portable_kernels::detail::AddGroupSums, kernels::vector_bytes>(all);
-  });
-  const std::vector<float> widest = totals([](const portable_kernels::detail::GroupSums* all) {
-    kernels::run_widest<portable_kernels::detail::AddGroupSums>(all);
-  });
-  CHECK(std::memcmp(narrow.data(), widest.data(), narrow.size() * sizeof(float)) == 0);
 }
 TEST_CASE("linear_packed_bytes: what does not fit is refused") {
   KernelTest test;

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "davit/core/packed_weights.hpp"
+#include "davit/core/target.hpp"
 #include "davit/kernels/byte_blocks.hpp"
 #include "davit/kernels/instruction_set.hpp"
 #include "davit/kernels/vectors.hpp"
@@ -41,6 +42,10 @@ struct DotForm {
   }
 };
 [[nodiscard]] constexpr DotForm dot_form(DotSet set, std::int64_t bits) noexcept {
+#if DAVIT_TARGET_SSE2
+  if (set == DotSet::plain && bits == 4) return {4, 0, true, {0, 4, 1, 5, 2, 6, 3, 7}};
+  if (set == DotSet::plain) return {4, 0, true, {0, 2, 1, 3}};
+#endif
   if (set == DotSet::plain) return {4, 0, false, {0, 1, 2, 3, 4, 5, 6, 7}};
   const std::int64_t rows = set == DotSet::vnni ? 16 : 8;
   if (bits == 4) return {rows, 8, false, {0, 2, 4, 6, 1, 3, 5, 7}};
@@ -57,6 +62,49 @@ inline constexpr std::int64_t most_of_group = 1 << 16;
 #endif
   return DotSet::plain;
 }
+
+/// Four bytes, or two numbers of 16 bits, for each lane.
+[[nodiscard, gnu::always_inline]] inline std::int32_t lane_at(const void* x) noexcept {
+  std::int32_t lane;
+  std::memcpy(&lane, x, sizeof lane);
+  return lane;
+}
+
+#if DAVIT_TARGET_SSE2
+
+/// Products of pairs of 16-bit numbers: of fields f and f + fields / 2, which lie in the halves of a word.
+template <int Bits, int Rows>
+void dots_plain(const ByteDots& d) noexcept {
+  using Ints = kernels::Vector<std::int32_t, 16>;
+  using Pairs = kernels::Vector<std::int16_t, 16>;
+  constexpr int fields = 32 / Bits;
+  const auto* x = static_cast<const std::int16_t*>(d.x);
+  std::int32_t* to = d.sums;
+  for (std::int64_t g = 0; g < d.groups; ++g, to += Rows * PackedWeights::block)
+    for (int part = 0; part < PackedWeights::block; part += 4) {
+      Ints sums[Rows];
+#pragma GCC unroll 4
+      for (int r = 0; r < Rows; ++r) sums[r] = d.starts[g * Rows + r] + Ints{};
+      const std::int16_t* of_group = x + g * d.group_words * Rows * fields;
+      const std::int32_t* word = d.words + g * d.group_words * PackedWeights::block + part;
+      for (std::int64_t i = 0; i < d.group_words; ++i, word += PackedWeights::block, of_group += Rows * fields) {
+        const auto packed = __builtin_bit_cast(Pairs, Ints(kernels::vector_at<16>(word)));
+#pragma GCC unroll 4
+        for (int f = 0; f < fields / 2; ++f) {
+          const Pairs weights = (packed << (16 - Bits * (f + 1))) >> (16 - Bits);
+#pragma GCC unroll 4
+          for (int r = 0; r < Rows; ++r) {
+            const auto repeated = __builtin_bit_cast(Pairs, lane_at(of_group + r * fields + 2 * f) + Ints{});
+            sums[r] += __builtin_bit_cast(Ints, __builtin_ia32_pmaddwd128(weights, repeated));
+          }
+        }
+      }
+#pragma GCC unroll 4
+      for (int r = 0; r < Rows; ++r) kernels::vector_at<16>(to + r * PackedWeights::block + part) = sums[r];
+    }
+}
+
+#else
 
 /// Products of 32-bit numbers, one field after the other.
 template <int Bits, int Rows>
@@ -88,14 +136,9 @@ void dots_plain(const ByteDots& d) noexcept {
     }
 }
 
-#if DAVIT_BYTE_CONVOLUTION
+#endif
 
-/// Four bytes, or two numbers of 16 bits, in each lane.
-[[nodiscard, gnu::always_inline]] inline std::int32_t lane_at(const std::int8_t* x) noexcept {
-  std::int32_t lane;
-  std::memcpy(&lane, x, sizeof lane);
-  return lane;
-}
+#if DAVIT_BYTE_CONVOLUTION
 
 /// Products of 4 bits, made unsigned (0 to 15), with bytes: sums of two fit 16 bits by far (3,840). Integers of 8 bits
 /// are widened, since sums of two of their products would not fit 16.
@@ -194,7 +237,7 @@ template <int Bits, int Rows>
 
 /// Computes the sums of a tile of `rows`, a power of two up to dot_form(set, Bits).most_rows. This CPU must have `set`.
 template <int Bits>
-void compute_dots(DotSet set, std::int64_t rows, const ByteDots& d) noexcept {
+void compute_dots([[maybe_unused]] DotSet set, std::int64_t rows, const ByteDots& d) noexcept {
   const auto run = [&]<int Rows>() {
 #if DAVIT_BYTE_CONVOLUTION
     if (set == DotSet::vnni) return dots_vnni<Bits, Rows>(d);

@@ -175,11 +175,11 @@ void arrange_tile(const PackedWeights& w, const DotForm& form, const std::uint8_
 
 }  // namespace detail
 
-/// davit.linear_packed_bytes(input (*, in), input_scales, input_zero_points?, weight, scales, offsets?, sums, bias
+/// davit.linear_packed_bytes(input (*, in), input_scales?, input_zero_points?, weight, scales, offsets?, sums, bias
 /// (out)?, out_features, dtype) -> (*, out): davit.linear_packed of (input - zero point) * scale, with one scale and
-/// zero point or one per row; input is int8 or uint8. Sums of products are integers, exact in each group; `sums` are
-/// those of each output's weights, (blocks, 16). Results are the same bits on every CPU. Errors: invalid_shape,
-/// invalid_dtype. O(rows * in * out).
+/// zero point (1 and 0 if left out) or one per row; input is int8 or uint8. Sums of products are integers, exact in
+/// each group; `sums` are those of each output's weights, (blocks, 16). Results are the same bits on every CPU. Errors:
+/// invalid_shape, invalid_dtype. O(rows * in * out).
 [[nodiscard]] inline ErrorCode linear_packed_bytes(KernelCall& call) {
   const TensorView& input = call.tensor(0);
   const TensorView& weight_sums = call.tensor(6);
@@ -204,15 +204,15 @@ void arrange_tile(const PackedWeights& w, const DotForm& form, const std::uint8_
   if (const ErrorCode code = call.make(0, type, sizes); code != ErrorCode::ok) return code;
   const std::int64_t rows = p.of.rows = call.output(0).numel() / w.outputs;
   if (rows == 0) return ErrorCode::ok;
-  if (!detail::is_of_rows(call.tensor(1), rows) || (call.has(2) && !detail::is_of_rows(call.tensor(2), rows)))
+  if ((call.has(1) && !detail::is_of_rows(call.tensor(1), rows)) ||
+      (call.has(2) && !detail::is_of_rows(call.tensor(2), rows)))
     return call.refuse(ErrorCode::invalid_shape, "one scale and one zero point are needed, or one of each row");
   p.set = detail::dot_set();
   const detail::DotForm form = detail::dot_form(p.set, w.bits);
   ComputeBuffers<float> buffers(call);
-  const auto scales = buffers.read(call.tensor(1));
-  const auto zeros = call.has(2) ? buffers.read(call.tensor(2)) : scales;
-  const auto bias = call.has(7) ? buffers.read(call.tensor(7)) : scales;
   const auto y = buffers.write(0);
+  const auto given = [&](std::size_t i) { return call.has(i) ? buffers.read(call.tensor(i)) : y; };
+  const auto scales = given(1), zeros = given(2), bias = given(7);
   const bool copies = !input.is_contiguous(), has_offsets = p.of.offsets != nullptr;
   const auto row_scales = buffers.buffer(rows), row_zeros = buffers.buffer(rows);
   const auto bytes = buffers.buffer_of<std::uint8_t>(copies ? input.numel() : 0);
@@ -230,7 +230,7 @@ void arrange_tile(const PackedWeights& w, const DotForm& form, const std::uint8_
   const bool flips = input.dtype == ScalarType::uint8;
   for (std::int64_t i = 0; i < rows; ++i) {
     const float zero = call.has(2) ? buffers.in(zeros)[call.tensor(2).numel() == 1 ? 0 : i] : 0;
-    buffers.out(row_scales)[i] = buffers.in(scales)[call.tensor(1).numel() == 1 ? 0 : i];
+    buffers.out(row_scales)[i] = call.has(1) ? buffers.in(scales)[call.tensor(1).numel() == 1 ? 0 : i] : 1;
     buffers.out(row_zeros)[i] = flips ? zero - 128 : zero;
   }
   const std::int64_t whole = (rows + form.most_rows - 1) / form.most_rows;
