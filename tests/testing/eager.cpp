@@ -236,3 +236,22 @@ TEST_CASE("EagerProgram: an operator without a kernel is an Error") {
   REQUIRE(!outputs);
   CHECK(outputs.error().code == ErrorCode::unsupported_operator);
 }
+TEST_CASE("EagerProgram: operators that no backend has are decomposed, others are not") {
+  support::Draft d;
+  const ValueId x = d.user("x", {2, 2});
+  const ValueId moved = d.b.call("aten.add.Tensor", {{"self", d.b.value(x)}, {"other", d.b.integer(1)}}, "moved",
+                                 ScalarType::float32, {2, 2});
+  d.output(d.b.call("quantized_decomposed.dequantize_per_token.default",
+                    {{"input", d.b.value(moved)},
+                     {"scales", d.b.value(x)},
+                     {"zero_points", d.b.value(x)},
+                     {"quant_min", d.b.integer(-128)},
+                     {"quant_max", d.b.integer(127)},
+                     {"dtype", d.b.scalar_type(ScalarType::int8)}},
+                    "floats", ScalarType::float32, {2, 2}));
+  const ExportedProgram program = d.finish();
+  EagerProgram eager(program, kernels);
+  const auto outputs = eager.run(std::vector<EValue>{programs::tensor({2, 2}, {1, 2, 3, 4}).view()});
+  REQUIRE(outputs);
+  CHECK(elements((*outputs)[0]) == std::vector<float>{1, 2, 3, 4});
+}

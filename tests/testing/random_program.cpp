@@ -62,7 +62,24 @@ TEST_CASE("RandomProgram: every program verifies, a recipe always gives the same
                              "aten.gelu.default",
                              "aten.alias.default",
                              "aten.detach.default",
-                             "aten.dropout.default"})
+                             "aten.dropout.default",
+                             "quantized_decomposed.choose_qparams_per_token_asymmetric.default",
+                             "quantized_decomposed.choose_qparams_per_token.default",
+                             "quantized_decomposed.quantize_per_token.default",
+                             "quantized_decomposed.dequantize_per_token.default",
+                             "quantized_decomposed.choose_qparams.tensor",
+                             "quantized_decomposed.choose_qparams_symmetric.tensor",
+                             "quantized_decomposed.dequantize_per_tensor.tensor",
+                             "quantized_decomposed.dequantize_per_channel_group.default",
+                             "quantized_decomposed.embedding_byte.default",
+                             "quantized_decomposed.embedding_4bit.default",
+                             "torchao.choose_qparams_affine.default",
+                             "torchao.quantize_affine.default",
+                             "torchao.dequantize_affine.default",
+                             "aten._weight_int8pack_mm.default",
+                             "aten._weight_int4pack_mm_for_cpu.default",
+                             "aten._dyn_quant_pack_4bit_weight.default",
+                             "aten._dyn_quant_matmul_4bit.default"})
     CHECK_MESSAGE(targets.contains(target), target);
   CHECK(empty > 20);
 }

@@ -15,7 +15,10 @@
 
 #include "davit/core/copy_tensor.hpp"
 #include "davit/core/shared_bytes.hpp"
+#include "davit/lowering/decompose.hpp"
 #include "davit/lowering/partitioning.hpp"
+#include "davit/ops/operators.hpp"
+#include "davit/ops/rules.hpp"
 #include "davit/program/exported_program.hpp"
 #include "davit/runtime/node_call.hpp"
 #include "davit/testing/detail/eager_value.hpp"
@@ -28,14 +31,18 @@ namespace davit::testing {
 
 /// Runs a program literally: node by node, in program order; each storage is shared by its views.
 ///
-/// There is no partition, no plan, no fusion, no rewriting and no reuse of memory: it is the reference for every
-/// lowered program. Each node runs alone, on the first of `kernels` that takes it. An in-place operator is the operator
-/// without the underscore, followed by a copy into `self`. Slow: everything is copied. Source: torch.fx.Interpreter.
+/// Operators that are always decomposed are so here too. There is no partition, no plan, no fusion, no rewriting and no
+/// reuse of memory: it is the reference for every lowered program. Each node runs alone, on the first of `kernels` that
+/// takes it. An in-place operator is the operator without the underscore, followed by a copy into `self`. Slow:
+/// everything is copied. Source: torch.fx.Interpreter.
 class EagerProgram {
  public:
   /// The program must be verified, and outlive this.
   EagerProgram(const ExportedProgram& program, BackendTables kernels)
-      : program_(program), graph_(program.view()), kernels_(kernels) {
+      : parts_(without_composites(program)),
+        program_(parts_ ? *parts_ : program),
+        graph_(program_.view()),
+        kernels_(kernels) {
     for (const InputSpec& spec : program.signature.input_specs)
       if (const Name* name = target(spec); name != nullptr)
         if (const Tensor* tensor = program.tensor_named(*name); tensor != nullptr)
@@ -122,6 +129,16 @@ class EagerProgram {
   [[nodiscard]] std::span<const NamedTensor> state() const noexcept { return state_; }
 
  private:
+  /// The program without operators that no backend has; nullptr if it has none.
+  [[nodiscard]] static std::shared_ptr<const ExportedProgram> without_composites(const ExportedProgram& program) {
+    std::optional<ExportedProgram> made =
+        decomposed(program, {.only = [](GraphModuleView graph, NodeId n) {
+                     const std::string_view target = graph.target(graph.nodes[n]);
+                     return find_operator(target).empty() && !find_decomposition(target).empty();
+                   }});
+    return made ? std::make_shared<const ExportedProgram>(*std::move(made)) : nullptr;
+  }
+
   /// A node that runs alone.
   struct Step {
     NodeCall call;
@@ -368,6 +385,7 @@ class EagerProgram {
     return {};
   }
 
+  std::shared_ptr<const ExportedProgram> parts_;  ///< the program that runs, if it is not the caller's
   const ExportedProgram& program_;
   GraphModuleView graph_;
   BackendTables kernels_;

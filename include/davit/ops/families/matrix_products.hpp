@@ -17,6 +17,30 @@ using namespace std::string_view_literals;
 /// Products of matrices and vectors.
 inline constexpr OperatorRow matrix_products[] = {
     // clang-format off
+    // as torch packs them on CPUs without KleidiAI: floats that are bytes of two weights, then scales
+    {.rule = R"(aten._dyn_quant_matmul_4bit.default(inp, packed_weights, block_size, in_features, out_features):
+       n = in_features * out_features // 2;
+       g = in_features * out_features // block_size;
+       p = dtype(packed_weights) == float32 && rank(packed_weights) == 1 && size(packed_weights, 0) == n + g ?
+         packed_weights : fail(0);
+       f = reshape(cast(slice.Tensor(p, 0, 0, n), uint8), [out_features, in_features // 2]);
+       q = cast(reshape($fields(f, [0, 4], 15, 8), [g, block_size]), float32);
+       w = reshape(q * reshape(slice.Tensor(p, 0, n, n + g), [g, 1]), [out_features, in_features]);
+       x = cast(inp, float32);
+       l = clamp(amin(x, [-1], true), none, 0.0);
+       h = clamp(amax(x, [-1], true), 0.0);
+       s = where(h - l == 0, 1.0, 255.0 / (h - l));
+       a = l * s;
+       b = h * s;
+       z = round(clamp(where((a - 128) + (b + 127) > 0, -128 - a, 127 - b), -128, 127));
+       y = abs(x * s);
+       t = floor(y) + cast(y - floor(y) >= 0.5, float32);
+       r = cast(clamp(t * sign(x) + z, -128, 127), int8);
+       cast(linear((r - z) * reciprocal(s), w), dtype(inp)))"sv},
+    {.rule = R"(aten._dyn_quant_pack_4bit_weight.default(weights, scales_zeros, bias, block_size, in_features,
+           out_features):
+       bias != none ? fail(0) :
+         cat([cast(reshape(weights, [-1]), float32), cast(reshape(scales_zeros, [-1]), float32)], 0))"sv},
     {.rule = R"(aten._grouped_mm.default(self, mat2, offs=none, bias=none, out_dtype=none):
        r = bias != none ? fail(0) :
          offs == none ? bmm(self, mat2) :
@@ -31,11 +55,12 @@ inline constexpr OperatorRow matrix_products[] = {
        cast(r, out_dtype))"sv},
     {.rule = R"(aten._int_mm.default(self, mat2):
        k = size(self, 1);
-       t = isfixed(k) && k <= 1024 ? float32 : float64;
-       isfixed(k) && k > 1024 && k % 1024 == 0 ?
-           cast(sum.dim_IntList(cast(bmm(permute(view(cast(self, float32), [size(self, 0), k // 1024, 1024]),
-           [1, 0, 2]), view(cast(mat2, float32), [k // 1024, 1024, size(mat2, 1)])), int32), [0], dtype=int32), int32) :
-         cast(mm(cast(self, t), cast(mat2, t)), int32))"sv},
+       !isfixed(k) ? cast(mm(cast(self, float64), cast(mat2, float64)), int32) :
+         k <= 1024 ? $int_mm(self, mat2) :
+         fold(a: $int_mm(slice.Tensor(self, 1, 0, 1024), slice.Tensor(mat2, 0, 0, 1024));
+           i in range(1, (k + 1023) // 1024):
+           a + $int_mm(slice.Tensor(self, 1, 1024 * i, min(k, 1024 * i + 1024)),
+           slice.Tensor(mat2, 0, 1024 * i, min(k, 1024 * i + 1024)))))"sv},
     {.rule = R"(aten._scaled_mm.default(self, mat2, scale_a, scale_b, bias=none, scale_result=none, out_dtype=none,
            use_fast_accum=false):
        r = mm(cast(self, float32), cast(mat2, float32)) * scale_a * scale_b;
@@ -155,6 +180,7 @@ inline constexpr OperatorRow matrix_products[] = {
        k = size(x, -1);
        q = size(y, -1);
        view(bmm(reshape(expand(x, s + [p, k]), [n, p, k]), reshape(expand(y, s + [k, q]), [n, k, q])), s + [p, q]))"sv},
+    {.rule = R"($int_mm(x, w): cast(mm(cast(x, float32), cast(w, float32)), int32))"sv},
     {.rule = R"($is_of(offs, g, n):
        i = arange.start_step(0, n);
        g == 0 ? i < select.int(offs, 0, 0) :

@@ -53,6 +53,20 @@ class RandomMoves : protected RandomSteps {
     return made != updated_.end() && random_.one_in(2) ? made->second : like(buffer);
   }
 
+  /// Makes indices below `limit` from fitting integers, or two equal indices.
+  template <class Fits>
+  [[nodiscard]] std::optional<Known> indices(std::int64_t limit, bool may_be_new, Fits&& fits) {
+    const auto x = some_of_all(
+        [&](const Known& k) { return k.dtype != ScalarType::float32 && k.dtype != ScalarType::bool_ && fits(k); });
+    if (!x && !may_be_new) return std::nullopt;
+    if (!x) {
+      const auto value = static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(limit)));
+      return filled(b_.ints({2}), i(value), {dim(2)}, ScalarType::int64);
+    }
+    const Known wide = x->dtype == ScalarType::int64 ? *x : converted_to(*x, ScalarType::int64);
+    return emit("aten.remainder.Scalar", {v(wide), i(limit)}, x->sizes, ScalarType::int64);
+  }
+
   std::size_t given_ = 0;  ///< ids of inputs are below it
 
  private:
@@ -75,19 +89,6 @@ class RandomMoves : protected RandomSteps {
     std::size_t at = random_.below(x->sizes.size());
     while (!x->sizes[at].is_static() || x->sizes[at].value < least) at = (at + 1) % x->sizes.size();
     return std::pair(*x, at);
-  }
-  /// Makes indices below `limit` from fitting integers, or two equal indices.
-  template <class Fits>
-  [[nodiscard]] std::optional<Known> indices(std::int64_t limit, bool may_be_new, Fits&& fits) {
-    const auto x = some_of_all(
-        [&](const Known& k) { return k.dtype != ScalarType::float32 && k.dtype != ScalarType::bool_ && fits(k); });
-    if (!x && !may_be_new) return std::nullopt;
-    if (!x) {
-      const auto value = static_cast<std::int64_t>(random_.below(static_cast<std::size_t>(limit)));
-      return filled(b_.ints({2}), i(value), {dim(2)}, ScalarType::int64);
-    }
-    const Known wide = x->dtype == ScalarType::int64 ? *x : converted_to(*x, ScalarType::int64);
-    return emit("aten.remainder.Scalar", {v(wide), i(limit)}, x->sizes, ScalarType::int64);
   }
   /// Makes indices for gather and scatter along `at`: in other dimensions no larger than x.
   [[nodiscard]] std::optional<Known> indices_into(const Known& x, std::size_t at) {

@@ -151,8 +151,10 @@ class RandomQuantized : protected RandomLayers {
                 bytes.sizes);
   }
 
-  /// A linear layer of floats, or rows of a table, whose weights are integers that davit.linear_packed takes.
+  /// A linear layer of floats or of bytes that are known at run time, or rows of a table, whose weights are integers
+  /// that davit.linear_packed takes.
   bool packed_step() {
+    if (random_.one_in(4)) return packed_rows();
     const auto x = some([&](const Known& k) {
       return !k.sizes.empty() && k.sizes.back().is_static() && k.sizes.back().value > 0 && k.sizes.back().value <= 16;
     });
@@ -160,14 +162,147 @@ class RandomQuantized : protected RandomLayers {
     const std::int64_t given = x->sizes.back().value, depth = std::int64_t{given > 8 ? 16 : 8} << random_.below(2);
     std::vector<Dim> sizes = x->sizes;
     sizes.back() = dim(depth);
-    const Known wide =
+    Known wide =
         emit("aten.constant_pad_nd.default", {v(*x), b_.ints({0, depth - given}), b_.real(0.5)}, std::move(sizes));
-    keep(linear(wide, [&](std::initializer_list<std::int64_t> of) { return packed_weight(of.begin()[0], depth); }));
+    if (wide.sizes.size() == 2 && random_.one_in(3)) return packed_product(wide, depth);
+    const auto layer = [&](const Known& in) {
+      keep(linear(in, [&](std::initializer_list<std::int64_t> of) { return packed_weight(of.begin()[0], depth); }));
+    };
+    if (random_.one_in(2)) wide = dynamic_bytes(wide, depth);
+    layer(wide);
+    if (random_.one_in(4)) layer(wide);
+    if (random_.one_in(8)) keep(wide);
+    return true;
+  }
+  /// Two results.
+  [[nodiscard]] std::pair<Known, Known> emit_two(std::string_view target, std::initializer_list<Argument> arguments,
+                                                 const std::vector<Dim>& sizes, ScalarType first, ScalarType second) {
+    const Known one{.id = declare(fresh("scale"), sizes, first), .dtype = first, .sizes = sizes};
+    const Known other{.id = declare(fresh("zero"), sizes, second), .dtype = second, .sizes = sizes};
+    const Argument made[] = {v(one), v(other)};
+    node(target, arguments, made);
+    return {one, other};
+  }
+  /// x in bytes of a range that is found at run time, and as floats again, as different tools write it.
+  [[nodiscard]] Known dynamic_bytes(const Known& x, std::int64_t depth) {
+    std::vector<Dim> rows = x.sizes;
+    rows.back() = dim(1);
+    const bool is_unsigned = random_.one_in(3);
+    const ScalarType type = is_unsigned ? ScalarType::uint8 : ScalarType::int8;
+    const Argument low = i(is_unsigned ? 0 : -128), high = i(is_unsigned ? 255 : 127), dtype = b_.scalar_type(type);
+    const Argument int8 = b_.scalar_type(ScalarType::int8), floats = b_.scalar_type(ScalarType::float32);
+    const auto f64 = ScalarType::float64, i64 = ScalarType::int64;
+    const std::size_t kind = random_.below(6);
+    if (kind < 2) {
+      const auto [s, z] = kind == 0 ? emit_two("quantized_decomposed.choose_qparams_per_token_asymmetric.default",
+                                               {v(x), int8}, rows, f64, i64)
+                                    : emit_two("quantized_decomposed.choose_qparams_per_token.default", {v(x), int8},
+                                               rows, ScalarType::float32, i64);
+      const Known q = emit("quantized_decomposed.quantize_per_token.default", {v(x), v(s), v(z), i(-128), i(127), int8},
+                           x.sizes, ScalarType::int8);
+      return emit("quantized_decomposed.dequantize_per_token.default",
+                  {v(q), v(s), v(z), i(-128), i(127), int8, floats}, x.sizes);
+    }
+    const bool is_full =
+        std::ranges::all_of(x.sizes, [](const Dim& d) { return d.value > 0; });  // others have no range
+    if (kind < 4 && is_full) {
+      const auto [s, z] = emit_two(kind == 2 ? "quantized_decomposed.choose_qparams.tensor"
+                                             : "quantized_decomposed.choose_qparams_symmetric.tensor",
+                                   {v(x), low, high, b_.real(1.1920928955078125e-07), dtype}, {dim(1)}, f64, i64);
+      const Known q =
+          emit("quantized_decomposed.quantize_per_tensor.tensor", {v(x), v(s), v(z), low, high, dtype}, x.sizes, type);
+      return emit("quantized_decomposed.dequantize_per_tensor.tensor", {v(q), v(s), v(z), low, high, dtype}, x.sizes);
+    }
+    if (kind == 4) {
+      std::vector<Argument> each(x.sizes.size(), i(1));
+      each.back() = i(depth);
+      const auto block = [&] { return b_.list(each, ArgumentKind::int_); };
+      std::vector<Dim> sizes = x.sizes;
+      sizes.pop_back();
+      const bool is_symmetric = random_.one_in(2) && !is_unsigned;
+      if (x.sizes.size() > 1) {
+        const auto [s, z] = emit_two("torchao.choose_qparams_affine.default",
+                                     {v(x), b_.string(is_symmetric ? "SYMMETRIC" : "ASYMMETRIC"), block(), dtype, low,
+                                      high, b_.real(1e-5), floats, b_.scalar_type(ScalarType::int32)},
+                                     sizes, ScalarType::float32, ScalarType::int32);
+        const Known q =
+            emit("torchao.quantize_affine.default", {v(x), block(), v(s), v(z), dtype, low, high}, x.sizes, type);
+        return emit("torchao.dequantize_affine.default", {v(q), block(), v(s), v(z), dtype, low, high}, x.sizes);
+      }
+    }
+    const Known most = emit("aten.amax.default",
+                            {v(emit("aten.abs.default", {v(x)}, x.sizes)), b_.ints({-1}), b_.boolean(true)}, rows);
+    const Known s = emit("aten.clamp.default", {v(most), b_.real(0.01)}, rows);
+    const Known steps = emit("aten.round.default", {v(emit("aten.div.Tensor", {v(x), v(s)}, x.sizes))}, x.sizes);
+    const Known q = converted_to(emit("aten.clamp.default", {v(steps), i(-128), i(127)}, x.sizes), ScalarType::int8);
+    return emit("aten.mul.Tensor", {v(q), v(s)}, x.sizes);
+  }
+  /// A product of torch's own with packed weights.
+  bool packed_product(const Known& x, std::int64_t depth) {
+    const auto kind = random_.below(3);
+    std::vector<Dim> sizes = x.sizes;
+    const std::int64_t rows = kind == 1 && depth == 8 ? 64 : up_to(6);
+    sizes.back() = dim(rows);
+    if (kind == 0) {
+      keep(emit("aten._weight_int8pack_mm.default", {v(x), v(part(bytes_, {rows, depth})), v(part(scales_, {rows}))},
+                sizes));
+      return true;
+    }
+    if (kind == 1 && depth == 8) {
+      const Known s = part(scales_, {1, rows}), z = negated(s);
+      const Known both = emit("aten.stack.default", {b_.tensors({s.id, z.id}), i(-1)}, {dim(1), dim(rows), dim(2)});
+      keep(emit("aten._weight_int4pack_mm_for_cpu.default",
+                {v(x), v(part(pairs_, {rows, depth / 2})), i(depth), v(both)}, sizes));
+      return true;
+    }
+    const std::int64_t groups = std::int64_t{1} << random_.below(2), pairs = rows * depth / 2;
+    const Known packed = emit(
+        "aten._dyn_quant_pack_4bit_weight.default",
+        {v(part(pairs_, {pairs})), v(part(scales_, {rows * groups})), b_.none(), i(depth / groups), i(depth), i(rows)},
+        {dim(pairs + rows * groups)});
+    keep(emit("aten._dyn_quant_matmul_4bit.default", {v(x), v(packed), i(depth / groups), i(depth), i(rows)}, sizes));
+    return true;
+  }
+  /// Rows of a table.
+  bool packed_rows() {
+    const std::int64_t rows = 2 + static_cast<std::int64_t>(random_.below(5)),
+                       depth = std::int64_t{8} << random_.below(2);
+    const Known index = *indices(rows, true, [](const Known& k) { return k.sizes.size() <= 2; });
+    std::vector<Dim> sizes = index.sizes;
+    sizes.push_back(dim(depth));
+    const std::int64_t groups = std::int64_t{1} << random_.below(2);
+    const Known scales = part(scales_, {rows, groups});
+    switch (random_.below(3)) {
+      case 0:
+        keep(emit("quantized_decomposed.embedding_byte.default",
+                  {v(part(bytes_, {rows, depth})), v(scales), b_.none(), i(-128), i(127), v(index)}, sizes));
+        break;
+      case 1:
+        keep(emit("quantized_decomposed.embedding_4bit.default",
+                  {v(part(pairs_, {rows, depth / 2})), v(scales), b_.none(), i(-8), i(7), v(index)}, sizes));
+        break;
+      default: keep(emit("aten.embedding.default", {v(packed_weight(rows, depth)), v(index)}, sizes));
+    }
     return true;
   }
   /// (rows, depth) weights as different tools write them.
   [[nodiscard]] Known packed_weight(std::int64_t rows, std::int64_t depth) {
     if (random_.one_in(4)) return byte_weight({rows, depth});
+    if (random_.one_in(3)) {
+      const std::int64_t groups = std::int64_t{1} << random_.below(2), group = depth / groups;
+      const Known integers = part(bytes_, {rows, depth});
+      Known scales = part(scales_, {rows, groups});
+      if (random_.one_in(3))
+        scales = converted_to(converted_to(scales, random_.one_in(2) ? ScalarType::float16 : ScalarType::bfloat16),
+                              ScalarType::float32);
+      const Argument int8 = b_.scalar_type(ScalarType::int8);
+      const Argument zeros = random_.one_in(2) ? b_.none() : v(part(zeros_, {rows, groups}));
+      if (random_.one_in(2))
+        return emit("torchao.dequantize_affine.default",
+                    {v(integers), b_.ints({1, group}), v(scales), zeros, int8, i(-128), i(127)}, integers.sizes);
+      return emit("quantized_decomposed.dequantize_per_channel_group.default",
+                  {v(integers), v(scales), zeros, i(-128), i(127), int8, i(group)}, integers.sizes);
+    }
     const std::int64_t groups = std::int64_t{1} << random_.below(2), group = depth / groups;
     const Dim r = dim(rows), d = dim(depth), g = dim(groups), n = dim(group);
     Known integers = part(bytes_, {rows, depth});
