@@ -2,7 +2,7 @@
 """Writes the decoder of benchmarks/models with linear layers of float32, int8 and int4 (decoder32.pt2, decoder8.pt2, decoder4.pt2), and
 files of llama.cpp of the same shapes: f32.gguf, q8_0.gguf, q4_0.gguf. Weights are random.
 
-  export.py DIR
+  export.py DIR [LAYERS WIDTH]
 """
 import pathlib
 import struct
@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "models"))
-from export_decoder import CONTEXT, HEADS, INNER, LAYERS, WIDTH, WORDS, Decoder  # noqa: E402
+import export_decoder as sizes  # noqa: E402
 
 
 class Packed(nn.Module):
@@ -79,17 +79,17 @@ FORMS = {  # name: the type of the tensors, their bytes
 def write_gguf(path, form):
     kind, pack_floats = FORMS[form]
     random = numpy.random.default_rng(0)
-    shapes = {"token_embd": (WIDTH, WORDS), "output_norm": (WIDTH,), "output": (WIDTH, WORDS)}
-    for i in range(LAYERS):
-        shapes |= {f"blk.{i}.{name}_norm": (WIDTH,) for name in ("attn", "ffn")}
-        shapes |= {f"blk.{i}.attn_{name}": (WIDTH, WIDTH) for name in ("q", "k", "v", "output")}
-        shapes |= {f"blk.{i}.ffn_gate": (WIDTH, INNER), f"blk.{i}.ffn_up": (WIDTH, INNER), f"blk.{i}.ffn_down": (INNER, WIDTH)}
-    words = ["<unk>", "<s>", "</s>"] + [f"<0x{i:02X}>" for i in range(256)] + [f"w{i}" for i in range(WORDS - 259)]
+    shapes = {"token_embd": (sizes.WIDTH, sizes.WORDS), "output_norm": (sizes.WIDTH,), "output": (sizes.WIDTH, sizes.WORDS)}
+    for i in range(sizes.LAYERS):
+        shapes |= {f"blk.{i}.{name}_norm": (sizes.WIDTH,) for name in ("attn", "ffn")}
+        shapes |= {f"blk.{i}.attn_{name}": (sizes.WIDTH, sizes.WIDTH) for name in ("q", "k", "v", "output")}
+        shapes |= {f"blk.{i}.ffn_gate": (sizes.WIDTH, sizes.INNER), f"blk.{i}.ffn_up": (sizes.WIDTH, sizes.INNER), f"blk.{i}.ffn_down": (sizes.INNER, sizes.WIDTH)}
+    words = ["<unk>", "<s>", "</s>"] + [f"<0x{i:02X}>" for i in range(256)] + [f"w{i}" for i in range(sizes.WORDS - 259)]
     keys = {
-        "general.architecture": "llama", "llama.context_length": CONTEXT, "llama.embedding_length": WIDTH, "llama.block_count": LAYERS,
-        "llama.feed_forward_length": INNER, "llama.attention.head_count": HEADS, "llama.attention.layer_norm_rms_epsilon": 1e-5,
-        "llama.rope.dimension_count": WIDTH // HEADS, "tokenizer.ggml.model": "llama", "tokenizer.ggml.tokens": words,
-        "tokenizer.ggml.scores": [-float(i) for i in range(WORDS)], "tokenizer.ggml.token_type": [2, 3, 3] + [6] * 256 + [1] * (WORDS - 259),
+        "general.architecture": "llama", "llama.context_length": sizes.CONTEXT, "llama.embedding_length": sizes.WIDTH, "llama.block_count": sizes.LAYERS,
+        "llama.feed_forward_length": sizes.INNER, "llama.attention.head_count": sizes.HEADS, "llama.attention.layer_norm_rms_epsilon": 1e-5,
+        "llama.rope.dimension_count": sizes.WIDTH // sizes.HEADS, "tokenizer.ggml.model": "llama", "tokenizer.ggml.tokens": words,
+        "tokenizer.ggml.scores": [-float(i) for i in range(sizes.WORDS)], "tokenizer.ggml.token_type": [2, 3, 3] + [6] * 256 + [1] * (sizes.WORDS - 259),
         "tokenizer.ggml.bos_token_id": 1, "tokenizer.ggml.eos_token_id": 2, "tokenizer.ggml.unknown_token_id": 0,
     }  # fmt: skip
     infos, data = b"", b""
@@ -109,7 +109,7 @@ def main(folder):
         write_gguf(folder / f"{form}.gguf", form)
     for bits in (32, 8, 4):
         torch.manual_seed(0)
-        model = Decoder().eval()
+        model = sizes.Decoder().eval()
         if bits != 32:
             pack(model, bits)
         with torch.no_grad():
@@ -118,4 +118,7 @@ def main(folder):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) > 2:
+        sizes.LAYERS, width = int(sys.argv[2]), int(sys.argv[3])
+        sizes.HEADS, sizes.INNER, sizes.WIDTH = width // sizes.DEPTH, sizes.INNER * width // sizes.WIDTH, width
     main(pathlib.Path(sys.argv[1]))
