@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Six linear layers of 2048 x 2048 on one row of inputs and on 256 (a prompt), by portable: float32 weights beside int8
-// (a scale per output) and int4 (groups of 32), on one thread and on two. Runs are interleaved, times are medians.
+// (a scale per output) and int4 (groups of 32), and both with inputs that become bytes when they are known
+// (ExecuTorch's recipe for language models), on one thread and on two. Runs are interleaved, times are medians.
 //   packed_weights [ROUNDS]
 // Exit status 1 if on one row int8 is not 3.6 times as fast as float32, or int4 6.5 times, if on 256 rows one is
-// slower, or if constants take more than 0.27 or 0.17 of float32's bytes; 2 if a program is refused.
+// slower, or dynamic ones not twice as fast, or if constants take more than 0.27 or 0.17 of float32's bytes; 2 if a
+// program is refused.
 
 #include <algorithm>
 #include <array>
@@ -39,8 +41,24 @@ ValueId parameter(GraphBuilder& b, ExportedProgram& program, const std::string& 
   return b.input(name, scalar_type_of<T>, sizes);
 }
 
+/// x as bytes with a scale and a zero point per row, and these as floats again.
+ValueId dynamic(GraphBuilder& b, ValueId x, std::int64_t count, const std::string& name) {
+  const ValueId s = b.tensor(name + "s", ScalarType::float64, {count, 1});
+  const ValueId z = b.tensor(name + "z", ScalarType::int64, {count, 1});
+  const ValueId q = b.tensor(name + "q", i8, {count, size}), floats = b.tensor(name + "f", f32, {count, size});
+  const auto v = [&](ValueId value) { return b.value(value); };
+  const Argument low = b.integer(-128), high = b.integer(127), bytes = b.scalar_type(i8);
+  b.node("quantized_decomposed.choose_qparams_per_token_asymmetric.default", std::array{v(x), bytes},
+         std::array{v(s), v(z)});
+  b.node("quantized_decomposed.quantize_per_token.default", std::array{v(x), v(s), v(z), low, high, bytes},
+         std::array{v(q)});
+  b.node("quantized_decomposed.dequantize_per_token.default",
+         std::array{v(q), v(s), v(z), low, high, bytes, b.scalar_type(f32)}, std::array{v(floats)});
+  return floats;
+}
+
 /// The layers with weights of so many bits.
-ExportedProgram program_of(int bits, std::int64_t count) {
+ExportedProgram program_of(int bits, std::int64_t count, bool is_dynamic) {
   GraphBuilder b;
   b.begin_graph("forward");
   ExportedProgram program;
@@ -92,6 +110,7 @@ ExportedProgram program_of(int bits, std::int64_t count) {
                   {"group_size", b.integer(group)}},
                  made, f32, {size, size});
     name = "y" + std::to_string(l);
+    if (is_dynamic) x = dynamic(b, x, count, "t" + std::to_string(l));
     x = b.call("aten.linear.default", {{"input", b.value(x)}, {"weight", b.value(w)}}, name, f32, {count, size});
   }
   b.end_graph({x}, true);
@@ -104,6 +123,7 @@ struct Row {
   const char* name;
   int bits;
   double fastest, most_bytes;  ///< the limits
+  bool is_dynamic = false;
   std::size_t bytes = 0, file = 0;
   std::vector<double> times{};
 };
@@ -118,13 +138,17 @@ int main(int argc, char** argv) {
     const std::vector<float> numbers(static_cast<std::size_t>(count * size), 0.25f);
     const Tensor x = value_or_exit(tensor(numbers, {count, size}));
     portable::set_threads(threads);
-    std::array<Row, 3> rows{
-        {{"float32", 32, 0, 2}, {"int8", 8, count == 1 ? 3.6 : 1.0, 0.27}, {"int4", 4, count == 1 ? 6.5 : 1.0, 0.17}}};
+    const bool one = count == 1;
+    std::array<Row, 5> rows{{{"float32", 32, 0, 2},
+                             {"int8", 8, one ? 3.6 : 1.0, 0.27},
+                             {"int4", 4, one ? 6.5 : 1.0, 0.17},
+                             {"int8_dynamic", 8, one ? 3.6 : 2.0, 0.27, true},
+                             {"int4_dynamic", 4, one ? 6.5 : 2.0, 0.17, true}}};
     std::vector<Session> sessions;
     for (Row& row : rows) {
       Diagnostics diagnostics;
-      const LoweredProgram lowered =
-          value_or_exit(to_backend<portable>(program_of(row.bits, count), portable::CompileSpec{}, &diagnostics));
+      const LoweredProgram lowered = value_or_exit(
+          to_backend<portable>(program_of(row.bits, count, row.is_dynamic), portable::CompileSpec{}, &diagnostics));
       for (const PartitionReport& report : diagnostics.reports)
         for (const PartitionReport::Partition& partition : report.partitions) row.bytes += partition.constant_bytes;
       row.file = value_or_exit(formats::save_program(lowered)).size();

@@ -76,6 +76,26 @@ def embedding_4bit(weight, weight_scales, weight_zero_points, weight_quant_min, 
     return embedding_byte(integers, weight_scales, weight_zero_points, weight_quant_min, weight_quant_max, indices)
 
 
+@define("aten", "_dyn_quant_pack_4bit_weight(Tensor weights, Tensor scales_zeros, Tensor? bias, int block_size, int in_features, int out_features) -> Tensor")  # fmt: skip
+def dyn_quant_pack_4bit_weight(weights, scales_zeros, bias, block_size, in_features, out_features):
+    """As CPUs without KleidiAI pack: the bytes of the weights as floats, then the scales."""
+    return torch.cat([weights.reshape(-1).float(), scales_zeros.reshape(-1).float()])
+
+
+@define("aten", "_dyn_quant_matmul_4bit(Tensor inp, Tensor packed_weights, int block_size, int in_features, int out_features) -> Tensor")
+def dyn_quant_matmul_4bit(inp, packed_weights, block_size, in_features, out_features):
+    pairs = packed_weights[: in_features * out_features // 2].to(torch.int32)
+    weights = torch.stack([pairs & 15, pairs >> 4], -1).reshape(out_features, -1, block_size) - 8
+    scales = packed_weights[in_features * out_features // 2 :].reshape(out_features, -1, 1)
+    low, high = inp.amin(1, True).clamp(max=0), inp.amax(1, True).clamp(min=0)
+    steps = torch.where(low == high, 1.0, 255.0 / (high - low))
+    zero = torch.where((-128 + low * steps) + (127 + high * steps) > 0, -128 - low * steps, 127 - high * steps).clamp(-128, 127).round()
+    x = inp * steps
+    integers = (torch.trunc(x) + ((x - torch.trunc(x)).abs() >= 0.5) * x.sign() + zero).clamp(-128, 127) - zero
+    sums = torch.einsum("mgk,ngk->mng", integers.reshape(len(inp), -1, block_size).double(), weights.double())
+    return ((sums.float() * scales[None, :, :, 0]).sum(-1) * (1 / steps)).float()
+
+
 N, K, G = 24, 64, 32
 
 
@@ -142,6 +162,48 @@ class Dynamic(Weights):
         return linear(token, self.group(), self.bias), linear(tensor, self.group()), linear(affine, weight)
 
 
+class Bytes(Weights):
+    """More forms of such activations: symmetric, of three dimensions, unsigned, shared by layers, beside bytes of PT2E."""
+
+    def forward(self, x):
+        linear = nn.functional.linear
+        channels = q.dequantize_per_channel(self.bytes, self.row_scales, self.row_zeros, 0, -128, 127, torch.int8)
+        twice = torch.stack([x, x * 0.5 - 1], 1)
+        scale, zero = q.choose_qparams_per_token(twice, torch.int8)
+        steps = q.quantize_per_token(twice, scale, zero, -128, 127, torch.int8)
+        token = q.dequantize_per_token(steps, scale, zero, -128, 127, torch.int8, torch.float32)
+        scale, zero = q.choose_qparams_symmetric.tensor(x, -127, 127, 1.1920928955078125e-07, torch.int8)
+        steps = q.quantize_per_tensor.tensor(x, scale, zero, -127, 127, torch.int8)
+        tensor = q.dequantize_per_tensor.tensor(steps, scale, zero, -127, 127, torch.int8)
+        scale, zero = q.choose_qparams.tensor(x, 0, 255, 1.1920928955078125e-07, torch.uint8)
+        steps = q.quantize_per_tensor.tensor(x, scale, zero, 0, 255, torch.uint8)
+        unsigned = q.dequantize_per_tensor.tensor(steps, scale, zero, 0, 255, torch.uint8)
+        plain = torch.round(x * 10).clamp(-128, 127).to(torch.int8)
+        return (
+            linear(token, channels, self.bias),
+            linear(token, self.group(self.zeros)),
+            linear(tensor, channels),
+            linear(unsigned, self.group(), self.bias),
+            unsigned @ channels.t(),
+            linear((plain.float() - 3) * 0.1, self.group()),
+            linear(plain * (x.abs().amax(-1, keepdim=True) / 8), channels),
+        )
+
+
+class DynQuant(Weights):
+    """torch's own product of bytes and weights of 4 bits, of torch 2.7 and later."""
+
+    def __init__(self):
+        super().__init__()
+        pack = torch.ops.aten._dyn_quant_pack_4bit_weight
+        self.register_buffer("groups", pack(self.nibbles, self.scales.clone(), None, G, K, N))
+
+    def forward(self, x):
+        channels = torch.ops.aten._dyn_quant_pack_4bit_weight(self.nibbles, self.row_scales, None, K, K, N)
+        product = torch.ops.aten._dyn_quant_matmul_4bit
+        return product(x, self.groups, G, K, N), product(x, channels, K, K, N)
+
+
 class Half(Weights):
     """Scales and activations of bfloat16, and torch's own packed products."""
 
@@ -177,6 +239,9 @@ class Embedding(Weights):
 CASES = {
     "packed_linear": lambda n: regenerate.record(n, Linear(), [((torch.randn(k, K),), {}) for k in (3, 1, 20)], {"x": {0: torch.export.Dim("n", min=1, max=64)}}, decompose=False),
     "packed_dynamic": lambda n: regenerate.record(n, Dynamic(), [((torch.randn(3, K),), {})], decompose=False),
+    "packed_bytes": lambda n: regenerate.record(n, Bytes(), [((torch.randn(k, K) * 3 + 1,), {}) for k in (3, 1, 20)], {"x": {0: torch.export.Dim("n", min=1, max=64)}}, decompose=False),
+    "packed_bytes_core": lambda n: regenerate.record(n, Bytes(), [((torch.randn(2, K),), {})]),
+    "packed_dyn_quant": lambda n: regenerate.record(n, DynQuant(), [((torch.randn(3, K) * 2 - 1,), {})], decompose=False),
     "packed_bfloat16": lambda n: regenerate.record(n, Half(), [((torch.randn(2, K).bfloat16(),), {})], decompose=False, rtol=2e-2, atol=2e-2),
     "packed_embedding": lambda n: regenerate.record(n, Embedding(), [((torch.randint(0, N, (2, 3)),), {})], decompose=False),
 }

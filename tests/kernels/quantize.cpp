@@ -57,7 +57,53 @@ void check(std::int32_t least, std::int32_t most) {
     }
 }
 
+/// Rows in float and in double, with both orders of rounding, on vectors of two sizes.
+template <class Byte, class T>
+void check_rows() {
+  const std::vector<float> x = numbers();
+  const auto n = static_cast<std::int64_t>(x.size());
+  for (const T scale : {T{1}, T{2}, static_cast<T>(0.137)})
+    for (const bool rounds_first : {false, true}) {
+      const kernels::RowQuantization<T> row{T{1} / scale, T{5}, T{3}, T{120}, rounds_first};
+      std::vector<Byte> wide(x.size()), one(x.size());
+      kernels::run_widest<kernels::QuantizeRow>(x.data(), wide.data(), n, &row);
+      kernels::run_on<kernels::QuantizeRow, kernels::vector_bytes>(x.data(), one.data(), n, &row);
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        const volatile T product = static_cast<T>(x[i]) * row.inverse;  // rounded separately
+        const T v = rounds_first ? std::nearbyint(product) + T{5} : std::nearbyint(product + T{5});
+        const auto expected = static_cast<Byte>(std::isnan(v) ? row.low : std::fmin(std::fmax(v, row.low), row.high));
+        CHECK(wide[i] == expected);
+        CHECK(one[i] == expected);
+      }
+    }
+}
+
 }  // namespace
+
+TEST_CASE("rows of bytes: ties, bounds, NaN as 0 or the nearest bound, in float and double") {
+  check_rows<std::int8_t, float>();
+  check_rows<std::uint8_t, double>();
+}
+
+TEST_CASE("the range of floats: zero counts, and NaN hides it") {
+  for (const std::int64_t n : {0, 1, 3, 16, 17, 70}) {
+    std::vector<float> x(static_cast<std::size_t>(n));
+    float low = 7, high = 7;
+    const auto range = [&] { kernels::run_widest<kernels::RangeOf>(x.data(), n, &low, &high); };
+    range();
+    CHECK((low == 0 && high == 0));
+    if (n == 0) continue;
+    x.back() = 3;
+    range();
+    CHECK((low == 0 && high == 3));
+    x.front() = -std::numeric_limits<float>::infinity();
+    range();
+    CHECK((low == x.front() && high == (n == 1 ? 0 : 3)));
+    x[x.size() / 2] = std::numeric_limits<float>::quiet_NaN();
+    range();
+    CHECK((std::isnan(low) && std::isnan(high)));
+  }
+}
 
 TEST_CASE("bytes of floats and floats of bytes: ties to even, bounds, NaN, for every width of vectors") {
   check<std::int8_t>(-128, 127);

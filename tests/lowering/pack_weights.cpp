@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -53,6 +54,20 @@ ValueId channels(Draft& d, std::int64_t axis = 0, std::string_view name = "w") {
 }
 ValueId linear(Draft& d, ValueId x, ValueId w, std::string_view name = "linear") {
   return d.b.call("aten.linear.default", {{"input", d.b.value(x)}, {"weight", d.b.value(w)}}, name, f32, {2, 4});
+}
+/// (bytes - zero points) * scales as aten writes it, with scales of these sizes.
+ValueId dequantized(Draft& d, ValueId bytes, std::initializer_list<std::int64_t> sizes,
+                    std::initializer_list<std::int64_t> of_scales, ScalarType steps = ScalarType::int64) {
+  const ValueId s = d.user("scales", of_scales), z = d.user("zeros", of_scales);
+  d.b.module().values[z].dtype = steps;
+  const ValueId from =
+      d.b.call("aten.sub.Tensor", {{"self", d.b.value(bytes)}, {"other", d.b.value(z)}}, "from", steps, sizes);
+  return d.b.call("aten.mul.Tensor", {{"self", d.b.value(s)}, {"other", d.b.value(from)}}, "floats", f32, sizes);
+}
+ValueId user_bytes(Draft& d, std::initializer_list<std::int64_t> sizes, ScalarType type = ScalarType::int8) {
+  const ValueId x = d.user("x", sizes);
+  d.b.module().values[x].dtype = type;
+  return x;
 }
 const BackendTable* const portable_alone[] = {&backend_table<portable>};
 const DecomposeOptions takers{.backends = BackendTables(portable_alone)};
@@ -109,6 +124,94 @@ TEST_CASE("pack_weights: products of bytes with constant parameters, and weights
   };
   CHECK(stays(true));
   CHECK(stays(false));
+}
+TEST_CASE("pack_weights: bytes that are known at run time stay bytes, and their floats go if nothing else needs them") {
+  for (const bool seen : {false, true}) {
+    Draft d;
+    const ValueId w = channels(d), x = user_bytes(d, {2, 8}, ScalarType::uint8);
+    const ValueId floats = dequantized(d, x, {2, 8}, {2, 1});
+    d.output(linear(d, floats, w));
+    d.output(linear(d, floats, w, "again"));
+    if (seen) d.output(floats);
+    const ExportedProgram program = d.finish();
+    const std::optional<ExportedProgram> packed = pack_weights(program, takers);
+    REQUIRE(packed);
+    const std::string_view product = "davit.linear_packed_bytes.default";
+    CHECK(targets(*packed) ==
+          (seen ? std::vector<std::string_view>{"aten.sub.Tensor", "aten.mul.Tensor", product, product}
+                : std::vector<std::string_view>{product, product}));
+    CHECK(packed->constants.size() == 3);
+    REQUIRE(packed->tensor_named("_packed_w_sums") != nullptr);
+    CHECK(packed->tensor_named("_packed_w_sums")->sizes == std::vector<std::int64_t>{1, 1, 16});
+    CHECK(to_backend<portable>(program).has_value());
+  }
+}
+TEST_CASE("pack_weights: bytes are found through views and dtypes, with one scale, without zero points") {
+  const auto target = [](auto floats_of, std::initializer_list<std::int64_t> sizes = {2, 8}) {
+    Draft d;
+    const ValueId w = channels(d), x = user_bytes(d, sizes);
+    d.output(linear(d, floats_of(d, x), w));
+    const std::optional<ExportedProgram> packed = pack_weights(d.finish(), takers);
+    REQUIRE(packed);
+    return std::string(targets(*packed).back());
+  };
+  const auto cast = [](Draft& d, ValueId v, ScalarType type, std::string_view name,
+                       std::initializer_list<std::int64_t> sizes) {
+    return d.b.call("aten._to_copy.default", {{"self", d.b.value(v)}, {"dtype", d.b.scalar_type(type)}}, name, type,
+                    sizes);
+  };
+  const auto view = [](Draft& d, ValueId v, ScalarType type, std::string_view name,
+                       std::initializer_list<std::int64_t> sizes) {
+    return d.b.call("aten.view.default", {{"self", d.b.value(v)}, {"size", d.b.ints(sizes)}}, name, type, sizes);
+  };
+  const auto times = [](Draft& d, ValueId v, std::initializer_list<std::int64_t> of_scales,
+                        std::initializer_list<std::int64_t> sizes, ScalarType type = f32) {
+    return d.b.call("aten.mul.Tensor", {{"self", d.b.value(v)}, {"other", d.b.value(d.user("s", of_scales))}}, "times",
+                    type, sizes);
+  };
+  const std::string bytes = "davit.linear_packed_bytes.default", floats = "davit.linear_packed.default";
+  CHECK(target([&](Draft& d, ValueId x) {  // as torchao: in blocks
+          const ValueId blocks = view(d, x, ScalarType::int8, "blocks", {2, 1, 1, 8});
+          const ValueId wide = cast(d, blocks, f32, "wide", {2, 1, 1, 8});
+          return view(d, dequantized(d, wide, {2, 1, 1, 8}, {2, 1, 1, 1}, f32), f32, "rows", {2, 8});
+        }) == bytes);
+  CHECK(target([&](Draft& d, ValueId x) { return times(d, x, {1}, {2, 8}); }) == bytes);
+  CHECK(target([&](Draft& d, ValueId x) { return times(d, cast(d, x, f32, "wide", {2, 8}), {2, 1}, {2, 8}); }) ==
+        bytes);
+  CHECK(target([&](Draft& d, ValueId x) {  // in double
+          return cast(d, times(d, x, {2, 1}, {2, 8}, ScalarType::float64), f32, "narrow", {2, 8});
+        }) == bytes);
+  CHECK(target([&](Draft& d, ValueId x) {  // by a row that was rounded to 16 bits
+          return cast(d, times(d, x, {2, 1}, {2, 8}, ScalarType::float16), f32, "narrow", {2, 8});
+        }) == floats);
+  CHECK(target([&](Draft& d, ValueId x) { return times(d, x, {8}, {2, 8}); }) == floats);     // a scale per input
+  CHECK(target([&](Draft& d, ValueId x) { return times(d, x, {1, 8}, {2, 8}); }) == floats);  // likewise
+  CHECK(target([&](Draft& d, ValueId x) { return dequantized(d, x, {2, 8}, {2, 1}, ScalarType::int8); }) ==
+        bytes);  // a difference of 8 bits, which wraps, is bytes
+  CHECK(target(
+            [&](Draft& d, ValueId x) {  // other rows than those of the scales
+              return view(d, times(d, x, {4, 1}, {4, 4}), f32, "rows", {2, 8});
+            },
+            {4, 4}) == floats);
+  CHECK(target([&](Draft& d, ValueId x) {  // unsigned bytes of signed ones
+          const ValueId turned = view(d, x, ScalarType::int8, "turned", {2, 1, 8});
+          const ValueId other = cast(d, turned, ScalarType::uint8, "other", {2, 1, 8});
+          return view(d, times(d, other, {2, 1, 1}, {2, 1, 8}), f32, "rows", {2, 8});
+        }) == floats);
+}
+TEST_CASE("pack_weights: a backend that takes packed weights, but no bytes, gets floats") {
+  Draft d;
+  const ValueId w = channels(d), x = user_bytes(d, {2, 8});
+  d.output(linear(d, dequantized(d, x, {2, 8}, {2, 1}), w));
+  const ExportedProgram program = d.finish();
+  BackendTable first = backend_table<portable>;
+  first.refuses = [](GraphModuleView graph, NodeId n) -> const char* {
+    return graph.target(graph.nodes[n]) != "davit.linear_packed.default" ? "no" : nullptr;
+  };
+  const BackendTable* const both[] = {&first, &backend_table<portable>};
+  const std::optional<ExportedProgram> packed = pack_weights(program, {.backends = BackendTables(both)});
+  REQUIRE(packed);
+  CHECK(targets(*packed).back() == "davit.linear_packed.default");
 }
 TEST_CASE("pack_weights: a backend that takes the integers, but no packed weights, gets them") {
   Draft d;

@@ -22,6 +22,22 @@ template <class T>
   return a * b + c;
 }
 
+/// to += a * b for vectors, with two roundings on every instruction set: g++ would fuse them where there is an
+/// instruction.
+template <class V, class A>
+[[gnu::always_inline]] inline void add_product(const V& a, const A& b, V& to) noexcept {
+  V product = a * b;
+#if defined(__clang__)  // fuses within expressions alone
+#elif DAVIT_TARGET_SSE2
+  asm("" : "+v"(product));
+#elif DAVIT_TARGET_ARM64
+  asm("" : "+w"(product));
+#else
+  product = __builtin_assoc_barrier(product);  // g++ 12 takes large vectors apart here
+#endif
+  to += product;
+}
+
 /// Keeps g++ -O3 from vectorizing a loop with this sum: it would multiply in vectors and add one by one, and so round
 /// products that it fuses with the sum elsewhere.
 template <class T>

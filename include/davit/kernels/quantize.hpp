@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "davit/kernels/convert.hpp"
+#include "davit/kernels/multiply_add.hpp"
 #include "davit/kernels/vectors.hpp"
 
 /// Converts floats to bytes and back with one scale and one zero point. Byte: std::int8_t or std::uint8_t.
@@ -63,6 +64,77 @@ struct Quantize {
       quantize_vector<Bytes>(v, out + i, *range);
     }
     for (; i < n; ++i) out[i] = quantized<Byte>(x[i], *range);
+  }
+};
+
+/// The numbers of a quantization in float or double, of a row.
+template <class T>
+struct RowQuantization {
+  T inverse, zero_point, low, high;  ///< whole numbers but for 1 / scale
+  bool rounds_first;                 ///< round(x * inverse) + zero point, or round(x * inverse + zero point)
+};
+/// out[i] = x[i] in steps of T, between low and high; a NaN becomes 0.
+/// Source: quantized_decomposed.quantize_per_token, torchao.quantize_affine.
+struct QuantizeRow {
+  template <std::size_t Bytes, class Byte, class T>
+  [[gnu::always_inline]] static void run(const float* x, Byte* out, std::int64_t n, const RowQuantization<T>* row) {
+    constexpr std::int64_t step = lanes<T, Bytes>;
+    std::int64_t i = 0;
+    for (; i + step <= n; i += step) some<Bytes>(x + i, out + i, *row);
+    if (i == n) return;
+    float rest[step] = {};
+    Byte made[step];
+    for (std::int64_t k = i; k < n; ++k) rest[k - i] = x[k];
+    some<Bytes>(rest, made, *row);
+    for (std::int64_t k = i; k < n; ++k) out[k] = made[k - i];
+  }
+
+ private:
+  template <std::size_t Bytes, class Byte, class T>
+  [[gnu::always_inline]] static void some(const float* x, Byte* out, const RowQuantization<T>& row) {
+    using V = Vector<T, Bytes>;
+    using Narrow = Vector<Byte, Bytes / sizeof(T)>;
+    using Ints = Vector<std::int32_t, Bytes / sizeof(T) * sizeof(std::int32_t)>;
+    constexpr T round = sizeof(T) == 4 ? T{12582912} : T{6755399441055744};  // 1.5 * 2^23 and 2^52
+    constexpr std::size_t of_floats = Bytes / sizeof(T) * sizeof(float);
+    const T zero = row.rounds_first ? row.zero_point : T{0};
+    const V low = row.low - zero + V{}, high = row.high - zero + V{};
+    V v = row.zero_point - zero + V{};
+    add_product(V(__builtin_convertvector(vector_at<of_floats>(x), V)), row.inverse, v);
+    v = v == v ? v : -zero + V{};
+    v = v < low ? low : v;  // before the rounding, which does not change whole numbers
+    v = v > high ? high : v;
+    v = v + round;
+    v = v - round + zero;
+    vector_at<Bytes / sizeof(T)>(out) = __builtin_convertvector(__builtin_convertvector(v, Ints), Narrow);
+  }
+};
+
+/// The least and the greatest of x and 0; both NaN if a number is.
+struct RangeOf {
+  template <std::size_t Bytes>
+  [[gnu::always_inline]] static void run(const float* x, std::int64_t n, float* low, float* high) {
+    using V = Vector<float, Bytes>;
+    V least{}, greatest{}, strange{};
+    float rest[lanes<float, Bytes>] = {};
+    for (std::int64_t i = 0; i < n; i += lanes<float, Bytes>) {
+      const float* from = x + i;
+      if (i + lanes<float, Bytes> > n) {
+        for (std::int64_t k = i; k < n; ++k) rest[k - i] = x[k];
+        from = rest;
+      }
+      const V v = vector_at<Bytes>(from);
+      least = v < least ? v : least;
+      greatest = v > greatest ? v : greatest;
+      strange = v == v ? strange : v;
+    }
+    *low = *high = 0;
+    for (std::size_t l = 0; l < Bytes / sizeof(float); ++l) {
+      *low = !(least[l] >= *low) ? least[l] : *low;
+      *high = !(greatest[l] <= *high) ? greatest[l] : *high;
+    }
+    for (std::size_t l = 0; l < Bytes / sizeof(float); ++l)
+      if (strange[l] != strange[l]) *low = *high = strange[l];
   }
 };
 

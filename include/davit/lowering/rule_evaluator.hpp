@@ -29,9 +29,9 @@ namespace davit {
 /// - `c ? a : b` evaluates one branch; `[i in list: x]` maps; `fold(a: start; i in list: x)` folds;
 ///   `scan(a: start; i in list: x)` lists every `a` but the first; `l[i]`, `l[a:b]` index lists.
 /// - `out` is the sizes of the operator's output.
-/// - `f(x, name=y)` is a function of the language (detail/rule_functions.hpp), another rule, or an aten operator
-///   ("sum.dim_IntList"; ".default" is implied). dtype and sizes of an operator's output follow from its arguments, or
-///   are given by `sizes=` and `as=`.
+/// - `f(x, name=y)` is a function of the language (detail/rule_functions.hpp), another rule, an aten operator
+///   ("sum.dim_IntList"; ".default" is implied), or one of davit's own ("davit.quantize_rows.default"). dtype and sizes
+///   of an operator's output follow from its arguments, or are given by `sizes=` and `as=`.
 /// - Behind the parameters: '^' computes float16 and bfloat16 in float32; '!', after it, marks operators of core ATen,
 ///   which stay whole unless the options name backends. Unknown names set the emitter's fault.
 class RuleEvaluator {

@@ -33,6 +33,9 @@ struct PackedTensors {
   Tensor words{};
   Tensor scales{};
   Tensor offsets{};  ///< without storage: zeros
+
+  /// Of the weights of each output, as floats (blocks, 1, 16); without storage if there is no memory. O(weights).
+  [[nodiscard]] Tensor sums() const;
 };
 
 /// Packs weights of which each group of an output is `scale * integer + offset`: finds the scales, and offsets where

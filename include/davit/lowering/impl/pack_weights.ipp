@@ -27,15 +27,33 @@ namespace davit {
 namespace detail {
 
 inline constexpr std::string_view linear_packed = "davit.linear_packed.default",
+                                  linear_packed_bytes = "davit.linear_packed_bytes.default",
                                   embedding_packed = "davit.embedding_packed.default";
 
-/// A call of davit.linear_packed, to ask backends about.
-[[nodiscard]] GraphModule packed_call() {
+/// A call of davit.linear_packed, or of davit.linear_packed_bytes, to ask backends about.
+[[nodiscard]] GraphModule packed_call(bool of_bytes) {
   GraphBuilder b;
   b.begin_graph();
-  const ValueId x = b.input("x", ScalarType::float32, {1, 16});
+  const ValueId x = b.input("x", of_bytes ? ScalarType::int8 : ScalarType::float32, {1, 16});
   const ValueId words = b.input("words", ScalarType::int32, {1, 4, 16});
   const ValueId scales = b.input("scales", ScalarType::float32, {1, 1, 16});
+  if (of_bytes) {
+    const ValueId rows = b.input("rows", ScalarType::float32, {1, 1});
+    const ValueId made = b.call(linear_packed_bytes,
+                                {{"input", b.value(x)},
+                                 {"input_scales", b.value(rows)},
+                                 {"input_zero_points", b.none()},
+                                 {"weight", b.value(words)},
+                                 {"scales", b.value(scales)},
+                                 {"offsets", b.none()},
+                                 {"sums", b.value(scales)},
+                                 {"bias", b.none()},
+                                 {"out_features", b.integer(16)},
+                                 {"dtype", b.scalar_type(ScalarType::float32)}},
+                                "made", ScalarType::float32, {1, 16});
+    b.end_graph({made}, true);
+    return std::move(b).finish();
+  }
   const ValueId out = b.call(linear_packed,
                              {{"input", b.value(x)},
                               {"weight", b.value(words)},
@@ -73,7 +91,11 @@ class WeightPacker {
   struct Origin {
     std::vector<NodeId> nodes;    // in order
     std::vector<ValueId> leaves;  // constants of the program
-    std::int64_t integers = 0;    // elements of the largest leaf of integers
+    std::int64_t integers = 0;    // elements of the largest value of integers
+  };
+  /// Floats that are (bytes - zero points) * scales.
+  struct Bytes {
+    ValueId bytes = no_id, scales = no_id, zero_points = no_id;  // no_id: zeros
   };
   /// A node that takes a weight: a product, or an embedding.
   struct Use {
@@ -83,11 +105,12 @@ class WeightPacker {
     ValueId bias = no_id;
     bool transposed = false;  ///< the weight is (inputs x outputs)
     bool is_embedding = false;
+    std::optional<Bytes> bytes{};  ///< what the input is made of, where that is bytes that are known at run time
   };
   static constexpr std::size_t max_nodes = 64;
   static constexpr std::int64_t weights_at_once = 1 << 17;  // that are floats at the same time
 
-  /// Marks the values that are made of constants; false if no constant holds integers, so that no weight is packed.
+  /// Marks the values that are made of constants; false if none holds integers, so that no weight is packed.
   [[nodiscard]] bool find_constants() {
     bool any_integers = false;
     const std::span<const Argument> inputs = graph_.args(graph_.root().inputs);
@@ -98,16 +121,18 @@ class WeightPacker {
         constant_[v] = 1;
         any_integers = any_integers || holds_integers(v);
       }
-    if (!any_integers) return false;
     const Range nodes = graph_.root().nodes;
     for (NodeId n = nodes.first; n < nodes.first + nodes.count; ++n) {
       bool good = is_pure(graph_, graph_.nodes[n]);
       for (const Argument& input : graph_.inputs(graph_.nodes[n]))
         graph_.for_each_value(input, [&](ValueId v) { good = good && constant_[v] != 0; });
       for (const Argument& output : graph_.outputs(graph_.nodes[n]))
-        graph_.for_each_value(output, [&](ValueId v) { constant_[v] = good ? 1 : 0; });
+        graph_.for_each_value(output, [&](ValueId v) {
+          constant_[v] = good ? 1 : 0;
+          any_integers = any_integers || (good && holds_integers(v));
+        });
     }
-    return true;
+    return any_integers;
   }
   /// True for a dtype in which weights of 8 bits or less are kept.
   [[nodiscard]] bool holds_integers(ValueId v) const {
@@ -135,9 +160,9 @@ class WeightPacker {
       open.pop_back();
       const NodeId n = graph_.values[v].producer;
       if (constant_[v] == 0 || count(v) < 1 || (n != no_id && count(v) > most)) return std::nullopt;
+      if (holds_integers(v)) out.integers = std::max(out.integers, count(v));
       if (n == no_id) {
         out.leaves.push_back(v);
-        if (holds_integers(v)) out.integers = std::max(out.integers, count(v));
         continue;
       }
       if (std::ranges::find(out.nodes, n) != out.nodes.end()) continue;
@@ -169,7 +194,7 @@ class WeightPacker {
 
   /// True if the last backend takes packed weights, and none before it takes what makes them, but not these.
   [[nodiscard]] bool is_welcome(const Origin& origin) const {
-    const GraphModule call = packed_call();
+    const GraphModule call = packed_call(false);
     const std::size_t last = takers_.backends.size() - 1;
     if (takers_.backends.refuses(last, call.view(), 0) != nullptr) return false;
     for (std::size_t b = 0; b < last; ++b) {
@@ -181,6 +206,107 @@ class WeightPacker {
           return false;
     }
     return true;
+  }
+
+  /// True if the last backend takes products of bytes with packed weights, and so do all before it that take packed
+  /// weights at all.
+  [[nodiscard]] bool takes_bytes() {
+    if (!takes_bytes_) {
+      const GraphModule floats = packed_call(false), bytes = packed_call(true);
+      const auto takes = [&](std::size_t b, const GraphModule& call) {
+        return takers_.backends.refuses(b, call.view(), 0) == nullptr;
+      };
+      const std::size_t last = takers_.backends.size() - 1;
+      takes_bytes_ = takes(last, bytes);
+      for (std::size_t b = 0; b < last; ++b) *takes_bytes_ = *takes_bytes_ && (takes(b, bytes) || !takes(b, floats));
+    }
+    return *takes_bytes_;
+  }
+  [[nodiscard]] std::span<const Dim> dims(ValueId v) const { return graph_.dims_of(graph_.values[v].sizes); }
+  /// The operand of a node that changes neither elements nor their order, but perhaps their dtype; no_id for others.
+  [[nodiscard]] ValueId before(ValueId v) const {
+    if (graph_.values[v].producer == no_id) return no_id;
+    const operators::NodeArguments call(graph_, graph_.values[v].producer);
+    if (call.is("aten._to_copy.default")) return call.value({"self", 0});
+    return operators::read_same_elements(call);
+  }
+  /// True for one number, or one of each row of `of`.
+  [[nodiscard]] bool is_of_rows(ValueId v, ValueId of) const {
+    if (v == no_id || graph_.values[v].kind != ValueKind::tensor) return false;
+    if (count(v) == 1) return true;
+    const std::span<const Dim> each = dims(v), all = dims(of);
+    if (each.size() != all.size() || each.empty() || !each.back().is_static() || each.back().value != 1) return false;
+    for (std::size_t d = 0; d + 1 < all.size(); ++d)
+      if (each[d].is_static() != all[d].is_static() || (each[d].is_static() && each[d].value != all[d].value))
+        return false;
+    return true;
+  }
+  /// True for rows of `depth` elements.
+  [[nodiscard]] bool has_rows_of(ValueId v, std::int64_t depth) const {
+    return graph_.values[v].kind == ValueKind::tensor && !dims(v).empty() && dims(v).back().is_static() &&
+           dims(v).back().value == depth;
+  }
+  [[nodiscard]] bool is_bytes(ValueId v) const {
+    return graph_.values[v].dtype == ScalarType::int8 || graph_.values[v].dtype == ScalarType::uint8;
+  }
+  /// The bytes that `v` is made of, in the sizes of `as`; no_id if it is not made of bytes.
+  [[nodiscard]] ValueId bytes_before(ValueId v, ValueId as) const {
+    std::optional<ScalarType> dtype;
+    for (; v != no_id; v = before(v)) {
+      const Value& value = graph_.values[v];
+      if (value.kind != ValueKind::tensor || value.dtype == ScalarType::bool_ || (dtype && *dtype != value.dtype))
+        return no_id;
+      if (!is_bytes(v)) continue;
+      dtype = value.dtype;
+      if (std::ranges::equal(dims(v), dims(as), [](const Dim& a, const Dim& b) {
+            return a.is_static() == b.is_static() && (!a.is_static() || a.value == b.value);
+          }))
+        return v;
+    }
+    return no_id;
+  }
+  /// What floats are made of, if that is bytes and a scale, or one of each row.
+  [[nodiscard]] std::optional<Bytes> bytes_of(ValueId input) const {
+    if (dims(input).empty() || !dims(input).back().is_static()) return std::nullopt;
+    const std::int64_t depth = dims(input).back().value;
+    ValueId v = input;
+    for (ValueId next = before(v); next != no_id && is_floating(graph_.values[next].dtype); next = before(v)) {
+      if (size_of(graph_.values[next].dtype) < size_of(graph_.values[input].dtype)) return std::nullopt;
+      v = next;
+    }
+    if (graph_.values[v].producer == no_id || !has_rows_of(v, depth)) return std::nullopt;
+    const operators::NodeArguments call(graph_, graph_.values[v].producer);
+    const auto is_good = [&](const Bytes& bytes) {
+      return bytes.bytes != no_id && is_of_rows(bytes.scales, v) && is_floating(graph_.values[bytes.scales].dtype) &&
+             (bytes.zero_points == no_id || is_of_rows(bytes.zero_points, v));
+    };
+    if (call.is("quantized_decomposed.dequantize_per_tensor.tensor")) {
+      const Bytes bytes{bytes_before(call.value({"input", 0}), input), call.value({"scale", 1}),
+                        call.value({"zero_point", 2})};
+      return is_good(bytes) ? std::optional(bytes) : std::nullopt;
+    }
+    if (!call.is("aten.mul.Tensor")) return std::nullopt;
+    const std::array factors{call.value({"self", 0}), call.value({"other", 1})};
+    for (const std::size_t side : {0u, 1u}) {
+      Bytes bytes{.scales = factors[1 - side]};
+      ValueId steps = factors[side];
+      if (bytes.scales == no_id || steps == no_id || !has_rows_of(steps, depth)) continue;
+      for (ValueId next = steps; next != no_id && dims(next).size() == dims(v).size(); next = before(next)) {
+        steps = next;
+        if (is_bytes(steps)) break;
+      }
+      if (const NodeId n = graph_.values[steps].producer; n != no_id && !is_bytes(steps)) {
+        const operators::NodeArguments difference(graph_, n);
+        if (difference.is("aten.sub.Tensor") && difference.number({"alpha", 2}, 1) == 1) {
+          bytes.zero_points = difference.value({"other", 1});
+          steps = difference.value({"self", 0});
+          if (bytes.zero_points == no_id || steps == no_id || !has_rows_of(steps, depth)) continue;
+        }
+      }
+      bytes.bytes = bytes_before(steps, input);
+      if (is_good(bytes)) return bytes;
+    }
+    return std::nullopt;
   }
 
   /// The weight that a node takes; nothing if it is none that could be packed.
@@ -229,7 +355,11 @@ class WeightPacker {
                                     "): its weight is made of integers, and becomes floats: scales that all of its "
                                     "elements are multiples of, per output or group of inputs, were not found"));
     }
-    if (at->second) uses_.push_back(*use);
+    if (!at->second) return;
+    uses_.push_back(*use);
+    if (!use->is_embedding && takes_bytes()) uses_.back().bytes = bytes_of(use->input);
+    if (uses_.back().bytes && sums_.find(key) == sums_.end()) sums_.emplace(key, at->second->sums());
+    if (uses_.back().bytes && sums_.at(key).storage.empty()) uses_.back().bytes.reset();
   }
 
   [[nodiscard]] std::optional<PackedTensors> pack(const Use& use, const Origin& origin) const {
@@ -329,11 +459,12 @@ class WeightPacker {
       constants.push_back({v, std::move(target), tensor});
       return GraphBuilder::value(v);
     };
-    std::map<std::pair<ValueId, bool>, std::array<Argument, 3>> values;
+    std::map<std::pair<ValueId, bool>, std::array<Argument, 4>> values;
     for (const auto& [key, tensors] : packed_)
       if (tensors)
         values[key] = {add(key, "words", tensors->words), add(key, "scales", tensors->scales),
-                       tensors->offsets.storage.empty() ? GraphBuilder::none() : add(key, "offsets", tensors->offsets)};
+                       tensors->offsets.storage.empty() ? GraphBuilder::none() : add(key, "offsets", tensors->offsets),
+                       sums_.contains(key) ? add(key, "sums", sums_.at(key)) : GraphBuilder::none()};
     const auto call = [&](NodeId n, std::string_view target, std::span<const Arg> arguments) {
       Node& node = module.nodes[n];
       node.target = text(target);
@@ -345,8 +476,9 @@ class WeightPacker {
     };
     for (const Use& use : uses_) {
       const std::pair key(use.weight, use.transposed);
-      const std::array<Argument, 3>& of = values.at(key);
+      const std::array<Argument, 4>& of = values.at(key);
       const PackedWeights& layout = packed_.at(key)->layout;
+      const auto optional = [](ValueId v) { return v == no_id ? GraphBuilder::none() : GraphBuilder::value(v); };
       const Argument input = GraphBuilder::value(use.input);
       if (use.is_embedding)
         call(use.node, embedding_packed,
@@ -357,20 +489,32 @@ class WeightPacker {
                                  {"num_embeddings", GraphBuilder::integer(layout.outputs)},
                                  {"embedding_dim", GraphBuilder::integer(layout.depth)},
                                  {"dtype", GraphBuilder::scalar_type(graph_.values[use.weight].dtype)}}});
+      else if (use.bytes)
+        call(use.node, linear_packed_bytes,
+             std::array<Arg, 10>{{{"input", GraphBuilder::value(use.bytes->bytes)},
+                                  {"input_scales", GraphBuilder::value(use.bytes->scales)},
+                                  {"input_zero_points", optional(use.bytes->zero_points)},
+                                  {"weight", of[0]},
+                                  {"scales", of[1]},
+                                  {"offsets", of[2]},
+                                  {"sums", of[3]},
+                                  {"bias", optional(use.bias)},
+                                  {"out_features", GraphBuilder::integer(layout.outputs)},
+                                  {"dtype", GraphBuilder::scalar_type(graph_.values[use.input].dtype)}}});
       else
         call(use.node, linear_packed,
              std::array<Arg, 6>{{{"input", input},
                                  {"weight", of[0]},
                                  {"scales", of[1]},
                                  {"offsets", of[2]},
-                                 {"bias", use.bias == no_id ? GraphBuilder::none() : GraphBuilder::value(use.bias)},
+                                 {"bias", optional(use.bias)},
                                  {"out_features", GraphBuilder::integer(layout.outputs)}}});
     }
     drop_unused(module);
     add_constants(out, std::move(constants));
     return out;
   }
-  /// Drops nodes that made constants which nothing needs any more.
+  /// Drops nodes whose results nothing needs any more.
   void drop_unused(GraphModule& module) const {
     const GraphModuleView graph = module.view();
     std::vector<std::uint8_t> needed(graph.values.size(), 0), dropped(graph.nodes.size(), 0);
@@ -378,13 +522,10 @@ class WeightPacker {
     for (const Graph& each : graph.graphs)
       for (const Argument& output : graph.args(each.outputs)) need(output);
     for (NodeId n = static_cast<NodeId>(graph.nodes.size()); n-- > 0;) {
-      bool any = false, made_of_constants = true;
+      bool any = false;
       for (const Argument& output : graph.outputs(graph.nodes[n]))
-        graph.for_each_value(output, [&](ValueId v) {
-          any = any || needed[v] != 0;
-          made_of_constants = made_of_constants && v < constant_.size() && constant_[v] != 0;
-        });
-      dropped[n] = !any && made_of_constants && graph.nodes[n].graph == root_graph ? 1 : 0;
+        graph.for_each_value(output, [&](ValueId v) { any = any || needed[v] != 0; });
+      dropped[n] = !any && is_pure(graph, graph.nodes[n]) && graph.nodes[n].graph == root_graph ? 1 : 0;
       if (dropped[n] == 0)
         for (const Argument& input : graph.inputs(graph.nodes[n])) need(input);
     }
@@ -398,7 +539,9 @@ class WeightPacker {
   std::vector<Name>* unpacked_;
   std::vector<std::uint8_t> constant_;                                       ///< per value
   std::map<std::pair<ValueId, bool>, std::optional<PackedTensors>> packed_;  ///< by Use::weight and transposed
+  std::map<std::pair<ValueId, bool>, Tensor> sums_;  ///< of the weights of outputs, for products of bytes
   std::vector<Use> uses_;
+  std::optional<bool> takes_bytes_;
 };
 
 }  // namespace detail

@@ -218,7 +218,8 @@ Item RuleEvaluator::call(std::string_view name, std::vector<NamedItem> arguments
     for (NamedItem& each : arguments) plain.push_back(std::move(each.item));
     return function->function(*this, plain);
   }
-  Name full = name.starts_with("aten.") || name.starts_with('$') ? Name::own(name) : concat("aten.", name);
+  const bool is_whole = name.starts_with("aten.") || name.starts_with("davit.") || name.starts_with('$');
+  Name full = is_whole ? Name::own(name) : concat("aten.", name);
   if (!name.starts_with('$') && full.view().find('.', 5) == std::string_view::npos) full = concat(full, ".default");
   bool complex = false;
   const auto look = [&](const Item& item) { complex = complex || (is_tensor(item) && is_complex(dtype(item))); };

@@ -17,6 +17,30 @@ using namespace std::string_view_literals;
 /// Products of matrices and vectors.
 inline constexpr OperatorRow matrix_products[] = {
     // clang-format off
+    // as torch packs them on CPUs without KleidiAI: floats that are bytes of two weights, then scales
+    {.rule = R"(aten._dyn_quant_matmul_4bit.default(inp, packed_weights, block_size, in_features, out_features):
+       n = in_features * out_features // 2;
+       g = in_features * out_features // block_size;
+       p = dtype(packed_weights) == float32 && rank(packed_weights) == 1 && size(packed_weights, 0) == n + g ?
+         packed_weights : fail(0);
+       f = reshape(cast(slice.Tensor(p, 0, 0, n), uint8), [out_features, in_features // 2]);
+       q = cast(reshape($fields(f, [0, 4], 15, 8), [g, block_size]), float32);
+       w = reshape(q * reshape(slice.Tensor(p, 0, n, n + g), [g, 1]), [out_features, in_features]);
+       x = cast(inp, float32);
+       l = clamp(amin(x, [-1], true), none, 0.0);
+       h = clamp(amax(x, [-1], true), 0.0);
+       s = where(h - l == 0, 1.0, 255.0 / (h - l));
+       a = l * s;
+       b = h * s;
+       z = round(clamp(where((a - 128) + (b + 127) > 0, -128 - a, 127 - b), -128, 127));
+       y = abs(x * s);
+       t = floor(y) + cast(y - floor(y) >= 0.5, float32);
+       r = cast(clamp(t * sign(x) + z, -128, 127), int8);
+       cast(linear((r - z) * reciprocal(s), w), dtype(inp)))"sv},
+    {.rule = R"(aten._dyn_quant_pack_4bit_weight.default(weights, scales_zeros, bias, block_size, in_features,
+           out_features):
+       bias != none ? fail(0) :
+         cat([cast(reshape(weights, [-1]), float32), cast(reshape(scales_zeros, [-1]), float32)], 0))"sv},
     {.rule = R"(aten._grouped_mm.default(self, mat2, offs=none, bias=none, out_dtype=none):
        r = bias != none ? fail(0) :
          offs == none ? bmm(self, mat2) :

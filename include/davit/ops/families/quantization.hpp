@@ -46,6 +46,15 @@ inline constexpr OperatorRow quantization[] = {
                "int num_embeddings, int embedding_dim, ScalarType dtype) -> Tensor"sv},
     {.schema = "davit.linear_packed.default(Tensor input, Tensor weight, Tensor scales, Tensor? offsets, Tensor? bias, "
                "int out_features) -> Tensor"sv},
+    {.schema = "davit.linear_packed_bytes.default(Tensor input, Tensor input_scales, Tensor? input_zero_points, "
+               "Tensor weight, Tensor scales, Tensor? offsets, Tensor sums, Tensor? bias, int out_features, "
+               "ScalarType dtype) -> Tensor"sv},
+    {.schema = "davit.quantize_rows.default(Tensor input, Tensor scales, Tensor zero_points, int quant_min, "
+               "int quant_max, ScalarType dtype, bool rounds_first) -> Tensor"sv,
+     .rule = R"(davit.quantize_rows.default(input, scales, zero_points, quant_min, quant_max, dtype, rounds_first)!:
+       s = input * reciprocal(scales);
+       q = rounds_first ? round(s) + zero_points : round(s + zero_points);
+       cast(clamp(q, quant_min, quant_max), dtype))"sv},
     {.schema = "quantized_decomposed.choose_qparams.tensor(Tensor input, int quant_min, int quant_max, float eps, "
                "ScalarType dtype) -> (Tensor, Tensor)"sv,
      .rule = R"(quantized_decomposed.choose_qparams.tensor(input, quant_min, quant_max, eps, dtype)!:
@@ -133,7 +142,10 @@ inline constexpr OperatorRow quantization[] = {
            + cast(view(zero_point, []), float32), quant_min, quant_max), outtype))"sv},
     {.rule = R"(quantized_decomposed.quantize_per_token.default(input, scales, zero_points, quant_min, quant_max,
            dtype):
-       cast(clamp(round(input * reciprocal(scales) + zero_points), quant_min, quant_max), dtype))"sv},
+       $is_of_rows(input, scales) && $is_of_rows(input, zero_points)
+           && $makes_bytes(input, scales, zero_points, dtype) ?
+         davit.quantize_rows.default(input, scales, zero_points, quant_min, quant_max, dtype, false) :
+         cast(clamp(round(input * reciprocal(scales) + zero_points), quant_min, quant_max), dtype))"sv},
     {.rule = R"(torchao.choose_qparams_affine.default(input, mapping_type, block_size, target_dtype, quant_min=none,
            quant_max=none, eps=none, scale_dtype=none, zero_point_dtype=none, preserve_zero=true,
            zero_point_domain='INT'):
@@ -164,13 +176,21 @@ inline constexpr OperatorRow quantization[] = {
            quant_max=none, zero_point_domain='INT'):
        a = quant_min == none ? (output_dtype == uint8 ? 0 : output_dtype == int8 ? -128 : fail(0)) : quant_min;
        b = quant_max == none ? (output_dtype == uint8 ? 255 : output_dtype == int8 ? 127 : fail(0)) : quant_max;
-       p = $blocks(input, block_size, true);
-       q = round(reshape(input, $blocks(input, block_size, false)) * reciprocal(reshape(scale, p)));
-       r = zero_point == none || zero_point_domain == 'NONE' ? q :
-         zero_point_domain == 'FLOAT' ? fail(0) : q + reshape(zero_point, p);
-       cast(reshape(clamp(r, a, b), sizes(input)), output_dtype))"sv},
+       zero_point == none || zero_point_domain != 'INT' || product(block_size) != size(input, -1)
+           || block_size[-1] != size(input, -1) || !$makes_bytes(input, scale, zero_point, output_dtype) ?
+         $quantized_blocks(input, block_size, scale, zero_point, output_dtype, a, b, zero_point_domain) :
+         davit.quantize_rows.default(input, reshape(scale, sizes(input)[:-1] + [1]),
+           reshape(zero_point, sizes(input)[:-1] + [1]), a, b, output_dtype, true))"sv},
 
     // shared sub-rules
+    {.rule = R"($is_of_rows(x, y): rank(x) > 0 && sizes(y) == sizes(x)[:-1] + [1])"sv},
+    {.rule = R"($makes_bytes(x, scales, zeros, type): dtype(x) == float32 && (type == int8 || type == uint8)
+           && (dtype(scales) == float32 || dtype(scales) == float64) && isint(zeros))"sv},
+    {.rule = R"($quantized_blocks(x, sizes, scale, zero, type, low, high, domain):
+       p = $blocks(x, sizes, true);
+       q = round(reshape(x, $blocks(x, sizes, false)) * reciprocal(reshape(scale, p)));
+       r = zero == none || domain == 'NONE' ? q : domain == 'FLOAT' ? fail(0) : q + reshape(zero, p);
+       cast(reshape(clamp(r, low, high), sizes(x)), type))"sv},
     {.rule = R"($blocks(x, sizes, counts):
        flat([i in range(0, rank(x)): [size(x, i) // sizes[i], counts ? 1 : sizes[i]]]))"sv},
     {.rule = R"($embedded(w, scales, zeros, indices, type):
@@ -200,6 +220,8 @@ inline constexpr OperatorFacts quantization_facts[] = {
     {.name = "aten.fake_quantize_per_tensor_affine"sv, .autocast = AutocastPolicy::full},
     {.name = "davit.embedding_packed"sv, .keeps_nonfinite = true},
     {.name = "davit.linear_packed"sv, .keeps_nonfinite = true},
+    {.name = "davit.linear_packed_bytes"sv, .keeps_nonfinite = true},
+    {.name = "davit.quantize_rows"sv, .pure = true},
     {.name = "quantized_decomposed.dequantize_per_channel"sv, .range = RangeBound::scaled, .keeps_nonfinite = true,
      .pure = true},
     {.name = "quantized_decomposed.dequantize_per_tensor"sv, .range = RangeBound::scaled, .keeps_nonfinite = true,

@@ -38,6 +38,25 @@ std::optional<std::vector<float>> float_elements(const TensorView& view) {
   return out;
 }
 
+Tensor PackedTensors::sums() const {
+  Tensor out = Tensor::zeros(ScalarType::float32, std::array{layout.blocks(), std::int64_t{1}, PackedWeights::block});
+  if (out.storage.empty()) return out;
+  const auto* const all = words.view().as<std::int32_t>();
+  for (std::int64_t n = 0; n < layout.outputs; ++n) {
+    double total = 0;
+    for (std::int64_t g = 0; g < layout.groups; ++g) {
+      std::int64_t sum = 0;
+      for (std::int64_t k = 0; k < layout.group_size(); ++k) sum += layout.integer(all, n, g * layout.group_size() + k);
+      const std::int64_t place = layout.place_of_scale(n, g);
+      total += static_cast<double>(sum) * static_cast<double>(scales.view().as<float>()[place]);
+      if (!offsets.storage.empty())
+        total += static_cast<double>(layout.group_size()) * static_cast<double>(offsets.view().as<float>()[place]);
+    }
+    out.view().as<float>()[n] = static_cast<float>(total);
+  }
+  return out;
+}
+
 namespace {
 
 /// Numbers of groups of outputs, in a tensor that broadcasts to them.

@@ -7,11 +7,13 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/elementwise/binary.hpp"
 #include "davit/backends/portable/run_time/kernel_arguments.hpp"
 #include "davit/backends/portable/run_time/movement/views.hpp"
 #include "davit/kernels/instruction_set.hpp"
 #include "davit/kernels/quantize.hpp"
+#include "davit/kernels/thread_team.hpp"
 #include "davit/program/operators/quantization.hpp"
 
 namespace davit::portable_kernels {
@@ -196,12 +198,17 @@ template <bool Symmetric>
   float low = 0;
   float high = 0;
   bool ordered = true;
-  for_each_index<1>(x.sizes(), {strides_of(x)}, [&](std::int64_t at) {
-    const auto v = element_as<float>(x, at);
-    ordered = ordered && v == v;
-    low = std::min(low, v);
-    high = std::max(high, v);
-  });
+  if (x.dtype == ScalarType::float32 && x.is_contiguous()) {
+    kernels::run_widest<kernels::RangeOf>(x.as<float>(), x.numel(), &low, &high);
+    ordered = low == low;
+  } else {
+    for_each_index<1>(x.sizes(), {strides_of(x)}, [&](std::int64_t at) {
+      const auto v = element_as<float>(x, at);
+      ordered = ordered && v == v;
+      low = std::min(low, v);
+      high = std::max(high, v);
+    });
+  }
   if (!ordered) return call.refuse(ErrorCode::invalid_argument, "a tensor with NaN has no range");
   const std::int64_t first = call.integer(1);
   const std::int64_t last = call.integer(2);
@@ -220,6 +227,65 @@ template <bool Symmetric>
   return ErrorCode::ok;
 }
 
+/// Numbers of rows, or one for all, as doubles; false for another count or dtype.
+[[nodiscard]] inline bool numbers_of_rows(const TensorView& t, std::int64_t rows, double* to) {
+  const std::int64_t count = checked_numel(t);
+  if (count != rows && count != 1) return false;
+  bool good = true;
+  double* out = to;
+  for_each_index<1>(t.sizes(), {strides_of(t)}, [&](std::int64_t at) {
+    const auto offset = at * static_cast<std::int64_t>(size_of(t.dtype));
+    good = kernels::load_element(static_cast<const std::byte*>(t.data) + offset, t.dtype, *out++) && good;
+  });
+  if (count == 1) std::fill_n(to, rows, *to);
+  return good;
+}
+
+/// davit.quantize_rows(input (*, n), scales, zero_points, quant_min, quant_max, dtype, rounds_first): bytes of float32,
+/// with one scale and zero point for all or one per row. In double where the scales are, else in float. Errors:
+/// invalid_shape, invalid_dtype, invalid_argument. O(input).
+[[nodiscard]] inline ErrorCode quantize_rows(KernelCall& call) {
+  const TensorView &x = call.tensor(0), &scales = call.tensor(1);
+  const ScalarType type = call.dtype(5, ScalarType::int8);
+  const std::int64_t low = call.integer(3), high = call.integer(4);
+  if (x.dtype != ScalarType::float32 || (type != ScalarType::int8 && type != ScalarType::uint8))
+    return call.refuse(ErrorCode::invalid_dtype, "rows of float32 become bytes");
+  if (x.rank == 0) return call.refuse(ErrorCode::invalid_shape, "a number has no rows");
+  if (!kernels::is_exact(low, high, 0))
+    return call.refuse(ErrorCode::invalid_argument, "quant_min and quant_max cross, or no byte has them");
+  if (const ErrorCode code = call.make(0, type, x.sizes()); code != ErrorCode::ok) return code;
+  if (call.output(0).numel() == 0) return ErrorCode::ok;
+  const std::int64_t size = x.size(x.rank - 1u), rows = x.numel() / size;
+  ComputeBuffers<float> buffers(call);
+  const auto from = buffers.read(x);
+  const auto numbers = buffers.buffer_of<double>(2 * rows);
+  if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
+  auto* const scale = buffers.at<double>(numbers);
+  if (!numbers_of_rows(scales, rows, scale) || !numbers_of_rows(call.tensor(2), rows, scale + rows))
+    return call.refuse(ErrorCode::invalid_shape, "one scale and one zero point are needed, or one of each row");
+  const auto run = [&]<class T, class Byte>(T, Byte* to) {
+    kernels::in_parallel(
+        rows, 1, kernels::operations(rows, size), [&](std::size_t, std::int64_t first, std::int64_t end) {
+          for (std::int64_t i = first; i < end; ++i) {
+            const kernels::RowQuantization<T> row{T{1} / static_cast<T>(scale[i]), static_cast<T>(scale[rows + i]),
+                                                  static_cast<T>(low), static_cast<T>(high), call.boolean(6)};
+            kernels::run_widest<kernels::QuantizeRow>(buffers.in(from) + i * size, to + i * size, size, &row);
+          }
+        });
+  };
+  const auto with = [&](auto number) {
+    if (type == ScalarType::int8)
+      run(number, call.output(0).as<std::int8_t>());
+    else
+      run(number, call.output(0).as<std::uint8_t>());
+  };
+  if (scales.dtype == ScalarType::float64)
+    with(1.0);
+  else
+    with(1.0f);
+  return ErrorCode::ok;
+}
+
 [[nodiscard]] inline ErrorCode convert_quantized(KernelCall& call, const operators::QuantizationOperator& op) {
   QuantizationParameters p;
   if (const ErrorCode code = read_parameters(call, op, p); code != ErrorCode::ok) return code;
@@ -231,6 +297,7 @@ template <bool Symmetric>
 inline constexpr auto quantized_ops =
     joined_rows(rows_of<operators::quantization_operators, detail::convert_quantized>(),
                 std::to_array<OpRow>({
+                    {"davit.quantize_rows.default", detail::quantize_rows},
                     {"quantized_decomposed.choose_qparams.tensor", detail::choose_parameters<false>},
                     {"quantized_decomposed.choose_qparams_symmetric.tensor", detail::choose_parameters<true>},
                 }));
