@@ -122,6 +122,11 @@ template <class C>
   const auto scale = static_cast<C>(a.scale);
   constexpr C masked = -std::numeric_limits<C>::infinity();
   const bool adds = call.is_tensor(3) && call.tensor(3).dtype != ScalarType::bool_;
+  // most masks are the same for all heads
+  const bool shares_mask =
+      call.reads_state && call.is_tensor(3) && rows == a.queries &&
+      std::ranges::all_of(call.tensor(3).sizes().first(call.tensor(3).rank - 2u), [](auto n) { return n == 1; });
+  const KeyRange shared = shares_mask ? kept_keys(matrix(3, 0), adds, a.queries, a.keys) : KeyRange{};
   const auto compute_entry = [&](std::int64_t n, C* scores, C* products) {
     const Matrix<C> q = matrix(0, n);
     const Matrix<C> k = matrix(1, n);
@@ -131,7 +136,9 @@ template <class C>
       const std::int64_t count = std::min(rows, a.queries - first);
       const Matrix<C> masks{mask.data == nullptr ? nullptr : mask.data + first * mask.row, mask.row, mask.col};
       KeyRange range{0, a.keys};
-      if (call.reads_state && masks.data != nullptr)
+      if (shares_mask)
+        range = shared;
+      else if (call.reads_state && masks.data != nullptr)
         range = kept_keys(masks, adds, count, a.keys);
       else if (a.causal && a.leaves_out)
         range.last = std::min(a.keys, first + count);

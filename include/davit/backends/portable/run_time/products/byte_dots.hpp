@@ -235,7 +235,8 @@ template <int Bits, int Rows>
 
 #endif
 
-/// Computes the sums of a tile of `rows`, a power of two up to dot_form(set, Bits).most_rows. This CPU must have `set`.
+/// Computes the sums of a tile of `rows`: 3, or a power of two up to dot_form(set, Bits).most_rows. This CPU must have
+/// `set`.
 template <int Bits>
 void compute_dots([[maybe_unused]] DotSet set, std::int64_t rows, const ByteDots& d) noexcept {
   const auto run = [&]<int Rows>() {
@@ -249,6 +250,7 @@ void compute_dots([[maybe_unused]] DotSet set, std::int64_t rows, const ByteDots
   switch (rows) {
     case 1: return run.template operator()<1>();
     case 2: return run.template operator()<2>();
+    case 3: return run.template operator()<3>();
     case 4: return run.template operator()<4>();
 #if DAVIT_BYTE_CONVOLUTION
     case 8: return run.template operator()<8>();

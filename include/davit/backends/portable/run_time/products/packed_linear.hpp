@@ -9,6 +9,7 @@
 #include "davit/backends/portable/run_time/compute_buffers.hpp"
 #include "davit/backends/portable/run_time/kernel_call.hpp"
 #include "davit/backends/portable/run_time/products/gemm.hpp"
+#include "davit/backends/portable/run_time/products/split_floats.hpp"
 #include "davit/core/packed_weights.hpp"
 #include "davit/kernels/instruction_set.hpp"
 #include "davit/kernels/thread_team.hpp"
@@ -213,6 +214,63 @@ void multiply_packed(const PackedProduct& p, float* work) {
     for (std::int64_t j = 0; j < w.outputs; ++j) p.y[i * w.outputs + j] += p.bias[j];
 }
 
+/// True if rows are cut into bytes, which this CPU multiplies four at a time.
+[[nodiscard]] inline bool splits_floats(const PackedWeights& w, std::int64_t rows) noexcept {
+  return rows <= most_split_rows && w.group_size() <= most_of_group && dot_set() == DotSet::vnni;
+}
+/// The rows of a product, cut into bytes.
+struct SplitRows {
+  std::int8_t* tiles;    ///< 3 * depth per row
+  std::int32_t* starts;  ///< 3 * groups per row
+  float* scales;         ///< groups per row
+};
+/// Computes a row of a block of outputs by sums of bytes.
+template <int Bits>
+void multiply_split(const PackedProduct& p, const SplitRows& split, std::int64_t b, std::int64_t row) {
+  const PackedWeights& w = p.weights;
+  constexpr std::int64_t block = PackedWeights::block, most_groups = 32;  // whose sums stay in the cache
+  alignas(64) std::int32_t sums[most_groups * 3 * block];
+  const std::int64_t group_words = w.group_size() / w.fields();
+  const std::int64_t first = b * block, count = std::min(block, w.outputs - first);
+  float rest[block];
+  float* const y = p.y + row * w.outputs + first;
+  float* const to = count == block ? y : rest;
+  std::fill_n(to, block, 0.0f);
+  if (p.bias != nullptr) std::copy_n(p.bias + first, count, to);
+  for (std::int64_t g = 0, groups = 0; g < w.groups; g += groups) {
+    groups = std::min(most_groups, w.groups - g);
+    const std::int64_t of_row = row * w.groups + g, of_block = (b * w.groups + g) * block;
+    compute_dots<Bits>(
+        DotSet::vnni, 3,
+        {p.words + (b * w.words() + g * group_words) * block, split.tiles + 3 * (row * w.depth + g * w.group_size()),
+         split.starts + 3 * of_row, groups, group_words, sums});
+    const SplitSums all{groups,
+                        sums,
+                        p.scales + of_block,
+                        p.offsets == nullptr ? nullptr : p.offsets + of_block,
+                        split.scales + of_row,
+                        p.sums + of_row};
+    kernels::run_widest<AddSplitSums>(&all, to);
+  }
+  if (to == rest) std::copy_n(rest, count, y);
+}
+/// Computes the product by sums of bytes; false if a row cannot be cut.
+template <int Bits>
+[[nodiscard]] bool multiply_split(const PackedProduct& p, const SplitRows& split) {
+  const PackedWeights& w = p.weights;
+  for (std::int64_t r = 0; r < p.rows; ++r) {
+    const SplitRow row{p.x + r * w.depth, w, split.tiles + r * 3 * w.depth, split.starts + r * 3 * w.groups,
+                       split.scales + r * w.groups};
+    if (!kernels::run_widest<SplitFloats<Bits>>(&row)) return false;
+  }
+  kernels::in_parallel(w.blocks(), 1, kernels::operations(p.rows, w.outputs, w.depth),
+                       [&](std::size_t, std::int64_t first, std::int64_t end) {
+                         for (std::int64_t b = first; b < end; ++b)
+                           for (std::int64_t r = 0; r < p.rows; ++r) multiply_split<Bits>(p, split, b, r);
+                       });
+  return true;
+}
+
 /// Row `index` of the weights, as floats.
 inline void unpack_row(const PackedProduct& p, std::int64_t index, float* to) {
   const PackedWeights& w = p.weights;
@@ -287,6 +345,11 @@ inline void unpack_row(const PackedProduct& p, std::int64_t index, float* to) {
                                                                       : 0);
   const std::int64_t sum_count = product.offsets == nullptr ? 0 : product.rows * w.groups;
   const auto sums = buffers.buffer(sum_count);
+  const bool splits = detail::splits_floats(w, product.rows);
+  const std::int64_t split_rows = splits ? 3 * product.rows : 0;
+  const auto tiles = buffers.buffer_of<std::int8_t>(split_rows * w.depth);
+  const auto starts = buffers.buffer_of<std::int32_t>(split_rows * w.groups);
+  const auto scales = buffers.buffer(split_rows * w.groups / 3);
   if (const ErrorCode code = buffers.allocate(); code != ErrorCode::ok) return code;
   for (std::int64_t i = 0; i < sum_count; ++i) {
     const float* const from = buffers.in(x) + i * w.group_size();
@@ -302,6 +365,9 @@ inline void unpack_row(const PackedProduct& p, std::int64_t index, float* to) {
     product.turned = buffers.out(work);
   }
   product.y = buffers.out(y);
+  const detail::SplitRows split{buffers.at<std::int8_t>(tiles), buffers.at<std::int32_t>(starts), buffers.out(scales)};
+  if (splits && (w.bits == 4 ? detail::multiply_split<4>(product, split) : detail::multiply_split<8>(product, split)))
+    return buffers.finish();
   if (w.bits == 4)
     detail::multiply_packed<4>(product, buffers.out(work));
   else
