@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -27,34 +28,38 @@ namespace davit {
 namespace detail {
 
 inline constexpr std::string_view linear_packed = "davit.linear_packed.default",
+                                  linear_packed_rows = "davit.linear_packed.rows",
                                   embedding_packed = "davit.embedding_packed.default";
 
 /// A call of davit.linear_packed, to ask backends about.
-[[nodiscard]] GraphModule packed_call() {
+[[nodiscard]] GraphModule packed_call(PackedLayout layout) {
+  const bool rows = layout == PackedLayout::rows;
   GraphBuilder b;
   b.begin_graph();
   const ValueId x = b.input("x", ScalarType::float32, {1, 16});
-  const ValueId words = b.input("words", ScalarType::int32, {1, 4, 16});
-  const ValueId scales = b.input("scales", ScalarType::float32, {1, 1, 16});
-  const ValueId out = b.call(linear_packed,
-                             {{"input", b.value(x)},
-                              {"weight", b.value(words)},
-                              {"scales", b.value(scales)},
-                              {"offsets", b.none()},
-                              {"bias", b.none()},
-                              {"out_features", b.integer(16)}},
-                             "out", ScalarType::float32, {1, 16});
+  const ValueId words =
+      rows ? b.input("words", ScalarType::uint8, {16, 8}) : b.input("words", ScalarType::int32, {1, 4, 16});
+  const ValueId scales =
+      rows ? b.input("scales", ScalarType::float32, {16}) : b.input("scales", ScalarType::float32, {1, 1, 16});
+  const Arg input{"input", b.value(x)}, weight{"weight", b.value(words)}, scale{"scales", b.value(scales)},
+      offsets{"offsets", b.none()}, bias{"bias", b.none()};
+  const ValueId out =
+      rows ? b.call(linear_packed_rows, {input, weight, scale, offsets, bias}, "out", ScalarType::float32, {1, 16})
+           : b.call(linear_packed, {input, weight, scale, offsets, bias, {"out_features", b.integer(16)}}, "out",
+                    ScalarType::float32, {1, 16});
   b.end_graph({out}, true);
   return std::move(b).finish();
 }
 
 class WeightPacker {
  public:
-  WeightPacker(const ExportedProgram& program, const DecomposeOptions& takers, std::vector<Name>* unpacked)
+  WeightPacker(const ExportedProgram& program, const DecomposeOptions& takers, std::vector<Name>* unpacked,
+               const PackOptions& options)
       : program_(program),
         graph_(program.view()),
         takers_(takers),
-        backend_(takers.backends[takers.backends.size() - 1]),
+        backend_(options.computes != nullptr ? *options.computes : takers.backends[takers.backends.size() - 1]),
+        layout_(options.layout),
         unpacked_(unpacked),
         constant_(graph_.values.size(), 0) {}
 
@@ -169,7 +174,7 @@ class WeightPacker {
 
   /// True if the last backend takes packed weights, and none before it takes what makes them, but not these.
   [[nodiscard]] bool is_welcome(const Origin& origin) const {
-    const GraphModule call = packed_call();
+    const GraphModule call = packed_call(layout_);
     const std::size_t last = takers_.backends.size() - 1;
     if (takers_.backends.refuses(last, call.view(), 0) != nullptr) return false;
     for (std::size_t b = 0; b < last; ++b) {
@@ -190,7 +195,7 @@ class WeightPacker {
       const ScalarType type = graph_.values[v].dtype;
       return type == ScalarType::float32 || type == ScalarType::float16 || type == ScalarType::bfloat16;
     };
-    if (call.is("aten.embedding.default")) {
+    if (call.is("aten.embedding.default") && layout_ == PackedLayout::words) {
       const Use use{
           .node = n, .weight = call.value({"weight", 0}), .input = call.value({"indices", 1}), .is_embedding = true};
       if (use.weight == no_id || use.input == no_id || constant_[use.weight] == 0 || !is_float(use.weight) ||
@@ -204,7 +209,8 @@ class WeightPacker {
       return std::nullopt;
     const Value &weight = graph_.values[view.right], &x = graph_.values[view.left];
     if (weight.sizes.count != 2 || x.dtype != weight.dtype || graph_.values[call.output()].dtype != x.dtype ||
-        !is_float(view.left) || is_static_bytes(view.left))
+        !is_float(view.left) ||
+        (layout_ == PackedLayout::words ? is_static_bytes(view.left) : x.dtype != ScalarType::float32))
       return std::nullopt;
     if (view.addend != no_id) {  // one number per output
       const std::span<const Dim> sizes = graph_.dims_of(graph_.values[view.addend].sizes);
@@ -229,7 +235,11 @@ class WeightPacker {
                                     "): its weight is made of integers, and becomes floats: scales that all of its "
                                     "elements are multiples of, per output or group of inputs, were not found"));
     }
-    if (at->second) uses_.push_back(*use);
+    if (at->second && !(is_plain(*at->second) && is_static_bytes(use->input))) uses_.push_back(*use);
+  }
+  /// True for weights that products of bytes read as they are.
+  [[nodiscard]] static bool is_plain(const PackedTensors& packed) {
+    return packed.layout.bits == 8 && packed.layout.groups == 1 && packed.offsets.storage.empty();
   }
 
   [[nodiscard]] std::optional<PackedTensors> pack(const Use& use, const Origin& origin) const {
@@ -265,7 +275,8 @@ class WeightPacker {
     if (!known) return std::nullopt;
     WeightMatrix matrix{.outputs = sizes[use.transposed ? 1 : 0].value,
                         .depth = sizes[use.transposed ? 0 : 1].value,
-                        .transposed = use.transposed};
+                        .transposed = use.transposed,
+                        .layout = layout_};
     matrix.rounding = weight.dtype == ScalarType::float32    ? 1e-6f
                       : weight.dtype == ScalarType::bfloat16 ? 0x1p-8f
                                                              : 0x1p-10f;
@@ -330,8 +341,10 @@ class WeightPacker {
       return GraphBuilder::value(v);
     };
     std::map<std::pair<ValueId, bool>, std::array<Argument, 3>> values;
+    std::set<std::pair<ValueId, bool>> used;
+    for (const Use& use : uses_) used.emplace(use.weight, use.transposed);
     for (const auto& [key, tensors] : packed_)
-      if (tensors)
+      if (used.contains(key))
         values[key] = {add(key, "words", tensors->words), add(key, "scales", tensors->scales),
                        tensors->offsets.storage.empty() ? GraphBuilder::none() : add(key, "offsets", tensors->offsets)};
     const auto call = [&](NodeId n, std::string_view target, std::span<const Arg> arguments) {
@@ -343,6 +356,7 @@ class WeightPacker {
         module.arguments.back().name = text(each.name);
       }
     };
+    const bool is_rows = layout_ == PackedLayout::rows;
     for (const Use& use : uses_) {
       const std::pair key(use.weight, use.transposed);
       const std::array<Argument, 3>& of = values.at(key);
@@ -358,13 +372,15 @@ class WeightPacker {
                                  {"embedding_dim", GraphBuilder::integer(layout.depth)},
                                  {"dtype", GraphBuilder::scalar_type(graph_.values[use.weight].dtype)}}});
       else
-        call(use.node, linear_packed,
-             std::array<Arg, 6>{{{"input", input},
-                                 {"weight", of[0]},
-                                 {"scales", of[1]},
-                                 {"offsets", of[2]},
-                                 {"bias", use.bias == no_id ? GraphBuilder::none() : GraphBuilder::value(use.bias)},
-                                 {"out_features", GraphBuilder::integer(layout.outputs)}}});
+        call(use.node, is_rows ? linear_packed_rows : linear_packed,
+             std::span<const Arg>(
+                 std::array<Arg, 6>{{{"input", input},
+                                     {"weight", of[0]},
+                                     {"scales", of[1]},
+                                     {"offsets", of[2]},
+                                     {"bias", use.bias == no_id ? GraphBuilder::none() : GraphBuilder::value(use.bias)},
+                                     {"out_features", GraphBuilder::integer(layout.outputs)}}})
+                 .first(is_rows ? 5 : 6));
     }
     drop_unused(module);
     add_constants(out, std::move(constants));
@@ -395,6 +411,7 @@ class WeightPacker {
   GraphModuleView graph_;
   const DecomposeOptions& takers_;
   const BackendTable& backend_;
+  PackedLayout layout_;
   std::vector<Name>* unpacked_;
   std::vector<std::uint8_t> constant_;                                       ///< per value
   std::map<std::pair<ValueId, bool>, std::optional<PackedTensors>> packed_;  ///< by Use::weight and transposed
@@ -404,9 +421,9 @@ class WeightPacker {
 }  // namespace detail
 
 std::optional<ExportedProgram> pack_weights(const ExportedProgram& program, const DecomposeOptions& takers,
-                                            std::vector<Name>* unpacked) {
+                                            std::vector<Name>* unpacked, const PackOptions& options) {
   if (takers.backends.size() == 0) return std::nullopt;
-  return detail::WeightPacker(program, takers, unpacked).run();
+  return detail::WeightPacker(program, takers, unpacked, options).run();
 }
 
 }  // namespace davit

@@ -46,6 +46,8 @@ inline constexpr OperatorRow quantization[] = {
                "int num_embeddings, int embedding_dim, ScalarType dtype) -> Tensor"sv},
     {.schema = "davit.linear_packed.default(Tensor input, Tensor weight, Tensor scales, Tensor? offsets, Tensor? bias, "
                "int out_features) -> Tensor"sv},
+    {.schema = "davit.linear_packed.rows(Tensor input, Tensor weight, Tensor scales, Tensor? offsets, Tensor? bias) -> "
+               "Tensor"sv},
     {.schema = "quantized_decomposed.choose_qparams.tensor(Tensor input, int quant_min, int quant_max, float eps, "
                "ScalarType dtype) -> (Tensor, Tensor)"sv,
      .rule = R"(quantized_decomposed.choose_qparams.tensor(input, quant_min, quant_max, eps, dtype)!:
