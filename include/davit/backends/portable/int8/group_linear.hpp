@@ -156,14 +156,13 @@ template <class Isa = native, class T, WeightBytes W, class Y>
       else
         y[o] = quantized<Y>(v, p.to);
     };
-    const W* of_output = weights;
-    for (std::int32_t o = 0; o < p.out_features; o += 2, of_output += 2 * row) {
+    for (std::int32_t o = 0; o < p.out_features; o += 2) {
       const std::int32_t second = o + 1 < p.out_features ? 1 : 0;
       const T* from = x;
-      const W* w = of_output;
-      const float* scale = scales + o;
+      const W* w = weights + o * row;
       float a = 0, b = 0;
-      for (std::int32_t g = 0; g < p.groups; ++g, from += n, w += bytes, scale += p.out_features) {
+      for (std::int32_t g = 0; g < p.groups; ++g, from += n, w += bytes) {
+        const float* const scale = scales + g * p.out_features + o;
         TwoSums sums;
         if (std::is_constant_evaluated())
           sums = dot_rows(plain{}, from, w, w + second * row, n, p.input_zero_point);

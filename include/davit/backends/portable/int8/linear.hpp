@@ -63,8 +63,8 @@ template <class Isa = native, class T, WeightBytes W, class Y>
         continue;
       }
 #endif
-    const W* w = weights;
-    for (std::int32_t o = 0; o < p.out_features; o += 2, w += 2 * bytes) {
+    for (std::int32_t o = 0; o < p.out_features; o += 2) {
+      const W* const w = weights + o * bytes;
       const bool both = o + 1 < p.out_features;
       TwoSums sums;
       if (std::is_constant_evaluated())

@@ -90,18 +90,16 @@ struct packed_linear {
       for (Index o = 0; o < p.out; o += 2) {
         const Index second = o + 1 < p.out ? 1 : 0;
         const W* w = weights + o * bytes * p.groups;
-        const float* scale = scales + o;
-        [[maybe_unused]] const float* offset = offsets == nullptr ? nullptr : offsets + o;
         float a = 0, b = 0;
-        for (Index g = 0; g < p.groups; ++g, w += bytes, scale += p.out) {
+        for (Index g = 0; g < p.groups; ++g, w += bytes) {
+          const Index at = g * p.out + o;
           float of_group[2]{};
           dots(x + g * n, w, bytes, second * bytes * p.groups, of_group);
-          a += of_group[0] * scale[0];
-          b += of_group[1] * scale[second];
+          a += of_group[0] * scales[at];
+          b += of_group[1] * scales[at + second];
           if constexpr (has_offsets) {
-            a += sums[g] * offset[0];
-            b += sums[g] * offset[second];
-            offset += p.out;
+            a += sums[g] * offsets[at];
+            b += sums[g] * offsets[at + second];
           }
         }
         y[o] = bias != nullptr ? a + bias[o] : a;
