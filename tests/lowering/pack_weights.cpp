@@ -58,7 +58,7 @@ ValueId linear(Draft& d, ValueId x, ValueId w, std::string_view name = "linear")
 constexpr BackendTable taker{.name = "taker",
                              .refuses = [](GraphModuleView, NodeId) -> const char* { return nullptr; }};
 const BackendTable* const taker_alone[] = {&taker};
-const PackOptions rows{.layout = PackedLayout::rows, .computes = &backend_table<portable>};
+const PackOptions in_rows{.layout = PackedLayout::rows, .computes = &backend_table<portable>};
 const BackendTable* const portable_alone[] = {&backend_table<portable>};
 const DecomposeOptions takers{.backends = BackendTables(portable_alone)};
 
@@ -163,14 +163,15 @@ TEST_CASE("pack_weights: rows for static programs, which also read them behind b
     return d.finish();
   };
   const DecomposeOptions alone{.backends = BackendTables(taker_alone)};
-  const std::optional<ExportedProgram> of_floats = pack_weights(made(Kind::floats), alone, nullptr, rows);
+  const std::optional<ExportedProgram> of_floats = pack_weights(made(Kind::floats), alone, nullptr, in_rows);
   REQUIRE(of_floats);
   CHECK(targets(*of_floats) == std::vector<std::string_view>{"davit.linear_packed.rows"});
   CHECK(of_floats->tensor_named("_packed_w_words")->dtype == ScalarType::int8);
   CHECK(of_floats->tensor_named("_packed_w_words")->sizes == std::vector<std::int64_t>{4, 8});
   CHECK(of_floats->tensor_named("_packed_w_scales")->sizes == std::vector<std::int64_t>{4});
-  CHECK_FALSE(pack_weights(made(Kind::bytes), alone, nullptr, rows));
-  const std::optional<ExportedProgram> of_halves = pack_weights(made(Kind::halves_behind_bytes), alone, nullptr, rows);
+  CHECK_FALSE(pack_weights(made(Kind::bytes), alone, nullptr, in_rows));
+  const std::optional<ExportedProgram> of_halves =
+      pack_weights(made(Kind::halves_behind_bytes), alone, nullptr, in_rows);
   REQUIRE(of_halves);
   CHECK(of_halves->tensor_named("_packed_w_words")->dtype == ScalarType::uint8);
   CHECK(of_halves->tensor_named("_packed_w_words")->sizes == std::vector<std::int64_t>{4, 4});
