@@ -177,3 +177,12 @@ TEST_CASE("pack_weights: rows for static programs, which also read them behind b
   CHECK(of_halves->tensor_named("_packed_w_words")->sizes == std::vector<std::int64_t>{4, 4});
   CHECK_FALSE(pack_weights(made(Kind::halves_behind_bytes), takers));
 }
+TEST_CASE("pack_weights: rows are not made of a table of embeddings, whose integers would be kept twice") {
+  Draft d;
+  const ValueId w = channels(d), x = d.user("x", {2, 8}), i = d.user("i", {3});
+  d.b.module().values[i].dtype = ScalarType::int64;
+  d.output(linear(d, x, w));
+  d.output(
+      d.b.call("aten.embedding.default", {{"weight", d.b.value(w)}, {"indices", d.b.value(i)}}, "rows", f32, {3, 8}));
+  CHECK_FALSE(pack_weights(d.finish(), {.backends = BackendTables(taker_alone)}, nullptr, in_rows));
+}

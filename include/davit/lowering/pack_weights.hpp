@@ -29,7 +29,8 @@ struct PackOptions {
 /// by which all its elements are integers: what is packed stands for the same weights, to 1e-6 of each (float16 and
 /// bfloat16: to their rounding). Products of bytes that are quantized with constant parameters stay for the backends
 /// that compute them in integers (in PackedLayout::rows: if their weights have 8 bits and neither groups nor zero
-/// points), and so do weights that a backend takes which has no davit.linear_packed.
+/// points), and so do weights that nodes of other kinds read too (in PackedLayout::rows), and weights that a backend
+/// takes which has no davit.linear_packed.
 ///
 /// Nothing if nothing is packed. `unpacked`, if given, gets a sentence for each product whose weight has integers that
 /// do not fit. The program must be verified. O(program + elements of weights * scales that they are made of).

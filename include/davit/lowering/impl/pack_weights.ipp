@@ -69,6 +69,7 @@ class WeightPacker {
     if (!find_constants()) return std::nullopt;
     const Range nodes = graph_.root().nodes;
     for (NodeId n = nodes.first; n < nodes.first + nodes.count; ++n) look_at(n);
+    if (layout_ == PackedLayout::rows) drop_shared();
     if (uses_.empty()) return std::nullopt;
     return result();
   }
@@ -235,7 +236,20 @@ class WeightPacker {
                                     "): its weight is made of integers, and becomes floats: scales that all of its "
                                     "elements are multiples of, per output or group of inputs, were not found"));
     }
-    if (at->second && !(is_plain(*at->second) && is_static_bytes(use->input))) uses_.push_back(*use);
+    if (!at->second) return;
+    const bool stays = is_plain(*at->second) && is_static_bytes(use->input);
+    (stays ? plain_ : uses_).push_back(*use);
+  }
+  /// Drops the uses of weights that other nodes read too, which would keep the originals beside the packed ones.
+  void drop_shared() {
+    std::vector<std::uint8_t> takes(graph_.nodes.size(), 0), shared(graph_.values.size(), 0);
+    for (const auto* all : {&uses_, &plain_})
+      for (const Use& use : *all) takes[use.node] = 1;
+    const auto share = [&](const Argument& a) { graph_.for_each_value(a, [&](ValueId v) { shared[v] = 1; }); };
+    for (NodeId n = 0; n < graph_.nodes.size(); ++n)
+      if (takes[n] == 0)
+        for (const Argument& input : graph_.inputs(graph_.nodes[n])) share(input);
+    std::erase_if(uses_, [&](const Use& use) { return shared[use.weight] != 0; });
   }
   /// True for weights that products of bytes read as they are.
   [[nodiscard]] static bool is_plain(const PackedTensors& packed) {
@@ -416,6 +430,7 @@ class WeightPacker {
   std::vector<std::uint8_t> constant_;                                       ///< per value
   std::map<std::pair<ValueId, bool>, std::optional<PackedTensors>> packed_;  ///< by Use::weight and transposed
   std::vector<Use> uses_;
+  std::vector<Use> plain_;  ///< read the integers as they are
 };
 
 }  // namespace detail
