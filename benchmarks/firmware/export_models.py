@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Exports int8 programs with the shapes of TensorFlow Lite Micro's reference models and seeded random weights.
+"""Exports int8 programs with the shapes of TensorFlow Lite Micro's reference models, and layers with weights of 8 and 4 bits; seeded random
+weights.
 
     python3 export_models.py [FOLDER]
 
-Needs PyTorch 2.6. For each of hello_world, micro_speech and person_detect: NAME.pt2 (quantized by PT2E, int8 in and out)
+Needs PyTorch 2.6. For each of hello_world, micro_speech, person_detect, linear_int8, linear_int4, linear_int4_g128 and linear_int4_g32
+(groups of that size): NAME.pt2 (quantized by PT2E, int8 in and out)
 and NAME_inputs.npy, NAME_outputs.npy: three runs, as PyTorch computes them.
 """
 import pathlib
@@ -12,6 +14,7 @@ import sys
 
 import numpy
 import torch
+import torch.ao.quantization.fx._decomposed  # registers quantized_decomposed
 from torch import nn
 from torch.ao.quantization.observer import MinMaxObserver, PerChannelMinMaxObserver
 from torch.ao.quantization.quantize_pt2e import convert_pt2e, prepare_pt2e
@@ -187,7 +190,41 @@ def export(name, make, folder):
     print(program.graph, file=open(folder / f"{name}.txt", "w")) if "--graph" in sys.argv else None
 
 
+class Layer(nn.Module):
+    """A linear layer of bytes, 256 x 256. Its rows overlap, so that the file is small."""
+
+    def __init__(self, bits, groups):
+        super().__init__()
+        self.low, size = -(2 ** (bits - 1)), 256
+        row = torch.randint(self.low, -self.low, (301,), dtype=torch.int8)
+        self.register_buffer("weight", torch.stack([row[(i * 7 + torch.arange(size)) % 301] for i in range(size)]))
+        self.register_buffer("scales", (torch.rand(size, groups).squeeze(1) + 0.5) * 0.3 / -self.low)
+        self.register_buffer("zeros", torch.zeros(size, dtype=torch.int64))
+        self.register_buffer("bias", torch.randn(size))
+
+    def forward(self, x):
+        q, group = torch.ops.quantized_decomposed, 256 * 256 // self.scales.numel()
+        x = q.dequantize_per_tensor(x, 0.02, -3, -128, 127, torch.int8)
+        if self.scales.dim() == 1:
+            weight = q.dequantize_per_channel(self.weight, self.scales, self.zeros, 0, self.low, -self.low - 1, torch.int8)
+        else:
+            weight = q.dequantize_per_channel_group(self.weight, self.scales, None, self.low, -self.low - 1, torch.int8, group, torch.float32)
+        return q.quantize_per_tensor(nn.functional.linear(x, weight, self.bias), 0.2, 5, -128, 127, torch.int8)
+
+
+def export_layer(name, bits, groups, folder):
+    torch.manual_seed(20261130)
+    layer = Layer(bits, groups)
+    inputs = [torch.randint(-128, 128, (1, 256), dtype=torch.int8) for _ in range(3)]
+    program = torch.export.export(layer, (inputs[0],))
+    save(program, folder / f"{name}.pt2")
+    numpy.save(folder / f"{name}_inputs.npy", torch.cat(inputs).numpy())
+    numpy.save(folder / f"{name}_outputs.npy", torch.cat([layer(x) for x in inputs]).numpy())
+
+
 if __name__ == "__main__":
     folder = pathlib.Path(next((a for a in sys.argv[1:] if not a.startswith("-")), pathlib.Path(__file__).parent))
     for function in (hello_world, micro_speech, person_detect):
         export(function.__name__, function, folder)
+    for name, bits, groups in (("int8", 8, 1), ("int4", 4, 1), ("int4_g128", 4, 2), ("int4_g32", 4, 8)):
+        export_layer(f"linear_{name}", bits, groups, folder)

@@ -258,6 +258,39 @@ class Embedding(Weights):
         )
 
 
+class Firmware(nn.Module):
+    """Weights of 4 bits for microcontrollers: behind bytes with constant parameters, with a scale per row and per group, and behind floats."""
+
+    def __init__(self):
+        super().__init__()
+        for name, rows, depth, groups in (("first", 32, 64, 1), ("second", 64, 32, 1), ("third", 21, 64, 2), ("head", 11, 64, 2), ("last", 10, 22, 1)):
+            self.register_buffer(f"{name}_weight", torch.randint(-8, 8, (rows, depth), dtype=torch.int8))
+            self.register_buffer(f"{name}_scales", torch.rand(rows, groups).squeeze(1) * 0.02 + 0.005)
+            self.register_buffer(f"{name}_bias", torch.randn(rows) * 0.1)
+        self.register_buffer("no_zeros", torch.zeros(64, dtype=torch.int64))
+        self.register_buffer("head_zeros", torch.randint(-4, 4, (11, 2)).float())
+
+    def linear(self, x, name, zeros=None):
+        weight, scales = getattr(self, f"{name}_weight"), getattr(self, f"{name}_scales")
+        if scales.dim() == 1:
+            weight = q.dequantize_per_channel(weight, scales, self.no_zeros[: len(scales)], 0, -8, 7, torch.int8)
+        else:
+            weight = q.dequantize_per_channel_group(weight, scales, zeros, -8, 7, torch.int8, 32, torch.float32)
+        return nn.functional.linear(x, weight, getattr(self, f"{name}_bias"))
+
+    def bytes(self, x, scale, zero, dtype=torch.int8):
+        low, high = torch.iinfo(dtype).min, torch.iinfo(dtype).max
+        return q.dequantize_per_tensor(q.quantize_per_tensor(x, scale, zero, low, high, dtype), scale, zero, low, high, dtype)
+
+    def forward(self, x):
+        x = self.bytes(x, 0.021, 3)
+        x = self.bytes(torch.relu(self.linear(x, "first")), 0.013, -128)
+        x = self.bytes(self.linear(x, "second"), 0.011, -7)
+        third = self.bytes(self.linear(x, "third"), 0.019, 11)
+        head = torch.tanh(self.linear(torch.tanh(x), "head", self.head_zeros))
+        return third, self.linear(x, "head"), self.linear(torch.cat([head, -head], -1), "last")
+
+
 CASES = {
     "packed_linear": lambda n: regenerate.record(n, Linear(), [((torch.randn(k, K),), {}) for k in (3, 1, 20)], {"x": {0: torch.export.Dim("n", min=1, max=64)}}, decompose=False),
     "packed_dynamic": lambda n: regenerate.record(n, Dynamic(), [((torch.randn(3, K),), {})], decompose=False),
@@ -266,6 +299,7 @@ CASES = {
     "packed_torchao": lambda n: regenerate.record(n, Torchao(), [((torch.randn(3, K) * 2,), {})], decompose=False),
     "packed_dyn_quant": lambda n: regenerate.record(n, DynQuant(), [((torch.randn(3, K) * 2 - 1,), {})], decompose=False),
     "packed_bfloat16": lambda n: regenerate.record(n, Half(), [((torch.randn(2, K).bfloat16(),), {})], decompose=False, rtol=2e-2, atol=2e-2),
+    "packed_firmware": lambda n: regenerate.record(n, Firmware(), [((torch.randn(2, 64),), {}) for _ in range(3)], decompose=False),
     "packed_embedding": lambda n: regenerate.record(n, Embedding(), [((torch.randint(0, N, (2, 3)),), {})], decompose=False),
 }
 

@@ -16,6 +16,7 @@
 #include "../programs.hpp"
 #include "cases/embed/digits_cnn_b1.hpp"
 #include "cases/embed/digits_mlp_b1.hpp"
+#include "cases/embed/packed_firmware.hpp"
 #include "davit/backends/portable.hpp"
 #include "davit/backends/portable/embed.hpp"
 #include "davit/embed/static_module.hpp"
@@ -114,6 +115,31 @@ TEST_CASE("the carried headers equal the embedded models") {
     REQUIRE(embedded.has_value());
     CHECK(embedded->header == test_file("embed/" + name + ".hpp"));
     CHECK(embedded->blob.empty());
+  }
+}
+
+TEST_CASE("a program whose weights have 4 bits gives torch's results: behind bytes and floats, per channel and group") {
+  using Module = static_module<packed_firmware, portable>;
+  static_assert(Module::step_count == 14);  // nothing unpacks weights
+  static Module module;
+  for (int run = 0; run < 3; ++run) {
+    const std::string base = "models/packed_firmware/r" + std::to_string(run);
+    const auto x = formats::read_npy(test_data(base + "_in0.npy"));
+    REQUIRE(x.has_value());
+    std::array<float, 42> third{};
+    std::array<float, 22> head{};
+    std::array<float, 20> last{};
+    REQUIRE(module.forward(std::span<const float, 128>(x->view().as<float>(), 128), third, head, last).has_value());
+    const auto is_close = [&](int output, std::span<const float> y) {
+      const auto expected = formats::read_npy(test_data(base + "_out" + std::to_string(output) + ".npy"));
+      REQUIRE(expected.has_value());
+      const float* const e = expected->view().as<float>();
+      return std::ranges::equal(y, std::span(e, y.size()),
+                                [](float a, float b) { return std::fabs(a - b) <= 1e-5f + 1e-4f * std::fabs(b); });
+    };
+    CHECK(is_close(0, third));
+    CHECK(is_close(1, head));
+    CHECK(is_close(2, last));
   }
 }
 

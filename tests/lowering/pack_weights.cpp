@@ -14,9 +14,9 @@
 
 #include "../support/draft.hpp"
 #include "davit/backends/portable.hpp"
-#include "davit/program/operator_call.hpp"
 #include "davit/lowering/decompose.hpp"
 #include "davit/lowering/to_backend.hpp"
+#include "davit/program/operator_call.hpp"
 #include "davit/runtime/session.hpp"
 
 using namespace davit;
@@ -31,10 +31,10 @@ std::vector<std::string_view> targets(const ExportedProgram& program) {
   for (const Node& node : program.view().nodes) out.push_back(program.view().target(node));
   return out;
 }
-Tensor bytes(std::initializer_list<std::int64_t> sizes) {
+Tensor bytes(std::initializer_list<std::int64_t> sizes, std::int64_t divisor = 1) {
   Tensor t = Tensor::zeros(ScalarType::int8, std::vector<std::int64_t>(sizes));
   for (std::int64_t i = 0; i < t.numel(); ++i)
-    t.view().as<std::int8_t>()[i] = static_cast<std::int8_t>(i * 37 % 251 - 125);
+    t.view().as<std::int8_t>()[i] = static_cast<std::int8_t>((i * 37 % 251 - 125) / divisor);
   return t;
 }
 Tensor scales(std::int64_t count) {
@@ -43,8 +43,8 @@ Tensor scales(std::int64_t count) {
   return t;
 }
 /// Bytes (4, 8) with a scale per channel, as floats.
-ValueId channels(Draft& d, std::int64_t axis = 0, std::string_view name = "w") {
-  const ValueId q = d.parameter("q", bytes({4, 8})), s = d.parameter("s", scales(axis == 0 ? 4 : 8));
+ValueId channels(Draft& d, std::int64_t axis = 0, std::string_view name = "w", std::int64_t divisor = 1) {
+  const ValueId q = d.parameter("q", bytes({4, 8}, divisor)), s = d.parameter("s", scales(axis == 0 ? 4 : 8));
   return d.b.call("quantized_decomposed.dequantize_per_channel.default",
                   {{"input", d.b.value(q)},
                    {"scales", d.b.value(s)},
@@ -72,6 +72,11 @@ ValueId user_bytes(Draft& d, std::initializer_list<std::int64_t> sizes, ScalarTy
   d.b.module().values[x].dtype = type;
   return x;
 }
+/// A backend that takes all nodes, and computes nothing: like that of static programs.
+constexpr BackendTable taker{.name = "taker",
+                             .refuses = [](GraphModuleView, NodeId) -> const char* { return nullptr; }};
+const BackendTable* const taker_alone[] = {&taker};
+const PackOptions in_rows{.layout = PackedLayout::rows, .computes = &backend_table<portable>};
 const BackendTable* const portable_alone[] = {&backend_table<portable>};
 const DecomposeOptions takers{.backends = BackendTables(portable_alone)};
 
@@ -273,4 +278,48 @@ TEST_CASE("pack_weights: sizes that a file says as it likes cost no memory") {
       d.b.call("aten._to_copy.default", {{"self", d.b.value(wide)}, {"dtype", d.b.scalar_type(f32)}}, "w", f32, {4, 8});
   d.output(linear(d, x, w));
   CHECK_FALSE(pack_weights(d.finish(), takers));
+}
+TEST_CASE("pack_weights: rows for static programs, which also read them behind bytes, if they have 4 bits or groups") {
+  enum class Kind { floats, bytes, halves_behind_bytes };
+  const auto made = [](Kind kind) {
+    Draft d;
+    const ValueId w = channels(d, 0, "w", kind == Kind::halves_behind_bytes ? 16 : 1), x = d.user("x", {2, 8});
+    ValueId floats = x;
+    if (kind != Kind::floats) {
+      d.b.module().values[x].dtype = ScalarType::int8;
+      floats = d.b.call("quantized_decomposed.dequantize_per_tensor.default",
+                        {{"input", d.b.value(x)},
+                         {"scale", d.b.real(0.5)},
+                         {"zero_point", d.b.integer(0)},
+                         {"quant_min", d.b.integer(-128)},
+                         {"quant_max", d.b.integer(127)},
+                         {"dtype", d.b.scalar_type(ScalarType::int8)}},
+                        "floats", f32, {2, 8});
+    }
+    d.output(linear(d, floats, w));
+    return d.finish();
+  };
+  const DecomposeOptions alone{.backends = BackendTables(taker_alone)};
+  const std::optional<ExportedProgram> of_floats = pack_weights(made(Kind::floats), alone, nullptr, in_rows);
+  REQUIRE(of_floats);
+  CHECK(targets(*of_floats) == std::vector<std::string_view>{"davit.linear_packed.rows"});
+  CHECK(of_floats->tensor_named("_packed_w_words")->dtype == ScalarType::int8);
+  CHECK(of_floats->tensor_named("_packed_w_words")->sizes == std::vector<std::int64_t>{4, 8});
+  CHECK(of_floats->tensor_named("_packed_w_scales")->sizes == std::vector<std::int64_t>{4});
+  CHECK_FALSE(pack_weights(made(Kind::bytes), alone, nullptr, in_rows));
+  const std::optional<ExportedProgram> of_halves =
+      pack_weights(made(Kind::halves_behind_bytes), alone, nullptr, in_rows);
+  REQUIRE(of_halves);
+  CHECK(of_halves->tensor_named("_packed_w_words")->dtype == ScalarType::uint8);
+  CHECK(of_halves->tensor_named("_packed_w_words")->sizes == std::vector<std::int64_t>{4, 4});
+  CHECK_FALSE(pack_weights(made(Kind::halves_behind_bytes), takers));
+}
+TEST_CASE("pack_weights: rows are not made of a table of embeddings, whose integers would be kept twice") {
+  Draft d;
+  const ValueId w = channels(d), x = d.user("x", {2, 8}), i = d.user("i", {3});
+  d.b.module().values[i].dtype = ScalarType::int64;
+  d.output(linear(d, x, w));
+  d.output(
+      d.b.call("aten.embedding.default", {{"weight", d.b.value(w)}, {"indices", d.b.value(i)}}, "rows", f32, {3, 8}));
+  CHECK_FALSE(pack_weights(d.finish(), {.backends = BackendTables(taker_alone)}, nullptr, in_rows));
 }

@@ -10,6 +10,7 @@
 #include "davit/backends/portable/int8/conv2d.hpp"
 #include "davit/backends/portable/int8/depthwise.hpp"
 #include "davit/backends/portable/int8/elementwise.hpp"
+#include "davit/backends/portable/int8/group_linear.hpp"
 #include "davit/backends/portable/int8/linear.hpp"
 
 /// Random cases for the int8 kernels with versions per instruction set. Runs on a host and on a board: no heap, no
@@ -40,6 +41,7 @@ template <class T>
 struct Buffers {
   std::array<T, 12000> x;
   std::array<std::int8_t, 6000> weights;
+  std::array<std::uint8_t, 3000> halves;  ///< weights of 4 bits
   std::array<float, 64> scales, bias;
   std::array<T, 18500> y, expected;
   std::array<std::int32_t, 2000> scratch;
@@ -181,6 +183,36 @@ template <class Isa, class T>
   return std::memcmp(b.y.data(), b.expected.data(), i) == 0 && b.y[i] == T(55) && b.scratch[scratch] == guard;
 }
 
+/// Makes the weights of rows fit 4 bits, and packs them as PackedLayout::rows says, in groups of `n`.
+template <class T>
+void pack_halves(Buffers<T>& b, std::int32_t n) noexcept {
+  for (std::int8_t& w : b.weights) w = static_cast<std::int8_t>(w >> 4);
+  for (std::size_t i = 0; i < b.halves.size(); ++i) {
+    const auto half = static_cast<std::size_t>(n / 2), at = i / half * half + i;
+    const auto field = [&](std::size_t k) { return k < b.weights.size() ? b.weights[k] & 15 : 0; };
+    b.halves[i] = static_cast<std::uint8_t>(field(at) | field(at + half) << 4);
+  }
+}
+/// Calls f with the weights of so many bits.
+template <class T, class F>
+void with_weights(const Buffers<T>& b, bool halves, F&& f) noexcept {
+  if (halves)
+    f(b.halves.data());
+  else
+    f(b.weights.data());
+}
+/// The sum of one output of a row for inputs [first, first + n).
+template <class T>
+[[nodiscard]] std::int64_t linear_sum(const Buffers<T>& b, std::int32_t x_row, std::int32_t w_row, std::int32_t first,
+                                      std::int32_t n, std::int32_t zero) noexcept {
+  std::int64_t sum = 0;
+  for (std::int32_t k = first; k < first + n; ++k)
+    sum += (static_cast<std::int8_t>(static_cast<std::uint8_t>(b.x[static_cast<std::size_t>(x_row + k)]) ^ flip<T>) -
+            zero) *
+           std::int64_t{b.weights[static_cast<std::size_t>(w_row + k)]};
+  return sum;
+}
+
 template <class Isa, class T>
 [[nodiscard]] bool linear_case(Buffers<T>& b, std::uint32_t seed) noexcept {
   Random random(seed);
@@ -193,22 +225,64 @@ template <class Isa, class T>
   p.weight_scale = random.real(0.001f, 0.01f);
   const float* const scales = random.in(0, 3) == 0 ? nullptr : b.scales.data();
   const float* const bias = random.in(0, 3) == 0 ? nullptr : b.bias.data();
+  const bool halves = random.in(0, 1) == 0;
+  if (halves) pack_halves(b, p.in_features += p.in_features % 2);
   std::size_t i = 0;
   for (std::int32_t row = 0; row < p.rows; ++row)
     for (std::int32_t o = 0; o < p.out_features; ++o) {
-      std::int64_t sum = 0;
-      for (std::int32_t k = 0; k < p.in_features; ++k) {
-        const T x = b.x[static_cast<std::size_t>(row * p.in_features + k)];
-        sum += (static_cast<std::int8_t>(static_cast<std::uint8_t>(x) ^ flip<T>) - p.q.input_zero_point) *
-               std::int64_t{b.weights[static_cast<std::size_t>(o * p.in_features + k)]};
-      }
+      const std::int64_t sum =
+          linear_sum(b, row * p.in_features, o * p.in_features, 0, p.in_features, p.q.input_zero_point);
       const auto at = static_cast<std::size_t>(o);
       const Channel c =
           channel_of(p.q, scales != nullptr ? scales[at] : p.weight_scale, bias != nullptr ? bias[at] : 0.0f);
       b.expected[i++] = expected_result<T>(sum, c, p.q);
     }
-  linear<Isa>(b.x.data(), b.weights.data(), scales, bias, b.y.data(), p);
+  with_weights(b, halves, [&](const auto* weights) { linear<Isa>(b.x.data(), weights, scales, bias, b.y.data(), p); });
   return std::memcmp(b.y.data(), b.expected.data(), i) == 0 && b.y[i] == T(55);
+}
+
+/// Checks a linear with a scale per group: its bits are those of sums that are rounded at each step.
+template <class Isa, class T>
+[[nodiscard]] bool group_linear_case(Buffers<T>& b, std::uint32_t seed) noexcept {
+  Random random(seed);
+  fill_random(b, random);
+  GroupLinear p;
+  p.rows = random.in(1, 3);
+  p.groups = random.in(1, 4);
+  const std::int32_t n = random.in(0, 3) == 0 ? 32 : 2 * random.in(1, 35);
+  p.in_features = n * p.groups;
+  p.out_features = random.in(1, 64 / p.groups < 20 ? 64 / p.groups : 20);
+  p.input_zero_point = random.in(0, 2) == 0 ? 0 : random.in(-128, 127);
+  p.input_scale = random.real(0.001f, 0.1f);
+  p.to = {.inverse_scale = random.real(5.0f, 500.0f), .zero_point = static_cast<float>(random.in(-128, 127))};
+  p.to.low = static_cast<float>(random.in(-128, 0)), p.to.high = static_cast<float>(random.in(1, 127));
+  if (flip<T> != 0) p.to.zero_point += 128, p.to.low += 128, p.to.high += 128;
+  const float* const bias = random.in(0, 3) == 0 ? nullptr : b.bias.data();
+  const bool halves = random.in(0, 1) == 0;
+  if (halves) pack_halves(b, n);
+  static std::array<float, 64> y, expected;
+  std::size_t i = 0;
+  for (std::int32_t row = 0; row < p.rows; ++row)
+    for (std::int32_t o = 0; o < p.out_features; ++o) {
+      volatile float sum = 0;
+      for (std::int32_t g = 0; g < p.groups; ++g) {
+        const std::int64_t exact = linear_sum(b, row * p.in_features, o * p.in_features, g * n, n, p.input_zero_point);
+        const volatile float product =
+            static_cast<float>(exact + planted_error) * b.scales[static_cast<std::size_t>(g * p.out_features + o)];
+        sum = sum + product;
+      }
+      sum = sum * p.input_scale;
+      if (bias != nullptr) sum = sum + bias[o];
+      b.expected[i] = quantized<T>(sum, p.to);
+      expected[i++] = sum;
+    }
+  y.fill(55.0f);
+  with_weights(b, halves, [&](const auto* weights) {
+    group_linear<Isa>(b.x.data(), weights, b.scales.data(), bias, b.y.data(), p);
+    group_linear<Isa>(b.x.data(), weights, b.scales.data(), bias, y.data(), p);
+  });
+  return std::memcmp(b.y.data(), b.expected.data(), i) == 0 && b.y[i] == T(55) &&
+         std::memcmp(y.data(), expected.data(), i * sizeof(float)) == 0 && (i == y.size() || y[i] == 55.0f);
 }
 
 /// Sums, products, function values and copies of random bytes; an operand may be one element.
@@ -271,7 +345,7 @@ template <class Isa, class T>
   for (std::uint32_t seed = 1; seed <= count; ++seed) {
     const bool good = conv_case<Isa>(b, seed, ConvKind::general) && conv_case<Isa>(b, seed, ConvKind::pointwise) &&
                       conv_case<Isa>(b, seed, ConvKind::depthwise) && linear_case<Isa>(b, seed) &&
-                      elementwise_case<Isa>(b, seed);
+                      group_linear_case<Isa>(b, seed) && elementwise_case<Isa>(b, seed);
     if (!good) return seed;
   }
   return 0;

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
+#include <set>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -15,6 +16,7 @@
 #include "commands.hpp"
 #include "davit/formats/embed_program.hpp"
 #include "davit/formats/mapped_file.hpp"
+#include "davit/program/operators/node_arguments.hpp"
 #include "files.hpp"
 #include "static_ir.hpp"
 
@@ -53,9 +55,38 @@ using namespace davit;
                                .fix = "write, say, --dim s0=1, or --dim s0=1..32"});
 }
 
+/// Prints how many linear layers keep weights of 4 and of 8 bits, and the bytes of these with scales.
+void print_packed(const std::vector<NamedProgram>& programs) {
+  for (const ScalarType type : {ScalarType::uint8, ScalarType::int8}) {
+    std::size_t layers = 0, bytes = 0;
+    for (const NamedProgram& each : programs) {
+      const GraphModuleView graph = each.program.view();
+      std::set<ValueId> counted;
+      for (NodeId n = 0; n < graph.nodes.size(); ++n) {
+        const operators::NodeArguments call(graph, n);
+        const ValueId weight = call.value({"weight", 1});
+        if (!call.is("davit.linear_packed.rows") || weight == no_id || graph.values[weight].dtype != type) continue;
+        ++layers;
+        for (const operators::Parameter part : {operators::Parameter{"weight", 1}, {"scales", 2}, {"offsets", 3}}) {
+          const ValueId v = call.value(part);
+          if (v == no_id || !counted.insert(v).second) continue;
+          std::size_t count = size_of(graph.values[v].dtype);
+          for (const Dim& dim : graph.dims_of(graph.values[v].sizes)) count *= static_cast<std::size_t>(dim.value);
+          bytes += count;
+        }
+      }
+    }
+    if (layers != 0)
+      print("%zu linear layer%s with weights of %d bits: %zu bytes\n", layers, layers == 1 ? "" : "s",
+            type == ScalarType::uint8 ? 4 : 8, bytes);
+  }
+}
+
 [[nodiscard]] Result<void> embed_model(const EmbedCommand& options) {
   bool are_methods = false;
-  const Result<std::vector<NamedProgram>> programs = read_methods(options.models, options.backends, are_methods);
+  std::vector<Name> warnings;
+  const Result<std::vector<NamedProgram>> programs =
+      read_methods(options.models, options.backends, are_methods, &warnings);
   if (!programs) return std::unexpected(programs.error());
   if (are_methods && options.name.empty())
     return std::unexpected(Error{.code = ErrorCode::invalid_argument,
@@ -92,6 +123,7 @@ using namespace davit;
   const Result<formats::EmbeddedProgram> embedded =
       are_methods ? formats::embed_program(methods, how) : formats::embed_program((*programs)[0].program, how);
   if (!embedded) return std::unexpected(embedded.error());
+  for (const Name& warning : warnings) std::fprintf(stderr, "davit: warning: %s\n", printable(warning.view()).c_str());
   for (const std::string& assertion : embedded->unchecked)
     std::fprintf(stderr, "davit: warning: the embedded program does not check %s\n", printable(assertion).c_str());
   const std::filesystem::path folder = formats::path_of(options.output);
@@ -108,6 +140,7 @@ using namespace davit;
     if (Result<void> written = write(".h", Text(embedded->c_header)); !written) return written;
     if (Result<void> written = write("_c.cpp", Text(embedded->c_source)); !written) return written;
   }
+  print_packed(*programs);
   if (how.weights_as_array) return {};
   // written even if empty, so that the outputs are the same for build systems
   return write(".bin", std::span<const std::byte>(embedded->blob));

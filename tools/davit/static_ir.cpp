@@ -17,6 +17,7 @@
 #include "davit/formats/embed_delegates.hpp"
 #include "davit/lowering/capability_partitioner.hpp"
 #include "davit/lowering/fold_constants.hpp"
+#include "davit/lowering/pack_weights.hpp"
 #include "davit/lowering/prepare_program.hpp"
 #include "davit/lowering/shared_state.hpp"
 #include "read_program.hpp"
@@ -71,7 +72,8 @@ static_assert(StaticBackend<delegates> && delegates::name == "delegates");
 
 }  // namespace
 
-Result<ExportedProgram> static_ir(const ExportedProgram& program, std::string_view backends) {
+Result<ExportedProgram> static_ir(const ExportedProgram& program, std::string_view backends,
+                                  std::vector<Name>* warnings) {
   Result<std::vector<std::uint32_t>> order;
   if (!backends.empty()) order = parse_backends(backends);
   if (!order) return std::unexpected(std::move(order.error()));
@@ -82,14 +84,16 @@ Result<ExportedProgram> static_ir(const ExportedProgram& program, std::string_vi
   Result<std::optional<ExportedProgram>> prepared = prepare_program(program, whole);
   if (!prepared) return std::unexpected(std::move(prepared.error()));
   ExportedProgram made = *prepared ? **std::move(prepared) : program;
-  if (std::optional<ExportedProgram> folded = fold_constants(made, Backends::tables()[Backends::size - 1]))
-    made = *std::move(folded);
+  const BackendTable& computes = Backends::tables()[Backends::size - 1];
+  const PackOptions rows{.layout = PackedLayout::rows, .computes = &computes};
+  if (std::optional<ExportedProgram> packed = pack_weights(made, whole, warnings, rows)) made = *std::move(packed);
+  if (std::optional<ExportedProgram> folded = fold_constants(made, computes)) made = *std::move(folded);
   if (order->empty()) return made;
   return formats::embed_delegates(made, CapabilityPartitioner<Backends>(CapabilityOptions{.order = *std::move(order)}));
 }
 
 Result<std::vector<NamedProgram>> read_methods(const std::vector<std::string>& models, std::string_view backends,
-                                               bool& are_methods) {
+                                               bool& are_methods, std::vector<Name>* warnings) {
   Result<std::vector<NamedProgram>> read = read_models(models, {}, are_methods);
   if (!read) return read;
   std::vector<NamedProgram> all = *std::move(read);
@@ -99,7 +103,7 @@ Result<std::vector<NamedProgram>> read_methods(const std::vector<std::string>& m
   std::vector<ExportedProgram> marked(all.size());
   for (std::size_t m = 0; m < all.size(); ++m) {
     const ExportedProgram& seen = all.size() > 1 ? *shared.mark(all[m].program, marked[m]) : all[m].program;
-    Result<ExportedProgram> made = static_ir(seen, backends);
+    Result<ExportedProgram> made = static_ir(seen, backends, warnings);
     if (!made) {
       if (are_methods)
         made.error().where =

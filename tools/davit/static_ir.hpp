@@ -8,6 +8,7 @@
 
 #include "davit/backend/backend_table.hpp"
 #include "davit/core/error.hpp"
+#include "davit/core/name.hpp"
 #include "davit/embed/static_plan.hpp"
 #include "davit/program/exported_program.hpp"
 #include "read_program.hpp"
@@ -17,15 +18,18 @@
 namespace tool {
 
 /// Prepares a program for embedding: verified, functional, composite operators decomposed (except those that static
-/// portable takes whole), constants folded. Static programs have this program's node numbers. The backends in
-/// `backends` (names by preference, separated by commas; may be empty) compile the nodes they take.
+/// portable takes whole), weights of integers packed, constants folded. Static programs have this program's node
+/// numbers. The backends in `backends` (names by preference, separated by commas; may be empty) compile the nodes they
+/// take. `warnings`, if given, gets a sentence for each weight of integers that becomes floats.
 [[nodiscard]] davit::Result<davit::ExportedProgram> static_ir(const davit::ExportedProgram& program,
-                                                              std::string_view backends);
+                                                              std::string_view backends,
+                                                              std::vector<davit::Name>* warnings = nullptr);
 
 /// Reads models by read_models and prepares each by static_ir. State that one of them changes is no constant in the
 /// others. Errors: those of both.
 [[nodiscard]] davit::Result<std::vector<NamedProgram>> read_methods(const std::vector<std::string>& models,
-                                                                    std::string_view backends, bool& are_methods);
+                                                                    std::string_view backends, bool& are_methods,
+                                                                    std::vector<davit::Name>* warnings = nullptr);
 
 /// select_steps for static portable, alone or followed by `delegates`, which takes delegate calls; plan_static for
 /// static portable alone.

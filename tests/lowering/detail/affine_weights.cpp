@@ -86,6 +86,34 @@ TEST_CASE("pack_affine: integers of 4 bits with a scale per group of inputs, whi
       CHECK(difference(m, *packed) < 1e-6f);
     }
 }
+TEST_CASE("pack_affine: rows of bytes, in which groups of 4 bits need only be even") {
+  const auto fours = [](std::int64_t n, std::int64_t k) { return (n * 7 + k * 3) % 16 - 8; };
+  Made m = made(fours, group_scale, nothing);
+  m.layout = PackedLayout::rows;
+  std::vector<float> scales;
+  for (std::int64_t n = 0; n < 3; ++n)
+    for (std::int64_t g = 0; g < 2; ++g) scales.push_back(group_scale(n, g));
+  const std::optional<PackedTensors> packed = pack_affine(m, std::span(&scales, 1));
+  REQUIRE(packed);
+  CHECK(packed->words.dtype == ScalarType::uint8);
+  CHECK(packed->words.sizes == std::vector<std::int64_t>{3, 16});
+  CHECK(packed->scales.sizes == std::vector<std::int64_t>{2, 3});
+  CHECK(packed->scales.view().as<float>()[4] == group_scale(1, 1));
+  const std::uint8_t byte = packed->words.view().as<std::uint8_t>()[16 + 8 + 3];  // inputs 19 and 27 of output 1
+  CHECK(byte == ((fours(1, 19) & 15) | (fours(1, 27) & 15) << 4));
+  Made narrow{{.outputs = 2, .depth = 6, .step = 2, .rounding = 1e-6f}};
+  for (const bool odd : {false, true}) {
+    narrow.depth = odd ? 5 : 6;
+    narrow.elements.assign(static_cast<std::size_t>(2 * narrow.depth), -4.0f);
+    for (const PackedLayout layout : {PackedLayout::words, PackedLayout::rows}) {
+      narrow.layout = layout;
+      const std::optional<PackedTensors> of = pack_affine(narrow, std::vector<std::vector<float>>{{0.5f}});
+      CHECK(of.has_value() == (layout == PackedLayout::rows));
+      if (of) CHECK(of->words.dtype == (odd ? ScalarType::int8 : ScalarType::uint8));
+      if (of) CHECK(of->scales.sizes == std::vector<std::int64_t>{2});
+    }
+  }
+}
 TEST_CASE("pack_affine: integers of 8 bits, and those that have zero points") {
   const auto bytes = [](std::int64_t n, std::int64_t k) { return (n * 71 + k * 37) % 256 - 128; };
   const auto scale = [](std::int64_t n, std::int64_t) { return 0.01f * static_cast<float>(n + 1); };

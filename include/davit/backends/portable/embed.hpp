@@ -14,6 +14,7 @@
 #include "davit/backends/portable/static/elementwise_lowering.hpp"
 #include "davit/backends/portable/static/move.hpp"
 #include "davit/backends/portable/static/norm.hpp"
+#include "davit/backends/portable/static/packed_linear.hpp"
 #include "davit/backends/portable/static/pooling.hpp"
 #include "davit/backends/portable/static/product.hpp"
 #include "davit/backends/portable/static/recurrent.hpp"
@@ -53,11 +54,11 @@ template <std::size_t... N>
   return rows;
 }
 
-inline constexpr auto portable_rows =
-    sorted_embed_rows(int8_fold::int8_rows, static_lowering::elementwise_rows, static_lowering::product_rows,
-                      static_lowering::convolution_rows, static_lowering::pooling_rows, static_lowering::norm_rows,
-                      static_lowering::reduce_rows, static_lowering::move_rows, static_lowering::index_rows,
-                      static_lowering::resize_rows, static_lowering::recurrent_rows);
+inline constexpr auto portable_rows = sorted_embed_rows(
+    int8_fold::int8_rows, static_lowering::elementwise_rows, static_lowering::product_rows,
+    static_lowering::convolution_rows, static_lowering::pooling_rows, static_lowering::norm_rows,
+    static_lowering::reduce_rows, static_lowering::move_rows, static_lowering::index_rows, static_lowering::resize_rows,
+    static_lowering::recurrent_rows, static_lowering::packed_linear_rows);
 
 /// Per length, the first row with an operator's name of that length or longer.
 inline constexpr auto portable_row_of_length = [] {
@@ -80,7 +81,7 @@ struct portable_static {
                      static_lowering::product_kernels, static_lowering::convolution_kernels,
                      static_lowering::pooling_kernels, static_lowering::norm_kernels, static_lowering::reduce_kernels,
                      static_lowering::move_kernels, static_lowering::index_kernels, static_lowering::resize_kernels,
-                     static_lowering::recurrent_kernels>;
+                     static_lowering::recurrent_kernels, static_lowering::packed_linear_kernels>;
 
   static constexpr const char* embed(const EmbedNode& node, StepWriter& steps) {
     constexpr const char* missing = "not in its table of static operators";

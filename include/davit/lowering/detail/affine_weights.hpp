@@ -17,9 +17,10 @@ namespace davit::detail {
 /// A matrix of weights (outputs x depth), which is read some outputs at a time.
 struct WeightMatrix {
   std::int64_t outputs = 0, depth = 0;
-  std::int64_t step = 0;    ///< outputs to read at a time
-  bool transposed = false;  ///< lies as (depth x outputs); `step` is `outputs` then
-  float rounding = 0;       ///< of the weights, relative
+  std::int64_t step = 0;                      ///< outputs to read at a time
+  bool transposed = false;                    ///< lies as (depth x outputs); `step` is `outputs` then
+  float rounding = 0;                         ///< of the weights, relative
+  PackedLayout layout = PackedLayout::words;  ///< to make
 };
 /// Reads the weights of outputs [first, first + count), in row-major order as the matrix lies; false if it fails.
 using WeightReader = std::function<bool(std::int64_t first, std::int64_t count, std::vector<float>& elements)>;

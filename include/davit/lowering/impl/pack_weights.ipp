@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -27,52 +28,62 @@ namespace davit {
 namespace detail {
 
 inline constexpr std::string_view linear_packed = "davit.linear_packed.default",
+                                  linear_packed_rows = "davit.linear_packed.rows",
                                   linear_packed_bytes = "davit.linear_packed_bytes.default",
                                   embedding_packed = "davit.embedding_packed.default";
 
-/// A call of davit.linear_packed, or of davit.linear_packed_bytes, to ask backends about.
-[[nodiscard]] GraphModule packed_call(bool of_bytes) {
+/// A call of davit.linear_packed_bytes, to ask backends about.
+[[nodiscard]] GraphModule packed_bytes_call() {
   GraphBuilder b;
   b.begin_graph();
-  const ValueId x = b.input("x", of_bytes ? ScalarType::int8 : ScalarType::float32, {1, 16});
+  const ValueId x = b.input("x", ScalarType::int8, {1, 16}), rows = b.input("rows", ScalarType::float32, {1, 1});
   const ValueId words = b.input("words", ScalarType::int32, {1, 4, 16});
   const ValueId scales = b.input("scales", ScalarType::float32, {1, 1, 16});
-  if (of_bytes) {
-    const ValueId rows = b.input("rows", ScalarType::float32, {1, 1});
-    const ValueId made = b.call(linear_packed_bytes,
-                                {{"input", b.value(x)},
-                                 {"input_scales", b.value(rows)},
-                                 {"input_zero_points", b.none()},
-                                 {"weight", b.value(words)},
-                                 {"scales", b.value(scales)},
-                                 {"offsets", b.none()},
-                                 {"sums", b.value(scales)},
-                                 {"bias", b.none()},
-                                 {"out_features", b.integer(16)},
-                                 {"dtype", b.scalar_type(ScalarType::float32)}},
-                                "made", ScalarType::float32, {1, 16});
-    b.end_graph({made}, true);
-    return std::move(b).finish();
-  }
-  const ValueId out = b.call(linear_packed,
+  const ValueId out = b.call(linear_packed_bytes,
                              {{"input", b.value(x)},
+                              {"input_scales", b.value(rows)},
+                              {"input_zero_points", b.none()},
                               {"weight", b.value(words)},
                               {"scales", b.value(scales)},
                               {"offsets", b.none()},
+                              {"sums", b.value(scales)},
                               {"bias", b.none()},
-                              {"out_features", b.integer(16)}},
+                              {"out_features", b.integer(16)},
+                              {"dtype", b.scalar_type(ScalarType::float32)}},
                              "out", ScalarType::float32, {1, 16});
+  b.end_graph({out}, true);
+  return std::move(b).finish();
+}
+
+/// A call of davit.linear_packed, to ask backends about.
+[[nodiscard]] GraphModule packed_call(PackedLayout layout) {
+  const bool rows = layout == PackedLayout::rows;
+  GraphBuilder b;
+  b.begin_graph();
+  const ValueId x = b.input("x", ScalarType::float32, {1, 16});
+  const ValueId words =
+      rows ? b.input("words", ScalarType::uint8, {16, 8}) : b.input("words", ScalarType::int32, {1, 4, 16});
+  const ValueId scales =
+      rows ? b.input("scales", ScalarType::float32, {16}) : b.input("scales", ScalarType::float32, {1, 1, 16});
+  const Arg input{"input", b.value(x)}, weight{"weight", b.value(words)}, scale{"scales", b.value(scales)},
+      offsets{"offsets", b.none()}, bias{"bias", b.none()};
+  const ValueId out =
+      rows ? b.call(linear_packed_rows, {input, weight, scale, offsets, bias}, "out", ScalarType::float32, {1, 16})
+           : b.call(linear_packed, {input, weight, scale, offsets, bias, {"out_features", b.integer(16)}}, "out",
+                    ScalarType::float32, {1, 16});
   b.end_graph({out}, true);
   return std::move(b).finish();
 }
 
 class WeightPacker {
  public:
-  WeightPacker(const ExportedProgram& program, const DecomposeOptions& takers, std::vector<Name>* unpacked)
+  WeightPacker(const ExportedProgram& program, const DecomposeOptions& takers, std::vector<Name>* unpacked,
+               const PackOptions& options)
       : program_(program),
         graph_(program.view()),
         takers_(takers),
-        backend_(takers.backends[takers.backends.size() - 1]),
+        backend_(options.computes != nullptr ? *options.computes : takers.backends[takers.backends.size() - 1]),
+        layout_(options.layout),
         unpacked_(unpacked),
         constant_(graph_.values.size(), 0) {}
 
@@ -82,6 +93,7 @@ class WeightPacker {
     if (!find_constants()) return std::nullopt;
     const Range nodes = graph_.root().nodes;
     for (NodeId n = nodes.first; n < nodes.first + nodes.count; ++n) look_at(n);
+    if (layout_ == PackedLayout::rows) drop_shared();
     if (uses_.empty()) return std::nullopt;
     return result();
   }
@@ -194,7 +206,7 @@ class WeightPacker {
 
   /// True if the last backend takes packed weights, and none before it takes what makes them, but not these.
   [[nodiscard]] bool is_welcome(const Origin& origin) const {
-    const GraphModule call = packed_call(false);
+    const GraphModule call = packed_call(layout_);
     const std::size_t last = takers_.backends.size() - 1;
     if (takers_.backends.refuses(last, call.view(), 0) != nullptr) return false;
     for (std::size_t b = 0; b < last; ++b) {
@@ -208,11 +220,12 @@ class WeightPacker {
     return true;
   }
 
-  /// True if the last backend takes products of bytes with packed weights, and so do all before it that take packed
-  /// weights at all.
+  /// True for weights in words, if the last backend takes products of bytes with them, and so do all before it that
+  /// take packed weights at all.
   [[nodiscard]] bool takes_bytes() {
+    if (layout_ == PackedLayout::rows) return false;
     if (!takes_bytes_) {
-      const GraphModule floats = packed_call(false), bytes = packed_call(true);
+      const GraphModule floats = packed_call(layout_), bytes = packed_bytes_call();
       const auto takes = [&](std::size_t b, const GraphModule& call) {
         return takers_.backends.refuses(b, call.view(), 0) == nullptr;
       };
@@ -317,7 +330,7 @@ class WeightPacker {
       const ScalarType type = graph_.values[v].dtype;
       return type == ScalarType::float32 || type == ScalarType::float16 || type == ScalarType::bfloat16;
     };
-    if (call.is("aten.embedding.default")) {
+    if (call.is("aten.embedding.default") && layout_ == PackedLayout::words) {
       const Use use{
           .node = n, .weight = call.value({"weight", 0}), .input = call.value({"indices", 1}), .is_embedding = true};
       if (use.weight == no_id || use.input == no_id || constant_[use.weight] == 0 || !is_float(use.weight) ||
@@ -331,7 +344,8 @@ class WeightPacker {
       return std::nullopt;
     const Value &weight = graph_.values[view.right], &x = graph_.values[view.left];
     if (weight.sizes.count != 2 || x.dtype != weight.dtype || graph_.values[call.output()].dtype != x.dtype ||
-        !is_float(view.left) || is_static_bytes(view.left))
+        !is_float(view.left) ||
+        (layout_ == PackedLayout::words ? is_static_bytes(view.left) : x.dtype != ScalarType::float32))
       return std::nullopt;
     if (view.addend != no_id) {  // one number per output
       const std::span<const Dim> sizes = graph_.dims_of(graph_.values[view.addend].sizes);
@@ -357,10 +371,28 @@ class WeightPacker {
                                     "elements are multiples of, per output or group of inputs, were not found"));
     }
     if (!at->second) return;
-    uses_.push_back(*use);
-    if (!use->is_embedding && takes_bytes()) uses_.back().bytes = bytes_of(use->input);
-    if (uses_.back().bytes && sums_.find(key) == sums_.end()) sums_.emplace(key, at->second->sums());
-    if (uses_.back().bytes && sums_.at(key).storage.empty()) uses_.back().bytes.reset();
+    const bool stays = is_plain(*at->second) && is_static_bytes(use->input);
+    (stays ? plain_ : uses_).push_back(*use);
+    if (stays || use->is_embedding || !takes_bytes()) return;
+    std::optional<Bytes>& bytes = uses_.back().bytes;
+    bytes = bytes_of(use->input);
+    if (bytes && sums_.find(key) == sums_.end()) sums_.emplace(key, at->second->sums());
+    if (bytes && sums_.at(key).storage.empty()) bytes.reset();
+  }
+  /// Drops the uses of weights that other nodes read too, which would keep the originals beside the packed ones.
+  void drop_shared() {
+    std::vector<std::uint8_t> takes(graph_.nodes.size(), 0), shared(graph_.values.size(), 0);
+    for (const auto* all : {&uses_, &plain_})
+      for (const Use& use : *all) takes[use.node] = 1;
+    const auto share = [&](const Argument& a) { graph_.for_each_value(a, [&](ValueId v) { shared[v] = 1; }); };
+    for (NodeId n = 0; n < graph_.nodes.size(); ++n)
+      if (takes[n] == 0)
+        for (const Argument& input : graph_.inputs(graph_.nodes[n])) share(input);
+    std::erase_if(uses_, [&](const Use& use) { return shared[use.weight] != 0; });
+  }
+  /// True for weights that products of bytes read as they are.
+  [[nodiscard]] static bool is_plain(const PackedTensors& packed) {
+    return packed.layout.bits == 8 && packed.layout.groups == 1 && packed.offsets.storage.empty();
   }
 
   [[nodiscard]] std::optional<PackedTensors> pack(const Use& use, const Origin& origin) const {
@@ -396,7 +428,8 @@ class WeightPacker {
     if (!known) return std::nullopt;
     WeightMatrix matrix{.outputs = sizes[use.transposed ? 1 : 0].value,
                         .depth = sizes[use.transposed ? 0 : 1].value,
-                        .transposed = use.transposed};
+                        .transposed = use.transposed,
+                        .layout = layout_};
     matrix.rounding = weight.dtype == ScalarType::float32    ? 1e-6f
                       : weight.dtype == ScalarType::bfloat16 ? 0x1p-8f
                                                              : 0x1p-10f;
@@ -461,8 +494,10 @@ class WeightPacker {
       return GraphBuilder::value(v);
     };
     std::map<std::pair<ValueId, bool>, std::array<Argument, 4>> values;
+    std::set<std::pair<ValueId, bool>> used;
+    for (const Use& use : uses_) used.emplace(use.weight, use.transposed);
     for (const auto& [key, tensors] : packed_)
-      if (tensors)
+      if (used.contains(key))
         values[key] = {add(key, "words", tensors->words), add(key, "scales", tensors->scales),
                        tensors->offsets.storage.empty() ? GraphBuilder::none() : add(key, "offsets", tensors->offsets),
                        sums_.contains(key) ? add(key, "sums", sums_.at(key)) : GraphBuilder::none()};
@@ -475,6 +510,7 @@ class WeightPacker {
         module.arguments.back().name = text(each.name);
       }
     };
+    const bool is_rows = layout_ == PackedLayout::rows;
     for (const Use& use : uses_) {
       const std::pair key(use.weight, use.transposed);
       const std::array<Argument, 4>& of = values.at(key);
@@ -503,13 +539,14 @@ class WeightPacker {
                                   {"out_features", GraphBuilder::integer(layout.outputs)},
                                   {"dtype", GraphBuilder::scalar_type(graph_.values[use.input].dtype)}}});
       else
-        call(use.node, linear_packed,
-             std::array<Arg, 6>{{{"input", input},
-                                 {"weight", of[0]},
-                                 {"scales", of[1]},
-                                 {"offsets", of[2]},
-                                 {"bias", optional(use.bias)},
-                                 {"out_features", GraphBuilder::integer(layout.outputs)}}});
+        call(use.node, is_rows ? linear_packed_rows : linear_packed,
+             std::span<const Arg>(std::array<Arg, 6>{{{"input", input},
+                                                      {"weight", of[0]},
+                                                      {"scales", of[1]},
+                                                      {"offsets", of[2]},
+                                                      {"bias", optional(use.bias)},
+                                                      {"out_features", GraphBuilder::integer(layout.outputs)}}})
+                 .first(is_rows ? 5 : 6));
     }
     drop_unused(module);
     add_constants(out, std::move(constants));
@@ -537,20 +574,22 @@ class WeightPacker {
   GraphModuleView graph_;
   const DecomposeOptions& takers_;
   const BackendTable& backend_;
+  PackedLayout layout_;
   std::vector<Name>* unpacked_;
   std::vector<std::uint8_t> constant_;                                       ///< per value
   std::map<std::pair<ValueId, bool>, std::optional<PackedTensors>> packed_;  ///< by Use::weight and transposed
   std::map<std::pair<ValueId, bool>, Tensor> sums_;  ///< of the weights of outputs, for products of bytes
   std::vector<Use> uses_;
   std::optional<bool> takes_bytes_;
+  std::vector<Use> plain_;  ///< read the integers as they are
 };
 
 }  // namespace detail
 
 std::optional<ExportedProgram> pack_weights(const ExportedProgram& program, const DecomposeOptions& takers,
-                                            std::vector<Name>* unpacked) {
+                                            std::vector<Name>* unpacked, const PackOptions& options) {
   if (takers.backends.size() == 0) return std::nullopt;
-  return detail::WeightPacker(program, takers, unpacked).run();
+  return detail::WeightPacker(program, takers, unpacked, options).run();
 }
 
 }  // namespace davit

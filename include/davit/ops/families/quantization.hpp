@@ -55,6 +55,8 @@ inline constexpr OperatorRow quantization[] = {
        s = input * reciprocal(scales);
        q = rounds_first ? round(s) + zero_points : round(s + zero_points);
        cast(clamp(q, quant_min, quant_max), dtype))"sv},
+    {.schema = "davit.linear_packed.rows(Tensor input, Tensor weight, Tensor scales, Tensor? offsets, Tensor? bias) -> "
+               "Tensor"sv},
     {.schema = "quantized_decomposed.choose_qparams.tensor(Tensor input, int quant_min, int quant_max, float eps, "
                "ScalarType dtype) -> (Tensor, Tensor)"sv,
      .rule = R"(quantized_decomposed.choose_qparams.tensor(input, quant_min, quant_max, eps, dtype)!:

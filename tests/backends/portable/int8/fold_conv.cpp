@@ -236,3 +236,107 @@ TEST_CASE("linears, with bytes or float as results") {
   for (std::size_t i = 0; i < 8; ++i) CHECK(y[i] == doctest::Approx(expected[i]).epsilon(1e-5));
   CHECK(y == in_constant_evaluation);
 }
+
+namespace {
+
+/// Weights of 4 bits of 5 outputs and 12 inputs, in any number of groups.
+constexpr std::array<std::uint8_t, 30> halves = [] {
+  std::array<std::uint8_t, 30> w{};
+  for (std::size_t i = 0; i < w.size(); ++i) w[i] = static_cast<std::uint8_t>(i * 71 + 9);
+  return w;
+}();
+constexpr std::array<float, 15> group_scales{0.02f,  0.03f, 0.011f, 0.05f, 0.007f, 0.013f, 0.04f, 0.02f,
+                                             0.017f, 0.01f, 0.03f,  0.06f, 0.005f, 0.02f,  0.03f};
+constexpr std::array<float, 5> channel_scales{0.02f, 0.03f, 0.011f, 0.05f, 0.007f};
+constexpr std::array<float, 5> packed_bias{0.1f, -0.3f, 0.0f, 1.0f, -0.05f};
+
+struct PackedLayer {
+  std::int64_t groups = 1;
+  Scale in{}, out{};
+  bool is_float = false;     ///< the result is not quantized
+  bool has_offsets = false;  ///< which only floats are multiplied with
+};
+
+/// dequantize, a linear with packed weights, relu, quantize.
+template <PackedLayer l>
+constexpr GraphModule packed_layer() {
+  GraphBuilder b;
+  b.begin_graph();
+  const ValueId w = b.input("w", ScalarType::uint8, {5, 6});
+  const ValueId s =
+      l.groups == 1 ? b.input("s", ScalarType::float32, {5}) : b.input("s", ScalarType::float32, {l.groups, 5});
+  const ValueId bias_value = b.input("b", ScalarType::float32, {5});
+  const ValueId x = b.input("x", l.in.type, {2, 12});
+  const ValueId y = b.call("davit.linear_packed.rows",
+                           {{"input", b.value(dequantize(b, x, l.in, {2, 12}))},
+                            {"weight", b.value(w)},
+                            {"scales", b.value(s)},
+                            {"offsets", l.has_offsets ? b.value(s) : b.none()},
+                            {"bias", b.value(bias_value)}},
+                           "y", ScalarType::float32, {2, 5});
+  if (l.is_float)
+    b.end_graph({y});
+  else
+    b.end_graph({quantize(b, call(b, "aten.relu.default", y, {2, 5}), l.out, {2, 5})});
+  return std::move(b).finish();
+}
+template <PackedLayer l>
+struct packed_program : static_program_of<packed_layer<l>> {
+  static constexpr std::array inputs{constant_input(halves),
+                                     l.groups == 1 ? constant_input(channel_scales) : constant_input(group_scales),
+                                     constant_input(packed_bias), user_input()};
+};
+
+constexpr Scale bytes_of_x{0.02, -7}, unsigned_x{0.02, 130, ScalarType::uint8};
+constexpr PackedLayer per_channel{1, bytes_of_x, {0.017, -128}}, per_group{3, bytes_of_x, {0.017, -128}};
+constexpr PackedLayer unsigned_channel{1, unsigned_x, {0.017, 3, ScalarType::uint8}};
+constexpr PackedLayer unsigned_group{3, unsigned_x, {0.017, 3, ScalarType::uint8}};
+constexpr PackedLayer of_two_types{1, unsigned_x, {0.017, -100}};
+
+template <PackedLayer l, class T = std::int8_t, class Y = T>
+bool packed_folds() {
+  using P = packed_program<l>;
+  static_assert(static_module<P, portable>::step_count == 1);
+  return is_close(difference<P, std::array<T, 24>, std::array<Y, 10>>());
+}
+template <class P, class Y>
+constexpr std::array<Y, 10> run_packed(static_module<P, portable>& module) {
+  std::array<std::int8_t, 24> x{};
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<std::int8_t>(static_cast<int>(i * 53 % 256) - 128);
+  std::array<Y, 10> y{};
+  if (!module.forward(x, y)) y.fill(Y(99));
+  return y;
+}
+template <PackedLayer l, class Y = std::int8_t>
+bool same_in_constant_evaluation() {
+  using Module = static_module<packed_program<l>, portable>;
+  static constexpr std::array<Y, 10> y = [] {
+    Module module;
+    return run_packed<packed_program<l>, Y>(module);
+  }();
+  static Module module;
+  return y == run_packed<packed_program<l>, Y>(module) && y[0] != Y(99);
+}
+
+}  // namespace
+
+TEST_CASE("dequantize, a linear with weights of 4 bits, relu, quantize become one step, with and without groups") {
+  CHECK(packed_folds<per_channel>());
+  CHECK(packed_folds<per_group>());
+  CHECK(packed_folds<unsigned_channel, std::uint8_t>());
+  CHECK(packed_folds<unsigned_group, std::uint8_t>());
+  CHECK(packed_folds<of_two_types, std::uint8_t, std::int8_t>());
+  static_assert(static_module<packed_program<{1, bytes_of_x, {}, true}>, portable>::step_count == 1);
+  static_assert(static_module<packed_program<{3, bytes_of_x, {}, true}>, portable>::step_count == 1);
+}
+TEST_CASE("packed weights with offsets are multiplied with floats") {
+  constexpr PackedLayer offsets{3, bytes_of_x, {0.017, -128}, false, true};
+  static_assert(static_module<packed_program<offsets>, portable>::step_count == 4);
+  CHECK(difference<packed_program<offsets>, std::array<std::int8_t, 24>, std::array<std::int8_t, 10>>().largest == 0);
+}
+TEST_CASE("a linear with weights of 4 bits in constant evaluation") {
+  CHECK(same_in_constant_evaluation<per_channel>());
+  CHECK(same_in_constant_evaluation<per_group>());
+  CHECK(same_in_constant_evaluation<PackedLayer{1, bytes_of_x, {}, true}, float>());
+  CHECK(same_in_constant_evaluation<PackedLayer{3, bytes_of_x, {}, true}, float>());
+}

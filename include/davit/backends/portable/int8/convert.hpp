@@ -10,21 +10,26 @@ struct Quantize {
   float inverse_scale = 1, zero_point = 0, low = -128, high = 127;
 };
 
+/// 1.5 * 2^23: a sum with it is rounded to an integer.
+inline constexpr float nearest_magic = 12582912.0f;
+
 /// The nearest integer, ties to even, of a number below 2^22 in magnitude.
 [[nodiscard, gnu::always_inline]] constexpr float nearest(float v) noexcept {
-  constexpr float magic = 12582912.0f;
-  return (v + magic) - magic;
+  return (v + nearest_magic) - nearest_magic;
 }
 
-/// y = clamp(round(x / scale) + zero_point). Source: quantized_decomposed.quantize_per_tensor.
+/// clamp(round(x / scale) + zero_point). Source: quantized_decomposed.quantize_per_tensor.
+template <class T>
+[[nodiscard, gnu::always_inline]] constexpr T quantized(float x, const Quantize& p) noexcept {
+  const float scaled = x * p.inverse_scale;
+  const float bounded = scaled > -65536.0f ? (scaled < 65536.0f ? scaled : 65536.0f) : -65536.0f;
+  const float v = nearest(bounded) + p.zero_point;
+  return static_cast<T>(static_cast<std::int32_t>(v < p.low ? p.low : v > p.high ? p.high : v));
+}
+/// y = quantized(x), elementwise.
 template <class T>
 [[gnu::always_inline]] constexpr void quantize(const float* x, T* y, const Quantize& p) noexcept {
-  for (std::int32_t i = 0; i < p.count; ++i) {
-    const float scaled = x[i] * p.inverse_scale;
-    const float bounded = scaled > -65536.0f ? (scaled < 65536.0f ? scaled : 65536.0f) : -65536.0f;
-    const float v = nearest(bounded) + p.zero_point;
-    y[i] = static_cast<T>(static_cast<std::int32_t>(v < p.low ? p.low : v > p.high ? p.high : v));
-  }
+  for (std::int32_t i = 0; i < p.count; ++i) y[i] = quantized<T>(x[i], p);
 }
 
 /// Groups of `inner` elements with one scale: `channels` groups, `outer` times.

@@ -91,14 +91,9 @@ namespace detail {
         return nullptr;
     }
   }
-  const auto flip = static_cast<float>(flip_of(whole.dtype));
-  steps
-      .step<int8_quantize>({static_cast<std::int32_t>(g.numel(x)), static_cast<float>(1.0 / whole.scale),
-                            static_cast<float>(whole.zero_point) + flip, static_cast<float>(whole.low) + flip,
-                            static_cast<float>(whole.high) + flip})
-      .out(n.output())
-      .in(x)
-      .overwrites(x);
+  int8_kernels::Quantize p = quantize_to(whole);
+  p.count = static_cast<std::int32_t>(g.numel(x));
+  steps.step<int8_quantize>(p).out(n.output()).in(x).overwrites(x);
   return nullptr;
 }
 
@@ -133,7 +128,8 @@ namespace detail {
   return nullptr;
 }
 
-/// addmm, mm and linear on dequantized operands with a float result. It precedes the rows of float kernels.
+/// addmm, mm, linear and linear_packed on dequantized operands with a float result. It precedes the rows of float
+/// kernels.
 [[nodiscard]] constexpr const char* embed_linear(const EmbedNode& n, StepWriter& steps) {
   if (n.g.dtype(n.output()) != ScalarType::float32) return "the result is not float32";
   return fold_linear(n, {.value = n.output()}, steps) ? nullptr : "the operands are not dequantized";
@@ -151,6 +147,7 @@ inline constexpr std::array int8_rows{
     EmbedRow{"aten.addmm.default", detail::embed_linear},
     EmbedRow{"aten.linear.default", detail::embed_linear},
     EmbedRow{"aten.mm.default", detail::embed_linear},
+    EmbedRow{"davit.linear_packed.rows", detail::embed_linear},
 };
 
 }  // namespace davit::int8_fold

@@ -8,6 +8,7 @@
 #include "davit/backends/portable/int8/conv2d.hpp"
 #include "davit/backends/portable/int8/depthwise.hpp"
 #include "davit/backends/portable/int8/fold_requantize.hpp"
+#include "davit/backends/portable/int8/group_linear.hpp"
 #include "davit/backends/portable/int8/linear.hpp"
 #include "davit/program/operators/convolution.hpp"
 #include "davit/program/operators/matmul.hpp"
@@ -35,14 +36,23 @@ struct int8_depthwise3x3 {
 /// The result's type: bytes like x's, or float.
 struct int8_linear {
   using Params = int8_kernels::Linear;
-  template <class Y, class T>
-  [[gnu::always_inline]] static constexpr void run(const Params& p, Y* y, const T* x, const std::int8_t* weights,
+  template <class Y, class T, class W>
+  [[gnu::always_inline]] static constexpr void run(const Params& p, Y* y, const T* x, const W* weights,
                                                    const float* scales, const float* bias) noexcept {
     int8_kernels::linear(x, weights, scales, bias, y, p);
   }
 };
+/// The result's type: bytes, or float.
+struct int8_group_linear {
+  using Params = int8_kernels::GroupLinear;
+  template <class Y, class T, class W>
+  [[gnu::always_inline]] static constexpr void run(const Params& p, Y* y, const T* x, const W* weights,
+                                                   const float* scales, const float* bias) noexcept {
+    int8_kernels::group_linear(x, weights, scales, bias, y, p);
+  }
+};
 
-using int8_conv_kernels = kernel_list<int8_conv2d, int8_depthwise3x3, int8_linear>;
+using int8_conv_kernels = kernel_list<int8_conv2d, int8_depthwise3x3, int8_linear, int8_group_linear>;
 
 namespace detail {
 
@@ -108,27 +118,68 @@ constexpr void add_weights(StepOperands& operands, const Weights& w, const Bias&
   return true;
 }
 
-/// dequantize -> addmm, mm or linear -> [bounds] -> quantize, or without a quantize (then `out` has no scale).
+namespace detail {
+
+/// A linear layer of dequantized bytes: (rows, taps) times (outputs, taps), and a bias or none.
+struct LinearView {
+  ValueId input = no_id, bias = no_id;
+  Weights weights{};
+  std::int64_t outputs = 0, taps = 0;
+  bool packed = false;  ///< its weights are PackedRows
+};
+[[nodiscard]] constexpr bool read_linear(const EmbedNode& n, LinearView& v) noexcept {
+  if (n.is("davit.linear_packed.rows")) {
+    PackedRows of;
+    if (read_packed_rows(n, of) != nullptr || of.offsets != no_id || n.g.constant(of.weight) == nullptr) return false;
+    v = {of.input, of.bias, {of.weight, of.scales, 0, of.groups}, of.outputs, of.depth, true};
+    return true;
+  }
+  operators::MatmulView of;
+  if (operators::read_matmul(n, of) || !of.is_plain() || !(of.transposed || of.rank == 2)) return false;
+  v = {.input = of.left, .bias = of.addend, .weights = weights_of(n.g, of.right, !of.transposed)};
+  if (!v.weights.found()) return false;
+  v.outputs = n.g.size(v.weights.value, 0);
+  v.taps = n.g.size(v.weights.value, 1);
+  return v.taps != 0;
+}
+
+}  // namespace detail
+
+/// dequantize -> addmm, mm, linear or linear_packed -> [bounds] -> quantize, or without a quantize (then `out` has no
+/// scale). Packed weights that have groups, or whose scales are too many for constant evaluation, are scaled in float.
 [[nodiscard]] constexpr bool fold_linear(const EmbedNode& n, const Quantized& out, StepWriter& steps) {
-  operators::MatmulView v;
-  if (operators::read_matmul(n, v) || !v.is_plain() || !(v.transposed || v.rank == 2)) return false;
-  const Quantized in = source_of(n.g, v.left);
-  const Weights w = weights_of(n.g, v.right, !v.transposed);
-  if (!in.found() || !w.found()) return false;
-  const std::int64_t outputs = n.g.size(w.value, 0);
-  const std::int64_t taps = n.g.size(w.value, 1);
-  if (taps == 0) return false;
-  const Bias bias = bias_of(n.g, v.addend, outputs);
+  detail::LinearView v;
+  if (!detail::read_linear(n, v)) return false;
+  const Quantized in = source_of(n.g, v.input);
+  if (!in.found()) return false;
+  const Weights& w = v.weights;
+  const Bias bias = bias_of(n.g, v.bias, v.outputs);
   if (!bias.good) return false;
-  int8_kernels::Linear p{.rows = static_cast<std::int32_t>(n.g.numel(v.left) / taps),
-                         .in_features = static_cast<std::int32_t>(taps),
-                         .out_features = static_cast<std::int32_t>(outputs),
+  const auto rows = static_cast<std::int32_t>(n.g.numel(v.input) / v.taps), taps = static_cast<std::int32_t>(v.taps),
+             outputs = static_cast<std::int32_t>(v.outputs);
+  int8_kernels::Linear p{.rows = rows,
+                         .in_features = taps,
+                         .out_features = outputs,
                          .weight_scale = static_cast<float>(w.scale),
                          .input_scale = static_cast<float>(in.scale)};
   p.q.input_zero_point = in.zero_point;
-  if (out.scale != 0 && !find_requantize(n.g, in, out, w, bias, outputs, taps, p.q)) return false;
-  if (out.scale == 0 && taps > 32768) return false;
-  StepOperands operands = steps.step<int8_linear>(p);
+  const auto is_exact = [](std::int64_t count) { return count <= 32768; };
+  if (w.groups == 1 &&
+      (out.scale != 0 ? find_requantize(n.g, in, out, w, bias, v.outputs, v.taps, p.q) : is_exact(v.taps))) {
+    StepOperands operands = steps.step<int8_linear>(p);
+    operands.out(out.value).in(in.value);
+    detail::add_weights(operands, w, bias);
+    return true;
+  }
+  if (!v.packed || !is_exact(v.taps / w.groups)) return false;
+  int8_kernels::GroupLinear grouped{.rows = rows,
+                                    .in_features = taps,
+                                    .out_features = outputs,
+                                    .groups = static_cast<std::int32_t>(w.groups),
+                                    .input_zero_point = in.zero_point,
+                                    .input_scale = static_cast<float>(in.scale)};
+  if (out.scale != 0) grouped.to = quantize_to(out);
+  StepOperands operands = steps.step<int8_group_linear>(grouped);
   operands.out(out.value).in(in.value);
   detail::add_weights(operands, w, bias);
   return true;

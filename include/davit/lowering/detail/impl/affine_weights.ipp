@@ -170,9 +170,16 @@ struct AffineForm {
 [[nodiscard]] std::optional<PackedTensors> tensors_of(const PackedWeights& layout, bool has_offsets) {
   if (!layout.is_valid()) return std::nullopt;
   PackedTensors out{.layout = layout};
-  const std::array sizes{layout.blocks(), layout.words(), PackedWeights::block};
-  const std::array group_sizes{layout.blocks(), layout.groups, PackedWeights::block};
-  out.words = Tensor::zeros(ScalarType::int32, sizes);
+  std::vector<std::int64_t> sizes{layout.blocks(), layout.words(), PackedWeights::block};
+  std::vector<std::int64_t> group_sizes{layout.blocks(), layout.groups, PackedWeights::block};
+  ScalarType type = ScalarType::int32;
+  if (layout.layout == PackedLayout::rows) {
+    type = layout.bits == 4 ? ScalarType::uint8 : ScalarType::int8;
+    sizes = {layout.outputs, layout.row_bytes()};
+    group_sizes = {layout.groups, layout.outputs};
+    if (layout.groups == 1) group_sizes.erase(group_sizes.begin());
+  }
+  out.words = Tensor::zeros(type, sizes);
   out.scales = Tensor::zeros(ScalarType::float32, group_sizes);
   if (has_offsets) out.offsets = Tensor::zeros(ScalarType::float32, group_sizes);
   if (out.words.storage.empty() || out.scales.storage.empty() || (has_offsets && out.offsets.storage.empty()))
@@ -183,7 +190,8 @@ struct AffineForm {
 void put(const AffineFit& fit, const AffineForm& form, const AffineWeights& affine, std::int64_t first,
          std::int64_t count, const PackedTensors& to) {
   const PackedWeights& layout = to.layout;
-  auto* const words = to.words.view().as<std::int32_t>();
+  auto* const words = static_cast<std::int32_t*>(to.words.view().data);
+  auto* const bytes = static_cast<std::uint8_t*>(to.words.view().data);
   auto* const scales = to.scales.view().as<float>();
   auto* const offsets = to.offsets.storage.empty() ? nullptr : to.offsets.view().as<float>();
   for (std::int64_t n = 0; n < count; ++n)
@@ -193,8 +201,13 @@ void put(const AffineFit& fit, const AffineForm& form, const AffineWeights& affi
       const std::int64_t place = layout.place_of_scale(first + n, g);
       scales[place] = scale;
       if (offsets != nullptr) offsets[place] = fit.offset(first + n, g) + static_cast<float>(centre) * scale;
-      for (std::int64_t k = g * layout.group_size(); k < (g + 1) * layout.group_size(); ++k)
-        layout.put(words, first + n, k, affine.integers[static_cast<std::size_t>(n * layout.depth + k)] - centre);
+      for (std::int64_t k = g * layout.group_size(); k < (g + 1) * layout.group_size(); ++k) {
+        const int integer = affine.integers[static_cast<std::size_t>(n * layout.depth + k)] - centre;
+        if (layout.layout == PackedLayout::rows)
+          layout.put(bytes, first + n, k, integer);
+        else
+          layout.put(words, first + n, k, integer);
+      }
     }
 }
 /// All weights; `elements` are those of the first outputs.
@@ -203,7 +216,8 @@ void put(const AffineFit& fit, const AffineForm& form, const AffineWeights& affi
   AffineWeights affine;
   std::vector<float> more;
   AffineForm form;
-  PackedWeights layout{.outputs = weights.outputs, .depth = weights.depth, .groups = fit.groups(), .bits = 4};
+  PackedWeights layout{
+      .outputs = weights.outputs, .depth = weights.depth, .groups = fit.groups(), .bits = 4, .layout = weights.layout};
   if (!layout.is_valid()) form.bits = 8;
   std::optional<PackedTensors> out;
   for (std::int64_t first = 0; first < weights.outputs;) {
