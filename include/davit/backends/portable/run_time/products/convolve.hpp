@@ -32,18 +32,48 @@ void gather_row(const C* row, std::int64_t width, std::int64_t x, std::int64_t s
   std::fill(to + inside.end, to + count, C{});
 }
 
-/// out[i] = bias + sum over taps of weight[k] * image[offsets[k] + i], for n elements rounded up to a vector.
+/// out[i] = bias + sum over taps of weight[k] * image[offsets[k] + i], for n elements and fewer than `beyond` more.
 struct SumOfTaps {
   template <std::size_t Bytes, class C>
   [[gnu::always_inline]] static void run(const C* weight, const std::int64_t* offsets, std::int64_t taps,
                                          const C* image, C bias, C* out, std::int64_t n) {
     std::int64_t i = 0;
-    for (; i + 4 * lanes<C, Bytes> <= n; i += 4 * lanes<C, Bytes>)
-      block<Bytes, 4>(weight, offsets, taps, image + i, bias, out + i);
+    if constexpr (widest_tile<Bytes> == 4)
+      if (taps == 9) i = nine_taps<Bytes>(weight, offsets, image, bias, out, n);
+    constexpr std::int64_t least = (widest_tile<Bytes> == 4 ? 2 : 4) * lanes<C, Bytes>;  // a block has four vectors
+    for (; i + least <= n; i += 4 * lanes<C, Bytes>) block<Bytes, 4>(weight, offsets, taps, image + i, bias, out + i);
     for (; i < n; i += lanes<C, Bytes>) block<Bytes, 1>(weight, offsets, taps, image + i, bias, out + i);
   }
 
  private:
+  /// The same for windows of 3 x 3, whose weights and places stay in registers; returns the first element left over.
+  template <std::size_t Bytes, class C>
+  [[gnu::always_inline]] static std::int64_t nine_taps(const C* weight, const std::int64_t* offsets, const C* image,
+                                                       C bias, C* out, std::int64_t n) {
+    constexpr std::size_t taps = 9, vectors = 8;
+    constexpr auto step = static_cast<std::size_t>(lanes<C, Bytes>);
+    C factors[taps];
+    const C* from[taps];
+    unroll<taps>([&]<std::size_t K>() __attribute__((always_inline)) {
+      factors[K] = weight[K];
+      from[K] = image + offsets[K];
+    });
+    std::int64_t i = 0;
+    for (constexpr auto block = static_cast<std::int64_t>(vectors * step); i + block / 2 < n; i += block) {
+      Vector<C, Bytes> sums[vectors];
+      unroll<vectors>([&]<std::size_t N>() __attribute__((always_inline)) { sums[N] = Vector<C, Bytes>{} + bias; });
+      unroll<taps>([&]<std::size_t K>() __attribute__((always_inline)) {
+        unroll<vectors>([&]<std::size_t N>() __attribute__((always_inline)) {
+          sums[N] += kernels::vector_at<Bytes>(from[K] + N * step) * factors[K];
+        });
+        from[K] += block;
+        asm("" : "+r"(from[K]));
+      });
+      unroll<vectors>([&]<std::size_t N>()
+                          __attribute__((always_inline)) { kernels::vector_at<Bytes>(out + i + N * step) = sums[N]; });
+    }
+    return i;
+  }
   template <std::size_t Bytes, std::size_t Vectors, class C>
   [[gnu::always_inline]] static void block(const C* weight, const std::int64_t* offsets, std::int64_t taps,
                                            const C* image, C bias, C* out) {

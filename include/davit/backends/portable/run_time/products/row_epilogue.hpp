@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -36,19 +37,42 @@ struct FinishRows {
   template <std::size_t Bytes>
   [[gnu::always_inline]] static void run(const RowEpilogue* epilogue, std::int64_t rows, std::int64_t width, float* c,
                                          std::int64_t c_row) {
+    const RowEpilogue& e = *epilogue;
+    if (e.low != e.low || e.high != e.high)
+      for (std::int64_t r = 0; r < rows; ++r) std::fill_n(c + r * c_row, width, e.high != e.high ? e.high : e.low);
+    else if (e.factors == nullptr)
+      finish<Bytes, false>(e, rows, width, c, c_row);
+    else
+      finish<Bytes, true>(e, rows, width, c, c_row);
+  }
+
+ private:
+  template <std::size_t Bytes, bool Scaled>
+  [[gnu::always_inline]] static void finish(const RowEpilogue& e, std::int64_t rows, std::int64_t width, float* c,
+                                            std::int64_t c_row) {
     using V = kernels::Vector<float, Bytes>;
-    const kernels::Hardtanh<float> bounds(epilogue->low, epilogue->high);
+    constexpr std::int64_t step = kernels::lanes<float, Bytes>;
+    const kernels::Hardtanh<float> bounds(e.low, e.high);
+    const V below = e.low - V{}, above = e.high - V{};
     for (std::int64_t r = 0; r < rows; ++r, c += c_row) {
-      const float factor = epilogue->factors == nullptr ? 1 : epilogue->factors[r];
-      const float shift = epilogue->factors == nullptr ? 0 : epilogue->shifts[r];
+      const float factor = Scaled ? e.factors[r] : 1, shift = Scaled ? e.shifts[r] : 0;
+      const auto take = [&]<std::int64_t Vectors>(std::int64_t i) __attribute__((always_inline)) {
+        V x[Vectors];
+#pragma GCC unroll 4
+        for (std::int64_t v = 0; v < Vectors; ++v) x[v] = kernels::vector_at<Bytes>(c + i + v * step);
+#pragma GCC unroll 4
+        for (std::int64_t v = 0; v < Vectors; ++v) {
+          if constexpr (Scaled) x[v] = x[v] * factor + shift;
+          x[v] = below > x[v] ? below : x[v];
+          x[v] = above < x[v] ? above : x[v];
+        }
+#pragma GCC unroll 4
+        for (std::int64_t v = 0; v < Vectors; ++v) kernels::vector_at<Bytes>(c + i + v * step) = x[v];
+      };
       std::int64_t i = 0;
-      for (; i + kernels::lanes<float, Bytes> <= width; i += kernels::lanes<float, Bytes>) {
-        V x = kernels::vector_at<Bytes>(c + i);
-        if (epilogue->factors != nullptr) x = x * factor + shift;
-        bounds(x, x);
-        kernels::vector_at<Bytes>(c + i) = x;
-      }
-      for (; i < width; ++i) c[i] = bounds(epilogue->factors == nullptr ? c[i] : c[i] * factor + shift);
+      for (; i + 4 * step <= width; i += 4 * step) take.template operator()<4>(i);
+      for (; i + step <= width; i += step) take.template operator()<1>(i);
+      for (; i < width; ++i) c[i] = bounds(Scaled ? c[i] * factor + shift : c[i]);
     }
   }
 };
