@@ -69,28 +69,35 @@ inline constexpr std::int64_t panel_elements = 8192;
 inline constexpr std::int64_t panels_at_once = 8;
 inline constexpr std::int64_t rows_at_once = 1024;
 
-/// Columns whose sums fit the registers, and columns of a panel of `depth` rows, a multiple of these.
+/// Columns whose sums fit the registers; panels have a multiple of them.
 template <class C>
 [[nodiscard]] std::int64_t tile_width() noexcept {
   return std::is_floating_point_v<C> ? 2 * kernels::widest_lanes<C>() : 16;
 }
-template <class C>
-[[nodiscard]] std::int64_t panel_width(std::int64_t depth) noexcept {
-  const std::int64_t tile = tile_width<C>();
-  return std::clamp(panel_elements / std::clamp<std::int64_t>(depth, 1, panel_depth) / tile, std::int64_t{1},
-                    panels_at_once) *
-         tile;
-}
-
 namespace detail {
 
 /// The vectors of the widest tile: four where 32 registers hold few elements each, for more products per load. Such a
 /// tile's columns are copied, if so many rows use them: a step then needs no address.
 template <std::size_t Bytes>
-inline constexpr std::size_t widest_tile = kernels::vector_registers<Bytes> == 32 && Bytes == 16 ? 4 : 2;
-inline constexpr std::int64_t rows_worth_a_copy = 20;
+inline constexpr std::size_t widest_tile = kernels::many_narrow_registers<Bytes> ? 4 : 2;
+inline constexpr std::int64_t rows_worth_a_copy = 16;
 template <class C>
 inline constexpr std::int64_t tile_copy = widest_tile<kernels::vector_bytes> == 4 ? panel_depth * 4 * lanes<C> : 0;
+
+}  // namespace detail
+
+/// Columns of a panel of `depth` rows.
+template <class C>
+[[nodiscard]] std::int64_t panel_width(std::int64_t depth) noexcept {
+  const std::int64_t tile = tile_width<C>();
+  constexpr std::int64_t step =
+      static_cast<std::int64_t>(detail::widest_tile<kernels::vector_bytes>) / 2;  // whole tiles
+  return std::clamp(panel_elements / std::clamp<std::int64_t>(depth, 1, panel_depth) / tile / step * step, step,
+                    panels_at_once) *
+         tile;
+}
+
+namespace detail {
 
 /// Elements of a thread's panel and, for a padded group of columns, of its result.
 template <class C>
@@ -133,7 +140,11 @@ struct PanelProduct {
   const C* bias;
   bool accumulate;
   C* tile;  ///< room for tile_copy elements
+  const RowEpilogue* epilogue = nullptr;
 };
+/// True if products apply the epilogue to sums in registers, so that `FinishRows` is not needed.
+template <class C, std::size_t Bytes>
+inline constexpr bool finishes_tiles = std::is_same_v<C, float> && kernels::many_narrow_registers<Bytes>;
 
 /// sum += products of the two bfloat16 of each element with those of `pair`, on vectors of 64 bytes.
 template <class V>
@@ -154,7 +165,7 @@ template <class V>
 /// sum += row * factors[K], as one instruction of ARM64. It stays where it is written: g++ would read more vectors
 /// ahead than there are registers.
 template <std::size_t K, class V>
-[[gnu::always_inline]] inline void add_product(const V& row, const V& factors, V& sum) noexcept {
+[[gnu::always_inline]] inline void add_lane_product(const V& row, const V& factors, V& sum) noexcept {
 #if DAVIT_TARGET_ARM64
   if constexpr (sizeof(sum[0]) == 4)
     asm volatile("fmla %0.4s, %1.4s, %2.s[%c3]" : "+w"(sum) : "w"(row), "w"(factors), "i"(K));
@@ -254,9 +265,9 @@ struct MultiplyPanel {
     const std::int64_t* const b_rows = p.b.rows;
     const std::int64_t depth = p.depth;
     std::int64_t k = 0;
-    constexpr std::size_t blocks = Copied ? 2 : 1;
+    constexpr std::size_t blocks = Copied ? 2 : 1, half = std::min(Vectors, std::size_t{2});
     // the factors of a row of several steps by one load: on ARM64, products take one element of a vector
-    if constexpr (Vectors == 4 && !Pairs)
+    if constexpr (kernels::many_narrow_registers<Bytes> && !Pairs)
       if (a_col == 1)
         for (constexpr std::int64_t steps = blocks * lanes<C, Bytes>; k + steps <= depth; k += steps) {
           unroll<blocks>([&]<std::size_t B>() __attribute__((always_inline)) {
@@ -270,22 +281,23 @@ struct MultiplyPanel {
             const auto read = [&]<std::size_t K, std::size_t First>() __attribute__((always_inline)) {
               if constexpr (!Copied && First == 0) from = b + b_rows[k + static_cast<std::int64_t>(K)];
               asm volatile("" : "+r"(from));
-              unroll<2>([&]<std::size_t N>() __attribute__((always_inline)) {
+              unroll<half>([&]<std::size_t N>() __attribute__((always_inline)) {
                 row[First + N] = kernels::vector_at<Bytes>(
                     from + (Copied ? (B * step + K) * Vectors + First + N : First + N) * step);
               });
             };
             const auto multiply = [&]<std::size_t K, std::size_t First>() __attribute__((always_inline)) {
-              unroll<2 * Rows>([&]<std::size_t I>() __attribute__((always_inline)) {
-                add_product<K>(row[First + I / Rows], factors[I % Rows], sums[I % Rows][First + I / Rows]);
+              unroll<half * Rows>([&]<std::size_t I>() __attribute__((always_inline)) {
+                add_lane_product<K>(row[First + I / Rows], factors[I % Rows], sums[I % Rows][First + I / Rows]);
               });
             };
+            // one half of a row is read while the other is multiplied
             read.template operator()<0, 0>();
             unroll<step>([&]<std::size_t K>() __attribute__((always_inline)) {
-              read.template operator()<K, 2>();
+              if constexpr (half < Vectors) read.template operator()<K, half>();
               multiply.template operator()<K, 0>();
               if constexpr (K + 1 < step) read.template operator()<K + 1, 0>();
-              multiply.template operator()<K, 2>();
+              if constexpr (half < Vectors) multiply.template operator()<K, half>();
             });
           });
           if constexpr (Copied) b += blocks * step * Vectors * step;
@@ -313,8 +325,25 @@ struct MultiplyPanel {
       const C bias = p.bias == nullptr ? C{} : p.bias[i + static_cast<std::int64_t>(R)];
       unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) {
         if (p.bias != nullptr) sums[R][N] += bias;
+      });
+    });
+    if constexpr (finishes_tiles<C, Bytes>)
+      if (p.epilogue != nullptr)
+        p.epilogue->factors == nullptr ? finish<false>(*p.epilogue, i, sums) : finish<true>(*p.epilogue, i, sums);
+    unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
+      unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) {
         kernels::vector_at<Bytes>(c + static_cast<std::int64_t>(R) * c_row + N * step) = sums[R][N];
       });
+    });
+  }
+  /// Applies the epilogue to the sums of rows from `i` on.
+  template <bool Scaled, std::size_t Rows, std::size_t Vectors, class V>
+  [[gnu::always_inline]] static void finish(const RowEpilogue& e, std::int64_t i, V (&sums)[Rows][Vectors]) {
+    const V low = e.low - V{}, high = e.high - V{};
+    unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
+      const float factor = Scaled ? e.factors[i + static_cast<std::int64_t>(R)] : 1,
+                  shift = Scaled ? e.shifts[i + static_cast<std::int64_t>(R)] : 0;
+      finish_vectors<Scaled>(factor, shift, low, high, sums[R]);
     });
   }
 };
@@ -417,6 +446,10 @@ void gemm_on_thread(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a,
             product.c = aside;
             product.c_row = group.width;
           }
+          const bool finishes = !epilogue.is_none() && at + depth >= k;
+          const RowEpilogue own = epilogue.from(i);
+          const bool in_tiles = finishes_tiles<C, kernels::vector_bytes> && epilogue.clamps_vectors();
+          if (finishes && in_tiles) product.epilogue = &own;
           bool done = false;
           if constexpr (std::is_same_v<C, float> && (DAVIT_WIDER_VECTORS || kernels::vector_bytes == 64))
             if (a.pairs) {
@@ -424,11 +457,9 @@ void gemm_on_thread(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a,
               done = true;
             }
           if (!done) kernels::run_widest_for<C, MultiplyPanel<>>(static_cast<const PanelProduct<C>*>(&product));
-          if constexpr (std::is_same_v<C, float>) {
-            if (epilogue.is_none() || at + depth < k) continue;
-            const RowEpilogue own = epilogue.from(i);
-            kernels::run_widest<FinishRows>(&own, rows, group.width, product.c, product.c_row);
-          }
+          if constexpr (std::is_same_v<C, float>)
+            if (finishes && !in_tiles)
+              kernels::run_widest<FinishRows>(&own, rows, group.width, product.c, product.c_row);
         }
       }
       if (group.padded)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 
+#include "davit/core/target.hpp"
 #include "davit/kernels/functions.hpp"
 #include "davit/kernels/instruction_set.hpp"
 #include "davit/kernels/vectors.hpp"
@@ -26,11 +26,30 @@ struct RowEpilogue {
     return factors == nullptr && low == -std::numeric_limits<float>::infinity() &&
            high == std::numeric_limits<float>::infinity();
   }
+  /// True for bounds that are numbers, the upper one not zero: ARM64's minimum of zeros is -0.
+  [[nodiscard]] bool clamps_vectors() const noexcept { return low == low && high == high && high != 0; }
   /// The epilogue of the rows from `row` on.
   [[nodiscard]] RowEpilogue from(std::int64_t row) const noexcept {
     return factors == nullptr ? *this : RowEpilogue{factors + row, shifts + row, rows - row, low, high};
   }
 };
+
+/// The vectors of a row times a factor plus a shift if `Scaled`, clamped to bounds for which
+/// RowEpilogue::clamps_vectors. NaN stays NaN.
+template <bool Scaled, class V, std::size_t Vectors>
+[[gnu::always_inline]] inline void finish_vectors(float factor, float shift, const V& low, const V& high,
+                                                  V (&x)[Vectors]) noexcept {
+#pragma GCC unroll 8
+  for (std::size_t v = 0; v < Vectors; ++v) {
+    if constexpr (Scaled) x[v] = x[v] * factor + shift;
+    const V raised = low > x[v] ? low : x[v];
+#if DAVIT_TARGET_ARM64
+    asm("fmin %0.4s, %1.4s, %2.4s" : "=w"(x[v]) : "w"(raised), "w"(high));
+#else
+    x[v] = high < raised ? high : raised;
+#endif
+  }
+}
 
 /// Applies the epilogue to some rows of `width` elements.
 struct FinishRows {
@@ -38,8 +57,8 @@ struct FinishRows {
   [[gnu::always_inline]] static void run(const RowEpilogue* epilogue, std::int64_t rows, std::int64_t width, float* c,
                                          std::int64_t c_row) {
     const RowEpilogue& e = *epilogue;
-    if (e.low != e.low || e.high != e.high)
-      for (std::int64_t r = 0; r < rows; ++r) std::fill_n(c + r * c_row, width, e.high != e.high ? e.high : e.low);
+    if (!e.clamps_vectors())
+      finish_elements(e, rows, width, c, c_row);
     else if (e.factors == nullptr)
       finish<Bytes, false>(e, rows, width, c, c_row);
     else
@@ -60,20 +79,23 @@ struct FinishRows {
         V x[Vectors];
 #pragma GCC unroll 4
         for (std::int64_t v = 0; v < Vectors; ++v) x[v] = kernels::vector_at<Bytes>(c + i + v * step);
-#pragma GCC unroll 4
-        for (std::int64_t v = 0; v < Vectors; ++v) {
-          if constexpr (Scaled) x[v] = x[v] * factor + shift;
-          x[v] = below > x[v] ? below : x[v];
-          x[v] = above < x[v] ? above : x[v];
-        }
+        finish_vectors<Scaled>(factor, shift, below, above, x);
 #pragma GCC unroll 4
         for (std::int64_t v = 0; v < Vectors; ++v) kernels::vector_at<Bytes>(c + i + v * step) = x[v];
       };
       std::int64_t i = 0;
-      for (; i + 4 * step <= width; i += 4 * step) take.template operator()<4>(i);
+      if constexpr (kernels::many_narrow_registers<Bytes>)
+        for (; i + 4 * step <= width; i += 4 * step) take.template operator()<4>(i);
       for (; i + step <= width; i += step) take.template operator()<1>(i);
       for (; i < width; ++i) c[i] = bounds(Scaled ? c[i] * factor + shift : c[i]);
     }
+  }
+  [[gnu::always_inline]] static void finish_elements(const RowEpilogue& e, std::int64_t rows, std::int64_t width,
+                                                     float* c, std::int64_t c_row) {
+    const kernels::Hardtanh<float> bounds(e.low, e.high);
+    for (std::int64_t r = 0; r < rows; ++r, c += c_row)
+      for (std::int64_t i = 0; i < width; ++i)
+        c[i] = bounds(e.factors == nullptr ? c[i] : c[i] * e.factors[r] + e.shifts[r]);
   }
 };
 
