@@ -61,12 +61,16 @@ headers() {
 }
 
 # build NAME TARGET...: builds the targets in build/NAME with cross/NAME.ini (or cross/$cross.ini), or with the build machine's compiler $CXX. $optimization is s
-# where the command shall be small; g++'s warnings are then not errors, as some are false.
+# where the command shall be small: it is static, and functions that nothing calls are left out; g++'s warnings are then not errors, as some
+# are false.
 build() {
   local name=${cross:-$1} folder=$root/build/$1
   local options=(-Doptimization="${optimization:-1}" -Ddebug=false -Dwerror="$([ "${optimization:-1}" = s ] && echo false || echo true)" -Dtests=enabled
     -Ddagre=none -Dprefer_static=true)
   shift
+  if [ "${optimization:-1}" = s ]; then
+    options+=(-Dcpp_args='-ffunction-sections -fdata-sections -Wno-psabi' -Dcpp_link_args='-static -Wl,--gc-sections')
+  fi
   if [ -e "$root/cross/$name.ini" ]; then options+=(--cross-file "$root/cross/$name.ini"); fi
   if [ -e "$cache/$name/headers.ini" ]; then options+=(--cross-file "$cache/$name/headers.ini"); fi
   # a build with other options is set up again

@@ -34,6 +34,11 @@ template <std::size_t Bytes>
 inline constexpr std::size_t vector_registers = Bytes == 64 ? 32 : 16;
 #endif
 
+/// True where there are many registers of few elements each (ARM64): loops take more vectors at once, so that they need
+/// fewer instructions around their products.
+template <std::size_t Bytes>
+inline constexpr bool many_narrow_registers = vector_registers<Bytes> == 32 && Bytes == 16;
+
 /// False where g++ (12.2) miscompiles nested selections between vectors (Helium's predicates).
 #if defined(__ARM_FEATURE_MVE)
 inline constexpr bool compares_vectors = false;

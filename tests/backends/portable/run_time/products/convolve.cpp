@@ -63,9 +63,7 @@ std::string text(const ConvolutionMap& m) {
 }
 
 template <class C>
-void check_random(std::uint32_t seed) {
-  std::mt19937 random(seed);
-  const ConvolutionMap m = random_map(random);
+void check_convolution(std::uint32_t seed, std::mt19937& random, const ConvolutionMap& m) {
   INFO("seed " << seed << ": " << text(m));
   const auto image = numbers<C>(random, m.batch * m.channels * volume(m.image));
   const auto weight = numbers<C>(random, m.filters * m.taps());
@@ -112,6 +110,12 @@ void check_random(std::uint32_t seed) {
   convolve_weights<C>(m, image.data(), responses.data(), work.data(), gradient.data());
   CHECK(gradient == expected_gradient);
 }
+template <class C>
+void check_random(std::uint32_t seed) {
+  std::mt19937 random(seed);
+  const ConvolutionMap m = random_map(random);
+  check_convolution<C>(seed, random, m);
+}
 
 }  // namespace
 
@@ -119,6 +123,27 @@ TEST_CASE("convolutions, their adjoints and gradients are the sums of products t
   for (std::uint32_t seed = 0; seed < 150; ++seed) check_random<float>(seed);
   for (std::uint32_t seed = 1000; seed < 1030; ++seed) check_random<double>(seed);
   for (std::uint32_t seed = 2000; seed < 2030; ++seed) check_random<std::uint64_t>(seed);
+}
+
+TEST_CASE("windows of 3 x 3 per channel, and many filters of few places") {
+  std::mt19937 random(7);
+  for (const std::int64_t side : {5, 7, 9, 14, 20, 31})
+    for (const std::int64_t stride : {1, 2}) {
+      ConvolutionMap m;
+      m.batch = 2;
+      m.channels = m.filters = m.groups = 3;
+      m.image = {1, side, side + 3};
+      m.kernel = {1, 3, 3};
+      m.padding = {0, 1, 1};
+      m.stride = {1, stride, stride};
+      m.places = {1, (side - 1) / stride + 1, (side + 2) / stride + 1};
+      for (std::uint32_t seed = 0; seed < 4; ++seed) check_convolution<float>(seed, random, m);
+      check_convolution<double>(0, random, m);
+      m.groups = 1;
+      m.filters = 37;  // tiles of five, four, two and one rows
+      for (std::uint32_t seed = 0; seed < 4; ++seed) check_convolution<float>(seed, random, m);
+      check_convolution<double>(0, random, m);
+    }
 }
 
 TEST_CASE("threads share convolutions") {

@@ -49,3 +49,24 @@ TEST_CASE("clamps alone keep numbers between the bounds, and NaN") {
   CHECK((std::isnan(c[3]) && std::isnan(c[19])));
   CHECK((c[4] == 7 && c[0] == 0 && c[18] == 0));
 }
+
+TEST_CASE("bounds that are NaN or zero, and zeros of either sign, are those of hardtanh") {
+  constexpr float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  const float numbers[] = {-infinity, -2, -0.0f, 0.0f, 1, 9, infinity, nan};
+  const float bounds[] = {-infinity, -1, -0.0f, 0.0f, 6, infinity, nan};
+  for (const float low : bounds)
+    for (const float high : bounds)
+      for (const std::int64_t width : {3, 8, 33}) {
+        CAPTURE(low);
+        CAPTURE(high);
+        CAPTURE(width);
+        std::vector<float> c;
+        for (std::size_t i = 0; i < static_cast<std::size_t>(width); ++i) c.push_back(numbers[i % 8]);
+        const RowEpilogue epilogue{.low = low, .high = high};
+        kernels::run_widest<FinishRows>(&epilogue, std::int64_t{1}, width, c.data(), width);
+        for (std::size_t i = 0; i < c.size(); ++i) {
+          const float wanted = kernels::Hardtanh<float>(low, high)(numbers[i % 8]);
+          CHECK((std::isnan(wanted) ? std::isnan(c[i]) : c[i] == wanted && std::signbit(c[i]) == std::signbit(wanted)));
+        }
+      }
+}

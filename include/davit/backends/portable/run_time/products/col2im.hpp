@@ -75,7 +75,7 @@ struct SpreadRows {
       const Vector<C, Bytes> b = kernels::vector_at<Bytes>(odds) * second;
       [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
         kernels::vector_at<Bytes>(to) += __builtin_shufflevector(a, b, (I / 2 + I % 2 * n)...);
-        kernels::vector_at<Bytes>(to + n) += __builtin_shufflevector(a, b, ((n + I) / 2 + I % 2 * n)...);
+        kernels::vector_at<Bytes>(to + n) += __builtin_shufflevector(a, b, ((n + I) / 2 + (n + I) % 2 * n)...);
       }(std::make_index_sequence<n>{});
     }
     if constexpr (Bytes > 16) return add_two<Bytes / 2>(evens, factor, odds, second, to, count);

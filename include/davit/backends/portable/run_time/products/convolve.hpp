@@ -32,18 +32,64 @@ void gather_row(const C* row, std::int64_t width, std::int64_t x, std::int64_t s
   std::fill(to + inside.end, to + count, C{});
 }
 
-/// out[i] = bias + sum over taps of weight[k] * image[offsets[k] + i], for n elements rounded up to a vector.
+/// out[i] = bias + sum over taps of weight[k] * image[offsets[k] + i], for n elements and fewer than `beyond` more.
+/// Returns to how many of them the epilogue, of one row, is applied.
 struct SumOfTaps {
   template <std::size_t Bytes, class C>
-  [[gnu::always_inline]] static void run(const C* weight, const std::int64_t* offsets, std::int64_t taps,
-                                         const C* image, C bias, C* out, std::int64_t n) {
-    std::int64_t i = 0;
-    for (; i + 4 * lanes<C, Bytes> <= n; i += 4 * lanes<C, Bytes>)
-      block<Bytes, 4>(weight, offsets, taps, image + i, bias, out + i);
+  [[gnu::always_inline]] static std::int64_t run(const C* weight, const std::int64_t* offsets, std::int64_t taps,
+                                                 const C* image, C bias, const RowEpilogue* epilogue, C* out,
+                                                 std::int64_t n) {
+    std::int64_t i = 0, finished = 0;
+    if constexpr (kernels::many_narrow_registers<Bytes>)
+      if (taps == 9) {
+        const bool finishes = std::is_same_v<C, float> && !epilogue->is_none() && epilogue->clamps_vectors();
+        i = !finishes ? nine_taps<Bytes, Finish::no>(weight, offsets, image, bias, *epilogue, out, n)
+            : epilogue->factors == nullptr
+                ? nine_taps<Bytes, Finish::clamp>(weight, offsets, image, bias, *epilogue, out, n)
+                : nine_taps<Bytes, Finish::scale>(weight, offsets, image, bias, *epilogue, out, n);
+        if (finishes) finished = std::min(i, n);
+      }
+    constexpr std::int64_t least =
+        (kernels::many_narrow_registers<Bytes> ? 2 : 4) * lanes<C, Bytes>;  // a block has four vectors
+    for (; i + least <= n; i += 4 * lanes<C, Bytes>) block<Bytes, 4>(weight, offsets, taps, image + i, bias, out + i);
     for (; i < n; i += lanes<C, Bytes>) block<Bytes, 1>(weight, offsets, taps, image + i, bias, out + i);
+    return finished;
   }
 
  private:
+  enum class Finish { no, clamp, scale };
+  /// The same for windows of 3 x 3, whose weights and places stay in registers; returns the first element left over.
+  template <std::size_t Bytes, Finish How, class C>
+  [[gnu::always_inline]] static std::int64_t nine_taps(const C* weight, const std::int64_t* offsets, const C* image,
+                                                       C bias, const RowEpilogue& e, C* out, std::int64_t n) {
+    constexpr std::size_t taps = 9, vectors = 8;
+    constexpr auto step = static_cast<std::size_t>(lanes<C, Bytes>);
+    C factors[taps];
+    const C* from[taps];
+    unroll<taps>([&]<std::size_t K>() __attribute__((always_inline)) {
+      factors[K] = weight[K];
+      from[K] = image + offsets[K];
+    });
+    const float factor = How == Finish::scale ? e.factors[0] : 1, shift = How == Finish::scale ? e.shifts[0] : 0;
+    const Vector<float, Bytes> low = e.low - Vector<float, Bytes>{}, high = e.high - Vector<float, Bytes>{};
+    std::int64_t i = 0;
+    for (constexpr auto block = static_cast<std::int64_t>(vectors * step); i + block / 2 < n; i += block) {
+      Vector<C, Bytes> sums[vectors];
+      unroll<vectors>([&]<std::size_t N>() __attribute__((always_inline)) { sums[N] = Vector<C, Bytes>{} + bias; });
+      unroll<taps>([&]<std::size_t K>() __attribute__((always_inline)) {
+        unroll<vectors>([&]<std::size_t N>() __attribute__((always_inline)) {
+          sums[N] += kernels::vector_at<Bytes>(from[K] + N * step) * factors[K];
+        });
+        from[K] += block;
+        asm("" : "+r"(from[K]));
+      });
+      if constexpr (How != Finish::no && std::is_same_v<C, float>)
+        finish_vectors<How == Finish::scale>(factor, shift, low, high, sums);
+      unroll<vectors>([&]<std::size_t N>()
+                          __attribute__((always_inline)) { kernels::vector_at<Bytes>(out + i + N * step) = sums[N]; });
+    }
+    return i;
+  }
   template <std::size_t Bytes, std::size_t Vectors, class C>
   [[gnu::always_inline]] static void block(const C* weight, const std::int64_t* offsets, std::int64_t taps,
                                            const C* image, C bias, C* out) {
@@ -131,15 +177,15 @@ void convolve_channels(const ConvolutionMap& m, const ConvolutionPlan& plan, con
             for (std::int64_t f = 0; f < channels * m.group_filters(); ++f) {
               const std::int64_t response = i * m.group_filters() + f;
               const std::int64_t filter = response % m.filters;
-              kernels::run_widest_for<C, SumOfTaps>(
+              const RowEpilogue own = epilogue.from(filter);
+              const std::int64_t finished = kernels::run_widest_for<C, SumOfTaps>(
                   weight + filter * m.taps(), static_cast<const std::int64_t*>(offsets), m.taps(),
                   static_cast<const C*>(copied + f / m.group_filters() * padded.count()),
-                  bias == nullptr ? C{} : bias[filter], aside, padded.columns());
+                  bias == nullptr ? C{} : bias[filter], &own, aside, padded.columns());
               if constexpr (std::is_same_v<C, float>)
-                if (!epilogue.is_none()) {
-                  const RowEpilogue own = epilogue.from(filter);
-                  kernels::run_widest<FinishRows>(&own, std::int64_t{1}, padded.columns(), aside, padded.columns());
-                }
+                if (!own.is_none())
+                  kernels::run_widest<FinishRows>(&own, std::int64_t{1}, padded.columns() - finished, aside + finished,
+                                                  padded.columns());
               padded.take_places(m, static_cast<const C*>(aside), 0, padded.columns(),
                                  out + response * volume(m.places));
             }

@@ -69,23 +69,52 @@ inline constexpr std::int64_t panel_elements = 8192;
 inline constexpr std::int64_t panels_at_once = 8;
 inline constexpr std::int64_t rows_at_once = 1024;
 
-/// Columns whose sums fit the registers, and columns of a panel of `depth` rows, a multiple of these.
+/// Columns whose sums fit the registers; panels have a multiple of them.
 template <class C>
 [[nodiscard]] std::int64_t tile_width() noexcept {
   return std::is_floating_point_v<C> ? 2 * kernels::widest_lanes<C>() : 16;
 }
+namespace detail {
+
+/// The vectors of the widest tile: four where 32 registers hold few elements each, for more products per load. Such a
+/// tile's columns are copied, if so many rows use them: a step then needs no address.
+template <std::size_t Bytes>
+inline constexpr std::size_t widest_tile = kernels::many_narrow_registers<Bytes> ? 4 : 2;
+inline constexpr std::int64_t rows_worth_a_copy = 16;
+template <class C>
+inline constexpr std::int64_t tile_copy = widest_tile<kernels::vector_bytes> == 4 ? panel_depth * 4 * lanes<C> : 0;
+
+}  // namespace detail
+
+/// Columns of a panel of `depth` rows.
 template <class C>
 [[nodiscard]] std::int64_t panel_width(std::int64_t depth) noexcept {
   const std::int64_t tile = tile_width<C>();
-  return std::clamp(panel_elements / std::clamp<std::int64_t>(depth, 1, panel_depth) / tile, std::int64_t{1},
+  constexpr std::int64_t step =
+      static_cast<std::int64_t>(detail::widest_tile<kernels::vector_bytes>) / 2;  // whole tiles
+  return std::clamp(panel_elements / std::clamp<std::int64_t>(depth, 1, panel_depth) / tile / step * step, step,
                     panels_at_once) *
          tile;
 }
 
+namespace detail {
+
+/// Elements of a thread's panel and, for a padded group of columns, of its result.
+template <class C>
+[[nodiscard]] std::int64_t panel_room() noexcept {
+  return std::max(panel_elements, panel_depth * tile_width<C>());
+}
+template <class C>
+[[nodiscard]] std::int64_t aside_room(std::int64_t m) noexcept {
+  return std::min(m, rows_at_once) * tile_width<C>();
+}
+
+}  // namespace detail
+
 /// Elements of work space of a product on one thread, and on all.
 template <class C>
 [[nodiscard]] std::int64_t gemm_work_of_thread(std::int64_t m) noexcept {
-  return std::max(panel_elements, panel_depth * tile_width<C>()) + std::min(m, rows_at_once) * tile_width<C>();
+  return detail::panel_room<C>() + detail::aside_room<C>(m) + detail::tile_copy<C>;
 }
 template <class C>
 [[nodiscard]] std::int64_t gemm_work(std::int64_t m) noexcept {
@@ -110,7 +139,12 @@ struct PanelProduct {
   std::int64_t c_row;
   const C* bias;
   bool accumulate;
+  C* tile;  ///< room for tile_copy elements
+  const RowEpilogue* epilogue = nullptr;
 };
+/// True if products apply the epilogue to sums in registers, so that `FinishRows` is not needed.
+template <class C, std::size_t Bytes>
+inline constexpr bool finishes_tiles = std::is_same_v<C, float> && kernels::many_narrow_registers<Bytes>;
 
 /// sum += products of the two bfloat16 of each element with those of `pair`, on vectors of 64 bytes.
 template <class V>
@@ -128,6 +162,20 @@ template <class V>
 #endif
 }
 
+/// sum += row * factors[K], as one instruction of ARM64. It stays where it is written: g++ would read more vectors
+/// ahead than there are registers.
+template <std::size_t K, class V>
+[[gnu::always_inline]] inline void add_lane_product(const V& row, const V& factors, V& sum) noexcept {
+#if DAVIT_TARGET_ARM64
+  if constexpr (sizeof(sum[0]) == 4)
+    asm volatile("fmla %0.4s, %1.4s, %2.s[%c3]" : "+w"(sum) : "w"(row), "w"(factors), "i"(K));
+  else
+    asm volatile("fmla %0.2d, %1.2d, %2.d[%c3]" : "+w"(sum) : "w"(row), "w"(factors), "i"(K));
+#else
+  sum += row * factors[K];
+#endif
+}
+
 /// The product for floats, for pairs of bfloat16, and for integers on vectors of 64 bytes; `width` is one vector or an
 /// even number of them. Sums are in the order of k.
 template <bool Pairs = false>
@@ -141,16 +189,48 @@ struct MultiplyPanel {
   }
 
  private:
-  /// Where 32 registers hold few elements each, tiles are four vectors wide: more products per load.
-  template <std::size_t Bytes>
-  static constexpr std::size_t widest_tile = kernels::vector_registers<Bytes> == 32 && Bytes == 16 ? 4 : 2;
-
   template <std::size_t Bytes, std::size_t Vectors, class C>
   [[gnu::always_inline]] static void tiles(const PanelProduct<C>& p) {
+    std::int64_t done = 0;
+    if constexpr (Vectors == 4)
+      if (p.rows >= rows_worth_a_copy && p.a.col == 1) done = copied_tiles<Bytes, Vectors>(p);
+    if (done < p.width) tiles_as_is<Bytes, Vectors>(p, done);
+  }
+  /// Copies the columns of one tile after the other, and multiplies; returns the first column left over.
+  template <std::size_t Bytes, std::size_t Vectors, class C>
+  [[gnu::always_inline]] static std::int64_t copied_tiles(const PanelProduct<C>& p) {
+    constexpr std::int64_t columns = static_cast<std::int64_t>(Vectors) * lanes<C, Bytes>;
+    std::int64_t j = 0;
+    for (; j + columns <= p.width; j += columns) {
+      C* to = p.tile;
+      for (std::int64_t k = 0; k < p.depth; ++k, to += columns) {
+        const C* const from = p.b.data + p.b.rows[k] + j;
+        Vector<C, Bytes> row[Vectors];
+        unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) {
+          row[N] = kernels::vector_at<Bytes>(from + static_cast<std::int64_t>(N) * lanes<C, Bytes>);
+        });
+        unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) {
+          kernels::vector_at<Bytes>(to + static_cast<std::int64_t>(N) * lanes<C, Bytes>) = row[N];
+        });
+      }
+      std::int64_t i = 0;
+      const auto take = [&]<std::size_t Rows>() __attribute__((always_inline)) {
+        for (; i + static_cast<std::int64_t>(Rows) <= p.rows; i += static_cast<std::int64_t>(Rows))
+          tile<Bytes, Rows, Vectors, true>(p, i, j);
+      };
+      take.template operator()<5>();
+      take.template operator()<4>();
+      take.template operator()<2>();
+      take.template operator()<1>();
+    }
+    return j;
+  }
+  template <std::size_t Bytes, std::size_t Vectors, class C>
+  [[gnu::always_inline]] static void tiles_as_is(const PanelProduct<C>& p, std::int64_t first) {
     std::int64_t i = 0;
     const auto take = [&]<std::size_t Rows>() __attribute__((always_inline)) {
       for (; i + static_cast<std::int64_t>(Rows) <= p.rows; i += static_cast<std::int64_t>(Rows)) {
-        std::int64_t j = 0;
+        std::int64_t j = first;
         if constexpr (Vectors > 2)
           for (; j + static_cast<std::int64_t>(Vectors) * lanes<C, Bytes> <= p.width;
                j += static_cast<std::int64_t>(Vectors) * lanes<C, Bytes>)
@@ -165,7 +245,7 @@ struct MultiplyPanel {
     take.template operator()<2>();
     take.template operator()<1>();
   }
-  template <std::size_t Bytes, std::size_t Rows, std::size_t Vectors, class C>
+  template <std::size_t Bytes, std::size_t Rows, std::size_t Vectors, bool Copied = false, class C>
   [[gnu::always_inline]] static void tile(const PanelProduct<C>& p, std::int64_t i, std::int64_t j) {
     using V = Vector<C, Bytes>;
     constexpr auto step = static_cast<std::size_t>(lanes<C, Bytes>);
@@ -181,33 +261,53 @@ struct MultiplyPanel {
     const C* a = p.a.data + i * p.a.row;
     const std::int64_t a_row = p.a.row;
     const std::int64_t a_col = p.a.col;
-    const C* const b = p.b.data + j;
+    const C* b = Copied ? p.tile : p.b.data + j;
     const std::int64_t* const b_rows = p.b.rows;
     const std::int64_t depth = p.depth;
     std::int64_t k = 0;
+    constexpr std::size_t blocks = Copied ? 2 : 1, half = std::min(Vectors, std::size_t{2});
     // the factors of a row of several steps by one load: on ARM64, products take one element of a vector
-    if constexpr (Vectors == 4 && !Pairs)
+    if constexpr (kernels::many_narrow_registers<Bytes> && !Pairs)
       if (a_col == 1)
-        for (constexpr std::int64_t steps = lanes<C, Bytes>; k + steps <= depth; k += steps, a += steps) {
-          V factors[Rows];
-          unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
-            factors[R] = kernels::vector_at<Bytes>(a + static_cast<std::int64_t>(R) * a_row);
-          });
-          unroll<step>([&]<std::size_t K>() __attribute__((always_inline)) {
-            const C* from = b + b_rows[k + static_cast<std::int64_t>(K)];
-            asm("" : "+r"(from));  // one address: two loads of two vectors each
-            V row[Vectors];
-            unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) {
-              row[N] = kernels::vector_at<Bytes>(from + N * step);
-            });
+        for (constexpr std::int64_t steps = blocks * lanes<C, Bytes>; k + steps <= depth; k += steps) {
+          unroll<blocks>([&]<std::size_t B>() __attribute__((always_inline)) {
+            V factors[Rows], row[Vectors];
             unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
-              unroll<Vectors>([&]<std::size_t N>()
-                                  __attribute__((always_inline)) { sums[R][N] += row[N] * factors[R][K]; });
+              factors[R] = kernels::vector_at<Bytes>(a + static_cast<std::int64_t>(R) * a_row);
+            });
+            a += step;
+            const C* place = b;
+            const C*& from = Copied ? b : place;
+            const auto read = [&]<std::size_t K, std::size_t First>() __attribute__((always_inline)) {
+              if constexpr (!Copied && First == 0) from = b + b_rows[k + static_cast<std::int64_t>(K)];
+              asm volatile("" : "+r"(from));
+              unroll<half>([&]<std::size_t N>() __attribute__((always_inline)) {
+                row[First + N] = kernels::vector_at<Bytes>(
+                    from + (Copied ? (B * step + K) * Vectors + First + N : First + N) * step);
+              });
+            };
+            const auto multiply = [&]<std::size_t K, std::size_t First>() __attribute__((always_inline)) {
+              unroll<half * Rows>([&]<std::size_t I>() __attribute__((always_inline)) {
+                add_lane_product<K>(row[First + I / Rows], factors[I % Rows], sums[I % Rows][First + I / Rows]);
+              });
+            };
+            // one half of a row is read while the other is multiplied
+            read.template operator()<0, 0>();
+            unroll<step>([&]<std::size_t K>() __attribute__((always_inline)) {
+              if constexpr (half < Vectors) read.template operator()<K, half>();
+              multiply.template operator()<K, 0>();
+              if constexpr (K + 1 < step) read.template operator()<K + 1, 0>();
+              if constexpr (half < Vectors) multiply.template operator()<K, half>();
             });
           });
+          if constexpr (Copied) b += blocks * step * Vectors * step;
         }
     for (; k < depth; ++k, a += a_col) {
-      const C* const from = b + b_rows[k];
+      const C* from = b;
+      if constexpr (Copied)
+        b += Vectors * step;
+      else
+        from += b_rows[k];
       V row[Vectors];
       unroll<Vectors>([&]<std::size_t N>()
                           __attribute__((always_inline)) { row[N] = kernels::vector_at<Bytes>(from + N * step); });
@@ -225,8 +325,25 @@ struct MultiplyPanel {
       const C bias = p.bias == nullptr ? C{} : p.bias[i + static_cast<std::int64_t>(R)];
       unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) {
         if (p.bias != nullptr) sums[R][N] += bias;
+      });
+    });
+    if constexpr (finishes_tiles<C, Bytes>)
+      if (p.epilogue != nullptr)
+        p.epilogue->factors == nullptr ? finish<false>(*p.epilogue, i, sums) : finish<true>(*p.epilogue, i, sums);
+    unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
+      unroll<Vectors>([&]<std::size_t N>() __attribute__((always_inline)) {
         kernels::vector_at<Bytes>(c + static_cast<std::int64_t>(R) * c_row + N * step) = sums[R][N];
       });
+    });
+  }
+  /// Applies the epilogue to the sums of rows from `i` on.
+  template <bool Scaled, std::size_t Rows, std::size_t Vectors, class V>
+  [[gnu::always_inline]] static void finish(const RowEpilogue& e, std::int64_t i, V (&sums)[Rows][Vectors]) {
+    const V low = e.low - V{}, high = e.high - V{};
+    unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
+      const float factor = Scaled ? e.factors[i + static_cast<std::int64_t>(R)] : 1,
+                  shift = Scaled ? e.shifts[i + static_cast<std::int64_t>(R)] : 0;
+      finish_vectors<Scaled>(factor, shift, low, high, sums[R]);
     });
   }
 };
@@ -291,7 +408,8 @@ void gemm_on_thread(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a,
   const std::int64_t width = panel_width<C>(k);
   std::array<std::int64_t, panel_depth> packed_rows;
   for (std::int64_t i = 0; i < panel_depth; ++i) packed_rows[static_cast<std::size_t>(i)] = i * width;
-  C* const aside = work + std::max(panel_elements, panel_depth * tile_width<C>());
+  C* const aside = work + panel_room<C>();
+  C* const tile = aside + aside_room<C>(m);
   for (std::int64_t i = 0; i < m; i += rows_at_once) {
     const std::int64_t rows = std::min(rows_at_once, m - i);
     for (std::int64_t j = 0; j < n;) {
@@ -301,8 +419,8 @@ void gemm_on_thread(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a,
         const std::int64_t depth = std::min(panel_depth, k - at);
         for (std::int64_t p = 0; p < group.panels; ++p) {
           const std::int64_t first = group.first + p * group.width;
-          PanelProduct<C> product{rows,  depth,   group.width, a, {work, packed_rows.data()}, c + i * c_row + first,
-                                  c_row, nullptr, at > 0};
+          PanelProduct<C> product{rows,  depth,   group.width, a,   {work, packed_rows.data()}, c + i * c_row + first,
+                                  c_row, nullptr, at > 0,      tile};
           if (k > 0) {
             product.a.data += i * a.row + at * a.col;
             product.b = source(work, PanelRange{at, depth, first, count, width, packed_rows.data()});
@@ -328,6 +446,10 @@ void gemm_on_thread(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a,
             product.c = aside;
             product.c_row = group.width;
           }
+          const bool finishes = !epilogue.is_none() && at + depth >= k;
+          const RowEpilogue own = epilogue.from(i);
+          const bool in_tiles = finishes_tiles<C, kernels::vector_bytes> && epilogue.clamps_vectors();
+          if (finishes && in_tiles) product.epilogue = &own;
           bool done = false;
           if constexpr (std::is_same_v<C, float> && (DAVIT_WIDER_VECTORS || kernels::vector_bytes == 64))
             if (a.pairs) {
@@ -335,11 +457,9 @@ void gemm_on_thread(std::int64_t m, std::int64_t n, std::int64_t k, Matrix<C> a,
               done = true;
             }
           if (!done) kernels::run_widest_for<C, MultiplyPanel<>>(static_cast<const PanelProduct<C>*>(&product));
-          if constexpr (std::is_same_v<C, float>) {
-            if (epilogue.is_none() || at + depth < k) continue;
-            const RowEpilogue own = epilogue.from(i);
-            kernels::run_widest<FinishRows>(&own, rows, group.width, product.c, product.c_row);
-          }
+          if constexpr (std::is_same_v<C, float>)
+            if (finishes && !in_tiles)
+              kernels::run_widest<FinishRows>(&own, rows, group.width, product.c, product.c_row);
         }
       }
       if (group.padded)

@@ -23,6 +23,9 @@ struct CopyRows {
       if (step == 1 && columns >= kernels::lanes<C, 32>) return copy<32>(from, from_row, to, to_row, rows, columns);
     if constexpr (Bytes > 16)
       if (step == 1 && columns >= kernels::lanes<C, 16>) return copy<16>(from, from_row, to, to_row, rows, columns);
+    if constexpr (kernels::many_narrow_registers<Bytes>)
+      if (step == 2 && columns > kernels::lanes<C, Bytes>)
+        return take_seconds<Bytes>(from, from_row, to, to_row, rows, columns);
     for (std::int64_t r = 0; r < rows; ++r, from += from_row, to += to_row) {
       std::int64_t i = 0;
       if (step == 2)
@@ -39,19 +42,42 @@ struct CopyRows {
                                           std::int64_t rows, std::int64_t columns) {
     constexpr std::int64_t step = kernels::lanes<C, Bytes>;
     for (std::int64_t r = 0; r < rows; ++r, from += from_row, to += to_row) {
-      for (std::int64_t i = 0; i + step < columns; i += step)
-        kernels::vector_at<Bytes>(to + i) = kernels::vector_at<Bytes>(from + i);
+      std::int64_t i = 0;
+      if constexpr (kernels::many_narrow_registers<Bytes>)
+        for (; i + 2 * step < columns; i += 2 * step) {
+          const kernels::Vector<C, Bytes> first = kernels::vector_at<Bytes>(from + i),
+                                          second = kernels::vector_at<Bytes>(from + i + step);
+          kernels::vector_at<Bytes>(to + i) = first;
+          kernels::vector_at<Bytes>(to + i + step) = second;
+        }
+      for (; i + step < columns; i += step) kernels::vector_at<Bytes>(to + i) = kernels::vector_at<Bytes>(from + i);
       kernels::vector_at<Bytes>(to + columns - step) = kernels::vector_at<Bytes>(from + columns - step);
     }
   }
-  /// Every second element of two vectors.
+  /// Every second element. The last vector of a row overlaps with the previous one, and reads no element behind the
+  /// row.
   template <std::size_t Bytes, class C>
+  [[gnu::always_inline]] static void take_seconds(const C* from, std::int64_t from_row, C* to, std::int64_t to_row,
+                                                  std::int64_t rows, std::int64_t columns) {
+    constexpr std::int64_t step = kernels::lanes<C, Bytes>;
+    for (std::int64_t r = 0; r < rows; ++r, from += from_row, to += to_row) {
+      std::int64_t i = 0;
+      for (; i + 2 * step < columns; i += 2 * step) {
+        take_second<Bytes>(from + 2 * i, to + i);
+        take_second<Bytes>(from + 2 * (i + step), to + i + step);
+      }
+      if (i + step < columns) take_second<Bytes>(from + 2 * i, to + i);
+      take_second<Bytes, 1>(from + 2 * (columns - step) - 1, to + columns - step);
+    }
+  }
+  /// Every second element of two vectors, from the first or the second on.
+  template <std::size_t Bytes, std::size_t First = 0, class C>
   [[gnu::always_inline]] static void take_second(const C* from, C* to) {
     constexpr auto n = static_cast<std::size_t>(kernels::lanes<C, Bytes>);
     const kernels::Vector<C, Bytes> a = kernels::vector_at<Bytes>(from);
     const kernels::Vector<C, Bytes> b = kernels::vector_at<Bytes>(from + n);
     [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
-      kernels::vector_at<Bytes>(to) = __builtin_shufflevector(a, b, 2 * I...);
+      kernels::vector_at<Bytes>(to) = __builtin_shufflevector(a, b, 2 * I + First...);
     }(std::make_index_sequence<n>{});
   }
 };
