@@ -235,8 +235,8 @@ template <int Bits, int Rows>
 
 #endif
 
-/// Computes the sums of a tile of `rows`: 3, or a power of two up to dot_form(set, Bits).most_rows. This CPU must have
-/// `set`.
+/// Computes the sums of a tile of `rows`: a power of two up to dot_form(set, Bits).most_rows, or, on vnni, 3. This CPU
+/// must have `set`.
 template <int Bits>
 void compute_dots([[maybe_unused]] DotSet set, std::int64_t rows, const ByteDots& d) noexcept {
   const auto run = [&]<int Rows>() {
@@ -250,9 +250,9 @@ void compute_dots([[maybe_unused]] DotSet set, std::int64_t rows, const ByteDots
   switch (rows) {
     case 1: return run.template operator()<1>();
     case 2: return run.template operator()<2>();
-    case 3: return run.template operator()<3>();
     case 4: return run.template operator()<4>();
 #if DAVIT_BYTE_CONVOLUTION
+    case 3: return dots_vnni<Bits, 3>(d);
     case 8: return run.template operator()<8>();
     case 16: return run.template operator()<16>();
 #endif
