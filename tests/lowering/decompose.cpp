@@ -521,6 +521,20 @@ TEST_CASE("products of bytes are exact, however long: in float32 by parts, or in
   }
 }
 
+TEST_CASE("weights that torch packed in a layout that is not read are refused, with a way out") {
+  support::Draft d;
+  const ValueId x = d.user("x", {1, 64});
+  const ValueId w = d.b.tensor("w", F::uint8, {1000}), y = d.b.tensor("y", F::float32, {1, 16});
+  d.node("aten.full.default", {d.b.ints({1000}), d.b.integer(3), d.b.scalar_type(F::uint8)}, {w});
+  d.node("aten._dyn_quant_matmul_4bit.default",
+         {d.b.value(x), d.b.value(w), d.b.integer(32), d.b.integer(64), d.b.integer(16)}, {y});
+  d.output(y);
+  const auto lowered = to_backend<portable>(d.finish());
+  REQUIRE_FALSE(lowered);
+  CHECK(lowered.error().code == ErrorCode::unsupported_operator);
+  CHECK(lowered.error().fix == "export the model before its weights are packed, or on x86: KleidiAI packed these");
+}
+
 TEST_CASE("weights of bytes, scaled by row of results, are multiplied in float32") {
   support::Draft d;
   const ValueId x = d.user("x", {1, 3}), scales = d.user("scales", {2});

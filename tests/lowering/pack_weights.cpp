@@ -195,6 +195,7 @@ TEST_CASE("pack_weights: bytes are found through views and dtypes, with one scal
         }) == floats);
   CHECK(target([&](Draft& d, ValueId x) { return times(d, x, {8}, {2, 8}); }) == floats);     // a scale per input
   CHECK(target([&](Draft& d, ValueId x) { return times(d, x, {1, 8}, {2, 8}); }) == floats);  // likewise
+  CHECK(target([&](Draft& d, ValueId x) { return times(d, x, {2, 8}, {2, 8}); }) == floats);
   CHECK(target([&](Draft& d, ValueId x) { return dequantized(d, x, {2, 8}, {2, 1}, ScalarType::int8); }) ==
         bytes);  // a difference of 8 bits, which wraps, is bytes
   CHECK(target(
@@ -202,6 +203,10 @@ TEST_CASE("pack_weights: bytes are found through views and dtypes, with one scal
               return view(d, times(d, x, {4, 1}, {4, 4}), f32, "rows", {2, 8});
             },
             {4, 4}) == floats);
+  CHECK(target([&](Draft& d, ValueId x) {  // likewise, of the same bytes
+          const ValueId square = view(d, x, ScalarType::int8, "square", {4, 4});
+          return view(d, times(d, square, {4, 1}, {4, 4}), f32, "rows", {2, 8});
+        }) == floats);
   CHECK(target([&](Draft& d, ValueId x) {  // unsigned bytes of signed ones
           const ValueId turned = view(d, x, ScalarType::int8, "turned", {2, 1, 8});
           const ValueId other = cast(d, turned, ScalarType::uint8, "other", {2, 1, 8});
@@ -212,7 +217,10 @@ TEST_CASE("pack_weights: _int_mm of bytes stays one of bytes, exact, in parts of
   for (const std::int64_t inner : {8, 1024, 2052}) {
     CAPTURE(inner);
     Draft d;
-    const ValueId w = d.parameter("w", bytes({inner, 4})), x = user_bytes(d, {2, inner});
+    Tensor weights = Tensor::zeros(ScalarType::int8, std::vector<std::int64_t>{inner, 4});
+    for (std::int64_t i = 0; i < weights.numel(); ++i)  // large, so that sums of all would not fit a float
+      weights.view().as<std::int8_t>()[i] = static_cast<std::int8_t>(127 - i * 37 % 3);
+    const ValueId w = d.parameter("w", weights), x = user_bytes(d, {2, inner});
     d.output(d.b.call("aten._int_mm.default", {{"self", d.b.value(x)}, {"mat2", d.b.value(w)}}, "sums",
                       ScalarType::int32, {2, 4}));
     const ExportedProgram program = d.finish();
@@ -227,11 +235,11 @@ TEST_CASE("pack_weights: _int_mm of bytes stays one of bytes, exact, in parts of
     std::vector<std::int32_t> expected(8);
     for (std::int64_t r = 0; r < 2; ++r)
       for (std::int64_t k = 0; k < inner; ++k) {
-        const auto value = static_cast<std::int8_t>(r == 0 ? -128 : k * 91 % 256 - 128);
+        const auto value = static_cast<std::int8_t>(r == 0 ? 127 - k % 2 : k * 91 % 256 - 128);
         input.view().as<std::int8_t>()[r * inner + k] = value;
         for (std::int64_t n = 0; n < 4; ++n)
           expected[static_cast<std::size_t>(r * 4 + n)] +=
-              value * std::int32_t{bytes({inner, 4}).view().as<std::int8_t>()[k * 4 + n]};
+              value * std::int32_t{weights.view().as<std::int8_t>()[k * 4 + n]};
       }
     const auto sums = session.run("forward", input);
     REQUIRE(sums);

@@ -14,6 +14,10 @@ namespace davit {
 /// Returns the decomposition for complex tensors; empty if there is none.
 [[nodiscard]] std::string_view find_complex_rule(std::string_view target) noexcept;
 
+/// Returns what an operator's rule says of arguments that it does not fit, "..." of `fail('...')`; empty if it does
+/// not.
+[[nodiscard]] std::string_view advice_of_rule(std::string_view target) noexcept;
+
 /// Returns the functional form of an operator in place or with out=: "aten.add.Tensor" of "aten.add_.Tensor" and of
 /// "aten.add.out". Empty if the operator has none by its name. O(size of the name).
 [[nodiscard]] Name functional_form(std::string_view target);

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,7 @@
 #include "davit/lowering/partitioned_graph.hpp"
 #include "davit/lowering/prepare_program.hpp"
 #include "davit/lowering/shared_state.hpp"
+#include "davit/ops/rules.hpp"
 #include "davit/program/operator_call.hpp"
 #include "davit/program/schema_version.hpp"
 #include "davit/program/verify.hpp"
@@ -90,6 +92,17 @@ Result<const ExportedProgram*> find_program(std::span<const ProgramMethod> metho
                .where = concat("node '", node_label(graph, nodes[0]), "' (", graph.target(graph.nodes[nodes[0]]), ")"),
                .what = concat(nodes.size(), " node(s) were left undelegated, and full delegation is required:", list),
                .fix = "name a backend that takes them, or do not require full delegation"};
+}
+
+/// The error with the advice of a rule that does not fit its node as its fix, if there is one.
+[[nodiscard]] Error advised(Error error, GraphModuleView graph) {
+  if (error.code == ErrorCode::unsupported_operator)
+    for (const Node& node : graph.nodes)
+      if (const std::string_view advice = advice_of_rule(graph.target(node)); !advice.empty()) {
+        error.fix = Name::own(advice);
+        break;
+      }
+  return error;
 }
 
 /// Lowers one method of a program.
@@ -430,7 +443,7 @@ class MethodLowering {
     const bool reports = diagnostics != nullptr;
     Result<LoweredMethod> lowered =
         lowering.run(std::move(*partitioning), reports ? &report : nullptr, reports && diagnostics->with_attributes);
-    if (!lowered) return error_of(std::move(lowered));
+    if (!lowered) return std::unexpected(detail::advised(std::move(lowered.error()), program.view()));
     if (Result<void> added = lowering.add_state(parts->state, *lowered); !added) return error_of(std::move(added));
     if (diagnostics != nullptr) diagnostics->reports.push_back(std::move(report));
     parts->methods.push_back(std::move(*lowered));

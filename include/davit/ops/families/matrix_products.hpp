@@ -22,7 +22,7 @@ inline constexpr OperatorRow matrix_products[] = {
        n = in_features * out_features // 2;
        g = in_features * out_features // block_size;
        p = dtype(packed_weights) == float32 && rank(packed_weights) == 1 && size(packed_weights, 0) == n + g ?
-         packed_weights : fail(0);
+         packed_weights : fail('export the model before its weights are packed, or on x86: KleidiAI packed these');
        f = reshape(cast(slice.Tensor(p, 0, 0, n), uint8), [out_features, in_features // 2]);
        q = cast(reshape($fields(f, [0, 4], 15, 8), [g, block_size]), float32);
        w = reshape(q * reshape(slice.Tensor(p, 0, n, n + g), [g, 1]), [out_features, in_features]);
@@ -75,7 +75,8 @@ inline constexpr OperatorRow matrix_products[] = {
     {.rule = R"(aten._weight_int4pack_mm_for_cpu.default(self, mat2, qGroupSize, qScaleAndZeros):
        n = size(mat2, 0);
        k = 2 * size(mat2, 1);
-       p = n % 64 == 0 ? reshape(mat2, [n // 64, k, 32]) : fail(0);
+       p = n % 64 == 0 ? reshape(mat2, [n // 64, k, 32]) :
+         fail('export the model before its weights are packed: 64 outputs at a time are read, and these are not');
        q = permute(cat([$field(p, 0, 15), $field(p, 4, 15)], 2), [0, 2, 1]);
        s = unsqueeze(permute(cast(qScaleAndZeros, float32), [1, 0, 2]), 2);
        g = cast(reshape(q, [n, k // qGroupSize, qGroupSize]), float32) - 8;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 #include "davit/ops/detail/operator_index.hpp"
@@ -13,6 +14,15 @@ std::string_view find_decomposition(std::string_view target) noexcept {
 }
 std::string_view find_complex_rule(std::string_view target) noexcept {
   return detail::find_text<&OperatorRow::complex_rule>(target);
+}
+
+std::string_view advice_of_rule(std::string_view target) noexcept {
+  constexpr std::string_view before = "fail('";
+  const std::string_view rule = find_decomposition(target);
+  const std::size_t at = rule.find(before);
+  if (at == std::string_view::npos) return {};
+  const std::string_view text = rule.substr(at + before.size());
+  return text.substr(0, text.find('\''));
 }
 
 Name functional_form(std::string_view target) {
