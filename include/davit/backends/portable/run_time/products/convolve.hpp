@@ -62,7 +62,7 @@ struct SumOfTaps {
   template <std::size_t Bytes, Finish How, class C>
   [[gnu::always_inline]] static std::int64_t nine_taps(const C* weight, const std::int64_t* offsets, const C* image,
                                                        C bias, const RowEpilogue& e, C* out, std::int64_t n) {
-    constexpr std::size_t taps = 9, vectors = 8;
+    constexpr std::size_t taps = 9, vectors = 6;
     constexpr auto step = static_cast<std::size_t>(lanes<C, Bytes>);
     C factors[taps];
     const C* from[taps];

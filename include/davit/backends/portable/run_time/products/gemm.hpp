@@ -203,6 +203,7 @@ struct MultiplyPanel {
     std::int64_t j = 0;
     for (; j + columns <= p.width; j += columns) {
       C* to = p.tile;
+#pragma GCC unroll 4
       for (std::int64_t k = 0; k < p.depth; ++k, to += columns) {
         const C* const from = p.b.data + p.b.rows[k] + j;
         Vector<C, Bytes> row[Vectors];
@@ -240,6 +241,7 @@ struct MultiplyPanel {
           tile<Bytes, Rows, narrow>(p, i, j);
       }
     };
+    if constexpr (kernels::many_narrow_registers<Bytes> && Vectors == 1) take.template operator()<12>();
     take.template operator()<Bytes == 64 ? 8 : Vectors == 4 ? 5 : 6>();  // the number of registers
     take.template operator()<4>();
     take.template operator()<2>();
@@ -268,8 +270,11 @@ struct MultiplyPanel {
     constexpr std::size_t blocks = Copied ? 2 : 1, half = std::min(Vectors, std::size_t{2});
     // the factors of a row of several steps by one load: on ARM64, products take one element of a vector
     if constexpr (kernels::many_narrow_registers<Bytes> && !Pairs)
-      if (a_col == 1)
-        for (constexpr std::int64_t steps = blocks * lanes<C, Bytes>; k + steps <= depth; k += steps) {
+      if (a_col == 1) {
+        constexpr std::int64_t steps = blocks * lanes<C, Bytes>;
+        const std::int64_t whole = depth / steps * steps;
+        const C* const end = b + (Copied ? whole * static_cast<std::int64_t>(Vectors * step) : 0);
+        for (; Copied ? b != end : k < whole; k += Copied ? 0 : steps) {
           unroll<blocks>([&]<std::size_t B>() __attribute__((always_inline)) {
             V factors[Rows], row[Vectors];
             unroll<Rows>([&]<std::size_t R>() __attribute__((always_inline)) {
@@ -302,6 +307,8 @@ struct MultiplyPanel {
           });
           if constexpr (Copied) b += blocks * step * Vectors * step;
         }
+        k = whole;
+      }
     for (; k < depth; ++k, a += a_col) {
       const C* from = b;
       if constexpr (Copied)

@@ -219,16 +219,18 @@ struct MultiplyRow {
     V sums[n];
     unroll<n>([&]<std::size_t J>() __attribute__((always_inline)) {
       const C* const column = b + static_cast<std::int64_t>(J) * p.b_col;
-      V own[2]{};
+      constexpr std::size_t together = kernels::many_narrow_registers<Bytes> ? 4 : 2;
+      V own[together]{};
       std::int64_t at = 0;
-      for (; at + 2 * step <= p.k; at += 2 * step)
-        unroll<2>([&]<std::size_t I>() __attribute__((always_inline)) {
+      for (constexpr auto block = static_cast<std::int64_t>(together) * step; at + block <= p.k; at += block)
+        unroll<together>([&]<std::size_t I>() __attribute__((always_inline)) {
           const std::int64_t from = at + static_cast<std::int64_t>(I) * step;
           own[I] += kernels::vector_at<Bytes>(column + from) * kernels::vector_at<Bytes>(a + from);
         });
       for (; at + step <= p.k; at += step)
         own[0] += kernels::vector_at<Bytes>(column + at) * kernels::vector_at<Bytes>(a + at);
       sums[J] = own[0] + own[1];
+      if constexpr (together == 4) sums[J] += own[2] + own[3];
     });
     transpose_lanes<C, Bytes>(sums);
     V total = sums[0];

@@ -45,10 +45,13 @@ struct CopyRows {
       std::int64_t i = 0;
       if constexpr (kernels::many_narrow_registers<Bytes>)
         for (; i + 2 * step < columns; i += 2 * step) {
-          const kernels::Vector<C, Bytes> first = kernels::vector_at<Bytes>(from + i),
-                                          second = kernels::vector_at<Bytes>(from + i + step);
-          kernels::vector_at<Bytes>(to + i) = first;
-          kernels::vector_at<Bytes>(to + i + step) = second;
+          const C* source = from + i;
+          C* target = to + i;
+          asm("" : "+r"(source), "+r"(target));  // one address each: a load and a store of two vectors
+          const kernels::Vector<C, Bytes> first = kernels::vector_at<Bytes>(source),
+                                          second = kernels::vector_at<Bytes>(source + step);
+          kernels::vector_at<Bytes>(target) = first;
+          kernels::vector_at<Bytes>(target + step) = second;
         }
       for (; i + step < columns; i += step) kernels::vector_at<Bytes>(to + i) = kernels::vector_at<Bytes>(from + i);
       kernels::vector_at<Bytes>(to + columns - step) = kernels::vector_at<Bytes>(from + columns - step);
