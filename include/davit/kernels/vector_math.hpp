@@ -20,6 +20,13 @@ namespace detail {
 template <FloatVector V>
 using IntsOf = Vector<std::int32_t, sizeof(V)>;
 
+/// Rounds elements to float where registers keep more digits (x87).
+template <class V>
+[[gnu::always_inline]] inline void drop_excess([[maybe_unused]] V& v) noexcept {
+#if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ == 2
+  asm("" : "+m"(v));
+#endif
+}
 /// Absolute values, and absolute values with the signs of another vector.
 template <FloatVector V>
 [[gnu::always_inline]] inline void take_magnitude(const V& x, V& to) noexcept {
@@ -46,7 +53,8 @@ template <FloatVector V>
 template <FloatVector V>
 [[gnu::always_inline]] inline void take_nearest(const V& x, float factor, IntsOf<V>& n, V& whole) noexcept {
   constexpr float round = 12582912.0f;  // 1.5 * 2^23: adding it leaves the nearest integer in the low bits
-  const V shifted = x * factor + round;
+  V shifted = x * factor + round;
+  drop_excess(shifted);
   whole = shifted - round;
   n = __builtin_bit_cast(IntsOf<V>, shifted) - __builtin_bit_cast(std::int32_t, round);
 }
@@ -202,7 +210,9 @@ template <FloatVector V>
   constexpr float whole = 8388608.0f;  // from here on all floats are integers
   V a;
   detail::take_magnitude(x, a);
-  const V rounded = (a + whole) - whole;
+  V shifted = a + whole;
+  detail::drop_excess(shifted);
+  const V rounded = shifted - whole;
   detail::take_sign<V>(a < whole ? rounded : a, x, to);
 }
 
