@@ -7,6 +7,12 @@
 
 #include "davit/core/target.hpp"
 #include "davit/kernels/vectors.hpp"
+#if DAVIT_TARGET_ARM64 && DAVIT_TARGET_LINUX && __has_include(<sys/auxv.h>)
+#include <sys/auxv.h>
+#define DAVIT_ARM64_FEATURES 1
+#else
+#define DAVIT_ARM64_FEATURES 0
+#endif
 
 /// Kernels that are compiled for several instruction sets; the CPU's widest one is chosen at run time.
 ///
@@ -43,6 +49,17 @@ inline constexpr bool one_instruction_set = false;
   if (vector_bytes < 32 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return 32;
 #endif
   return vector_bytes;
+}
+
+/// True if this CPU of ARM64 adds four products of bytes to a sum in one instruction (dotprod of ARMv8.2), as Linux
+/// says.
+[[nodiscard]] inline bool has_byte_dots() noexcept {
+#if DAVIT_ARM64_FEATURES
+  static const bool has = (::getauxval(AT_HWCAP) & 1ul << 20) != 0;
+  return has;
+#else
+  return false;
+#endif
 }
 
 /// Calls Kernel::run<Bytes>(arguments); this CPU must have such vectors.

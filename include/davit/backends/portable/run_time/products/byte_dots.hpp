@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "davit/core/packed_weights.hpp"
 #include "davit/core/target.hpp"
@@ -27,7 +28,7 @@ struct ByteDots {
 };
 
 /// Instruction sets that have such loops. Sums are the same on all.
-enum class DotSet : std::uint8_t { plain, avx2, vnni };
+enum class DotSet : std::uint8_t { plain, avx2, vnni, sdot };
 
 /// How a loop takes rows.
 struct DotForm {
@@ -47,6 +48,8 @@ struct DotForm {
   if (set == DotSet::plain) return {4, 0, true, {0, 2, 1, 3}};
 #endif
   if (set == DotSet::plain) return {4, 0, false, {0, 1, 2, 3, 4, 5, 6, 7}};
+  if (set == DotSet::sdot)
+    return bits == 4 ? DotForm{4, 0, false, {0, 2, 4, 6, 1, 3, 5, 7}} : DotForm{4, 0, false, {0, 1, 2, 3}};
   const std::int64_t rows = set == DotSet::vnni ? 16 : 8;
   if (bits == 4) return {rows, 8, false, {0, 2, 4, 6, 1, 3, 5, 7}};
   return set == DotSet::vnni ? DotForm{rows, 128, false, {0, 1, 2, 3}} : DotForm{rows, 0, true, {0, 2, 1, 3}};
@@ -54,12 +57,18 @@ struct DotForm {
 /// The largest group whose sums fit 32 bits on every set.
 inline constexpr std::int64_t most_of_group = 1 << 16;
 
-/// The set of this CPU.
-[[nodiscard]] inline DotSet dot_set() noexcept {
+/// True if this CPU has a set.
+[[nodiscard]] inline bool has_dots(DotSet set) noexcept {
 #if DAVIT_BYTE_CONVOLUTION
-  if (kernels::detail::has_wide_byte_products()) return DotSet::vnni;
-  if (kernels::can_convolve_bytes()) return DotSet::avx2;
+  if (set == DotSet::vnni) return kernels::detail::has_wide_byte_products();
+  if (set == DotSet::avx2) return kernels::can_convolve_bytes();
 #endif
+  return set == DotSet::plain || (set == DotSet::sdot && kernels::has_byte_dots());
+}
+/// The fastest set of this CPU.
+[[nodiscard]] inline DotSet dot_set() noexcept {
+  for (const DotSet set : {DotSet::sdot, DotSet::vnni, DotSet::avx2})
+    if (has_dots(set)) return set;
   return DotSet::plain;
 }
 
@@ -134,6 +143,59 @@ void dots_plain(const ByteDots& d) noexcept {
       }
       for (int r = 0; r < Rows; ++r) kernels::vector_at<bytes>(to + r * PackedWeights::block + part) = sums[r];
     }
+}
+
+#endif
+
+#if DAVIT_TARGET_ARM64
+
+/// Adds four products of bytes to each sum: of its own lane of the weights with one lane of `x`.
+template <std::size_t Lane>
+[[gnu::target("arch=armv8.2-a+dotprod"), gnu::always_inline]] inline void add_four(
+    const kernels::Vector<std::int8_t, 16>& weights, const kernels::Vector<std::int32_t, 16>& x,
+    kernels::Vector<std::int32_t, 16>& sums) noexcept {
+  asm("sdot %0.4s, %1.16b, %2.4b[%c3]" : "+w"(sums) : "w"(weights), "w"(x), "i"(Lane));
+}
+/// Integers of 4 bits become bytes: the even ones of a word, and the odd ones.
+template <int Bits, std::size_t Rows>
+[[gnu::target("arch=armv8.2-a+dotprod")]] void dots_sdot(const ByteDots& d) noexcept {
+  using Ints = kernels::Vector<std::int32_t, 16>;
+  using Bytes = kernels::Vector<std::int8_t, 16>;
+  constexpr std::size_t fields = 32 / Bits, halves = fields / 4, parts = PackedWeights::block / 4;
+  const auto* x = static_cast<const std::int8_t*>(d.x);
+  const std::int32_t* word = d.words;
+  std::int32_t* to = d.sums;
+  for (std::int64_t g = 0; g < d.groups; ++g, to += Rows * PackedWeights::block) {
+    Ints sums[parts][Rows];
+#pragma GCC unroll 4
+    for (std::size_t part = 0; part < parts; ++part)
+#pragma GCC unroll 4
+      for (std::size_t r = 0; r < Rows; ++r)
+        sums[part][r] = d.starts[g * static_cast<std::int64_t>(Rows) + static_cast<std::int64_t>(r)] + Ints{};
+    for (std::int64_t i = 0; i < d.group_words; ++i, word += PackedWeights::block, x += Rows * fields) {
+      Ints rows[(Rows * halves + 3) / 4]{};
+      std::memcpy(rows, x, Rows * fields);
+#pragma GCC unroll 4
+      for (std::size_t part = 0; part < parts; ++part) {
+        const auto packed = __builtin_bit_cast(Bytes, Ints(kernels::vector_at<16>(word + 4 * part)));
+        [&]<std::size_t... R>(std::index_sequence<R...>)
+            __attribute__((target("arch=armv8.2-a+dotprod"), always_inline)) {
+              if constexpr (Bits == 4) {
+                const Bytes even = (packed << 4) >> 4, odd = packed >> 4;
+                (add_four<2 * R % 4>(even, rows[R / 2], sums[part][R]), ...);
+                (add_four<2 * R % 4 + 1>(odd, rows[R / 2], sums[part][R]), ...);
+              } else {
+                (add_four<R>(packed, rows[0], sums[part][R]), ...);
+              }
+            }(std::make_index_sequence<Rows>{});
+      }
+    }
+#pragma GCC unroll 4
+    for (std::size_t r = 0; r < Rows; ++r)
+#pragma GCC unroll 4
+      for (std::size_t part = 0; part < parts; ++part)
+        kernels::vector_at<16>(to + r * PackedWeights::block + 4 * part) = sums[part][r];
+  }
 }
 
 #endif
@@ -245,7 +307,12 @@ void compute_dots([[maybe_unused]] DotSet set, std::int64_t rows, const ByteDots
     if constexpr (Rows <= 8)
       if (set == DotSet::avx2) return dots_avx2<Bits, Rows>(d);
 #endif
-    if constexpr (Rows <= 4) dots_plain<Bits, Rows>(d);
+    if constexpr (Rows <= 4) {
+#if DAVIT_TARGET_ARM64
+      if (set == DotSet::sdot) return dots_sdot<Bits, Rows>(d);
+#endif
+      dots_plain<Bits, Rows>(d);
+    }
   };
   switch (rows) {
     case 1: return run.template operator()<1>();
