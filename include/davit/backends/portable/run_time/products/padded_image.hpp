@@ -41,6 +41,8 @@ struct CopyRows {
   [[gnu::always_inline]] static void copy(const C* from, std::int64_t from_row, C* to, std::int64_t to_row,
                                           std::int64_t rows, std::int64_t columns) {
     constexpr std::int64_t step = kernels::lanes<C, Bytes>;
+    if constexpr (kernels::many_narrow_registers<Bytes>)
+      if (columns == 4 * step) return copy_four<Bytes>(from, from_row, to, to_row, rows);
     for (std::int64_t r = 0; r < rows; ++r, from += from_row, to += to_row) {
       std::int64_t i = 0;
       if constexpr (kernels::many_narrow_registers<Bytes>)
@@ -55,6 +57,20 @@ struct CopyRows {
         }
       for (; i + step < columns; i += step) kernels::vector_at<Bytes>(to + i) = kernels::vector_at<Bytes>(from + i);
       kernels::vector_at<Bytes>(to + columns - step) = kernels::vector_at<Bytes>(from + columns - step);
+    }
+  }
+  /// Rows of four vectors: those of a panel of a product.
+  template <std::size_t Bytes, class C>
+  [[gnu::always_inline]] static void copy_four(const C* from, std::int64_t from_row, C* to, std::int64_t to_row,
+                                               std::int64_t rows) {
+    constexpr std::int64_t step = kernels::lanes<C, Bytes>;
+    for (; rows > 0; --rows, from += from_row, to += to_row) {
+      asm("" : "+r"(from), "+r"(to));  // loads and stores of two vectors
+      kernels::Vector<C, Bytes> row[4];
+#pragma GCC unroll 4
+      for (std::int64_t i = 0; i < 4; ++i) row[i] = kernels::vector_at<Bytes>(from + i * step);
+#pragma GCC unroll 4
+      for (std::int64_t i = 0; i < 4; ++i) kernels::vector_at<Bytes>(to + i * step) = row[i];
     }
   }
   /// Every second element. The last vector of a row overlaps with the previous one, and reads no element behind the
