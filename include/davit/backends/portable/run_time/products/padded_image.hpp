@@ -41,37 +41,58 @@ struct CopyRows {
   [[gnu::always_inline]] static void copy(const C* from, std::int64_t from_row, C* to, std::int64_t to_row,
                                           std::int64_t rows, std::int64_t columns) {
     constexpr std::int64_t step = kernels::lanes<C, Bytes>;
-    if constexpr (kernels::many_narrow_registers<Bytes>)
-      if (columns == 4 * step) return copy_four<Bytes>(from, from_row, to, to_row, rows);
+    if constexpr (kernels::many_narrow_registers<Bytes>) {
+      if (columns >= 2 * step) return copy_pairs<Bytes>(from, from_row, to, to_row, rows, columns);
+      for (; rows > 0; --rows, from += from_row, to += to_row) {
+        kernels::vector_at<Bytes>(to) = kernels::vector_at<Bytes>(from);
+        kernels::vector_at<Bytes>(to + columns - step) = kernels::vector_at<Bytes>(from + columns - step);
+      }
+      return;
+    }
     for (std::int64_t r = 0; r < rows; ++r, from += from_row, to += to_row) {
       std::int64_t i = 0;
-      if constexpr (kernels::many_narrow_registers<Bytes>)
-        for (; i + 2 * step < columns; i += 2 * step) {
-          const C* source = from + i;
-          C* target = to + i;
-          asm("" : "+r"(source), "+r"(target));  // one address each: a load and a store of two vectors
-          const kernels::Vector<C, Bytes> first = kernels::vector_at<Bytes>(source),
-                                          second = kernels::vector_at<Bytes>(source + step);
-          kernels::vector_at<Bytes>(target) = first;
-          kernels::vector_at<Bytes>(target + step) = second;
-        }
       for (; i + step < columns; i += step) kernels::vector_at<Bytes>(to + i) = kernels::vector_at<Bytes>(from + i);
       kernels::vector_at<Bytes>(to + columns - step) = kernels::vector_at<Bytes>(from + columns - step);
     }
   }
-  /// Rows of four vectors: those of a panel of a product.
   template <std::size_t Bytes, class C>
-  [[gnu::always_inline]] static void copy_four(const C* from, std::int64_t from_row, C* to, std::int64_t to_row,
-                                               std::int64_t rows) {
+  [[gnu::always_inline]] static void copy_pair(const C* from, C* to) {
     constexpr std::int64_t step = kernels::lanes<C, Bytes>;
-    for (; rows > 0; --rows, from += from_row, to += to_row) {
-      asm("" : "+r"(from), "+r"(to));  // loads and stores of two vectors
-      kernels::Vector<C, Bytes> row[4];
-#pragma GCC unroll 4
-      for (std::int64_t i = 0; i < 4; ++i) row[i] = kernels::vector_at<Bytes>(from + i * step);
-#pragma GCC unroll 4
-      for (std::int64_t i = 0; i < 4; ++i) kernels::vector_at<Bytes>(to + i * step) = row[i];
-    }
+    const kernels::Vector<C, Bytes> first = kernels::vector_at<Bytes>(from),
+                                    second = kernels::vector_at<Bytes>(from + step);
+    kernels::vector_at<Bytes>(to) = first;
+    kernels::vector_at<Bytes>(to + step) = second;
+  }
+  /// Rows of pairs of vectors, of which the last overlaps with the one before it. Short rows have no loop.
+  template <std::size_t Bytes, class C>
+  [[gnu::always_inline]] static void copy_pairs(const C* from, std::int64_t from_row, C* to, std::int64_t to_row,
+                                                std::int64_t rows, std::int64_t columns) {
+    constexpr std::int64_t pair = 2 * kernels::lanes<C, Bytes>;
+    const std::int64_t last = columns - pair;
+    const auto each_row = [&](auto&& leading) __attribute__((always_inline)) {
+      for (; rows > 0; --rows, from += from_row, to += to_row) {
+        leading();
+        const C* source = from + last;
+        C* target = to + last;
+        asm("" : "+r"(source), "+r"(target));  // one address each: a load and a store of two vectors
+        copy_pair<Bytes>(source, target);
+      }
+    };
+    const auto some = [&]<std::size_t... I>(std::index_sequence<I...>) __attribute__((always_inline)) {
+      each_row([&]() __attribute__((always_inline)) {
+        (copy_pair<Bytes>(from + static_cast<std::int64_t>(I) * pair, to + static_cast<std::int64_t>(I) * pair), ...);
+      });
+    };
+    if (last <= 0) return some(std::make_index_sequence<0>{});
+    if (last <= pair) return some(std::make_index_sequence<1>{});
+    if (last <= 2 * pair) return some(std::make_index_sequence<2>{});
+    if (last <= 3 * pair) return some(std::make_index_sequence<3>{});
+    each_row([&]() __attribute__((always_inline)) {
+      const C* source = from;
+      C* target = to;
+      for (const C* const end = from + last; source < end; source += pair, target += pair)
+        copy_pair<Bytes>(source, target);
+    });
   }
   /// Every second element. The last vector of a row overlaps with the previous one, and reads no element behind the
   /// row.
