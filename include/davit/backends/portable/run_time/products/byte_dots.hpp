@@ -297,8 +297,8 @@ template <int Bits, int Rows>
 
 #endif
 
-/// Computes the sums of a tile of `rows`: a power of two up to dot_form(set, Bits).most_rows, or, on vnni, 3. This CPU
-/// must have `set`.
+/// Computes the sums of a tile of `rows`: a power of two up to dot_form(set, Bits).most_rows, or, on vnni and sdot, 3.
+/// This CPU must have `set`.
 template <int Bits>
 void compute_dots([[maybe_unused]] DotSet set, std::int64_t rows, const ByteDots& d) noexcept {
   const auto run = [&]<int Rows>() {
@@ -322,6 +322,8 @@ void compute_dots([[maybe_unused]] DotSet set, std::int64_t rows, const ByteDots
     case 3: return dots_vnni<Bits, 3>(d);
     case 8: return run.template operator()<8>();
     case 16: return run.template operator()<16>();
+#elif DAVIT_TARGET_ARM64
+    case 3: return dots_sdot<Bits, 3>(d);
 #endif
     default: return;
   }

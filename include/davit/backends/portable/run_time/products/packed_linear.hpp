@@ -214,12 +214,13 @@ void multiply_packed(const PackedProduct& p, float* work) {
     for (std::int64_t j = 0; j < w.outputs; ++j) p.y[i * w.outputs + j] += p.bias[j];
 }
 
-/// True if rows are cut into bytes, which this CPU multiplies four at a time.
-[[nodiscard]] inline bool splits_floats(const PackedWeights& w, std::int64_t rows) noexcept {
-  return rows <= most_split_rows && w.group_size() <= most_of_group && dot_set() == DotSet::vnni;
+/// True if rows are cut into bytes, which `set` multiplies four at a time.
+[[nodiscard]] inline bool splits_floats(DotSet set, const PackedWeights& w, std::int64_t rows) noexcept {
+  return takes_split_floats(set) && rows <= most_split_rows && w.group_size() <= most_of_group;
 }
 /// The rows of a product, cut into bytes.
 struct SplitRows {
+  DotSet set;
   std::int8_t* tiles;    ///< 3 * depth per row
   std::int32_t* starts;  ///< 3 * groups per row
   float* scales;         ///< groups per row
@@ -241,7 +242,7 @@ void multiply_split(const PackedProduct& p, const SplitRows& split, std::int64_t
     groups = std::min(most_groups, w.groups - g);
     const std::int64_t of_row = row * w.groups + g, of_block = (b * w.groups + g) * block;
     compute_dots<Bits>(
-        DotSet::vnni, 3,
+        split.set, 3,
         {p.words + (b * w.words() + g * group_words) * block, split.tiles + 3 * (row * w.depth + g * w.group_size()),
          split.starts + 3 * of_row, groups, group_words, sums});
     const SplitSums all{groups,
@@ -259,7 +260,11 @@ template <int Bits>
 [[nodiscard]] bool multiply_split(const PackedProduct& p, const SplitRows& split) {
   const PackedWeights& w = p.weights;
   for (std::int64_t r = 0; r < p.rows; ++r) {
-    const SplitRow row{p.x + r * w.depth, w, split.tiles + r * 3 * w.depth, split.starts + r * 3 * w.groups,
+    const SplitRow row{p.x + r * w.depth,
+                       w,
+                       dot_form(split.set, Bits),
+                       split.tiles + r * 3 * w.depth,
+                       split.starts + r * 3 * w.groups,
                        split.scales + r * w.groups};
     if (!kernels::run_widest<SplitFloats<Bits>>(&row)) return false;
   }
@@ -345,7 +350,8 @@ inline void unpack_row(const PackedProduct& p, std::int64_t index, float* to) {
                                                                       : 0);
   const std::int64_t sum_count = product.offsets == nullptr ? 0 : product.rows * w.groups;
   const auto sums = buffers.buffer(sum_count);
-  const bool splits = detail::splits_floats(w, product.rows);
+  const detail::DotSet set = detail::dot_set();
+  const bool splits = detail::splits_floats(set, w, product.rows);
   const std::int64_t split_rows = splits ? 3 * product.rows : 0;
   const auto tiles = buffers.buffer_of<std::int8_t>(split_rows * w.depth);
   const auto starts = buffers.buffer_of<std::int32_t>(split_rows * w.groups);
@@ -365,7 +371,8 @@ inline void unpack_row(const PackedProduct& p, std::int64_t index, float* to) {
     product.turned = buffers.out(work);
   }
   product.y = buffers.out(y);
-  const detail::SplitRows split{buffers.at<std::int8_t>(tiles), buffers.at<std::int32_t>(starts), buffers.out(scales)};
+  const detail::SplitRows split{set, buffers.at<std::int8_t>(tiles), buffers.at<std::int32_t>(starts),
+                                buffers.out(scales)};
   if (splits && (w.bits == 4 ? detail::multiply_split<4>(product, split) : detail::multiply_split<8>(product, split)))
     return buffers.finish();
   if (w.bits == 4)

@@ -22,51 +22,56 @@ namespace davit::portable_kernels::detail {
 struct SplitRow {
   const float* x;
   PackedWeights weights;  ///< groups, and fields of a word
-  std::int8_t* tile;      ///< (words, 3, fields), as ByteDots takes them: the lowest bytes are the first row
-  std::int32_t* starts;   ///< (groups, 3)
-  float* scales;          ///< of the groups
+  DotForm form;
+  std::int8_t* tile;     ///< (words, 3, fields), as ByteDots takes them: the lowest bytes are the first row
+  std::int32_t* starts;  ///< (groups, 3)
+  float* scales;         ///< of the groups
 };
 
 /// Rows as long as this are cut: for more, weights become floats once for all of them.
 inline constexpr std::int64_t most_split_rows = 3;
 
-/// Cuts a row, with vectors of 64 bytes; false if it has numbers that are not finite, or groups whose largest number
-/// hides the bits of others.
+/// True for sets whose loops take tiles of three rows, in the order of SplitFloats.
+[[nodiscard]] constexpr bool takes_split_floats(DotSet set) noexcept {
+  return set == DotSet::vnni || set == DotSet::sdot;
+}
+
+/// Cuts a row; false if it has numbers that are not finite, or groups whose largest number hides the bits of others.
 template <int Bits>
 struct SplitFloats {
-  static constexpr DotForm form = dot_form(DotSet::vnni, Bits);
   static constexpr std::int64_t fields = 32 / Bits;
   static constexpr float most = 8355000;  ///< less than 0x7f7f7f: the highest byte stays in its range
   static constexpr float short_of_bits = 1024, least = 1e-25f, largest = 1e30f;
 
   template <std::size_t Bytes>
   [[gnu::always_inline]] static bool run(const SplitRow* row) {
-    if constexpr (Bytes == 64) {
+    if constexpr (kernels::walks_vectors<Bytes>) {
       const std::int64_t group = row->weights.group_size();
-      std::int8_t* tile = row->tile;
-      for (std::int64_t g = 0; g < row->weights.groups; ++g, tile += 3 * group)
-        if (!cut<Bytes>(row->x + g * group, group, tile, row->starts + 3 * g, row->scales[g])) return false;
+      for (std::int64_t g = 0; g < row->weights.groups; ++g)
+        if (!cut<Bytes>(row->x + g * group, group, *row, row->tile + 3 * g * group, row->starts + 3 * g,
+                        row->scales[g]))
+          return false;
     }
-    return Bytes == 64;
+    return kernels::walks_vectors<Bytes>;
   }
 
  private:
   template <std::size_t Bytes>
-  [[gnu::always_inline]] static bool cut(const float* x, std::int64_t count, std::int8_t* tile, std::int32_t* starts,
-                                         float& scale) {
+  [[gnu::always_inline]] static bool cut(const float* x, std::int64_t count, const SplitRow& row, std::int8_t* tile,
+                                         std::int32_t* starts, float& scale) {
     using V = kernels::Vector<float, Bytes>;
     using Ints = kernels::Vector<std::int32_t, Bytes>;
     constexpr std::int64_t step = kernels::lanes<float, Bytes>;
     alignas(Bytes) float rest[step] = {};
     const auto each = [&](auto&& use) __attribute__((always_inline)) {
       std::int64_t i = 0;
-      for (; i + step <= count; i += step) use(V(kernels::vector_at<Bytes>(x + i)), step);
+      for (; i + step <= count; i += step) use(V(kernels::vector_at<Bytes>(x + i)), i, step);
       if (i == count) return;
       std::copy_n(x + i, count - i, rest);
-      use(V(kernels::vector_at<Bytes>(rest)), count - i);
+      use(V(kernels::vector_at<Bytes>(rest)), i, count - i);
     };
     V greatest{}, strange{};
-    each([&](const V& v, std::int64_t) __attribute__((always_inline)) {
+    each([&](const V& v, std::int64_t, std::int64_t) __attribute__((always_inline)) {
       V size;
       absolute<Ints>(v, size);
       greatest = size > greatest ? size : greatest;
@@ -79,7 +84,7 @@ struct SplitFloats {
     const float inverse = top > 0 ? most / top : 0;
     scale = top / most;
     Ints sums[3] = {}, zeros{}, small{};
-    each([&](const V& v, std::int64_t n) __attribute__((always_inline)) {
+    each([&](const V& v, std::int64_t i, std::int64_t n) __attribute__((always_inline)) {
       V scaled = v * inverse, size;
       absolute<Ints>(scaled, size);
       small += size < short_of_bits + V{};
@@ -93,11 +98,11 @@ struct SplitFloats {
         const Ints byte = (left << 24) >> 24;
         left = (left - byte) >> 8;
         sums[part] += byte;
-        store<Bytes>(byte, n, tile + part * fields);
+        store<Bytes>(byte, i, n, tile + part * fields);
       }
-      tile += 3 * n;
     });
-    for (int part = 0; part < 3; ++part) starts[part] = form.start(kernels::sum_of<std::int32_t, Bytes>(sums[part]));
+    for (int part = 0; part < 3; ++part)
+      starts[part] = row.form.start(kernels::sum_of<std::int32_t, Bytes>(sums[part]));
     // lanes of true are -1; a part of a vector has zeros behind it, in both
     return 4 * std::int64_t{kernels::sum_of<std::int32_t, Bytes>(zeros - small)} <= count;
   }
@@ -105,17 +110,28 @@ struct SplitFloats {
   [[gnu::always_inline]] static void absolute(const V& v, V& to) noexcept {
     to = __builtin_bit_cast(V, __builtin_bit_cast(Ints, v) & INT32_MAX);
   }
-  /// Puts each word's fields into the order of the form.
+  /// Puts the even fields of each word, or of a vector that is half of a word, before the odd ones.
   template <std::size_t Bytes, class Ints, std::size_t... I>
   [[gnu::always_inline]] static void in_order(Ints& v, std::index_sequence<I...>) noexcept {
-    if constexpr (Bits == 4) v = __builtin_shufflevector(v, v, (static_cast<int>(I) / 8 * 8 + form.order[I % 8])...);
+    constexpr std::size_t together = std::min<std::size_t>(sizeof...(I), 8), half = together / 2;
+    if constexpr (Bits == 4)
+      v = __builtin_shufflevector(v, v,
+                                  static_cast<int>(I / together * together + I % half * 2 + I % together / half)...);
   }
-  /// Writes a part's bytes, word by word.
+  /// Writes a part's bytes from input `i` on, word by word.
   template <std::size_t Bytes, class Ints>
-  [[gnu::always_inline]] static void store(const Ints& part, std::int64_t count, std::int8_t* to) noexcept {
+  [[gnu::always_inline]] static void store(const Ints& part, std::int64_t i, std::int64_t count,
+                                           std::int8_t* to) noexcept {
     const auto bytes = __builtin_convertvector(part, kernels::Vector<std::int8_t, Bytes / sizeof(float)>);
-    for (std::int64_t i = 0; i < count; i += fields)
-      std::memcpy(to + 3 * i, reinterpret_cast<const char*>(&bytes) + i, static_cast<std::size_t>(fields));
+    const char* const from = reinterpret_cast<const char*>(&bytes);
+    if constexpr (kernels::lanes<float, Bytes> >= fields) {
+      for (std::int64_t k = 0; k < count; k += fields)
+        std::memcpy(to + 3 * (i + k), from + k, static_cast<std::size_t>(fields));
+    } else {  // a half of a word
+      std::int8_t* const word = to + 3 * (i / fields * fields) + i % fields / 2;
+      std::memcpy(word, from, 2);
+      std::memcpy(word + 4, from + 2, 2);
+    }
   }
 };
 
