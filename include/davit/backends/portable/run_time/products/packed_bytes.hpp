@@ -64,10 +64,11 @@ struct AddGroupSums {
       unroll<Rows * parts>([&]<std::size_t I>() __attribute__((always_inline)) {
         const std::int64_t at = g * PackedWeights::block + static_cast<std::int64_t>(I % parts * step);
         const V sum = __builtin_convertvector(kernels::vector_at<Bytes>(sums + I * step), V);
-        kernels::add_product(sum, V(kernels::vector_at<Bytes>(s.scales + at)), totals[I]);
-        if (s.offsets != nullptr)
-          kernels::add_product(V(kernels::vector_at<Bytes>(s.offsets + at)),
-                               s.x_sums[g * s.rows + row + static_cast<std::int64_t>(I / parts)], totals[I]);
+        const V scale = kernels::vector_at<Bytes>(s.scales + at);
+        kernels::add_product(sum, scale, totals[I]);
+        if (s.offsets == nullptr) return;
+        const V offset = kernels::vector_at<Bytes>(s.offsets + at);
+        kernels::add_product(offset, s.x_sums[g * s.rows + row + static_cast<std::int64_t>(I / parts)], totals[I]);
       });
     }
     unroll<Rows * parts>([&]<std::size_t I>()
@@ -88,7 +89,8 @@ struct FinishTile {
       float* const to = count == block ? y : made;
       for (std::int64_t i = 0; i < block; i += step) {
         V total = kernels::vector_at<Bytes>(totals + r * block + i);
-        kernels::add_product(V(kernels::vector_at<Bytes>(p->weight_sums + first + i)), -p->row_zeros[row + r], total);
+        const V weights = kernels::vector_at<Bytes>(p->weight_sums + first + i);
+        kernels::add_product(weights, -p->row_zeros[row + r], total);
         V sum{};
         if (p->of.bias != nullptr && to == y) sum = kernels::vector_at<Bytes>(p->of.bias + first + i);
         kernels::add_product(total, p->row_scales[row + r], sum);

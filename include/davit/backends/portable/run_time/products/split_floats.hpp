@@ -65,10 +65,14 @@ struct SplitFloats {
     alignas(Bytes) float rest[step] = {};
     const auto each = [&](auto&& use) __attribute__((always_inline)) {
       std::int64_t i = 0;
-      for (; i + step <= count; i += step) use(V(kernels::vector_at<Bytes>(x + i)), i, step);
+      for (; i + step <= count; i += step) {
+        const V v = kernels::vector_at<Bytes>(x + i);
+        use(v, i, step);
+      }
       if (i == count) return;
       std::copy_n(x + i, count - i, rest);
-      use(V(kernels::vector_at<Bytes>(rest)), i, count - i);
+      const V v = kernels::vector_at<Bytes>(rest);
+      use(v, i, count - i);
     };
     V greatest{}, strange{};
     each([&](const V& v, std::int64_t, std::int64_t) __attribute__((always_inline)) {
