@@ -84,10 +84,10 @@ Result<ExportedProgram> static_ir(const ExportedProgram& program, std::string_vi
   Result<std::optional<ExportedProgram>> prepared = prepare_program(program, whole);
   if (!prepared) return std::unexpected(std::move(prepared.error()));
   ExportedProgram made = *prepared ? **std::move(prepared) : program;
-  const BackendTable& computes = Backends::tables()[Backends::size - 1];
-  const PackOptions rows{.layout = PackedLayout::rows, .computes = &computes};
+  const BackendTable* const computes = &Backends::tables()[Backends::size - 1];
+  const PackOptions rows{.layout = PackedLayout::rows, .computes = computes};
   if (std::optional<ExportedProgram> packed = pack_weights(made, whole, warnings, rows)) made = *std::move(packed);
-  if (std::optional<ExportedProgram> folded = fold_constants(made, computes)) made = *std::move(folded);
+  if (std::optional<ExportedProgram> folded = fold_constants(made, *computes)) made = *std::move(folded);
   if (order->empty()) return made;
   return formats::embed_delegates(made, CapabilityPartitioner<Backends>(CapabilityOptions{.order = *std::move(order)}));
 }
