@@ -22,12 +22,12 @@ struct GroupLinear {
   float product = a * b;
 #if !defined(__clang__)  // fuses within expressions alone
   if !consteval {
-#if DAVIT_TARGET_ARM_FLOAT
+#if DAVIT_TARGET_ARM64
+    asm("" : "+w"(product));
+#elif DAVIT_TARGET_ARM_FLOAT
     asm("" : "+t"(product));
 #elif DAVIT_TARGET_SSE2
     asm("" : "+x"(product));
-#elif DAVIT_TARGET_ARM64
-    asm("" : "+w"(product));
 #else
     asm("" : "+rm"(product));
 #endif
