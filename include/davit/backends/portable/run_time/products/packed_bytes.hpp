@@ -159,8 +159,8 @@ void arrange_tile(const PackedWeights& w, const DotForm& form, const std::uint8_
       std::int32_t sum = 0;
       for (std::int64_t i = 0; i < group_words; ++i, from += fields, out += rows * fields)
         for (std::int64_t f = 0; f < fields; ++f) {
-          const auto byte = static_cast<std::int8_t>(from[form.order[static_cast<std::size_t>(f)]] ^ flip);
-          out[f] = byte;
+          const std::int32_t byte = (from[form.order[static_cast<std::size_t>(f)]] ^ flip ^ 0x80) - 128;  // as signed
+          out[f] = static_cast<T>(byte);
           sum += byte;
         }
       starts[g * rows + r] = form.start(sum);
