@@ -60,11 +60,14 @@ struct PackedWeights {
     std::int32_t& word = all_words[place_of_word(output, input)];
     word = static_cast<std::int32_t>(static_cast<std::uint32_t>(word) | field << (bits * (input % fields())));
   }
+  /// The integer in field `index` of a word.
+  [[nodiscard]] constexpr std::int32_t field(std::int32_t word, std::int64_t index) const noexcept {
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(word) << (32 - bits * (index + 1))) >> (32 - bits);
+  }
   /// The integer of a weight.
   [[nodiscard]] constexpr std::int32_t integer(const std::int32_t* all_words, std::int64_t output,
                                                std::int64_t input) const noexcept {
-    const auto word = static_cast<std::uint32_t>(all_words[place_of_word(output, input)]);
-    return static_cast<std::int32_t>(word << (32 - bits * (input % fields() + 1))) >> (32 - bits);
+    return field(all_words[place_of_word(output, input)], input % fields());
   }
   /// Likewise, to a byte of zeros, in rows.
   constexpr void put(std::uint8_t* all_bytes, std::int64_t output, std::int64_t input,

@@ -279,14 +279,11 @@ template <int Bits>
 /// Row `index` of the weights, as floats.
 inline void unpack_row(const PackedProduct& p, std::int64_t index, float* to) {
   const PackedWeights& w = p.weights;
-  const auto bits = static_cast<int>(w.bits), fields = static_cast<int>(w.fields());
-  for (std::int64_t k = 0; k < w.depth; k += fields) {
-    const auto word = static_cast<std::uint32_t>(p.words[w.place_of_word(index, k)]);
+  for (std::int64_t k = 0; k < w.depth; k += w.fields()) {
+    const std::int32_t word = p.words[w.place_of_word(index, k)];
     const std::int64_t of_group = w.place_of_scale(index, k / w.group_size());
     const float scale = p.scales[of_group], offset = p.offsets == nullptr ? 0 : p.offsets[of_group];
-    for (int f = 0; f < fields; ++f)
-      to[k + f] =
-          static_cast<float>(static_cast<std::int32_t>(word << (32 - bits * (f + 1))) >> (32 - bits)) * scale + offset;
+    for (std::int64_t f = 0; f < w.fields(); ++f) to[k + f] = static_cast<float>(w.field(word, f)) * scale + offset;
   }
 }
 

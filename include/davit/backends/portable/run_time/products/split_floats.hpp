@@ -28,7 +28,7 @@ struct SplitRow {
   float* scales;         ///< of the groups
 };
 
-/// Rows as long as this are cut: for more, weights become floats once for all of them.
+/// As many rows as this are cut: for more, weights become floats once for all of them.
 inline constexpr std::int64_t most_split_rows = 3;
 
 /// True for sets whose loops take tiles of three rows, in the order of SplitFloats.
